@@ -1,0 +1,45 @@
+import { Effect, Layer } from "effect"
+import { Attempts } from "./delivery/Attempts.ts"
+import { DeliveryQueue } from "./delivery/DeliveryQueue.ts"
+import * as DeliveryWorker from "./delivery/DeliveryWorker.ts"
+import { WebhookSender } from "./delivery/WebhookSender.ts"
+import { Domains } from "./domains/Domains.ts"
+import { Verification } from "./domains/Verification.ts"
+import * as HttpServer from "./http/HttpServer.ts"
+import { Intake } from "./intake/Intake.ts"
+import { EventFeed } from "./reading/EventFeed.ts"
+import { Events } from "./reading/Events.ts"
+import { RawMessages } from "./reading/RawMessages.ts"
+import { Reader } from "./reading/Reader.ts"
+import * as ReaderWorker from "./reading/ReaderWorker.ts"
+import * as Sweeper from "./retention/Sweeper.ts"
+import * as Settings from "./Settings.ts"
+import * as SmtpServer from "./smtp/SmtpServer.ts"
+import { Workspaces } from "./workspaces/Workspaces.ts"
+
+/** Mail comes in, is kept, and is handed to the reader of this process. */
+export const smtp = SmtpServer.layer.pipe(Layer.provide(Intake.layerNoDeps), Layer.provide(Reader.layer))
+
+/** Left-over mail is read, events are delivered, what is past its time is removed. */
+export const worker = Layer.mergeAll(
+  ReaderWorker.layer.pipe(Layer.provide(Reader.layer)),
+  DeliveryWorker.layer.pipe(Layer.provide([DeliveryQueue.layer, WebhookSender.layer])),
+  Sweeper.layerWorker.pipe(Layer.provide(Sweeper.Sweeper.layer))
+)
+
+/** The API shows all of it. */
+export const http = HttpServer.layer.pipe(
+  Layer.provide([Events.layer, Attempts.layer, RawMessages.layer, Verification.layer, Workspaces.layer]),
+  Layer.provide(Domains.layer)
+)
+
+const runtimes = { http, smtp, worker }
+
+/** The service: the roles that `ROLES` names, over a world (database, providers) that is left open. */
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const roles = yield* Settings.roles
+    const [first, ...others] = roles.map((role) => runtimes[role])
+    return first === undefined ? Layer.empty : Layer.mergeAll(first, ...others)
+  })
+).pipe(Layer.provide(EventFeed.layer))

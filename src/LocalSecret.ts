@@ -1,0 +1,28 @@
+import { Effect, FileSystem, Path, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+
+/**
+ * A secret that development makes for itself: 32 random bytes in base64, kept
+ * in a file of `folder` that only its owner can read.
+ */
+export const readOrMake = Effect.fn("LocalSecret.readOrMake")(function* (folder: string, name: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const random = yield* SecureRandom.SecureRandom
+  const file = path.join(folder, name)
+
+  yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
+  const made = Buffer.from(yield* random.randomBytes(32)).toString("base64")
+  yield* fs.writeFileString(file, `${made}\n`, { flag: "wx", mode: 0o600 }).pipe(
+    // Another start was first: its secret counts.
+    Effect.catchReason("PlatformError", "AlreadyExists", () => Effect.void)
+  )
+  return yield* read(folder, name)
+}, Effect.orDie)
+
+/** The secret that `readOrMake` made in this folder. */
+export const read = Effect.fn("LocalSecret.read")(function* (folder: string, name: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  return Redacted.make((yield* fs.readFileString(path.join(folder, name))).trim())
+})

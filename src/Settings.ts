@@ -1,0 +1,324 @@
+import { Config, Duration, Schema, SchemaTransformation } from "effect"
+
+/** One setting as the README and `.env.example` show it. */
+export interface Documented {
+  readonly name: string
+  readonly fallback: string
+  readonly meaning: string
+}
+
+const table: Array<Documented> = []
+
+/** Every setting of the service, in the order of the README. */
+export const documented: ReadonlyArray<Documented> = table
+
+/**
+ * Declares a setting once: how its text is read, what it is when unset, and
+ * what the README says of it. `shown` stands for a fallback that is computed.
+ */
+const setting = <A, const B>(
+  name: string,
+  codec: Schema.ConstraintCodec<A, unknown>,
+  fallback: B | Config.Config<B>,
+  meaning: string,
+  shown?: string
+): Config.Config<A | B> => {
+  table.push({ name, fallback: shown ?? (fallback === undefined ? "none" : `\`${fallback}\``), meaning })
+  return Config.option(Config.schema(codec, name)).pipe(
+    Config.flatMap((value): Config.Config<A | B> => {
+      if (value._tag === "Some") return Config.succeed(value.value)
+      return Config.isConfig(fallback) ? fallback : Config.succeed(fallback)
+    })
+  )
+}
+
+const Count = Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThan(0))
+/** Zero turns a limit off. */
+const Limit = Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(0))
+const Port = Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 65_535 }))
+const Secret = Schema.RedactedFromValue(Schema.NonEmptyString)
+
+const HttpUrl = Schema.String.check(
+  Schema.makeFilter((text) => {
+    const url = URL.parse(text)
+    return url !== null && /^https?:$/.test(url.protocol) ? undefined : "Expected an http or https URL"
+  })
+)
+
+const Key = Schema.RedactedFromValue(
+  Schema.String.check(
+    Schema.makeFilter((text) =>
+      Buffer.from(text, "base64").length === 32 ? undefined : "Expected 32 bytes in base64 (openssl rand -base64 32)"
+    )
+  )
+)
+
+const milliseconds: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** `500ms`, `15s`, `5m`, `2h`, `1d`. */
+const Span = Schema.String.check(
+  Schema.isPattern(/^\d+(ms|s|m|h|d)$/, { message: "Expected a time such as 500ms, 15s, 5m, 2h or 1d" })
+).pipe(
+  Schema.decodeTo(
+    Schema.Duration,
+    SchemaTransformation.transform({
+      decode: (text) =>
+        Duration.millis(Number.parseInt(text, 10) * (milliseconds[text.replace(/^\d+/, "")] ?? Number.NaN)),
+      encode: (duration) => `${Duration.toMillis(duration)}ms`
+    })
+  )
+)
+
+const commaSeparated = <A>(item: Schema.ConstraintCodec<A, string>) =>
+  Schema.String.pipe(
+    Schema.decodeTo(
+      Schema.Array(item),
+      SchemaTransformation.transform({
+        decode: (text): ReadonlyArray<string> => text.split(/\s*,\s*/).filter((part) => part !== ""),
+        encode: (parts) => parts.join(",")
+      })
+    )
+  )
+
+const NameServer = Schema.String.check(
+  Schema.isPattern(/^(\d{1,3}(\.\d{1,3}){3}(:\d+)?|\[[\da-f:]+\](:\d+)?|[\da-f:]+)$/i, {
+    message: "Expected an address such as 9.9.9.9 or 127.0.0.1:5353"
+  })
+)
+
+const environment = setting(
+  "NODE_ENV",
+  Schema.String,
+  "development",
+  "`production` insists on https webhooks, a real database and given secrets"
+)
+
+/** Whether `NODE_ENV` is `production`. */
+export const production = Config.map(environment, (name) => name === "production")
+
+const inProduction = <A, B>(there: Config.Config<A>, elsewhere: Config.Config<B>): Config.Config<A | B> =>
+  Config.flatMap(production, (yes): Config.Config<A | B> => (yes ? there : elsewhere))
+
+/** Production refuses to start without it. */
+const required = <B>(name: string, elsewhere: Config.Config<B>): Config.Config<B> =>
+  inProduction(
+    Config.flatMap(Config.NonEmptyString(name), () => elsewhere),
+    elsewhere
+  )
+
+const anywhere = inProduction(Config.succeed("0.0.0.0"), Config.succeed("127.0.0.1"))
+
+const httpHost = setting(
+  "HTTP_HOST",
+  Schema.NonEmptyString,
+  anywhere,
+  "address of the API",
+  "`127.0.0.1` (`0.0.0.0` in production)"
+)
+const httpPort = setting("HTTP_PORT", Port, 3000, "port of the API")
+const smtpHost = setting(
+  "SMTP_HOST",
+  Schema.NonEmptyString,
+  anywhere,
+  "address of the mail server",
+  "`127.0.0.1` (`0.0.0.0` in production)"
+)
+const smtpPort = setting(
+  "SMTP_PORT",
+  Port,
+  inProduction(Config.succeed(25), Config.succeed(2525)),
+  "port of the mail server",
+  "`2525` (`25` in production)"
+)
+
+export const roles = setting(
+  "ROLES",
+  commaSeparated(Schema.Literals(["http", "smtp", "worker"])).check(Schema.isMinLength(1)),
+  ["http", "smtp", "worker"] as const,
+  "which runtimes this process runs",
+  "`http,smtp,worker`"
+)
+
+const databaseUrl = setting(
+  "DATABASE_URL",
+  Secret,
+  required("DATABASE_URL", Config.succeed(undefined)),
+  "PostgreSQL 15 or later",
+  "none: embedded Postgres under `DATA_DIR`; required in production"
+)
+const dataDirectory = setting("DATA_DIR", Schema.NonEmptyString, "./data", "folder of what the service keeps on disk")
+const rawDirectory = setting(
+  "RAW_DIR",
+  Schema.NonEmptyString,
+  Config.map(dataDirectory, (folder) => `${folder}/raw`),
+  "folder of the raw messages; several processes share one",
+  "`<DATA_DIR>/raw`"
+)
+const publicUrl = setting(
+  "SERVICE_PUBLIC_URL",
+  HttpUrl,
+  required(
+    "SERVICE_PUBLIC_URL",
+    Config.map(httpPort, (port) => `http://localhost:${port}`)
+  ),
+  "public URL of the API",
+  "`http://localhost:<HTTP_PORT>`; required in production"
+)
+const platformDomain = setting(
+  "PLATFORM_DOMAIN",
+  Schema.NonEmptyString,
+  required("PLATFORM_DOMAIN", Config.succeed("inlet.test")),
+  "instant inboxes are `inbox@<slug>.inbox.<PLATFORM_DOMAIN>`",
+  "`inlet.test`; required in production"
+).pipe(Config.map((name) => name.toLowerCase()))
+const mxHost = setting(
+  "MX_HOST",
+  Schema.NonEmptyString,
+  Config.map(platformDomain, (name) => `mx.${name}`),
+  "host that MX records point at",
+  "`mx.<PLATFORM_DOMAIN>`"
+).pipe(Config.map((name) => name.toLowerCase()))
+const nameServers = setting(
+  "DNS_SERVERS",
+  commaSeparated(NameServer),
+  undefined,
+  "name servers to ask, comma-separated `ip[:port]`",
+  "the system's"
+)
+const secretsKey = setting(
+  "SECRETS_KEY",
+  Key,
+  required("SECRETS_KEY", Config.succeed(undefined)),
+  "32 bytes in base64 that webhook secrets are encrypted under",
+  "made once in `DATA_DIR`; required in production"
+)
+const adminToken = setting(
+  "ADMIN_TOKEN",
+  Secret,
+  undefined,
+  "bearer token of the operator's routes",
+  "made once in `DATA_DIR`; none in production: no such routes"
+)
+const tlsCertificate = setting(
+  "SMTP_TLS_CERT",
+  Schema.NonEmptyString,
+  undefined,
+  "PEM file with the certificate chain for STARTTLS",
+  "self-signed at start"
+)
+const tlsKey = setting(
+  "SMTP_TLS_KEY",
+  Schema.NonEmptyString,
+  undefined,
+  "PEM file with the key of that certificate",
+  "self-signed at start"
+)
+const webhookTimeout = setting("WEBHOOK_TIMEOUT", Span, Duration.seconds(15), "longest webhook request", "`15s`")
+const retryDelays = setting(
+  "WEBHOOK_RETRY_DELAYS",
+  commaSeparated(Span),
+  ["5s", "1m", "5m", "30m", "2h", "5h", "10h", "14h", "20h", "24h"].map((text) => Schema.decodeSync(Span)(text)),
+  "waits between the attempts of a delivery; after the last it is dead",
+  "`5s,1m,5m,30m,2h,5h,10h,14h,20h,24h`"
+)
+const deliveryConcurrency = setting("DELIVERY_CONCURRENCY", Count, 256, "webhook requests at a time in one process")
+const deliveryConcurrencyPerDomain = setting(
+  "DELIVERY_CONCURRENCY_PER_DOMAIN",
+  Count,
+  16,
+  "webhook requests at a time to one domain's webhook in one process"
+)
+const domainsPerWorkspace = setting(
+  "MAX_DOMAINS_PER_WORKSPACE",
+  Limit,
+  1,
+  "own domains of a workspace, the instant inbox not counted; `0` for no limit"
+)
+const emailsPerDay = setting(
+  "MAX_EMAILS_PER_DAY",
+  Limit,
+  100,
+  "messages accepted for a workspace in a UTC day; `0` for no limit"
+)
+const messageBytes = setting("MAX_MESSAGE_BYTES", Count, 1_048_576, "largest message in bytes")
+const retentionDays = setting(
+  "RETENTION_DAYS",
+  Limit,
+  14,
+  "days that messages, events and attempts are kept; `0` for ever"
+)
+const logLevel = setting(
+  "LOG_LEVEL",
+  Schema.Literals(["trace", "debug", "info", "warn", "error"]),
+  "info",
+  "least serious log line printed"
+)
+const logFormat = setting(
+  "LOG_FORMAT",
+  Schema.Literals(["pretty", "json"]),
+  inProduction(Config.succeed("json"), Config.succeed("pretty")),
+  "`pretty` for people, `json` for machines",
+  "`pretty` (`json` in production)"
+)
+const otlpEndpoint = setting(
+  "OTEL_EXPORTER_OTLP_ENDPOINT",
+  HttpUrl,
+  undefined,
+  "base URL of an OTLP/HTTP collector for traces, metrics and logs"
+)
+
+export const http = Config.all({ host: httpHost, port: httpPort, publicUrl, production })
+
+export const smtp = Config.all({
+  host: smtpHost,
+  port: smtpPort,
+  mxHost,
+  messageBytes,
+  tlsCertificate,
+  tlsKey
+})
+
+export const database = Config.all({ url: databaseUrl, dataDirectory })
+
+export const rawStore = Config.all({ folder: rawDirectory })
+
+export const platform = Config.all({ domain: platformDomain, mxHost })
+
+export const dns = Config.all({ nameServers })
+
+/** What is given, and the folder where development makes the rest once. */
+export const secrets = Config.all({ secretsKey, adminToken, dataDirectory, production })
+
+export const webhooks = Config.all({
+  production,
+  timeout: webhookTimeout,
+  retryDelays,
+  concurrency: deliveryConcurrency,
+  concurrencyPerDomain: deliveryConcurrencyPerDomain
+})
+
+export const limits = Config.all({ domainsPerWorkspace, emailsPerDay, messageBytes, retentionDays })
+
+export const telemetry = Config.all({ logLevel, logFormat, otlpEndpoint })
+
+/** Reads every setting, so that a wrong one stops the start whichever roles run. */
+export const all = Config.all({
+  roles,
+  http,
+  smtp,
+  database,
+  rawStore,
+  platform,
+  dns,
+  secrets,
+  webhooks,
+  limits,
+  telemetry
+})
+
+/** One line a person can act on: the setting's name and what is expected of it. */
+export const explain = (error: Config.ConfigError): string =>
+  error.message
+    .replace(/^\w+\(([\s\S]*)\)$/, "$1")
+    .replace(/\n\s*at \["([A-Z_]+)"\](\[\d+\])?/g, " ($1)")
+    .replace(/\s*\n\s*/g, "; ")

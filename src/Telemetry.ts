@@ -1,0 +1,26 @@
+import { Layer, Logger, References } from "effect"
+import { Effect } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { Otlp } from "effect/observability"
+import * as Settings from "./Settings.ts"
+import { version } from "./Version.ts"
+
+const levels = { trace: "Trace", debug: "Debug", info: "Info", warn: "Warn", error: "Error" } as const
+
+/** Where logs, traces and metrics go. A collector that is slow or gone never holds up mail. */
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const { logFormat, logLevel, otlpEndpoint } = yield* Settings.telemetry
+    const logs = Layer.merge(
+      Logger.layer([logFormat === "json" ? Logger.consoleJson : Logger.consolePretty()]),
+      Layer.succeed(References.MinimumLogLevel, levels[logLevel])
+    )
+    if (otlpEndpoint === undefined) return logs
+    const exported = Otlp.layerJson({
+      baseUrl: otlpEndpoint,
+      resource: { serviceName: "inlet", serviceVersion: version },
+      shutdownTimeout: "3 seconds"
+    }).pipe(Layer.provide(FetchHttpClient.layer))
+    return Layer.merge(logs, exported)
+  })
+)

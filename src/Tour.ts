@@ -1,0 +1,30 @@
+import { Console, Effect, Layer } from "effect"
+import * as Settings from "./Settings.ts"
+
+/** Says where the service listens and how to see mail arrive, once everything is up. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const roles = yield* Settings.roles
+    const { logFormat } = yield* Settings.telemetry
+    const http = yield* Settings.http
+    const smtp = yield* Settings.smtp
+    // Machines read the log lines instead.
+    if (logFormat === "json") return
+    const lines = [
+      "",
+      ...(roles.includes("http") ? [`  API   ${http.publicUrl}   reference ${http.publicUrl}/docs`] : []),
+      ...(roles.includes("smtp") ? [`  SMTP  ${smtp.host}:${smtp.port}`] : []),
+      ...(roles.includes("http") && roles.includes("smtp") && !http.production ? tour(http.publicUrl) : []),
+      ""
+    ]
+    yield* Console.log(lines.join("\n"))
+  })
+)
+
+const tour = (url: string) => [
+  "",
+  "  See mail arrive (the README has the whole tour):",
+  `    1. curl -s -X POST ${url}/api/workspaces -H 'Content-Type: application/json' -d '{"name":"tour"}'`,
+  `    2. curl -s -X POST ${url}/api/instant-inbox -H 'Authorization: Bearer <api_key>'`,
+  "    3. npm run -s inlet -- send --to <address>"
+]

@@ -1,0 +1,21 @@
+import { Schema } from "effect"
+import { DomainName } from "../model/Domain.ts"
+
+/** Where the ownership TXT record is published (spec, section 2). */
+export const txtName = (name: DomainName): string => `_service-verify.${name}`
+
+/** The MX records to publish, and those that DNS has now. */
+export const MxRecords = Schema.Struct({
+  domain: DomainName,
+  records: Schema.Array(
+    Schema.Struct({
+      type: Schema.Literal("MX"),
+      name: Schema.String,
+      priority: Schema.Int,
+      value: Schema.String
+    })
+  ),
+  observed: Schema.Array(Schema.Struct({ priority: Schema.Int, value: Schema.String })),
+  configured: Schema.Boolean
+}).annotate({ identifier: "MxRecords" })
+export type MxRecords = typeof MxRecords.Type

@@ -1,0 +1,40 @@
+import { domainToASCII, domainToUnicode } from "node:url"
+import { Effect } from "effect"
+import { parse as parseSuffix } from "tldts"
+import { Invalid } from "../model/ApiError.ts"
+import { DomainName } from "../model/Domain.ts"
+
+const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
+
+/**
+ * The canonical form of a name a customer typed: lower case, one trailing dot
+ * dropped, Unicode as `xn--`. Fails for what nobody can register: public
+ * suffixes, addresses, single labels, and look-alikes of another name that
+ * IDNA would silently fold (full-width letters, soft hyphens).
+ */
+export const parse = Effect.fnUntraced(function* (input: string) {
+  const name = canonical(input)
+  const invalid = (reason: string) =>
+    new Invalid({ message: `domain: Expected a name such as example.com or mail.example.com; ${reason}` })
+
+  if (name === undefined) return yield* invalid("this is not a valid domain name")
+  const { domain, isIp } = parseSuffix(name, { allowPrivateDomains: true })
+  if (isIp === true || /\.\d+$/.test(name)) return yield* invalid("this is an address")
+  if (!name.includes(".")) return yield* invalid("this is a single label")
+  if (domain === null) return yield* invalid("this is a public suffix that nobody can own")
+  return DomainName.make(name)
+})
+
+/** The same for the domain of an envelope address, which names one of ours or nothing: no reason is needed. */
+export const canonical = (input: string): string | undefined => {
+  const typed = input.normalize("NFC").toLowerCase().replace(/\.$/, "")
+  const ascii = domainToASCII(typed)
+  if (ascii === "" || ascii.length > 253 || !ascii.split(".").every((part) => label.test(part))) return undefined
+  // What IDNA folded into another spelling, or an A-label that is no U-label's, is not the name that was typed.
+  const unfolded = typed === ascii ? domainToASCII(domainToUnicode(ascii)) === ascii : domainToUnicode(ascii) === typed
+  const fake = ascii.split(".").some((part) => part.startsWith("xn--") && domainToUnicode(part) === part)
+  return unfolded && !fake ? ascii : undefined
+}
+
+/** Whether `name` is `parent` or below it. */
+export const isWithin = (name: string, parent: string): boolean => name === parent || name.endsWith(`.${parent}`)

@@ -1,0 +1,85 @@
+import { Context, Effect, Layer } from "effect"
+import { Dns } from "effect/net"
+import { Conflict, type NotFound } from "../model/ApiError.ts"
+import type { Domain, DomainId } from "../model/Domain.ts"
+import type { WorkspaceId } from "../model/Workspace.ts"
+import type { MxRecords } from "./DnsRecords.ts"
+import { Domains } from "./Domains.ts"
+
+/** Asks DNS what a customer has published. */
+export class Verification extends Context.Service<
+  Verification,
+  {
+    /** Endpoint 11: looks for the TXT record and moves the domain on. One match in the record set is enough. */
+    verify(owned: {
+      readonly workspaceId: WorkspaceId
+      readonly id: DomainId
+    }): Effect.Effect<Domain, NotFound | Conflict>
+    /** Endpoint 13: the MX record to publish beside what DNS says now. */
+    mx(domain: Domain): Effect.Effect<MxRecords>
+  }
+>()("inlet/domains/Verification") {
+  static readonly layer = Layer.effect(
+    Verification,
+    Effect.gen(function* () {
+      const domains = yield* Domains
+      const dns = yield* Dns.Dns
+
+      const published = (name: string) =>
+        dns.resolve(name, "TXT").pipe(
+          Effect.map((records) => records.map(({ chunks }) => chunks.join(""))),
+          Effect.catchIf(
+            ({ reason }) => reason === "NotFound",
+            () => Effect.succeed<ReadonlyArray<string>>([])
+          ),
+          Effect.mapError(
+            ({ reason }) =>
+              new Conflict({
+                message: `DNS did not answer for ${name} (${reason}); try again in a minute, or check the name servers of the domain`
+              })
+          )
+        )
+
+      const verify: Verification["Service"]["verify"] = Effect.fn("Verification.verify")(function* (owned) {
+        const domain = yield* domains.get(owned)
+        if (domain.status === "disabled") {
+          return yield* new Conflict({ message: `${domain.domain} is disabled: ${domain.disabled_reason}` })
+        }
+        if (domain.status !== "pending_verification" || domain.txt_name === null || domain.txt_value === null) {
+          return domain
+        }
+        const texts = yield* published(domain.txt_name)
+        if (texts.length === 0) {
+          return yield* new Conflict({
+            message: `No TXT record at ${domain.txt_name} yet. Publish ${domain.txt_value} there; it can take a while to spread`
+          })
+        }
+        if (!texts.includes(domain.txt_value)) {
+          return yield* new Conflict({
+            message: `The TXT record at ${domain.txt_name} says something else. Expected ${domain.txt_value}`
+          })
+        }
+        return yield* domains.markVerified(owned)
+      })
+
+      const mx = Effect.fn("Verification.mx")(function* (domain: Domain) {
+        const observed = yield* dns.resolve(domain.domain, "MX").pipe(
+          Effect.map((records) =>
+            records
+              .map(({ exchange, priority }) => ({ priority, value: exchange.replace(/\.$/, "") }))
+              .sort((a, b) => a.priority - b.priority)
+          ),
+          Effect.orElseSucceed(() => [])
+        )
+        return {
+          domain: domain.domain,
+          records: [{ type: "MX" as const, name: domain.domain, priority: 10, value: domain.mx_target }],
+          observed,
+          configured: observed.some(({ value }) => value === domain.mx_target)
+        }
+      })
+
+      return Verification.of({ verify, mx })
+    })
+  ).pipe(Layer.provide(Domains.layer))
+}

@@ -1,0 +1,29 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import * as DomainNames from "../domains/DomainNames.ts"
+import { Domains } from "../domains/Domains.ts"
+import { EventFeed } from "../reading/EventFeed.ts"
+import { Api } from "./Api.ts"
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "admin",
+  Effect.fn(function* (handlers) {
+    const domains = yield* Domains
+    const feed = yield* EventFeed
+
+    return handlers.handleAll({
+      list: () => Effect.map(domains.listAll, (all) => ({ domains: all })),
+      disable: Effect.fnUntraced(function* ({ params }) {
+        const name = yield* DomainNames.parse(params.domain)
+        return { domains: yield* domains.disable(name, "disabled by the operator") }
+      }),
+      enable: Effect.fnUntraced(function* ({ params }) {
+        const name = yield* DomainNames.parse(params.domain)
+        const enabled = yield* domains.enable(name)
+        yield* Effect.forEach(enabled, ({ id }) => feed.announce(id), { discard: true })
+        return { domains: enabled }
+      })
+    })
+  })
+)

@@ -1,0 +1,29 @@
+import { Context, Effect, Layer } from "effect"
+import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import { Unauthorized } from "../model/ApiError.ts"
+import type { WorkspaceId } from "../model/Workspace.ts"
+import { Workspaces } from "../workspaces/Workspaces.ts"
+
+/** The workspace whose API key this request carries. */
+export class CurrentWorkspace extends Context.Service<CurrentWorkspace, { readonly id: WorkspaceId }>()(
+  "inlet/http/CurrentWorkspace"
+) {}
+
+/** `Authorization: Bearer <API_KEY>` (spec, section 5). */
+export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentWorkspace }>()(
+  "inlet/http/Authorization",
+  { error: Unauthorized.http, security: { bearer: HttpApiSecurity.bearer } }
+) {
+  static readonly layer = Layer.effect(
+    Authorization,
+    Effect.gen(function* () {
+      const workspaces = yield* Workspaces
+      return Authorization.of({
+        bearer: Effect.fn("Authorization.bearer")(function* (httpEffect, { credential }) {
+          const id = yield* workspaces.authenticate(credential)
+          return yield* Effect.provideService(httpEffect, CurrentWorkspace, { id })
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,96 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { MxRecords } from "../domains/DnsRecords.ts"
+import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
+import { Domain, DomainId, DomainName, DomainStatus } from "../model/Domain.ts"
+import { Authorization } from "./Authorization.ts"
+
+const one = { id: DomainId }
+
+const InstantInbox = <Existing extends boolean>(existing: Existing, status: number) =>
+  Schema.Struct({
+    address: Schema.String.annotate({ description: "inbox@<slug>.inbox.<platform domain>; every local part works" }),
+    domain_id: DomainId,
+    domain: DomainName,
+    existing: Schema.Literal(existing)
+  }).pipe(HttpApiSchema.status(status))
+
+export class DomainsApi extends HttpApiGroup.make("domains")
+  .add(
+    HttpApiEndpoint.post("instantInbox", "/api/instant-inbox", {
+      success: [InstantInbox(false, 201), InstantInbox(true, 200)]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Get an inbox that needs no DNS",
+        description: "201 for a new inbox, 200 for the one the workspace already has."
+      })
+    ),
+    HttpApiEndpoint.post("create", "/api/domains", {
+      payload: Schema.Struct({ domain: Schema.String }),
+      success: Domain.pipe(HttpApiSchema.status(201)),
+      error: [Invalid.http, Conflict.http]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Register a domain of your own",
+        description: "Publish the TXT record of the answer, then call verify."
+      })
+    ),
+    HttpApiEndpoint.get("list", "/api/domains", {
+      success: Schema.Struct({ domains: Schema.Array(Domain) })
+    }).annotateMerge(OpenApi.annotations({ summary: "List the domains of the workspace, newest first" })),
+    HttpApiEndpoint.get("get", "/api/domains/:id", {
+      params: one,
+      success: Domain,
+      error: NotFound.http
+    }).annotateMerge(OpenApi.annotations({ summary: "Get one domain" })),
+    HttpApiEndpoint.delete("remove", "/api/domains/:id", {
+      params: one,
+      success: HttpApiSchema.NoContent,
+      error: NotFound.http
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Detach a domain",
+        description: "Its mail is refused from then on. Its messages, events and attempts go with it."
+      })
+    ),
+    HttpApiEndpoint.post("verify", "/api/domains/:id/verify", {
+      params: one,
+      success: Domain,
+      error: [NotFound.http, Conflict.http]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Verify ownership",
+        description:
+          "Looks for the TXT record. 200 with status mx_pending when it is found, 409 when it is missing or says something else. A domain that is past this answers 200 with its present status."
+      })
+    ),
+    HttpApiEndpoint.get("mx", "/api/domains/:id/mx", {
+      params: one,
+      success: MxRecords,
+      error: NotFound.http
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Get the MX record to publish",
+        description: "`observed` is what DNS says now, `configured` whether that includes our mail host."
+      })
+    ),
+    HttpApiEndpoint.patch("delivery", "/api/domains/:id/delivery", {
+      params: one,
+      payload: Schema.Struct({ webhookUrl: Schema.NullOr(Schema.String) }),
+      success: Schema.Struct({
+        id: DomainId,
+        domain: DomainName,
+        status: DomainStatus,
+        webhookUrl: Schema.NullOr(Schema.String)
+      }),
+      error: [Invalid.http, NotFound.http, Conflict.http]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Set the webhook",
+        description:
+          "409 while the domain is not verified. In production the URL must be https. null clears it: mail is then held until it is replayed."
+      })
+    )
+  )
+  .middleware(Authorization)
+  .annotateMerge(OpenApi.annotations({ title: "Domains", description: "The names a workspace receives mail at" })) {}

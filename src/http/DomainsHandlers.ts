@@ -1,0 +1,51 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import * as DomainNames from "../domains/DomainNames.ts"
+import { Domains } from "../domains/Domains.ts"
+import { Verification } from "../domains/Verification.ts"
+import * as WebhookUrl from "../domains/WebhookUrl.ts"
+import { EventFeed } from "../reading/EventFeed.ts"
+import * as Settings from "../Settings.ts"
+import { Api } from "./Api.ts"
+import { CurrentWorkspace } from "./Authorization.ts"
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "domains",
+  Effect.fn(function* (handlers) {
+    const domains = yield* Domains
+    const verification = yield* Verification
+    const feed = yield* EventFeed
+    const { production } = yield* Settings.http
+
+    return handlers.handleAll({
+      instantInbox: Effect.fnUntraced(function* () {
+        const workspace = yield* CurrentWorkspace
+        const { domain, existing } = yield* domains.instantInbox(workspace.id)
+        const inbox = { address: `inbox@${domain.domain}`, domain_id: domain.id, domain: domain.domain }
+        return existing ? { ...inbox, existing } : { ...inbox, existing }
+      }),
+      create: Effect.fnUntraced(function* ({ payload }) {
+        const workspace = yield* CurrentWorkspace
+        return yield* domains.create(workspace.id, yield* DomainNames.parse(payload.domain))
+      }),
+      list: () =>
+        CurrentWorkspace.use(({ id }) => domains.list(id)).pipe(Effect.map((all) => ({ domains: all }))),
+      get: ({ params }) => CurrentWorkspace.use(({ id }) => domains.get({ workspaceId: id, id: params.id })),
+      remove: ({ params }) => CurrentWorkspace.use(({ id }) => domains.remove({ workspaceId: id, id: params.id })),
+      verify: ({ params }) =>
+        CurrentWorkspace.use(({ id }) => verification.verify({ workspaceId: id, id: params.id })),
+      mx: ({ params }) =>
+        CurrentWorkspace.use(({ id }) => domains.get({ workspaceId: id, id: params.id })).pipe(
+          Effect.flatMap(verification.mx)
+        ),
+      delivery: Effect.fnUntraced(function* ({ params, payload }) {
+        const workspace = yield* CurrentWorkspace
+        const url = payload.webhookUrl === null ? null : yield* WebhookUrl.parse(payload.webhookUrl, { production })
+        const domain = yield* domains.setWebhook({ workspaceId: workspace.id, id: params.id }, url)
+        yield* feed.announce(domain.id)
+        return { id: domain.id, domain: domain.domain, status: domain.status, webhookUrl: domain.webhookUrl }
+      })
+    })
+  })
+)

@@ -1,0 +1,118 @@
+import { DateTime, Duration, Effect, Layer, Schema, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Attempts } from "../delivery/Attempts.ts"
+import { Domains } from "../domains/Domains.ts"
+import { Invalid, NotFound } from "../model/ApiError.ts"
+import { Delivery } from "../model/Delivery.ts"
+import type { DomainId } from "../model/Domain.ts"
+import type { EventId } from "../model/InboundEvent.ts"
+import { RawStore } from "../providers/RawStore.ts"
+import { Events, type ListedEvent } from "../reading/Events.ts"
+import * as RawMessages from "../reading/RawMessages.ts"
+import { Api } from "./Api.ts"
+import { CurrentWorkspace } from "./Authorization.ts"
+import { OpenRequests } from "./OpenRequests.ts"
+
+const eventsOnAPage = 50
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "events",
+  Effect.fn(function* (handlers) {
+    const domains = yield* Domains
+    const events = yield* Events
+    const attempts = yield* Attempts
+    const messages = yield* RawMessages.RawMessages
+    const open = yield* OpenRequests
+
+    /** The domain, if it is this workspace's. */
+    const owned = (id: DomainId) =>
+      CurrentWorkspace.use((workspace) =>
+        Effect.as(domains.get({ workspaceId: workspace.id, id }), { domainId: id, workspaceId: workspace.id })
+      )
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ params, query }) {
+        const { domainId, workspaceId } = yield* owned(params.id)
+        const { cursor, limit = eventsOnAPage, wait = 0, ...filter } = query
+        if (wait > 0 && cursor !== undefined) {
+          return yield* new Invalid({ message: "wait: Expected no cursor beside it; a wait is for new events" })
+        }
+        const page =
+          wait > 0
+            ? yield* open.hold(workspaceId, events.wait(domainId, filter, { limit, time: Duration.seconds(wait) }))
+            : yield* events.list(domainId, filter, { limit, cursor })
+        // The payloads are JSON already, and long: they are passed on as they are.
+        return json(`{"events":[${page.items.map(encodeListed).join(",")}],"next_cursor":${JSON.stringify(page.nextCursor)}}`)
+      }),
+      stream: Effect.fnUntraced(function* ({ headers, params }) {
+        const { domainId, workspaceId } = yield* owned(params.id)
+        const place = yield* open.take(workspaceId)
+        const followed = yield* events
+          .follow(domainId, headers["last-event-id"])
+          .pipe(Effect.onError(() => place.release))
+        return eventStream(followed, place.release)
+      }),
+      get: Effect.fnUntraced(function* ({ params }) {
+        const { domainId } = yield* owned(params.id)
+        return json(encodeListed(yield* events.get(domainId, params.eventId)))
+      }),
+      raw: Effect.fnUntraced(function* ({ params }) {
+        const { domainId } = yield* owned(params.id)
+        const message = yield* messages.get(domainId, params.eventId)
+        return HttpServerResponse.uint8Array(message, {
+          contentType: "message/rfc822",
+          headers: { "content-disposition": `attachment; filename="${params.eventId}.eml"`, ...download }
+        })
+      }),
+      attachment: Effect.fnUntraced(function* ({ params }) {
+        const { domainId } = yield* owned(params.id)
+        const { content, contentType, filename } = yield* messages.attachment(domainId, params.eventId, params.index)
+        return HttpServerResponse.uint8Array(content, {
+          contentType: /^[\w.+-]+\/[\w.+-]+$/.test(contentType) ? contentType : "application/octet-stream",
+          headers: { "content-disposition": contentDisposition(filename), ...download }
+        })
+      }),
+      replay: Effect.fnUntraced(function* ({ params, query }) {
+        const { domainId } = yield* owned(params.id)
+        const delivery = yield* events.replay(domainId, params.eventId, { force: query.force === "true" })
+        return { event_id: params.eventId, delivery }
+      }),
+      deliveryAttempts: Effect.fnUntraced(function* ({ params, query }) {
+        const { domainId } = yield* owned(params.id)
+        const { cursor, event_id, limit = eventsOnAPage } = query
+        const page = yield* attempts.list(domainId, { limit, cursor, eventId: event_id })
+        return { deliveryAttempts: page.items, next_cursor: page.nextCursor }
+      })
+    })
+  })
+)
+
+const encodeDelivery = Schema.encodeSync(Schema.fromJsonString(Delivery))
+
+const encodeListed = ({ delivery, payload }: ListedEvent) =>
+  `${payload.slice(0, -1)},"delivery":${encodeDelivery(delivery)}}`
+
+const json = (text: string) => HttpServerResponse.text(text, { contentType: "application/json" })
+
+// What a stranger sent is never to be shown as a page of ours.
+const download = { "x-content-type-options": "nosniff", "content-security-policy": "sandbox; default-src 'none'" }
+
+/** RFC 6266: an ASCII name for old clients, the real one beside it. */
+const contentDisposition = (filename: string | null) => {
+  const name = (filename ?? "attachment").split(/[\\/]/).at(-1) || "attachment"
+  const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, "_").slice(0, 200)
+  const encoded = encodeURIComponent(name.slice(0, 200).toWellFormed()).replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16)}`)
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
+}
+
+/** Server-sent events; a comment every 15 s keeps proxies from closing a quiet stream. */
+const eventStream = (events: Stream.Stream<ListedEvent>, release: Effect.Effect<void>) => {
+  const lines = Stream.map(events, ({ id, payload }) => `id: ${id}\nevent: inbound.email.received\ndata: ${payload}\n\n`)
+  const beats = Stream.map(Stream.tick("15 seconds"), () => ": still here\n\n")
+  return HttpServerResponse.stream(
+    Stream.merge(lines, beats).pipe(Stream.encodeText, Stream.ensuring(release)),
+    { contentType: "text/event-stream", headers: { "cache-control": "no-store", "x-accel-buffering": "no" } }
+  )
+}

@@ -1,0 +1,16 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Unavailable } from "../model/ApiError.ts"
+
+const Ok = Schema.Struct({ status: Schema.Literal("ok") })
+
+export class SystemApi extends HttpApiGroup.make("system")
+  .add(
+    HttpApiEndpoint.get("health", "/health", { success: Ok }).annotateMerge(
+      OpenApi.annotations({ summary: "Whether the process serves" })
+    ),
+    HttpApiEndpoint.get("ready", "/ready", { success: Ok, error: Unavailable.http }).annotateMerge(
+      OpenApi.annotations({ summary: "Whether the database answers; 503 when it does not" })
+    )
+  )
+  .annotateMerge(OpenApi.annotations({ title: "System", description: "For load balancers and monitors" })) {}

@@ -1,0 +1,238 @@
+import { createHash } from "node:crypto"
+import { NodeCrypto } from "@effect/platform-node"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { canonical } from "../domains/DomainNames.ts"
+import { type DomainId, DomainName } from "../model/Domain.ts"
+import * as HeaderBlock from "../model/HeaderBlock.ts"
+import { type Envelope, InboundEmailId, rawRef } from "../model/InboundEmail.ts"
+import type { WorkspaceId } from "../model/Workspace.ts"
+import { RawStore } from "../providers/RawStore.ts"
+import { Reader } from "../reading/Reader.ts"
+import * as Settings from "../Settings.ts"
+import * as TraceFields from "./TraceFields.ts"
+
+/** The domain is not one that takes mail here: unknown, unverified, disabled or deleted. */
+export class UnknownDomain extends Schema.TaggedError<UnknownDomain>()("UnknownDomain", {}) {}
+
+/** The workspace has had its messages for today. */
+export class QuotaReached extends Schema.TaggedError<QuotaReached>()("QuotaReached", { limit: Schema.Int }) {}
+
+/** The message has been through so many servers that it must be going round. */
+export class MailLoop extends Schema.TaggedError<MailLoop>()("MailLoop", {}) {}
+
+/** We could not keep the message, so the sender must. */
+export class NotKept extends Schema.TaggedError<NotKept>()("NotKept", { cause: Schema.Defect() }) {}
+
+export type IntakeError = UnknownDomain | QuotaReached | MailLoop | NotKept
+
+/** A recipient that was answered 250. */
+export interface Recipient {
+  /** The local part as sent, the domain in canonical form. */
+  readonly address: string
+  readonly domain: DomainName
+  readonly domainId: DomainId
+  /** Null for a demo inbox. */
+  readonly workspaceId: WorkspaceId | null
+}
+
+/** RFC 5321, section 6.3, wants a large bound; decisions, section 6, names this one. */
+const mostReceivedFields = 50
+
+/** How long a retry of the same message is recognised (decisions, section 6). */
+const retryDays = 7
+
+/** The door of the service: decides who gets mail, and never says yes before it is safe. */
+export class Intake extends Context.Service<
+  Intake,
+  {
+    /** Whose mail this is. The address is whatever the client typed. */
+    admit(address: string): Effect.Effect<Recipient, UnknownDomain | QuotaReached | NotKept>
+    /** Keeps the message for every recipient or for none. Once it succeeds, the events follow whatever happens. */
+    receive(options: {
+      readonly envelope: Envelope
+      readonly recipients: ReadonlyArray<Recipient>
+      readonly transmission: TraceFields.Transmission
+      readonly message: Uint8Array
+    }): Effect.Effect<void, IntakeError>
+  }
+>()("inlet/intake/Intake") {
+  static readonly layerNoDeps = Layer.effect(
+    Intake,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const random = yield* SecureRandom.SecureRandom
+      const raw = yield* RawStore
+      const reader = yield* Reader
+      const { mxHost } = yield* Settings.platform
+      const { emailsPerDay } = yield* Settings.limits
+
+      const today = sql.literal("(now() AT TIME ZONE 'UTC')::date")
+
+      const admit = Effect.fn("Intake.admit")(function* (address: string) {
+        const at = address.lastIndexOf("@")
+        const name = canonical(address.slice(at + 1))
+        if (at < 1 || name === undefined) return yield* new UnknownDomain()
+        const [row] = yield* sql<{
+          readonly id: DomainId
+          readonly workspaceId: WorkspaceId | null
+          readonly accepted: number
+        }>`
+          SELECT domains.id, domains.workspace_id, coalesce(daily_intake.accepted, 0) AS accepted
+          FROM domains
+          LEFT JOIN daily_intake ON daily_intake.workspace_id = domains.workspace_id AND daily_intake.day = ${today}
+          WHERE domains.name = ${name} AND domains.verified_at IS NOT NULL
+            AND domains.status IN ('mx_pending', 'verified', 'live')
+        `
+        if (row === undefined) return yield* new UnknownDomain()
+        if (emailsPerDay > 0 && row.accepted >= emailsPerDay) return yield* new QuotaReached({ limit: emailsPerDay })
+        return {
+          address: `${address.slice(0, at)}@${name}`,
+          domain: DomainName.make(name),
+          domainId: row.id,
+          workspaceId: row.workspaceId
+        }
+      }, Effect.catchTag("SqlError", notKept))
+
+      /** Which of these have not been received before. A concurrent twin waits here for the first to commit. */
+      const firstSeen = (keys: ReadonlyArray<Uint8Array>, ids: ReadonlyArray<InboundEmailId>) =>
+        sql<{ readonly key: Uint8Array }>`
+          INSERT INTO received_once AS before (key, inbound_email_id, received_at)
+          SELECT key, id, now() FROM unnest(${keys}::bytea[], ${ids}::uuid[]) AS new (key, id) ORDER BY key
+          ON CONFLICT (key) DO UPDATE SET inbound_email_id = excluded.inbound_email_id, received_at = now()
+          WHERE before.received_at < now() - make_interval(days => ${retryDays})
+          RETURNING key
+        `
+
+      const reserve = (workspaceId: WorkspaceId) =>
+        sql`
+          INSERT INTO daily_intake AS counted (workspace_id, day, accepted) VALUES (${workspaceId}, ${today}, 1)
+          ON CONFLICT (workspace_id, day) DO UPDATE SET accepted = counted.accepted + 1
+          WHERE counted.accepted < ${emailsPerDay}
+          RETURNING accepted
+        `
+
+      const receive: Intake["Service"]["receive"] = Effect.fn("Intake.receive")(function* (options) {
+        const { envelope, message, recipients, transmission } = options
+        const names = HeaderBlock.fields(message).map(({ name }) => name.toLowerCase())
+        if (names.filter((name) => name === "received").length > mostReceivedFields) return yield* new MailLoop()
+
+        const receivedAt = yield* DateTime.now
+        const sha256 = createHash("sha256").update(message).digest()
+        const handOver = yield* reader.hasRoom
+        // Two spellings of one domain name one mailbox.
+        const mailboxes = new Map(recipients.map((recipient) => [recipient.address, recipient])).values()
+        const copies = yield* Effect.forEach(Map.groupBy(mailboxes, ({ domainId }) => domainId), ([domainId, own]) =>
+          Effect.map(random.uuidV7(), (uuid) => ({ id: InboundEmailId.make(uuid), domainId, recipients: own }))
+        )
+
+        // Bytes first, row second: a crash in between leaves an orphan that the sweeper takes, never a row without its mail.
+        const stored = yield* Effect.forEach(
+          copies,
+          (copy) => {
+            const trace = TraceFields.render({
+              id: copy.id,
+              envelope,
+              recipients: copy.recipients.map(({ address }) => address),
+              mxHost,
+              receivedAt,
+              transmission
+            })
+            const bytes = [Buffer.from(trace), message]
+            return Effect.as(raw.put(rawRef(copy.domainId, copy.id), bytes), { ...copy, bytes })
+          },
+          { concurrency: "unbounded" }
+        )
+
+        const commit = Effect.gen(function* () {
+          // A message without a Message-ID can't be told from one that was sent twice on purpose.
+          const keyed = names.includes("message-id")
+            ? stored.flatMap((copy) =>
+                copy.recipients.map(({ address }) => ({ id: copy.id, address, key: keyOf(copy.domainId, address, sha256) }))
+              )
+            : []
+          const fresh = new Set(
+            keyed.length === 0
+              ? []
+              : (yield* firstSeen(
+                  keyed.map(({ key }) => key),
+                  keyed.map(({ id }) => id)
+                )).map(({ key }) => Buffer.from(key).toString("hex"))
+          )
+          const seen = new Set(
+            keyed.flatMap(({ address, key }) => (fresh.has(key.toString("hex")) ? [] : [address]))
+          )
+          const emails = stored.flatMap((copy) => {
+            const own = copy.recipients.filter(({ address }) => !seen.has(address))
+            return own.length === 0 ? [] : [{ ...copy, recipients: own }]
+          })
+
+          // In one order, so that two messages to the same two workspaces can't wait for each other.
+          const workspaces = [
+            ...new Set(emails.flatMap((email) => email.recipients.flatMap(({ workspaceId }) => workspaceId ?? [])))
+          ].sort()
+          for (const workspaceId of emailsPerDay > 0 ? workspaces : []) {
+            if ((yield* reserve(workspaceId)).length === 0) return yield* new QuotaReached({ limit: emailsPerDay })
+          }
+
+          return yield* Effect.forEach(emails, (email) =>
+            Effect.gen(function* () {
+              const inserted = yield* sql`
+                INSERT INTO inbound_emails (
+                  id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients,
+                  state, read_attempts, leased_until
+                )
+                SELECT
+                  ${email.id}, id, ${DateTime.toDateUtc(receivedAt)}, ${sha256}, ${printable(envelope.from)},
+                  ${printable(envelope.helo)}, ${envelope.remoteAddress},
+                  ${email.recipients.map(({ address }) => printable(address))}::text[],
+                  'received', ${handOver ? 1 : 0}, ${handOver ? sql.literal("now() + interval '60 seconds'") : null}
+                FROM domains
+                WHERE id = ${email.domainId} AND status IN ('mx_pending', 'verified', 'live')
+                RETURNING id
+              `
+              return inserted.length === 0 ? yield* new UnknownDomain() : email
+            })
+          )
+        })
+
+        const kept = yield* sql.withTransaction(commit).pipe(
+          // Known to be rolled back. After a failure of the database nobody knows, and the sweeper finds out.
+          Effect.tapErrorTag(["QuotaReached", "UnknownDomain"], () => discard(stored)),
+          // The others' mail must not bounce because one domain has just left: the retry is without it.
+          Effect.mapError((error) =>
+            error._tag === "UnknownDomain" && stored.length > 1 ? notKept("a recipient's domain has left") : error
+          )
+        )
+        yield* discard(stored.filter(({ id }) => !kept.some((email) => email.id === id)))
+        if (!handOver) return
+        for (const email of kept) {
+          yield* reader.handOver({
+            id: email.id,
+            domainId: email.domainId,
+            sha256,
+            envelope,
+            recipients: email.recipients.map(({ address }) => address),
+            receivedAt,
+            attempt: 1,
+            message: Buffer.concat(email.bytes)
+          })
+        }
+      }, Effect.catchTag(["SqlError", "RawStoreError"], notKept))
+
+      const discard = (copies: ReadonlyArray<{ readonly domainId: DomainId; readonly id: InboundEmailId }>) =>
+        Effect.forEach(copies, ({ domainId, id }) => Effect.ignore(raw.remove(rawRef(domainId, id))), { discard: true })
+
+      return Intake.of({ admit, receive })
+    })
+  ).pipe(Layer.provide(NodeCrypto.layer))
+}
+
+const notKept = (cause: unknown) => new NotKept({ cause })
+
+const keyOf = (domainId: DomainId, recipient: string, sha256: Uint8Array) =>
+  createHash("sha256").update(`${domainId}\n${recipient}\n`).update(sha256).digest()
+
+/** PostgreSQL has no NUL in text, and an envelope has no use for any control character. */
+const printable = (text: string) => text.replace(/\p{Cc}/gu, "").toWellFormed()

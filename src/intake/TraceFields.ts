@@ -1,0 +1,43 @@
+import { DateTime } from "effect"
+import type { Envelope, InboundEmailId } from "../model/InboundEmail.ts"
+
+/** How the message came: RFC 3848 and RFC 6531, section 4.3, name the combinations. */
+export interface Transmission {
+  readonly extended: boolean
+  readonly encrypted: boolean
+  readonly utf8: boolean
+}
+
+const protocol = ({ encrypted, extended, utf8 }: Transmission) =>
+  `${utf8 ? "UTF8SMTP" : extended ? "ESMTP" : "SMTP"}${encrypted && (extended || utf8) ? "S" : ""}`
+
+/** What a sender wrote, made fit for one header line: no controls, no comment or folding tricks, bounded. */
+const tame = (text: string, allowed: RegExp) => text.replace(allowed, "").slice(0, 255)
+
+/**
+ * The fields a receiving server puts in front of a message (RFC 5321, section
+ * 4.4). A recipient is named only when it is the only one: others are nobody's business.
+ */
+export const render = (options: {
+  readonly id: InboundEmailId
+  readonly envelope: Envelope
+  readonly recipients: ReadonlyArray<string>
+  readonly mxHost: string
+  readonly receivedAt: DateTime.Utc
+  readonly transmission: Transmission
+}): string => {
+  const { envelope, id, mxHost, receivedAt, recipients, transmission } = options
+  const helo = tame(envelope.helo, /[^\w.:[\]-]/g) || "unknown"
+  const address = tame(envelope.remoteAddress, /[^\da-fA-F.:]/g)
+  const literal = address.includes(":") ? `IPv6:${address}` : address
+  const only = recipients.length === 1 ? recipients[0] : undefined
+  const date = DateTime.toDateUtc(receivedAt).toUTCString().replace("GMT", "+0000")
+  return [
+    `Return-Path: <${tame(envelope.from, /[\p{Cc}<>]/gu)}>`,
+    `Received: from ${helo} ([${literal}])`,
+    `\tby ${mxHost} with ${protocol(transmission)} id ${id}`,
+    ...(only === undefined ? [] : [`\tfor <${tame(only, /[\p{Cc}<>]/gu)}>`]),
+    `\t; ${date}`,
+    ""
+  ].join("\r\n")
+}

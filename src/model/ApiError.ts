@@ -1,0 +1,49 @@
+import { Schema, SchemaTransformation } from "effect"
+import { HttpApiSchema } from "effect/http-api"
+
+/** Every error answers `{"error": message}`; the status alone tells the kinds apart (spec, section 7). */
+export const ErrorBody = Schema.Struct({ error: Schema.String }).annotate({ identifier: "Error" })
+
+const answers = <Self extends { readonly message: string }>(
+  status: number,
+  error: new (fields: { readonly message: string }) => Self
+) =>
+  ErrorBody.pipe(
+    Schema.decodeTo(
+      Schema.instanceOf(error),
+      SchemaTransformation.transform({
+        decode: (body) => new error({ message: body.error }),
+        encode: (self) => ({ error: self.message })
+      })
+    ),
+    HttpApiSchema.status(status)
+  )
+
+/** The request does not have the documented form; `message` names the field and what is expected. */
+export class Invalid extends Schema.TaggedError<Invalid>()("Invalid", { message: Schema.String }) {
+  static readonly http = answers(400, Invalid)
+}
+
+export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", { message: Schema.String }) {
+  static readonly http = answers(401, Unauthorized)
+}
+
+/** It does not exist, or it is another workspace's: the two must look the same. */
+export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { message: Schema.String }) {
+  static readonly http = answers(404, NotFound)
+}
+
+export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", { message: Schema.String }) {
+  static readonly http = answers(409, Conflict)
+}
+
+export class TooManyRequests extends Schema.TaggedError<TooManyRequests>()("TooManyRequests", {
+  message: Schema.String
+}) {
+  static readonly http = answers(429, TooManyRequests)
+}
+
+/** The database is out of reach; try again. */
+export class Unavailable extends Schema.TaggedError<Unavailable>()("Unavailable", { message: Schema.String }) {
+  static readonly http = answers(503, Unavailable)
+}

@@ -1,0 +1,34 @@
+import { Schema } from "effect"
+import { EventId } from "./InboundEvent.ts"
+
+/** `held`: no webhook was set when the mail came. `dead`: the attempts are used up. */
+export const DeliveryStatus = Schema.Literals(["pending", "delivered", "dead", "held"])
+export type DeliveryStatus = typeof DeliveryStatus.Type
+
+/** The work of getting one event to its webhook, as the API tells it. */
+export const Delivery = Schema.Struct({
+  status: DeliveryStatus,
+  attempts: Schema.Int,
+  nextAttemptAt: Schema.NullOr(Schema.DateTimeUtcFromString),
+  deliveredAt: Schema.NullOr(Schema.DateTimeUtcFromString),
+  lastError: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "Delivery" })
+export type Delivery = typeof Delivery.Type
+
+export const AttemptId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("AttemptId"))
+export type AttemptId = typeof AttemptId.Type
+
+/** One webhook request, as the API lists it. `statusCode` is null when there was no answer. */
+export const DeliveryAttempt = Schema.Struct({
+  id: AttemptId,
+  event_id: EventId,
+  attempt: Schema.Int,
+  url: Schema.String,
+  requestedAt: Schema.DateTimeUtcFromString,
+  durationMs: Schema.NullOr(Schema.Int),
+  statusCode: Schema.NullOr(Schema.Int),
+  ok: Schema.Boolean,
+  error: Schema.NullOr(Schema.String),
+  responseBody: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "DeliveryAttempt" })
+export type DeliveryAttempt = typeof DeliveryAttempt.Type

@@ -1,0 +1,37 @@
+import { Schema } from "effect"
+
+export const DomainId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("DomainId"))
+export type DomainId = typeof DomainId.Type
+
+/** A domain name in its one canonical form: lower case, A-labels, no trailing dot. */
+export const DomainName = Schema.String.pipe(Schema.brand("DomainName"))
+export type DomainName = typeof DomainName.Type
+
+/** How a domain was attached. */
+export const Origin = Schema.Literals(["byo", "purchased", "instant", "demo"])
+export type Origin = typeof Origin.Type
+
+/** Spec, section 3. */
+export const DomainStatus = Schema.Literals(["pending_verification", "mx_pending", "verified", "live", "disabled"])
+export type DomainStatus = typeof DomainStatus.Type
+
+/** Whether RCPT is accepted for a domain in this state. */
+export const takesMail = (status: DomainStatus): boolean =>
+  status === "mx_pending" || status === "verified" || status === "live"
+
+/** The domain record of the API. Unset values are null. */
+export class Domain extends Schema.Class<Domain>("Domain")({
+  id: DomainId,
+  domain: DomainName,
+  origin: Origin,
+  status: DomainStatus,
+  disabled_reason: Schema.NullOr(Schema.String),
+  txt_name: Schema.NullOr(Schema.String),
+  txt_value: Schema.NullOr(Schema.String),
+  mx_target: Schema.String,
+  webhookUrl: Schema.NullOr(Schema.String),
+  webhook_paused_at: Schema.NullOr(Schema.DateTimeUtcFromString),
+  created_at: Schema.DateTimeUtcFromString,
+  verified_at: Schema.NullOr(Schema.DateTimeUtcFromString),
+  live_at: Schema.NullOr(Schema.DateTimeUtcFromString)
+}) {}

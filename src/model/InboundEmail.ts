@@ -1,0 +1,21 @@
+import { Schema } from "effect"
+import type { DomainId } from "./Domain.ts"
+
+export const InboundEmailId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("InboundEmailId"))
+export type InboundEmailId = typeof InboundEmailId.Type
+
+/** Where a raw message is kept: `inbound/<domain_id>/<uuid>.eml` (spec, section 2). */
+export const RawRef = Schema.String.check(Schema.isPattern(/^inbound\/[\da-f-]{36}\/[\da-f-]{36}\.eml$/)).pipe(
+  Schema.brand("RawRef")
+)
+export type RawRef = typeof RawRef.Type
+
+export const rawRef = (domainId: DomainId, id: InboundEmailId): RawRef => RawRef.make(`inbound/${domainId}/${id}.eml`)
+
+/** What the sender said before DATA (RFC 5321, section 3.3). `from` is empty for the null sender. */
+export const Envelope = Schema.Struct({
+  from: Schema.String,
+  helo: Schema.String,
+  remoteAddress: Schema.String
+})
+export type Envelope = typeof Envelope.Type

@@ -1,0 +1,14 @@
+import { Schema } from "effect"
+
+export const WorkspaceId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("WorkspaceId"))
+export type WorkspaceId = typeof WorkspaceId.Type
+
+/** 1 to 100 characters after trimming, none of them a control character (decisions, section 4). */
+export const WorkspaceName = Schema.Trim.check(
+  Schema.makeFilter((name) =>
+    name.length >= 1 && [...name].length <= 100 && !/\p{Cc}|\p{Cs}/u.test(name)
+      ? undefined
+      : "Expected 1 to 100 characters without control characters"
+  )
+).pipe(Schema.brand("WorkspaceName"))
+export type WorkspaceName = typeof WorkspaceName.Type

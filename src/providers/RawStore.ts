@@ -1,0 +1,147 @@
+import { Context, DateTime, Effect, FileSystem, Layer, Option, Path, Schema, Stream } from "effect"
+import { NotFound } from "../model/ApiError.ts"
+import type { DomainId } from "../model/Domain.ts"
+import { RawRef } from "../model/InboundEmail.ts"
+
+/** The store could not do it: full, read-only, out of reach. */
+export class RawStoreError extends Schema.TaggedError<RawStoreError>()("RawStoreError", { cause: Schema.Defect() }) {}
+
+/** Where raw messages are kept. References are ours, never a sender's. */
+export class RawStore extends Context.Service<
+  RawStore,
+  {
+    /** Keeps the whole message, durably, or nothing. */
+    put(ref: RawRef, message: ReadonlyArray<Uint8Array>): Effect.Effect<void, RawStoreError>
+    get(ref: RawRef): Effect.Effect<Uint8Array, NotFound | RawStoreError>
+    /** Removing what is not there is no error. */
+    remove(ref: RawRef): Effect.Effect<void, RawStoreError>
+    removeDomain(domainId: DomainId): Effect.Effect<void, RawStoreError>
+    /** Everything that has been kept since before `time`, for the sweeper. */
+    olderThan(time: DateTime.Utc): Stream.Stream<RawRef, RawStoreError>
+  }
+>()("inlet/providers/RawStore") {
+  static readonly layerMemory = Layer.sync(RawStore, () => {
+    const messages = new Map<RawRef, { readonly bytes: Uint8Array; readonly keptAt: DateTime.Utc }>()
+    return RawStore.of({
+      put: Effect.fn("RawStore.put")(function* (ref, message) {
+        messages.set(ref, { bytes: Buffer.concat(message), keptAt: yield* DateTime.now })
+      }),
+      get: Effect.fn("RawStore.get")(function* (ref) {
+        const message = messages.get(ref)
+        return message === undefined ? yield* missing() : message.bytes
+      }),
+      remove: (ref) => Effect.sync(() => void messages.delete(ref)),
+      removeDomain: (domainId) =>
+        Effect.sync(() => {
+          for (const ref of messages.keys()) if (ref.startsWith(`inbound/${domainId}/`)) messages.delete(ref)
+        }),
+      olderThan: (time) =>
+        Stream.suspend(() =>
+          Stream.fromIterable(
+            [...messages].flatMap(([ref, { keptAt }]) => (DateTime.isLessThan(keptAt, time) ? [ref] : []))
+          )
+        )
+    })
+  })
+
+  /** Files below `root`, named by their reference. */
+  static readonly layerFile = (root: string) =>
+    Layer.effect(
+      RawStore,
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const path = yield* Path.Path
+        yield* fs.makeDirectory(path.join(root, "inbound"), { recursive: true, mode: 0o700 })
+        const fileOf = (ref: string) => path.join(root, ref)
+
+        /** A new name in a folder lasts once the folder itself is synced. */
+        const syncFolder = (folder: string) =>
+          Effect.scoped(
+            fs.open(folder, { flag: "r" }).pipe(
+              Effect.flatMap((handle) => handle.sync),
+              Effect.asVoid
+            )
+          )
+
+        const makeFolder = (folder: string) =>
+          fs
+            .makeDirectory(folder, { recursive: true, mode: 0o700 })
+            .pipe(Effect.andThen(syncFolder(path.dirname(folder))))
+
+        const write = (file: string, message: ReadonlyArray<Uint8Array>) =>
+          Effect.scoped(
+            Effect.gen(function* () {
+              const handle = yield* fs.open(file, { flag: "wx", mode: 0o600 })
+              for (const chunk of message) yield* handle.writeAll(chunk)
+              yield* handle.sync
+            })
+          )
+
+        const put = Effect.fn("RawStore.put")(function* (ref: RawRef, message: ReadonlyArray<Uint8Array>) {
+          const file = fileOf(ref)
+          const partial = `${file}.part`
+          const folder = path.dirname(file)
+          yield* write(partial, message).pipe(
+            Effect.catchReason("PlatformError", "NotFound", () =>
+              Effect.andThen(makeFolder(folder), write(partial, message))
+            ),
+            // A crash leaves a .part file, never half a message under its real name.
+            Effect.andThen(fs.rename(partial, file)),
+            Effect.andThen(syncFolder(folder)),
+            Effect.onError(() => Effect.ignore(fs.remove(partial, { force: true })))
+          )
+        }, Effect.mapError(failed))
+
+        const get = Effect.fn("RawStore.get")((ref: RawRef) =>
+          fs.readFile(fileOf(ref)).pipe(Effect.catchReason("PlatformError", "NotFound", missing, failed))
+        )
+
+        const remove = Effect.fn("RawStore.remove")((ref: RawRef) =>
+          fs.remove(fileOf(ref), { force: true }).pipe(Effect.mapError(failed))
+        )
+
+        const removeDomain = Effect.fn("RawStore.removeDomain")((domainId: DomainId) =>
+          fs.remove(fileOf(`inbound/${domainId}`), { recursive: true, force: true }).pipe(Effect.mapError(failed))
+        )
+
+        /** The files of one folder that are old enough; what vanishes meanwhile was removed by somebody else. */
+        const oldIn = (domainFolder: string, time: DateTime.Utc) =>
+          Stream.fromIterableEffect(fs.readDirectory(fileOf(`inbound/${domainFolder}`))).pipe(
+            Stream.filterEffect((name) =>
+              fs
+                .stat(fileOf(`inbound/${domainFolder}/${name}`))
+                .pipe(
+                  Effect.map(({ mtime }) =>
+                    Option.exists(mtime, (modified) => modified.getTime() < DateTime.toEpochMillis(time))
+                  )
+                )
+            ),
+            Stream.catchReason("PlatformError", "NotFound", () => Stream.empty),
+            Stream.tap((name) =>
+              // Left by a crash in the middle of a write.
+              name.endsWith(".part")
+                ? fs.remove(fileOf(`inbound/${domainFolder}/${name}`), { force: true })
+                : Effect.void
+            ),
+            Stream.filter((name) => name.endsWith(".eml")),
+            Stream.map((name) => RawRef.make(`inbound/${domainFolder}/${name}`))
+          )
+
+        return RawStore.of({
+          put,
+          get,
+          remove,
+          removeDomain,
+          olderThan: (time) =>
+            Stream.fromIterableEffect(fs.readDirectory(fileOf("inbound"))).pipe(
+              Stream.flatMap((domainFolder) => oldIn(domainFolder, time)),
+              Stream.mapError(failed)
+            )
+        })
+      })
+    )
+}
+
+const failed = (cause: unknown) => new RawStoreError({ cause })
+
+const missing = () => new NotFound({ message: "The raw message is no longer kept" })

@@ -1,0 +1,60 @@
+import { createHash } from "node:crypto"
+import { DateTime, Schema } from "effect"
+import type { DomainName } from "../model/Domain.ts"
+import type { Envelope, InboundEmailId, RawRef } from "../model/InboundEmail.ts"
+import { type Authentication, type EventId, InboundEvent } from "../model/InboundEvent.ts"
+import * as HeaderText from "./HeaderText.ts"
+import type { Contents } from "./Mime.ts"
+
+/** Nobody has checked the sender. */
+export const unchecked: Authentication = { spf: "none", dkim: "none", dmarc: "none", arc: "none" }
+
+const encode = Schema.encodeSync(Schema.fromJsonString(InboundEvent))
+
+/**
+ * The text of an event as it is signed, sent and listed (decisions, section 7).
+ * Made once: the bytes are the same on every attempt.
+ */
+export const render = (options: {
+  readonly eventId: EventId
+  readonly inboundEmailId: InboundEmailId
+  readonly domain: DomainName
+  readonly recipient: string
+  readonly envelope: Envelope
+  readonly receivedAt: DateTime.Utc
+  readonly rawRef: RawRef
+  /** SHA-256 of the bytes as received. */
+  readonly sha256: Uint8Array
+  readonly contents: Contents
+}): string => {
+  const { contents, domain, envelope, eventId, inboundEmailId, rawRef, receivedAt, recipient, sha256 } = options
+  const { attachments, cc, from, headers, html, inReplyTo, message_id, parse, references, replyTo, subject, text, to } =
+    contents
+  return encode({
+    event: "inbound.email.received",
+    event_id: eventId,
+    inbound_email_id: inboundEmailId,
+    idempotency_key: createHash("sha256")
+      .update(`${domain}\n${message_id ?? Buffer.from(sha256).toString("hex")}`)
+      .digest("hex"),
+    message_id,
+    domain,
+    recipient: HeaderText.clean(recipient),
+    from: from ?? HeaderText.oneLine(envelope.from),
+    subject,
+    text,
+    html,
+    attachments,
+    receivedAt: DateTime.formatIso(receivedAt),
+    rawRef,
+    authentication: unchecked,
+    envelope,
+    headers,
+    to,
+    cc,
+    replyTo,
+    inReplyTo,
+    references,
+    parse
+  })
+}

@@ -1,0 +1,216 @@
+import { NodeCrypto } from "@effect/platform-node"
+import { Context, DateTime, Effect, Layer, Queue, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { DomainId, DomainName } from "../model/Domain.ts"
+import { Envelope, InboundEmailId, rawRef } from "../model/InboundEmail.ts"
+import { EventId } from "../model/InboundEvent.ts"
+import { RawStore } from "../providers/RawStore.ts"
+import { EventFeed } from "./EventFeed.ts"
+import * as EventPayload from "./EventPayload.ts"
+import * as Mime from "./Mime.ts"
+
+/** A stored message that has no events yet. */
+export interface Unread {
+  readonly id: InboundEmailId
+  readonly domainId: DomainId
+  readonly sha256: Uint8Array
+  readonly envelope: Envelope
+  readonly recipients: ReadonlyArray<string>
+  readonly receivedAt: DateTime.Utc
+  /** How often somebody has begun to read it, this time included. */
+  readonly attempt: number
+  /** The raw message as stored, trace fields in front. */
+  readonly message: Uint8Array
+}
+
+/** Messages handed over and not read yet; beyond this the table hands them out later. */
+const mostHandedOverBytes = 64 * 1024 * 1024
+
+/** A message that took two readers with it is not parsed a third time. */
+const mostParses = 2
+
+const Claimed = Schema.Struct({
+  id: InboundEmailId,
+  domainId: DomainId,
+  sha256: Schema.Uint8Array,
+  mailFrom: Schema.String,
+  helo: Schema.String,
+  remoteAddress: Schema.String,
+  recipients: Schema.Array(Schema.String),
+  receivedAt: Schema.DateTimeUtcFromDate,
+  readAttempts: Schema.Int
+})
+
+/** Turns stored messages into events: one for every recipient, in one transaction with their deliveries. */
+export class Reader extends Context.Service<
+  Reader,
+  {
+    /** Whether a message can be handed over with its bytes; otherwise the table keeps it for any reader. */
+    readonly hasRoom: Effect.Effect<boolean>
+    /** Reads a message soon, in this process. Its row is leased to us. */
+    handOver(unread: Unread): Effect.Effect<void>
+    /** Reads what is left over in the table: after a crash, a failure, or a full hand. Returns how many. */
+    readonly readLeftOver: Effect.Effect<number>
+  }
+>()("inlet/reading/Reader") {
+  static readonly layer = Layer.effect(
+    Reader,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const random = yield* SecureRandom.SecureRandom
+      const raw = yield* RawStore
+      const feed = yield* EventFeed
+      const handedOver = yield* Queue.unbounded<Unread>()
+      const inHand = new Set<InboundEmailId>()
+      let handedOverBytes = 0
+
+      // Runs after the fibers below have stopped: what they did not finish is anybody's at once.
+      yield* Effect.addFinalizer(() =>
+        Effect.ignore(
+          inHand.size === 0
+            ? Effect.void
+            : sql`UPDATE inbound_emails SET leased_until = NULL WHERE id = ANY(${[...inHand]}::uuid[]) AND state = 'received'`
+        )
+      )
+
+      // One statement, so one commit. The row lock of event_positions lasts until then, which
+      // makes a domain's events visible in the order of their positions.
+      const insertEvents = (
+        unread: Unread,
+        events: ReadonlyArray<{
+          readonly id: EventId
+          readonly recipient: string
+          readonly sender: string
+          readonly payload: string
+        }>
+      ) => sql`
+        WITH read AS (
+          UPDATE inbound_emails SET state = 'read', leased_until = NULL
+          WHERE id = ${unread.id} AND state = 'received'
+          RETURNING id, domain_id, received_at
+        ), last AS (
+          INSERT INTO event_positions AS positions (domain_id, position)
+          SELECT domain_id, ${events.length} FROM read
+          ON CONFLICT (domain_id) DO UPDATE SET position = positions.position + excluded.position
+          RETURNING domain_id, position
+        ), inserted AS (
+          INSERT INTO events (id, domain_id, inbound_email_id, position, recipient, sender, received_at, payload)
+          SELECT new.id, read.domain_id, read.id, last.position - ${events.length} + new.ordinal,
+            new.recipient, new.sender, read.received_at, new.payload
+          FROM read, last, unnest(
+            ${events.map(({ id }) => id)}::uuid[],
+            ${events.map(({ recipient }) => recipient)}::text[],
+            ${events.map(({ sender }) => sender)}::text[],
+            ${events.map(({ payload }) => payload)}::text[]
+          ) WITH ORDINALITY AS new (id, recipient, sender, payload, ordinal)
+          RETURNING id, domain_id, position
+        )
+        INSERT INTO deliveries (event_id, domain_id, position, status, due_at)
+        SELECT inserted.id, inserted.domain_id, inserted.position,
+          CASE WHEN domains.webhook_url IS NULL THEN 'held' ELSE 'pending' END, now()
+        FROM inserted JOIN domains ON domains.id = inserted.domain_id
+      `
+
+      const domainName = SqlSchema.findAll({
+        Request: DomainId,
+        Result: Schema.Struct({ name: DomainName }),
+        execute: (id) => sql`SELECT name FROM domains WHERE id = ${id}`
+      })
+
+      const read = Effect.fn("Reader.read")(function* (unread: Unread) {
+        const [domain] = yield* domainName(unread.domainId)
+        // Detached meanwhile: its mail went with it.
+        if (domain === undefined) return
+        const contents =
+          unread.attempt > mostParses ? Mime.headersOnly(unread.message) : yield* Mime.read(unread.message)
+        const events = yield* Effect.forEach(unread.recipients, (recipient) =>
+          Effect.gen(function* () {
+            const id = EventId.make(yield* random.uuidV7())
+            const payload = EventPayload.render({
+              eventId: id,
+              inboundEmailId: unread.id,
+              domain: domain.name,
+              recipient,
+              envelope: unread.envelope,
+              receivedAt: unread.receivedAt,
+              rawRef: rawRef(unread.domainId, unread.id),
+              sha256: unread.sha256,
+              contents
+            })
+            return { id, recipient, sender: contents.from ?? unread.envelope.from, payload }
+          })
+        )
+        yield* insertEvents(unread, events)
+        yield* feed.announce(unread.domainId)
+      })
+
+      const claim = SqlSchema.findAll({
+        Request: Schema.Int,
+        Result: Claimed,
+        execute: (most) => sql`
+          UPDATE inbound_emails SET leased_until = now() + interval '60 seconds', read_attempts = read_attempts + 1
+          WHERE id IN (
+            SELECT id FROM inbound_emails
+            WHERE state = 'received' AND (leased_until IS NULL OR leased_until < now())
+            ORDER BY received_at
+            LIMIT ${most}
+            FOR UPDATE SKIP LOCKED
+          )
+          RETURNING *
+        `
+      })
+
+      const readClaimed = ({ helo, mailFrom, readAttempts, remoteAddress, ...email }: typeof Claimed.Type) =>
+        raw.get(rawRef(email.domainId, email.id)).pipe(
+          // Somebody took the file away. What the envelope says is still an event.
+          Effect.catchTag("NotFound", () => Effect.succeed(new Uint8Array())),
+          Effect.flatMap((message) =>
+            read({
+              ...email,
+              envelope: { from: mailFrom, helo, remoteAddress },
+              attempt: readAttempts,
+              message
+            })
+          ),
+          Effect.annotateLogs({ inbound_email_id: email.id })
+        )
+
+      const readLeftOver = Effect.gen(function* () {
+        const emails = yield* claim(16)
+        yield* Effect.forEach(
+          emails,
+          (email) =>
+            readClaimed(email).pipe(
+              Effect.catchCause((cause) => Effect.logError("A message could not be read; it is tried again", cause))
+            ),
+          { discard: true }
+        )
+        return emails.length
+      }).pipe(Effect.orDie, Effect.withSpan("Reader.readLeftOver"))
+
+      const readHandedOver = Effect.gen(function* () {
+        const unread = yield* Queue.take(handedOver)
+        yield* read(unread).pipe(
+          // Its lease runs out, and whoever finds it then reads it.
+          Effect.catchCause((cause) => Effect.logError("A message could not be read; it is tried again", cause)),
+          Effect.tap(() => Effect.sync(() => inHand.delete(unread.id))),
+          Effect.ensuring(Effect.sync(() => (handedOverBytes -= unread.message.byteLength))),
+          Effect.annotateLogs({ inbound_email_id: unread.id })
+        )
+      }).pipe(Effect.forever)
+      yield* Effect.replicateEffect(Effect.forkScoped(readHandedOver), 8)
+
+      return Reader.of({
+        hasRoom: Effect.sync(() => handedOverBytes < mostHandedOverBytes),
+        handOver: (unread) =>
+          Effect.suspend(() => {
+            handedOverBytes += unread.message.byteLength
+            inHand.add(unread.id)
+            return Effect.asVoid(Queue.offer(handedOver, unread))
+          }),
+        readLeftOver
+      })
+    })
+  ).pipe(Layer.provide(NodeCrypto.layer))
+}

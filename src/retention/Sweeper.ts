@@ -1,0 +1,145 @@
+import { Context, DateTime, Effect, Layer, Schedule, Schema, Stream } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { DomainId } from "../model/Domain.ts"
+import { InboundEmailId, type RawRef, rawRef } from "../model/InboundEmail.ts"
+import { RawStore } from "../providers/RawStore.ts"
+import * as Settings from "../Settings.ts"
+
+/** Rows that one statement removes: small, so that no lock is held for long. */
+const batch = 500
+
+/** Days a domain waits for its verification (decisions, section 5). */
+const pendingDays = 30
+
+/** Removes what is past its time, from the database and from the raw store. */
+export class Sweeper extends Context.Service<
+  Sweeper,
+  {
+    /** Messages, events and attempts past their retention, with their raw messages. Returns how many messages. */
+    readonly expired: Effect.Effect<number>
+    /** Raw messages that no row knows: left by a crash before the commit, or by a removal that failed. */
+    readonly orphans: Effect.Effect<number>
+    /** Pending domains nobody verified, keys and counters that no longer count. */
+    readonly leftovers: Effect.Effect<void>
+  }
+>()("inlet/retention/Sweeper") {
+  static readonly layer = Layer.effect(
+    Sweeper,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const raw = yield* RawStore
+      const { retentionDays } = yield* Settings.limits
+
+      const removeRaw = (refs: ReadonlyArray<RawRef>) =>
+        Effect.forEach(
+          refs,
+          (ref) =>
+            raw
+              .remove(ref)
+              .pipe(
+                Effect.catchTag("RawStoreError", (error) =>
+                  Effect.logWarning("A raw message could not be removed; it is tried again tomorrow", error)
+                )
+              ),
+          { discard: true, concurrency: 8 }
+        )
+
+      const removeExpired = SqlSchema.findAll({
+        Request: Schema.Int,
+        Result: Schema.Struct({ id: InboundEmailId, domainId: DomainId }),
+        execute: (days) => sql`
+          DELETE FROM inbound_emails WHERE id IN (
+            SELECT id FROM inbound_emails
+            WHERE received_at < now() - make_interval(days => ${days})
+            ORDER BY received_at LIMIT ${batch}
+            FOR UPDATE SKIP LOCKED
+          )
+          RETURNING id, domain_id
+        `
+      })
+
+      const expireBatch = Effect.gen(function* () {
+        const emails = yield* removeExpired(retentionDays)
+        // The row first: a crash in between leaves an orphan, never a listed event without its message.
+        yield* removeRaw(emails.map(({ domainId, id }) => rawRef(domainId, id)))
+        return emails.length
+      })
+
+      const expired = Effect.gen(function* () {
+        if (retentionDays === 0) return 0
+        let removed = 0
+        let last = batch
+        while (last === batch) {
+          last = yield* expireBatch
+          removed += last
+          // Mail goes first.
+          yield* Effect.sleep("50 millis")
+        }
+        return removed
+      }).pipe(Effect.orDie, Effect.withSpan("Sweeper.expired"))
+
+      const unknownAmong = SqlSchema.findAll({
+        Request: Schema.Array(InboundEmailId),
+        Result: Schema.Struct({ id: InboundEmailId }),
+        execute: (ids) => sql`
+          SELECT candidates.id FROM unnest(${ids}::uuid[]) AS candidates (id)
+          WHERE NOT EXISTS (SELECT 1 FROM inbound_emails WHERE inbound_emails.id = candidates.id)
+        `
+      })
+
+      const orphans = Effect.gen(function* () {
+        // Old enough that no transaction can still be about to commit their row.
+        const before = DateTime.subtract(yield* DateTime.now, { hours: 1 })
+        let removed = 0
+        yield* raw.olderThan(before).pipe(
+          Stream.grouped(batch),
+          Stream.runForEach((refs) =>
+            Effect.gen(function* () {
+              const byId = new Map(refs.map((ref) => [idOf(ref), ref]))
+              const unknown = yield* unknownAmong([...byId.keys()])
+              yield* removeRaw(unknown.flatMap(({ id }) => byId.get(id) ?? []))
+              removed += unknown.length
+            })
+          )
+        )
+        return removed
+      }).pipe(Effect.orDie, Effect.withSpan("Sweeper.orphans"))
+
+      const leftovers = Effect.gen(function* () {
+        yield* sql`
+          DELETE FROM domains
+          WHERE status = 'pending_verification' AND origin = 'byo'
+            AND created_at < now() - make_interval(days => ${pendingDays})
+        `
+        yield* sql`DELETE FROM received_once WHERE received_at < now() - interval '7 days'`
+        yield* sql`DELETE FROM daily_intake WHERE day < (now() AT TIME ZONE 'UTC')::date - 1`
+        yield* sql`
+          UPDATE workspaces SET previous_signing_secret = NULL, previous_secret_until = NULL
+          WHERE previous_secret_until < now()
+        `
+      }).pipe(Effect.orDie, Effect.withSpan("Sweeper.leftovers"))
+
+      return Sweeper.of({ expired, orphans, leftovers })
+    })
+  )
+}
+
+const idOf = (ref: RawRef) => InboundEmailId.make(ref.slice(ref.lastIndexOf("/") + 1, -".eml".length))
+
+/** Sweeps for as long as the process runs: what expired every ten minutes, orphans once a day. */
+export const layerWorker = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const sweeper = yield* Sweeper
+    const survive = <A>(name: string, sweep: Effect.Effect<A>) =>
+      Effect.catchCause(sweep, (cause) => Effect.logError(`Sweeping ${name} failed; it is tried again`, cause))
+    yield* Effect.forkScoped(
+      Effect.repeat(
+        Effect.andThen(survive("expired mail", sweeper.expired), survive("leftovers", sweeper.leftovers)),
+        Schedule.spaced("10 minutes")
+      )
+    )
+    yield* Effect.forkScoped(
+      Effect.repeat(survive("orphans", sweeper.orphans), Schedule.spaced("1 day")).pipe(Effect.delay("1 minute"))
+    )
+  })
+)

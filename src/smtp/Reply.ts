@@ -1,0 +1,30 @@
+import type { IntakeError } from "../intake/Intake.ts"
+
+/** What the sending server hears: 4xx means try again later, 5xx means never. The enhanced code is RFC 3463's. */
+export interface Reply {
+  readonly code: number
+  readonly enhanced: string
+  readonly text: string
+}
+
+// Keyed by tag, so an error without a reply does not compile.
+const replies: { readonly [Tag in IntakeError["_tag"]]: Reply } = {
+  UnknownDomain: { code: 550, enhanced: "5.1.2", text: "This domain does not receive mail here" },
+  QuotaReached: {
+    code: 452,
+    enhanced: "4.2.2",
+    text: "The recipient has received its messages for today; try again tomorrow (UTC)"
+  },
+  MailLoop: { code: 554, enhanced: "5.4.6", text: "Too many Received fields: this message is going round in a loop" },
+  NotKept: { code: 451, enhanced: "4.3.0", text: "The message could not be stored; please try again" }
+}
+
+export const fromError = (error: IntakeError): Reply => replies[error._tag]
+
+/** The reply to a bug. Temporary, so that nobody's mail bounces while we fix it. */
+export const bug: Reply = { code: 451, enhanced: "4.3.0", text: "Something went wrong; please try again" }
+
+/** As smtp-server takes it. */
+export const toError = ({ code, enhanced, text }: Reply): Error =>
+  // It picks the enhanced code by the basic one alone, but passes on a code that is text as it stands.
+  Object.assign(new Error(text), { responseCode: `${code} ${enhanced}` as unknown as number })

@@ -1,0 +1,137 @@
+import { NodeServices } from "@effect/platform-node"
+import { Cause, Effect, Exit, FiberSet, Layer, Metric, Option } from "effect"
+import { SMTPServer, type SMTPServerAddress, type SMTPServerDataStream, type SMTPServerSession } from "smtp-server"
+import { Intake, type IntakeError, type Recipient } from "../intake/Intake.ts"
+import * as Settings from "../Settings.ts"
+import * as Reply from "./Reply.ts"
+import * as Tls from "./Tls.ts"
+
+/** What a message may exceed its limit by before the connection is cut (decisions, section 6). */
+const toleratedExcess = 2 * 1024 * 1024
+
+const recipientsPerMessage = 100
+
+const replies = Metric.counter("inlet_smtp_replies_total", { description: "Replies to RCPT and DATA by code" })
+
+/** Listens for mail. smtp-server speaks the protocol; every decision is Intake's. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { host, messageBytes, mxHost, port } = yield* Settings.smtp
+    const intake = yield* Intake
+    const keyPair = yield* Tls.keyPair
+    // Made before the server: on shutdown the server drains first, then these fibers stop.
+    const run = yield* FiberSet.makeRuntime()
+
+    /** smtp-server keeps the address object that was accepted in the envelope of the transaction. */
+    const accepted = new WeakMap<SMTPServerAddress, Recipient>()
+
+    const answer = <A>(
+      command: "RCPT" | "DATA",
+      session: SMTPServerSession,
+      effect: Effect.Effect<A, IntakeError>,
+      callback: (error: Error | null, value?: A) => void
+    ) =>
+      run(
+        Effect.gen(function* () {
+          const exit = yield* Effect.exit(effect)
+          if (Exit.isSuccess(exit)) {
+            yield* Metric.update(Metric.withAttributes(replies, { command, code: "250" }), 1)
+            return callback(null, exit.value)
+          }
+          const error = Cause.findErrorOption(exit.cause)
+          const reply = Option.isSome(error) ? Reply.fromError(error.value) : Reply.bug
+          yield* Metric.update(Metric.withAttributes(replies, { command, code: `${reply.code}` }), 1)
+          yield* reply.code === 451
+            ? Effect.logError(`${command} was answered ${reply.code}`, exit.cause)
+            : Effect.logInfo(`${command} was answered ${reply.code} ${reply.enhanced}`)
+          callback(Reply.toError(reply))
+        }).pipe(Effect.annotateLogs({ smtp_session: session.id, remote_address: session.remoteAddress }))
+      )
+
+    const receive = (session: SMTPServerSession, message: Uint8Array) =>
+      intake.receive({
+        envelope: {
+          from: session.envelope.mailFrom === false ? "" : session.envelope.mailFrom.address,
+          helo: session.hostNameAppearsAs,
+          remoteAddress: session.remoteAddress
+        },
+        recipients: session.envelope.rcptTo.flatMap((address) => accepted.get(address) ?? []),
+        transmission: {
+          extended: session.openingCommand === "EHLO",
+          encrypted: session.secure,
+          utf8: session.envelope.smtpUtf8 === true
+        },
+        message
+      })
+
+    const onData = (
+      stream: SMTPServerDataStream,
+      session: SMTPServerSession,
+      callback: (error?: Error | null) => void
+    ) => {
+      let chunks: Array<Uint8Array> = []
+      stream.on("data", (chunk: Uint8Array) => {
+        if (!stream.sizeExceeded) chunks.push(chunk)
+        else {
+          chunks = []
+          if (stream.byteLength > messageBytes + toleratedExcess) {
+            for (const connection of server.connections) {
+              if (connection.id === session.id) connection.send(421, "The message is far over the size limit")
+            }
+          }
+        }
+      })
+      stream.once("end", () => {
+        // smtp-server answers 552 5.3.4 by itself.
+        if (stream.sizeExceeded) callback(new Error("too large"))
+        else answer("DATA", session, receive(session, Buffer.concat(chunks)), (error) => callback(error))
+      })
+    }
+
+    const server = new SMTPServer({
+      ...keyPair,
+      minVersion: "TLSv1.2",
+      name: mxHost,
+      banner: "Inlet",
+      size: messageBytes,
+      rejectOversized: true,
+      maxRecipients: recipientsPerMessage,
+      disabledCommands: ["AUTH"],
+      hideDSN: true,
+      disableReverseLookup: true,
+      lenientAddressParsing: true,
+      socketTimeout: 60_000,
+      closeTimeout: 20_000,
+      onRcptTo: (address, session, callback) =>
+        answer("RCPT", session, intake.admit(address.address), (error, recipient) => {
+          if (recipient !== undefined) accepted.set(address, recipient)
+          callback(error)
+        }),
+      onData
+    })
+
+    // A broken session is its sender's business, but an error nobody listens to ends the process.
+    server.on("error", (error) => run(Effect.logDebug("An SMTP session broke off", error.message)))
+
+    yield* Effect.acquireRelease(
+      Effect.callback<void, Cause.UnknownError>((resume) => {
+        const failed = (error: Error) =>
+          resume(Effect.fail(new Cause.UnknownError(error, `SMTP_HOST ${host}, SMTP_PORT ${port}: ${error.message}`)))
+        server.once("error", failed)
+        server.listen(port, host, () => {
+          server.off("error", failed)
+          resume(Effect.void)
+        })
+      }),
+      () =>
+        Effect.callback<void>((resume) => {
+          server.close(() => resume(Effect.void))
+          // Who is in the middle of a message may finish it; the others are not waited for.
+          for (const connection of server.connections) {
+            if (connection.session.envelope.mailFrom === false) connection.send(421, "Shutting down; please come back")
+          }
+        })
+    )
+    yield* Effect.logInfo("SMTP listens", { host, port })
+  })
+).pipe(Layer.provide(NodeServices.layer))

@@ -1,0 +1,76 @@
+import { NodeCrypto, NodeServices } from "@effect/platform-node"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Aead, SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import * as LocalSecret from "../LocalSecret.ts"
+import * as Settings from "../Settings.ts"
+
+/** The database was written under another `SECRETS_KEY`. */
+export class WrongSecretsKey extends Schema.TaggedError<WrongSecretsKey>()("WrongSecretsKey", {
+  message: Schema.String
+}) {}
+
+const nonceLength = 12
+const checked = new TextEncoder().encode("inlet secrets key")
+
+/** Seals what the database must not show: AES-256-GCM under `SECRETS_KEY`, a fresh nonce in front. */
+export class SecretsKey extends Context.Service<
+  SecretsKey,
+  {
+    /** `owner` is authenticated with the secret: sealed for one workspace, it opens for no other. */
+    seal(secret: Redacted.Redacted, owner: string): Effect.Effect<Uint8Array>
+    /** Dies when the seal is broken: the database was tampered with, or it is a bug. */
+    open(sealed: Uint8Array, owner: string): Effect.Effect<Redacted.Redacted>
+  }
+>()("inlet/workspaces/SecretsKey") {
+  static readonly layer = Layer.effect(
+    SecretsKey,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const aead = yield* Aead.Aead
+      const random = yield* SecureRandom.SecureRandom
+      const { dataDirectory, secretsKey } = yield* Settings.secrets
+      const given = secretsKey ?? (yield* LocalSecret.readOrMake(dataDirectory, "secrets-key"))
+      const key = yield* Aead.key(Aead.aes256Gcm, Buffer.from(Redacted.value(given), "base64"))
+
+      const encrypt = Effect.fnUntraced(function* (plain: Uint8Array, owner: string) {
+        const nonce = yield* random.randomBytes(nonceLength)
+        const sealed = yield* aead.encrypt(key, plain, { nonce, aad: new TextEncoder().encode(owner) })
+        return new Uint8Array(Buffer.concat([nonce, sealed]))
+      })
+
+      const decrypt = (sealed: Uint8Array, owner: string) =>
+        aead.decrypt(key, sealed.subarray(nonceLength), {
+          nonce: sealed.subarray(0, nonceLength),
+          aad: new TextEncoder().encode(owner)
+        })
+
+      yield* sql`
+        INSERT INTO secrets_key_check (value) VALUES (${yield* encrypt(checked, "")}) ON CONFLICT DO NOTHING
+      `
+      const [check] = yield* sql<{ readonly value: Uint8Array }>`SELECT value FROM secrets_key_check`
+      if (check === undefined) return yield* Effect.die("secrets_key_check lost its row")
+      yield* decrypt(check.value, "").pipe(
+        Effect.mapError(
+          () =>
+            new WrongSecretsKey({
+              message:
+                "SECRETS_KEY is not the key this database was written under. Start with that key, or with another database"
+            })
+        )
+      )
+
+      return SecretsKey.of({
+        seal: Effect.fn("SecretsKey.seal")((secret, owner) =>
+          Effect.orDie(encrypt(new TextEncoder().encode(Redacted.value(secret)), owner))
+        ),
+        open: Effect.fn("SecretsKey.open")((sealed, owner) =>
+          decrypt(sealed, owner).pipe(
+            Effect.map((plain) => Redacted.make(new TextDecoder().decode(plain))),
+            Effect.orDie
+          )
+        )
+      })
+    })
+  ).pipe(Layer.provide([NodeCrypto.layer, NodeServices.layer]))
+}

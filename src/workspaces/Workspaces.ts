@@ -1,0 +1,98 @@
+import { createHash } from "node:crypto"
+import { NodeCrypto } from "@effect/platform-node"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { Unauthorized } from "../model/ApiError.ts"
+import { WorkspaceId, type WorkspaceName } from "../model/Workspace.ts"
+import { SecretsKey } from "./SecretsKey.ts"
+
+/** How long deliveries are also signed with the secret before (decisions, section 4). */
+const previousSecretHours = 24
+
+const ApiKey = Schema.String.check(Schema.isPattern(/^ak_live_[\w-]{43}$/))
+
+/** The tenants: each has one API key and one signing secret, shown once. */
+export class Workspaces extends Context.Service<
+  Workspaces,
+  {
+    create(name: WorkspaceName): Effect.Effect<{
+      readonly id: WorkspaceId
+      readonly apiKey: Redacted.Redacted
+      readonly signingSecret: Redacted.Redacted
+    }>
+    /** The workspace of an API key. */
+    authenticate(apiKey: Redacted.Redacted): Effect.Effect<WorkspaceId, Unauthorized>
+    /** The old key stops working. */
+    rotateKey(id: WorkspaceId): Effect.Effect<Redacted.Redacted>
+    /** The old secret signs beside the new one for 24 hours. */
+    rotateSecret(id: WorkspaceId): Effect.Effect<Redacted.Redacted>
+  }
+>()("inlet/workspaces/Workspaces") {
+  static readonly layer = Layer.effect(
+    Workspaces,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const random = yield* SecureRandom.SecureRandom
+      const secrets = yield* SecretsKey
+
+      const makeApiKey = Effect.map(random.randomBytes(32), (bytes) =>
+        Redacted.make(`ak_live_${Buffer.from(bytes).toString("base64url")}`)
+      )
+      const makeSecret = Effect.map(random.randomBytes(32), (bytes) =>
+        Redacted.make(`whsec_${Buffer.from(bytes).toString("base64")}`)
+      )
+
+      const create = Effect.fn("Workspaces.create")(function* (name: WorkspaceName) {
+        const id = WorkspaceId.make(yield* random.uuidV7())
+        const apiKey = yield* makeApiKey
+        const signingSecret = yield* makeSecret
+        const sealed = yield* secrets.seal(signingSecret, id)
+        yield* sql`
+          INSERT INTO workspaces (id, name, api_key_hash, signing_secret)
+          VALUES (${id}, ${name}, ${hashOf(apiKey)}, ${sealed})
+        `
+        return { id, apiKey, signingSecret }
+      }, Effect.orDie)
+
+      const authenticate = Effect.fn("Workspaces.authenticate")(function* (apiKey: Redacted.Redacted) {
+        const rows = Schema.is(ApiKey)(Redacted.value(apiKey))
+          ? yield* Effect.orDie(
+              sql<{ readonly id: WorkspaceId }>`SELECT id FROM workspaces WHERE api_key_hash = ${hashOf(apiKey)}`
+            )
+          : []
+        return (
+          rows[0]?.id ??
+          (yield* new Unauthorized({
+            message:
+              "Send the API key of a workspace as `Authorization: Bearer ak_live_…`; POST /api/workspaces makes one"
+          }))
+        )
+      })
+
+      const rotateKey = Effect.fn("Workspaces.rotateKey")(function* (id: WorkspaceId) {
+        const apiKey = yield* makeApiKey
+        yield* sql`UPDATE workspaces SET api_key_hash = ${hashOf(apiKey)} WHERE id = ${id}`
+        return apiKey
+      }, Effect.orDie)
+
+      const rotateSecret = Effect.fn("Workspaces.rotateSecret")(function* (id: WorkspaceId) {
+        const secret = yield* makeSecret
+        const sealed = yield* secrets.seal(secret, id)
+        yield* sql`
+          UPDATE workspaces
+          SET previous_signing_secret = signing_secret,
+              previous_secret_until = now() + make_interval(hours => ${previousSecretHours}),
+              signing_secret = ${sealed}
+          WHERE id = ${id}
+        `
+        return secret
+      }, Effect.orDie)
+
+      return Workspaces.of({ create, authenticate, rotateKey, rotateSecret })
+    })
+  ).pipe(Layer.provide([SecretsKey.layer, NodeCrypto.layer]))
+}
+
+// Keys are 256 random bits, so a plain hash can't be guessed back.
+const hashOf = (apiKey: Redacted.Redacted) => createHash("sha256").update(Redacted.value(apiKey)).digest()
