@@ -1,5 +1,4 @@
-import { Layer, Logger, References } from "effect"
-import { Effect } from "effect"
+import { Effect, Layer, Logger, References } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { Otlp } from "effect/observability"
 import * as Settings from "./Settings.ts"

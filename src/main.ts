@@ -14,22 +14,22 @@ const service = Tour.layer.pipe(
 )
 
 /** A person has to do something before this can start: one line says what. */
-const refuse = Effect.fnUntraced(function* (message: string) {
-  yield* Console.error(`Inlet can't start: ${message}`)
-  return yield* Effect.interrupt
-})
+const refuse = (message: string) =>
+  Effect.andThen(Console.error(`Inlet can't start: ${message}`), Effect.fail("refused"))
 
 Settings.all.pipe(
   Effect.andThen(Layer.launch(service)),
   Effect.catchTags({
     ConfigError: (error) => refuse(Settings.explain(error)),
-    FolderTaken: (error) => refuse(error.message),
-    WrongSecretsKey: (error) => refuse(error.message),
-    TlsUnusable: (error) => refuse(error.message),
-    UnknownError: (error) => refuse(error.message),
-    ServeError: (error) => refuse(`HTTP_HOST, HTTP_PORT: ${error.message}`),
-    MigrationError: (error) => refuse(`the database could not be migrated: ${error.message}`),
-    SqlError: (error) => refuse(`DATABASE_URL: the database does not answer: ${error.message}`)
+    FolderTaken: ({ message }) => refuse(message),
+    WrongSecretsKey: ({ message }) => refuse(message),
+    TlsUnusable: ({ message }) => refuse(message),
+    UnknownError: ({ message }) => refuse(message),
+    ServeError: ({ cause }) => refuse(`HTTP_HOST, HTTP_PORT: ${cause instanceof Error ? cause.message : cause}`),
+    MigrationError: ({ message }) => refuse(`the database could not be migrated: ${message}`),
+    SqlError: ({ message }) => refuse(`DATABASE_URL: the database does not answer: ${message}`),
+    PlatformError: ({ message }) => refuse(`DATA_DIR, RAW_DIR: ${message}`)
   }),
-  NodeRuntime.runMain
+  Effect.tapDefect((defect) => Console.error("Inlet stopped because of a bug:", defect)),
+  NodeRuntime.runMain({ disableErrorReporting: true })
 )

@@ -127,31 +127,34 @@ export class DeliveryQueue extends Context.Service<
         `
       })
 
-      const claim: DeliveryQueue["Service"]["claim"] = Effect.fn("DeliveryQueue.claim")(function* (options) {
-        const rows = yield* claimRows({
-          most: options.most,
-          perDomain: options.perDomain,
-          busyDomains: [...options.busy.keys()],
-          busyCounts: [...options.busy.values()]
-        })
-        return yield* Effect.forEach(rows, (row) =>
-          Effect.gen(function* () {
-            const { previousSigningSecret: previous, workspaceId } = row
-            return {
-              eventId: row.eventId,
-              domainId: row.domainId,
-              attempt: row.attempts,
-              attemptOfBudget: Math.max(row.attempts - row.spent, 1),
-              url: row.url,
-              payload: row.payload,
-              secrets: {
-                current: yield* secretsKey.open(row.signingSecret, workspaceId),
-                previous: previous === null ? undefined : yield* secretsKey.open(previous, workspaceId)
-              }
-            }
+      const claim: DeliveryQueue["Service"]["claim"] = Effect.fn("DeliveryQueue.claim")(
+        function* (options) {
+          const rows = yield* claimRows({
+            most: options.most,
+            perDomain: options.perDomain,
+            busyDomains: [...options.busy.keys()],
+            busyCounts: [...options.busy.values()]
           })
-        )
-      }, Effect.catchTag("SchemaError", Effect.die))
+          return yield* Effect.forEach(rows, (row) =>
+            Effect.gen(function* () {
+              const { previousSigningSecret: previous, workspaceId } = row
+              return {
+                eventId: row.eventId,
+                domainId: row.domainId,
+                attempt: row.attempts,
+                attemptOfBudget: Math.max(row.attempts - row.spent, 1),
+                url: row.url,
+                payload: row.payload,
+                secrets: {
+                  current: yield* secretsKey.open(row.signingSecret, workspaceId),
+                  previous: previous === null ? undefined : yield* secretsKey.open(previous, workspaceId)
+                }
+              }
+            })
+          )
+        },
+        Effect.catchTag("SchemaError", Effect.die)
+      )
 
       /** What an outcome makes of the delivery: done, dead, or due again after a wait. */
       const next = Effect.fnUntraced(function* (claimed: Claimed, outcome: Outcome) {

@@ -12,13 +12,16 @@ export const schedule = (delays: ReadonlyArray<Duration.Duration>): Schedule.Sch
     .pipe(Schedule.jittered)
 
 /** The wait after the nth failure of a budget; none when that was the last. Other processes may have made the failures before. */
-export const delayAfter = Effect.fnUntraced(function* (retries: Schedule.Schedule<unknown>, failures: number) {
-  const step = yield* Schedule.toStep(retries)
-  const now = yield* Clock.currentTimeMillis
-  let delay = Option.none<Duration.Duration>()
-  for (let failure = 0; failure < failures; failure++) {
-    const [, wait] = yield* step(now, undefined)
-    delay = Option.some(wait)
-  }
-  return delay
-}, Pull.catchDone(() => Effect.succeedNone))
+export const delayAfter = Effect.fnUntraced(
+  function* (retries: Schedule.Schedule<unknown>, failures: number) {
+    const step = yield* Schedule.toStep(retries)
+    const now = yield* Clock.currentTimeMillis
+    let delay = Option.none<Duration.Duration>()
+    for (let failure = 0; failure < failures; failure++) {
+      const [, wait] = yield* step(now, undefined)
+      delay = Option.some(wait)
+    }
+    return delay
+  },
+  Pull.catchDone(() => Effect.succeedNone)
+)

@@ -52,24 +52,33 @@ export class WebhookSender extends Context.Service<
         (agent) => Effect.promise(() => agent.destroy())
       )
 
-      const send: WebhookSender["Service"]["send"] = Effect.fn("WebhookSender.send")(
-        function* ({ eventId, payload, secrets, url }) {
-          const body = Buffer.from(payload)
-          const signature = yield* signer.sign({ eventId, body, secrets })
-          const started = yield* Clock.currentTimeMillis
-          const answer = yield* Effect.tryPromise({
-            try: (signal) =>
-              post(url, agent, body, signature, AbortSignal.any([signal, AbortSignal.timeout(Duration.toMillis(timeout))])),
-            catch: (cause) => reasonOf(cause, timeout)
-          }).pipe(
-            Effect.match({
-              onFailure: (error) => ({ statusCode: null, error, responseBody: null, retryAfter: null }),
-              onSuccess: (answer) => answer
-            })
-          )
-          return { ...answer, durationMs: (yield* Clock.currentTimeMillis) - started }
-        }
-      )
+      const send: WebhookSender["Service"]["send"] = Effect.fn("WebhookSender.send")(function* ({
+        eventId,
+        payload,
+        secrets,
+        url
+      }) {
+        const body = Buffer.from(payload)
+        const signature = yield* signer.sign({ eventId, body, secrets })
+        const started = yield* Clock.currentTimeMillis
+        const answer = yield* Effect.tryPromise({
+          try: (signal) =>
+            post(
+              url,
+              agent,
+              body,
+              signature,
+              AbortSignal.any([signal, AbortSignal.timeout(Duration.toMillis(timeout))])
+            ),
+          catch: (cause) => reasonOf(cause, timeout)
+        }).pipe(
+          Effect.match({
+            onFailure: (error) => ({ statusCode: null, error, responseBody: null, retryAfter: null }),
+            onSuccess: (answer) => answer
+          })
+        )
+        return { ...answer, durationMs: (yield* Clock.currentTimeMillis) - started }
+      })
 
       return WebhookSender.of({ send })
     })
@@ -94,7 +103,8 @@ const post = async (
   const retryAfter = response.headers["retry-after"]
   return {
     statusCode: response.statusCode,
-    error: response.statusCode >= 200 && response.statusCode < 300 ? null : `the webhook answered ${response.statusCode}`,
+    error:
+      response.statusCode >= 200 && response.statusCode < 300 ? null : `the webhook answered ${response.statusCode}`,
     retryAfter: typeof retryAfter === "string" ? retryAfter : null,
     responseBody: await firstBytes(response.body)
   }

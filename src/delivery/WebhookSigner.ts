@@ -42,11 +42,7 @@ export class WebhookSigner extends Context.Service<
       /** The bytes behind `whsec_` are the key. */
       const standard = (secret: Redacted.Redacted, eventId: EventId, seconds: number, body: Uint8Array) =>
         Effect.map(
-          hmac(
-            Buffer.from(Redacted.value(secret).slice("whsec_".length), "base64"),
-            `${eventId}.${seconds}.`,
-            body
-          ),
+          hmac(Buffer.from(Redacted.value(secret).slice("whsec_".length), "base64"), `${eventId}.${seconds}.`, body),
           (tag) => `v1,${Base64.encode(tag)}`
         )
 

@@ -15,8 +15,7 @@ export class AdminAuthorization extends HttpApiMiddleware.Service<AdminAuthoriza
     AdminAuthorization,
     Effect.gen(function* () {
       const { adminToken, dataDirectory, production } = yield* Settings.secrets
-      const token =
-        adminToken ?? (production ? undefined : yield* LocalSecret.readOrMake(dataDirectory, "admin-token"))
+      const token = adminToken ?? (production ? undefined : yield* LocalSecret.readOrMake(dataDirectory, "admin-token"))
       const expected = token === undefined ? undefined : Buffer.from(Redacted.value(token))
       return AdminAuthorization.of({
         admin: Effect.fn("AdminAuthorization.admin")(function* (httpEffect, { credential }) {

@@ -29,12 +29,10 @@ export const layer = HttpApiBuilder.group(
         const workspace = yield* CurrentWorkspace
         return yield* domains.create(workspace.id, yield* DomainNames.parse(payload.domain))
       }),
-      list: () =>
-        CurrentWorkspace.use(({ id }) => domains.list(id)).pipe(Effect.map((all) => ({ domains: all }))),
+      list: () => CurrentWorkspace.use(({ id }) => domains.list(id)).pipe(Effect.map((all) => ({ domains: all }))),
       get: ({ params }) => CurrentWorkspace.use(({ id }) => domains.get({ workspaceId: id, id: params.id })),
       remove: ({ params }) => CurrentWorkspace.use(({ id }) => domains.remove({ workspaceId: id, id: params.id })),
-      verify: ({ params }) =>
-        CurrentWorkspace.use(({ id }) => verification.verify({ workspaceId: id, id: params.id })),
+      verify: ({ params }) => CurrentWorkspace.use(({ id }) => verification.verify({ workspaceId: id, id: params.id })),
       mx: ({ params }) =>
         CurrentWorkspace.use(({ id }) => domains.get({ workspaceId: id, id: params.id })).pipe(
           Effect.flatMap(verification.mx)

@@ -66,7 +66,8 @@ const failure = (status: number, message: string) => HttpServerResponse.jsonUnsa
 const answer = Effect.fnUntraced(function* (exit: Exit.Exit<HttpServerResponse.HttpServerResponse, unknown>) {
   if (Exit.isSuccess(exit)) {
     const { body, headers, status } = exit.value
-    const isOurs = body._tag !== "Empty" && (headers["content-type"] ?? body.contentType)?.startsWith("application/json")
+    const isOurs =
+      body._tag !== "Empty" && (headers["content-type"] ?? body.contentType)?.startsWith("application/json")
     return status >= 400 && isOurs !== true ? failure(status, words[status] ?? "The request failed") : exit.value
   }
   if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.failCause(exit.cause)

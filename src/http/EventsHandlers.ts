@@ -1,13 +1,11 @@
-import { DateTime, Duration, Effect, Layer, Schema, Stream } from "effect"
+import { Duration, Effect, Schema, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Attempts } from "../delivery/Attempts.ts"
 import { Domains } from "../domains/Domains.ts"
-import { Invalid, NotFound } from "../model/ApiError.ts"
+import { Invalid } from "../model/ApiError.ts"
 import { Delivery } from "../model/Delivery.ts"
 import type { DomainId } from "../model/Domain.ts"
-import type { EventId } from "../model/InboundEvent.ts"
-import { RawStore } from "../providers/RawStore.ts"
 import { Events, type ListedEvent } from "../reading/Events.ts"
 import * as RawMessages from "../reading/RawMessages.ts"
 import { Api } from "./Api.ts"
@@ -44,7 +42,9 @@ export const layer = HttpApiBuilder.group(
             ? yield* open.hold(workspaceId, events.wait(domainId, filter, { limit, time: Duration.seconds(wait) }))
             : yield* events.list(domainId, filter, { limit, cursor })
         // The payloads are JSON already, and long: they are passed on as they are.
-        return json(`{"events":[${page.items.map(encodeListed).join(",")}],"next_cursor":${JSON.stringify(page.nextCursor)}}`)
+        return json(
+          `{"events":[${page.items.map(encodeListed).join(",")}],"next_cursor":${JSON.stringify(page.nextCursor)}}`
+        )
       }),
       stream: Effect.fnUntraced(function* ({ headers, params }) {
         const { domainId, workspaceId } = yield* owned(params.id)
@@ -103,16 +103,22 @@ const download = { "x-content-type-options": "nosniff", "content-security-policy
 const contentDisposition = (filename: string | null) => {
   const name = (filename ?? "attachment").split(/[\\/]/).at(-1) || "attachment"
   const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, "_").slice(0, 200)
-  const encoded = encodeURIComponent(name.slice(0, 200).toWellFormed()).replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16)}`)
+  const encoded = encodeURIComponent(name.slice(0, 200).toWellFormed()).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16)}`
+  )
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
 }
 
 /** Server-sent events; a comment every 15 s keeps proxies from closing a quiet stream. */
 const eventStream = (events: Stream.Stream<ListedEvent>, release: Effect.Effect<void>) => {
-  const lines = Stream.map(events, ({ id, payload }) => `id: ${id}\nevent: inbound.email.received\ndata: ${payload}\n\n`)
-  const beats = Stream.map(Stream.tick("15 seconds"), () => ": still here\n\n")
-  return HttpServerResponse.stream(
-    Stream.merge(lines, beats).pipe(Stream.encodeText, Stream.ensuring(release)),
-    { contentType: "text/event-stream", headers: { "cache-control": "no-store", "x-accel-buffering": "no" } }
+  const lines = Stream.map(
+    events,
+    ({ id, payload }) => `id: ${id}\nevent: inbound.email.received\ndata: ${payload}\n\n`
   )
+  const beats = Stream.map(Stream.tick("15 seconds"), () => ": still here\n\n")
+  return HttpServerResponse.stream(Stream.merge(lines, beats).pipe(Stream.encodeText, Stream.ensuring(release)), {
+    contentType: "text/event-stream",
+    headers: { "cache-control": "no-store", "x-accel-buffering": "no" }
+  })
 }

@@ -12,10 +12,7 @@ export class OpenRequests extends Context.Service<
     /** A place that is kept until it is released. */
     take(workspaceId: WorkspaceId): Effect.Effect<{ readonly release: Effect.Effect<void> }, TooManyRequests>
     /** A place for as long as the effect runs. */
-    hold<A, E, R>(
-      workspaceId: WorkspaceId,
-      effect: Effect.Effect<A, E, R>
-    ): Effect.Effect<A, E | TooManyRequests, R>
+    hold<A, E, R>(workspaceId: WorkspaceId, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | TooManyRequests, R>
   }
 >()("inlet/http/OpenRequests") {
   static readonly layer = Layer.sync(OpenRequests, () => {

@@ -70,30 +70,33 @@ export class Intake extends Context.Service<
 
       const today = sql.literal("(now() AT TIME ZONE 'UTC')::date")
 
-      const admit = Effect.fn("Intake.admit")(function* (address: string) {
-        const at = address.lastIndexOf("@")
-        const name = canonical(address.slice(at + 1))
-        if (at < 1 || name === undefined) return yield* new UnknownDomain()
-        const [row] = yield* sql<{
-          readonly id: DomainId
-          readonly workspaceId: WorkspaceId | null
-          readonly accepted: number
-        }>`
+      const admit = Effect.fn("Intake.admit")(
+        function* (address: string) {
+          const at = address.lastIndexOf("@")
+          const name = canonical(address.slice(at + 1))
+          if (at < 1 || name === undefined) return yield* new UnknownDomain()
+          const [row] = yield* sql<{
+            readonly id: DomainId
+            readonly workspaceId: WorkspaceId | null
+            readonly accepted: number
+          }>`
           SELECT domains.id, domains.workspace_id, coalesce(daily_intake.accepted, 0) AS accepted
           FROM domains
           LEFT JOIN daily_intake ON daily_intake.workspace_id = domains.workspace_id AND daily_intake.day = ${today}
           WHERE domains.name = ${name} AND domains.verified_at IS NOT NULL
             AND domains.status IN ('mx_pending', 'verified', 'live')
         `
-        if (row === undefined) return yield* new UnknownDomain()
-        if (emailsPerDay > 0 && row.accepted >= emailsPerDay) return yield* new QuotaReached({ limit: emailsPerDay })
-        return {
-          address: `${address.slice(0, at)}@${name}`,
-          domain: DomainName.make(name),
-          domainId: row.id,
-          workspaceId: row.workspaceId
-        }
-      }, Effect.catchTag("SqlError", notKept))
+          if (row === undefined) return yield* new UnknownDomain()
+          if (emailsPerDay > 0 && row.accepted >= emailsPerDay) return yield* new QuotaReached({ limit: emailsPerDay })
+          return {
+            address: `${address.slice(0, at)}@${name}`,
+            domain: DomainName.make(name),
+            domainId: row.id,
+            workspaceId: row.workspaceId
+          }
+        },
+        Effect.catchTag("SqlError", notKept)
+      )
 
       /** Which of these have not been received before. A concurrent twin waits here for the first to commit. */
       const firstSeen = (keys: ReadonlyArray<Uint8Array>, ids: ReadonlyArray<InboundEmailId>) =>
@@ -113,72 +116,77 @@ export class Intake extends Context.Service<
           RETURNING accepted
         `
 
-      const receive: Intake["Service"]["receive"] = Effect.fn("Intake.receive")(function* (options) {
-        const { envelope, message, recipients, transmission } = options
-        const names = HeaderBlock.fields(message).map(({ name }) => name.toLowerCase())
-        if (names.filter((name) => name === "received").length > mostReceivedFields) return yield* new MailLoop()
+      const receive: Intake["Service"]["receive"] = Effect.fn("Intake.receive")(
+        function* (options) {
+          const { envelope, message, recipients, transmission } = options
+          const names = HeaderBlock.fields(message).map(({ name }) => name.toLowerCase())
+          if (names.filter((name) => name === "received").length > mostReceivedFields) return yield* new MailLoop()
 
-        const receivedAt = yield* DateTime.now
-        const sha256 = createHash("sha256").update(message).digest()
-        const handOver = yield* reader.hasRoom
-        // Two spellings of one domain name one mailbox.
-        const mailboxes = new Map(recipients.map((recipient) => [recipient.address, recipient])).values()
-        const copies = yield* Effect.forEach(Map.groupBy(mailboxes, ({ domainId }) => domainId), ([domainId, own]) =>
-          Effect.map(random.uuidV7(), (uuid) => ({ id: InboundEmailId.make(uuid), domainId, recipients: own }))
-        )
+          const receivedAt = yield* DateTime.now
+          const sha256 = createHash("sha256").update(message).digest()
+          const handOver = yield* reader.hasRoom
+          // Two spellings of one domain name one mailbox.
+          const mailboxes = new Map(recipients.map((recipient) => [recipient.address, recipient])).values()
+          const copies = yield* Effect.forEach(
+            Map.groupBy(mailboxes, ({ domainId }) => domainId),
+            ([domainId, own]) =>
+              Effect.map(random.uuidV7(), (uuid) => ({ id: InboundEmailId.make(uuid), domainId, recipients: own }))
+          )
 
-        // Bytes first, row second: a crash in between leaves an orphan that the sweeper takes, never a row without its mail.
-        const stored = yield* Effect.forEach(
-          copies,
-          (copy) => {
-            const trace = TraceFields.render({
-              id: copy.id,
-              envelope,
-              recipients: copy.recipients.map(({ address }) => address),
-              mxHost,
-              receivedAt,
-              transmission
+          // Bytes first, row second: a crash in between leaves an orphan that the sweeper takes, never a row without its mail.
+          const stored = yield* Effect.forEach(
+            copies,
+            (copy) => {
+              const trace = TraceFields.render({
+                id: copy.id,
+                envelope,
+                recipients: copy.recipients.map(({ address }) => address),
+                mxHost,
+                receivedAt,
+                transmission
+              })
+              const bytes = [Buffer.from(trace), message]
+              return Effect.as(raw.put(rawRef(copy.domainId, copy.id), bytes), { ...copy, bytes })
+            },
+            { concurrency: "unbounded" }
+          )
+
+          const commit = Effect.gen(function* () {
+            // A message without a Message-ID can't be told from one that was sent twice on purpose.
+            const keyed = names.includes("message-id")
+              ? stored.flatMap((copy) =>
+                  copy.recipients.map(({ address }) => ({
+                    id: copy.id,
+                    address,
+                    key: keyOf(copy.domainId, address, sha256)
+                  }))
+                )
+              : []
+            const fresh = new Set(
+              keyed.length === 0
+                ? []
+                : (yield* firstSeen(
+                    keyed.map(({ key }) => key),
+                    keyed.map(({ id }) => id)
+                  )).map(({ key }) => Buffer.from(key).toString("hex"))
+            )
+            const seen = new Set(keyed.flatMap(({ address, key }) => (fresh.has(key.toString("hex")) ? [] : [address])))
+            const emails = stored.flatMap((copy) => {
+              const own = copy.recipients.filter(({ address }) => !seen.has(address))
+              return own.length === 0 ? [] : [{ ...copy, recipients: own }]
             })
-            const bytes = [Buffer.from(trace), message]
-            return Effect.as(raw.put(rawRef(copy.domainId, copy.id), bytes), { ...copy, bytes })
-          },
-          { concurrency: "unbounded" }
-        )
 
-        const commit = Effect.gen(function* () {
-          // A message without a Message-ID can't be told from one that was sent twice on purpose.
-          const keyed = names.includes("message-id")
-            ? stored.flatMap((copy) =>
-                copy.recipients.map(({ address }) => ({ id: copy.id, address, key: keyOf(copy.domainId, address, sha256) }))
-              )
-            : []
-          const fresh = new Set(
-            keyed.length === 0
-              ? []
-              : (yield* firstSeen(
-                  keyed.map(({ key }) => key),
-                  keyed.map(({ id }) => id)
-                )).map(({ key }) => Buffer.from(key).toString("hex"))
-          )
-          const seen = new Set(
-            keyed.flatMap(({ address, key }) => (fresh.has(key.toString("hex")) ? [] : [address]))
-          )
-          const emails = stored.flatMap((copy) => {
-            const own = copy.recipients.filter(({ address }) => !seen.has(address))
-            return own.length === 0 ? [] : [{ ...copy, recipients: own }]
-          })
+            // In one order, so that two messages to the same two workspaces can't wait for each other.
+            const workspaces = [
+              ...new Set(emails.flatMap((email) => email.recipients.flatMap(({ workspaceId }) => workspaceId ?? [])))
+            ].sort()
+            for (const workspaceId of emailsPerDay > 0 ? workspaces : []) {
+              if ((yield* reserve(workspaceId)).length === 0) return yield* new QuotaReached({ limit: emailsPerDay })
+            }
 
-          // In one order, so that two messages to the same two workspaces can't wait for each other.
-          const workspaces = [
-            ...new Set(emails.flatMap((email) => email.recipients.flatMap(({ workspaceId }) => workspaceId ?? [])))
-          ].sort()
-          for (const workspaceId of emailsPerDay > 0 ? workspaces : []) {
-            if ((yield* reserve(workspaceId)).length === 0) return yield* new QuotaReached({ limit: emailsPerDay })
-          }
-
-          return yield* Effect.forEach(emails, (email) =>
-            Effect.gen(function* () {
-              const inserted = yield* sql`
+            return yield* Effect.forEach(emails, (email) =>
+              Effect.gen(function* () {
+                const inserted = yield* sql`
                 INSERT INTO inbound_emails (
                   id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients,
                   state, read_attempts, leased_until
@@ -192,34 +200,36 @@ export class Intake extends Context.Service<
                 WHERE id = ${email.domainId} AND status IN ('mx_pending', 'verified', 'live')
                 RETURNING id
               `
-              return inserted.length === 0 ? yield* new UnknownDomain() : email
-            })
-          )
-        })
-
-        const kept = yield* sql.withTransaction(commit).pipe(
-          // Known to be rolled back. After a failure of the database nobody knows, and the sweeper finds out.
-          Effect.tapErrorTag(["QuotaReached", "UnknownDomain"], () => discard(stored)),
-          // The others' mail must not bounce because one domain has just left: the retry is without it.
-          Effect.mapError((error) =>
-            error._tag === "UnknownDomain" && stored.length > 1 ? notKept("a recipient's domain has left") : error
-          )
-        )
-        yield* discard(stored.filter(({ id }) => !kept.some((email) => email.id === id)))
-        if (!handOver) return
-        for (const email of kept) {
-          yield* reader.handOver({
-            id: email.id,
-            domainId: email.domainId,
-            sha256,
-            envelope,
-            recipients: email.recipients.map(({ address }) => address),
-            receivedAt,
-            attempt: 1,
-            message: Buffer.concat(email.bytes)
+                return inserted.length === 0 ? yield* new UnknownDomain() : email
+              })
+            )
           })
-        }
-      }, Effect.catchTag(["SqlError", "RawStoreError"], notKept))
+
+          const kept = yield* sql.withTransaction(commit).pipe(
+            // Known to be rolled back. After a failure of the database nobody knows, and the sweeper finds out.
+            Effect.tapErrorTag(["QuotaReached", "UnknownDomain"], () => discard(stored)),
+            // The others' mail must not bounce because one domain has just left: the retry is without it.
+            Effect.mapError((error) =>
+              error._tag === "UnknownDomain" && stored.length > 1 ? notKept("a recipient's domain has left") : error
+            )
+          )
+          yield* discard(stored.filter(({ id }) => !kept.some((email) => email.id === id)))
+          if (!handOver) return
+          for (const email of kept) {
+            yield* reader.handOver({
+              id: email.id,
+              domainId: email.domainId,
+              sha256,
+              envelope,
+              recipients: email.recipients.map(({ address }) => address),
+              receivedAt,
+              attempt: 1,
+              message: Buffer.concat(email.bytes)
+            })
+          }
+        },
+        Effect.catchTag(["SqlError", "RawStoreError"], notKept)
+      )
 
       const discard = (copies: ReadonlyArray<{ readonly domainId: DomainId; readonly id: InboundEmailId }>) =>
         Effect.forEach(copies, ({ domainId, id }) => Effect.ignore(raw.remove(rawRef(domainId, id))), { discard: true })

@@ -32,12 +32,10 @@ export const render = (options: {
   const literal = address.includes(":") ? `IPv6:${address}` : address
   const only = recipients.length === 1 ? recipients[0] : undefined
   const date = DateTime.toDateUtc(receivedAt).toUTCString().replace("GMT", "+0000")
-  return [
-    `Return-Path: <${tame(envelope.from, /[\p{Cc}<>]/gu)}>`,
-    `Received: from ${helo} ([${literal}])`,
-    `\tby ${mxHost} with ${protocol(transmission)} id ${id}`,
-    ...(only === undefined ? [] : [`\tfor <${tame(only, /[\p{Cc}<>]/gu)}>`]),
-    `\t; ${date}`,
-    ""
-  ].join("\r\n")
+  const received = [
+    `from ${helo} ([${literal}])`,
+    `by ${mxHost} with ${protocol(transmission)} id ${id}`,
+    ...(only === undefined ? [] : [`for <${tame(only, /[\p{Cc}<>]/gu)}>`])
+  ].join("\r\n\t")
+  return `Return-Path: <${tame(envelope.from, /[\p{Cc}<>]/gu)}>\r\nReceived: ${received};\r\n\t${date}\r\n`
 }

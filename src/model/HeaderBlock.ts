@@ -26,7 +26,9 @@ export const fields = (message: Uint8Array): ReadonlyArray<HeaderField> => {
     while (end < message.length && isBlank(message[end])) end = lineEnd(message, end)
     const colon = message.subarray(start, end).indexOf(COLON)
     if (colon > 0) {
-      const name = Buffer.from(message.buffer, message.byteOffset + start, colon).toString("latin1").trimEnd()
+      const name = Buffer.from(message.buffer, message.byteOffset + start, colon)
+        .toString("latin1")
+        .trimEnd()
       if (/^[\x21-\x7e]+$/.test(name)) {
         found.push({ start, end, name, value: message.subarray(start + colon + 1, end) })
       }

@@ -123,16 +123,19 @@ export class Events extends Context.Service<
         nextCursor: events.length > limit ? (events[limit - 1]?.id ?? null) : null
       })
 
-      const list: Events["Service"]["list"] = Effect.fn("Events.list")(function* (domainId, filter, { cursor, limit }) {
-        const where = conditions(domainId, filter)
-        if (filter.after !== undefined) {
-          where.push(sql`events.position > ${yield* positionOf(domainId, filter.after, "after")}`)
-        }
-        if (cursor !== undefined) {
-          where.push(sql`events.position < ${yield* positionOf(domainId, cursor, "cursor")}`)
-        }
-        return pageOf(yield* select(where, "DESC", limit + 1), limit)
-      }, Effect.catchTag("SqlError", Effect.die))
+      const list: Events["Service"]["list"] = Effect.fn("Events.list")(
+        function* (domainId, filter, { cursor, limit }) {
+          const where = conditions(domainId, filter)
+          if (filter.after !== undefined) {
+            where.push(sql`events.position > ${yield* positionOf(domainId, filter.after, "after")}`)
+          }
+          if (cursor !== undefined) {
+            where.push(sql`events.position < ${yield* positionOf(domainId, cursor, "cursor")}`)
+          }
+          return pageOf(yield* select(where, "DESC", limit + 1), limit)
+        },
+        Effect.catchTag("SqlError", Effect.die)
+      )
 
       const wait: Events["Service"]["wait"] = Effect.fn("Events.wait")(function* (domainId, filter, { limit, time }) {
         // Before the first look, so that what comes during it is new.
@@ -159,7 +162,10 @@ export class Events extends Context.Service<
           Effect.orDie,
           Effect.timeoutOption(time)
         )
-        return pageOf(Option.getOrElse(Option.flatten(found), () => []), limit)
+        return pageOf(
+          Option.getOrElse(Option.flatten(found), () => []),
+          limit
+        )
       })
 
       const get = Effect.fn("Events.get")(function* (domainId: DomainId, eventId: EventId) {
@@ -168,35 +174,38 @@ export class Events extends Context.Service<
         return event ?? (yield* new NotFound({ message: "No such event at this domain" }))
       })
 
-      const follow: Events["Service"]["follow"] = Effect.fn("Events.follow")(function* (domainId, after) {
-        let seen =
-          after === undefined ? yield* lastPosition(domainId) : yield* positionOf(domainId, after, "Last-Event-ID")
-        const look = Effect.gen(function* () {
-          const last = yield* lastPosition(domainId)
-          const upTo = last - seen > 100n ? seen + 100n : last
-          const events =
-            upTo === seen
-              ? []
-              : yield* select(
-                  [
-                    sql`events.domain_id = ${domainId}`,
-                    sql`events.position > ${seen}`,
-                    sql`events.position <= ${upTo}`
-                  ],
-                  "ASC",
-                  100
-                )
-          seen = upTo
-          return { events, more: upTo < last }
-        })
-        /** Everything that is there now, a hundred at a time. */
-        const catchUp: Stream.Stream<ListedEvent> = Stream.unwrap(
-          Effect.map(Effect.orDie(look), ({ events, more }) =>
-            more ? Stream.concat(Stream.fromIterable(events), catchUp) : Stream.fromIterable(events)
+      const follow: Events["Service"]["follow"] = Effect.fn("Events.follow")(
+        function* (domainId, after) {
+          let seen =
+            after === undefined ? yield* lastPosition(domainId) : yield* positionOf(domainId, after, "Last-Event-ID")
+          const look = Effect.gen(function* () {
+            const last = yield* lastPosition(domainId)
+            const upTo = last - seen > 100n ? seen + 100n : last
+            const events =
+              upTo === seen
+                ? []
+                : yield* select(
+                    [
+                      sql`events.domain_id = ${domainId}`,
+                      sql`events.position > ${seen}`,
+                      sql`events.position <= ${upTo}`
+                    ],
+                    "ASC",
+                    100
+                  )
+            seen = upTo
+            return { events, more: upTo < last }
+          })
+          /** Everything that is there now, a hundred at a time. */
+          const catchUp: Stream.Stream<ListedEvent> = Stream.unwrap(
+            Effect.map(Effect.orDie(look), ({ events, more }) =>
+              more ? Stream.concat(Stream.fromIterable(events), catchUp) : Stream.fromIterable(events)
+            )
           )
-        )
-        return Stream.flatMap(feed.occasions(domainId), () => catchUp)
-      }, Effect.catchTag("SqlError", Effect.die))
+          return Stream.flatMap(feed.occasions(domainId), () => catchUp)
+        },
+        Effect.catchTag("SqlError", Effect.die)
+      )
 
       const replay: Events["Service"]["replay"] = Effect.fn("Events.replay")(function* (domainId, eventId, { force }) {
         const rows = yield* Effect.orDie(sql<Row>`

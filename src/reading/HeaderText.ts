@@ -18,4 +18,7 @@ export const value = (field: HeaderField): string => oneLine(libmime.decodeWords
 export const clean = (text: string): string => text.replaceAll("\0", "").toWellFormed()
 
 /** The same for a field of one line. */
-export const oneLine = (text: string): string => clean(text).replace(/[\r\n]+/g, " ").trim()
+export const oneLine = (text: string): string =>
+  clean(text)
+    .replace(/[\r\n]+/g, " ")
+    .trim()

@@ -5,7 +5,20 @@ const longest = 256 * 1024
 
 const silent = new Set(["head", "script", "style", "template", "noscript", "svg", "math", "title", "object"])
 const paragraphs = new Set(["p", "table", "ul", "ol", "dl", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6"])
-const lines = new Set(["div", "tr", "li", "dt", "dd", "section", "article", "header", "footer", "address", "form", "hr"])
+const lines = new Set([
+  "div",
+  "tr",
+  "li",
+  "dt",
+  "dd",
+  "section",
+  "article",
+  "header",
+  "footer",
+  "address",
+  "form",
+  "hr"
+])
 
 /**
  * The text a person would read in an HTML part, for agents that look at `text`

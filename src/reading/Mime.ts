@@ -102,9 +102,17 @@ const contents = (fields: ReadonlyArray<HeaderBlock.HeaderField>, mail: ParsedMa
   const html = typeof mail?.html === "string" ? HeaderText.clean(mail.html) : null
   return {
     message_id: first("message-id") ?? null,
-    from: mailboxes(mail?.from).map(({ address }) => address).find((address) => address.includes("@")) ?? null,
+    from:
+      mailboxes(mail?.from)
+        .map(({ address }) => address)
+        .find((address) => address.includes("@")) ?? null,
     subject: mail?.subject === undefined ? (first("subject") ?? "") : HeaderText.oneLine(mail.subject),
-    text: mail?.text === undefined ? (html === null ? "" : HeaderText.clean(HtmlText.render(html))) : HeaderText.clean(mail.text),
+    text:
+      mail?.text === undefined
+        ? html === null
+          ? ""
+          : HeaderText.clean(HtmlText.render(html))
+        : HeaderText.clean(mail.text),
     html,
     attachments: (mail?.attachments ?? []).map(metadata),
     headers: listed(fields),

@@ -29,13 +29,16 @@ export class RawMessages extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const raw = yield* RawStore
 
-      const get = Effect.fn("RawMessages.get")(function* (domainId: DomainId, eventId: EventId) {
-        const [row] = yield* sql<{ readonly inboundEmailId: InboundEmailId }>`
+      const get = Effect.fn("RawMessages.get")(
+        function* (domainId: DomainId, eventId: EventId) {
+          const [row] = yield* sql<{ readonly inboundEmailId: InboundEmailId }>`
           SELECT inbound_email_id FROM events WHERE id = ${eventId} AND domain_id = ${domainId}
         `
-        if (row === undefined) return yield* new NotFound({ message: "No such event at this domain" })
-        return yield* raw.get(rawRef(domainId, row.inboundEmailId))
-      }, Effect.catchTags({ SqlError: Effect.die, RawStoreError: Effect.die }))
+          if (row === undefined) return yield* new NotFound({ message: "No such event at this domain" })
+          return yield* raw.get(rawRef(domainId, row.inboundEmailId))
+        },
+        Effect.catchTags({ SqlError: Effect.die, RawStoreError: Effect.die })
+      )
 
       const attachment = Effect.fn("RawMessages.attachment")(function* (
         domainId: DomainId,

@@ -24,7 +24,9 @@ export const keyPair = Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     return yield* fs
       .readFileString(file)
-      .pipe(Effect.mapError(({ message }) => new TlsUnusable({ message: `${setting}: ${file} can't be read: ${message}` })))
+      .pipe(
+        Effect.mapError(({ message }) => new TlsUnusable({ message: `${setting}: ${file} can't be read: ${message}` }))
+      )
   })
   return { key: yield* read("SMTP_TLS_KEY", tlsKey), cert: yield* read("SMTP_TLS_CERT", tlsCertificate) }
 })

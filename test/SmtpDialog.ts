@@ -1,0 +1,53 @@
+import { connect } from "node:net"
+import { Effect, Queue, type Scope } from "effect"
+
+/** One SMTP session over a raw socket, line by line. */
+export interface SmtpDialog {
+  /** Sends a line (CRLF is added) and waits for the whole reply, which may have several lines. */
+  say(line: string): Effect.Effect<string>
+  /** Sends bytes as they are and waits for nothing. */
+  write(bytes: string | Uint8Array): Effect.Effect<void>
+  /** The next reply; the empty string when the server has closed the connection. */
+  readonly reply: Effect.Effect<string>
+  /** Cuts the connection, with RST when it is `hard`. */
+  hangUp(hard?: boolean): Effect.Effect<void>
+}
+
+/** Opens a session and reads its greeting. */
+export const open = Effect.fnUntraced(function* (
+  port: number
+): Effect.fn.Return<SmtpDialog & { readonly greeting: string }, never, Scope.Scope> {
+  const replies = yield* Queue.unbounded<string>()
+  const socket = yield* Effect.acquireRelease(
+    Effect.sync(() => connect(port, "127.0.0.1").setEncoding("utf8")),
+    (socket) => Effect.sync(() => socket.destroy())
+  )
+  let text = ""
+  socket.on("data", (chunk) => {
+    text += chunk
+    for (let end = endOfReply(text); end > 0; end = endOfReply(text)) {
+      Queue.offerUnsafe(replies, text.slice(0, end).trimEnd())
+      text = text.slice(end)
+    }
+  })
+  socket.on("close", () => Queue.offerUnsafe(replies, ""))
+  socket.on("error", () => {})
+
+  const reply = Queue.take(replies).pipe(
+    Effect.timeoutOrElse({ duration: "10 seconds", orElse: () => Effect.succeed("no reply within 10 s") })
+  )
+  const write = (bytes: string | Uint8Array) => Effect.sync(() => void socket.write(bytes))
+  return {
+    greeting: yield* reply,
+    reply,
+    write,
+    say: (line) => Effect.andThen(write(`${line}\r\n`), reply),
+    hangUp: (hard = false) => Effect.sync(() => void (hard ? socket.resetAndDestroy() : socket.end()))
+  }
+})
+
+/** Where the first complete reply ends: its last line has a space behind the code (RFC 5321, section 4.2.1). */
+const endOfReply = (text: string) => {
+  const last = /^\d{3}(?: [^\n]*)?\r\n/m.exec(text)
+  return last === null ? 0 : last.index + last[0].length
+}

@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { verify } from "../../src/webhook.ts"
+import * as Mail from "../Mail.ts"
+import { TestInlet } from "../TestInlet.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+
+layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
+  "A mail's way to the webhook",
+  (it) => {
+    it.effect("arrives as a verified event that the API lists as delivered, and makes the domain live", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const receiver = yield* WebhookReceiver
+        const inbox = yield* inlet.inbox(receiver.url)
+
+        yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject: "Grüße", text: "Guten Tag" })
+        const request = yield* receiver.next
+        const event = yield* verify({ headers: request.headers, rawBody: request.body, secret: inbox.secret })
+        assert.strictEqual(event.subject, "Grüße")
+        assert.strictEqual(event.text, "Guten Tag\n")
+        assert.strictEqual(event.recipient, inbox.address)
+
+        const listed = yield* inlet
+          .call("GET", `/api/domains/${inbox.domainId}/events`, { key: inbox.key })
+          .pipe(Effect.repeat({ until: ({ json }) => json.events[0]?.delivery.status === "delivered", times: 50 }))
+        assert.deepStrictEqual(listed.json.events[0].event_id, event.event_id)
+        const domain = yield* inlet.call("GET", `/api/domains/${inbox.domainId}`, { key: inbox.key })
+        assert.strictEqual(domain.json.status, "live")
+      })
+    )
+
+    it.effect("brings attachment, HTML and an ISO-2022-JP subject with the right fields", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const receiver = yield* WebhookReceiver
+        const inbox = yield* inlet.inbox(receiver.url)
+
+        const raw = readFileSync(new URL("../fixtures/iso-2022-jp.eml", import.meta.url))
+        yield* Mail.send(inlet.smtpPort, { envelope: { from: "a@b.example", to: inbox.address }, raw })
+        const { event } = yield* receiver.next
+        assert.strictEqual(event.subject, "日本語の件名")
+        assert.strictEqual(event.html, "<p>こんにちは</p>\n")
+        assert.deepStrictEqual(event.attachments, [
+          {
+            filename: "notes.txt",
+            contentType: "text/plain",
+            size: 13,
+            contentId: null,
+            disposition: "attachment",
+            index: 0
+          }
+        ])
+      })
+    )
+  }
+)
