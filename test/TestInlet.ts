@@ -43,7 +43,7 @@ export const call = Effect.fnUntraced(
     )
     const response = yield* client.execute(request)
     const text = yield* response.text
-    const decoded = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))(text)
+    const decoded = Schema.decodeOption(Schema.fromJsonString(Schema.Unknown))(text)
     const answer: Answer = {
       status: response.status,
       headers: response.headers,

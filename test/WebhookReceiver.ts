@@ -77,7 +77,10 @@ export class WebhookReceiver extends Context.Service<
     return WebhookReceiver.of({
       url: `http://127.0.0.1:${port}/hook`,
       answerWith: (...reactions) => Effect.sync(() => void once.push(...reactions)),
-      answerAlways: (reaction) => Effect.sync(() => void (always = reaction)),
+      answerAlways: (reaction) =>
+        Effect.sync(() => {
+          always = reaction
+        }),
       next: Queue.take(requests).pipe(Effect.timeout("20 seconds"), Effect.orDie),
       all: Effect.sync(() => [...all]),
       within: (milliseconds) => Effect.timeoutOption(Queue.take(requests), milliseconds)

@@ -63,7 +63,7 @@ export const command = Command.make(
     })
 
     yield* Console.error(`Listening for webhooks on http://127.0.0.1:${port}`)
-    yield* Layer.launch(
+    return yield* Layer.launch(
       HttpRouter.serve(HttpRouter.add("POST", "*", receive), { disableLogger: true, disableListenLog: true }).pipe(
         Layer.provide(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port }))
       )

@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream"
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { Agent, type Dispatcher, errors, request } from "undici"
 import type { EventId } from "../model/InboundEvent.ts"
@@ -61,21 +62,20 @@ export class WebhookSender extends Context.Service<
         const body = Buffer.from(payload)
         const signature = yield* signer.sign({ eventId, body, secrets })
         const started = yield* Clock.currentTimeMillis
+        const deadline = AbortSignal.timeout(Duration.toMillis(timeout))
         const answer = yield* Effect.tryPromise({
-          try: (signal) =>
-            post(
-              url,
-              agent,
+          try: (interrupted) =>
+            request(url, {
+              method: "POST",
+              dispatcher: agent,
+              signal: AbortSignal.any([interrupted, deadline]),
               body,
-              signature,
-              AbortSignal.any([signal, AbortSignal.timeout(Duration.toMillis(timeout))])
-            ),
+              headers: { "Content-Type": "application/json", "User-Agent": `Inlet/${version}`, ...signature }
+            }),
           catch: (cause) => reasonOf(cause, timeout)
         }).pipe(
-          Effect.match({
-            onFailure: (error) => ({ statusCode: null, error, responseBody: null, retryAfter: null }),
-            onSuccess: (answer) => answer
-          })
+          Effect.flatMap(answerOf),
+          Effect.catch((error) => Effect.succeed({ statusCode: null, error, responseBody: null, retryAfter: null }))
         )
         return { ...answer, durationMs: (yield* Clock.currentTimeMillis) - started }
       })
@@ -86,44 +86,33 @@ export class WebhookSender extends Context.Service<
 }
 
 /** The status decides; of the body only the first KiB is read, and what follows is cut off with its connection. */
-const post = async (
-  url: string,
-  dispatcher: Dispatcher,
-  body: Buffer,
-  signature: Record<string, string>,
-  signal: AbortSignal
-): Promise<Omit<Outcome, "durationMs">> => {
-  const response = await request(url, {
-    method: "POST",
-    dispatcher,
-    signal,
-    body,
-    headers: { "Content-Type": "application/json", "User-Agent": `Inlet/${version}`, ...signature }
-  })
-  const retryAfter = response.headers["retry-after"]
-  return {
-    statusCode: response.statusCode,
-    error:
-      response.statusCode >= 200 && response.statusCode < 300 ? null : `the webhook answered ${response.statusCode}`,
+const answerOf = ({ body, headers, statusCode }: Dispatcher.ResponseData) => {
+  const retryAfter = headers["retry-after"]
+  return Effect.map(firstBytes(body), (responseBody) => ({
+    statusCode,
+    error: statusCode >= 200 && statusCode < 300 ? null : `the webhook answered ${statusCode}`,
     retryAfter: typeof retryAfter === "string" ? retryAfter : null,
-    responseBody: await firstBytes(response.body)
-  }
+    responseBody
+  }))
 }
 
-/** A body that breaks off or drips until the deadline does not change the status that came before it. */
-const firstBytes = (body: AsyncIterable<Uint8Array>): Promise<string> => {
-  const chunks: Array<Uint8Array> = []
-  let length = 0
-  const read = async () => {
-    for await (const chunk of body) {
+/** A body that breaks off, or drips until the deadline, does not change the status that came before it. */
+const firstBytes = (body: Readable) =>
+  Effect.callback<string>((resume) => {
+    const chunks: Array<Uint8Array> = []
+    let length = 0
+    const done = () =>
+      resume(Effect.succeed(Buffer.concat(chunks).subarray(0, keptResponseBytes).toString("utf8").replaceAll("\0", "")))
+    body.on("data", (chunk: Uint8Array) => {
       chunks.push(chunk)
       length += chunk.byteLength
-      if (length >= keptResponseBytes) break
-    }
-  }
-  const text = () => Buffer.concat(chunks).subarray(0, keptResponseBytes).toString("utf8").replaceAll("\0", "")
-  return read().then(text, text)
-}
+      if (length > keptResponseBytes) body.destroy()
+    })
+    body.once("end", done)
+    body.once("error", done)
+    body.once("close", done)
+    return Effect.sync(() => void body.destroy())
+  })
 
 /** Our own words for what a person can do something about, else the library's code. */
 const reasonOf = (cause: unknown, timeout: Duration.Duration): string => {
