@@ -19,7 +19,7 @@ export const open = Effect.fnUntraced(function* (
 ): Effect.fn.Return<SmtpDialog & { readonly greeting: string }, never, Scope.Scope> {
   const replies = yield* Queue.unbounded<string>()
   const socket = yield* Effect.acquireRelease(
-    Effect.sync(() => connect(port, "127.0.0.1").setEncoding("utf8")),
+    Effect.sync(() => connect(port, "127.0.0.1").setNoDelay(true).setEncoding("utf8")),
     (socket) => Effect.sync(() => socket.destroy())
   )
   let text = ""

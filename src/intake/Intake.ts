@@ -19,13 +19,16 @@ export class UnknownDomain extends Schema.TaggedError<UnknownDomain>()("UnknownD
 /** The workspace has had its messages for today. */
 export class QuotaReached extends Schema.TaggedError<QuotaReached>()("QuotaReached", { limit: Schema.Int }) {}
 
+/** The demo inbox has had all the mails it takes. */
+export class DemoFull extends Schema.TaggedError<DemoFull>()("DemoFull", {}) {}
+
 /** The message has been through so many servers that it must be going round. */
 export class MailLoop extends Schema.TaggedError<MailLoop>()("MailLoop", {}) {}
 
 /** We could not keep the message, so the sender must. */
 export class NotKept extends Schema.TaggedError<NotKept>()("NotKept", { cause: Schema.Defect() }) {}
 
-export type IntakeError = UnknownDomain | QuotaReached | MailLoop | NotKept
+export type IntakeError = UnknownDomain | QuotaReached | DemoFull | MailLoop | NotKept
 
 /** A recipient that was answered 250. */
 export interface Recipient {
@@ -37,8 +40,11 @@ export interface Recipient {
   readonly workspaceId: WorkspaceId | null
 }
 
-/** RFC 5321, section 6.3, wants a large bound; decisions, section 6, names this one. */
-const mostReceivedFields = 50
+/** As many Received fields mean a loop (RFC 5321, section 6.3, wants a large bound; decisions, section 6, names this one). */
+const loopReceivedFields = 50
+
+/** Mails a demo inbox takes in its life (decisions, section 10). */
+const mailsPerDemo = 20
 
 /** How long a retry of the same message is recognised (decisions, section 6). */
 const retryDays = 7
@@ -48,7 +54,7 @@ export class Intake extends Context.Service<
   Intake,
   {
     /** Whose mail this is. The address is whatever the client typed. */
-    admit(address: string): Effect.Effect<Recipient, UnknownDomain | QuotaReached | NotKept>
+    admit(address: string): Effect.Effect<Recipient, UnknownDomain | QuotaReached | DemoFull | NotKept>
     /** Keeps the message for every recipient or for none. Once it succeeds, the events follow whatever happens. */
     receive(options: {
       readonly envelope: Envelope
@@ -74,20 +80,28 @@ export class Intake extends Context.Service<
         function* (address: string) {
           const at = address.lastIndexOf("@")
           const name = canonical(address.slice(at + 1))
-          if (at < 1 || name === undefined) return yield* new UnknownDomain()
+          if (at < 1 || name === undefined || isRoute(address.slice(0, at))) return yield* new UnknownDomain()
           const [row] = yield* sql<{
             readonly id: DomainId
             readonly workspaceId: WorkspaceId | null
             readonly accepted: number
+            readonly demoMails: number | null
           }>`
-          SELECT domains.id, domains.workspace_id, coalesce(daily_intake.accepted, 0) AS accepted
+          SELECT domains.id, domains.workspace_id, coalesce(daily_intake.accepted, 0) AS accepted,
+            CASE WHEN domains.origin = 'demo' THEN (
+              SELECT count(*)::integer FROM inbound_emails WHERE domain_id = domains.id
+            ) END AS demo_mails
           FROM domains
           LEFT JOIN daily_intake ON daily_intake.workspace_id = domains.workspace_id AND daily_intake.day = ${today}
           WHERE domains.name = ${name} AND domains.verified_at IS NOT NULL
             AND domains.status IN ('mx_pending', 'verified', 'live')
+            AND (domains.origin <> 'demo' OR EXISTS (
+              SELECT 1 FROM demo_sessions WHERE domain_id = domains.id AND expires_at > now()
+            ))
         `
           if (row === undefined) return yield* new UnknownDomain()
           if (emailsPerDay > 0 && row.accepted >= emailsPerDay) return yield* new QuotaReached({ limit: emailsPerDay })
+          if (row.demoMails !== null && row.demoMails >= mailsPerDemo) return yield* new DemoFull()
           return {
             address: `${address.slice(0, at)}@${name}`,
             domain: DomainName.make(name),
@@ -95,7 +109,8 @@ export class Intake extends Context.Service<
             workspaceId: row.workspaceId
           }
         },
-        Effect.catchTag("SqlError", notKept)
+        Effect.catchTag("SqlError", notKept),
+        inTime
       )
 
       /** Which of these have not been received before. A concurrent twin waits here for the first to commit. */
@@ -116,11 +131,20 @@ export class Intake extends Context.Service<
           RETURNING accepted
         `
 
+      /** Whether a demo inbox takes one more; until the commit the others wait here. */
+      const demoHasRoom = Effect.fnUntraced(function* (domainId: DomainId) {
+        yield* sql`SELECT 1 FROM domains WHERE id = ${domainId} FOR NO KEY UPDATE`
+        const full = yield* sql`
+          SELECT 1 FROM inbound_emails WHERE domain_id = ${domainId} LIMIT 1 OFFSET ${mailsPerDemo - 1}
+        `
+        return full.length === 0
+      })
+
       const receive: Intake["Service"]["receive"] = Effect.fn("Intake.receive")(
         function* (options) {
           const { envelope, message, recipients, transmission } = options
           const names = HeaderBlock.fields(message).map(({ name }) => name.toLowerCase())
-          if (names.filter((name) => name === "received").length > mostReceivedFields) return yield* new MailLoop()
+          if (names.filter((name) => name === "received").length >= loopReceivedFields) return yield* new MailLoop()
 
           const receivedAt = yield* DateTime.now
           const sha256 = createHash("sha256").update(message).digest()
@@ -184,6 +208,11 @@ export class Intake extends Context.Service<
               if ((yield* reserve(workspaceId)).length === 0) return yield* new QuotaReached({ limit: emailsPerDay })
             }
 
+            const demos = emails.flatMap(({ domainId, recipients }) =>
+              recipients.some(({ workspaceId }) => workspaceId === null) ? [domainId] : []
+            )
+            for (const domainId of demos.sort()) if (!(yield* demoHasRoom(domainId))) return yield* new DemoFull()
+
             return yield* Effect.forEach(emails, (email) =>
               Effect.gen(function* () {
                 const inserted = yield* sql`
@@ -207,7 +236,7 @@ export class Intake extends Context.Service<
 
           const kept = yield* sql.withTransaction(commit).pipe(
             // Known to be rolled back. After a failure of the database nobody knows, and the sweeper finds out.
-            Effect.tapErrorTag(["QuotaReached", "UnknownDomain"], () => discard(stored)),
+            Effect.tapErrorTag(["QuotaReached", "DemoFull", "UnknownDomain"], () => discard(stored)),
             // The others' mail must not bounce because one domain has just left: the retry is without it.
             Effect.mapError((error) =>
               error._tag === "UnknownDomain" && stored.length > 1 ? notKept("a recipient's domain has left") : error
@@ -228,7 +257,8 @@ export class Intake extends Context.Service<
             })
           }
         },
-        Effect.catchTag(["SqlError", "RawStoreError"], notKept)
+        Effect.catchTag(["SqlError", "RawStoreError"], notKept),
+        inTime
       )
 
       const discard = (copies: ReadonlyArray<{ readonly domainId: DomainId; readonly id: InboundEmailId }>) =>
@@ -240,6 +270,13 @@ export class Intake extends Context.Service<
 }
 
 const notKept = (cause: unknown) => new NotKept({ cause })
+
+/** A database or a store that hangs must not hold up the sender: it is told to come back. */
+const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.timeoutOrElse(effect, { duration: "8 seconds", orElse: () => notKept("no answer within 8 seconds") })
+
+/** `user%host.example` asks to be relayed to that host (RFC 1123, section 5.2.16), and nothing is relayed here. */
+const isRoute = (localPart: string) => /%[^%]+\.[^%]+$/.test(localPart)
 
 const keyOf = (domainId: DomainId, recipient: string, sha256: Uint8Array) =>
   createHash("sha256").update(`${domainId}\n${recipient}\n`).update(sha256).digest()

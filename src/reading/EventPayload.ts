@@ -39,7 +39,7 @@ export const render = (options: {
       .digest("hex"),
     message_id,
     domain,
-    recipient: HeaderText.clean(recipient),
+    recipient: HeaderText.oneLine(recipient),
     from: from ?? HeaderText.oneLine(envelope.from),
     subject,
     text,
@@ -48,7 +48,11 @@ export const render = (options: {
     receivedAt: DateTime.formatIso(receivedAt),
     rawRef,
     authentication: unchecked,
-    envelope,
+    envelope: {
+      from: HeaderText.oneLine(envelope.from),
+      helo: HeaderText.oneLine(envelope.helo),
+      remoteAddress: envelope.remoteAddress
+    },
     headers,
     to,
     cc,

@@ -8,6 +8,9 @@ const windows1252 = new TextDecoder("windows-1252")
 const decodeBytes = (bytes: Uint8Array): string =>
   isUtf8(bytes) ? Buffer.from(bytes).toString("utf8") : windows1252.decode(bytes)
 
+/** Bytes of a header in UTF-8, whatever they were in. */
+export const toUtf8 = (bytes: Uint8Array): Uint8Array => (isUtf8(bytes) ? bytes : Buffer.from(decodeBytes(bytes)))
+
 /** The unfolded value of a field as it stands, encoded words and all. */
 export const rawValue = (field: HeaderField): string => decodeBytes(field.value).replace(/\r?\n/g, "").trim()
 

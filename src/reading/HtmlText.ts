@@ -3,6 +3,9 @@ import { Parser } from "htmlparser2"
 /** Longest text made from HTML, in UTF-16 units. */
 const longest = 256 * 1024
 
+/** Deepest nesting that is read: the parser's work at each tag grows with it, and no person wrote this. */
+const deepest = 1_000
+
 const silent = new Set(["head", "script", "style", "template", "noscript", "svg", "math", "title", "object"])
 const paragraphs = new Set(["p", "table", "ul", "ol", "dl", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6"])
 const lines = new Set([
@@ -22,11 +25,13 @@ const lines = new Set([
 
 /**
  * The text a person would read in an HTML part, for agents that look at `text`
- * alone. Reads each tag once and keeps no tree, so nesting costs nothing.
+ * alone. Reads each tag once and keeps no tree; ends where the text is too long
+ * or the nesting too deep.
  */
 export const render = (html: string): string => {
   let text = ""
   let pending = ""
+  let depth = 0
   let hidden = 0
   let preformatted = 0
   const links: Array<{ readonly href: string; readonly from: number }> = []
@@ -35,13 +40,15 @@ export const render = (html: string): string => {
     if (text !== "") pending = "\n".repeat(Math.max(least, pending.startsWith("\n") ? pending.length : 0))
   }
   const write = (part: string) => {
-    if (part === "" || text.length >= longest) return
+    if (part === "") return
+    if (text.length >= longest) return parser.pause()
     text += pending + part
     pending = ""
   }
 
   const parser = new Parser({
     onopentag(name, attributes) {
+      if (++depth > deepest) parser.pause()
       if (silent.has(name)) hidden++
       if (hidden > 0) return
       if (name === "br") breakLine(pending.startsWith("\n") ? pending.length + 1 : 1)
@@ -62,6 +69,7 @@ export const render = (html: string): string => {
       if (words.endsWith(" ") && words.trim() !== "") pending = " "
     },
     onclosetag(name) {
+      depth--
       if (silent.has(name)) hidden = Math.max(0, hidden - 1)
       if (hidden > 0) return
       if (name === "a") {

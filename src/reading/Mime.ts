@@ -1,7 +1,9 @@
 import { Effect } from "effect"
-import { type AddressObject, type Attachment as ParsedAttachment, type ParsedMail, simpleParser } from "mailparser"
+import { type Attachment as ParsedAttachment, type ParsedMail, simpleParser } from "mailparser"
 import * as HeaderBlock from "../model/HeaderBlock.ts"
-import type { Attachment, InboundEvent, Mailbox } from "../model/InboundEvent.ts"
+import type { Attachment, InboundEvent } from "../model/InboundEvent.ts"
+import * as Addresses from "./Addresses.ts"
+import * as BoundaryPadding from "./BoundaryPadding.ts"
 import * as HeaderText from "./HeaderText.ts"
 import * as HtmlText from "./HtmlText.ts"
 
@@ -25,26 +27,20 @@ export type Contents = Pick<
   readonly from: string | null
 }
 
-/** RFC 5322, section 3.6, and RFC 2045 allow these once. Where there are several, the first one counts. */
-const once = new Set([
-  "from",
-  "sender",
-  "reply-to",
-  "to",
-  "cc",
-  "message-id",
-  "in-reply-to",
-  "references",
-  "subject",
-  "date",
+/** What the parser has to know of the header. The rest is read here, where the first of several fields counts. */
+const bodyFields = new Set([
   "mime-version",
   "content-type",
   "content-transfer-encoding",
-  "content-disposition"
+  "content-disposition",
+  "content-id"
 ])
 
-/** The header list of an event is cut at this many characters of names and values (decisions, section 7). */
-const headerCharacters = 64 * 1024
+/** The header list of an event is cut at this many bytes of names and values (decisions, section 7). */
+const headerBytes = 64 * 1024
+
+/** Addresses and references of one field that are listed. A field of a megabyte must not make an event of several. */
+const listedPerField = 1_000
 
 /** Reads a message. Never fails: what the parser can't read becomes an event of headers alone. */
 export const read = Effect.fn("Mime.read")((message: Uint8Array) => {
@@ -71,7 +67,7 @@ export const attachment = Effect.fn("Mime.attachment")(function* (message: Uint8
 })
 
 const parse = (message: Uint8Array, fields: ReadonlyArray<HeaderBlock.HeaderField>): Promise<ParsedMail> =>
-  simpleParser(withoutDuplicates(message, fields), {
+  simpleParser(BoundaryPadding.trim(withBodyFields(message, fields)), {
     // Its HTML to text is quadratic in nesting and rejects the message; its links rewrite what was sent.
     skipHtmlToText: true,
     skipTextToHtml: true,
@@ -79,54 +75,60 @@ const parse = (message: Uint8Array, fields: ReadonlyArray<HeaderBlock.HeaderFiel
     skipImageLinks: true
   })
 
-const withoutDuplicates = (message: Uint8Array, fields: ReadonlyArray<HeaderBlock.HeaderField>): Buffer => {
+/** The message with the first of each of these fields and no other, in UTF-8. */
+const withBodyFields = (message: Uint8Array, fields: ReadonlyArray<HeaderBlock.HeaderField>): Buffer => {
   const seen = new Set<string>()
   const kept: Array<Uint8Array> = []
   let from = 0
   for (const { end, name, start } of fields) {
     const key = name.toLowerCase()
-    if (seen.has(key)) {
-      kept.push(message.subarray(from, start))
-      from = end
-    } else if (once.has(key)) seen.add(key)
+    kept.push(message.subarray(from, start))
+    if (bodyFields.has(key) && !seen.has(key)) kept.push(HeaderText.toUtf8(message.subarray(start, end)))
+    seen.add(key)
+    from = end
   }
   kept.push(message.subarray(from))
   return Buffer.concat(kept)
 }
 
 const contents = (fields: ReadonlyArray<HeaderBlock.HeaderField>, mail: ParsedMail | undefined): Contents => {
+  const field = (name: string) => fields.find((candidate) => candidate.name.toLowerCase() === name)
   const first = (name: string) => {
-    const field = fields.find((candidate) => candidate.name.toLowerCase() === name)
-    return field === undefined ? undefined : HeaderText.value(field) || undefined
+    const found = field(name)
+    return found === undefined ? undefined : HeaderText.value(found) || undefined
+  }
+  const mailboxes = (name: string) => {
+    const found = field(name)
+    return found === undefined ? [] : Addresses.parse(found).slice(0, listedPerField)
   }
   const html = typeof mail?.html === "string" ? HeaderText.clean(mail.html) : null
+  const plain = HeaderText.clean(mail?.text ?? "")
   return {
     message_id: first("message-id") ?? null,
-    from:
-      mailboxes(mail?.from)
-        .map(({ address }) => address)
-        .find((address) => address.includes("@")) ?? null,
-    subject: mail?.subject === undefined ? (first("subject") ?? "") : HeaderText.oneLine(mail.subject),
-    text:
-      mail?.text === undefined
-        ? html === null
-          ? ""
-          : HeaderText.clean(HtmlText.render(html))
-        : HeaderText.clean(mail.text),
+    from: mailboxes("from").find(Addresses.isUsable)?.address ?? null,
+    subject: first("subject") ?? "",
+    text: plain.trim() === "" && html !== null ? HeaderText.clean(HtmlText.render(html)) : plain,
     html,
     attachments: (mail?.attachments ?? []).map(metadata),
     headers: listed(fields),
-    to: mailboxes(mail?.to),
-    cc: mailboxes(mail?.cc),
-    replyTo: mailboxes(mail?.replyTo),
+    to: mailboxes("to"),
+    cc: mailboxes("cc"),
+    replyTo: mailboxes("reply-to"),
     inReplyTo: first("in-reply-to") ?? null,
-    references: (first("references") ?? "").split(/[\s,]+/).filter((id) => id !== ""),
+    references: (first("references") ?? "")
+      .split(/[\s,]+/, listedPerField + 1)
+      .filter((id) => id !== "")
+      .slice(0, listedPerField),
     parse: mail === undefined ? "headers" : "full"
   }
 }
 
 const metadata = (part: ParsedAttachment, index: number): Attachment => ({
-  filename: part.filename === undefined ? null : HeaderText.oneLine(part.filename),
+  // A sender's folders are nobody's business here.
+  filename:
+    HeaderText.oneLine(part.filename ?? "")
+      .split(/[\\/]/)
+      .at(-1) || null,
   contentType: HeaderText.oneLine(part.contentType),
   size: part.size,
   contentId: part.contentId === undefined ? null : HeaderText.oneLine(part.contentId),
@@ -134,24 +136,13 @@ const metadata = (part: ParsedAttachment, index: number): Attachment => ({
   index
 })
 
-/** Groups (RFC 5322, section 3.4) count as their members. */
-const mailboxes = (field: AddressObject | ReadonlyArray<AddressObject> | undefined): ReadonlyArray<Mailbox> =>
-  [field ?? []]
-    .flat()
-    .flatMap(({ value }) => value.flatMap((entry) => entry.group ?? [entry]))
-    .flatMap(({ address, name }) =>
-      address === undefined || address === ""
-        ? []
-        : [{ name: HeaderText.oneLine(name ?? ""), address: HeaderText.oneLine(address) }]
-    )
-
 const listed = (fields: ReadonlyArray<HeaderBlock.HeaderField>): Contents["headers"] => {
   const headers: Array<Contents["headers"][number]> = []
-  let characters = 0
+  let bytes = 0
   for (const field of fields) {
     const value = HeaderText.value(field)
-    characters += field.name.length + value.length
-    if (characters > headerCharacters) break
+    bytes += field.name.length + Buffer.byteLength(value)
+    if (bytes > headerBytes) break
     headers.push({ name: field.name, value })
   }
   return headers

@@ -8,6 +8,7 @@ import { EventId } from "../model/InboundEvent.ts"
 import { RawStore } from "../providers/RawStore.ts"
 import { EventFeed } from "./EventFeed.ts"
 import * as EventPayload from "./EventPayload.ts"
+import * as HeaderText from "./HeaderText.ts"
 import * as Mime from "./Mime.ts"
 
 /** A stored message that has no events yet. */
@@ -138,7 +139,12 @@ export class Reader extends Context.Service<
               sha256: unread.sha256,
               contents
             })
-            return { id, recipient, sender: contents.from ?? unread.envelope.from, payload }
+            return {
+              id,
+              recipient: filterable(recipient),
+              sender: filterable(contents.from ?? unread.envelope.from),
+              payload
+            }
           })
         )
         yield* insertEvents(unread, events)
@@ -152,7 +158,7 @@ export class Reader extends Context.Service<
           UPDATE inbound_emails SET leased_until = now() + interval '60 seconds', read_attempts = read_attempts + 1
           WHERE id IN (
             SELECT id FROM inbound_emails
-            WHERE state = 'received' AND (leased_until IS NULL OR leased_until < now())
+            WHERE state = 'received' AND (leased_until IS NULL OR leased_until <= now())
             ORDER BY received_at
             LIMIT ${most}
             FOR UPDATE SKIP LOCKED
@@ -214,3 +220,6 @@ export class Reader extends Context.Service<
     })
   ).pipe(Layer.provide(NodeCrypto.layer))
 }
+
+/** An address as lists are filtered by it: an entry of an index has a bound, an address has none. The payload has it whole. */
+const filterable = (address: string) => HeaderText.clean(address.slice(0, 512))

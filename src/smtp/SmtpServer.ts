@@ -5,6 +5,7 @@ import { Intake, type IntakeError, type Recipient } from "../intake/Intake.ts"
 import * as Settings from "../Settings.ts"
 import * as Reply from "./Reply.ts"
 import * as Tls from "./Tls.ts"
+import * as TypedRecipients from "./TypedRecipients.ts"
 
 /** What a message may exceed its limit by before the connection is cut (decisions, section 6). */
 const toleratedExcess = 2 * 1024 * 1024
@@ -24,6 +25,7 @@ export const layer = Layer.effectDiscard(
 
     /** smtp-server keeps the address object that was accepted in the envelope of the transaction. */
     const accepted = new WeakMap<SMTPServerAddress, Recipient>()
+    const typed = TypedRecipients.make()
 
     const answer = <A>(
       command: "RCPT" | "DATA",
@@ -96,18 +98,21 @@ export const layer = Layer.effectDiscard(
       size: messageBytes,
       rejectOversized: true,
       maxRecipients: recipientsPerMessage,
-      disabledCommands: ["AUTH"],
+      disabledCommands: ["AUTH", "WIZ", "SHELL", "KILL"],
+      hideENHANCEDSTATUSCODES: false,
       hideDSN: true,
       disableReverseLookup: true,
       lenientAddressParsing: true,
       socketTimeout: 60_000,
       closeTimeout: 20_000,
       onRcptTo: (address, session, callback) =>
-        answer("RCPT", session, intake.admit(address.address), (error, recipient) => {
+        answer("RCPT", session, intake.admit(typed.address(session.id, address.address)), (error, recipient) => {
           if (recipient !== undefined) accepted.set(address, recipient)
           callback(error)
         }),
-      onData
+      onData,
+      onClose: ({ id }) => typed.forget(id),
+      logger: typed.logger
     })
 
     // A broken session is its sender's business, but an error nobody listens to ends the process.
@@ -128,7 +133,8 @@ export const layer = Layer.effectDiscard(
           server.close(() => resume(Effect.void))
           // Who is in the middle of a message may finish it; the others are not waited for.
           for (const connection of server.connections) {
-            if (connection.session.envelope.mailFrom === false) connection.send(421, "Shutting down; please come back")
+            // One that has just been accepted has no envelope yet, whatever its type says.
+            if (!connection.session.envelope?.mailFrom) connection.send(421, "Shutting down; please come back")
           }
         })
     )

@@ -1,3 +1,4 @@
+import { createSecureContext } from "node:tls"
 import { Effect, FileSystem, Schema } from "effect"
 import { generate } from "selfsigned"
 import * as Settings from "../Settings.ts"
@@ -19,14 +20,25 @@ export const keyPair = Effect.gen(function* () {
   }
   const read = Effect.fnUntraced(function* (setting: string, file: string | undefined) {
     if (file === undefined) {
-      return yield* new TlsUnusable({ message: `${setting} is missing: SMTP_TLS_CERT and SMTP_TLS_KEY go together` })
+      return yield* new TlsUnusable({ message: `${setting}: Missing; SMTP_TLS_CERT and SMTP_TLS_KEY go together` })
     }
     const fs = yield* FileSystem.FileSystem
-    return yield* fs
-      .readFileString(file)
-      .pipe(
-        Effect.mapError(({ message }) => new TlsUnusable({ message: `${setting}: ${file} can't be read: ${message}` }))
+    return yield* fs.readFileString(file).pipe(
+      Effect.mapError(
+        ({ reason }) =>
+          new TlsUnusable({
+            message: `${setting}: ${file} ${reason._tag === "NotFound" ? "does not exist" : `can't be read (${reason._tag})`}`
+          })
       )
+    )
   })
-  return { key: yield* read("SMTP_TLS_KEY", tlsKey), cert: yield* read("SMTP_TLS_CERT", tlsCertificate) }
+  const pair = { key: yield* read("SMTP_TLS_KEY", tlsKey), cert: yield* read("SMTP_TLS_CERT", tlsCertificate) }
+  yield* Effect.try({
+    try: () => createSecureContext(pair),
+    catch: (cause) =>
+      new TlsUnusable({
+        message: `SMTP_TLS_CERT, SMTP_TLS_KEY: Expected a PEM certificate and its PEM key (${cause instanceof Error ? cause.message : cause})`
+      })
+  })
+  return pair
 })

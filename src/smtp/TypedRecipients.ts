@@ -1,0 +1,23 @@
+/**
+ * The recipients as they were typed. smtp-server decodes every A-label of a
+ * domain, also one that stands for no U-label (`xn--test-` becomes `test`),
+ * and gives the line of the command to its logger alone.
+ */
+export const make = () => {
+  const lines = new Map<string, string>()
+  return {
+    logger: {
+      debug: (entry: { readonly [key: string]: unknown }, _format: unknown, line: unknown) => {
+        if (entry.tnx === "command" && entry.command === "RCPT") lines.set(`${entry.cid}`, `${line}`)
+      }
+    },
+    /** The address of the session's present RCPT command, with its domain as typed. */
+    address: (sessionId: string, parsed: string): string => {
+      const domain = /<[^<>]*@([^<>@]+)>/.exec(lines.get(sessionId) ?? "")?.[1]
+      if (domain === undefined) return parsed
+      // Other full stops separate labels too (RFC 3490, section 3.1).
+      return `${parsed.slice(0, parsed.lastIndexOf("@"))}@${domain.replace(/[\u3002\uff0e\uff61]/g, ".")}`
+    },
+    forget: (sessionId: string) => void lines.delete(sessionId)
+  }
+}

@@ -1,0 +1,18 @@
+import { Duration, Effect } from "effect"
+
+/** Looks again until what it sees is as expected; dies with what it saw last when the time is up. */
+export const eventually = Effect.fnUntraced(function* <A, E, R>(
+  look: Effect.Effect<A, E, R>,
+  expected: (seen: A) => boolean,
+  limit: Duration.Input = "20 seconds"
+) {
+  const most = Duration.toMillis(limit) / 25
+  let seen = yield* look
+  for (let looks = 0; !expected(seen); looks++) {
+    if (looks >= most)
+      return yield* Effect.die(new Error(`Not as expected in time: ${JSON.stringify(seen)?.slice(0, 2_000)}`))
+    yield* Effect.sleep("25 millis")
+    seen = yield* look
+  }
+  return seen
+})

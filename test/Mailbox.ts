@@ -1,0 +1,115 @@
+import { NodeServices } from "@effect/platform-node"
+import { Effect, FileSystem } from "effect"
+import { SqlClient } from "effect/sql"
+import { DomainId } from "../src/model/Domain.ts"
+import { eventually } from "./Eventually.ts"
+import * as SmtpDialog from "./SmtpDialog.ts"
+import { type Answer, TestInlet } from "./TestInlet.ts"
+
+/** What a test asks of an inbox: its id, and the key of its workspace. */
+export interface Inbox {
+  readonly key: string
+  readonly domainId: string
+}
+
+const bytesOf = (message: string | Uint8Array) => (typeof message === "string" ? Buffer.from(message) : message)
+
+/** What goes over the wire for a message after DATA: dots doubled (RFC 5321, section 4.5.2), and the end. */
+export const wire = (message: string | Uint8Array): Buffer => {
+  const text = Buffer.from(bytesOf(message)).toString("latin1")
+  const stuffed = text.replace(/(^|\r\n)\./g, "$1..")
+  return Buffer.from(`${stuffed}${stuffed.endsWith("\r\n") ? "" : "\r\n"}.\r\n`, "latin1")
+}
+
+/** Opens a session and names sender and recipients; `replies` are those to RCPT. */
+export const begin = Effect.fnUntraced(function* (
+  port: number,
+  to: string | ReadonlyArray<string>,
+  { from = "sender@sender.example", hello = "EHLO client.example", parameters = "" } = {}
+) {
+  const dialog = yield* SmtpDialog.open(port)
+  yield* dialog.say(hello)
+  const mail = yield* dialog.say(`MAIL FROM:<${from}>${parameters}`)
+  const replies = yield* Effect.forEach([to].flat(), (address) => dialog.say(`RCPT TO:<${address}>`))
+  return { ...dialog, mail, replies }
+})
+
+/** DATA and the message, in a transaction that has begun; succeeds with the reply after the dot. */
+export const data = Effect.fnUntraced(function* (dialog: SmtpDialog.SmtpDialog, message: string | Uint8Array) {
+  const go = yield* dialog.say("DATA")
+  if (!go.startsWith("354")) return go
+  yield* dialog.write(wire(message))
+  return yield* dialog.reply
+})
+
+/** One message in a plain session of its own; succeeds with the reply after the dot. */
+export const deliver = (
+  port: number,
+  to: string | ReadonlyArray<string>,
+  message: string | Uint8Array,
+  options?: Parameters<typeof begin>[2]
+): Effect.Effect<string> => Effect.scoped(Effect.flatMap(begin(port, to, options), (dialog) => data(dialog, message)))
+
+/** The events of a domain, oldest first, once everything that was answered 250 has been read. */
+export const events = Effect.fnUntraced(function* ({ domainId, key }: Inbox) {
+  const inlet = yield* TestInlet
+  const sql = yield* SqlClient.SqlClient
+  yield* eventually(
+    sql`SELECT 1 FROM inbound_emails WHERE domain_id = ${domainId} AND state = 'received'`,
+    (rows) => rows.length === 0
+  )
+  const { json } = yield* inlet.call("GET", `/api/domains/${domainId}/events?limit=100`, { key })
+  return (json.events as ReadonlyArray<Answer["json"]>).toReversed()
+})
+
+/** The raw message of an event, as the API gives it. */
+export const raw = Effect.fnUntraced(function* ({ domainId, key }: Inbox, eventId: string) {
+  const inlet = yield* TestInlet
+  const { text } = yield* inlet.call("GET", `/api/domains/${domainId}/events/${eventId}/raw`, { key })
+  return text
+})
+
+/** The names of the raw messages that are kept for a domain, unfinished ones included. */
+export const stored = Effect.fnUntraced(function* (domainId: string) {
+  const fs = yield* FileSystem.FileSystem
+  const { folder } = yield* TestInlet
+  return yield* fs
+    .readDirectory(`${folder}/raw/inbound/${domainId}`)
+    .pipe(Effect.orElseSucceed((): Array<string> => []))
+}, Effect.provide(NodeServices.layer))
+
+/** A verified domain of a workspace of its own, made without the API. */
+export const attach = Effect.fnUntraced(function* (name: string) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ readonly id: string }>`
+    WITH workspace AS (
+      INSERT INTO workspaces (id, name, api_key_hash, signing_secret)
+      VALUES (gen_random_uuid(), 'test', sha256(gen_random_uuid()::text::bytea), '')
+      RETURNING id
+    )
+    INSERT INTO domains (id, workspace_id, name, origin, status, verified_at)
+    SELECT gen_random_uuid(), id, ${name}, 'byo', 'live', now() FROM workspace
+    RETURNING id
+  `
+  return { domainId: DomainId.make(rows[0]?.id ?? ""), address: `someone@${name}` }
+})
+
+/** The message counter of a domain's workspace for today. */
+export const acceptedToday = Effect.fnUntraced(function* (domainId: string) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ readonly accepted: number }>`
+    SELECT accepted FROM daily_intake JOIN domains USING (workspace_id)
+    WHERE domains.id = ${domainId} AND day = (now() AT TIME ZONE 'UTC')::date
+  `
+  return rows[0]?.accepted ?? 0
+})
+
+/** Lets a domain's workspace have had this many messages today. */
+export const acceptToday = Effect.fnUntraced(function* (domainId: string, accepted: number) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    INSERT INTO daily_intake (workspace_id, day, accepted)
+    SELECT workspace_id, (now() AT TIME ZONE 'UTC')::date, ${accepted} FROM domains WHERE id = ${domainId}
+    ON CONFLICT (workspace_id, day) DO UPDATE SET accepted = excluded.accepted
+  `
+})

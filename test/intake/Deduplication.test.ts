@@ -1,0 +1,161 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Mailbox from "../Mailbox.ts"
+import { TestInlet } from "../TestInlet.ts"
+
+const message = "Message-ID: <1@sender.example>\r\nSubject: once\r\n\r\nbody\r\n"
+
+/** Lets time pass since everything that a domain has received. */
+const age = Effect.fnUntraced(function* (domainId: string, interval: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    UPDATE received_once SET received_at = received_at - ${interval}::interval
+    WHERE inbound_email_id IN (SELECT id FROM inbound_emails WHERE domain_id = ${domainId})
+  `
+})
+
+layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("A message that is sent again", (it) => {
+  it.effect("is answered 250, makes no second event, keeps no second copy, and does not count", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      for (let time = 0; time < 3; time++) {
+        assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message), /^250 2\.6\.0 /)
+      }
+      assert.strictEqual((yield* Mailbox.events(inbox)).length, 1)
+      assert.strictEqual((yield* Mailbox.stored(inbox.domainId)).length, 1)
+      assert.strictEqual(yield* Mailbox.acceptedToday(inbox.domainId), 1)
+    })
+  )
+
+  it.effect("is recognised whatever the envelope sender and the client call themselves", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message)
+      const options = { from: "bounce+2@sender.example", hello: "EHLO other.example" }
+      assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message, options), /^250 /)
+      assert.strictEqual((yield* Mailbox.events(inbox)).length, 1)
+    })
+  )
+
+  it.effect("is recognised by both of two connections at once, and kept once", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const dialogs = yield* Effect.replicateEffect(Mailbox.begin(inlet.smtpPort, inbox.address), 8, {
+        concurrency: "unbounded"
+      })
+      const replies = yield* Effect.forEach(dialogs, (dialog) => Mailbox.data(dialog, message), {
+        concurrency: "unbounded"
+      })
+      assert.isTrue(replies.every((reply) => reply.startsWith("250 ")))
+      assert.strictEqual((yield* Mailbox.events(inbox)).length, 1)
+      assert.strictEqual((yield* Mailbox.stored(inbox.domainId)).length, 1)
+      assert.strictEqual(yield* Mailbox.acceptedToday(inbox.domainId), 1)
+    })
+  )
+
+  it.effect("is another message when it has other bytes under the same Message-ID", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message)
+      yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message.replace("body", "Body"))
+      const events = yield* Mailbox.events(inbox)
+      assert.deepStrictEqual(
+        events.map(({ text }) => text),
+        ["body\n", "Body\n"]
+      )
+      assert.strictEqual(new Set(events.map((event) => event.inbound_email_id)).size, 2)
+      assert.strictEqual(yield* Mailbox.acceptedToday(inbox.domainId), 2)
+    })
+  )
+
+  it.effect("is another message when it has no Message-ID", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      yield* Mailbox.deliver(inlet.smtpPort, inbox.address, "Subject: twice\r\n\r\n")
+      yield* Mailbox.deliver(inlet.smtpPort, inbox.address, "Subject: twice\r\n\r\n")
+      assert.strictEqual((yield* Mailbox.events(inbox)).length, 2)
+    })
+  )
+
+  it.effect("is another message at another domain, and for another local part, which is compared as sent", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const other = yield* inlet.inbox()
+      for (const address of [`a@${inbox.domain}`, `b@${inbox.domain}`, `A@${inbox.domain}`, `a@${other.domain}`]) {
+        assert.match(yield* Mailbox.deliver(inlet.smtpPort, address, message), /^250 /)
+      }
+      const events = yield* Mailbox.events(inbox)
+      assert.deepStrictEqual(
+        events.map(({ recipient }) => recipient),
+        [`a@${inbox.domain}`, `b@${inbox.domain}`, `A@${inbox.domain}`]
+      )
+      assert.strictEqual((yield* Mailbox.events(other)).length, 1)
+    })
+  )
+
+  it.effect("reaches only those of its recipients who don't have it yet", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const [one, two] = [`one@${inbox.domain}`, `two@${inbox.domain}`]
+      yield* Mailbox.deliver(inlet.smtpPort, one, message)
+      assert.match(yield* Mailbox.deliver(inlet.smtpPort, [one, two], message), /^250 /)
+      const events = yield* Mailbox.events(inbox)
+      assert.deepStrictEqual(
+        events.map(({ recipient }) => recipient),
+        [one, two]
+      )
+    })
+  )
+
+  it.effect("is recognised for seven days, and is a new message after them", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message)
+      yield* age(inbox.domainId, "6 days 23 hours 59 minutes")
+      yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message)
+      assert.strictEqual((yield* Mailbox.events(inbox)).length, 1)
+
+      yield* age(inbox.domainId, "2 minutes")
+      yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message)
+      assert.strictEqual((yield* Mailbox.events(inbox)).length, 2)
+      // And from then on it is that one's retry.
+      yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message)
+      assert.strictEqual((yield* Mailbox.events(inbox)).length, 2)
+      assert.strictEqual(yield* Mailbox.acceptedToday(inbox.domainId), 2)
+    })
+  )
+
+  it.effect("is answered 250 while the workspace is full, where RCPT came before", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message)
+      const dialog = yield* Mailbox.begin(inlet.smtpPort, inbox.address)
+      yield* Mailbox.acceptToday(inbox.domainId, 100)
+      assert.match(yield* Mailbox.data(dialog, message), /^250 /)
+      assert.strictEqual((yield* Mailbox.events(inbox)).length, 1)
+    })
+  )
+
+  it.effect("is kept when the first time was answered 452", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const dialog = yield* Mailbox.begin(inlet.smtpPort, inbox.address)
+      yield* Mailbox.acceptToday(inbox.domainId, 100)
+      assert.match(yield* Mailbox.data(dialog, message), /^452 /)
+      yield* Mailbox.acceptToday(inbox.domainId, 0)
+      assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message), /^250 /)
+      assert.strictEqual((yield* Mailbox.events(inbox)).length, 1)
+    })
+  )
+})

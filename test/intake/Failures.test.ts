@@ -1,0 +1,156 @@
+import { assert, layer } from "@effect/vitest"
+import { ConfigProvider, Context, Effect, Layer, Logger, Ref, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Inlet from "../../src/Inlet.ts"
+import type { RawRef } from "../../src/model/InboundEmail.ts"
+import { RawStore, RawStoreError } from "../../src/providers/RawStore.ts"
+import { EventFeed } from "../../src/reading/EventFeed.ts"
+import { eventually } from "../Eventually.ts"
+import * as Mailbox from "../Mailbox.ts"
+import * as Ports from "../Ports.ts"
+import * as TestDatabase from "../TestDatabase.ts"
+
+/** A raw store in memory that can be told to fail for some domains, and what it holds. */
+class FailingStore extends Context.Service<
+  FailingStore,
+  { readonly failing: Ref.Ref<(ref: RawRef) => boolean>; readonly kept: Ref.Ref<ReadonlySet<RawRef>> }
+>()("inlet/test/FailingStore") {
+  static readonly layer = Layer.effect(
+    FailingStore,
+    Effect.all({
+      failing: Ref.make((_ref: RawRef): boolean => false),
+      kept: Ref.make<ReadonlySet<RawRef>>(new Set())
+    })
+  )
+
+  static readonly layerStore = Layer.effect(
+    RawStore,
+    Effect.gen(function* () {
+      const { failing, kept } = yield* FailingStore
+      return RawStore.of({
+        put: Effect.fnUntraced(function* (ref) {
+          const fails = yield* Ref.get(failing)
+          if (fails(ref)) return yield* new RawStoreError({ cause: "No space left on device" })
+          yield* Ref.update(kept, (refs) => new Set(refs).add(ref))
+        }),
+        get: (ref) => new RawStoreError({ cause: `${ref} can't be read` }),
+        remove: (ref) => Ref.update(kept, (refs) => new Set([...refs].filter((other) => other !== ref))),
+        removeDomain: () => Effect.void,
+        olderThan: () => Stream.empty
+      })
+    })
+  )
+}
+
+class SmtpPort extends Context.Service<SmtpPort, number>()("inlet/test/SmtpPort") {}
+
+const World = Layer.unwrap(
+  Effect.gen(function* () {
+    const port = yield* Ports.free
+    return Layer.succeed(SmtpPort, port).pipe(
+      Layer.provideMerge(Inlet.smtp),
+      Layer.provide([EventFeed.layer, FailingStore.layerStore]),
+      Layer.provideMerge(Layer.merge(TestDatabase.layer, FailingStore.layer)),
+      Layer.provide(Logger.layer([])),
+      Layer.provide(
+        ConfigProvider.layerAdd(ConfigProvider.fromEnv({ env: { SMTP_PORT: `${port}` } }), { asPrimary: true })
+      )
+    )
+  })
+)
+
+const rows = Effect.fnUntraced(function* (domainId: string) {
+  const sql = yield* SqlClient.SqlClient
+  return yield* sql`SELECT id FROM inbound_emails WHERE domain_id = ${domainId}`
+})
+
+const keptOf = (domainId: string) =>
+  FailingStore.use(({ kept }) => Effect.map(Ref.get(kept), (refs) => [...refs].filter((ref) => ref.includes(domainId))))
+
+const message = "Message-ID: <1@sender.example>\r\nSubject: kept or not\r\n\r\n"
+
+layer(World, { excludeTestServices: true, timeout: "60 seconds" })("When a message can't be kept", (it) => {
+  it.effect("because the raw store fails, the sender hears 451, and the next one is kept", () =>
+    Effect.gen(function* () {
+      const port = yield* SmtpPort
+      const { failing } = yield* FailingStore
+      const { address, domainId } = yield* Mailbox.attach("full-disk.example")
+      yield* Ref.set(failing, () => true)
+      const dialog = yield* Mailbox.begin(port, address)
+      assert.match(yield* Mailbox.data(dialog, message), /^451 4\.3\.0 /)
+      assert.deepStrictEqual(yield* rows(domainId), [])
+      assert.strictEqual(yield* Mailbox.acceptedToday(domainId), 0)
+
+      yield* Ref.set(failing, () => false)
+      yield* dialog.say("MAIL FROM:<sender@sender.example>")
+      yield* dialog.say(`RCPT TO:<${address}>`)
+      assert.match(yield* Mailbox.data(dialog, message), /^250 /)
+      assert.strictEqual((yield* rows(domainId)).length, 1)
+      assert.strictEqual((yield* keptOf(domainId)).length, 1)
+      assert.strictEqual(yield* Mailbox.acceptedToday(domainId), 1)
+    })
+  )
+
+  it.effect("for one of two workspaces, it is kept for neither", () =>
+    Effect.gen(function* () {
+      const port = yield* SmtpPort
+      const { failing } = yield* FailingStore
+      const lucky = yield* Mailbox.attach("lucky.example")
+      const unlucky = yield* Mailbox.attach("unlucky.example")
+      yield* Ref.set(failing, (ref) => ref.includes(unlucky.domainId))
+      const to = [lucky.address, unlucky.address]
+      assert.match(yield* Mailbox.deliver(port, to, message), /^451 /)
+      assert.deepStrictEqual(yield* rows(lucky.domainId), [])
+      assert.deepStrictEqual(yield* rows(unlucky.domainId), [])
+      yield* Ref.set(failing, () => false)
+      assert.match(yield* Mailbox.deliver(port, to, message), /^250 /)
+      assert.strictEqual((yield* rows(lucky.domainId)).length, 1)
+      assert.strictEqual((yield* rows(unlucky.domainId)).length, 1)
+    })
+  )
+
+  it.effect("because the database refuses, the sender hears 451, and what it sends again is kept once", () =>
+    Effect.gen(function* () {
+      const port = yield* SmtpPort
+      const sql = yield* SqlClient.SqlClient
+      const { address, domainId } = yield* Mailbox.attach("broken-table.example")
+      const dialog = yield* Mailbox.begin(port, address)
+      yield* sql`ALTER TABLE inbound_emails RENAME TO inbound_emails_away`
+      const reply = yield* Mailbox.data(dialog, message)
+      yield* sql`ALTER TABLE inbound_emails_away RENAME TO inbound_emails`
+      assert.match(reply, /^451 4\.3\.0 /)
+      assert.deepStrictEqual(yield* rows(domainId), [])
+      assert.strictEqual(yield* Mailbox.acceptedToday(domainId), 0)
+
+      assert.match(yield* Mailbox.deliver(port, address, message), /^250 /)
+      assert.match(yield* Mailbox.deliver(port, address, message), /^250 /)
+      assert.strictEqual((yield* rows(domainId)).length, 1)
+    })
+  )
+
+  it.effect("because nobody can tell whose it is, RCPT is answered 451", () =>
+    Effect.gen(function* () {
+      const port = yield* SmtpPort
+      const sql = yield* SqlClient.SqlClient
+      const { address } = yield* Mailbox.attach("no-domains.example")
+      yield* sql`ALTER TABLE domains RENAME TO domains_away`
+      const { replies } = yield* Mailbox.begin(port, address)
+      yield* sql`ALTER TABLE domains_away RENAME TO domains`
+      assert.match(replies[0] ?? "", /^451 4\.3\.0 /)
+      assert.match((yield* Mailbox.begin(port, address)).replies[0] ?? "", /^250 /)
+    })
+  )
+
+  it.effect("that was answered 250 is read without asking the raw store again", () =>
+    Effect.gen(function* () {
+      const port = yield* SmtpPort
+      const sql = yield* SqlClient.SqlClient
+      const { address, domainId } = yield* Mailbox.attach("in-hand.example")
+      assert.match(yield* Mailbox.deliver(port, address, message), /^250 /)
+      yield* eventually(
+        sql<{ readonly payload: string }>`SELECT payload FROM events WHERE domain_id = ${domainId}`,
+        ([event]) => event?.payload.includes("kept or not") === true
+      )
+    })
+  )
+})

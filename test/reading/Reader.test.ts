@@ -1,0 +1,304 @@
+import { createHash } from "node:crypto"
+import { NodeServices } from "@effect/platform-node"
+import { assert, layer } from "@effect/vitest"
+import { Context, DateTime, Effect, FileSystem, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { DomainId } from "../../src/model/Domain.ts"
+import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
+import { RawStore } from "../../src/providers/RawStore.ts"
+import { EventFeed } from "../../src/reading/EventFeed.ts"
+import { Reader } from "../../src/reading/Reader.ts"
+import { eventually } from "../Eventually.ts"
+import * as Mailbox from "../Mailbox.ts"
+import { TestInlet } from "../TestInlet.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+
+const messageOf = (subject: string) =>
+  Buffer.from(
+    `Return-Path: <>\r\nReceived: from a by b\r\nFrom: ada@sender.example\r\nSubject: ${subject}\r\n\r\nbody\r\n`
+  )
+
+/** A row as a crash after its 250 leaves it. `lease` is what is left of the dead reader's lease. */
+const leftOver = Effect.fnUntraced(function* (options: {
+  readonly domainId: string
+  readonly recipients: ReadonlyArray<string>
+  readonly message?: Uint8Array
+  readonly attempts?: number
+  readonly lease?: string
+}) {
+  const sql = yield* SqlClient.SqlClient
+  const message = options.message ?? messageOf("left over")
+  const rows = yield* sql<{ readonly id: string }>`
+    INSERT INTO inbound_emails (
+      id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state, read_attempts, leased_until
+    )
+    VALUES (
+      gen_random_uuid(), ${options.domainId}, now() - interval '5 minutes', ${createHash("sha256").update(message).digest()},
+      'bounce@sender.example', 'client.example', '203.0.113.9', ${options.recipients}::text[], 'received',
+      ${options.attempts ?? 1}, now() + ${options.lease ?? "-1 second"}::interval
+    )
+    RETURNING id
+  `
+  return InboundEmailId.make(rows[0]?.id ?? "")
+})
+
+const state = Effect.fnUntraced(function* (id: string) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ readonly state: string; readonly leased: boolean; readonly readAttempts: number }>`
+    SELECT state, leased_until IS NOT NULL AS leased, read_attempts FROM inbound_emails WHERE id = ${id}
+  `
+  return rows[0]
+})
+
+const untilRead = (id: string) => eventually(state(id), (row) => row?.state === "read")
+
+const endLease = Effect.fnUntraced(function* (id: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`UPDATE inbound_emails SET leased_until = now() - interval '1 second' WHERE id = ${id}`
+})
+
+/** Where a TestInlet keeps a raw message. */
+const fileOf = Effect.fnUntraced(function* (domainId: string, id: InboundEmailId) {
+  const fs = yield* FileSystem.FileSystem
+  const { folder } = yield* TestInlet
+  const file = `${folder}/raw/${rawRef(DomainId.make(domainId), id)}`
+  yield* fs.makeDirectory(`${folder}/raw/inbound/${domainId}`, { recursive: true })
+  return { fs, file }
+}, Effect.provide(NodeServices.layer))
+
+const keep = Effect.fnUntraced(function* (domainId: string, id: InboundEmailId, message: Uint8Array) {
+  const { file, fs } = yield* fileOf(domainId, id)
+  yield* fs.writeFile(file, message)
+})
+
+/** Another process' reader, on the same database and raw store. */
+const another = Effect.gen(function* () {
+  const { folder } = yield* TestInlet
+  const store = RawStore.layerFile(`${folder}/raw`).pipe(Layer.provide(NodeServices.layer))
+  const built = yield* Layer.build(Layer.fresh(Reader.layer).pipe(Layer.provide([store, EventFeed.layer])))
+  return Context.get(built, Reader)
+})
+
+/** A domain with mail left over. */
+const backlog = Effect.fnUntraced(function* (name: string, size: number, lease: string) {
+  const { address, domainId } = yield* Mailbox.attach(name)
+  const ids = yield* Effect.forEach(Array.from({ length: size }), () =>
+    Effect.tap(leftOver({ domainId, recipients: [address], lease: "1 hour" }), (id) =>
+      keep(domainId, id, messageOf("backlog"))
+    )
+  )
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`UPDATE inbound_emails SET leased_until = now() + ${lease}::interval WHERE domain_id = ${domainId}`
+  return { domainId, ids }
+})
+
+layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
+  "The reader",
+  (it) => {
+    it.effect("reads what a crash has left over, and it is delivered", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const receiver = yield* WebhookReceiver
+        const inbox = yield* inlet.inbox(receiver.url)
+        const recipients = [`one@${inbox.domain}`, `two@${inbox.domain}`]
+        const id = yield* leftOver({ domainId: inbox.domainId, recipients, lease: "1 hour" })
+        yield* keep(inbox.domainId, id, messageOf("left over"))
+        yield* endLease(id)
+        const delivered = [yield* receiver.next, yield* receiver.next].map(({ event }) => event)
+        assert.deepStrictEqual(delivered.map(({ recipient }) => recipient).sort(), recipients)
+        for (const event of delivered) {
+          assert.deepInclude(event, {
+            inbound_email_id: id,
+            subject: "left over",
+            from: "ada@sender.example",
+            parse: "full",
+            rawRef: `inbound/${inbox.domainId}/${id}.eml`
+          })
+          assert.deepStrictEqual(event.envelope, {
+            from: "bounce@sender.example",
+            helo: "client.example",
+            remoteAddress: "203.0.113.9"
+          })
+        }
+        assert.deepInclude(yield* state(id), { state: "read", leased: false })
+      })
+    )
+
+    it.effect("does not touch what another reader holds before its lease ends", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const held = yield* leftOver({ domainId: inbox.domainId, recipients: [inbox.address], lease: "1 hour" })
+        yield* keep(inbox.domainId, held, messageOf("held"))
+        const free = yield* leftOver({ domainId: inbox.domainId, recipients: [inbox.address], lease: "1 hour" })
+        yield* keep(inbox.domainId, free, messageOf("free"))
+        yield* endLease(free)
+        yield* untilRead(free)
+        assert.deepInclude(yield* state(held), { state: "received", readAttempts: 1 })
+        yield* endLease(held)
+        yield* untilRead(held)
+        assert.deepStrictEqual(
+          (yield* Mailbox.events(inbox)).map(({ subject }) => subject),
+          ["free", "held"]
+        )
+      })
+    )
+
+    it.effect("makes an event of the envelope when the raw message is gone", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const id = yield* leftOver({ domainId: inbox.domainId, recipients: [inbox.address] })
+        yield* untilRead(id)
+        const [event] = yield* Mailbox.events(inbox)
+        assert.deepInclude(event, {
+          recipient: inbox.address,
+          from: "bounce@sender.example",
+          subject: "",
+          text: "",
+          message_id: null
+        })
+        const answer = yield* inlet.call("GET", `/api/domains/${inbox.domainId}/events/${event.event_id}/raw`, {
+          key: inbox.key
+        })
+        assert.strictEqual(answer.status, 404)
+      })
+    )
+
+    it.effect("does not parse a message that took two readers with it, and makes an event of its header", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const third = yield* leftOver({
+          domainId: inbox.domainId,
+          recipients: [inbox.address],
+          attempts: 2,
+          lease: "1 hour"
+        })
+        yield* keep(inbox.domainId, third, messageOf("third time"))
+        const second = yield* leftOver({
+          domainId: inbox.domainId,
+          recipients: [inbox.address],
+          attempts: 1,
+          lease: "1 hour"
+        })
+        yield* keep(inbox.domainId, second, messageOf("second time"))
+        yield* endLease(third)
+        yield* untilRead(third)
+        yield* endLease(second)
+        yield* untilRead(second)
+        assert.deepStrictEqual(
+          (yield* Mailbox.events(inbox)).map(({ from, parse, subject, text }) => [subject, parse, from, text]),
+          [
+            ["third time", "headers", "ada@sender.example", ""],
+            ["second time", "full", "ada@sender.example", "body\n"]
+          ]
+        )
+      })
+    )
+
+    it.effect("goes on with the next message when one can't be read, and tries that one again after its lease", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const broken = yield* leftOver({ domainId: inbox.domainId, recipients: [inbox.address], lease: "1 hour" })
+        const { file, fs } = yield* fileOf(inbox.domainId, broken)
+        yield* fs.makeDirectory(file)
+        yield* endLease(broken)
+        const whole = yield* leftOver({ domainId: inbox.domainId, recipients: [inbox.address], lease: "1 hour" })
+        yield* keep(inbox.domainId, whole, messageOf("whole"))
+        yield* endLease(whole)
+        yield* untilRead(whole)
+        yield* eventually(state(broken), (row) => row?.readAttempts === 2)
+        assert.deepInclude(yield* state(broken), { state: "received", leased: true })
+
+        yield* fs.remove(file, { recursive: true })
+        yield* fs.writeFile(file, messageOf("mended"))
+        yield* endLease(broken)
+        yield* untilRead(broken)
+        assert.deepStrictEqual(
+          (yield* Mailbox.events(inbox)).map(({ subject }) => subject),
+          ["whole", "mended"]
+        )
+      })
+    )
+
+    it.effect("makes an event of mail that no table was made for", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        // Does not compress, as an index entry would.
+        const noise = (length: number) =>
+          Array.from({ length: Math.ceil(length / 64) }, (_, block) =>
+            createHash("sha256").update(`${block}`).digest("hex")
+          )
+            .join("")
+            .slice(0, length)
+        const local = noise(9_000)
+        const dialog = yield* Mailbox.begin(inlet.smtpPort, [inbox.address, `${local}@${inbox.domain}`])
+        const message = [
+          `From: <${noise(12_000)}@sender.example>`,
+          `Message-ID: <${noise(20_000)}@sender.example>`,
+          "Subject: no table was made for this",
+          "",
+          ""
+        ].join("\r\n")
+        assert.match(yield* Mailbox.data(dialog, message), /^250 /)
+        const [event] = yield* Mailbox.events(inbox)
+        assert.strictEqual(event?.subject, "no table was made for this")
+        assert.strictEqual(event.message_id.length, 20_000 + "<@sender.example>".length)
+      })
+    )
+
+    it.effect("shares a backlog with other readers, and none of it is read twice", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { domainId } = yield* backlog("shared.example", 60, "-1 second")
+        const readers = yield* Effect.replicateEffect(another, 4)
+        const all = (one: Reader["Service"]) => Effect.repeat(one.readLeftOver, { until: (read) => read === 0 })
+        yield* Effect.forEach(readers, all, { concurrency: "unbounded" })
+        const events = yield* eventually(
+          sql<{ readonly inboundEmailId: string; readonly position: bigint }>`
+            SELECT inbound_email_id, position FROM events WHERE domain_id = ${domainId} ORDER BY position
+          `,
+          (found) => found.length >= 60
+        )
+        assert.strictEqual(new Set(events.map(({ inboundEmailId }) => inboundEmailId)).size, 60)
+        assert.deepStrictEqual(
+          events.map(({ position }) => Number(position)),
+          Array.from({ length: 60 }, (_, index) => index + 1)
+        )
+      })
+    )
+
+    it.effect("gives back at once what it had in hand when it stops, and another goes on with it", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { domainId, ids } = yield* backlog("stopping.example", 40, "1 hour")
+        const receivedAt = yield* DateTime.now
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const stopping = yield* another
+            yield* Effect.forEach(ids, (id) =>
+              stopping.handOver({
+                id,
+                domainId,
+                sha256: new Uint8Array(32),
+                envelope: { from: "", helo: "client.example", remoteAddress: "203.0.113.9" },
+                recipients: ["someone@stopping.example"],
+                receivedAt,
+                attempt: 1,
+                message: messageOf("in hand")
+              })
+            )
+          })
+        )
+        const events = yield* eventually(
+          sql<{ readonly inboundEmailId: string }>`SELECT inbound_email_id FROM events WHERE domain_id = ${domainId}`,
+          (found) => found.length >= ids.length
+        )
+        assert.deepStrictEqual(events.map(({ inboundEmailId }) => inboundEmailId).sort(), ids.toSorted())
+      })
+    )
+  }
+)

@@ -1,0 +1,310 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Mailbox from "../Mailbox.ts"
+import * as SmtpDialog from "../SmtpDialog.ts"
+import { TestInlet } from "../TestInlet.ts"
+
+const adminToken = "an operator's token"
+
+/** A domain of a workspace of its own, in the given state. */
+const attach = Effect.fnUntraced(function* (name: string, status: string) {
+  const inlet = yield* TestInlet
+  const sql = yield* SqlClient.SqlClient
+  const { key } = yield* inlet.workspace
+  const { json } = yield* inlet.call("POST", "/api/domains", { key, body: { domain: name } })
+  yield* sql`
+    UPDATE domains SET status = ${status}, verified_at = CASE WHEN ${status} <> 'pending_verification' THEN now() END
+    WHERE id = ${json.id}
+  `
+  return { key, domainId: json.id as string, domain: json.domain as string }
+})
+
+const operator = Effect.fnUntraced(function* (action: "disable" | "enable", domain: string) {
+  const inlet = yield* TestInlet
+  const { status } = yield* inlet.call("POST", `/admin/domains/${domain}/${action}`, { key: adminToken })
+  assert.strictEqual(status, 200)
+})
+
+/** The replies to RCPT for these addresses, in one session. */
+const replies = Effect.fnUntraced(function* (...addresses: ReadonlyArray<string>) {
+  const { smtpPort } = yield* TestInlet
+  const dialog = yield* Mailbox.begin(smtpPort, addresses, { parameters: " SMTPUTF8" })
+  return dialog.replies
+})
+
+layer(TestInlet.layer({ ADMIN_TOKEN: adminToken, MAX_EMAILS_PER_DAY: "0" }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("RCPT", (it) => {
+  it.effect("refuses a domain that is not attached, with 550 5.1.2", () =>
+    Effect.gen(function* () {
+      const [reply] = yield* replies("someone@unknown.example")
+      assert.match(reply ?? "", /^550 5\.1\.2 /)
+    })
+  )
+
+  it.effect.each(["mx_pending", "verified", "live"])("takes mail for a domain that is %s", (status) =>
+    Effect.gen(function* () {
+      const { domain } = yield* attach(`${status.replace("_", "-")}.example`, status)
+      const [reply] = yield* replies(`someone@${domain}`)
+      assert.match(reply ?? "", /^250 /)
+    })
+  )
+
+  it.effect("refuses a domain whose ownership nobody has proven", () =>
+    Effect.gen(function* () {
+      const { domain } = yield* attach("unproven.example", "pending_verification")
+      const [reply] = yield* replies(`someone@${domain}`)
+      assert.match(reply ?? "", /^550 5\.1\.2 /)
+    })
+  )
+
+  it.effect("refuses a domain while the operator has it disabled", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { address, domain } = yield* inlet.inbox()
+      yield* operator("disable", domain)
+      assert.match((yield* replies(address))[0] ?? "", /^550 5\.1\.2 /)
+      yield* operator("enable", domain)
+      assert.match((yield* replies(address))[0] ?? "", /^250 /)
+    })
+  )
+
+  it.effect("refuses a domain that has been detached", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { address, domainId, key } = yield* inlet.inbox()
+      yield* inlet.call("DELETE", `/api/domains/${domainId}`, { key })
+      assert.match((yield* replies(address))[0] ?? "", /^550 5\.1\.2 /)
+    })
+  )
+
+  it.effect("takes every local part of a domain, and tells it as it was sent", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const locals = [
+        "postmaster",
+        "Agent-7",
+        "agent+task.42",
+        "agent+task.43=x",
+        "!#$&'*/=?^_`{|}~",
+        '"quoted"',
+        "ends.with.",
+        "two..dots",
+        "grüße",
+        "用户",
+        "x".repeat(200)
+      ]
+      const addresses = locals.map((local) => `${local}@${inbox.domain}`)
+      const dialog = yield* Mailbox.begin(inlet.smtpPort, addresses, { parameters: " SMTPUTF8" })
+      assert.deepStrictEqual(
+        dialog.replies.map((reply) => reply.slice(0, 4)),
+        addresses.map(() => "250 ")
+      )
+      assert.match(yield* Mailbox.data(dialog, "Subject: to many\r\n\r\n"), /^250 /)
+      const events = yield* Mailbox.events(inbox)
+      assert.deepStrictEqual(events.map(({ recipient }) => recipient).sort(), addresses.toSorted())
+    })
+  )
+
+  it.effect("refuses postmaster without a domain, which is nobody's here", () =>
+    Effect.gen(function* () {
+      assert.match((yield* replies("postmaster"))[0] ?? "", /^550 5\.1\.2 /)
+    })
+  )
+
+  it.effect("takes the domain in any case and with a trailing dot, and tells it in lower case", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const spelled = [`One@${inbox.domain.toUpperCase()}`, `two@${inbox.domain}.`]
+      assert.match(yield* Mailbox.deliver(inlet.smtpPort, spelled, "Subject: spelled\r\n\r\n"), /^250 /)
+      const events = yield* Mailbox.events(inbox)
+      assert.deepStrictEqual(events.map(({ recipient }) => recipient).sort(), [
+        `One@${inbox.domain}`,
+        `two@${inbox.domain}`
+      ])
+    })
+  )
+
+  it.effect("counts two spellings of one address as one recipient", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const spelled = [`same@${inbox.domain}`, `same@${inbox.domain.toUpperCase()}`, `same@${inbox.domain}.`]
+      assert.match(yield* Mailbox.deliver(inlet.smtpPort, spelled, "Subject: once\r\n\r\n"), /^250 /)
+      assert.strictEqual((yield* Mailbox.events(inbox)).length, 1)
+    })
+  )
+
+  it.effect("takes an internationalized domain as A-label and as U-label, in any case and form", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* attach("bücher.example", "mx_pending")
+      assert.strictEqual(inbox.domain, "xn--bcher-kva.example")
+      const domains = [
+        "xn--bcher-kva.example",
+        "XN--BCHER-KVA.EXAMPLE",
+        "bücher.example",
+        "BÜCHER.example",
+        "bücher.example".normalize("NFD"),
+        "bücher.example.",
+        "bücher。example"
+      ]
+      const addresses = domains.map((domain, index) => `${index}@${domain}`)
+      const parameters = " SMTPUTF8"
+      const reply = yield* Mailbox.deliver(inlet.smtpPort, addresses, "Subject: Bücher\r\n\r\n", { parameters })
+      assert.match(reply, /^250 /)
+      const events = yield* Mailbox.events(inbox)
+      assert.deepStrictEqual(
+        events.map(({ recipient }) => recipient).sort(),
+        domains.map((_, index) => `${index}@xn--bcher-kva.example`)
+      )
+    })
+  )
+
+  it.effect.each([
+    ["another domain", () => "victim@elsewhere.example"],
+    ["a percent route", (known) => `victim%elsewhere.example@${known}`],
+    ["a percent route through us to nowhere", (known) => `victim%${known}@elsewhere.example`],
+    ["a source route through us", (known) => `@${known}:victim@elsewhere.example`],
+    ["two at signs", (known) => `victim@elsewhere.example@${known}`],
+    ["a quoted address", (known) => `"victim@elsewhere.example"@${known}`],
+    ["an address literal", () => "victim@[127.0.0.1]"],
+    ["a subdomain of ours", (known) => `victim@mail.${known}`],
+    ["the parent of ours", (known) => `victim@${known.slice(known.indexOf(".") + 1)}`],
+    ["ours as a prefix", (known) => `victim@${known}.elsewhere.example`],
+    ["ours before a fragment", (known) => `victim@${known}#elsewhere.example`],
+    ["ours before a NUL", (known) => `victim@${known}\u0000.elsewhere.example`],
+    ["ours before a space", (known) => `victim@${known} elsewhere.example`],
+    ["an A-label that stands for no U-label", (known) => `victim@${known.replace(/test$/, "xn--test-")}`],
+    ["an A-label of ASCII letters", (known) => `victim@xn--${known.replace(".", "-.")}`],
+    ["a look-alike letter", (known) => `victim@${known.replace("inlet", "іnlet")}`],
+    ["full-width letters", (known) => `victim@${known.replace("inlet", "ｉｎｌｅｔ")}`],
+    ["a soft hyphen", (known) => `victim@${known.replace("inlet", "in\u00adlet")}`],
+    ["a zero-width space", (known) => `victim@${known.replace("inlet", "in\u200blet")}`],
+    ["no domain", () => "victim@"],
+    ["no local part", (known) => `@${known}`],
+    ["nothing", () => ""]
+  ] as const satisfies ReadonlyArray<readonly [string, (known: string) => string]>)(
+    "does not fall for %s",
+    ([, address]) =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        assert.match((yield* replies(address(inbox.domain)))[0] ?? "", /^5\d\d /)
+      })
+  )
+
+  it.effect("passes over a source route to a domain of ours (RFC 5321, appendix C)", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const routed = `@relay.example,@other.example:${inbox.address}`
+      assert.match(yield* Mailbox.deliver(inlet.smtpPort, routed, "Subject: routed\r\n\r\n"), /^250 /)
+      assert.deepStrictEqual(
+        (yield* Mailbox.events(inbox)).map(({ recipient }) => recipient),
+        [inbox.address]
+      )
+    })
+  )
+
+  it.effect("takes 100 recipients, answers 452 4.5.3 to the next, and keeps the message for the 100", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const dialog = yield* SmtpDialog.open(inlet.smtpPort)
+      yield* dialog.say("EHLO client.example")
+      yield* dialog.say("MAIL FROM:<sender@sender.example>")
+      const numbers = Array.from({ length: 103 }, (_, number) => number)
+      yield* dialog.write(numbers.map((number) => `RCPT TO:<n${number}@${inbox.domain}>\r\n`).join(""))
+      const answers = yield* Effect.forEach(numbers, () => dialog.reply)
+      assert.isTrue(answers.slice(0, 100).every((reply) => reply.startsWith("250 ")))
+      assert.isTrue(answers.slice(100).every((reply) => reply.startsWith("452 4.5.3 ")))
+      // One of the hundred may be named again.
+      assert.match(yield* dialog.say(`RCPT TO:<n7@${inbox.domain}>`), /^250 /)
+
+      assert.match(yield* Mailbox.data(dialog, "Subject: to a hundred\r\n\r\n"), /^250 /)
+      const events = yield* Mailbox.events(inbox)
+      assert.strictEqual(new Set(events.map(({ recipient }) => recipient)).size, 100)
+      assert.strictEqual(new Set(events.map((event) => event.inbound_email_id)).size, 1)
+    })
+  )
+
+  it.effect("takes mail from the null sender", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const dialog = yield* Mailbox.begin(inlet.smtpPort, inbox.address, { from: "" })
+      assert.match(dialog.mail, /^250 /)
+      assert.match(yield* Mailbox.data(dialog, "From: Mailer <mailer@sender.example>\r\n\r\nbounced\r\n"), /^250 /)
+      yield* dialog.say("MAIL FROM:<>")
+      yield* dialog.say(`RCPT TO:<${inbox.address}>`)
+      assert.match(yield* Mailbox.data(dialog, "Subject: from nobody at all\r\n\r\n"), /^250 /)
+      const events = yield* Mailbox.events(inbox)
+      assert.deepStrictEqual(
+        events.map(({ envelope, from }) => [envelope.from, from]),
+        [
+          ["", "mailer@sender.example"],
+          ["", ""]
+        ]
+      )
+    })
+  )
+
+  it.effect("gives each address of a session its own answer", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const first = yield* inlet.inbox()
+      const second = yield* inlet.inbox()
+      const codes = yield* replies(first.address, "someone@unknown.example", second.address)
+      assert.deepStrictEqual(
+        codes.map((reply) => reply.slice(0, 3)),
+        ["250", "550", "250"]
+      )
+    })
+  )
+
+  it.effect("keeps nothing for a domain that is disabled between RCPT and DATA", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const dialog = yield* Mailbox.begin(inlet.smtpPort, inbox.address)
+      yield* operator("disable", inbox.domain)
+      assert.match(yield* Mailbox.data(dialog, "Subject: late\r\n\r\n"), /^550 5\.1\.2 /)
+      yield* operator("enable", inbox.domain)
+      assert.deepStrictEqual(yield* Mailbox.events(inbox), [])
+      assert.deepStrictEqual(yield* Mailbox.stored(inbox.domainId), [])
+    })
+  )
+
+  it.effect("keeps nothing for a domain that is detached between RCPT and DATA, nor for who holds its name now", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const old = yield* attach("moved.example", "live")
+      const dialog = yield* Mailbox.begin(inlet.smtpPort, "someone@moved.example")
+      yield* inlet.call("DELETE", `/api/domains/${old.domainId}`, { key: old.key })
+      const present = yield* attach("moved.example", "live")
+      assert.match(yield* Mailbox.data(dialog, "Subject: for the old holder\r\n\r\n"), /^550 5\.1\.2 /)
+      assert.deepStrictEqual(yield* Mailbox.events(present), [])
+      assert.deepStrictEqual(yield* Mailbox.stored(old.domainId), [])
+      assert.deepStrictEqual(yield* Mailbox.stored(present.domainId), [])
+    })
+  )
+
+  it.effect("makes the sender try again when one of several domains leaves between RCPT and DATA", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const staying = yield* inlet.inbox()
+      const leaving = yield* inlet.inbox()
+      const dialog = yield* Mailbox.begin(inlet.smtpPort, [staying.address, leaving.address])
+      yield* operator("disable", leaving.domain)
+      assert.match(yield* Mailbox.data(dialog, "Subject: for both\r\n\r\n"), /^451 /)
+      assert.deepStrictEqual(yield* Mailbox.events(staying), [])
+      assert.deepStrictEqual(yield* Mailbox.stored(staying.domainId), [])
+      assert.deepStrictEqual(yield* Mailbox.stored(leaving.domainId), [])
+    })
+  )
+})
