@@ -186,8 +186,12 @@ export class DeliveryQueue extends Context.Service<
                 response_body = excluded.response_body
             ), settled AS (
               UPDATE deliveries SET
-                status = ${status},
-                due_at = now() + make_interval(secs => ${waitSeconds}),
+                -- Replayed since the request began: a failure leaves it due, with the fresh budget.
+                status = CASE WHEN spent >= attempts AND NOT ${ok}::boolean THEN 'pending' ELSE ${status} END,
+                due_at = CASE
+                  WHEN spent >= attempts AND NOT ${ok}::boolean THEN due_at
+                  ELSE now() + make_interval(secs => ${waitSeconds})
+                END,
                 leased_until = NULL,
                 delivered_at = CASE WHEN ${ok}::boolean THEN now() END,
                 last_error = ${outcome.error}
@@ -220,7 +224,7 @@ export class DeliveryQueue extends Context.Service<
 const askedWait = Effect.fnUntraced(function* ({ retryAfter, statusCode }: Outcome) {
   if (retryAfter === null || (statusCode !== 429 && statusCode !== 503)) return Duration.zero
   const now = yield* DateTime.now
-  const wait = /^\d{1,9}$/.test(retryAfter)
+  const wait = /^\d+$/.test(retryAfter)
     ? Duration.seconds(Number(retryAfter))
     : Option.match(/^\w{3}, /.test(retryAfter) ? DateTime.make(retryAfter) : Option.none(), {
         onNone: () => Duration.zero,

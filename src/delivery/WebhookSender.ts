@@ -36,12 +36,13 @@ export class WebhookSender extends Context.Service<
     WebhookSender,
     Effect.gen(function* () {
       const signer = yield* WebhookSigner
-      const { concurrencyPerDomain, timeout } = yield* Settings.webhooks
+      const { concurrency, timeout } = yield* Settings.webhooks
       const agent = yield* Effect.acquireRelease(
         Effect.sync(
           () =>
             new Agent({
-              connections: concurrencyPerDomain * 4,
+              // Many domains may share a host, and none of them waits for another's connections.
+              connections: concurrency,
               pipelining: 1,
               keepAliveTimeout: 10_000,
               keepAliveMaxTimeout: 60_000,

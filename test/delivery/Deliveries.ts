@@ -1,0 +1,94 @@
+import { NodeCrypto } from "@effect/platform-node"
+import { Array, Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { DomainId } from "../../src/model/Domain.ts"
+import { EventId } from "../../src/model/InboundEvent.ts"
+import { WorkspaceName } from "../../src/model/Workspace.ts"
+import { Workspaces } from "../../src/workspaces/Workspaces.ts"
+
+/** A verified domain of a workspace of its own, as the API would have made it. */
+export const domain = Effect.fnUntraced(function* (webhookUrl: string | null) {
+  const sql = yield* SqlClient.SqlClient
+  const workspaces = yield* Workspaces
+  const random = yield* SecureRandom.SecureRandom
+  const { id: workspaceId, signingSecret } = yield* workspaces.create(WorkspaceName.make("test"))
+  const id = DomainId.make(yield* random.uuidV7())
+  yield* sql`
+      INSERT INTO domains (id, workspace_id, name, origin, status, verified_at, webhook_url)
+      VALUES (${id}, ${workspaceId}, ${`${id}.example`}, 'byo', 'mx_pending', now(), ${webhookUrl})
+    `
+  return { id, workspaceId, signingSecret }
+}, Effect.provide(NodeCrypto.layer))
+
+/** Events of a domain as the reader would have made them, each with a pending delivery; the first is due first. */
+export const pending = Effect.fnUntraced(function* (domainId: DomainId, count: number) {
+  const sql = yield* SqlClient.SqlClient
+  const random = yield* SecureRandom.SecureRandom
+  const ids = yield* Effect.forEach(Array.range(1, count), () => Effect.map(random.uuidV7(), (id) => EventId.make(id)))
+  const emailId = yield* random.uuidV7()
+  yield* sql`
+      INSERT INTO inbound_emails (
+        id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state
+      )
+      VALUES (${emailId}, ${domainId}, now(), ''::bytea, '', 'sender.example', '127.0.0.1', '{}', 'read')
+    `
+  yield* sql`
+      WITH last AS (
+        INSERT INTO event_positions AS positions (domain_id, position) VALUES (${domainId}, ${count})
+        ON CONFLICT (domain_id) DO UPDATE SET position = positions.position + excluded.position
+        RETURNING position
+      ), inserted AS (
+        INSERT INTO events (id, domain_id, inbound_email_id, position, recipient, sender, received_at, payload)
+        SELECT new.id, ${domainId}, ${emailId}, last.position - ${count} + new.ordinal, 'a@b.example', 'c@d.example',
+          now(), json_build_object('event_id', new.id)::text
+        FROM last, unnest(${ids}::uuid[]) WITH ORDINALITY AS new (id, ordinal)
+        RETURNING id, domain_id, position
+      )
+      INSERT INTO deliveries (event_id, domain_id, position, status, due_at)
+      SELECT id, domain_id, position, 'pending', now() - interval '1 minute' + make_interval(secs => position * 0.001)
+      FROM inserted
+    `
+  return ids
+}, Effect.provide(NodeCrypto.layer))
+
+/** How a delivery stands in the table. */
+export const delivery = Effect.fnUntraced(function* (eventId: EventId) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{
+    readonly status: string
+    readonly attempts: number
+    readonly dueIn: number
+    readonly leasedFor: number | null
+    readonly lastError: string | null
+    readonly deliveredAt: Date | null
+  }>`
+    SELECT status, attempts, last_error, delivered_at,
+      extract(epoch FROM due_at - now())::float8 AS due_in,
+      extract(epoch FROM leased_until - now())::float8 AS leased_for
+    FROM deliveries WHERE event_id = ${eventId}
+  `
+  return row ?? (yield* Effect.die(`no delivery of ${eventId}`))
+})
+
+/** Every attempt of an event, in order. */
+export const attempts = Effect.fnUntraced(function* (eventId: EventId) {
+  const sql = yield* SqlClient.SqlClient
+  return yield* sql<{
+    readonly attempt: number
+    readonly ok: boolean
+    readonly statusCode: number | null
+    readonly error: string | null
+    readonly url: string
+  }>`
+    SELECT attempt, ok, status_code, error, url FROM delivery_attempts WHERE event_id = ${eventId} ORDER BY attempt
+  `
+})
+
+/** Lets a time go by for everything that is due or leased. */
+export const pass = Effect.fnUntraced(function* (time: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    UPDATE deliveries SET due_at = due_at - ${time}::interval, leased_until = leased_until - ${time}::interval
+  `
+})

@@ -1,0 +1,154 @@
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { NodeServices } from "@effect/platform-node"
+import { assert, layer } from "@effect/vitest"
+import { Array, Clock, ConfigProvider, Effect, FileSystem, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { DeliveryQueue } from "../../src/delivery/DeliveryQueue.ts"
+import * as DeliveryWorker from "../../src/delivery/DeliveryWorker.ts"
+import { WebhookSender } from "../../src/delivery/WebhookSender.ts"
+import { DomainId } from "../../src/model/Domain.ts"
+import { EventFeed } from "../../src/reading/EventFeed.ts"
+import { Workspaces } from "../../src/workspaces/Workspaces.ts"
+import { eventually } from "../Eventually.ts"
+import * as Mail from "../Mail.ts"
+import * as TestDatabase from "../TestDatabase.ts"
+import { TestInlet } from "../TestInlet.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+import * as Deliveries from "./Deliveries.ts"
+
+const key = Buffer.alloc(32, 5).toString("base64")
+
+const settings = (env: Record<string, string>) =>
+  Layer.provide(
+    Layer.unwrap(
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-test-" })
+        return ConfigProvider.layer(ConfigProvider.fromEnv({ env: { DATA_DIR: folder, SECRETS_KEY: key, ...env } }))
+      })
+    ).pipe(Layer.provide(NodeServices.layer))
+  )
+
+/** A worker of its own over the one database, as another process would have it. */
+const startWorker = (env: Record<string, string> = {}) =>
+  Layer.build(
+    DeliveryWorker.layer.pipe(
+      Layer.provide([DeliveryQueue.layer, WebhookSender.layer, EventFeed.layer]),
+      settings(env),
+      Layer.fresh
+    )
+  )
+
+/** A domain whose webhook has this path, with so many deliveries due. */
+const backlog = Effect.fnUntraced(function* (receiver: WebhookReceiver["Service"], path: string, count: number) {
+  const domain = yield* Deliveries.domain(new URL(path, receiver.url).href)
+  return yield* Deliveries.pending(domain.id, count)
+})
+
+const undelivered = SqlClient.SqlClient.use((sql) =>
+  Effect.map(
+    sql<{ readonly count: number }>`SELECT count(*)::int AS count FROM deliveries WHERE status <> 'delivered'`,
+    (rows) => rows[0]?.count
+  )
+)
+
+/** Counts what is open at the same moment, for each path and in all; answers after a while. */
+const slowly = () => {
+  const open = new Map<string, number>()
+  const most = new Map<string, number>()
+  const change = (path: string, by: number) => {
+    for (const name of [path, "all"]) {
+      open.set(name, (open.get(name) ?? 0) + by)
+      most.set(name, Math.max(most.get(name) ?? 0, open.get(name) ?? 0))
+    }
+  }
+  const react = (request: IncomingMessage, response: ServerResponse) => {
+    const path = request.url ?? ""
+    change(path, 1)
+    Effect.sleep("30 millis").pipe(
+      Effect.andThen(
+        Effect.sync(() => {
+          change(path, -1)
+          response.end()
+        })
+      ),
+      Effect.runFork
+    )
+  }
+  return { most, react }
+}
+
+layer(Workspaces.layer.pipe(settings({}), Layer.provideMerge(TestDatabase.layer)), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("DeliveryWorker", (it) => {
+  it.effect("shares a queue with another worker: 500 deliveries, each made once", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      const ids = yield* Effect.forEach(Array.range(1, 5), (number) => backlog(receiver, `/${number}`, 100))
+      yield* Effect.all([startWorker(), startWorker()])
+
+      yield* eventually(undelivered, (count) => count === 0)
+      const heard = (yield* receiver.all).map(({ event }) => event.event_id)
+      assert.lengthOf(heard, 500)
+      assert.sameMembers(heard, ids.flat())
+      const sql = yield* SqlClient.SqlClient
+      const rows = yield* sql<{ readonly attempts: number; readonly domains: number }>`
+        SELECT (SELECT count(*)::int FROM delivery_attempts WHERE ok AND attempt = 1) AS attempts,
+          (SELECT count(*)::int FROM domains WHERE status = 'live') AS domains
+      `
+      assert.deepStrictEqual(rows, [{ attempts: 500, domains: 5 }])
+    })
+  )
+
+  it.effect("keeps to its number of requests at a time, for each domain and in all", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      const { most, react } = slowly()
+      yield* receiver.answerAlways(react)
+      yield* Effect.forEach(["/a", "/b", "/c"], (path) => backlog(receiver, path, 20))
+      yield* startWorker({ DELIVERY_CONCURRENCY: "7", DELIVERY_CONCURRENCY_PER_DOMAIN: "3" })
+
+      yield* eventually(undelivered, (count) => count === 0)
+      assert.strictEqual(most.get("all"), 7)
+      for (const path of ["/a", "/b", "/c"]) assert.strictEqual(most.get(path), 3)
+      assert.lengthOf(yield* receiver.all, 60)
+    })
+  )
+
+  it.effect("fills a place as soon as it is free", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      yield* backlog(receiver, "/one-by-one", 50)
+      const started = yield* Clock.currentTimeMillis
+      yield* startWorker({ DELIVERY_CONCURRENCY_PER_DOMAIN: "1" })
+      yield* eventually(undelivered, (count) => count === 0)
+      // One a second would be the pace of polling.
+      assert.isBelow((yield* Clock.currentTimeMillis) - started, 5_000)
+    })
+  )
+})
+
+layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("A webhook that hangs", (it) => {
+  it.effect("with hundreds of mails waiting, does not delay another domain's", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const hanging = yield* WebhookReceiver.make
+      const healthy = yield* WebhookReceiver.make
+      yield* hanging.answerAlways(() => {})
+      const stuck = yield* inlet.inbox(hanging.url)
+      const well = yield* inlet.inbox(healthy.url)
+      yield* Deliveries.pending(DomainId.make(stuck.domainId), 500)
+      yield* Mail.send(inlet.smtpPort, { to: stuck.address })
+      yield* eventually(hanging.all, (requests) => requests.length === 16)
+
+      for (const _ of Array.range(1, 10)) {
+        yield* Mail.send(inlet.smtpPort, { to: well.address })
+        const accepted = yield* Clock.currentTimeMillis
+        yield* healthy.next
+        assert.isBelow((yield* Clock.currentTimeMillis) - accepted, 1_000)
+      }
+      assert.lengthOf(yield* hanging.all, 16)
+    })
+  )
+})

@@ -1,0 +1,318 @@
+import { createServer as createHttpServer } from "node:http"
+import { createServer as createHttpsServer } from "node:https"
+import { createServer, type Server, type Socket } from "node:net"
+import { gzipSync } from "node:zlib"
+import { assert, layer } from "@effect/vitest"
+import { Array, ConfigProvider, Effect, Fiber, Layer, Redacted } from "effect"
+import { generate } from "selfsigned"
+import { WebhookSender } from "../../src/delivery/WebhookSender.ts"
+import { EventId } from "../../src/model/InboundEvent.ts"
+import { version } from "../../src/Version.ts"
+import { eventually } from "../Eventually.ts"
+import * as Ports from "../Ports.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+
+const eventId = EventId.make("01980000-0000-7000-8000-000000000001")
+const payload = JSON.stringify({ event_id: eventId, subject: "Grüße 📬", text: "a\u0000b\u2028c" })
+const secrets = { current: Redacted.make(`whsec_${Buffer.alloc(32, 7).toString("base64")}`), previous: undefined }
+
+const senderWith = (env: Record<string, string>) =>
+  WebhookSender.layer.pipe(
+    Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { WEBHOOK_TIMEOUT: "1s", ...env } })))
+  )
+
+const send = (url: string) => WebhookSender.use((sender) => sender.send({ url, eventId, payload, secrets }))
+
+/** The connections of a server, closed with it. */
+const listening = Effect.fnUntraced(function* (server: Server, scheme = "http") {
+  const port = yield* Ports.free
+  const sockets: Array<Socket> = []
+  server.on("connection", (socket) => {
+    sockets.push(socket)
+    socket.on("error", () => {})
+  })
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => void server.listen(port, "127.0.0.1", () => resume(Effect.void))),
+    () =>
+      Effect.callback<void>((resume) => {
+        for (const socket of sockets) socket.destroy()
+        server.close(() => resume(Effect.void))
+      })
+  )
+  return { url: `${scheme}://127.0.0.1:${port}/hook`, sockets }
+})
+
+/** A server below HTTP: does what it likes with a connection once a request has begun. */
+const raw = (react: (socket: Socket) => void) =>
+  listening(createServer((socket) => void socket.once("data", () => react(socket))))
+
+/** Writes again and again until the other side has had enough. */
+const drip = (socket: Socket, piece: string, milliseconds: number) =>
+  Effect.sync(() => void socket.write(piece)).pipe(
+    Effect.andThen(Effect.sleep(milliseconds)),
+    Effect.repeat({ while: () => !socket.destroyed }),
+    Effect.runFork
+  )
+
+const closed = (sockets: ReadonlyArray<Socket>) =>
+  eventually(
+    Effect.sync(() => sockets.map(({ destroyed }) => destroyed)),
+    (all) => all.length > 0 && all.every((gone) => gone),
+    "5 seconds"
+  )
+
+layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
+  it.effect("makes one POST with the payload's exact bytes and says who it is", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      const outcome = yield* send(`${receiver.url}?token=1`)
+      assert.deepInclude(outcome, { statusCode: 200, error: null, responseBody: '{"ok":true}' })
+
+      const [request, ...more] = yield* receiver.all
+      assert.deepStrictEqual(more, [])
+      assert.strictEqual(request?.method, "POST")
+      assert.strictEqual(request?.path, "/hook?token=1")
+      assert.deepStrictEqual(request?.body, Buffer.from(payload))
+      assert.strictEqual(request?.headers["content-type"], "application/json")
+      assert.strictEqual(request?.headers["content-length"], `${Buffer.byteLength(payload)}`)
+      assert.strictEqual(request?.headers["user-agent"], `Inlet/${version}`)
+      assert.strictEqual(request?.headers["x-service-event-id"], eventId)
+      assert.notProperty(request?.headers, "accept-encoding")
+    })
+  )
+
+  it.effect("takes any 2xx for success and every other status for a failure", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      for (const status of [200, 201, 202, 204, 299]) {
+        yield* receiver.answerWith(status)
+        assert.deepInclude(yield* send(receiver.url), { statusCode: status, error: null })
+      }
+      for (const status of [300, 304, 400, 401, 404, 410, 429, 500, 503, 599]) {
+        yield* receiver.answerWith(status)
+        const outcome = yield* send(receiver.url)
+        assert.deepInclude(outcome, { statusCode: status, error: `the webhook answered ${status}` })
+      }
+    })
+  )
+
+  it.effect("follows no redirect: body and signature go nowhere else", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      const elsewhere = yield* WebhookReceiver.make
+      for (const status of [301, 302, 303, 307, 308]) {
+        yield* receiver.answerWith({ status, headers: { location: elsewhere.url } })
+        const outcome = yield* send(receiver.url)
+        assert.deepInclude(outcome, { statusCode: status, error: `the webhook answered ${status}` })
+      }
+      assert.deepStrictEqual(yield* elsewhere.all, [])
+    })
+  )
+
+  it.effect("tells Retry-After as it was sent", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      yield* receiver.answerWith({ status: 503, headers: { "retry-after": "120" } })
+      assert.strictEqual((yield* send(receiver.url)).retryAfter, "120")
+      assert.strictEqual((yield* send(receiver.url)).retryAfter, null)
+    })
+  )
+
+  it.effect("keeps the first KiB of an answer and no more", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      for (const [body, kept] of [
+        ["", ""],
+        ["a".repeat(1_024), "a".repeat(1_024)],
+        ["a".repeat(1_025), "a".repeat(1_024)],
+        ["b".repeat(1_000_000), "b".repeat(1_024)],
+        ["before\u0000after", "beforeafter"]
+      ] as const) {
+        yield* receiver.answerWith({ status: 200, body })
+        const outcome = yield* send(receiver.url)
+        assert.strictEqual(outcome.statusCode, 200)
+        assert.strictEqual(outcome.responseBody, kept)
+      }
+    })
+  )
+
+  it.effect("cuts off an endless answer, which was a success all the same", () =>
+    Effect.gen(function* () {
+      const { sockets, url } = yield* raw((socket) => {
+        socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        const flood = () => {
+          while (!socket.destroyed && socket.write(`10000\r\n${"x".repeat(0x10000)}\r\n`)) {}
+        }
+        socket.on("drain", flood)
+        flood()
+      })
+      const outcome = yield* send(url)
+      assert.deepInclude(outcome, { statusCode: 200, error: null, responseBody: "x".repeat(1_024) })
+      assert.isBelow(outcome.durationMs, 900)
+      yield* closed(sockets)
+    })
+  )
+
+  it.effect("waits for a dripping answer until the time is up, and the status still counts", () =>
+    Effect.gen(function* () {
+      const { sockets, url } = yield* raw((socket) => {
+        socket.write("HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n")
+        drip(socket, "1\r\n.\r\n", 100)
+      })
+      const outcome = yield* send(url)
+      assert.deepInclude(outcome, { statusCode: 202, error: null })
+      assert.match(outcome.responseBody ?? "", /^\.{5,15}$/)
+      assert.closeTo(outcome.durationMs, 1_000, 500)
+      yield* closed(sockets)
+    })
+  )
+
+  it.effect("takes a 2xx whose body breaks off for a success, and a 500 for a failure", () =>
+    Effect.gen(function* () {
+      for (const [status, error] of [
+        [200, null],
+        [500, "the webhook answered 500"]
+      ] as const) {
+        for (const broken of ["Content-Length: 100\r\n\r\nhalf", "Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"]) {
+          const { url } = yield* raw((socket) => void socket.end(`HTTP/1.1 ${status} Status\r\n${broken}`))
+          const outcome = yield* send(url)
+          assert.deepInclude(outcome, { statusCode: status, error, responseBody: "half" })
+        }
+      }
+    })
+  )
+
+  it.effect("does not inflate a compressed answer", () =>
+    Effect.gen(function* () {
+      const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024))
+      const { url } = yield* raw((socket) => {
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${bomb.length}\r\n\r\n`)
+        socket.end(bomb)
+      })
+      const outcome = yield* send(url)
+      assert.deepInclude(outcome, { statusCode: 200, error: null })
+      assert.isAtMost(outcome.responseBody?.length ?? Number.NaN, 1_024)
+      assert.notInclude(outcome.responseBody ?? "", "\0")
+    })
+  )
+
+  it.effect("fails a webhook that never answers when WEBHOOK_TIMEOUT is over, and hangs up", () =>
+    Effect.gen(function* () {
+      const { sockets, url } = yield* raw(() => {})
+      const outcome = yield* send(url)
+      assert.deepInclude(outcome, { statusCode: null, error: "no answer within 1 s", responseBody: null })
+      assert.closeTo(outcome.durationMs, 1_000, 500)
+      yield* closed(sockets)
+    })
+  )
+
+  it.effect("is not held up by dripping headers or by endless early hints", () =>
+    Effect.gen(function* () {
+      for (const [start, piece] of [
+        ["HTTP/1.1 200 OK\r\n", "X-More: 1\r\n"],
+        ["", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"]
+      ] as const) {
+        const { sockets, url } = yield* raw((socket) => {
+          socket.write(start)
+          drip(socket, piece, 50)
+        })
+        const outcome = yield* send(url)
+        assert.deepInclude(outcome, { statusCode: null, error: "no answer within 1 s" })
+        assert.closeTo(outcome.durationMs, 1_000, 500)
+        yield* closed(sockets)
+      }
+    })
+  )
+
+  it.effect("says in plain words that nobody listens, or that the connection was reset or closed", () =>
+    Effect.gen(function* () {
+      const nobody = yield* send(`http://127.0.0.1:${yield* Ports.free}/hook`)
+      assert.deepInclude(nobody, { statusCode: null, error: "connection refused", responseBody: null })
+
+      const reset = yield* raw((socket) => void socket.resetAndDestroy())
+      assert.deepInclude(yield* send(reset.url), {
+        statusCode: null,
+        error: "connection reset before an answer"
+      })
+
+      const left = yield* raw((socket) => void socket.end())
+      const outcome = yield* send(left.url)
+      assert.strictEqual(outcome.statusCode, null)
+      assert.match(outcome.error ?? "", /closed/)
+    })
+  )
+
+  it.effect("fails for what is no HTTP, and for headers without end", () =>
+    Effect.gen(function* () {
+      const flood = `HTTP/1.1 200 OK\r\n${"X-Flood: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n".repeat(10_000)}\r\n`
+      for (const rubbish of ["220 mail.example ESMTP\r\n", "HTTP/1.1 abc\r\n\r\n", flood]) {
+        const { url } = yield* raw((socket) => void socket.end(rubbish))
+        const outcome = yield* send(url)
+        assert.strictEqual(outcome.statusCode, null)
+        assert.match(outcome.error ?? "", /^no (valid )?answer \(\w+: .+\)$/)
+      }
+    })
+  )
+
+  it.effect("fails for a certificate that nobody has signed", () =>
+    Effect.gen(function* () {
+      const pem = yield* Effect.promise(() =>
+        generate([{ name: "commonName", value: "hooks.example" }], { keyType: "ec", algorithm: "sha256" })
+      )
+      const { url } = yield* listening(
+        createHttpsServer({ key: pem.private, cert: pem.cert }, (_request, response) => void response.end()),
+        "https"
+      )
+      assert.deepInclude(yield* send(url), { statusCode: null, error: "the certificate is self-signed" })
+    })
+  )
+
+  it.effect("uses its connections again", () =>
+    Effect.gen(function* () {
+      const { sockets, url } = yield* listening(
+        createHttpServer((request, response) => void request.resume().once("end", () => response.end("ok")))
+      )
+      yield* Effect.replicateEffect(send(url), 20)
+      // One more where the next request comes before the end of the last answer was noticed.
+      assert.isAtMost(sockets.length, 2)
+    })
+  )
+
+  it.effect("opens a new connection when the peer has closed the idle one", () =>
+    Effect.gen(function* () {
+      const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+      const { sockets, url } = yield* listening(
+        createServer((socket) => void socket.on("data", () => void socket.end(answer)))
+      )
+      for (const _ of Array.range(1, 5)) {
+        assert.deepInclude(yield* send(url), { statusCode: 200, error: null })
+        yield* closed(sockets)
+      }
+      assert.lengthOf(sockets, 5)
+    })
+  )
+})
+
+layer(senderWith({ DELIVERY_CONCURRENCY: "20", DELIVERY_CONCURRENCY_PER_DOMAIN: "1" }), { excludeTestServices: true })(
+  "One host with the webhooks of many domains",
+  (it) => {
+    it.effect("answers the others while some of its webhooks hang", () =>
+      Effect.gen(function* () {
+        const receiver = yield* WebhookReceiver.make
+        yield* receiver.answerAlways((request, response) => {
+          if (request.url !== "/hook?hangs") response.end()
+        })
+        const hanging = yield* Effect.forkChild(
+          Effect.replicateEffect(send(`${receiver.url}?hangs`), 19, {
+            concurrency: "unbounded"
+          })
+        )
+        yield* eventually(receiver.all, (requests) => requests.length === 19)
+        const outcome = yield* send(receiver.url)
+        assert.deepInclude(outcome, { statusCode: 200, error: null })
+        assert.isBelow(outcome.durationMs, 500)
+        yield* Fiber.interrupt(hanging)
+      })
+    )
+  }
+)

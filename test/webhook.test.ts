@@ -1,0 +1,208 @@
+import { createHmac } from "node:crypto"
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import { type Request, verify, verifySync } from "../src/webhook.ts"
+
+const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`
+const oldSecret = `whsec_${Buffer.alloc(32, 9).toString("base64")}`
+const eventId = "01980000-0000-7000-8000-000000000001"
+const body = JSON.stringify({ event: "inbound.email.received", event_id: eventId, subject: "Grüße 📬", later: 1 })
+
+/** 2026-01-01T00:00:00Z: the second that the requests below are signed in. */
+const signedAt = 1_767_225_600
+
+// Made from the specification alone, so that signer and verifier can't agree on a mistake.
+const signature = (key = secret, seconds = `${signedAt}`, bytes: string | Uint8Array = body) =>
+  `t=${seconds},v1=${createHmac("sha256", key).update(`${seconds}.`).update(bytes).digest("hex")}`
+
+const signed = (changed: Record<string, string | undefined> = {}): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries({
+      "x-service-event-id": eventId,
+      "x-service-timestamp": `${signedAt}`,
+      "x-service-signature": signature(),
+      ...changed
+    }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
+  )
+
+const at = (seconds: number) => TestClock.setTime(seconds * 1_000)
+
+/** What a receiver makes of a request that comes in the second of its signature. */
+const judge = (request: Partial<Request>) =>
+  Effect.andThen(at(signedAt), verify({ headers: signed(), rawBody: body, secret, ...request }))
+
+const rejection = (request: Partial<Request>) => Effect.map(Effect.flip(judge(request)), ({ _tag }) => _tag)
+
+describe("verify", () => {
+  it.effect("gives the event, fields of later versions included", () =>
+    Effect.gen(function* () {
+      const event = yield* judge({})
+      assert.strictEqual(event.subject, "Grüße 📬")
+      assert.deepStrictEqual(event, JSON.parse(body))
+    })
+  )
+
+  it.effect("takes the body as text or as bytes, and the secret as text or redacted", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* judge({ rawBody: body })).event_id, eventId)
+      assert.strictEqual((yield* judge({ rawBody: Buffer.from(body) })).event_id, eventId)
+      assert.strictEqual((yield* judge({ rawBody: new TextEncoder().encode(body) })).event_id, eventId)
+      assert.strictEqual((yield* judge({ secret: Redacted.make(secret) })).event_id, eventId)
+    })
+  )
+
+  it.effect("takes Node's header record in any case, and the Headers of a fetch request", () =>
+    Effect.gen(function* () {
+      const shouted = Object.fromEntries(Object.entries(signed()).map(([name, value]) => [name.toUpperCase(), value]))
+      assert.strictEqual((yield* judge({ headers: shouted })).event_id, eventId)
+      assert.strictEqual((yield* judge({ headers: new Headers(signed()) })).event_id, eventId)
+    })
+  )
+
+  it.effect("rejects a timestamp more than 300 seconds from the clock, to either side", () =>
+    Effect.gen(function* () {
+      const received = (seconds: number) =>
+        Effect.andThen(at(seconds), Effect.exit(verify({ headers: signed(), rawBody: body, secret })))
+      assert.strictEqual((yield* received(signedAt + 300))._tag, "Success")
+      assert.strictEqual((yield* received(signedAt - 300))._tag, "Success")
+
+      yield* at(signedAt + 301)
+      const late = yield* Effect.flip(verify({ headers: signed(), rawBody: body, secret }))
+      assert.strictEqual(late._tag, "TimestampOutOfRange")
+      assert.include(late.message, "301 s")
+      yield* at(signedAt - 301)
+      const early = yield* Effect.flip(verify({ headers: signed(), rawBody: body, secret }))
+      assert.strictEqual(early._tag, "TimestampOutOfRange")
+    })
+  )
+
+  it.effect("rejects another secret, and the same secret without its whsec_", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* rejection({ secret: oldSecret }), "SignatureMismatch")
+      assert.strictEqual(yield* rejection({ secret: secret.slice("whsec_".length) }), "SignatureMismatch")
+    })
+  )
+
+  it.effect("rejects a body that was changed, or parsed and written again", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* rejection({ rawBody: body.replace("Grüße", "Grusse") }), "SignatureMismatch")
+      assert.strictEqual(yield* rejection({ rawBody: JSON.stringify(JSON.parse(body), null, 1) }), "SignatureMismatch")
+      assert.strictEqual(yield* rejection({ rawBody: "" }), "SignatureMismatch")
+    })
+  )
+
+  it.effect("rejects an event id in the headers that is not the body's", () =>
+    Effect.gen(function* () {
+      const headers = signed({ "x-service-event-id": "01980000-0000-7000-8000-000000000002" })
+      assert.strictEqual(yield* rejection({ headers }), "EventIdMismatch")
+      const noJson = "not JSON"
+      assert.strictEqual(
+        yield* rejection({
+          rawBody: noJson,
+          headers: signed({ "x-service-signature": signature(secret, `${signedAt}`, noJson) })
+        }),
+        "EventIdMismatch"
+      )
+    })
+  )
+
+  for (const name of ["x-service-event-id", "x-service-timestamp", "x-service-signature"]) {
+    it.effect(`rejects a request without ${name}, by its name`, () =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(judge({ headers: signed({ [name]: undefined }) }))
+        assert.strictEqual(error._tag, "SignatureMalformed")
+        assert.include(error.message, name)
+        assert.strictEqual(yield* rejection({ headers: signed({ [name]: "" }) }), "SignatureMalformed")
+        assert.strictEqual(yield* rejection({ headers: { ...signed(), [name]: ["one", "two"] } }), "SignatureMalformed")
+      })
+    )
+  }
+
+  it.effect("rejects a signature that is not t=<digits>,v1=<hex>", () =>
+    Effect.gen(function* () {
+      const right = signature()
+      const wrong = [
+        right.replace("v1=", "v0="),
+        right.replace(`t=${signedAt},`, ""),
+        right.replace(`t=${signedAt}`, "t=soon"),
+        right.replace(",v1=", ", v1="),
+        `${right},v1=${"0".repeat(64)}`,
+        `${right} `,
+        right.toUpperCase(),
+        `t=${signedAt},v1=`,
+        `t=${signedAt},v1=${"z".repeat(64)}`,
+        "v1,c2lnbmF0dXJl"
+      ]
+      for (const malformed of wrong) {
+        const headers = signed({ "x-service-signature": malformed })
+        assert.strictEqual(yield* rejection({ headers }), "SignatureMalformed", malformed)
+      }
+    })
+  )
+
+  it.effect("rejects hex of another length without comparing further than that", () =>
+    Effect.gen(function* () {
+      for (const tag of ["ab", "abc", `${signature().slice(-64)}00`]) {
+        const headers = signed({ "x-service-signature": `t=${signedAt},v1=${tag}` })
+        assert.strictEqual(yield* rejection({ headers }), "SignatureMismatch")
+      }
+    })
+  )
+
+  it.effect("rejects a timestamp header that is not the one that was signed", () =>
+    Effect.gen(function* () {
+      const headers = signed({ "x-service-timestamp": `${signedAt + 1}` })
+      assert.strictEqual(yield* rejection({ headers }), "SignatureMalformed")
+    })
+  )
+
+  it.effect("takes either secret while a rotation lasts", () =>
+    Effect.gen(function* () {
+      const headers = signed({ "x-service-signature-previous": signature(oldSecret) })
+      assert.strictEqual((yield* judge({ headers, secret })).event_id, eventId)
+      assert.strictEqual((yield* judge({ headers, secret: oldSecret })).event_id, eventId)
+      const third = `whsec_${Buffer.alloc(32, 1).toString("base64")}`
+      assert.strictEqual(yield* rejection({ headers, secret: third }), "SignatureMismatch")
+    })
+  )
+
+  it.effect("holds the previous signature to the same rules", () =>
+    Effect.gen(function* () {
+      const malformed = signed({ "x-service-signature-previous": "v1=00" })
+      assert.strictEqual(yield* rejection({ headers: malformed }), "SignatureMalformed")
+      const stale = signed({ "x-service-signature-previous": signature(oldSecret, `${signedAt - 400}`) })
+      assert.strictEqual(yield* rejection({ headers: stale, secret: oldSecret }), "SignatureMalformed")
+    })
+  )
+})
+
+describe("verifySync", () => {
+  it.live("gives the event to programs without Effect", () =>
+    Effect.gen(function* () {
+      const headers = yield* signedNow
+      assert.strictEqual(verifySync({ headers, rawBody: body, secret }).event_id, eventId)
+    })
+  )
+
+  it.live("throws the same errors", () =>
+    Effect.gen(function* () {
+      const headers = yield* signedNow
+      const thrown = (request: Request) => Effect.flip(Effect.try({ try: () => verifySync(request), catch: tagOf }))
+      assert.strictEqual(yield* thrown({ headers, rawBody: `${body} `, secret }), "SignatureMismatch")
+      assert.strictEqual(yield* thrown({ headers: {}, rawBody: body, secret }), "SignatureMalformed")
+      assert.strictEqual(yield* thrown({ headers: signed(), rawBody: body, secret }), "TimestampOutOfRange")
+      const other = { ...headers, "x-service-event-id": "another" }
+      assert.strictEqual(yield* thrown({ headers: other, rawBody: body, secret }), "EventIdMismatch")
+    })
+  )
+})
+
+/** Headers signed in the present second. */
+const signedNow = Effect.map(Clock.currentTimeMillis, (millis) => {
+  const now = `${Math.floor(millis / 1_000)}`
+  return signed({ "x-service-timestamp": now, "x-service-signature": signature(secret, now) })
+})
+
+const tagOf = (cause: unknown) =>
+  cause instanceof Error && "_tag" in cause && typeof cause._tag === "string" ? cause._tag : "no error of ours"
