@@ -12,11 +12,17 @@ export const readOrMake = Effect.fn("LocalSecret.readOrMake")(function* (folder:
   const file = path.join(folder, name)
 
   yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
-  const made = Buffer.from(yield* random.randomBytes(32)).toString("base64")
-  yield* fs.writeFileString(file, `${made}\n`, { flag: "wx", mode: 0o600 }).pipe(
-    // Another start was first: its secret counts.
-    Effect.catchReason("PlatformError", "AlreadyExists", () => Effect.void)
-  )
+  if (!(yield* fs.exists(file))) {
+    const made = Buffer.from(yield* random.randomBytes(32)).toString("base64")
+    // It appears under its name whole or not at all: a crash here, or another start, never leaves an empty one.
+    const partial = `${file}.${yield* random.uuidV7()}`
+    yield* fs.writeFileString(partial, `${made}\n`, { flag: "wx", mode: 0o600 })
+    yield* fs.link(partial, file).pipe(
+      // Another start was first: its secret counts.
+      Effect.catchReason("PlatformError", "AlreadyExists", () => Effect.void),
+      Effect.ensuring(Effect.ignore(fs.remove(partial)))
+    )
+  }
   return yield* read(folder, name)
 }, Effect.orDie)
 

@@ -9,6 +9,7 @@ import { RawStore } from "../providers/RawStore.ts"
 import * as Settings from "../Settings.ts"
 import { txtName } from "./DnsRecords.ts"
 import { isWithin } from "./DomainNames.ts"
+import * as PlatformName from "./PlatformName.ts"
 
 const Row = Schema.Struct({
   id: DomainId,
@@ -196,7 +197,13 @@ export class Domains extends Context.Service<
               if (own.some((row) => row.name === name)) {
                 return yield* new Conflict({ message: `${name} is already registered in this workspace` })
               }
-              if (domainsPerWorkspace > 0 && own.length >= domainsPerWorkspace) {
+              // What is being bought has its place already.
+              const bought = yield* sql`
+                SELECT 1 FROM orders
+                WHERE workspace_id = ${workspaceId} AND name <> ${name} AND domain_id IS NULL
+                  AND status IN ('pending_payment', 'paid', 'registering', 'provisioning')
+              `
+              if (domainsPerWorkspace > 0 && own.length + bought.length >= domainsPerWorkspace) {
                 return yield* new Conflict({
                   message: `A workspace can have ${domainsPerWorkspace} domain${domainsPerWorkspace === 1 ? "" : "s"}; delete one, or create another workspace`
                 })
@@ -213,7 +220,7 @@ export class Domains extends Context.Service<
 
       const instantInbox = Effect.fn("Domains.instantInbox")(function* (workspaceId: WorkspaceId) {
         const id = DomainId.make(yield* random.uuidV7())
-        const name = DomainName.make(`${slugOf(yield* random.randomBytes(slugLength))}.inbox.${platform.domain}`)
+        const name = yield* PlatformName.make(random, platform.domain)
         const [existing] = yield* selectInstant(workspaceId)
         if (existing !== undefined) return { domain: toDomain(existing), existing: true }
         // Of two requests at once one inserts, the other finds what it did.
@@ -309,8 +316,3 @@ export class Domains extends Context.Service<
 }
 
 const unknownName = (name: DomainName) => new NotFound({ message: `No domain ${name} to change` })
-
-/** 50 random bits: slugs can't be guessed, and no reserved word has this length. */
-const slugLength = 10
-
-const slugOf = (bytes: Uint8Array) => [...bytes].map((byte) => "abcdefghijkmnpqrstuvwxyz23456789"[byte % 32]).join("")

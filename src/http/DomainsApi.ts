@@ -26,7 +26,9 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       })
     ),
     HttpApiEndpoint.post("create", "/api/domains", {
-      payload: Schema.Struct({ domain: Schema.String }),
+      payload: Schema.Struct({
+        domain: Schema.String.annotate({ description: "a name you can publish DNS records for, such as example.com" })
+      }),
       success: Domain.pipe(HttpApiSchema.status(201)),
       error: [Invalid.http, Conflict.http]
     }).annotateMerge(
@@ -76,7 +78,9 @@ export class DomainsApi extends HttpApiGroup.make("domains")
     ),
     HttpApiEndpoint.patch("delivery", "/api/domains/:id/delivery", {
       params: one,
-      payload: Schema.Struct({ webhookUrl: Schema.NullOr(Schema.String) }),
+      payload: Schema.Struct({
+        webhookUrl: Schema.NullOr(Schema.String).annotate({ description: "an absolute http or https URL, or null" })
+      }),
       success: Schema.Struct({
         id: DomainId,
         domain: DomainName,

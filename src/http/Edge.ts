@@ -68,7 +68,10 @@ const answer = Effect.fnUntraced(function* (exit: Exit.Exit<HttpServerResponse.H
     const { body, headers, status } = exit.value
     const isOurs =
       body._tag !== "Empty" && (headers["content-type"] ?? body.contentType)?.startsWith("application/json")
-    return status >= 400 && isOurs !== true ? failure(status, words[status] ?? "The request failed") : exit.value
+    if (status < 400 || isOurs === true) return exit.value
+    // Another content type is one more way not to have the documented form.
+    if (status === 415) return failure(400, "Content-Type: Expected application/json")
+    return failure(status, words[status] ?? "The request failed")
   }
   if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.failCause(exit.cause)
   const reasons = exit.cause.reasons.flatMap((reason) =>
@@ -88,8 +91,7 @@ const answer = Effect.fnUntraced(function* (exit: Exit.Exit<HttpServerResponse.H
 const words: Record<number, string> = {
   400: "The request is not valid HTTP or JSON",
   404: "No such route; GET /docs lists them",
-  413: "The body is larger than 256 KiB",
-  415: "Content-Type: Expected application/json"
+  413: "The body is larger than 256 KiB"
 }
 
 /** A body that grew over the limit while it was read. */

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Schema, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Conflict, Invalid, NotFound, TooManyRequests } from "../model/ApiError.ts"
 import { Delivery, DeliveryAttempt, DeliveryStatus } from "../model/Delivery.ts"
@@ -14,15 +14,36 @@ const NextCursor = Schema.NullOr(Schema.String).annotate({
   description: "give it back as `cursor` for the next page; null at the end"
 })
 
-const between = (minimum: number, maximum: number) =>
-  Schema.FiniteFromString.check(
-    Schema.isInt({ message: `Expected a whole number from ${minimum} to ${maximum}` }),
-    Schema.isBetween({ minimum, maximum }, { message: `Expected a whole number from ${minimum} to ${maximum}` })
+const between = (minimum: number, maximum: number, meaning: string) => {
+  const message = `Expected a whole number from ${minimum} to ${maximum}`
+  // The description is read from the encoded side, which is what is on the wire.
+  return Schema.String.annotate({ description: `${meaning}; ${minimum} to ${maximum}` }).pipe(
+    Schema.decodeTo(
+      Schema.Finite.annotate({ message }).check(
+        Schema.isInt({ message }),
+        Schema.isBetween({ minimum, maximum }, { message })
+      ),
+      SchemaTransformation.numberFromString
+    )
   )
+}
 
-const Limit = Schema.optionalKey(between(1, 100).annotate({ description: "events on a page; 50 when absent" }))
+const Limit = Schema.optionalKey(between(1, 100, "how many on a page, 50 when absent"))
 
-const Time = Schema.DateTimeUtcFromString.annotate({ message: "Expected a time such as 2026-01-31T12:00:00Z" })
+const time = (meaning: string) => {
+  const message = "Expected a time such as 2026-01-31T12:00:00Z"
+  return Schema.optionalKey(
+    Schema.String.annotate({ description: `${meaning}, such as 2026-01-31T12:00:00Z` })
+      // Four digits for the year: Postgres does not reach as far as JavaScript does.
+      .check(Schema.isPattern(/^\d{4}-\d\d-\d\d/, { message }))
+      .pipe(Schema.decodeTo(Schema.DateTimeUtcFromString.annotate({ message })))
+  )
+}
+
+/** NUL is in no address, and Postgres refuses it. */
+const Address = Schema.String.annotate({ description: "case is ignored" }).check(
+  Schema.isPattern(/^[^\0]*$/, { message: "Expected an address" })
+)
 
 export class EventsApi extends HttpApiGroup.make("events")
   .add(
@@ -31,18 +52,16 @@ export class EventsApi extends HttpApiGroup.make("events")
       query: {
         limit: Limit,
         cursor: Schema.optionalKey(Schema.String),
-        recipient: Schema.optionalKey(Schema.String.annotate({ description: "case is ignored" })),
-        from: Schema.optionalKey(Schema.String.annotate({ description: "case is ignored" })),
-        since: Schema.optionalKey(Time),
-        until: Schema.optionalKey(Time),
+        recipient: Schema.optionalKey(Address),
+        from: Schema.optionalKey(Address),
+        since: time("received at this time or later"),
+        until: time("received at this time or earlier"),
         delivery: Schema.optionalKey(DeliveryStatus),
         after: Schema.optionalKey(
           Schema.String.annotate({ description: "an event id: only events newer than that one" })
         ),
         wait: Schema.optionalKey(
-          between(0, 60).annotate({
-            description: "seconds to hold the answer while nothing matches; only new events end the wait"
-          })
+          between(0, 60, "seconds to hold the answer while nothing matches; only new events end the wait")
         )
       },
       success: Schema.Struct({ events: Schema.Array(ListedEvent), next_cursor: NextCursor }),
@@ -82,7 +101,7 @@ export class EventsApi extends HttpApiGroup.make("events")
       })
     ),
     HttpApiEndpoint.get("attachment", "/api/domains/:id/events/:eventId/attachments/:index", {
-      params: { id: DomainId, eventId: EventId, index: between(0, 100_000) },
+      params: { id: DomainId, eventId: EventId, index: between(0, 100_000, "index of the attachment in the event") },
       success: HttpApiSchema.StreamUint8Array(),
       error: NotFound.http
     }).annotateMerge(

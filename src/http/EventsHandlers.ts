@@ -1,4 +1,4 @@
-import { Duration, Effect, Schema, Stream } from "effect"
+import { Duration, Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Attempts } from "../delivery/Attempts.ts"
@@ -10,6 +10,7 @@ import { Events, type ListedEvent } from "../reading/Events.ts"
 import * as RawMessages from "../reading/RawMessages.ts"
 import { Api } from "./Api.ts"
 import { CurrentWorkspace } from "./Authorization.ts"
+import * as EventStream from "./EventStream.ts"
 import { OpenRequests } from "./OpenRequests.ts"
 
 const eventsOnAPage = 50
@@ -37,9 +38,10 @@ export const layer = HttpApiBuilder.group(
         if (wait > 0 && cursor !== undefined) {
           return yield* new Invalid({ message: "wait: Expected no cursor beside it; a wait is for new events" })
         }
+        if (wait > 0) yield* open.take(workspaceId)
         const page =
           wait > 0
-            ? yield* open.hold(workspaceId, events.wait(domainId, filter, { limit, time: Duration.seconds(wait) }))
+            ? yield* events.wait(domainId, filter, { limit, time: Duration.seconds(wait) })
             : yield* events.list(domainId, filter, { limit, cursor })
         // The payloads are JSON already, and long: they are passed on as they are.
         return json(
@@ -48,11 +50,8 @@ export const layer = HttpApiBuilder.group(
       }),
       stream: Effect.fnUntraced(function* ({ headers, params }) {
         const { domainId, workspaceId } = yield* owned(params.id)
-        const place = yield* open.take(workspaceId)
-        const followed = yield* events
-          .follow(domainId, headers["last-event-id"])
-          .pipe(Effect.onError(() => place.release))
-        return eventStream(followed, place.release)
+        yield* open.take(workspaceId)
+        return EventStream.toResponse(yield* events.follow(domainId, headers["last-event-id"]))
       }),
       get: Effect.fnUntraced(function* ({ params }) {
         const { domainId } = yield* owned(params.id)
@@ -108,17 +107,4 @@ const contentDisposition = (filename: string | null) => {
     (character) => `%${character.charCodeAt(0).toString(16)}`
   )
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
-}
-
-/** Server-sent events; a comment every 15 s keeps proxies from closing a quiet stream. */
-const eventStream = (events: Stream.Stream<ListedEvent>, release: Effect.Effect<void>) => {
-  const lines = Stream.map(
-    events,
-    ({ id, payload }) => `id: ${id}\nevent: inbound.email.received\ndata: ${payload}\n\n`
-  )
-  const beats = Stream.map(Stream.tick("15 seconds"), () => ": still here\n\n")
-  return HttpServerResponse.stream(Stream.merge(lines, beats).pipe(Stream.encodeText, Stream.ensuring(release)), {
-    contentType: "text/event-stream",
-    headers: { "cache-control": "no-store", "x-accel-buffering": "no" }
-  })
 }

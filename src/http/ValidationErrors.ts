@@ -30,6 +30,7 @@ const describe = (issue: SchemaIssue.Issue): string =>
   format(issue)
     .issues.map(({ message, path = [] }) => {
       const field = path.map((segment) => String(typeof segment === "object" ? segment.key : segment)).join(".")
-      return field === "" ? message : `${field}: ${message}`
+      const expected = message === "Missing key" ? "Expected a value, but it is missing" : message
+      return field === "" ? expected : `${field}: ${expected}`
     })
     .join("; ")

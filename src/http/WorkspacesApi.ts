@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { TooManyRequests } from "../model/ApiError.ts"
 import { WorkspaceId, WorkspaceName } from "../model/Workspace.ts"
 import { Authorization } from "./Authorization.ts"
 
@@ -8,12 +9,17 @@ const Secret = (what: string) => Schema.String.annotate({ description: `${what};
 export class WorkspacesApi extends HttpApiGroup.make("workspaces")
   .add(
     HttpApiEndpoint.post("create", "/api/workspaces", {
-      payload: Schema.Struct({ name: WorkspaceName }),
+      payload: Schema.Struct({
+        name: Schema.String.annotate({ description: "1 to 100 characters, for you alone" }).pipe(
+          Schema.decodeTo(WorkspaceName)
+        )
+      }),
       success: Schema.Struct({
         workspace_id: WorkspaceId,
         api_key: Secret("begins with ak_live_"),
         webhook_signing_secret: Secret("begins with whsec_; signs every webhook of the workspace")
-      }).pipe(HttpApiSchema.status(201))
+      }).pipe(HttpApiSchema.status(201)),
+      error: TooManyRequests.http
     }).annotateMerge(
       OpenApi.annotations({ summary: "Create a workspace", description: "Needs no key: it gives you one." })
     ),

@@ -38,12 +38,27 @@ export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", { messa
 }
 
 export class TooManyRequests extends Schema.TaggedError<TooManyRequests>()("TooManyRequests", {
-  message: Schema.String
+  message: Schema.String,
+  /** Seconds, for the header `Retry-After`. */
+  retryAfter: Schema.Int
 }) {
-  static readonly http = answers(429, TooManyRequests)
+  static readonly http = Schema.instanceOf(TooManyRequests).pipe(
+    HttpApiSchema.encodeToWithHeaders(
+      { body: ErrorBody.pipe(HttpApiSchema.status(429)), headers: { "retry-after": Schema.Int } },
+      {
+        decode: ({ body, headers }) => new TooManyRequests({ message: body.error, retryAfter: headers["retry-after"] }),
+        encode: ({ message, retryAfter }) => ({ body: { error: message }, headers: { "retry-after": retryAfter } })
+      }
+    )
+  )
 }
 
 /** The database is out of reach; try again. */
 export class Unavailable extends Schema.TaggedError<Unavailable>()("Unavailable", { message: Schema.String }) {
   static readonly http = answers(503, Unavailable)
+}
+
+/** A registrar or the payment provider answered wrongly or not at all, after retries. */
+export class BadGateway extends Schema.TaggedError<BadGateway>()("BadGateway", { message: Schema.String }) {
+  static readonly http = answers(502, BadGateway)
 }

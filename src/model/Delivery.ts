@@ -8,10 +8,10 @@ export type DeliveryStatus = typeof DeliveryStatus.Type
 /** The work of getting one event to its webhook, as the API tells it. */
 export const Delivery = Schema.Struct({
   status: DeliveryStatus,
-  attempts: Schema.Int,
+  attempts: Schema.Int.annotate({ description: "requests made so far, replays included" }),
   nextAttemptAt: Schema.NullOr(Schema.DateTimeUtcFromString),
   deliveredAt: Schema.NullOr(Schema.DateTimeUtcFromString),
-  lastError: Schema.NullOr(Schema.String)
+  lastError: Schema.NullOr(Schema.String).annotate({ description: "why the last attempt failed" })
 }).annotate({ identifier: "Delivery" })
 export type Delivery = typeof Delivery.Type
 
@@ -22,13 +22,15 @@ export type AttemptId = typeof AttemptId.Type
 export const DeliveryAttempt = Schema.Struct({
   id: AttemptId,
   event_id: EventId,
-  attempt: Schema.Int,
+  attempt: Schema.Int.annotate({ description: "counted from 1, on over replays" }),
   url: Schema.String,
   requestedAt: Schema.DateTimeUtcFromString,
-  durationMs: Schema.NullOr(Schema.Int),
-  statusCode: Schema.NullOr(Schema.Int),
+  durationMs: Schema.NullOr(Schema.Int).annotate({
+    description: "null where a worker stopped before it knew the answer"
+  }),
+  statusCode: Schema.NullOr(Schema.Int).annotate({ description: "null when there was no answer" }),
   ok: Schema.Boolean,
   error: Schema.NullOr(Schema.String),
-  responseBody: Schema.NullOr(Schema.String)
+  responseBody: Schema.NullOr(Schema.String).annotate({ description: "its first KiB" })
 }).annotate({ identifier: "DeliveryAttempt" })
 export type DeliveryAttempt = typeof DeliveryAttempt.Type

@@ -3,10 +3,13 @@ import { Schema } from "effect"
 export const WorkspaceId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("WorkspaceId"))
 export type WorkspaceId = typeof WorkspaceId.Type
 
-/** 1 to 100 characters after trimming, none of them a control character (decisions, section 4). */
+/**
+ * 1 to 100 characters after trimming, none of them a control character
+ * (decisions, section 4). U+FFFD is what a body that is not UTF-8 decodes to.
+ */
 export const WorkspaceName = Schema.Trim.check(
   Schema.makeFilter((name) =>
-    name.length >= 1 && [...name].length <= 100 && !/\p{Cc}|\p{Cs}/u.test(name)
+    name.length >= 1 && [...name].length <= 100 && !/\p{Cc}|\p{Cs}|\ufffd/u.test(name)
       ? undefined
       : "Expected 1 to 100 characters without control characters"
   )

@@ -8,6 +8,20 @@ export const layer = Layer.effect(
   Dns.Dns,
   Effect.gen(function* () {
     const { nameServers } = yield* Settings.dns
-    return yield* NodeDns.make({ nameServers, timeout: "2 seconds", tries: 2 })
+    const dns = yield* NodeDns.make({ nameServers, timeout: "1 second", tries: 2 })
+    return Dns.Dns.of({
+      ...dns,
+      // The resolver waits longer at every try and asks each server in turn, so its own limits don't bound a question.
+      resolve: (name, type) =>
+        dns.resolve(name, type).pipe(
+          Effect.timeoutOrElse({
+            duration: "4 seconds",
+            orElse: () =>
+              Effect.fail(
+                new Dns.DnsError({ reason: "Timeout", method: "resolve", hostname: String(name), recordType: type })
+              )
+          })
+        )
+    })
   })
 )

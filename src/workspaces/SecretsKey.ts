@@ -55,7 +55,7 @@ export class SecretsKey extends Context.Service<
           () =>
             new WrongSecretsKey({
               message:
-                "SECRETS_KEY is not the key this database was written under. Start with that key, or with another database"
+                "SECRETS_KEY: This is not the key that the database was written under. Start with that key, or with another database"
             })
         )
       )

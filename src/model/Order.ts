@@ -1,0 +1,59 @@
+import { Schema } from "effect"
+import { DomainId, DomainName } from "./Domain.ts"
+
+export const OrderId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("OrderId"))
+export type OrderId = typeof OrderId.Type
+
+/** Who sells domain names. */
+export const RegistrarName = Schema.Literals(["mock", "namecheap", "openprovider"])
+export type RegistrarName = typeof RegistrarName.Type
+
+/** How an order is paid. */
+export const BillingProvider = Schema.Literals(["mock", "stripe"])
+export type BillingProvider = typeof BillingProvider.Type
+
+/**
+ * pending_payment → paid → registering → provisioning → completed. An order ends
+ * otherwise as `expired` (never paid), `failed` (nothing was taken, or it was
+ * given back) or `refunded` (given back through the payment provider).
+ */
+export const OrderStatus = Schema.Literals([
+  "pending_payment",
+  "paid",
+  "registering",
+  "provisioning",
+  "completed",
+  "expired",
+  "failed",
+  "refunded"
+])
+export type OrderStatus = typeof OrderStatus.Type
+
+const fields = {
+  order_id: OrderId,
+  domain: DomainName,
+  years: Schema.Int,
+  registrar: RegistrarName,
+  price_cents: Schema.Int,
+  currency: Schema.Literal("USD"),
+  domain_id: Schema.NullOr(DomainId),
+  checkout_url: Schema.NullOr(Schema.String),
+  failure: Schema.NullOr(Schema.String),
+  next_steps: Schema.Array(Schema.String),
+  created_at: Schema.DateTimeUtcFromString
+}
+
+/** The purchase of one domain name, as the API tells it. Unset values are null. */
+export const Order = Schema.Struct({ ...fields, status: OrderStatus }).annotate({ identifier: "Order" })
+export type Order = typeof Order.Type
+
+/** An order that is done: registered, and its records published. */
+export const CompletedOrder = Schema.Struct({ ...fields, status: Schema.Literal("completed") }).annotate({
+  identifier: "CompletedOrder"
+})
+
+/** An order that something is still to happen to. */
+export const OpenOrder = Schema.Struct({
+  ...fields,
+  status: Schema.Literals(["pending_payment", "paid", "registering", "provisioning"])
+}).annotate({ identifier: "OpenOrder" })

@@ -1,0 +1,360 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Array, Duration, Effect, Layer } from "effect"
+import { DnsServer } from "../DnsServer.ts"
+import { eventually } from "../Eventually.ts"
+import * as Mail from "../Mail.ts"
+import { TestInlet } from "../TestInlet.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+
+const World = Layer.unwrap(
+  Effect.map(DnsServer, ({ server }) => TestInlet.layer({ DNS_SERVERS: server, WEBHOOK_RETRY_DELAYS: "1h" }))
+).pipe(Layer.provideMerge(Layer.merge(DnsServer.layer, WebhookReceiver.layer)))
+
+/** A new workspace that has registered the name. */
+const registered = Effect.fnUntraced(function* (name: string) {
+  const inlet = yield* TestInlet
+  const { key } = yield* inlet.workspace
+  const { json } = yield* inlet.call("POST", "/api/domains", { key, body: { domain: name } })
+  const path = `/api/domains/${json.id}`
+  return {
+    key,
+    path,
+    txtName: json.txt_name as string,
+    txtValue: json.txt_value as string,
+    verify: inlet.call("POST", `${path}/verify`, { key }),
+    status: Effect.map(inlet.call("GET", path, { key }), (answer) => answer.json.status as string)
+  }
+})
+
+/** The same, past its verification. */
+const verified = Effect.fnUntraced(function* (name: string) {
+  const dns = yield* DnsServer
+  const domain = yield* registered(name)
+  yield* dns.answer("TXT", domain.txtName, { text: [domain.txtValue] })
+  yield* domain.verify
+  return domain
+})
+
+layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A name server that never answers", (it) => {
+  it.effect("ends a verification with 409 that says so, and a look at the MX record, within five seconds", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const dns = yield* DnsServer
+      const domain = yield* registered("silent.example.com")
+      yield* dns.answer("TXT", domain.txtName, "silence")
+      yield* dns.answer("MX", "silent.example.com", "silence")
+      const [[time, verification], [mxTime, mx]] = yield* Effect.all(
+        [Effect.timed(domain.verify), Effect.timed(inlet.call("GET", `${domain.path}/mx`, { key: domain.key }))],
+        { concurrency: "unbounded" }
+      )
+      assert.isBelow(Duration.toMillis(time), 5_000)
+      assert.strictEqual(verification.status, 409)
+      assert.match(verification.json.error, /^DNS did not answer for _service-verify\.silent\.example\.com \(Timeout\)/)
+      assert.isAbove(yield* dns.asked("TXT", domain.txtName), 1, "the question is asked again")
+      assert.isBelow(Duration.toMillis(mxTime), 5_000)
+      assert.strictEqual(mx.status, 200)
+      assert.deepStrictEqual(mx.json.observed, [])
+    })
+  )
+})
+
+layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS says", (it) => {
+  describe("of the TXT record", () => {
+    it.effect("answers 409 while there is no TXT record, and changes nothing", () =>
+      Effect.gen(function* () {
+        const domain = yield* registered("missing.example.com")
+        const { json, status } = yield* domain.verify
+        assert.strictEqual(status, 409)
+        assert.deepStrictEqual(json, {
+          error: `No TXT record at _service-verify.missing.example.com yet. Publish ${domain.txtValue} there; it can take a while to spread`
+        })
+        assert.strictEqual(yield* domain.status, "pending_verification")
+      })
+    )
+
+    it.effect("answers 409 where the name exists without a TXT record", () =>
+      Effect.gen(function* () {
+        const dns = yield* DnsServer
+        const domain = yield* registered("empty.example.com")
+        yield* dns.answer("TXT", domain.txtName, { text: [] })
+        const { json, status } = yield* domain.verify
+        assert.strictEqual(status, 409)
+        assert.match(json.error, /^No TXT record at /)
+      })
+    )
+
+    it.effect("answers 409 to a TXT record that says something else", () =>
+      Effect.gen(function* () {
+        const dns = yield* DnsServer
+        const domain = yield* registered("mismatch.example.com")
+        for (const text of ["v=spf1 -all", `${domain.txtValue}0`, domain.txtValue.slice(0, -1), "service_verify_"]) {
+          yield* dns.answer("TXT", domain.txtName, { text: [text] })
+          const { json, status } = yield* domain.verify
+          assert.strictEqual(status, 409, text)
+          assert.match(json.error, /says something else\. Expected service_verify_/)
+        }
+        assert.strictEqual(yield* domain.status, "pending_verification")
+      })
+    )
+
+    it.effect("does not take the value of another workspace that wants the same name", () =>
+      Effect.gen(function* () {
+        const dns = yield* DnsServer
+        const ada = yield* registered("others-token.example.com")
+        const bob = yield* registered("others-token.example.com")
+        yield* dns.answer("TXT", ada.txtName, { text: [ada.txtValue] })
+        assert.strictEqual((yield* bob.verify).status, 409)
+        assert.strictEqual((yield* ada.verify).status, 200)
+      })
+    )
+
+    it.effect("answers 200 with mx_pending once the record is there, though it was not there before", () =>
+      Effect.gen(function* () {
+        const dns = yield* DnsServer
+        const domain = yield* registered("verified.example.com")
+        assert.strictEqual((yield* domain.verify).status, 409)
+
+        yield* dns.answer("TXT", domain.txtName, { text: [domain.txtValue] })
+        const { json, status } = yield* domain.verify
+        assert.strictEqual(status, 200)
+        assert.strictEqual(json.status, "mx_pending")
+        assert.strictEqual(json.domain, "verified.example.com")
+        assert.match(json.verified_at, /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/)
+        assert.isNull(json.live_at)
+      })
+    )
+
+    it.effect("finds one match among several records, split in strings", () =>
+      Effect.gen(function* () {
+        const dns = yield* DnsServer
+        const domain = yield* registered("split.example.com")
+        yield* dns.answer("TXT", domain.txtName, {
+          text: [
+            "v=spf1 -all",
+            [domain.txtValue.slice(0, 7), "", domain.txtValue.slice(7, 8), domain.txtValue.slice(8)],
+            "another=one"
+          ]
+        })
+        const { json, status } = yield* domain.verify
+        assert.strictEqual(status, 200)
+        assert.strictEqual(json.status, "mx_pending")
+      })
+    )
+
+    it.effect("does not join two records to a match", () =>
+      Effect.gen(function* () {
+        const dns = yield* DnsServer
+        const domain = yield* registered("joined.example.com")
+        yield* dns.answer("TXT", domain.txtName, { text: [domain.txtValue.slice(0, 20), domain.txtValue.slice(20)] })
+        assert.strictEqual((yield* domain.verify).status, 409)
+      })
+    )
+
+    it.effect("finds the match in a set that only fits TCP", () =>
+      Effect.gen(function* () {
+        const dns = yield* DnsServer
+        const domain = yield* registered("huge.example.com")
+        const others = Array.range(1, 100).map((n) => `record-${n}-${"x".repeat(200)}`)
+        yield* dns.answer("TXT", domain.txtName, { text: [...others, domain.txtValue] })
+        assert.strictEqual((yield* domain.verify).status, 200)
+      })
+    )
+
+    it.effect("follows an alias", () =>
+      Effect.gen(function* () {
+        const dns = yield* DnsServer
+        const domain = yield* registered("alias.example.com")
+        yield* dns.answer("TXT", "verify.example.net", { text: [domain.txtValue] })
+        yield* dns.answer("TXT", domain.txtName, { alias: "verify.example.net" })
+        assert.strictEqual((yield* domain.verify).status, 200)
+      })
+    )
+
+    it.effect("asks for the xn-- form of a Unicode name", () =>
+      Effect.gen(function* () {
+        const dns = yield* DnsServer
+        const domain = yield* registered("bücher.example")
+        assert.strictEqual(domain.txtName, "_service-verify.xn--bcher-kva.example")
+        yield* dns.answer("TXT", "_service-verify.xn--bcher-kva.example", { text: [domain.txtValue] })
+        assert.strictEqual((yield* domain.verify).status, 200)
+      })
+    )
+
+    it.effect("answers 409 that names the fault when DNS fails", () =>
+      Effect.gen(function* () {
+        const dns = yield* DnsServer
+        const domain = yield* registered("servfail.example.com")
+        yield* dns.answer("TXT", domain.txtName, "SERVFAIL")
+        const { json, status } = yield* domain.verify
+        assert.strictEqual(status, 409)
+        assert.match(json.error, /^DNS did not answer for _service-verify\.servfail\.example\.com \(ServerFailure\)/)
+        assert.strictEqual(yield* domain.status, "pending_verification")
+      })
+    )
+
+    it.effect("answers 200 with the present status from then on, whatever DNS says", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const dns = yield* DnsServer
+        const domain = yield* verified("twice.example.com")
+        yield* dns.answer("TXT", domain.txtName, "NXDOMAIN")
+        const before = yield* dns.asked("TXT", domain.txtName)
+        const again = yield* domain.verify
+        assert.strictEqual(again.status, 200)
+        assert.strictEqual(again.json.status, "mx_pending")
+        assert.strictEqual(yield* dns.asked("TXT", domain.txtName), before)
+
+        const inbox = yield* inlet.inbox()
+        const instant = yield* inlet.call("POST", `/api/domains/${inbox.domainId}/verify`, { key: inbox.key })
+        assert.strictEqual(instant.status, 200)
+        assert.strictEqual(instant.json.status, "verified")
+      })
+    )
+
+    it.effect("answers 409 to a name that another workspace holds, and its holder keeps it", () =>
+      Effect.gen(function* () {
+        const dns = yield* DnsServer
+        const holder = yield* verified("held.example.com")
+        const other = yield* registered("held.example.com")
+        yield* dns.answer("TXT", other.txtName, { text: [other.txtValue, holder.txtValue] })
+        const { json, status } = yield* other.verify
+        assert.strictEqual(status, 409)
+        assert.match(json.error, /^Another workspace holds this name/)
+        assert.strictEqual(yield* other.status, "pending_verification")
+        assert.strictEqual(yield* holder.status, "mx_pending")
+      })
+    )
+
+    it.effect("gives the name to the next one who proves it, once its holder has let it go", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const dns = yield* DnsServer
+        const holder = yield* verified("handed-on.example.com")
+        const next = yield* registered("handed-on.example.com")
+        yield* inlet.call("DELETE", holder.path, { key: holder.key })
+        // The holder's record that is still there proves nothing for anyone else.
+        assert.strictEqual((yield* next.verify).status, 409)
+        yield* dns.answer("TXT", next.txtName, { text: [next.txtValue] })
+        assert.strictEqual((yield* next.verify).status, 200)
+      })
+    )
+
+    it.effect("lets one workspace win when several verify a name at the same time", () =>
+      Effect.gen(function* () {
+        const dns = yield* DnsServer
+        const rivals = yield* Effect.forEach(Array.range(1, 5), () => registered("contested.example.com"))
+        yield* dns.answer("TXT", "_service-verify.contested.example.com", {
+          text: rivals.map(({ txtValue }) => txtValue)
+        })
+        const answers = yield* Effect.forEach(rivals, ({ verify }) => verify, { concurrency: "unbounded" })
+        assert.deepStrictEqual(
+          answers.map(({ status }) => status).toSorted((a, b) => a - b),
+          [200, 409, 409, 409, 409]
+        )
+      })
+    )
+
+    it.effect("verifies once when one workspace asks ten times at the same time", () =>
+      Effect.gen(function* () {
+        const dns = yield* DnsServer
+        const domain = yield* registered("impatient.example.com")
+        yield* dns.answer("TXT", domain.txtName, { text: [domain.txtValue] })
+        const answers = yield* Effect.forEach(Array.range(1, 10), () => domain.verify, { concurrency: "unbounded" })
+        for (const { json, status } of answers) {
+          assert.strictEqual(status, 200)
+          assert.strictEqual(json.status, "mx_pending")
+        }
+        assert.lengthOf(Array.dedupe(answers.map(({ json }) => json.verified_at)), 1)
+      })
+    )
+
+    it.effect("makes the domain take mail, and a first 2xx of its webhook makes it live", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const receiver = yield* WebhookReceiver
+        const pending = yield* registered("takes-mail.example.com")
+        const refused = yield* Effect.flip(Mail.send(inlet.smtpPort, { to: "agent@takes-mail.example.com" }))
+        assert.strictEqual(refused.code, 550)
+        assert.strictEqual(yield* pending.status, "pending_verification")
+
+        const domain = yield* verified("goes-live.example.com")
+        yield* inlet.call("PATCH", `${domain.path}/delivery`, { key: domain.key, body: { webhookUrl: receiver.url } })
+        yield* receiver.answerWith(500)
+        yield* Mail.send(inlet.smtpPort, { to: "agent@goes-live.example.com", subject: "first" })
+        yield* receiver.next
+        assert.strictEqual(yield* domain.status, "mx_pending")
+
+        yield* Mail.send(inlet.smtpPort, { to: "agent@goes-live.example.com", subject: "second" })
+        yield* receiver.next
+        const live = yield* eventually(
+          inlet.call("GET", domain.path, { key: domain.key }),
+          ({ json }) => json.status === "live"
+        )
+        assert.isNotNull(live.json.live_at)
+        assert.strictEqual((yield* domain.verify).json.status, "live")
+      })
+    )
+  })
+  describe("of the MX record", () => {
+    it.effect("tells the record to publish beside what is observed, nothing at first", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const domain = yield* registered("no-mx.example.com")
+        const { json, status } = yield* inlet.call("GET", `${domain.path}/mx`, { key: domain.key })
+        assert.strictEqual(status, 200)
+        assert.deepStrictEqual(json, {
+          domain: "no-mx.example.com",
+          records: [{ type: "MX", name: "no-mx.example.com", priority: 10, value: "mx.inlet.test" }],
+          observed: [],
+          configured: false
+        })
+      })
+    )
+
+    it.effect("is configured when our host is among others, in any case", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const dns = yield* DnsServer
+        const domain = yield* registered("with-mx.example.com")
+        yield* dns.answer("MX", "with-mx.example.com", {
+          mx: [
+            [20, "backup.example.net"],
+            [10, "MX.Inlet.Test"]
+          ]
+        })
+        const { json } = yield* inlet.call("GET", `${domain.path}/mx`, { key: domain.key })
+        assert.deepStrictEqual(json.observed, [
+          { priority: 10, value: "mx.inlet.test" },
+          { priority: 20, value: "backup.example.net" }
+        ])
+        assert.isTrue(json.configured)
+      })
+    )
+
+    it.effect("is not configured with other hosts alone", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const dns = yield* DnsServer
+        const domain = yield* registered("other-mx.example.com")
+        yield* dns.answer("MX", "other-mx.example.com", { mx: [[5, "mx.inlet.test.example.net"]] })
+        const { json } = yield* inlet.call("GET", `${domain.path}/mx`, { key: domain.key })
+        assert.deepStrictEqual(json.observed, [{ priority: 5, value: "mx.inlet.test.example.net" }])
+        assert.isFalse(json.configured)
+      })
+    )
+
+    it.effect("tells the record to publish when DNS fails too", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const dns = yield* DnsServer
+        const domain = yield* registered("broken-mx.example.com")
+        yield* dns.answer("MX", "broken-mx.example.com", "SERVFAIL")
+        const { json, status } = yield* inlet.call("GET", `${domain.path}/mx`, { key: domain.key })
+        assert.strictEqual(status, 200)
+        assert.deepStrictEqual(json.observed, [])
+        assert.isFalse(json.configured)
+        assert.lengthOf(json.records, 1)
+      })
+    )
+  })
+})

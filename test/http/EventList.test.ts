@@ -1,0 +1,316 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { eventually } from "../Eventually.ts"
+import * as Mail from "../Mail.ts"
+import * as Mailbox from "../Mailbox.ts"
+import { TestInlet } from "../TestInlet.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+
+/** The events of a query, by their subjects, and the whole answer. */
+const list = Effect.fnUntraced(function* (inbox: Mailbox.Inbox, query: Readonly<Record<string, string | number>> = {}) {
+  const inlet = yield* TestInlet
+  const search = Object.entries(query)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join("&")
+  const { json, status, text } = yield* inlet.call("GET", `/api/domains/${inbox.domainId}/events?${search}`, {
+    key: inbox.key
+  })
+  const subjects: ReadonlyArray<string> = (json.events ?? []).map(
+    ({ subject }: { readonly subject: string }) => subject
+  )
+  return { status, json, text, subjects }
+})
+
+/** An inbox that has had a mail with each of these subjects, in this order. */
+const withMail = Effect.fnUntraced(function* (...subjects: ReadonlyArray<string>) {
+  const inlet = yield* TestInlet
+  const inbox = yield* inlet.inbox()
+  for (const subject of subjects) {
+    yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject })
+    yield* Mailbox.events(inbox)
+  }
+  return inbox
+})
+
+layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiver.layer), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("The list of events", (it) => {
+  it.effect("is empty at first", () =>
+    Effect.gen(function* () {
+      const inbox = yield* withMail()
+      const { json, status } = yield* list(inbox)
+      assert.strictEqual(status, 200)
+      assert.deepStrictEqual(json, { events: [], next_cursor: null })
+    })
+  )
+
+  it.effect("has the payload of the webhook and how the delivery stands, newest first", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const receiver = yield* WebhookReceiver
+      const inbox = yield* inlet.inbox(receiver.url)
+      yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject: "first" })
+      const first = yield* receiver.next
+      yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject: "second" })
+      yield* receiver.next
+
+      const { json, subjects } = yield* eventually(list(inbox), ({ json }) =>
+        json.events.every(
+          (event: { readonly delivery: { readonly status: string } }) => event.delivery.status === "delivered"
+        )
+      )
+      assert.deepStrictEqual(subjects, ["second", "first"])
+      const { delivery, ...payload } = json.events[1]
+      assert.deepStrictEqual(payload, first.event)
+      assert.deepStrictEqual(delivery, {
+        status: "delivered",
+        attempts: 1,
+        nextAttemptAt: null,
+        deliveredAt: delivery.deliveredAt,
+        lastError: null
+      })
+      assert.match(delivery.deliveredAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    })
+  )
+
+  describe("in pages", () => {
+    it.effect("goes on where the page before ended, to the end", () =>
+      Effect.gen(function* () {
+        const inbox = yield* withMail("1", "2", "3", "4", "5")
+        const first = yield* list(inbox, { limit: 2 })
+        assert.deepStrictEqual(first.subjects, ["5", "4"])
+        assert.isString(first.json.next_cursor)
+        const second = yield* list(inbox, { limit: 2, cursor: first.json.next_cursor })
+        assert.deepStrictEqual(second.subjects, ["3", "2"])
+        const third = yield* list(inbox, { limit: 2, cursor: second.json.next_cursor })
+        assert.deepStrictEqual(third.subjects, ["1"])
+        assert.isNull(third.json.next_cursor)
+
+        const exact = yield* list(inbox, { limit: 5 })
+        assert.lengthOf(exact.subjects, 5)
+        assert.isNull(exact.json.next_cursor, "a page that happens to be full is the last one")
+      })
+    )
+
+    it.effect("is not shifted by mail that comes in between", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* withMail("1", "2", "3")
+        const first = yield* list(inbox, { limit: 2 })
+        yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject: "4" })
+        yield* Mailbox.events(inbox)
+        const second = yield* list(inbox, { limit: 2, cursor: first.json.next_cursor })
+        assert.deepStrictEqual(second.subjects, ["1"])
+      })
+    )
+
+    it.effect("keeps the order of arrival when times of acceptance are equal or run backwards", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const inbox = yield* withMail("1", "2", "3")
+        yield* sql`
+          UPDATE events SET received_at = now() - position * interval '1 minute' WHERE domain_id = ${inbox.domainId}
+        `
+        assert.deepStrictEqual((yield* list(inbox)).subjects, ["3", "2", "1"])
+        yield* sql`UPDATE events SET received_at = now() WHERE domain_id = ${inbox.domainId}`
+        const page = yield* list(inbox, { limit: 1 })
+        assert.deepStrictEqual((yield* list(inbox, { cursor: page.json.next_cursor })).subjects, ["2", "1"])
+      })
+    )
+
+    it.effect("has fifty events when no limit is given, and a hundred at most", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const inbox = yield* withMail("original")
+        // Copies of the one event; what is looked at is the size of the page.
+        yield* sql`
+          INSERT INTO events (id, domain_id, inbound_email_id, position, recipient, sender, received_at, payload)
+          SELECT gen_random_uuid(), domain_id, inbound_email_id, 1000 + n, recipient, sender, received_at, payload
+          FROM events, generate_series(1, 110) AS n WHERE domain_id = ${inbox.domainId}
+        `
+        yield* sql`
+          INSERT INTO deliveries (event_id, domain_id, position, status, due_at)
+          SELECT id, domain_id, position, 'held', now() FROM events
+          WHERE domain_id = ${inbox.domainId} AND position > 1000
+        `
+        assert.lengthOf((yield* list(inbox)).subjects, 50)
+        const page = yield* list(inbox, { limit: 100 })
+        assert.lengthOf(page.subjects, 100)
+        assert.lengthOf((yield* list(inbox, { limit: 100, cursor: page.json.next_cursor })).subjects, 11)
+      })
+    )
+  })
+
+  describe("filtered", () => {
+    it.effect("by recipient, whatever its case", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        for (const local of ["sales", "Support", "sup"]) {
+          yield* Mail.send(inlet.smtpPort, { to: `${local}@${inbox.domain}`, subject: local })
+          yield* Mailbox.events(inbox)
+        }
+        assert.deepStrictEqual((yield* list(inbox, { recipient: `support@${inbox.domain}` })).subjects, ["Support"])
+        assert.deepStrictEqual((yield* list(inbox, { recipient: `SALES@${inbox.domain.toUpperCase()}` })).subjects, [
+          "sales"
+        ])
+        assert.deepStrictEqual((yield* list(inbox, { recipient: "sales" })).subjects, [])
+        assert.deepStrictEqual((yield* list(inbox, { recipient: `%@${inbox.domain}` })).subjects, [])
+        assert.deepStrictEqual((yield* list(inbox, { recipient: "" })).subjects, [])
+      })
+    )
+
+    it.effect("by sender, whatever its case", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        for (const from of ["Ada@Sender.example", "bob@sender.example"]) {
+          yield* Mail.send(inlet.smtpPort, { to: inbox.address, from, subject: from })
+          yield* Mailbox.events(inbox)
+        }
+        assert.deepStrictEqual((yield* list(inbox, { from: "ada@sender.EXAMPLE" })).subjects, ["Ada@Sender.example"])
+        assert.deepStrictEqual((yield* list(inbox, { from: "nobody@sender.example" })).subjects, [])
+      })
+    )
+
+    it.effect("by the time of acceptance, both ends included, in any time zone", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const inbox = yield* withMail("January", "February", "March")
+        yield* sql`
+          UPDATE events SET received_at = timestamptz '2026-01-01 12:00:00Z' + (position - 1) * interval '1 month'
+          WHERE domain_id = ${inbox.domainId}
+        `
+        assert.deepStrictEqual((yield* list(inbox, { since: "2026-02-01T12:00:00Z" })).subjects, ["March", "February"])
+        assert.deepStrictEqual((yield* list(inbox, { since: "2026-02-01T12:00:00.001Z" })).subjects, ["March"])
+        assert.deepStrictEqual((yield* list(inbox, { until: "2026-02-01T12:00:00.000Z" })).subjects, [
+          "February",
+          "January"
+        ])
+        assert.deepStrictEqual((yield* list(inbox, { until: "2026-02-01T11:59:59.999Z" })).subjects, ["January"])
+        assert.deepStrictEqual(
+          (yield* list(inbox, { since: "2026-02-01T13:00:00+01:00", until: "2026-02-01T07:00:00-05:00" })).subjects,
+          ["February"]
+        )
+        assert.deepStrictEqual(
+          (yield* list(inbox, { since: "2026-03-01T00:00:00Z", until: "2026-01-01T00:00:00Z" })).subjects,
+          []
+        )
+      })
+    )
+
+    it.effect("by the state of the delivery", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const sql = yield* SqlClient.SqlClient
+        const receiver = yield* WebhookReceiver
+        const inbox = yield* withMail("held")
+        yield* inlet.call("PATCH", `/api/domains/${inbox.domainId}/delivery`, {
+          key: inbox.key,
+          body: { webhookUrl: receiver.url }
+        })
+        for (const [subject, status] of [
+          ["delivered", 200],
+          ["pending", 500],
+          ["dead", 410]
+        ] as const) {
+          yield* receiver.answerWith(status)
+          yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject })
+          yield* receiver.next
+          yield* eventually(
+            sql`SELECT 1 FROM delivery_attempts WHERE domain_id = ${inbox.domainId} AND status_code = ${status}`,
+            (rows) => rows.length === 1
+          )
+        }
+        for (const state of ["held", "delivered", "pending", "dead"]) {
+          const { json, subjects } = yield* eventually(
+            list(inbox, { delivery: state }),
+            ({ subjects }) => subjects.length === 1
+          )
+          assert.deepStrictEqual(subjects, [state])
+          assert.strictEqual(json.events[0].delivery.status, state)
+        }
+      })
+    )
+
+    it.effect("to what is newer than an event", () =>
+      Effect.gen(function* () {
+        const inbox = yield* withMail("1", "2", "3")
+        const { json } = yield* list(inbox)
+        const [third, second, first] = json.events
+        assert.deepStrictEqual((yield* list(inbox, { after: first.event_id })).subjects, ["3", "2"])
+        assert.deepStrictEqual((yield* list(inbox, { after: second.event_id })).subjects, ["3"])
+        assert.deepStrictEqual((yield* list(inbox, { after: third.event_id })).subjects, [])
+      })
+    )
+
+    it.effect("by several things at once, in pages", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        for (const [to, subject] of [
+          ["a", "1"],
+          ["b", "2"],
+          ["a", "3"],
+          ["a", "4"],
+          ["a", "5"]
+        ]) {
+          yield* Mail.send(inlet.smtpPort, { to: `${to}@${inbox.domain}`, subject: `${subject}` })
+          yield* Mailbox.events(inbox)
+        }
+        const oldest = (yield* list(inbox)).json.events.at(-1)
+        const filter = {
+          recipient: `a@${inbox.domain}`,
+          from: "sender@sender.example",
+          delivery: "held",
+          after: oldest.event_id,
+          since: "2020-01-01T00:00:00Z",
+          limit: 2
+        }
+        const page = yield* list(inbox, filter)
+        assert.deepStrictEqual(page.subjects, ["5", "4"])
+        const next = yield* list(inbox, { ...filter, cursor: page.json.next_cursor })
+        assert.deepStrictEqual(next.subjects, ["3"])
+        assert.isNull(next.json.next_cursor)
+      })
+    )
+
+    it.effect("answers 400 to a filter that says nothing, naming it", () =>
+      Effect.gen(function* () {
+        const inbox = yield* withMail()
+        const wrong: ReadonlyArray<readonly [name: string, values: ReadonlyArray<string>]> = [
+          ["limit", ["0", "-1", "101", "1.5", "x", "", "1e400", "NaN", "Infinity", "50;"]],
+          ["wait", ["-1", "61", "0.5", "x", "NaN"]],
+          ["since", ["yesterday", "1", "2026-13-01T00:00:00Z", "-271821-04-20T00:00:00Z", "", "x".repeat(5_000)]],
+          ["until", ["tomorrow", "2026-02-30T25:00:00Z", "+275760-09-13T00:00:00Z", ""]],
+          ["delivery", ["failed", "", "DEAD"]],
+          ["recipient", ["\0", "a\0@example.com"]],
+          ["from", ["\0"]]
+        ]
+        for (const [name, values] of wrong) {
+          for (const value of values) {
+            const { json, status } = yield* list(inbox, { [name]: value })
+            assert.strictEqual(status, 400, `${name}=${value.slice(0, 40)}`)
+            assert.deepStrictEqual(Object.keys(json), ["error"])
+            assert.match(json.error, new RegExp(`^${name}: Expected `))
+            assert.isBelow(json.error.length, 200)
+          }
+        }
+      })
+    )
+
+    it.effect("takes times that are far away", () =>
+      Effect.gen(function* () {
+        const inbox = yield* withMail("now")
+        for (const far of ["0000-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "1970-01-01"]) {
+          assert.deepStrictEqual((yield* list(inbox, { since: far })).subjects, ["now"], far)
+        }
+        for (const far of ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59-23:59"]) {
+          assert.deepStrictEqual((yield* list(inbox, { until: far })).subjects, ["now"], far)
+        }
+      })
+    )
+  })
+})

@@ -1,0 +1,368 @@
+import { type IncomingMessage, request } from "node:http"
+import { assert, describe, layer } from "@effect/vitest"
+import { Array, Duration, Effect, Fiber, Layer, Option, Queue } from "effect"
+import { eventually } from "../Eventually.ts"
+import * as Mail from "../Mail.ts"
+import * as Mailbox from "../Mailbox.ts"
+import { type Answer, TestInlet } from "../TestInlet.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+
+interface ServerSentEvent {
+  readonly id: string
+  readonly event: string
+  readonly data: string
+}
+
+/** A stream that a client follows on a connection of its own, for as long as the scope lives. */
+const follow = Effect.fnUntraced(function* (inbox: Mailbox.Inbox, lastEventId?: string) {
+  const inlet = yield* TestInlet
+  const events = yield* Queue.unbounded<ServerSentEvent>()
+  const response = yield* Effect.acquireRelease(
+    Effect.callback<IncomingMessage>((resume) => {
+      request(
+        `${inlet.url}/api/domains/${inbox.domainId}/events/stream`,
+        {
+          agent: false,
+          headers: {
+            authorization: `Bearer ${inbox.key}`,
+            ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId })
+          }
+        },
+        (response) => resume(Effect.succeed(response))
+      ).end()
+    }),
+    (response) => Effect.sync(() => response.destroy())
+  )
+  let text = ""
+  response.setEncoding("utf8").on("error", () => {})
+  response.on("data", (chunk) => {
+    const blocks = (text + chunk).split("\n\n")
+    text = blocks.pop() ?? ""
+    for (const block of blocks) {
+      const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(block)?.[1]
+      const data = field("data")
+      if (data !== undefined) {
+        Queue.offerUnsafe(events, { id: field("id") ?? "", event: field("event") ?? "", data })
+      }
+    }
+  })
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    next: Effect.orDie(Effect.timeout(Queue.take(events), "10 seconds")),
+    hangUp: Effect.sync(() => response.destroy())
+  }
+})
+
+const get = Effect.fnUntraced(function* (inbox: Mailbox.Inbox, query: string) {
+  const inlet = yield* TestInlet
+  return yield* inlet.call("GET", `/api/domains/${inbox.domainId}/events?${query}`, { key: inbox.key })
+})
+
+const send = Effect.fnUntraced(function* (address: string, subject: string) {
+  const inlet = yield* TestInlet
+  yield* Mail.send(inlet.smtpPort, { to: address, subject })
+})
+
+const subjectsOf = ({ json }: Answer): ReadonlyArray<string> =>
+  json.events.map(({ subject }: { readonly subject: string }) => subject)
+
+/** An inbox that has had a mail with each of these subjects, in this order; its events, oldest first. */
+const withMail = Effect.fnUntraced(function* (...subjects: ReadonlyArray<string>) {
+  const inlet = yield* TestInlet
+  const inbox = yield* inlet.inbox()
+  for (const subject of subjects) {
+    yield* send(inbox.address, subject)
+    yield* Mailbox.events(inbox)
+  }
+  return { ...inbox, events: yield* Mailbox.events(inbox) }
+})
+
+layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
+  "Held requests",
+  (it) => {
+    describe("that wait", () => {
+      it.effect("are answered as soon as mail comes", () =>
+        Effect.gen(function* () {
+          const inbox = yield* withMail()
+          const waiting = yield* Effect.forkChild(Effect.timed(get(inbox, "wait=30")))
+          assert.deepStrictEqual(subjectsOf(yield* get(inbox, "wait=1")), [])
+          assert.isUndefined(waiting.pollUnsafe(), "nothing has come yet")
+          yield* send(inbox.address, "here it is")
+          const [time, answer] = yield* Fiber.join(waiting)
+          assert.strictEqual(answer.status, 200)
+          assert.deepStrictEqual(subjectsOf(answer), ["here it is"])
+          assert.isNull(answer.json.next_cursor)
+          assert.strictEqual(answer.json.events[0].delivery.status, "held")
+          assert.isBelow(Duration.toMillis(time), 10_000)
+        })
+      )
+
+      it.effect("are answered at once when something matches already", () =>
+        Effect.gen(function* () {
+          const inbox = yield* withMail("old")
+          const [time, answer] = yield* Effect.timed(get(inbox, "wait=30"))
+          assert.deepStrictEqual(subjectsOf(answer), ["old"])
+          assert.isBelow(Duration.toMillis(time), 5_000)
+        })
+      )
+
+      it.effect("are answered with an empty list when the time is up", () =>
+        Effect.gen(function* () {
+          const inbox = yield* withMail()
+          const [time, answer] = yield* Effect.timed(get(inbox, "wait=1"))
+          assert.strictEqual(answer.status, 200)
+          assert.deepStrictEqual(answer.json, { events: [], next_cursor: null })
+          assert.isAtLeast(Duration.toMillis(time), 990)
+          assert.isBelow(Duration.toMillis(time), 5_000)
+        })
+      )
+
+      it.effect("are not held at all with wait=0", () =>
+        Effect.gen(function* () {
+          const inbox = yield* withMail()
+          const [time, answer] = yield* Effect.timed(get(inbox, "wait=0"))
+          assert.deepStrictEqual(answer.json.events, [])
+          assert.isBelow(Duration.toMillis(time), 900)
+        })
+      )
+
+      it.effect("leave out what was seen, by after or since", () =>
+        Effect.gen(function* () {
+          const inbox = yield* withMail("seen")
+          const [seen] = inbox.events
+          const after = yield* Effect.forkChild(get(inbox, `wait=30&after=${seen.event_id}`))
+          const since = yield* Effect.forkChild(get(inbox, `wait=30&since=${plusOneMillisecond(seen.receivedAt)}`))
+          yield* send(inbox.address, "new")
+          assert.deepStrictEqual(subjectsOf(yield* Fiber.join(after)), ["new"])
+          assert.deepStrictEqual(subjectsOf(yield* Fiber.join(since)), ["new"])
+        })
+      )
+
+      it.effect("go on waiting when what comes does not match", () =>
+        Effect.gen(function* () {
+          const inbox = yield* withMail()
+          const waiting = yield* Effect.forkChild(
+            get(inbox, `wait=30&recipient=${encodeURIComponent(`b@${inbox.domain}`)}`)
+          )
+          yield* send(`a@${inbox.domain}`, "for a")
+          yield* send(`b@${inbox.domain}`, "for b")
+          assert.deepStrictEqual(subjectsOf(yield* Fiber.join(waiting)), ["for b"])
+        })
+      )
+
+      it.effect("are ended by new events alone, not by a delivery that changes", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const receiver = yield* WebhookReceiver
+          const inbox = yield* withMail("old")
+          const path = `/api/domains/${inbox.domainId}`
+          yield* inlet.call("PATCH", `${path}/delivery`, { key: inbox.key, body: { webhookUrl: receiver.url } })
+          const waiting = yield* Effect.forkChild(get(inbox, "wait=2&delivery=delivered"))
+          yield* inlet.call("POST", `${path}/events/${inbox.events[0].event_id}/replay`, { key: inbox.key })
+          yield* receiver.next
+          yield* eventually(get(inbox, "delivery=delivered"), ({ json }) => json.events.length === 1)
+          assert.isUndefined(waiting.pollUnsafe())
+          assert.deepStrictEqual((yield* Fiber.join(waiting)).json, { events: [], next_cursor: null })
+        })
+      )
+
+      it.effect("are not ended by another domain's mail", () =>
+        Effect.gen(function* () {
+          const inbox = yield* withMail()
+          const other = yield* withMail()
+          const waiting = yield* Effect.forkChild(get(inbox, "wait=1"))
+          yield* send(other.address, "not for you")
+          assert.deepStrictEqual((yield* Fiber.join(waiting)).json.events, [])
+        })
+      )
+
+      it.effect("answer 400 with a cursor", () =>
+        Effect.gen(function* () {
+          const inbox = yield* withMail("1", "2")
+          const { json } = yield* get(inbox, "limit=1")
+          const refused = yield* get(inbox, `wait=1&cursor=${json.next_cursor}`)
+          assert.strictEqual(refused.status, 400)
+          assert.match(refused.json.error, /^wait: Expected no cursor/)
+          assert.strictEqual((yield* get(inbox, `wait=0&cursor=${json.next_cursor}`)).status, 200)
+        })
+      )
+    })
+
+    describe("that stream", () => {
+      it.effect("bring each new event, with its id and the payload of its webhook", () =>
+        Effect.gen(function* () {
+          const inbox = yield* withMail("before the stream")
+          const stream = yield* follow(inbox)
+          assert.strictEqual(stream.status, 200)
+          assert.strictEqual(stream.headers["content-type"], "text/event-stream")
+          assert.strictEqual(stream.headers["cache-control"], "no-store")
+
+          yield* send(inbox.address, "one")
+          const one = yield* stream.next
+          yield* send(inbox.address, "two")
+          const two = yield* stream.next
+          const [, first, second] = yield* Mailbox.events(inbox)
+          for (const [sent, listed] of [
+            [one, first],
+            [two, second]
+          ] as const) {
+            const { delivery: _, ...payload } = listed
+            assert.strictEqual(sent.event, "inbound.email.received")
+            assert.strictEqual(sent.id, listed.event_id)
+            assert.deepStrictEqual(JSON.parse(sent.data), payload)
+          }
+        })
+      )
+
+      it.effect("go on behind Last-Event-ID, oldest first", () =>
+        Effect.gen(function* () {
+          const inbox = yield* withMail("1", "2", "3")
+          const [first, second, third] = inbox.events
+          const stream = yield* follow(inbox, first.event_id)
+          assert.strictEqual((yield* stream.next).id, second.event_id)
+          assert.strictEqual((yield* stream.next).id, third.event_id)
+          yield* send(inbox.address, "4")
+          assert.strictEqual(JSON.parse((yield* stream.next).data).subject, "4")
+        })
+      )
+
+      it.effect("bring everything once when mail comes while a client reconnects again and again", () =>
+        Effect.gen(function* () {
+          const inbox = yield* withMail("0")
+          let last: string = inbox.events[0].event_id
+          const heard: Array<string> = []
+          yield* Effect.forkChild(Effect.forEach(Array.range(1, 12), (n) => send(inbox.address, `${n}`)))
+          while (heard.length < 12) {
+            yield* Effect.scoped(
+              Effect.gen(function* () {
+                const stream = yield* follow(inbox, last)
+                const { data, id } = yield* stream.next
+                heard.push(JSON.parse(data).subject)
+                last = id
+              })
+            )
+          }
+          assert.deepStrictEqual(heard, Array.range(1, 12).map(String))
+        })
+      )
+
+      it.effect("tell two followers the same, and nobody of another domain", () =>
+        Effect.gen(function* () {
+          const inbox = yield* withMail()
+          const other = yield* withMail()
+          const one = yield* follow(inbox)
+          const two = yield* follow(inbox)
+          const stranger = yield* follow(other)
+          yield* send(inbox.address, "for both")
+          assert.deepStrictEqual(yield* one.next, yield* two.next)
+          yield* send(other.address, "for the other")
+          assert.strictEqual(JSON.parse((yield* stranger.next).data).subject, "for the other")
+        })
+      )
+
+      it.effect("answer 400 to a Last-Event-ID that is no event of the domain, and keep no place", () =>
+        Effect.gen(function* () {
+          const inbox = yield* withMail()
+          for (const _ of Array.range(1, 25)) {
+            const refused = yield* follow(inbox, "01890000-0000-7000-8000-000000000000")
+            assert.strictEqual(refused.status, 400)
+          }
+          assert.strictEqual((yield* follow(inbox)).status, 200)
+        })
+      )
+    })
+
+    describe("are at most twenty of a workspace", () => {
+      const tooMany = ({ headers, json, status }: Answer) => {
+        assert.strictEqual(status, 429)
+        assert.deepStrictEqual(Object.keys(json), ["error"])
+        assert.match(json.error, /20 waits and streams/)
+        assert.match(headers["retry-after"] ?? "", /^[1-9]\d*$/)
+      }
+
+      it.effect("as streams; the next wait or stream answers 429, and everything else is served", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const inbox = yield* withMail("one")
+          const streams = yield* Effect.forEach(Array.range(1, 20), () => follow(inbox), { concurrency: "unbounded" })
+          assert.deepStrictEqual(
+            streams.map(({ status }) => status),
+            Array.replicate(200, 20)
+          )
+          tooMany(yield* get(inbox, "wait=1"))
+          tooMany(yield* inlet.call("GET", `/api/domains/${inbox.domainId}/events/stream`, { key: inbox.key }))
+
+          assert.strictEqual((yield* get(inbox, "limit=1")).status, 200)
+          assert.strictEqual((yield* get(inbox, "wait=0")).status, 200)
+          const other = yield* withMail("another workspace")
+          assert.strictEqual((yield* get(other, "wait=1")).status, 200)
+          assert.strictEqual((yield* follow(other)).status, 200)
+        })
+      )
+
+      it.effect("as waits; the one too many answers 429 at once", () =>
+        Effect.gen(function* () {
+          const inbox = yield* withMail()
+          const answers = yield* Queue.unbounded<Answer>()
+          const waits = yield* Effect.forEach(Array.range(1, 21), () =>
+            Effect.forkChild(Effect.flatMap(get(inbox, "wait=60"), (answer) => Queue.offer(answers, answer)))
+          )
+          tooMany(yield* Effect.orDie(Effect.timeout(Queue.take(answers), "10 seconds")))
+          assert.isTrue(Option.isNone(yield* Queue.poll(answers)), "the others are held")
+
+          yield* send(inbox.address, "ends them all")
+          const ended = yield* Effect.forEach(Array.range(1, 20), () => Queue.take(answers))
+          for (const answer of ended) assert.deepStrictEqual(subjectsOf(answer), ["ends them all"])
+          yield* Fiber.joinAll(waits)
+          assert.strictEqual((yield* get(inbox, "wait=1")).status, 200)
+        })
+      )
+
+      it.effect("and a client that hangs up gives its place back", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const inbox = yield* withMail()
+          const wait = yield* Effect.forkChild(get(inbox, "wait=60"))
+          const streams = yield* Effect.forEach(Array.range(1, 19), () => follow(inbox), { concurrency: "unbounded" })
+          yield* eventually(
+            inlet.call("HEAD", `/api/domains/${inbox.domainId}/events/stream`, { key: inbox.key }),
+            ({ status }) => status === 429
+          )
+
+          yield* Fiber.interrupt(wait)
+          const afterWait = yield* eventually(follow(inbox), ({ status }) => status === 200)
+          tooMany(yield* get(inbox, "wait=1"))
+          yield* afterWait.hangUp
+          yield* Effect.forEach(streams, ({ hangUp }) => hangUp)
+          const again = yield* eventually(
+            Effect.forEach(Array.range(1, 20), () => follow(inbox)).pipe(
+              Effect.tap((opened) => Effect.forEach(opened, ({ hangUp }) => hangUp))
+            ),
+            (opened) => opened.every(({ status }) => status === 200)
+          )
+          assert.lengthOf(again, 20)
+        })
+      )
+
+      it.effect("and HEAD, which is answered at once, keeps no place", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const inbox = yield* withMail()
+          for (const _ of Array.range(1, 25)) {
+            const { status } = yield* inlet.call("HEAD", `/api/domains/${inbox.domainId}/events/stream`, {
+              key: inbox.key
+            })
+            assert.strictEqual(status, 200)
+          }
+          assert.strictEqual((yield* follow(inbox)).status, 200)
+        })
+      )
+    })
+  }
+)
+
+function plusOneMillisecond(time: string): string {
+  const [whole, milliseconds] = [time.slice(0, -4), Number(time.slice(-4, -1))]
+  return milliseconds === 999 ? `${whole}999Z` : `${whole}${`${milliseconds + 1}`.padStart(3, "0")}Z`
+}

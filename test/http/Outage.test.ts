@@ -1,0 +1,138 @@
+import { createServer as createHttpServer } from "node:http"
+import { createServer, type Socket } from "node:net"
+import { NodeHttpServer } from "@effect/platform-node"
+import { assert, describe, layer } from "@effect/vitest"
+import { Context, Duration, Effect, Layer, Logger, Redacted } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpApi, HttpApiBuilder } from "effect/http-api"
+import { SqlClient } from "effect/sql"
+import * as Database from "../../src/Database.ts"
+import * as Edge from "../../src/http/Edge.ts"
+import { SystemApi } from "../../src/http/SystemApi.ts"
+import * as SystemHandlers from "../../src/http/SystemHandlers.ts"
+import { ValidationErrors } from "../../src/http/ValidationErrors.ts"
+import * as Ports from "../Ports.ts"
+import { call } from "../TestInlet.ts"
+
+class Url extends Context.Service<Url, string>()("inlet/test/http/Outage/Url") {}
+
+const SystemAlone = HttpApi.make("inlet").add(SystemApi).middleware(ValidationErrors)
+
+const handlers = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const asks = Effect.as(Effect.orDie(sql`SELECT 1`), HttpServerResponse.text("it answers"))
+    yield* router.add("GET", "/asks", asks)
+    yield* router.add("GET", "/writes", Effect.orDie(sql.withTransaction(asks)))
+    yield* router.add("GET", "/breaks", Effect.die(new Error("SELECT secret FROM /home/service/Bug.ts")))
+  })
+)
+
+/** Routes that ask a database at this port, over a real socket. */
+const served = (databasePort: number) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const port = yield* Ports.free
+      const routes = Layer.mergeAll(HttpApiBuilder.layer(SystemAlone), handlers, Edge.layer).pipe(
+        Layer.provide(SystemHandlers.layer),
+        Layer.provide(ValidationErrors.layer),
+        Layer.provide(Database.layerPostgres(Redacted.make(`postgres://inlet:secret@127.0.0.1:${databasePort}/inlet`)))
+      )
+      return HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
+        Layer.provide(NodeHttpServer.layer(() => createHttpServer(), { host: "127.0.0.1", port })),
+        Layer.merge(Layer.succeed(Url, `http://127.0.0.1:${port}`)),
+        // What fails is logged; this file makes it fail.
+        Layer.provide(Logger.layer([]))
+      )
+    })
+  )
+
+const nobodyListens = Layer.unwrap(Effect.map(Ports.free, served))
+
+/** A server that does this with every connection. */
+const listening = (greet: (socket: Socket) => void) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const port = yield* Ports.free
+      const sockets = new Set<Socket>()
+      const server = createServer((socket) => {
+        sockets.add(socket.on("error", () => {}))
+        greet(socket)
+      })
+      yield* Effect.acquireRelease(
+        Effect.callback<void>((resume) => void server.listen(port, "127.0.0.1", () => resume(Effect.void))),
+        () =>
+          Effect.callback<void>((resume) => {
+            for (const socket of sockets) socket.destroy()
+            server.close(() => resume(Effect.void))
+          })
+      )
+      return served(port)
+    })
+  )
+
+const get = Effect.fnUntraced(function* (path: string) {
+  return yield* call(yield* Url, "GET", path)
+})
+
+const assertUnavailable = Effect.fnUntraced(function* (path: string) {
+  const [time, { headers, json, status, text }] = yield* Effect.timed(get(path))
+  assert.strictEqual(status, 503, path)
+  assert.deepStrictEqual(Object.keys(json), ["error"])
+  assert.match(json.error, /^The database /)
+  assert.match(headers["retry-after"] ?? "", /^[1-9]\d*$/)
+  assert.isString(headers["x-request-id"])
+  assert.notMatch(text, /SELECT|127\.0\.0\.1|secret|ECONN|\.ts/)
+  assert.isBelow(Duration.toMillis(time), 8_000)
+})
+
+const options = { excludeTestServices: true, timeout: "60 seconds" } as const
+
+describe("While the database", () => {
+  layer(nobodyListens, options)("is down", (it) => {
+    it.effect("requests that need it answer 503 with Retry-After", () =>
+      Effect.gen(function* () {
+        yield* assertUnavailable("/ready")
+        yield* assertUnavailable("/asks")
+        yield* assertUnavailable("/writes")
+      })
+    )
+
+    it.effect("the process still says that it serves", () =>
+      Effect.gen(function* () {
+        assert.strictEqual((yield* get("/health")).status, 200)
+      })
+    )
+
+    it.effect("a bug is still a bug: 500 that tells nothing but a request id", () =>
+      Effect.gen(function* () {
+        const { headers, status, text } = yield* get("/breaks")
+        assert.strictEqual(status, 500)
+        assert.strictEqual(text, '{"error":"internal error"}')
+        assert.isString(headers["x-request-id"])
+      })
+    )
+  })
+
+  layer(
+    listening((socket) => socket.destroy()),
+    options
+  )("drops connections", (it) => {
+    it.effect("requests that need it answer 503 with Retry-After", () =>
+      Effect.gen(function* () {
+        yield* assertUnavailable("/ready")
+        yield* assertUnavailable("/asks")
+        yield* assertUnavailable("/writes")
+      })
+    )
+  })
+
+  layer(
+    listening(() => {}),
+    options
+  )("hangs", (it) => {
+    it.effect("requests that need it answer 503 within seconds", () =>
+      Effect.all([assertUnavailable("/ready"), assertUnavailable("/asks")], { concurrency: "unbounded" })
+    )
+  })
+})

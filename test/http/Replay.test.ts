@@ -1,0 +1,323 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Array, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { eventually } from "../Eventually.ts"
+import * as Mail from "../Mail.ts"
+import * as Mailbox from "../Mailbox.ts"
+import { type Answer, TestInlet } from "../TestInlet.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
+const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+type Inbox = Mailbox.Inbox & { readonly domain: string; readonly address: string }
+
+const replay = Effect.fnUntraced(function* (inbox: Inbox, eventId: string, query = "") {
+  const inlet = yield* TestInlet
+  return yield* inlet.call("POST", `/api/domains/${inbox.domainId}/events/${eventId}/replay${query}`, {
+    key: inbox.key
+  })
+})
+
+const attempts = Effect.fnUntraced(function* (inbox: Inbox, query = "") {
+  const inlet = yield* TestInlet
+  return yield* inlet.call("GET", `/api/domains/${inbox.domainId}/delivery-attempts${query}`, { key: inbox.key })
+})
+
+const setWebhook = Effect.fnUntraced(function* (inbox: Inbox, webhookUrl: string | null) {
+  const inlet = yield* TestInlet
+  return yield* inlet.call("PATCH", `/api/domains/${inbox.domainId}/delivery`, { key: inbox.key, body: { webhookUrl } })
+})
+
+/** The only event of an inbox, once its delivery is in this state. */
+const eventIn = (inbox: Inbox, state: string) =>
+  Effect.map(
+    eventually(Mailbox.events(inbox), ([event]) => event?.delivery.status === state),
+    ([event]) => event
+  )
+
+/** An inbox whose one event has got this answer from the webhook. */
+const answered = Effect.fnUntraced(function* (status: number) {
+  const inlet = yield* TestInlet
+  const receiver = yield* WebhookReceiver
+  const inbox = yield* inlet.inbox(receiver.url)
+  yield* receiver.answerWith(status)
+  yield* Mail.send(inlet.smtpPort, { to: inbox.address })
+  yield* receiver.next
+  yield* eventually(attempts(inbox), ({ json }) => json.deliveryAttempts.length === 1)
+  return inbox
+})
+
+const World = Layer.merge(
+  TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h", ADMIN_TOKEN: "operator" }),
+  WebhookReceiver.layer
+)
+
+layer(World, { excludeTestServices: true, timeout: "60 seconds" })("After the delivery", (it) => {
+  describe("a replay", () => {
+    it.effect("is queued at once with 202, and its attempts are numbered on", () =>
+      Effect.gen(function* () {
+        const receiver = yield* WebhookReceiver
+        const inbox = yield* answered(410)
+        const event = yield* eventIn(inbox, "dead")
+        assert.strictEqual(event.delivery.attempts, 1)
+
+        const { json, status } = yield* replay(inbox, event.event_id)
+        assert.strictEqual(status, 202)
+        assert.deepStrictEqual(Object.keys(json), ["event_id", "delivery"])
+        assert.strictEqual(json.event_id, event.event_id)
+        assert.strictEqual(json.delivery.status, "pending")
+        assert.strictEqual(json.delivery.attempts, 1)
+        assert.match(json.delivery.nextAttemptAt, time)
+        assert.isNull(json.delivery.deliveredAt)
+
+        const request = yield* receiver.next
+        assert.strictEqual(request.headers["x-service-event-id"], event.event_id)
+        const delivered = yield* eventIn(inbox, "delivered")
+        assert.strictEqual(delivered.delivery.attempts, 2)
+        assert.isNull(delivered.delivery.lastError)
+        const listed = yield* attempts(inbox)
+        assert.deepStrictEqual(
+          listed.json.deliveryAttempts.map(({ attempt, ok }: Record<string, unknown>) => [attempt, ok]),
+          [
+            [2, true],
+            [1, false]
+          ]
+        )
+      })
+    )
+
+    it.effect("starts a fresh budget: what fails after it is tried again as from the first", () =>
+      Effect.gen(function* () {
+        const receiver = yield* WebhookReceiver
+        const inbox = yield* answered(410)
+        const event = yield* eventIn(inbox, "dead")
+        // With one delay in the settings a budget is two attempts.
+        yield* receiver.answerWith(500)
+        yield* replay(inbox, event.event_id)
+        yield* receiver.next
+        const failed = yield* eventually(
+          eventIn(inbox, "pending"),
+          ({ delivery }) => delivery.lastError === "the webhook answered 500"
+        )
+        assert.strictEqual(failed.delivery.attempts, 2)
+      })
+    )
+
+    it.effect("of a delivery that waits for its next attempt goes out now", () =>
+      Effect.gen(function* () {
+        const receiver = yield* WebhookReceiver
+        const inbox = yield* answered(500)
+        const event = yield* eventIn(inbox, "pending")
+        assert.strictEqual((yield* replay(inbox, event.event_id)).status, 202)
+        yield* receiver.next
+        yield* eventIn(inbox, "delivered")
+      })
+    )
+
+    it.effect("sends mail that came before there was a webhook; setting one does not", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const receiver = yield* WebhookReceiver
+        const inbox = yield* inlet.inbox()
+        yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject: "old" })
+        const old = yield* eventIn(inbox, "held")
+        yield* setWebhook(inbox, receiver.url)
+        yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject: "new" })
+        assert.strictEqual((yield* receiver.next).event.subject, "new")
+        assert.strictEqual((yield* eventIn(inbox, "held")).event_id, old.event_id)
+
+        yield* replay(inbox, old.event_id)
+        assert.strictEqual((yield* receiver.next).event.subject, "old")
+      })
+    )
+
+    it.effect("of what is delivered answers 409, unless it is forced", () =>
+      Effect.gen(function* () {
+        const receiver = yield* WebhookReceiver
+        const inbox = yield* answered(200)
+        const event = yield* eventIn(inbox, "delivered")
+        for (const query of ["", "?force=false"]) {
+          const { json, status } = yield* replay(inbox, event.event_id, query)
+          assert.strictEqual(status, 409)
+          assert.match(json.error, /already delivered.*force=true/)
+        }
+        assert.strictEqual((yield* replay(inbox, event.event_id, "?force=maybe")).status, 400)
+
+        assert.strictEqual((yield* replay(inbox, event.event_id, "?force=true")).status, 202)
+        const again = yield* receiver.next
+        assert.strictEqual(again.headers["x-service-event-id"], event.event_id)
+        const delivered = yield* eventually(eventIn(inbox, "delivered"), ({ delivery }) => delivery.attempts === 2)
+        assert.isNull(delivered.delivery.lastError)
+      })
+    )
+
+    it.effect("answers 409 while no webhook is set, forced or not", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        yield* Mail.send(inlet.smtpPort, { to: inbox.address })
+        const event = yield* eventIn(inbox, "held")
+        for (const query of ["", "?force=true"]) {
+          const { json, status } = yield* replay(inbox, event.event_id, query)
+          assert.strictEqual(status, 409)
+          assert.match(json.error, /no webhook/)
+        }
+        yield* eventIn(inbox, "held")
+      })
+    )
+
+    it.effect("answers 409 while the domain is disabled, forced or not", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const receiver = yield* WebhookReceiver
+        const inbox = yield* answered(410)
+        const event = yield* eventIn(inbox, "dead")
+        yield* inlet.call("POST", `/admin/domains/${inbox.domain}/disable`, { key: "operator" })
+        const before = (yield* receiver.all).length
+        for (const query of ["", "?force=true"]) {
+          const { json, status } = yield* replay(inbox, event.event_id, query)
+          assert.strictEqual(status, 409)
+          assert.match(json.error, /disabled/)
+        }
+        yield* eventIn(inbox, "dead")
+        assert.strictEqual((yield* receiver.all).length, before)
+      })
+    )
+
+    it.effect("asked for twenty times at once is one job", () =>
+      Effect.gen(function* () {
+        const receiver = yield* WebhookReceiver
+        const inbox = yield* answered(410)
+        const event = yield* eventIn(inbox, "dead")
+        const before = (yield* receiver.all).length
+        // The webhook holds its answer until every request to replay has been answered.
+        const held: Array<() => void> = []
+        yield* receiver.answerWith((_request, response) => void held.push(() => response.writeHead(200).end()))
+        const answers = yield* Effect.forEach(Array.range(1, 20), () => replay(inbox, event.event_id), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(Array.dedupe(answers.map(({ status }) => status)), [202])
+        yield* receiver.next
+        for (const release of held) release()
+        const delivered = yield* eventIn(inbox, "delivered")
+        assert.strictEqual(delivered.delivery.attempts, 2)
+        assert.strictEqual((yield* receiver.all).length, before + 1)
+      })
+    )
+  })
+
+  describe("the list of attempts", () => {
+    it.effect("is empty before the first", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { json, status } = yield* attempts(yield* inlet.inbox())
+        assert.strictEqual(status, 200)
+        assert.deepStrictEqual(json, { deliveryAttempts: [], next_cursor: null })
+      })
+    )
+
+    it.effect("records each request and what became of it, newest first", () =>
+      Effect.gen(function* () {
+        const receiver = yield* WebhookReceiver
+        const inbox = yield* answered(500)
+        const event = yield* eventIn(inbox, "pending")
+        yield* receiver.answerWith({ status: 204, body: "" })
+        yield* replay(inbox, event.event_id)
+        yield* receiver.next
+        yield* eventIn(inbox, "delivered")
+
+        const { json } = yield* attempts(inbox)
+        const [second, first] = json.deliveryAttempts
+        assert.deepStrictEqual(first, {
+          id: first.id,
+          event_id: event.event_id,
+          attempt: 1,
+          url: receiver.url,
+          requestedAt: first.requestedAt,
+          durationMs: first.durationMs,
+          statusCode: 500,
+          ok: false,
+          error: "the webhook answered 500",
+          responseBody: '{"ok":true}'
+        })
+        assert.match(first.id, uuid)
+        assert.match(first.requestedAt, time)
+        assert.isAtLeast(first.durationMs, 0)
+        assert.strictEqual(second.attempt, 2)
+        assert.strictEqual(second.statusCode, 204)
+        assert.isTrue(second.ok)
+        assert.isNull(second.error)
+        assert.strictEqual(second.responseBody, "")
+      })
+    )
+
+    it.effect("is told in pages, and by event", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const receiver = yield* WebhookReceiver
+        const inbox = yield* inlet.inbox(receiver.url)
+        for (const subject of ["1", "2", "3"]) {
+          yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject })
+          yield* receiver.next
+          yield* eventually(attempts(inbox), ({ json }) => json.deliveryAttempts.length === Number(subject))
+        }
+        const events = yield* Mailbox.events(inbox)
+        const ids = (answer: { readonly json: { readonly deliveryAttempts: ReadonlyArray<{ event_id: string }> } }) =>
+          answer.json.deliveryAttempts.map(({ event_id }) => event_id)
+
+        const first = yield* attempts(inbox, "?limit=2")
+        assert.deepStrictEqual(ids(first), [events[2].event_id, events[1].event_id])
+        const second = yield* attempts(inbox, `?limit=2&cursor=${first.json.next_cursor}`)
+        assert.deepStrictEqual(ids(second), [events[0].event_id])
+        assert.isNull(second.json.next_cursor)
+        const exact = yield* attempts(inbox, "?limit=3")
+        assert.isNull(exact.json.next_cursor)
+        const one = yield* attempts(inbox, `?event_id=${events[1].event_id}`)
+        assert.deepStrictEqual(ids(one), [events[1].event_id])
+      })
+    )
+
+    it.effect("misses none where several began in the same millisecond", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const inbox = yield* answered(500)
+        yield* sql`
+          INSERT INTO delivery_attempts (id, event_id, domain_id, attempt, url, requested_at, ok)
+          SELECT gen_random_uuid(), event_id, domain_id, 1 + n, url, requested_at, false
+          FROM delivery_attempts, generate_series(1, 9) AS n WHERE domain_id = ${inbox.domainId}
+        `
+        const seen: Array<number> = []
+        let cursor: string | null = ""
+        while (cursor !== null) {
+          const page: Answer = yield* attempts(inbox, `?limit=3${cursor === "" ? "" : `&cursor=${cursor}`}`)
+          seen.push(...page.json.deliveryAttempts.map(({ attempt }: { readonly attempt: number }) => attempt))
+          cursor = page.json.next_cursor
+        }
+        assert.deepStrictEqual(
+          seen.toSorted((a, b) => a - b),
+          Array.range(1, 10)
+        )
+      })
+    )
+
+    it.effect("answers 400 to a query that says nothing, naming it", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        for (const [name, value] of [
+          ["limit", "0"],
+          ["limit", "101"],
+          ["limit", "x"],
+          ["cursor", "x"],
+          ["event_id", "x"],
+          ["event_id", ""]
+        ]) {
+          const { json, status } = yield* attempts(inbox, `?${name}=${value}`)
+          assert.strictEqual(status, 400, `${name}=${value}`)
+          assert.match(json.error, new RegExp(`^${name}: Expected `))
+        }
+      })
+    )
+  })
+})

@@ -1,0 +1,320 @@
+import { connect } from "node:net"
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { type Answer, TestInlet } from "../TestInlet.ts"
+
+const uuid = "01890000-0000-7000-8000-000000000000"
+
+const assertError = ({ headers, json, status, text }: Answer, expected: number, message = /./) => {
+  assert.strictEqual(status, expected, text.slice(0, 200))
+  assert.match(headers["content-type"] ?? "", /^application\/json/)
+  assert.deepStrictEqual(Object.keys(json), ["error"])
+  assert.match(json.error, message)
+  assert.notMatch(json.error, /SELECT|INSERT|node_modules|\.ts:|\n {4}at /)
+}
+
+/** Writes pieces on one raw connection until the server has answered and closed, or has answered all it will. */
+const speak = (url: string, ...pieces: ReadonlyArray<string | Buffer>) =>
+  Effect.callback<string>((resume) => {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1").setEncoding("latin1")
+    let heard = ""
+    const write = ([piece, ...rest]: ReadonlyArray<string | Buffer>): void => {
+      if (piece !== undefined && !socket.destroyed) socket.write(piece, () => setImmediate(write, rest))
+    }
+    socket.on("data", (chunk) => {
+      heard += chunk
+      if (/\r\n\r\n/.test(heard)) socket.end()
+    })
+    socket.on("error", () => {})
+    socket.on("close", () => resume(Effect.succeed(heard)))
+    write(pieces)
+    return Effect.sync(() => socket.destroy())
+  }).pipe(Effect.timeoutOrElse({ duration: "10 seconds", orElse: () => Effect.succeed("no answer within 10 s") }))
+
+const head = (...lines: ReadonlyArray<string>) => `${[...lines, "Host: inlet.example"].join("\r\n")}\r\n\r\n`
+
+layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("Requests", (it) => {
+  describe("that no route takes", () => {
+    it.effect("answer 404, without a key too", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        for (const path of ["/nope", "/api", "/api/", "/api/workspaces/", "/api/nope?a=b", "/api/domains/%zz"]) {
+          assertError(yield* inlet.call("GET", path), 404)
+        }
+      })
+    )
+
+    it.effect("answer 404 to a method that the path does not have, and never 500", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { key } = yield* inlet.workspace
+        assertError(yield* inlet.call("GET", "/api/workspaces", { key }), 404)
+        assertError(yield* inlet.call("PUT", "/api/domains", { key, body: {} }), 404)
+        assertError(yield* inlet.call("DELETE", "/api/instant-inbox", { key }), 404)
+        assertError(yield* inlet.call("PATCH", "/health", { body: {} }), 404)
+        assertError(yield* inlet.call("OPTIONS", "/api/domains", { key }), 404)
+      })
+    )
+
+    it.effect("answer HEAD as GET without a body", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const found = yield* inlet.call("HEAD", "/health")
+        assert.strictEqual(found.status, 200)
+        assert.strictEqual(found.text, "")
+        const missing = yield* inlet.call("HEAD", "/nope")
+        assert.strictEqual(missing.status, 404)
+        assert.strictEqual(missing.text, "")
+      })
+    )
+
+    it.effect("take no notice of a body on GET", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const body = "{not json"
+        const answer = yield* speak(
+          inlet.url,
+          head("GET /health HTTP/1.1", "Content-Type: application/json", `Content-Length: ${body.length}`) + body
+        )
+        assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/)
+      })
+    )
+  })
+
+  describe("whose id is no UUID", () => {
+    it.effect("answer 404 like those of an unknown one", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { domainId, key } = yield* inlet.inbox()
+        for (const id of ["1", "undefined", `${uuid}0`, "%00", "..%2f..", "'%20OR%201=1--", "%F0%9F%9B%A9"]) {
+          for (const path of ["", "/mx", "/events", "/events/stream", "/delivery-attempts", `/events/${uuid}`]) {
+            assertError(yield* inlet.call("GET", `/api/domains/${id}${path}`, { key }), 404)
+          }
+          assertError(yield* inlet.call("POST", `/api/domains/${id}/verify`, { key }), 404)
+          assertError(yield* inlet.call("DELETE", `/api/domains/${id}`, { key }), 404)
+          const one = `/api/domains/${domainId}/events/${id}`
+          assertError(yield* inlet.call("GET", one, { key }), 404)
+          assertError(yield* inlet.call("GET", `${one}/raw`, { key }), 404)
+          assertError(yield* inlet.call("GET", `${one}/attachments/0`, { key }), 404)
+          assertError(yield* inlet.call("POST", `${one}/replay`, { key }), 404)
+        }
+      })
+    )
+  })
+
+  describe("with a body", () => {
+    it.effect("answer 400 when it is not JSON", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        for (const body of [
+          "{",
+          '{"name":',
+          "name=ada",
+          "\0",
+          '{"name":"a"}}',
+          "{'name':'a'}",
+          '{"name":"a\nb"}',
+          " "
+        ]) {
+          assertError(yield* inlet.call("POST", "/api/workspaces", { body }), 400)
+        }
+      })
+    )
+
+    it.effect("answer 400 when it is JSON of another form, naming the field", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        for (const body of ["null", "[]", "5", '"name"', "true", "", "[".repeat(100_000) + "]".repeat(100_000)]) {
+          assertError(yield* inlet.call("POST", "/api/workspaces", { body }), 400, /Expected/)
+        }
+        for (const body of [
+          "{}",
+          '{"name":1e999}',
+          '{"name":{"__proto__":{}}}',
+          '{"__proto__":{"name":"a"}}',
+          `{"name":${"[".repeat(100_000)}${"]".repeat(100_000)}}`
+        ]) {
+          assertError(yield* inlet.call("POST", "/api/workspaces", { body }), 400, /^name: Expected /)
+        }
+      })
+    )
+
+    it.effect("pass over fields that nobody asked for", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const fields = Array.from({ length: 10_000 }, (_, index) => `"f${index}":${index}`).join(",")
+        const { status } = yield* inlet.call("POST", "/api/workspaces", { body: `{"name":"a",${fields}}` })
+        assert.strictEqual(status, 201)
+      })
+    )
+
+    it.effect("answer 400 when the name is not UTF-8", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const body = Buffer.concat([Buffer.from('{"name":"a'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')])
+        const answer = yield* speak(
+          inlet.url,
+          head("POST /api/workspaces HTTP/1.1", "Content-Type: application/json", `Content-Length: ${body.length}`),
+          body
+        )
+        assert.match(answer, /^HTTP\/1\.1 400 /)
+        assert.match(answer, /\{"error":"name: Expected [^"]+"\}$/)
+      })
+    )
+
+    it.effect("answer 400 when the content type is another one", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        for (const type of [
+          "application/x-www-form-urlencoded",
+          "text/plain",
+          "application/xml",
+          "multipart/form-data",
+          "x"
+        ]) {
+          const answer = yield* inlet.call("POST", "/api/workspaces", {
+            body: '{"name":"a"}',
+            headers: { "content-type": type }
+          })
+          assertError(answer, 400, /^Content-Type: Expected application\/json$/)
+        }
+        const charset = yield* inlet.call("POST", "/api/workspaces", {
+          body: '{"name":"a"}',
+          headers: { "content-type": "application/json; charset=utf-8" }
+        })
+        assert.strictEqual(charset.status, 201)
+      })
+    )
+
+    it.effect("need none where there is nothing to say", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { key } = yield* inlet.workspace
+        const bare = yield* speak(
+          inlet.url,
+          head("POST /api/instant-inbox HTTP/1.1", `Authorization: Bearer ${key}`, "Content-Length: 0")
+        )
+        assert.match(bare, /^HTTP\/1\.1 201 /)
+        assert.strictEqual((yield* inlet.call("POST", "/api/instant-inbox", { key, body: "{}" })).status, 200)
+      })
+    )
+
+    it.effect("take 256 KiB, and answer 413 to a byte more", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const filled = (length: number) => {
+          const [start, end] = ['{"name":"a","filler":"', '"}']
+          return `${start}${"x".repeat(length - start.length - end.length)}${end}`
+        }
+        const fits = yield* inlet.call("POST", "/api/workspaces", { body: filled(256 * 1_024) })
+        assert.strictEqual(fits.status, 201)
+        const over = yield* inlet.call("POST", "/api/workspaces", { body: filled(256 * 1_024 + 1) })
+        assertError(over, 413, /256 KiB/)
+      })
+    )
+
+    it.effect("answer 413 to a length that is announced, before the body comes", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const answer = yield* speak(
+          inlet.url,
+          head("POST /api/workspaces HTTP/1.1", "Content-Type: application/json", "Content-Length: 62914560")
+        )
+        assert.match(answer, /^HTTP\/1\.1 413 /)
+        assert.match(answer, /\{"error":"The body is larger than 256 KiB"\}$/)
+      })
+    )
+
+    it.effect("answer 413 to chunks that grow over it", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const chunk = `10000\r\n${"x".repeat(0x10000)}\r\n`
+        const answer = yield* speak(
+          inlet.url,
+          head("POST /api/workspaces HTTP/1.1", "Content-Type: application/json", "Transfer-Encoding: chunked"),
+          '1\r\n"\r\n',
+          ...Array.from({ length: 64 }, () => chunk)
+        )
+        assert.match(answer, /^HTTP\/1\.1 413 /)
+        assert.match(answer, /\{"error":"The body is larger than 256 KiB"\}/)
+      })
+    )
+
+    it.effect("answer 401 rather than 400 without a key", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        assertError(yield* inlet.call("POST", "/api/domains", { body: "{" }), 401)
+        assertError(yield* inlet.call("GET", "/api/domains/1"), 401)
+      })
+    )
+  })
+
+  describe("that are hardly HTTP", () => {
+    it.effect("are refused with 4xx and a closed connection, and the next one is served", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const requests = [
+          "MAIL FROM:<a@example.com>\r\n\r\n",
+          head("GET /health HTTP/1.1", "Content-Length: 5", "Transfer-Encoding: chunked"),
+          head("GET /health HTTP/1.1", "Content-Length: 5", "Content-Length: 6"),
+          head("GET /health HTTP/1.1", "Transfer-Encoding: chunked, identity"),
+          head("GET /health HTTP/1.1", `X-Flood: ${"x".repeat(100_000)}`),
+          head(`GET /${"x".repeat(100_000)} HTTP/1.1`),
+          head("GET /health HTTP/1.1", "Bad Header: x")
+        ]
+        for (const request of requests) {
+          assert.match(yield* speak(inlet.url, request), /^HTTP\/1\.1 4\d\d /, request.slice(0, 60))
+          assert.strictEqual((yield* inlet.call("GET", "/health")).status, 200)
+        }
+      })
+    )
+  })
+
+  describe("with an X-Request-Id", () => {
+    it.effect("have it echoed when it is a sane token", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        for (const id of ["a", "trace-1.2_3:4", uuid, "x".repeat(128)]) {
+          const { headers } = yield* inlet.call("GET", "/health", { headers: { "x-request-id": id } })
+          assert.strictEqual(headers["x-request-id"], id)
+        }
+      })
+    )
+
+    it.effect("get another one when it is not", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        for (const id of ["", "x".repeat(129), "two words", '<script>"', "a,b", "a;b=c", "\u00e4"]) {
+          const { headers } = yield* inlet.call("GET", "/health", { headers: { "x-request-id": id } })
+          assert.match(headers["x-request-id"] ?? "", /^[\da-f-]{36}$/, id)
+        }
+      })
+    )
+
+    it.effect("or without one, have one of their own on every answer", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { domainId, key } = yield* inlet.inbox()
+        const answers = [
+          yield* inlet.call("GET", "/health"),
+          yield* inlet.call("GET", "/docs"),
+          yield* inlet.call("GET", "/metrics"),
+          yield* inlet.call("GET", "/nope"),
+          yield* inlet.call("GET", "/api/domains"),
+          yield* inlet.call("GET", "/api/domains", { key }),
+          yield* inlet.call("POST", "/api/domains", { key, body: "{" }),
+          yield* inlet.call("POST", "/api/workspaces", { body: "x".repeat(300_000) }),
+          yield* inlet.call("HEAD", `/api/domains/${domainId}/events/stream`, { key }),
+          yield* inlet.call("DELETE", `/api/domains/${domainId}`, { key })
+        ]
+        assert.deepStrictEqual(
+          answers.map(({ status }) => status),
+          [200, 200, 200, 404, 401, 200, 400, 413, 200, 204]
+        )
+        const ids = answers.map(({ headers }) => headers["x-request-id"] ?? "none")
+        for (const id of ids) assert.match(id, /^[\da-f-]{36}$/)
+        assert.strictEqual(new Set(ids).size, answers.length)
+      })
+    )
+  })
+})

@@ -1,0 +1,61 @@
+import { assert, layer } from "@effect/vitest"
+import { ConfigProvider, Effect, Exit, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { SecretsKey } from "../../src/workspaces/SecretsKey.ts"
+import * as TestDatabase from "../TestDatabase.ts"
+
+/** A process that was given this byte, 32 times, as its key. */
+const withKey = (byte: number) =>
+  SecretsKey.layer.pipe(
+    Layer.provide(
+      ConfigProvider.layer(
+        ConfigProvider.fromUnknown({ SECRETS_KEY: Buffer.alloc(32, byte).toString("base64"), DATA_DIR: "unused" })
+      )
+    ),
+    Layer.fresh
+  )
+
+const secret = Redacted.make("whsec_a secret")
+
+layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })("SecretsKey", (it) => {
+  it.effect("opens what it sealed, in a later process with the same key too", () =>
+    Effect.gen(function* () {
+      const sealed = yield* SecretsKey.use((key) => key.seal(secret, "ada")).pipe(Effect.provide(withKey(1)))
+      const opened = yield* SecretsKey.use((key) => key.open(sealed, "ada")).pipe(Effect.provide(withKey(1)))
+      assert.strictEqual(Redacted.value(opened), "whsec_a secret")
+    })
+  )
+
+  it.effect("seals the same secret differently every time", () =>
+    Effect.gen(function* () {
+      const key = yield* SecretsKey
+      const one = yield* key.seal(secret, "ada")
+      const other = yield* key.seal(secret, "ada")
+      assert.notDeepEqual(one, other)
+      assert.isFalse(Buffer.from(one).includes("whsec_"))
+    }).pipe(Effect.provide(withKey(1)))
+  )
+
+  it.effect("does not open the secret of one workspace for another, nor one that was tampered with", () =>
+    Effect.gen(function* () {
+      const key = yield* SecretsKey
+      const sealed = yield* key.seal(secret, "ada")
+      assert.isTrue(Exit.hasDies(yield* Effect.exit(key.open(sealed, "bob"))))
+      for (const at of [0, 12, sealed.length - 1]) {
+        const tampered = sealed.map((byte, index) => (index === at ? byte ^ 1 : byte))
+        assert.isTrue(Exit.hasDies(yield* Effect.exit(key.open(tampered, "ada"))))
+      }
+    }).pipe(Effect.provide(withKey(1)))
+  )
+
+  it.effect("refuses to start with another key than the database was written under, and says what to do", () =>
+    Effect.gen(function* () {
+      yield* SecretsKey.use((key) => key.seal(secret, "ada")).pipe(Effect.provide(withKey(1)))
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(withKey(2))))
+      assert.strictEqual(error._tag, "WrongSecretsKey")
+      assert.match(error.message, /^SECRETS_KEY\b/)
+      const sql = yield* SqlClient.SqlClient
+      assert.lengthOf(yield* sql`SELECT 1 FROM secrets_key_check`, 1)
+    })
+  )
+})
