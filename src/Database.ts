@@ -5,6 +5,7 @@ import { NodeServices } from "@effect/platform-node"
 import { PgClient, PgMigrator } from "@effect/sql-pg"
 import { PGlite } from "@electric-sql/pglite"
 import { Effect, FileSystem, Layer, Path, type Redacted, Schedule, Schema, String } from "effect"
+import { SqlClient } from "effect/sql"
 import * as MigratorFileSystem from "effect/sql/MigratorFileSystem"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Settings from "./Settings.ts"
@@ -69,6 +70,9 @@ export const migrations = Layer.effectDiscard(
     loader: MigratorFileSystem.fromFileSystem(fileURLToPath(new URL("../migrations", import.meta.url))),
     table: "migrations"
   }).pipe(
+    Effect.tapErrorTag("SqlError", (error) =>
+      isUnreachable(error) ? Effect.logWarning("The database does not answer yet; it is asked again") : Effect.void
+    ),
     // A database that starts beside us may not answer yet. Migrations that have run are not run again.
     Effect.retry({
       schedule: Schedule.spaced("1 second"),
@@ -81,12 +85,23 @@ export const migrations = Layer.effectDiscard(
 /** Whether the database could not be asked, as opposed to having refused. */
 export const isUnreachable = (error: SqlError): boolean => error.reason._tag === "ConnectionError"
 
+/** An embedded database has one process, so whatever was leased before this one started is free: nobody waits for it. */
+const leasesOfTheDead = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`UPDATE inbound_emails SET leased_until = now() WHERE state = 'received' AND leased_until > now()`
+    yield* sql`UPDATE deliveries SET leased_until = now() WHERE status = 'pending' AND leased_until > now()`
+    yield* sql`UPDATE orders SET leased_until = NULL WHERE leased_until > now()`
+  })
+)
+
 /** Postgres as the settings choose it, migrated. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { dataDirectory, url } = yield* Settings.database
-    const client = url === undefined ? layerEmbedded(dataDirectory) : layerPostgres(url)
-    return migrations.pipe(Layer.provideMerge(client))
+    return url === undefined
+      ? leasesOfTheDead.pipe(Layer.provideMerge(migrations), Layer.provideMerge(layerEmbedded(dataDirectory)))
+      : migrations.pipe(Layer.provideMerge(layerPostgres(url)))
   })
 )
 

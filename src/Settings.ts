@@ -1,4 +1,6 @@
-import { Config, Duration, Schema, SchemaTransformation } from "effect"
+import { Config, ConfigProvider, Duration, Schema, SchemaTransformation } from "effect"
+import * as Issue from "effect/SchemaIssue"
+import { BillingProvider, RegistrarName } from "./model/Order.ts"
 
 /** One setting as the README and `.env.example` show it. */
 export interface Documented {
@@ -32,16 +34,33 @@ const setting = <A, const B>(
   )
 }
 
-const Count = Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThan(0))
+const wholeNumber = (expected: string, pattern: RegExp, maximum = Number.MAX_SAFE_INTEGER) =>
+  Schema.String.check(
+    Schema.makeFilter((text) => (pattern.test(text) && Number(text) <= maximum ? undefined : expected))
+  ).pipe(Schema.decodeTo(Schema.Finite, SchemaTransformation.numberFromString))
+
+const Count = wholeNumber("Expected a whole number above 0", /^0*[1-9]\d*$/)
 /** Zero turns a limit off. */
-const Limit = Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(0))
-const Port = Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 65_535 }))
+const Limit = wholeNumber("Expected a whole number, or 0 to turn the limit off", /^\d+$/)
+const Port = wholeNumber("Expected a port number from 0 to 65535", /^\d+$/, 65_535)
 const Secret = Schema.RedactedFromValue(Schema.NonEmptyString)
+
+const PostgresUrl = Schema.RedactedFromValue(
+  Schema.String.check(
+    Schema.makeFilter((text) =>
+      /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? "")
+        ? undefined
+        : "Expected a URL such as postgres://user:password@host:5432/database"
+    )
+  )
+)
 
 const HttpUrl = Schema.String.check(
   Schema.makeFilter((text) => {
     const url = URL.parse(text)
-    return url !== null && /^https?:$/.test(url.protocol) ? undefined : "Expected an http or https URL"
+    return url !== null && /^https?:$/.test(url.protocol)
+      ? undefined
+      : "Expected an http or https URL such as https://inlet.example.com"
   })
 )
 
@@ -56,7 +75,7 @@ const Key = Schema.RedactedFromValue(
 const milliseconds: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** `500ms`, `15s`, `5m`, `2h`, `1d`. */
-const Span = Schema.String.check(
+export const Span = Schema.String.check(
   Schema.isPattern(/^\d+(ms|s|m|h|d)$/, { message: "Expected a time such as 500ms, 15s, 5m, 2h or 1d" })
 ).pipe(
   Schema.decodeTo(
@@ -86,6 +105,38 @@ const NameServer = Schema.String.check(
   })
 )
 
+const Flag = Schema.Literals(["true", "false"]).pipe(
+  Schema.decodeTo(
+    Schema.Boolean,
+    SchemaTransformation.transform({
+      decode: (text) => text === "true",
+      encode: (yes): "true" | "false" => (yes ? "true" : "false")
+    })
+  )
+)
+
+/** `com:namecheap`; a TLD may be named several times. */
+const TldRoute = Schema.String.check(
+  Schema.isPattern(/^\.?[a-z0-9.-]+:(mock|namecheap|openprovider)$/i, {
+    message: "Expected pairs such as com:namecheap,io:openprovider"
+  })
+).pipe(
+  Schema.decodeTo(
+    Schema.Struct({ tld: Schema.String, registrar: RegistrarName }),
+    SchemaTransformation.transform({
+      decode: (text) => ({
+        tld: text.slice(0, text.indexOf(":")).toLowerCase().replace(/^\./, ""),
+        // The check above leaves only these names.
+        registrar: text.slice(text.indexOf(":") + 1).toLowerCase() as RegistrarName
+      }),
+      encode: ({ registrar, tld }) => `${tld}:${registrar}`
+    })
+  )
+)
+
+const contact = (name: string, meaning: string) =>
+  setting(`NAMECHEAP_CONTACT_${name}`, Schema.NonEmptyString, undefined, meaning)
+
 const environment = setting(
   "NODE_ENV",
   Schema.String,
@@ -100,9 +151,9 @@ const inProduction = <A, B>(there: Config.Config<A>, elsewhere: Config.Config<B>
   Config.flatMap(production, (yes): Config.Config<A | B> => (yes ? there : elsewhere))
 
 /** Production refuses to start without it. */
-const required = <B>(name: string, elsewhere: Config.Config<B>): Config.Config<B> =>
+const required = <B>(name: string, wanted: string, elsewhere: Config.Config<B>): Config.Config<B> =>
   inProduction(
-    Config.flatMap(Config.NonEmptyString(name), () => elsewhere),
+    Config.fail(new ConfigProvider.SourceError({ message: `${name}: Missing, and production needs it: ${wanted}` })),
     elsewhere
   )
 
@@ -133,7 +184,11 @@ const smtpPort = setting(
 
 export const roles = setting(
   "ROLES",
-  commaSeparated(Schema.Literals(["http", "smtp", "worker"])).check(Schema.isMinLength(1)),
+  commaSeparated(
+    Schema.Literals(["http", "smtp", "worker"]).annotate({
+      message: "Expected some of http, smtp and worker, separated by commas"
+    })
+  ).check(Schema.isMinLength(1, { message: "Expected some of http, smtp and worker, separated by commas" })),
   ["http", "smtp", "worker"] as const,
   "which runtimes this process runs",
   "`http,smtp,worker`"
@@ -141,8 +196,8 @@ export const roles = setting(
 
 const databaseUrl = setting(
   "DATABASE_URL",
-  Secret,
-  required("DATABASE_URL", Config.succeed(undefined)),
+  PostgresUrl,
+  required("DATABASE_URL", "postgres://user:password@host:5432/database", Config.succeed(undefined)),
   "PostgreSQL 15 or later",
   "none: embedded Postgres under `DATA_DIR`; required in production"
 )
@@ -159,6 +214,7 @@ const publicUrl = setting(
   HttpUrl,
   required(
     "SERVICE_PUBLIC_URL",
+    "the URL of the API as its users see it, such as https://inlet.example.com",
     Config.map(httpPort, (port) => `http://localhost:${port}`)
   ),
   "public URL of the API",
@@ -167,7 +223,7 @@ const publicUrl = setting(
 const platformDomain = setting(
   "PLATFORM_DOMAIN",
   Schema.NonEmptyString,
-  required("PLATFORM_DOMAIN", Config.succeed("inlet.test")),
+  required("PLATFORM_DOMAIN", "a domain of yours that instant inboxes are under", Config.succeed("inlet.test")),
   "instant inboxes are `inbox@<slug>.inbox.<PLATFORM_DOMAIN>`",
   "`inlet.test`; required in production"
 ).pipe(Config.map((name) => name.toLowerCase()))
@@ -188,7 +244,7 @@ const nameServers = setting(
 const secretsKey = setting(
   "SECRETS_KEY",
   Key,
-  required("SECRETS_KEY", Config.succeed(undefined)),
+  required("SECRETS_KEY", "32 bytes in base64 (openssl rand -base64 32), the same for ever", Config.succeed(undefined)),
   "32 bytes in base64 that webhook secrets are encrypted under",
   "made once in `DATA_DIR`; required in production"
 )
@@ -213,10 +269,16 @@ const tlsKey = setting(
   "PEM file with the key of that certificate",
   "self-signed at start"
 )
+const trustProxy = setting(
+  "TRUST_PROXY",
+  wholeNumber("Expected the number of proxies in front, 0 for none", /^\d+$/, 100),
+  0,
+  "proxies in front of the API: the client is the address that many from the right of `X-Forwarded-For`; `0` takes the connection's"
+)
 const webhookTimeout = setting("WEBHOOK_TIMEOUT", Span, Duration.seconds(15), "longest webhook request", "`15s`")
 const retryDelays = setting(
   "WEBHOOK_RETRY_DELAYS",
-  commaSeparated(Span),
+  commaSeparated(Span).check(Schema.isMinLength(1)),
   ["5s", "1m", "5m", "30m", "2h", "5h", "10h", "14h", "20h", "24h"].map((text) => Schema.decodeSync(Span)(text)),
   "waits between the attempts of a delivery; after the last it is dead",
   "`5s,1m,5m,30m,2h,5h,10h,14h,20h,24h`"
@@ -246,6 +308,95 @@ const retentionDays = setting(
   Limit,
   14,
   "days that messages, events and attempts are kept; `0` for ever"
+)
+const workspacesPerAddress = setting(
+  "WORKSPACES_PER_IP_PER_DAY",
+  Limit,
+  3,
+  "workspaces, and demo inboxes, that one client address may make in a UTC day in production; `0` for no limit"
+)
+const registrarPrimary = setting(
+  "REGISTRAR_PRIMARY",
+  RegistrarName,
+  "mock",
+  "registrar that wins when prices are equal: `mock`, `namecheap` or `openprovider`"
+)
+const registrarTldMap = setting(
+  "REGISTRAR_TLD_MAP",
+  commaSeparated(TldRoute),
+  [],
+  "which registrars are asked for a TLD, comma-separated `tld:registrar`",
+  "none: all are asked for all"
+)
+const billingProvider = setting(
+  "BILLING_PROVIDER",
+  BillingProvider,
+  "mock",
+  "`mock` pays from a wallet of $50.00, `stripe` through a checkout"
+)
+const markup = setting("DOMAIN_MARKUP_CENTS", Limit, 299, "added to the wholesale price of an order, in US cents")
+const stripeSecretKey = setting("STRIPE_SECRET_KEY", Secret, undefined, "secret key of the Stripe account")
+const stripeWebhookSecret = setting(
+  "STRIPE_WEBHOOK_SECRET",
+  Secret,
+  undefined,
+  "signing secret of the Stripe webhook at `/api/webhooks/stripe`"
+)
+const stripeApiUrl = setting("STRIPE_API_URL", HttpUrl, undefined, "another address of Stripe's API", "Stripe's own")
+const namecheapApiUser = setting("NAMECHEAP_API_USER", Schema.NonEmptyString, undefined, "Namecheap user name")
+const namecheapApiKey = setting("NAMECHEAP_API_KEY", Secret, undefined, "Namecheap API key")
+const namecheapClientIp = setting(
+  "NAMECHEAP_CLIENT_IP",
+  Schema.NonEmptyString,
+  undefined,
+  "public IPv4 address of this machine, as allowed at Namecheap"
+)
+const namecheapSandbox = setting("NAMECHEAP_SANDBOX", Flag, false, "asks Namecheap's sandbox")
+const namecheapContact = Config.all({
+  firstName: contact("FIRST_NAME", "first name of the registrant"),
+  lastName: contact("LAST_NAME", "last name of the registrant"),
+  address: contact("ADDRESS", "street address of the registrant"),
+  city: contact("CITY", "city of the registrant"),
+  state: contact("STATE", "state or province of the registrant"),
+  postalCode: contact("POSTAL_CODE", "postal code of the registrant"),
+  country: contact("COUNTRY", "country of the registrant, two letters"),
+  phone: contact("PHONE", "telephone of the registrant, such as +1.5551234567"),
+  email: contact("EMAIL", "email address of the registrant")
+})
+const namecheapApiUrl = setting(
+  "NAMECHEAP_API_URL",
+  HttpUrl,
+  undefined,
+  "another address of Namecheap's API",
+  "Namecheap's own"
+)
+const openproviderUsername = setting(
+  "OPENPROVIDER_USERNAME",
+  Schema.NonEmptyString,
+  undefined,
+  "Openprovider user name"
+)
+const openproviderPassword = setting("OPENPROVIDER_PASSWORD", Secret, undefined, "Openprovider password")
+const openproviderSandbox = setting("OPENPROVIDER_SANDBOX", Flag, false, "asks Openprovider's sandbox")
+const openproviderOwner = setting(
+  "OPENPROVIDER_OWNER_HANDLE",
+  Schema.NonEmptyString,
+  undefined,
+  "contact handle of the registrant"
+)
+const openproviderNsGroup = setting(
+  "OPENPROVIDER_NS_GROUP",
+  Schema.NonEmptyString,
+  undefined,
+  "name server group of new domains",
+  "Openprovider's own"
+)
+const openproviderApiUrl = setting(
+  "OPENPROVIDER_API_URL",
+  HttpUrl,
+  undefined,
+  "another address of Openprovider's API",
+  "Openprovider's own"
 )
 const logLevel = setting(
   "LOG_LEVEL",
@@ -299,6 +450,45 @@ export const webhooks = Config.all({
 
 export const limits = Config.all({ domainsPerWorkspace, emailsPerDay, messageBytes, retentionDays })
 
+export const purchase = Config.all({
+  registrarPrimary,
+  tldMap: registrarTldMap,
+  billingProvider,
+  markupCents: markup,
+  publicUrl,
+  production
+})
+
+export const stripe = Config.all({
+  secretKey: stripeSecretKey,
+  webhookSecret: stripeWebhookSecret,
+  apiUrl: stripeApiUrl
+})
+
+export const namecheap = Config.all({
+  apiUser: namecheapApiUser,
+  apiKey: namecheapApiKey,
+  clientIp: namecheapClientIp,
+  sandbox: namecheapSandbox,
+  contact: namecheapContact,
+  apiUrl: namecheapApiUrl
+})
+
+export const openprovider = Config.all({
+  username: openproviderUsername,
+  password: openproviderPassword,
+  sandbox: openproviderSandbox,
+  ownerHandle: openproviderOwner,
+  nsGroup: openproviderNsGroup,
+  apiUrl: openproviderApiUrl
+})
+
+/** How clients of the API are told apart, and what each may make in a day; zero is no limit. */
+export const clients = Config.all({
+  trustProxy,
+  workspacesPerDay: Config.map(Config.all([production, workspacesPerAddress]), ([yes, most]) => (yes ? most : 0))
+})
+
 export const telemetry = Config.all({ logLevel, logFormat, otlpEndpoint })
 
 /** Reads every setting, so that a wrong one stops the start whichever roles run. */
@@ -313,12 +503,23 @@ export const all = Config.all({
   secrets,
   webhooks,
   limits,
+  purchase,
+  stripe,
+  namecheap,
+  openprovider,
+  clients,
   telemetry
 })
 
-/** One line a person can act on: the setting's name and what is expected of it. */
-export const explain = (error: Config.ConfigError): string =>
-  error.message
-    .replace(/^\w+\(([\s\S]*)\)$/, "$1")
-    .replace(/\n\s*at \["([A-Z_]+)"\](\[\d+\])?/g, " ($1)")
-    .replace(/\s*\n\s*/g, "; ")
+const issuesOf = Issue.makeFormatterStandardSchemaV1()
+
+/** One line a person can act on: the setting's name and what is expected of it. Never the value, which may be a secret. */
+export const explain = ({ cause }: Config.ConfigError): string =>
+  cause._tag === "SourceError"
+    ? cause.message
+    : issuesOf(cause.issue)
+        .issues.map(({ message, path = [] }) => {
+          const [name] = path
+          return name === undefined ? message : `${String(typeof name === "object" ? name.key : name)}: ${message}`
+        })
+        .join("; ")

@@ -1,5 +1,5 @@
 import { NodeHttpClient } from "@effect/platform-node"
-import { Console, Effect, Option, Redacted, Schema } from "effect"
+import { Console, Effect, Option, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
@@ -7,57 +7,88 @@ import { Api } from "../http/Api.ts"
 import * as LocalSecret from "../LocalSecret.ts"
 import type { Domain } from "../model/Domain.ts"
 import * as Settings from "../Settings.ts"
-
-/** There is no token to ask the service with. */
-export class NoAdminToken extends Schema.TaggedError<NoAdminToken>()("NoAdminToken", { message: Schema.String }) {}
+import { CommandFailed } from "./CommandFailed.ts"
 
 const url = Flag.String("url").pipe(
   Flag.withDescription("URL of the running service; SERVICE_PUBLIC_URL when absent"),
+  Flag.filter(
+    (url) => URL.canParse(url),
+    () => "a URL such as http://localhost:3000"
+  ),
   Flag.optional
 )
 
 /** The operator's routes of the running service, so that this works beside an embedded database too. */
-const client = Effect.fnUntraced(function* (given: Option.Option<string>) {
-  const { publicUrl } = yield* Settings.http
-  const { adminToken, dataDirectory } = yield* Settings.secrets
-  const token =
-    adminToken ??
-    (yield* LocalSecret.read(dataDirectory, "admin-token").pipe(
-      Effect.mapError(
-        () =>
-          new NoAdminToken({
-            message: `Set ADMIN_TOKEN to the service's token, or DATA_DIR to its folder (${dataDirectory} has none)`
-          })
-      )
-    ))
-  const api = yield* HttpApiClient.make(Api, {
-    baseUrl: Option.getOrElse(given, () => publicUrl),
-    transformClient: HttpClient.mapRequest(HttpClientRequest.bearerToken(Redacted.value(token)))
+const client = (baseUrl: string) =>
+  Effect.gen(function* () {
+    const { adminToken, dataDirectory } = yield* Settings.secrets
+    const token =
+      adminToken ??
+      (yield* LocalSecret.read(dataDirectory, "admin-token").pipe(
+        Effect.mapError(
+          () =>
+            new CommandFailed({
+              message: `ADMIN_TOKEN: Set it to the service's token, or DATA_DIR to its folder (${dataDirectory} has none)`
+            })
+        )
+      ))
+    const api = yield* HttpApiClient.make(Api, {
+      baseUrl,
+      transformClient: HttpClient.mapRequest(HttpClientRequest.bearerToken(Redacted.value(token)))
+    })
+    return api.admin
   })
-  return api.admin
-})
 
-const print = ({ domains }: { readonly domains: ReadonlyArray<Domain> }) =>
-  Console.log(
+type Admin = Effect.Success<ReturnType<typeof client>>
+
+/** Asks the service, and prints the domains of its answer. */
+const ask = Effect.fnUntraced(function* <E extends { readonly _tag: string; readonly message: string }, R>(
+  given: Option.Option<string>,
+  question: (admin: Admin) => Effect.Effect<{ readonly domains: ReadonlyArray<Domain> }, E, R>
+) {
+  const baseUrl = Option.isSome(given) ? given.value : (yield* Settings.http).publicUrl
+  const admin = yield* client(baseUrl)
+  const { domains } = yield* Effect.mapError(question(admin), (error) => {
+    switch (error._tag) {
+      case "NotFound":
+      case "Invalid":
+        return new CommandFailed({
+          message:
+            error.message === "No such route"
+              ? `${baseUrl} does not know this ADMIN_TOKEN, or has no operator's routes`
+              : error.message
+        })
+      default:
+        return new CommandFailed({
+          message: `${baseUrl} did not answer as expected (${innermost(error)}). Is the service running there? --url names another place`
+        })
+    }
+  })
+  if (domains.length === 0) return yield* Console.error("No domains yet")
+  yield* Console.log(
     domains
       .map(({ disabled_reason, domain, origin, status }) =>
         [domain, origin, status, disabled_reason ?? ""].join("\t").trimEnd()
       )
       .join("\n")
   )
+})
+
+const innermost = (error: { readonly message: string; readonly cause?: unknown }): string =>
+  error.cause instanceof Error ? innermost(error.cause) : error.message
 
 const name = Argument.String("domain")
 
-const list = Command.make("list", { url }, ({ url }) =>
-  Effect.flatMap(client(url), (admin) => Effect.flatMap(admin.list(), print))
-).pipe(Command.withDescription("List every domain, newest first"))
+const list = Command.make("list", { url }, ({ url }) => ask(url, (admin) => admin.list())).pipe(
+  Command.withDescription("List every domain, newest first")
+)
 
 const disable = Command.make("disable", { name, url }, ({ name, url }) =>
-  Effect.flatMap(client(url), (admin) => Effect.flatMap(admin.disable({ params: { domain: name } }), print))
+  ask(url, (admin) => admin.disable({ params: { domain: name } }))
 ).pipe(Command.withDescription("Refuse mail for a domain and pause its deliveries"))
 
 const enable = Command.make("enable", { name, url }, ({ name, url }) =>
-  Effect.flatMap(client(url), (admin) => Effect.flatMap(admin.enable({ params: { domain: name } }), print))
+  ask(url, (admin) => admin.enable({ params: { domain: name } }))
 ).pipe(Command.withDescription("Undo disable"))
 
 export const command = Command.make("domains").pipe(

@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Effect } from "effect"
+import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
+import * as Settings from "../Settings.ts"
 import { version } from "../Version.ts"
+import { CommandFailed } from "./CommandFailed.ts"
 import * as Domains from "./Domains.ts"
 import * as Listen from "./Listen.ts"
 import * as Send from "./Send.ts"
@@ -11,6 +13,8 @@ Command.make("inlet").pipe(
   Command.withDescription("Inbound email for agents"),
   Command.withSubcommands([Send.command, Listen.command, Domains.command]),
   Command.run({ version }),
+  Effect.catchTag("ConfigError", (error) => Effect.fail(new CommandFailed({ message: Settings.explain(error) }))),
+  Effect.tapErrorTag("CommandFailed", ({ message }) => Console.error(message)),
   Effect.provide(NodeServices.layer),
   NodeRuntime.runMain
 )

@@ -1,0 +1,16 @@
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Effect, FileSystem } from "effect"
+import * as ApiReference from "../src/http/ApiReference.ts"
+import * as SettingsReference from "../src/SettingsReference.ts"
+
+/** Writes what is generated: docs/api.md, .env.example, and the README's table of settings. */
+Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.writeFileString("docs/api.md", ApiReference.render())
+  yield* fs.writeFileString(".env.example", SettingsReference.example())
+  const readme = yield* fs.readFileString("README.md")
+  yield* fs.writeFileString(
+    "README.md",
+    readme.replace(/\| setting \|.*\n(\|.*\n)+/, () => `${SettingsReference.table()}\n`)
+  )
+}).pipe(Effect.provide(NodeServices.layer), NodeRuntime.runMain)

@@ -1,0 +1,133 @@
+import { spawn } from "node:child_process"
+import { connect } from "node:net"
+import { fileURLToPath } from "node:url"
+import { NodeServices } from "@effect/platform-node"
+import { Config, Deferred, Effect, FileSystem, Option } from "effect"
+import { eventually } from "./Eventually.ts"
+import * as Ports from "./Ports.ts"
+import * as TestDatabase from "./TestDatabase.ts"
+import { type Answer, type CallOptions, call } from "./TestInlet.ts"
+
+const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+
+/** How a process ended: by itself with a code, or by a signal. */
+export interface Ending {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+/** The service as a process of its own. Killed at the end of its scope, if it still lives then. */
+export interface InletProcess {
+  readonly url: string
+  readonly smtpPort: number
+  call(method: Parameters<typeof call>[1], path: string, options?: CallOptions): Effect.Effect<Answer>
+  signal(name: NodeJS.Signals): Effect.Effect<void>
+  /** Waits for the end, at most 40 seconds. */
+  readonly ending: Effect.Effect<Ending>
+  /** Everything it has printed. */
+  readonly output: Effect.Effect<string>
+  /** A new workspace with an instant inbox that has this webhook. */
+  inbox(webhookUrl: string): Effect.Effect<Inbox>
+}
+
+export interface Inbox {
+  readonly key: string
+  readonly domainId: string
+  readonly address: string
+}
+
+/** Whether the suite runs on a PostgreSQL server, which several processes can share. */
+export const hasServer = Effect.map(Config.option(Config.Redacted("TEST_DATABASE_URL")), Option.isSome)
+
+/** What the starts of one installation share: a folder, and a database where the suite has a server for it. */
+export const installation = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-test-" })
+  return { DATA_DIR: folder, ...(yield* TestDatabase.settings) }
+}).pipe(Effect.provide(NodeServices.layer), Effect.orDie)
+
+/** Starts a process and does not wait for it to listen. */
+export const spawned = Effect.fnUntraced(function* (settings: Readonly<Record<string, string>>) {
+  const env: Record<string, string> = {
+    HTTP_PORT: `${yield* Ports.free}`,
+    SMTP_PORT: `${yield* Ports.free}`,
+    MAX_EMAILS_PER_DAY: "0",
+    LOG_LEVEL: "error",
+    ...settings
+  }
+  const ended = yield* Deferred.make<Ending>()
+  let output = ""
+  const child = yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      const child = spawn(process.execPath, [main], { env, stdio: ["ignore", "pipe", "pipe"] })
+      child.stdout.on("data", (chunk) => (output += chunk))
+      child.stderr.on("data", (chunk) => (output += chunk))
+      child.once("close", (code, signal) => Deferred.doneUnsafe(ended, Effect.succeed({ code, signal })))
+      return child
+    }),
+    (child) =>
+      Effect.andThen(
+        Effect.sync(() => child.kill("SIGKILL")),
+        Deferred.await(ended)
+      )
+  )
+  const url = `http://127.0.0.1:${env.HTTP_PORT}`
+  const ending = Deferred.await(ended).pipe(
+    Effect.timeoutOrElse({
+      duration: "40 seconds",
+      orElse: () => Effect.die(new Error(`It has not ended. It printed: ${output}`))
+    })
+  )
+  const at: InletProcess["call"] = (method, path, options) => call(url, method, path, options)
+
+  const inbox = Effect.fnUntraced(function* (webhookUrl: string) {
+    const workspace = yield* at("POST", "/api/workspaces", { body: { name: "test" } })
+    const key = workspace.json.api_key as string
+    const { json } = yield* at("POST", "/api/instant-inbox", { key })
+    yield* at("PATCH", `/api/domains/${json.domain_id}/delivery`, { key, body: { webhookUrl } })
+    return { key, domainId: json.domain_id as string, address: json.address as string }
+  })
+
+  const inlet: InletProcess = {
+    url,
+    smtpPort: Number(env.SMTP_PORT),
+    call: at,
+    signal: (name) => Effect.sync(() => void child.kill(name)),
+    ending,
+    output: Effect.sync(() => output),
+    inbox
+  }
+  return { inlet, roles: (env.ROLES ?? "http,smtp,worker").split(","), hasEnded: Deferred.isDone(ended) }
+})
+
+/** Starts a process and waits until it serves. A mere worker listens nowhere: it is not waited for. */
+export const start = Effect.fnUntraced(function* (settings: Readonly<Record<string, string>>) {
+  const { hasEnded, inlet, roles } = yield* spawned(settings)
+  const serves = Effect.gen(function* () {
+    if (yield* hasEnded) return yield* Effect.die(new Error(`It has ended at once. It printed: ${yield* inlet.output}`))
+    const smtp = !roles.includes("smtp") || (yield* isAnswered(inlet.smtpPort))
+    const http = !roles.includes("http") || (yield* isReady(inlet))
+    return smtp && http
+  })
+  yield* eventually(serves, (yes) => yes, "60 seconds")
+  return inlet
+})
+
+const isReady = (inlet: InletProcess) =>
+  inlet.call("GET", "/ready").pipe(
+    Effect.map(({ status }) => status === 200),
+    // Nobody listens yet.
+    Effect.catchDefect(() => Effect.succeed(false))
+  )
+
+/** Whether somebody listens on a loopback port. */
+export const isAnswered = (port: number) =>
+  Effect.callback<boolean>((resume) => {
+    const peer = connect(port, "127.0.0.1")
+    const answer = (yes: boolean) => {
+      peer.destroy()
+      resume(Effect.succeed(yes))
+    }
+    peer.once("connect", () => answer(true))
+    peer.once("error", () => answer(false))
+  })

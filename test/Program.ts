@@ -1,0 +1,95 @@
+import { fileURLToPath } from "node:url"
+import { Effect, Fiber, Stream } from "effect"
+import { ChildProcess } from "effect/process"
+import { eventually } from "./Eventually.ts"
+
+/** The folder of the project. */
+export const root = fileURLToPath(new URL("..", import.meta.url))
+
+/** A program in a process of its own, killed with its children when the scope ends. */
+export interface Program {
+  /** What it has printed so far. */
+  readonly printed: Effect.Effect<string>
+  /** The same of its standard output, and of its standard error, alone. */
+  readonly stdout: Effect.Effect<string>
+  readonly stderr: Effect.Effect<string>
+  /** Waits until it has printed this; dies with what it printed when it does not. */
+  says(text: string): Effect.Effect<string>
+  /** Writes to its standard input. */
+  type(text: string): Effect.Effect<void>
+  readonly kill: (signal: "SIGTERM" | "SIGINT" | "SIGKILL") => Effect.Effect<void>
+  /** Waits for its end. */
+  readonly exitCode: Effect.Effect<number>
+}
+
+export interface Options {
+  /** Added to the environment of the tests; undefined takes one away. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly cwd?: string
+}
+
+export const start = Effect.fnUntraced(function* (
+  command: string,
+  args: ReadonlyArray<string>,
+  { cwd = root, env = {} }: Options = {}
+) {
+  const handle = yield* ChildProcess.make(command, args, {
+    cwd,
+    // Nothing of the machine decides how the service under test is set.
+    env: { NO_COLOR: "1", FORCE_COLOR: undefined, NODE_ENV: undefined, ...env },
+    extendEnv: true,
+    stdin: { stream: "pipe", endOnDone: false },
+    forceKillAfter: "5 seconds"
+  })
+  let printed = ""
+  let stdout = ""
+  let stderr = ""
+  const collect = (stream: typeof handle.stdout, keep: (text: string) => void) =>
+    Effect.forkScoped(
+      Stream.runForEach(Stream.decodeText(stream), (text) =>
+        Effect.sync(() => {
+          printed += text
+          keep(text)
+        })
+      )
+    )
+  const reading = yield* Effect.all([
+    collect(handle.stdout, (text) => {
+      stdout += text
+    }),
+    collect(handle.stderr, (text) => {
+      stderr += text
+    })
+  ])
+
+  const program: Program = {
+    printed: Effect.sync(() => printed),
+    stdout: Effect.sync(() => stdout),
+    stderr: Effect.sync(() => stderr),
+    says: (text) =>
+      eventually(
+        Effect.sync(() => printed),
+        (all) => all.includes(text),
+        "60 seconds"
+      ),
+    type: (text) => Stream.run(Stream.make(Buffer.from(text)), handle.stdin).pipe(Effect.orDie),
+    kill: (killSignal) => Effect.orDie(handle.kill({ killSignal })),
+    exitCode: Effect.orDie(handle.exitCode).pipe(
+      // All that it printed has been read by then.
+      Effect.tap(() => Effect.forEach(reading, Fiber.await)),
+      Effect.map(Number)
+    )
+  }
+  return program
+})
+
+/** Runs a program to its end. */
+export const run = Effect.fnUntraced(function* (command: string, args: ReadonlyArray<string>, options?: Options) {
+  const program = yield* start(command, args, options)
+  const code = yield* program.exitCode.pipe(Effect.timeout("120 seconds"), Effect.orDie)
+  return { code, stdout: yield* program.stdout, stderr: yield* program.stderr }
+}, Effect.scoped)
+
+/** `inlet …`, as in the checkout. */
+export const inlet = (args: ReadonlyArray<string>, env: Options["env"] = {}) =>
+  start(process.execPath, ["src/cli/main.ts", ...args], { env })

@@ -1,0 +1,122 @@
+import { NodeServices } from "@effect/platform-node"
+import { assert, layer, vi } from "@effect/vitest"
+import { Effect, FileSystem, Layer } from "effect"
+import * as Mail from "../Mail.ts"
+import * as Ports from "../Ports.ts"
+import * as Program from "../Program.ts"
+import { TestInlet } from "../TestInlet.ts"
+
+// Programs start slowly on a busy machine.
+vi.setConfig({ testTimeout: 120_000 })
+
+/** `inlet …` beside the service: it finds the token in DATA_DIR/admin-token, and the service by its settings. */
+const inlet = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Program.Options["env"] = {}) {
+  const { folder, url } = yield* TestInlet
+  return yield* Program.run(process.execPath, ["src/cli/main.ts", ...args], {
+    env: { DATA_DIR: folder, HTTP_PORT: new URL(url).port, ADMIN_TOKEN: undefined, ...env }
+  })
+})
+
+layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServices: true, timeout: "120 seconds" })(
+  "inlet domains",
+  (it) => {
+    it.effect("says on an empty service that there are none", () =>
+      Effect.gen(function* () {
+        const { code, stderr, stdout } = yield* inlet(["domains", "list"])
+        assert.strictEqual(stdout, "")
+        assert.strictEqual(stderr, "No domains yet\n")
+        assert.strictEqual(code, 0)
+      })
+    )
+
+    it.effect("lists domains, newest first, with origin and state", () =>
+      Effect.gen(function* () {
+        const service = yield* TestInlet
+        const older = yield* service.inbox()
+        const { key } = yield* service.workspace
+        yield* service.call("POST", "/api/domains", { key, body: { domain: "newer.example" } })
+
+        const { code, stderr, stdout } = yield* inlet(["domains", "list"])
+        assert.strictEqual(stdout, `newer.example\tbyo\tpending_verification\n${older.domain}\tinstant\tverified\n`)
+        assert.strictEqual(stderr, "")
+        assert.strictEqual(code, 0)
+      })
+    )
+
+    it.effect("disables a domain, whose mail is then refused, and enables it again", () =>
+      Effect.gen(function* () {
+        const service = yield* TestInlet
+        const { address, domain } = yield* service.inbox()
+
+        const disabled = yield* inlet(["domains", "disable", domain])
+        assert.strictEqual(disabled.stdout, `${domain}\tinstant\tdisabled\tdisabled by the operator\n`)
+        assert.strictEqual(disabled.code, 0)
+        const refused = yield* Effect.flip(Mail.send(service.smtpPort, { to: address }))
+        assert.strictEqual(refused.code, 550)
+
+        const enabled = yield* inlet(["domains", "enable", domain])
+        assert.strictEqual(enabled.stdout, `${domain}\tinstant\tverified\n`)
+        assert.match(yield* Mail.send(service.smtpPort, { to: address }), /^250 /)
+      })
+    )
+
+    it.effect("says in one line that it knows no such domain, and exits with 1", () =>
+      Effect.gen(function* () {
+        const unknown = yield* inlet(["domains", "disable", "unknown.example"])
+        assert.strictEqual(unknown.stderr, "No domain unknown.example to change\n")
+        assert.strictEqual(unknown.code, 1)
+
+        const noName = yield* inlet(["domains", "enable", "localhost"])
+        assert.match(noName.stderr, /^domain: Expected a name such as example\.com[^\n]+\n$/)
+        assert.strictEqual(noName.code, 1)
+      })
+    )
+
+    it.effect("takes the token from ADMIN_TOKEN and the place from --url, wherever it is called", () =>
+      Effect.gen(function* () {
+        const { folder, url } = yield* TestInlet
+        const fs = yield* FileSystem.FileSystem
+        const token = (yield* fs.readFileString(`${folder}/admin-token`)).trim()
+        const elsewhere = { DATA_DIR: "/no/such/folder", HTTP_PORT: "1" }
+
+        const { code, stdout } = yield* inlet(["domains", "list", "--url", url], { ...elsewhere, ADMIN_TOKEN: token })
+        assert.match(stdout, /\tinstant\t/)
+        assert.strictEqual(code, 0)
+
+        const wrong = yield* inlet(["domains", "list", "--url", url], { ...elsewhere, ADMIN_TOKEN: "wrong" })
+        assert.strictEqual(wrong.stderr, `${url} does not know this ADMIN_TOKEN, or has no operator's routes\n`)
+        assert.strictEqual(wrong.code, 1)
+
+        const none = yield* inlet(["domains", "list", "--url", url], elsewhere)
+        assert.strictEqual(
+          none.stderr,
+          "ADMIN_TOKEN: Set it to the service's token, or DATA_DIR to its folder (/no/such/folder has none)\n"
+        )
+        assert.strictEqual(none.code, 1)
+      })
+    )
+
+    it.effect("says in one line that the service is not there", () =>
+      Effect.gen(function* () {
+        const nowhere = `http://127.0.0.1:${yield* Ports.free}`
+        const { code, stderr } = yield* inlet(["domains", "list", "--url", nowhere])
+        assert.match(stderr, /^http:\/\/127\.0\.0\.1:\d+ did not answer as expected \(connect ECONNREFUSED [^\n]+\n$/)
+        assert.strictEqual(code, 1)
+      })
+    )
+
+    it.effect("is explained by inlet --help, like every command", () =>
+      Effect.gen(function* () {
+        const help = yield* inlet(["--help"])
+        for (const command of ["send", "listen", "domains"]) {
+          assert.match(help.stdout, new RegExp(`^  ${command} +[A-Z]`, "m"))
+        }
+        assert.strictEqual(help.code, 0)
+
+        const unknown = yield* inlet(["bogus"])
+        assert.include(unknown.stderr, 'Unknown subcommand "bogus"')
+        assert.strictEqual(unknown.code, 1)
+      })
+    )
+  }
+)

@@ -1,0 +1,187 @@
+import { createHmac, randomUUID } from "node:crypto"
+import { NodeServices } from "@effect/platform-node"
+import { assert, layer, vi } from "@effect/vitest"
+import { Clock, Effect } from "effect"
+import { eventually } from "../Eventually.ts"
+import * as Ports from "../Ports.ts"
+import * as Program from "../Program.ts"
+import { call } from "../TestInlet.ts"
+
+// Programs start slowly on a busy machine.
+vi.setConfig({ testTimeout: 120_000 })
+
+const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+const listen = Effect.fnUntraced(function* (args: ReadonlyArray<string> = [], env: Program.Options["env"] = {}) {
+  const port = yield* Ports.free
+  const program = yield* Program.inlet(["listen", "--port", `${port}`, ...args], {
+    INLET_WEBHOOK_SECRET: secret,
+    ...env
+  })
+  const line = `Listening for webhooks on http://127.0.0.1:${port}\n`
+  yield* program.says(line)
+  assert.strictEqual(yield* program.stderr, line)
+  return { ...program, url: `http://127.0.0.1:${port}` }
+})
+
+const event = (changes: Readonly<Record<string, unknown>> = {}) => ({
+  event: "inbound.email.received",
+  event_id: randomUUID(),
+  recipient: "agent@example.com",
+  from: "ada@sender.example",
+  subject: "Hello",
+  text: "one\ntwo\n",
+  attachments: [{ filename: "notes.txt", contentType: "text/plain", size: 13 }],
+  ...changes
+})
+
+/** What the service sends: made with Node's own HMAC, not with our signer. */
+const post = Effect.fnUntraced(function* (
+  url: string,
+  payload: { readonly event_id: string },
+  { changedTo, key = secret }: { readonly changedTo?: string; readonly key?: string } = {}
+) {
+  const body = JSON.stringify(payload)
+  const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
+  return yield* call(url, "POST", "/any/path", {
+    body: changedTo ?? body,
+    headers: {
+      "X-Service-Event-Id": payload.event_id,
+      "X-Service-Timestamp": `${seconds}`,
+      "X-Service-Signature": `t=${seconds},v1=${createHmac("sha256", key).update(`${seconds}.${body}`).digest("hex")}`
+    }
+  })
+})
+
+layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })("inlet listen", (it) => {
+  it.effect("prints a verified event for people and answers 200", () =>
+    Effect.gen(function* () {
+      const program = yield* listen()
+      const sent = event()
+      const { json, status } = yield* post(program.url, sent)
+      assert.strictEqual(status, 200)
+      assert.deepStrictEqual(json, { ok: true })
+      yield* program.says("two")
+      assert.strictEqual(
+        yield* program.stdout,
+        `✓ ${sent.event_id}  verified\n` +
+          "  to       agent@example.com\n" +
+          "  from     ada@sender.example\n" +
+          "  subject  Hello\n" +
+          "  file     notes.txt, text/plain, 13 bytes\n" +
+          "  │ one\n" +
+          "  │ two\n\n"
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("marks an event that comes again, and prints it once", () =>
+    Effect.gen(function* () {
+      const program = yield* listen()
+      const sent = event({ text: "" })
+      yield* post(program.url, sent)
+      assert.strictEqual((yield* post(program.url, sent)).status, 200)
+      const printed = yield* program.says(`✓ ${sent.event_id}  verified, request 2: the same event again\n`)
+      assert.strictEqual(printed.split("subject  Hello").length, 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("refuses with 401 what does not verify, and says why", () =>
+    Effect.gen(function* () {
+      const program = yield* listen()
+      const otherKey = yield* post(program.url, event(), { key: "whsec_other" })
+      assert.strictEqual(otherKey.status, 401)
+      assert.match(otherKey.json.error, /^The signature does not match/)
+      yield* program.says("refused: The signature does not match")
+
+      const sent = event()
+      const changed = yield* post(program.url, sent, { changedTo: JSON.stringify({ ...sent, subject: "Evil" }) })
+      assert.strictEqual(changed.status, 401)
+
+      const unsigned = yield* call(program.url, "POST", "/", { body: sent })
+      assert.strictEqual(unsigned.status, 401)
+      assert.strictEqual(unsigned.json.error, "The header x-service-event-id is missing, or there are several")
+      assert.strictEqual(yield* program.stdout, "")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("answers as --status says, after --delay", () =>
+    Effect.gen(function* () {
+      const program = yield* listen(["--status", "500", "--delay", "700ms"])
+      const before = yield* Clock.currentTimeMillis
+      const { json, status } = yield* post(program.url, event())
+      assert.strictEqual(status, 500)
+      assert.deepStrictEqual(json, { ok: false })
+      assert.isAtLeast((yield* Clock.currentTimeMillis) - before, 690)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("prints each event once as a line of JSON with --json", () =>
+    Effect.gen(function* () {
+      const program = yield* listen(["--json"])
+      const first = event({ subject: "First" })
+      const second = event({ subject: "Second" })
+      yield* post(program.url, first)
+      yield* post(program.url, first)
+      yield* post(program.url, second)
+      yield* program.says("Second")
+      const lines = yield* eventually(program.stdout, (text) => text.endsWith("\n") && text.includes("Second"))
+      assert.deepStrictEqual(
+        lines
+          .trimEnd()
+          .split("\n")
+          .map((line): unknown => JSON.parse(line)),
+        [first, second]
+      )
+      assert.include(yield* program.stderr, `${first.event_id}  verified, request 2`)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("lets nothing in a mail steer the terminal", () =>
+    Effect.gen(function* () {
+      const program = yield* listen()
+      yield* post(program.url, event({ subject: "a\u001b[2Jb\u0007", text: "c\u001b]0;title\u0007d\te\r\nf" }))
+      yield* program.says("f\n")
+      const printed = yield* program.stdout
+      assert.notMatch(printed, /[^\P{Cc}\t\n]/u)
+      assert.include(printed, "│ c�]0;title�d\te")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("says in one line that its port is in use", () =>
+    Effect.gen(function* () {
+      const { url } = yield* listen()
+      const port = new URL(url).port
+      const { code, stderr, stdout } = yield* Program.run(process.execPath, [
+        "src/cli/main.ts",
+        "listen",
+        "--secret",
+        secret,
+        "--port",
+        port
+      ])
+      assert.strictEqual(
+        stderr,
+        `--port: 127.0.0.1:${port} is in use. Stop the program that listens there, or choose another port\n`
+      )
+      assert.strictEqual(stdout, "")
+      assert.strictEqual(code, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("says what is wrong with a flag, and does not start", () =>
+    Effect.gen(function* () {
+      const wrong = [
+        [["--secret", secret, "--status", "99"], "an HTTP status from 200 to 599"],
+        [["--secret", secret, "--delay", "soon"], "a time such as 500ms or 3s"],
+        [["--secret", secret, "--port", "70000"], "a port number from 1 to 65535"],
+        [[], "Missing required flag: --secret"]
+      ] as const
+      for (const [args, expected] of wrong) {
+        const { code, stderr } = yield* Program.run(process.execPath, ["src/cli/main.ts", "listen", ...args])
+        assert.include(stderr, expected)
+        assert.strictEqual(code, 1)
+      }
+    })
+  )
+})

@@ -1,0 +1,111 @@
+import { NodeServices } from "@effect/platform-node"
+import { assert, layer, vi } from "@effect/vitest"
+import { Effect, FileSystem, Layer } from "effect"
+import * as Ports from "../Ports.ts"
+import * as Program from "../Program.ts"
+import { TestInlet } from "../TestInlet.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+
+// Programs start slowly on a busy machine.
+vi.setConfig({ testTimeout: 120_000 })
+
+/** `inlet send …` to the end. */
+const send = (args: ReadonlyArray<string>, env: Program.Options["env"] = {}) =>
+  Program.run(process.execPath, ["src/cli/main.ts", "send", ...args], { env })
+
+layer(Layer.mergeAll(TestInlet.layer(), WebhookReceiver.layer, NodeServices.layer), {
+  excludeTestServices: true,
+  timeout: "120 seconds"
+})("inlet send", (it) => {
+  it.effect("sends a mail with sender, subject, text and a file, and prints the server's reply", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const receiver = yield* WebhookReceiver
+      const inbox = yield* inlet.inbox(receiver.url)
+      const fs = yield* FileSystem.FileSystem
+      const file = `${yield* fs.makeTempDirectoryScoped()}/invoice.csv`
+      yield* fs.writeFileString(file, "id,amount\n1,12.50\n")
+
+      const { code, stderr, stdout } = yield* send(
+        ["--from", "ada@sender.example", "--to", inbox.address, "--subject", "Grüße", "--text", "Hi", "--attach", file],
+        { SMTP_PORT: `${inlet.smtpPort}` }
+      )
+      assert.match(stdout, /^250 .* {2}<[^>]+>\n$/)
+      assert.strictEqual(stderr, "")
+      assert.strictEqual(code, 0)
+
+      const { event } = yield* receiver.next
+      assert.strictEqual(event.from, "ada@sender.example")
+      assert.strictEqual(event.subject, "Grüße")
+      assert.strictEqual(event.text, "Hi")
+      assert.strictEqual(event.attachments.length, 1)
+      assert.strictEqual(event.attachments[0].filename, "invoice.csv")
+      assert.strictEqual(event.attachments[0].contentType, "text/csv")
+      assert.strictEqual(event.attachments[0].size, 18)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("finds the server by --host and --port too", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { address } = yield* inlet.inbox()
+      const { code, stdout } = yield* send(["--to", address, "--host", "127.0.0.1", "--port", `${inlet.smtpPort}`], {
+        SMTP_PORT: "1"
+      })
+      assert.match(stdout, /^250 /)
+      assert.strictEqual(code, 0)
+    })
+  )
+
+  it.effect("prints one line with the server's own words when it refuses the recipient, and exits with 1", () =>
+    Effect.gen(function* () {
+      const { smtpPort } = yield* TestInlet
+      const { code, stderr, stdout } = yield* send(["--to", "who@unknown.example", "--port", `${smtpPort}`])
+      assert.strictEqual(stdout, "")
+      assert.match(stderr, /^127\.0\.0\.1:\d+ did not take the mail: 550 5\.1\.2 [^\n]+\n$/)
+      assert.strictEqual(code, 1)
+    })
+  )
+
+  it.effect("says which of several recipients were refused, after the reply for the others", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { address } = yield* inlet.inbox()
+      const { code, stderr, stdout } = yield* send(["--to", `${address}, who@unknown.example`], {
+        SMTP_PORT: `${inlet.smtpPort}`
+      })
+      assert.match(stdout, /^250 /)
+      assert.match(stderr, /^[^\n]*550 5\.1\.2 [^\n]+\n$/)
+      assert.strictEqual(code, 1)
+    })
+  )
+
+  it.effect("prints one line when nobody is there", () =>
+    Effect.gen(function* () {
+      const port = yield* Ports.free
+      const { code, stderr } = yield* send(["--to", "ada@unknown.example", "--port", `${port}`])
+      assert.strictEqual(stderr, `127.0.0.1:${port} did not take the mail: connect ECONNREFUSED 127.0.0.1:${port}\n`)
+      assert.strictEqual(code, 1)
+    })
+  )
+
+  it.effect("says what is wrong with a flag", () =>
+    Effect.gen(function* () {
+      const missing = yield* send([])
+      assert.include(missing.stderr, "Missing required flag: --to")
+      assert.strictEqual(missing.code, 1)
+
+      const noAddress = yield* send(["--to", "ada"])
+      assert.include(noAddress.stderr, "Expected: an address such as inbox@example.com")
+      assert.strictEqual(noAddress.code, 1)
+
+      const noFile = yield* send(["--to", "ada@unknown.example", "--attach", "/no/such/file"])
+      assert.include(noFile.stderr, "Path does not exist: /no/such/file")
+      assert.strictEqual(noFile.code, 1)
+
+      const setting = yield* send(["--to", "ada@unknown.example"], { SMTP_PORT: "abc" })
+      assert.strictEqual(setting.stderr, "SMTP_PORT: Expected a port number from 0 to 65535\n")
+      assert.strictEqual(setting.code, 1)
+    })
+  )
+})

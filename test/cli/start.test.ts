@@ -1,0 +1,248 @@
+import { createServer } from "node:net"
+import { NodeServices } from "@effect/platform-node"
+import { assert, layer, vi } from "@effect/vitest"
+import { ConfigProvider, Context, Effect, FileSystem, Layer } from "effect"
+import * as Settings from "../../src/Settings.ts"
+import * as Ports from "../Ports.ts"
+import * as Program from "../Program.ts"
+import * as TestDatabase from "../TestDatabase.ts"
+import { call } from "../TestInlet.ts"
+
+// Programs start slowly on a busy machine.
+vi.setConfig({ testTimeout: 120_000 })
+
+/** Free ports and a folder of its own, unless the test says otherwise. */
+const world = Effect.fnUntraced(function* (env: Program.Options["env"] = {}) {
+  const fs = yield* FileSystem.FileSystem
+  return {
+    HTTP_PORT: `${yield* Ports.free}`,
+    SMTP_PORT: `${yield* Ports.free}`,
+    DATA_DIR: yield* fs.makeTempDirectoryScoped({ prefix: "inlet-start-" }),
+    DATABASE_URL: undefined,
+    ...env
+  }
+})
+
+/** `node src/main.ts`, which is expected to refuse: the lines it says so with, and its exit code. */
+const refusal = Effect.fnUntraced(function* (env: Program.Options["env"]) {
+  const given = yield* world({ LOG_LEVEL: "error", ...env })
+  const { code, stderr, stdout } = yield* Program.run(process.execPath, ["src/main.ts"], { env: given })
+  return { code, stdout, stderr }
+}, Effect.scoped)
+
+const refuses = (line: string) => ({ code: 1, stdout: "", stderr: `Inlet can't start: ${line}\n` })
+
+const production = {
+  NODE_ENV: "production",
+  DATABASE_URL: "postgres://inlet@127.0.0.1:1/inlet",
+  SECRETS_KEY: "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=",
+  SERVICE_PUBLIC_URL: "https://inlet.example.com",
+  PLATFORM_DOMAIN: "example.com"
+}
+
+/** What each wrong setting is answered with. */
+const wrong: Readonly<Record<string, readonly [env: Record<string, string | undefined>, line: string]>> = {
+  "a port that is no number": [{ HTTP_PORT: "abc" }, "HTTP_PORT: Expected a port number from 0 to 65535"],
+  "an unknown role": [{ ROLES: "htp" }, "ROLES: Expected some of http, smtp and worker, separated by commas"],
+  "a short key": [{ SECRETS_KEY: "c2hvcnQ=" }, "SECRETS_KEY: Expected 32 bytes in base64 (openssl rand -base64 32)"],
+  "production without DATABASE_URL": [
+    { ...production, DATABASE_URL: undefined },
+    "DATABASE_URL: Missing, and production needs it: postgres://user:password@host:5432/database"
+  ],
+  "production without SECRETS_KEY": [
+    { ...production, SECRETS_KEY: undefined },
+    "SECRETS_KEY: Missing, and production needs it: 32 bytes in base64 (openssl rand -base64 32), the same for ever"
+  ],
+  "production without SERVICE_PUBLIC_URL": [
+    { ...production, SERVICE_PUBLIC_URL: undefined },
+    "SERVICE_PUBLIC_URL: Missing, and production needs it: the URL of the API as its users see it, such as https://inlet.example.com"
+  ],
+  "production without PLATFORM_DOMAIN": [
+    { ...production, PLATFORM_DOMAIN: undefined },
+    "PLATFORM_DOMAIN: Missing, and production needs it: a domain of yours that instant inboxes are under"
+  ]
+}
+
+/** The same way, asked of `Settings` alone. */
+const explained = {
+  "SMTP_PORT=65536": "SMTP_PORT: Expected a port number from 0 to 65535",
+  "ROLES=,": "ROLES: Expected some of http, smtp and worker, separated by commas",
+  "DATABASE_URL=localhost:5432": "DATABASE_URL: Expected a URL such as postgres://user:password@host:5432/database",
+  "SERVICE_PUBLIC_URL=inlet.example.com":
+    "SERVICE_PUBLIC_URL: Expected an http or https URL such as https://inlet.example.com",
+  "DNS_SERVERS=dns.example": "DNS_SERVERS: Expected an address such as 9.9.9.9 or 127.0.0.1:5353",
+  "WEBHOOK_TIMEOUT=15": "WEBHOOK_TIMEOUT: Expected a time such as 500ms, 15s, 5m, 2h or 1d",
+  "WEBHOOK_RETRY_DELAYS=5s,soon": "WEBHOOK_RETRY_DELAYS: Expected a time such as 500ms, 15s, 5m, 2h or 1d",
+  "DELIVERY_CONCURRENCY=0": "DELIVERY_CONCURRENCY: Expected a whole number above 0",
+  "MAX_MESSAGE_BYTES=1.5": "MAX_MESSAGE_BYTES: Expected a whole number above 0",
+  "MAX_EMAILS_PER_DAY=-1": "MAX_EMAILS_PER_DAY: Expected a whole number, or 0 to turn the limit off",
+  "LOG_FORMAT=xml": 'LOG_FORMAT: Expected "pretty" | "json"',
+  "LOG_LEVEL=loud": 'LOG_LEVEL: Expected "trace" | "debug" | "info" | "warn" | "error"',
+  "OTEL_EXPORTER_OTLP_ENDPOINT=collector:4318":
+    "OTEL_EXPORTER_OTLP_ENDPOINT: Expected an http or https URL such as https://inlet.example.com"
+}
+
+/** A folder that the embedded database is in already, so that starts are quick. */
+class Folder extends Context.Service<Folder, { readonly path: string }>()("inlet/test/Folder") {
+  static readonly layer = Layer.effect(
+    Folder,
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      return { path: yield* fs.makeTempDirectoryScoped({ prefix: "inlet-start-" }) }
+    })
+  ).pipe(Layer.provide(NodeServices.layer))
+}
+
+/** Somebody else on a loopback port. */
+const taken = Effect.gen(function* () {
+  const port = yield* Ports.free
+  const server = createServer()
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => void server.listen(port, "127.0.0.1", () => resume(Effect.void))),
+    () => Effect.callback<void>((resume) => void server.close(() => resume(Effect.void)))
+  )
+  return `${port}`
+})
+
+layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true, timeout: "120 seconds" })(
+  "npm start refuses in one line",
+  (it) => {
+    for (const [name, [env, line]] of Object.entries(wrong)) {
+      it.effect(name, () => Effect.map(refusal(env), (refused) => assert.deepStrictEqual(refused, refuses(line))))
+    }
+
+    it.effect("every other wrong setting, by its name and what is expected of it", () =>
+      Effect.gen(function* () {
+        for (const [setting, line] of Object.entries(explained)) {
+          const [name = "", value = ""] = setting.split("=")
+          const env = ConfigProvider.fromEnv({ env: { [name]: value } })
+          assert.strictEqual(Settings.explain(yield* Effect.flip(Settings.all.parse(env))), line)
+        }
+      })
+    )
+
+    it.effect("a certificate without its key, and files that are none", () =>
+      Effect.gen(function* () {
+        const DATA_DIR = (yield* Folder).path
+        const env = { DATA_DIR, ROLES: "smtp", SMTP_TLS_CERT: "package.json" }
+        assert.deepStrictEqual(
+          yield* refusal(env),
+          refuses("SMTP_TLS_KEY: Missing; SMTP_TLS_CERT and SMTP_TLS_KEY go together")
+        )
+        assert.deepStrictEqual(
+          yield* refusal({ ...env, SMTP_TLS_KEY: "/no/such/file" }),
+          refuses("SMTP_TLS_KEY: /no/such/file does not exist")
+        )
+        const { code, stderr } = yield* refusal({ ...env, SMTP_TLS_KEY: "package.json" })
+        assert.match(
+          stderr,
+          /^Inlet can't start: SMTP_TLS_CERT, SMTP_TLS_KEY: Expected a PEM certificate and its PEM key \([^\n]+\)\n$/
+        )
+        assert.strictEqual(code, 1)
+      })
+    )
+
+    it.effect("a port that somebody else has, for HTTP and for SMTP", () =>
+      Effect.gen(function* () {
+        const DATA_DIR = (yield* Folder).path
+        const port = yield* taken
+        const advice = `127.0.0.1:${port} is in use. Stop the program that listens there, or choose another port`
+        const { code, stderr } = yield* refusal({ DATA_DIR, HTTP_PORT: port })
+        assert.strictEqual(stderr, `Inlet can't start: HTTP_PORT: ${advice}\n`)
+        assert.strictEqual(code, 1)
+        assert.deepStrictEqual(yield* refusal({ DATA_DIR, SMTP_PORT: port }), refuses(`SMTP_PORT: ${advice}`))
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("an address that this machine does not have", () =>
+      Effect.gen(function* () {
+        const DATA_DIR = (yield* Folder).path
+        assert.deepStrictEqual(
+          yield* refusal({ DATA_DIR, ROLES: "smtp", SMTP_HOST: "192.0.2.1" }),
+          refuses("SMTP_HOST: 192.0.2.1 is not an address of this machine")
+        )
+      })
+    )
+
+    it.effect("a name server that is no address", () =>
+      Effect.gen(function* () {
+        const DATA_DIR = (yield* Folder).path
+        assert.deepStrictEqual(
+          yield* refusal({ DATA_DIR, ROLES: "http", DNS_SERVERS: "999.1.1.1" }),
+          refuses("DNS_SERVERS: octets must be at most 255")
+        )
+      })
+    )
+
+    it.effect("a folder that can't be made", () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(
+          yield* refusal({ DATA_DIR: "package.json/data" }),
+          refuses("DATA_DIR, RAW_DIR: ENOTDIR: not a directory, mkdir 'package.json/data'")
+        )
+      })
+    )
+
+    it.effect("a DATA_DIR that another process uses, and later a key that its data was not written under", () =>
+      Effect.gen(function* () {
+        const env = yield* world({ SECRETS_KEY: production.SECRETS_KEY })
+        const first = yield* Program.start(process.execPath, ["src/main.ts"], { env })
+        yield* first.says("See mail arrive")
+        assert.deepStrictEqual(
+          yield* refusal({ DATA_DIR: env.DATA_DIR }),
+          refuses(
+            `DATA_DIR: ${env.DATA_DIR} is in use by another process. Stop it, choose another DATA_DIR, or set DATABASE_URL to share one database`
+          )
+        )
+
+        yield* first.kill("SIGTERM")
+        const { code, stderr } = yield* refusal({
+          DATA_DIR: env.DATA_DIR,
+          SECRETS_KEY: "b3RoZXJvdGhlcm90aGVyb3RoZXJvdGhlcm90aGVyb3Q="
+        })
+        assert.strictEqual(
+          stderr,
+          "Inlet can't start: SECRETS_KEY: This is not the key that the database was written under. Start with that key, or with another database\n"
+        )
+        assert.strictEqual(code, 1)
+      }).pipe(Effect.scoped)
+    )
+  }
+)
+
+layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })("npm start", (it) => {
+  it.effect("says where it listens and how to begin the tour", () =>
+    Effect.gen(function* () {
+      const env = yield* world(yield* TestDatabase.settings)
+      const program = yield* Program.start("npm", ["start"], { env })
+      const printed = yield* program.says("npm run -s inlet -- send --to <address>\n")
+      const url = `http://localhost:${env.HTTP_PORT}`
+      assert.include(printed, `  API   ${url}   reference ${url}/docs\n  SMTP  127.0.0.1:${env.SMTP_PORT}\n`)
+      assert.include(printed, `1. curl -s -X POST ${url}/api/workspaces`)
+      assert.strictEqual((yield* call(url, "GET", "/ready")).status, 200)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("prints one JSON object a line and nothing else with LOG_FORMAT=json, until its end", () =>
+    Effect.gen(function* () {
+      const env = yield* world({ LOG_FORMAT: "json", LOG_LEVEL: "debug", ...(yield* TestDatabase.settings) })
+      const program = yield* Program.start(process.execPath, ["src/main.ts"], { env })
+      yield* program.says("Listening on")
+      const answer = yield* call(`http://127.0.0.1:${env.HTTP_PORT}`, "GET", "/api/domains", {
+        headers: { "x-request-id": "asked-by-the-test" }
+      })
+      assert.strictEqual(answer.status, 401)
+      yield* program.says("asked-by-the-test")
+      yield* program.kill("SIGTERM")
+
+      const lines = (yield* program.stdout).trimEnd().split("\n")
+      const entries = lines.map(
+        (line): { readonly level: string; readonly message: unknown; readonly annotations: Record<string, unknown> } =>
+          JSON.parse(line)
+      )
+      assert.isTrue(entries.some(({ annotations }) => annotations.request_id === "asked-by-the-test"))
+      assert.isTrue(entries.every(({ level }) => /^[A-Z]+$/.test(level)))
+      assert.strictEqual(yield* program.stderr, "")
+    }).pipe(Effect.scoped)
+  )
+})

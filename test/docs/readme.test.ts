@@ -1,0 +1,115 @@
+import { createHmac } from "node:crypto"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, FileSystem } from "effect"
+import * as ApiReference from "../../src/http/ApiReference.ts"
+import * as Settings from "../../src/Settings.ts"
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")
+
+const readme = read("README.md")
+
+describe("The documentation", () => {
+  it("has every setting in the README, with its default and its meaning", () => {
+    const [, section = ""] = /\n## Settings\n([\s\S]*?)\n## /.exec(readme) ?? []
+    assert.deepStrictEqual(
+      section.split("\n").filter((line) => line.startsWith("| `")),
+      Settings.documented.map(({ fallback, meaning, name }) => `| \`${name}\` | ${fallback} | ${meaning} |`),
+      "npm run docs writes them anew"
+    )
+  })
+
+  it("has every setting in .env.example, commented out", () => {
+    const plain = (text: string) => text.replaceAll("`", "")
+    const [, ...entries] = read(".env.example").trimEnd().split("\n\n")
+    assert.deepStrictEqual(
+      entries,
+      Settings.documented.map(
+        ({ fallback, meaning, name }) => `# ${plain(meaning)}\n# Default: ${plain(fallback)}\n#${name}=`
+      ),
+      "npm run docs writes it anew"
+    )
+  })
+
+  it("has an API reference that is what the contract says now", () =>
+    assert.strictEqual(read("docs/api.md"), ApiReference.render(), "npm run docs writes it anew"))
+
+  it("names every metric in docs/operations.md", () => {
+    const sources = readdirSync(new URL("../../src", import.meta.url), { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".ts"))
+      .map((file) => read(`src/${file}`))
+    const declared = sources.flatMap((source) =>
+      [...source.matchAll(/Metric\.\w+\(\s*"(inlet_\w+)"/g)].map(([, name = ""]) => name)
+    )
+    const documented = [...read("docs/operations.md").matchAll(/^\| `(inlet_\w+)` \|/gm)].map(([, name = ""]) => name)
+    assert.isNotEmpty(declared)
+    assert.deepStrictEqual(documented.sort(), declared.sort())
+  })
+
+  it("links to files and headings that exist", () => {
+    for (const document of ["README.md", "docs/api.md", "docs/architecture.md", "docs/operations.md"]) {
+      const text = read(document)
+      const folder = document.includes("/") ? "docs/" : ""
+      const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+        heading
+          .toLowerCase()
+          .replace(/[^\w\s-]/g, "")
+          .replaceAll(" ", "-")
+      )
+      for (const [, target = ""] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+        if (/^https?:/.test(target)) continue
+        const exists = target.startsWith("#")
+          ? headings.includes(target.slice(1))
+          : existsSync(new URL(`../../${folder}${target.replace(/#.*/, "")}`, import.meta.url))
+        assert.isTrue(exists, `${document} links to ${target}`)
+      }
+    }
+  })
+})
+
+describe("The README's verification without a library", () => {
+  const body = '{"event_id":"0198c5d2-7a3e-7000-8000-000000000001","subject":"Grüße"}'
+  const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+  const signed = (seconds: number, text = body) => ({
+    "x-service-event-id": "0198c5d2-7a3e-7000-8000-000000000001",
+    "x-service-timestamp": `${seconds}`,
+    "x-service-signature": `t=${seconds},v1=${createHmac("sha256", secret).update(`${seconds}.${text}`).digest("hex")}`
+  })
+
+  const snippet = Effect.gen(function* () {
+    const [, code = ""] = /```js\n((?:(?!```)[\s\S])*isGenuine[\s\S]*?)```/.exec(readme) ?? []
+    const fs = yield* FileSystem.FileSystem
+    const file = `${yield* fs.makeTempDirectoryScoped()}/verify.mjs`
+    yield* fs.writeFileString(file, code)
+    const module: {
+      readonly isGenuine: (headers: Record<string, string>, rawBody: Buffer, secret: string) => boolean
+    } = yield* Effect.promise(() => import(file))
+    return {
+      isGenuine: (headers: Record<string, string>, text = body) => module.isGenuine(headers, Buffer.from(text), secret),
+      seconds: Math.floor((yield* Clock.currentTimeMillis) / 1_000)
+    }
+  })
+
+  it.live("takes a genuine request, and one that is five minutes old", () =>
+    Effect.gen(function* () {
+      const { isGenuine, seconds } = yield* snippet
+      assert.isTrue(isGenuine(signed(seconds)))
+      assert.isTrue(isGenuine(signed(seconds - 295)))
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.live("refuses what the specification says must be refused", () =>
+    Effect.gen(function* () {
+      const { isGenuine, seconds } = yield* snippet
+      assert.isFalse(isGenuine(signed(seconds), body.replace("Grüße", "Grusse")), "another body")
+      assert.isFalse(isGenuine(signed(seconds - 305)), "too old")
+      assert.isFalse(isGenuine(signed(seconds + 305)), "from the future")
+      assert.isFalse(isGenuine({ ...signed(seconds), "x-service-event-id": "another" }), "another event")
+      assert.isFalse(isGenuine({ ...signed(seconds), "x-service-timestamp": `${seconds - 1}` }), "another timestamp")
+      assert.isFalse(isGenuine({ ...signed(seconds), "x-service-signature": "v1=00" }), "a malformed signature")
+      assert.isFalse(isGenuine({ ...signed(seconds), "x-service-signature": `t=${seconds},v1=00` }), "a short one")
+      assert.isFalse(isGenuine({}), "no headers")
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+})

@@ -1,0 +1,214 @@
+import { fileURLToPath } from "node:url"
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Array, Context, Deferred, Effect, FileSystem, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Database from "../../src/Database.ts"
+import { eventually } from "../Eventually.ts"
+import * as InletProcess from "../InletProcess.ts"
+import * as Mail from "../Mail.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+
+const folder = Effect.flatMap(FileSystem.FileSystem, (fs) =>
+  fs.makeTempDirectoryScoped({ prefix: "inlet-test-" })
+).pipe(Effect.provide(NodeServices.layer))
+
+const mails = (numbers: ReadonlyArray<number>, port: (number: number) => number, to: string) =>
+  Effect.forEach(numbers, (number) => Mail.send(port(number), { to, subject: `mail ${number}` }), {
+    concurrency: 8,
+    discard: true
+  })
+
+/** What a receiver has heard, once it is this much: the number in each subject, in numerical order. */
+const heard = Effect.fnUntraced(function* (receiver: WebhookReceiver["Service"], count: number) {
+  const requests = yield* eventually(receiver.all, (all) => all.length >= count, "60 seconds")
+  return requests.map(({ event }) => Number(/\d+/.exec(event.subject)?.[0])).sort((one, other) => one - other)
+})
+
+describe("One folder with an embedded database", { timeout: 120_000 }, () => {
+  it.live("belongs to one process: a second one says so and does not start", () =>
+    Effect.gen(function* () {
+      const settings = { DATA_DIR: yield* folder }
+      const first = yield* InletProcess.start(settings)
+      const { inlet: second } = yield* InletProcess.spawned(settings)
+
+      assert.deepStrictEqual(yield* second.ending, { code: 1, signal: null })
+      const lines = (yield* second.output).trim().split("\n")
+      assert.lengthOf(lines, 1)
+      assert.include(lines[0], "Inlet can't start")
+      assert.include(lines[0], settings.DATA_DIR)
+      assert.include(lines[0], "in use by another process")
+      assert.strictEqual((yield* first.call("GET", "/ready")).status, 200)
+    })
+  )
+
+  it.live("is free again after a stop, and after a kill -9 that left its lock behind", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const settings = { DATA_DIR: yield* folder }
+      const first = yield* InletProcess.start(settings)
+      const { key } = yield* first.inbox("http://127.0.0.1:9/")
+      yield* first.signal("SIGKILL")
+      assert.deepStrictEqual(yield* first.ending, { code: null, signal: "SIGKILL" })
+      assert.isTrue(yield* fs.exists(`${settings.DATA_DIR}/lock`))
+
+      const second = yield* InletProcess.start(settings)
+      assert.strictEqual((yield* second.call("GET", "/api/domains", { key })).status, 200)
+      yield* second.signal("SIGTERM")
+      yield* second.ending
+      const third = yield* InletProcess.start(settings)
+      assert.strictEqual((yield* third.call("GET", "/api/domains", { key })).status, 200)
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+})
+
+describe("A database", { timeout: 120_000 }, () => {
+  it.live("is not opened with another SECRETS_KEY than its own", () =>
+    Effect.gen(function* () {
+      const installation = yield* InletProcess.installation
+      const keys = ["right", "wrong"].map((name) => Buffer.from(name.padEnd(32, "!")).toString("base64"))
+      const [right = "", wrong = ""] = keys
+      const first = yield* InletProcess.start({ ...installation, SECRETS_KEY: right })
+      yield* first.signal("SIGTERM")
+      yield* first.ending
+
+      const { inlet: second } = yield* InletProcess.spawned({ ...installation, SECRETS_KEY: wrong })
+      assert.deepStrictEqual(yield* second.ending, { code: 1, signal: null })
+      const output = yield* second.output
+      assert.match(output.trim(), /^Inlet can't start: SECRETS_KEY\b[^\n]*\bnot the key\b[^\n]*$/)
+      for (const key of keys) assert.notInclude(output, key)
+
+      yield* InletProcess.start({ ...installation, SECRETS_KEY: right })
+    })
+  )
+})
+
+const hasServer = Effect.runSync(Effect.orDie(InletProcess.hasServer))
+
+// Several processes can only share a server.
+if (hasServer) {
+  describe("Several processes on one PostgreSQL", { timeout: 120_000 }, () => {
+    /** What they share, and a way into their database. */
+    const shared = Effect.gen(function* () {
+      const { DATABASE_URL = "", DATA_DIR } = yield* InletProcess.installation
+      const settings = {
+        DATABASE_URL,
+        RAW_DIR: `${DATA_DIR}/raw`,
+        SECRETS_KEY: Buffer.alloc(32, 5).toString("base64")
+      }
+      const context = yield* Layer.build(Database.layerPostgres(Redacted.make(DATABASE_URL)))
+      return { settings, sql: Context.get(context, SqlClient.SqlClient) }
+    })
+
+    /** One more process, with a folder of its own. */
+    const join = Effect.fnUntraced(function* (settings: Readonly<Record<string, string>>) {
+      return yield* InletProcess.start({ DATA_DIR: yield* folder, ...settings })
+    })
+
+    it.live("start at once on an empty database, and migrate it once", () =>
+      Effect.gen(function* () {
+        const { settings, sql } = yield* shared
+        const fs = yield* FileSystem.FileSystem
+        const inlets = yield* Effect.all([join(settings), join(settings), join(settings)], { concurrency: 3 })
+        for (const inlet of inlets) assert.strictEqual((yield* inlet.call("GET", "/ready")).status, 200)
+
+        const files = yield* fs.readDirectory(fileURLToPath(new URL("../../migrations", import.meta.url)))
+        const rows = yield* sql<{ readonly migrationId: number }>`SELECT migration_id FROM migrations ORDER BY 1`
+        assert.deepStrictEqual(
+          rows.map(({ migrationId }) => migrationId),
+          files.map((file) => Number.parseInt(file, 10)).sort((one, other) => one - other)
+        )
+      }).pipe(Effect.provide(NodeServices.layer))
+    )
+
+    it.live("deliver 200 mails to two of them, none lost and none twice", () =>
+      Effect.gen(function* () {
+        const { settings, sql } = yield* shared
+        const receiver = yield* WebhookReceiver.make
+        const inlets = yield* Effect.all([join(settings), join(settings)], { concurrency: 2 })
+        const [first, second] = inlets
+        const { address } = yield* first.inbox(receiver.url)
+        const numbers = Array.range(1, 200)
+        yield* mails(numbers, (number) => (number % 2 === 0 ? first.smtpPort : second.smtpPort), address)
+
+        assert.deepStrictEqual(yield* heard(receiver, 200), numbers)
+        yield* eventually(
+          sql<{ readonly status: string; readonly attempts: number; readonly count: number }>`
+            SELECT status, attempts, count(*)::int AS count FROM deliveries GROUP BY status, attempts
+          `,
+          ([row, ...others]) => others.length === 0 && row?.status === "delivered" && row.count === 200
+        )
+        assert.lengthOf(yield* receiver.all, 200)
+      })
+    )
+
+    it.live("work together in separate roles", () =>
+      Effect.gen(function* () {
+        const { settings } = yield* shared
+        const receiver = yield* WebhookReceiver.make
+        const [http, smtp] = yield* Effect.all(
+          [
+            join({ ...settings, ROLES: "http" }),
+            join({ ...settings, ROLES: "smtp" }),
+            join({ ...settings, ROLES: "worker" })
+          ],
+          { concurrency: 3 }
+        )
+        const { address, domainId, key } = yield* http.inbox(receiver.url)
+        yield* mails(Array.range(1, 20), () => smtp.smtpPort, address)
+
+        assert.deepStrictEqual(yield* heard(receiver, 20), Array.range(1, 20))
+        yield* eventually(
+          http.call("GET", `/api/domains/${domainId}/events?delivery=delivered`, { key }),
+          ({ json }) => json.events.length === 20
+        )
+        const [event] = (yield* receiver.all).map(({ event }) => event)
+        const raw = yield* http.call("GET", `/api/domains/${domainId}/events/${event.event_id}/raw`, { key })
+        assert.strictEqual(raw.status, 200)
+        assert.include(raw.text, `Subject: ${event.subject}`)
+      })
+    )
+
+    it.live("take over what a frozen one holds, and its late news change nothing", () =>
+      Effect.gen(function* () {
+        const { settings, sql } = yield* shared
+        const receiver = yield* WebhookReceiver.make
+        const thawed = yield* Deferred.make<void>()
+        yield* receiver.answerWith((_request, response) => {
+          response.statusCode = 410
+          Effect.runFork(
+            Effect.andThen(
+              Deferred.await(thawed),
+              Effect.sync(() => void response.end())
+            )
+          )
+        })
+        const frozen = yield* join({ ...settings, WEBHOOK_TIMEOUT: "30s" })
+        const { address, domainId, key } = yield* frozen.inbox(receiver.url)
+        yield* mails([1], () => frozen.smtpPort, address)
+        const first = yield* receiver.next
+        yield* frozen.signal("SIGSTOP")
+
+        const other = yield* join(settings)
+        yield* sql`UPDATE deliveries SET leased_until = now() - interval '1 second'`
+        const second = yield* receiver.next
+        assert.deepStrictEqual(second.body, first.body)
+        const delivery = Effect.map(
+          other.call("GET", `/api/domains/${domainId}/events`, { key }),
+          ({ json }) => json.events[0].delivery
+        )
+        const before = yield* eventually(delivery, ({ status }) => status === "delivered")
+        assert.strictEqual(before.attempts, 2)
+
+        yield* Deferred.succeed(thawed, undefined)
+        yield* frozen.signal("SIGCONT")
+        const attempts = yield* eventually(
+          other.call("GET", `/api/domains/${domainId}/delivery-attempts`, { key }),
+          ({ json }) => json.deliveryAttempts.some((attempt: { statusCode: number }) => attempt.statusCode === 410)
+        )
+        assert.lengthOf(attempts.json.deliveryAttempts, 2)
+        assert.deepStrictEqual(yield* delivery, before)
+      })
+    )
+  })
+}
