@@ -3,10 +3,19 @@ import { Attempts } from "./delivery/Attempts.ts"
 import { DeliveryQueue } from "./delivery/DeliveryQueue.ts"
 import * as DeliveryWorker from "./delivery/DeliveryWorker.ts"
 import { WebhookSender } from "./delivery/WebhookSender.ts"
+import { DemoInboxes } from "./demo/DemoInboxes.ts"
 import { Domains } from "./domains/Domains.ts"
 import { Verification } from "./domains/Verification.ts"
 import * as HttpServer from "./http/HttpServer.ts"
 import { Intake } from "./intake/Intake.ts"
+import { Fulfilment } from "./purchase/Fulfilment.ts"
+import { Orders } from "./purchase/Orders.ts"
+import { Payments } from "./purchase/Payments.ts"
+import { Provisioning } from "./purchase/Provisioning.ts"
+import { Purchase } from "./purchase/Purchase.ts"
+import * as PurchaseWorker from "./purchase/PurchaseWorker.ts"
+import { Renewals } from "./purchase/Renewals.ts"
+import { Search } from "./purchase/Search.ts"
 import { EventFeed } from "./reading/EventFeed.ts"
 import { Events } from "./reading/Events.ts"
 import { RawMessages } from "./reading/RawMessages.ts"
@@ -15,6 +24,7 @@ import * as ReaderWorker from "./reading/ReaderWorker.ts"
 import * as Sweeper from "./retention/Sweeper.ts"
 import * as Settings from "./Settings.ts"
 import * as SmtpServer from "./smtp/SmtpServer.ts"
+import { ClientLimits } from "./workspaces/ClientLimits.ts"
 import { Workspaces } from "./workspaces/Workspaces.ts"
 
 /** Mail comes in, is kept, and is handed to the reader of this process. */
@@ -24,13 +34,21 @@ export const smtp = SmtpServer.layer.pipe(Layer.provide(Intake.layerNoDeps), Lay
 export const worker = Layer.mergeAll(
   ReaderWorker.layer.pipe(Layer.provide(Reader.layer)),
   DeliveryWorker.layer.pipe(Layer.provide([DeliveryQueue.layer, WebhookSender.layer])),
+  PurchaseWorker.layer.pipe(
+    Layer.provide([Fulfilment.layer, Payments.layer, Provisioning.layer, Renewals.layer]),
+    Layer.provide([Orders.layer, Verification.layer])
+  ),
   Sweeper.layerWorker.pipe(Layer.provide(Sweeper.Sweeper.layer))
 )
 
 /** The API shows all of it. */
 export const http = HttpServer.layer.pipe(
   Layer.provide([Events.layer, Attempts.layer, RawMessages.layer, Verification.layer, Workspaces.layer]),
-  Layer.provide(Domains.layer)
+  Layer.provide([Purchase.layer, Payments.layer]),
+  Layer.provide(Fulfilment.layer),
+  Layer.provide([Orders.layer, Search.layer]),
+  Layer.provide([Domains.layer, DemoInboxes.layer]),
+  Layer.provide(ClientLimits.layer)
 )
 
 const runtimes = { http, smtp, worker }

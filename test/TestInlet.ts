@@ -125,8 +125,8 @@ export class TestInlet extends Context.Service<
         })
         return Layer.succeed(TestInlet, service).pipe(
           Layer.provideMerge(Inlet.layer),
-          Layer.provideMerge(TestDatabase.layer),
           Layer.provide(Providers.layer),
+          Layer.provideMerge(TestDatabase.layer),
           Layer.provide(Telemetry.layer),
           // What names the test's own database is read from the real environment.
           Layer.provide(ConfigProvider.layerAdd(ConfigProvider.fromEnv({ env }), { asPrimary: true }))

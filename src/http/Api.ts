@@ -1,8 +1,11 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { version } from "../Version.ts"
 import { AdminApi } from "./AdminApi.ts"
+import { DemoApi } from "./DemoApi.ts"
 import { DomainsApi } from "./DomainsApi.ts"
 import { EventsApi } from "./EventsApi.ts"
+import { PaymentCallbackApi } from "./PaymentCallbackApi.ts"
+import { PurchaseApi } from "./PurchaseApi.ts"
 import { SystemApi } from "./SystemApi.ts"
 import { ValidationErrors } from "./ValidationErrors.ts"
 import { WorkspacesApi } from "./WorkspacesApi.ts"
@@ -12,6 +15,9 @@ export class Api extends HttpApi.make("inlet")
   .add(WorkspacesApi)
   .add(DomainsApi)
   .add(EventsApi)
+  .add(PurchaseApi)
+  .add(PaymentCallbackApi)
+  .add(DemoApi)
   .add(AdminApi)
   .add(SystemApi)
   .middleware(ValidationErrors)

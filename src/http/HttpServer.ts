@@ -1,7 +1,7 @@
 import { createServer } from "node:http"
 import { NodeHttpServer } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
-import { HttpRouter } from "effect/http"
+import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
 import { PrometheusMetrics } from "effect/observability"
 import * as Settings from "../Settings.ts"
@@ -9,11 +9,16 @@ import { AdminAuthorization } from "./AdminAuthorization.ts"
 import * as AdminHandlers from "./AdminHandlers.ts"
 import { Api } from "./Api.ts"
 import { Authorization } from "./Authorization.ts"
+import { DemoAuthorization } from "./DemoAuthorization.ts"
+import * as DemoHandlers from "./DemoHandlers.ts"
 import * as DomainsHandlers from "./DomainsHandlers.ts"
 import * as Edge from "./Edge.ts"
 import * as EventsHandlers from "./EventsHandlers.ts"
 import * as LlmsText from "./LlmsText.ts"
 import { OpenRequests } from "./OpenRequests.ts"
+import * as Pages from "./Pages.ts"
+import * as PaymentCallbackHandlers from "./PaymentCallbackHandlers.ts"
+import * as PurchaseHandlers from "./PurchaseHandlers.ts"
 import * as SystemHandlers from "./SystemHandlers.ts"
 import { ValidationErrors } from "./ValidationErrors.ts"
 import * as WorkspacesHandlers from "./WorkspacesHandlers.ts"
@@ -22,30 +27,59 @@ const handlers = Layer.mergeAll(
   WorkspacesHandlers.layer,
   DomainsHandlers.layer,
   EventsHandlers.layer,
+  PurchaseHandlers.layer,
+  PaymentCallbackHandlers.layer,
+  DemoHandlers.layer,
   AdminHandlers.layer,
   SystemHandlers.layer
 )
 
+// The page carries its script, and browsers are told to load nothing from another host.
+const reference = HttpApiScalar.layer(Api, { path: "/docs", scalar: { withDefaultFonts: false } }).pipe(
+  Layer.provide(
+    HttpRouter.middleware((httpEffect) =>
+      Effect.map(
+        httpEffect,
+        HttpServerResponse.setHeader(
+          "content-security-policy",
+          "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; frame-ancestors 'none'"
+        )
+      )
+    ).layer
+  )
+)
+
 export const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }),
-  // The page carries its script: nothing is loaded from another host.
-  HttpApiScalar.layer(Api, { path: "/docs", scalar: { withDefaultFonts: false } }),
+  reference,
   PrometheusMetrics.layerHttp({ path: "/metrics" }),
   LlmsText.layer,
+  Pages.layer,
   Edge.layer
 ).pipe(
   Layer.provide(handlers),
-  Layer.provide([Authorization.layer, AdminAuthorization.layer, ValidationErrors.layer, OpenRequests.layer])
+  Layer.provide([
+    Authorization.layer,
+    DemoAuthorization.layer,
+    AdminAuthorization.layer,
+    ValidationErrors.layer,
+    OpenRequests.layer
+  ])
 )
 
 const listener = Layer.unwrap(
   Effect.gen(function* () {
     const { host, port } = yield* Settings.http
-    return NodeHttpServer.layer(() => createServer({ headersTimeout: 20_000, requestTimeout: 60_000 }), {
-      host,
-      port,
-      gracefulShutdownTimeout: "20 seconds"
-    })
+    const makeServer = () => {
+      const server = createServer({ headersTimeout: 20_000, requestTimeout: 60_000 })
+      // The port is open before the routes are there. Who comes that early would never be answered.
+      return server.on("request", (_request, response) => {
+        if (server.listenerCount("request") > 1) return
+        response.writeHead(503, { "content-type": "application/json", "retry-after": "1" })
+        response.end(JSON.stringify({ error: "The service is starting; try again in a second" }))
+      })
+    }
+    return NodeHttpServer.layer(makeServer, { host, port, gracefulShutdownTimeout: "20 seconds" })
   })
 )
 

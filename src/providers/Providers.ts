@@ -1,11 +1,39 @@
-import { NodeServices } from "@effect/platform-node"
-import { Effect, Layer } from "effect"
+import { NodeHttpClient, NodeServices } from "@effect/platform-node"
+import { Context, Effect, Layer, Schema } from "effect"
+import type { RegistrarName } from "../model/Order.ts"
 import * as Settings from "../Settings.ts"
+import * as BillingMock from "./BillingMock.ts"
+import * as BillingStripe from "./BillingStripe.ts"
+import { DnsHost } from "./DnsHost.ts"
+import * as MockZone from "./MockZone.ts"
 import { RawStore } from "./RawStore.ts"
+import { Registrar } from "./Registrar.ts"
+import * as RegistrarMock from "./RegistrarMock.ts"
+import * as RegistrarNamecheap from "./RegistrarNamecheap.ts"
+import * as RegistrarOpenprovider from "./RegistrarOpenprovider.ts"
+import { Registrars, type Vendor } from "./Registrars.ts"
 import * as Resolver from "./Resolver.ts"
 
 // The one file that knows every vendor. Each seam is chosen by its own
-// setting, and the default needs no account anywhere.
+// settings, and the default needs no account anywhere.
+
+/** A set of credentials that is not whole; the message names what is missing. */
+export class Unconfigured extends Schema.TaggedError<Unconfigured>()("Unconfigured", { message: Schema.String }) {}
+
+/** Every one of the named settings, or a failure that names those that are missing. */
+const whole = <const A extends Record<string, unknown>>(settings: A) => {
+  const missing = Object.keys(settings).filter((name) => settings[name] === undefined)
+  return missing.length === 0
+    ? // None of them is undefined, as was just seen.
+      Effect.succeed(settings as { readonly [Name in keyof A]: Exclude<A[Name], undefined> })
+    : Effect.fail(
+        new Unconfigured({
+          message: `${missing.join(", ")}: Missing beside ${Object.keys(settings)
+            .filter((name) => settings[name] !== undefined)
+            .join(", ")}`
+        })
+      )
+}
 
 const rawStore = Layer.unwrap(
   Effect.gen(function* () {
@@ -14,4 +42,111 @@ const rawStore = Layer.unwrap(
   })
 ).pipe(Layer.provide(NodeServices.layer))
 
-export const layer = Layer.merge(rawStore, Resolver.layer)
+const billing = Layer.unwrap(
+  Effect.gen(function* () {
+    const { billingProvider } = yield* Settings.purchase
+    if (billingProvider === "mock") return BillingMock.layer
+    const { apiUrl, secretKey, webhookSecret } = yield* Settings.stripe
+    const given = yield* whole({
+      BILLING_PROVIDER: billingProvider,
+      STRIPE_SECRET_KEY: secretKey,
+      STRIPE_WEBHOOK_SECRET: webhookSecret
+    })
+    return BillingStripe.layer({
+      secretKey: given.STRIPE_SECRET_KEY,
+      webhookSecret: given.STRIPE_WEBHOOK_SECRET,
+      apiUrl
+    })
+  })
+)
+
+const namecheap = Effect.gen(function* () {
+  const { apiKey, apiUrl, apiUser, clientIp, contact, sandbox } = yield* Settings.namecheap
+  if (apiUser === undefined && apiKey === undefined) return undefined
+  const given = yield* whole({
+    NAMECHEAP_API_USER: apiUser,
+    NAMECHEAP_API_KEY: apiKey,
+    NAMECHEAP_CLIENT_IP: clientIp,
+    NAMECHEAP_CONTACT_FIRST_NAME: contact.firstName,
+    NAMECHEAP_CONTACT_LAST_NAME: contact.lastName,
+    NAMECHEAP_CONTACT_ADDRESS: contact.address,
+    NAMECHEAP_CONTACT_CITY: contact.city,
+    NAMECHEAP_CONTACT_STATE: contact.state,
+    NAMECHEAP_CONTACT_POSTAL_CODE: contact.postalCode,
+    NAMECHEAP_CONTACT_COUNTRY: contact.country,
+    NAMECHEAP_CONTACT_PHONE: contact.phone,
+    NAMECHEAP_CONTACT_EMAIL: contact.email
+  })
+  return RegistrarNamecheap.layer({
+    apiUrl:
+      apiUrl ??
+      (sandbox ? "https://api.sandbox.namecheap.com/xml.response" : "https://api.namecheap.com/xml.response"),
+    apiUser: given.NAMECHEAP_API_USER,
+    apiKey: given.NAMECHEAP_API_KEY,
+    clientIp: given.NAMECHEAP_CLIENT_IP,
+    contact: {
+      firstName: given.NAMECHEAP_CONTACT_FIRST_NAME,
+      lastName: given.NAMECHEAP_CONTACT_LAST_NAME,
+      address: given.NAMECHEAP_CONTACT_ADDRESS,
+      city: given.NAMECHEAP_CONTACT_CITY,
+      state: given.NAMECHEAP_CONTACT_STATE,
+      postalCode: given.NAMECHEAP_CONTACT_POSTAL_CODE,
+      country: given.NAMECHEAP_CONTACT_COUNTRY,
+      phone: given.NAMECHEAP_CONTACT_PHONE,
+      email: given.NAMECHEAP_CONTACT_EMAIL
+    }
+  })
+})
+
+const openprovider = Effect.gen(function* () {
+  const { apiUrl, nsGroup, ownerHandle, password, sandbox, username } = yield* Settings.openprovider
+  if (username === undefined && password === undefined) return undefined
+  const given = yield* whole({
+    OPENPROVIDER_USERNAME: username,
+    OPENPROVIDER_PASSWORD: password,
+    OPENPROVIDER_OWNER_HANDLE: ownerHandle
+  })
+  return RegistrarOpenprovider.layer({
+    apiUrl: apiUrl ?? (sandbox ? "http://api.sandbox.openprovider.nl:8480/v1beta" : "https://api.openprovider.eu/v1beta"),
+    username: given.OPENPROVIDER_USERNAME,
+    password: given.OPENPROVIDER_PASSWORD,
+    ownerHandle: given.OPENPROVIDER_OWNER_HANDLE,
+    nsGroup
+  })
+})
+
+/** A vendor is configured when its credentials are given; the mock one when it is REGISTRAR_PRIMARY. */
+const registrars = Layer.effect(
+  Registrars,
+  Effect.gen(function* () {
+    const { registrarPrimary } = yield* Settings.purchase
+    const layers = {
+      mock: registrarPrimary === "mock" ? RegistrarMock.layer : undefined,
+      namecheap: yield* namecheap,
+      openprovider: yield* openprovider
+    }
+    if (layers[registrarPrimary] === undefined) {
+      return yield* new Unconfigured({
+        message: `REGISTRAR_PRIMARY: ${registrarPrimary} needs its credentials (${registrarPrimary.toUpperCase()}_…)`
+      })
+    }
+    const vendors = new Map<RegistrarName, Vendor>()
+    for (const name of [registrarPrimary, "mock", "namecheap", "openprovider"] as const) {
+      const layer = layers[name]
+      if (layer === undefined || vendors.has(name)) continue
+      const context = yield* Layer.build(layer)
+      vendors.set(name, { registrar: Context.get(context, Registrar), dnsHost: Context.get(context, DnsHost) })
+    }
+    return vendors
+  })
+).pipe(Layer.provide(NodeHttpClient.layerUndici))
+
+/** The mock registrar's zones are answered like everybody's: by the resolver. */
+const resolver = Layer.unwrap(
+  Effect.gen(function* () {
+    const { registrarPrimary } = yield* Settings.purchase
+    return registrarPrimary === "mock" ? MockZone.layer.pipe(Layer.provide(Resolver.layer)) : Resolver.layer
+  })
+)
+
+export const layer = Layer.mergeAll(rawStore, resolver, registrars, billing)

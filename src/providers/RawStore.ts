@@ -1,6 +1,6 @@
 import { Context, DateTime, Effect, FileSystem, Layer, Option, Path, Schema, Stream } from "effect"
 import { NotFound } from "../model/ApiError.ts"
-import type { DomainId } from "../model/Domain.ts"
+import { DomainId } from "../model/Domain.ts"
 import { RawRef } from "../model/InboundEmail.ts"
 
 /** The store could not do it: full, read-only, out of reach. */
@@ -105,26 +105,23 @@ export class RawStore extends Context.Service<
         )
 
         /** The files of one folder that are old enough; what vanishes meanwhile was removed by somebody else. */
-        const oldIn = (domainFolder: string, time: DateTime.Utc) =>
-          Stream.fromIterableEffect(fs.readDirectory(fileOf(`inbound/${domainFolder}`))).pipe(
+        const oldIn = (domainId: DomainId, time: DateTime.Utc) =>
+          Stream.fromIterableEffect(fs.readDirectory(fileOf(`inbound/${domainId}`))).pipe(
             Stream.filterEffect((name) =>
-              fs
-                .stat(fileOf(`inbound/${domainFolder}/${name}`))
-                .pipe(
-                  Effect.map(({ mtime }) =>
-                    Option.exists(mtime, (modified) => modified.getTime() < DateTime.toEpochMillis(time))
-                  )
-                )
+              fs.stat(fileOf(`inbound/${domainId}/${name}`)).pipe(
+                Effect.map(({ mtime }) =>
+                  Option.exists(mtime, (modified) => modified.getTime() < DateTime.toEpochMillis(time))
+                ),
+                Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(false))
+              )
             ),
             Stream.catchReason("PlatformError", "NotFound", () => Stream.empty),
             Stream.tap((name) =>
               // Left by a crash in the middle of a write.
-              name.endsWith(".part")
-                ? fs.remove(fileOf(`inbound/${domainFolder}/${name}`), { force: true })
-                : Effect.void
+              name.endsWith(".part") ? fs.remove(fileOf(`inbound/${domainId}/${name}`), { force: true }) : Effect.void
             ),
-            Stream.filter((name) => name.endsWith(".eml")),
-            Stream.map((name) => RawRef.make(`inbound/${domainFolder}/${name}`))
+            Stream.map((name) => `inbound/${domainId}/${name}`),
+            Stream.filter(Schema.is(RawRef))
           )
 
         return RawStore.of({
@@ -134,7 +131,9 @@ export class RawStore extends Context.Service<
           removeDomain,
           olderThan: (time) =>
             Stream.fromIterableEffect(fs.readDirectory(fileOf("inbound"))).pipe(
-              Stream.flatMap((domainFolder) => oldIn(domainFolder, time)),
+              // What else lies there is not ours.
+              Stream.filter(Schema.is(DomainId)),
+              Stream.flatMap((domainId) => oldIn(domainId, time)),
               Stream.mapError(failed)
             )
         })

@@ -11,6 +11,9 @@ const batch = 500
 /** Days a domain waits for its verification (decisions, section 5). */
 const pendingDays = 30
 
+/** Fewer than of mails: a demo inbox takes its mails with it. */
+const demoBatch = 50
+
 /** Removes what is past its time, from the database and from the raw store. */
 export class Sweeper extends Context.Service<
   Sweeper,
@@ -21,6 +24,8 @@ export class Sweeper extends Context.Service<
     readonly orphans: Effect.Effect<number>
     /** Pending domains nobody verified, keys and counters that no longer count. */
     readonly leftovers: Effect.Effect<void>
+    /** Demo inboxes past their day, with their mail. Returns how many. */
+    readonly demos: Effect.Effect<number>
   }
 >()("inlet/retention/Sweeper") {
   static readonly layer = Layer.effect(
@@ -113,13 +118,49 @@ export class Sweeper extends Context.Service<
         `
         yield* sql`DELETE FROM received_once WHERE received_at < now() - interval '7 days'`
         yield* sql`DELETE FROM daily_intake WHERE day < (now() AT TIME ZONE 'UTC')::date - 1`
+        yield* sql`DELETE FROM client_limits WHERE day < (now() AT TIME ZONE 'UTC')::date - 1`
         yield* sql`
           UPDATE workspaces SET previous_signing_secret = NULL, previous_secret_until = NULL
           WHERE previous_secret_until < now()
         `
       }).pipe(Effect.orDie, Effect.withSpan("Sweeper.leftovers"))
 
-      return Sweeper.of({ expired, orphans, leftovers })
+      const removeDemos = SqlSchema.findAll({
+        Request: Schema.Void,
+        Result: Schema.Struct({ id: DomainId }),
+        execute: () => sql`
+          DELETE FROM domains WHERE id IN (
+            SELECT domain_id FROM demo_sessions WHERE expires_at < now()
+            ORDER BY expires_at LIMIT ${demoBatch}
+            FOR UPDATE SKIP LOCKED
+          )
+          RETURNING id
+        `
+      })
+
+      const demos = Effect.gen(function* () {
+        let removed = 0
+        let last = demoBatch
+        while (last === demoBatch) {
+          const domains = yield* removeDemos()
+          // What this leaves behind has no row any more, and the sweep of orphans takes it.
+          yield* Effect.forEach(domains, ({ id }) =>
+            raw
+              .removeDomain(id)
+              .pipe(
+                Effect.catchTag("RawStoreError", (error) =>
+                  Effect.logWarning("Raw messages of a demo inbox are still there", error)
+                )
+              )
+          )
+          last = domains.length
+          removed += last
+          yield* Effect.sleep("50 millis")
+        }
+        return removed
+      }).pipe(Effect.orDie, Effect.withSpan("Sweeper.demos"))
+
+      return Sweeper.of({ demos, expired, orphans, leftovers })
     })
   )
 }
@@ -134,7 +175,10 @@ export const layerWorker = Layer.effectDiscard(
       Effect.catchCause(sweep, (cause) => Effect.logError(`Sweeping ${name} failed; it is tried again`, cause))
     yield* Effect.forkScoped(
       Effect.repeat(
-        Effect.andThen(survive("expired mail", sweeper.expired), survive("leftovers", sweeper.leftovers)),
+        survive("expired mail", sweeper.expired).pipe(
+          Effect.andThen(survive("demo inboxes", sweeper.demos)),
+          Effect.andThen(survive("leftovers", sweeper.leftovers))
+        ),
         Schedule.spaced("10 minutes")
       )
     )

@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto"
+import { NodeCrypto } from "@effect/platform-node"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient, SqlSchema } from "effect/sql"
+import * as PlatformName from "../domains/PlatformName.ts"
+import { type TooManyRequests, Unauthorized } from "../model/ApiError.ts"
+import { DomainId, DomainName } from "../model/Domain.ts"
+import * as Settings from "../Settings.ts"
+import { ClientLimits } from "../workspaces/ClientLimits.ts"
+
+/** How long a demo inbox lives (decisions, section 10). */
+export const lifetimeSeconds = 24 * 60 * 60
+
+const Token = Schema.String.check(Schema.isPattern(/^[\w-]{43}$/))
+
+/** An inbox on the platform domain that belongs to whoever has its cookie. */
+const DemoInbox = Schema.Struct({ domainId: DomainId, domain: DomainName, secondsLeft: Schema.Finite })
+export type DemoInbox = typeof DemoInbox.Type
+
+/** Inboxes for trying the service: no workspace, no key, gone after a day. */
+export class DemoInboxes extends Context.Service<
+  DemoInboxes,
+  {
+    /** The inbox of this cookie, or a new one with a cookie of its own, which counts for the client. */
+    open(
+      cookie: Redacted.Redacted | undefined,
+      client: string
+    ): Effect.Effect<{ readonly inbox: DemoInbox; readonly newCookie: Redacted.Redacted | undefined }, TooManyRequests>
+    session(cookie: Redacted.Redacted): Effect.Effect<DemoInbox, Unauthorized>
+  }
+>()("inlet/demo/DemoInboxes") {
+  static readonly layer = Layer.effect(
+    DemoInboxes,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const random = yield* SecureRandom.SecureRandom
+      const limits = yield* ClientLimits
+      const platform = yield* Settings.platform
+
+      const select = SqlSchema.findAll({
+        Request: Schema.Uint8Array,
+        Result: DemoInbox,
+        execute: (hash) => sql`
+          SELECT domains.id AS domain_id, domains.name AS domain,
+            extract(epoch FROM expires_at - now())::float8 AS seconds_left
+          FROM demo_sessions JOIN domains ON domains.id = demo_sessions.domain_id
+          WHERE token_hash = ${hash} AND expires_at > now()
+        `
+      })
+
+      const find = Effect.fnUntraced(function* (cookie: Redacted.Redacted) {
+        const rows = Schema.is(Token)(Redacted.value(cookie)) ? yield* Effect.orDie(select(hashOf(cookie))) : []
+        return rows[0]
+      })
+
+      const make = Effect.gen(function* () {
+        const domainId = DomainId.make(yield* random.uuidV7())
+        const domain = yield* PlatformName.make(random, platform.domain)
+        const newCookie = Redacted.make(Buffer.from(yield* random.randomBytes(32)).toString("base64url"))
+        yield* sql`
+          WITH made AS (
+            INSERT INTO domains (id, name, origin, status, verified_at)
+            VALUES (${domainId}, ${domain}, 'demo', 'verified', now())
+            RETURNING id
+          )
+          INSERT INTO demo_sessions (token_hash, domain_id, expires_at)
+          SELECT ${hashOf(newCookie)}, id, now() + make_interval(secs => ${lifetimeSeconds}) FROM made
+        `
+        return { inbox: { domainId, domain, secondsLeft: lifetimeSeconds }, newCookie }
+      }).pipe(Effect.orDie)
+
+      const open = Effect.fn("DemoInboxes.open")(function* (cookie: Redacted.Redacted | undefined, client: string) {
+        const inbox = cookie === undefined ? undefined : yield* find(cookie)
+        return inbox === undefined ? yield* limits.within("demo inbox", client, make) : { inbox, newCookie: undefined }
+      })
+
+      const session = Effect.fn("DemoInboxes.session")(function* (cookie: Redacted.Redacted) {
+        return (
+          (yield* find(cookie)) ??
+          (yield* new Unauthorized({
+            message: "The cookie inlet_demo is missing or over; POST /api/demo/inbox gives a new inbox and sets it"
+          }))
+        )
+      })
+
+      return DemoInboxes.of({ open, session })
+    })
+  ).pipe(Layer.provide(NodeCrypto.layer))
+}
+
+// Cookies are 256 random bits, so a plain hash can't be guessed back.
+const hashOf = (cookie: Redacted.Redacted) => createHash("sha256").update(Redacted.value(cookie)).digest()

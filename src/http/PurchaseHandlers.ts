@@ -1,0 +1,69 @@
+import { Effect, Option } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { BadGateway, NotFound } from "../model/ApiError.ts"
+import * as Cents from "../model/Cents.ts"
+import { Wallet } from "../providers/Wallet.ts"
+import { toOrder } from "../purchase/Orders.ts"
+import { Purchase } from "../purchase/Purchase.ts"
+import { Search } from "../purchase/Search.ts"
+import { Api } from "./Api.ts"
+import { CurrentWorkspace } from "./Authorization.ts"
+
+export const layer = HttpApiBuilder.group(
+  Api,
+  "purchase",
+  Effect.fn(function* (handlers) {
+    const search = yield* Search
+    const purchase = yield* Purchase
+    // There is one only where the wallet pays.
+    const wallet = yield* Effect.serviceOption(Wallet)
+
+    return handlers.handleAll({
+      search: ({ query }) => Effect.map(search.search(query.q, query.tlds), (results) => ({ results })),
+      buy: Effect.fnUntraced(function* ({ payload }) {
+        const workspace = yield* CurrentWorkspace
+        const { status, ...order } = toOrder(
+          yield* purchase.buy(workspace.id, {
+            domain: payload.domain,
+            years: payload.years,
+            registrar: payload.registrar,
+            successUrl: payload.success_url,
+            cancelUrl: payload.cancel_url
+          })
+        )
+        switch (status) {
+          case "completed":
+          case "pending_payment":
+          case "paid":
+          case "registering":
+          case "provisioning":
+            return { ...order, status }
+          case "expired":
+          case "failed":
+          case "refunded":
+            return yield* new BadGateway({ message: `Order ${order.order_id} ended: ${order.failure ?? status}` })
+        }
+      }),
+      order: ({ params }) =>
+        CurrentWorkspace.use(({ id }) => purchase.get(id, params.orderId)).pipe(Effect.map(toOrder)),
+      wallet: Effect.fnUntraced(function* () {
+        const workspace = yield* CurrentWorkspace
+        if (Option.isNone(wallet)) {
+          return yield* new NotFound({ message: "There is no wallet: orders are paid through a checkout" })
+        }
+        const { balanceCents, entries } = yield* wallet.value.get(workspace.id)
+        return {
+          balance_cents: balanceCents,
+          balance: Cents.decimal(balanceCents),
+          currency: "USD",
+          entries: entries.map(({ amountCents, createdAt, kind, orderId }) => ({
+            order_id: orderId,
+            amount_cents: amountCents,
+            kind,
+            created_at: createdAt
+          }))
+        }
+      })
+    })
+  })
+)

@@ -1,0 +1,18 @@
+import { Effect, Layer } from "effect"
+import { Billing } from "./Billing.ts"
+import { Wallet } from "./Wallet.ts"
+
+/** Pays from the workspace's wallet, at once. The wallet is there to be looked at, too. */
+export const layer = Layer.effect(
+  Billing,
+  Effect.gen(function* () {
+    const wallet = yield* Wallet
+    return Billing.of({
+      provider: "mock",
+      charge: (bill) => Effect.as(wallet.debit(bill), true),
+      // Nothing is left to be paid.
+      checkout: () => Effect.die("the wallet has no checkout"),
+      refund: wallet.refund
+    })
+  })
+).pipe(Layer.provideMerge(Wallet.layer))

@@ -1,0 +1,203 @@
+import { NodeCrypto } from "@effect/platform-node"
+import { Context, Effect, Layer, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient, SqlSchema } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { Conflict, NotFound } from "../model/ApiError.ts"
+import { DomainId, DomainName } from "../model/Domain.ts"
+import { BillingProvider, type Order, OrderId, OrderStatus, RegistrarName } from "../model/Order.ts"
+import { WorkspaceId } from "../model/Workspace.ts"
+
+/** The whole row of an order. */
+export const OrderRow = Schema.Struct({
+  id: OrderId,
+  workspaceId: WorkspaceId,
+  name: DomainName,
+  years: Schema.Int,
+  registrar: RegistrarName,
+  billing: BillingProvider,
+  priceCents: Schema.Int,
+  status: OrderStatus,
+  domainId: Schema.NullOr(DomainId),
+  checkoutId: Schema.NullOr(Schema.String),
+  checkoutUrl: Schema.NullOr(Schema.String),
+  successUrl: Schema.String,
+  cancelUrl: Schema.String,
+  paymentId: Schema.NullOr(Schema.String),
+  failure: Schema.NullOr(Schema.String),
+  refundDue: Schema.Boolean,
+  tries: Schema.Int,
+  createdAt: Schema.DateTimeUtcFromDate
+})
+export type OrderRow = typeof OrderRow.Type
+
+/** How long one worker has an order to itself. Longer than any step takes. */
+const leaseSeconds = 300
+
+/** The orders of domain names, as rows: what moves them on is Fulfilment. */
+export class Orders extends Context.Service<
+  Orders,
+  {
+    /** A new order. Fails when this workspace has an open order for the name. */
+    insert(
+      order: Pick<
+        OrderRow,
+        "workspaceId" | "name" | "years" | "registrar" | "billing" | "priceCents" | "successUrl" | "cancelUrl"
+      >
+    ): Effect.Effect<OrderRow, Conflict | SqlError>
+    get(workspaceId: WorkspaceId, id: OrderId): Effect.Effect<OrderRow, NotFound>
+    /** Its price was taken: it is paid, and leased to the caller to go on with. */
+    markPaid(id: OrderId): Effect.Effect<OrderRow, SqlError>
+    /** The order as it stands now. */
+    read(id: OrderId): Effect.Effect<OrderRow, SqlError>
+    /** Orders whose next step is due, leased to the caller. */
+    claimDue(most: number): Effect.Effect<ReadonlyArray<OrderRow>, SqlError>
+    /** Ends the lease; the next step is due after `seconds`. */
+    release(id: OrderId, seconds: number): Effect.Effect<void, SqlError>
+  }
+>()("inlet/purchase/Orders") {
+  static readonly layer = Layer.effect(
+    Orders,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const random = yield* SecureRandom.SecureRandom
+      const lease = sql.literal(`now() + interval '${leaseSeconds} seconds'`)
+
+      const insertRow = SqlSchema.findOne({
+        Request: Schema.Struct({
+          id: OrderId,
+          workspaceId: WorkspaceId,
+          name: DomainName,
+          years: Schema.Int,
+          registrar: RegistrarName,
+          billing: BillingProvider,
+          priceCents: Schema.Int,
+          successUrl: Schema.String,
+          cancelUrl: Schema.String
+        }),
+        Result: OrderRow,
+        execute: (order) => sql`
+          INSERT INTO orders ${sql.insert({ ...order, status: "pending_payment" })} RETURNING *
+        `
+      })
+
+      const byId = SqlSchema.findAll({
+        Request: OrderId,
+        Result: OrderRow,
+        execute: (id) => sql`SELECT * FROM orders WHERE id = ${id}`
+      })
+
+      const payRow = SqlSchema.findOne({
+        Request: OrderId,
+        Result: OrderRow,
+        execute: (id) => sql`UPDATE orders SET status = 'paid', leased_until = ${lease} WHERE id = ${id} RETURNING *`
+      })
+
+      const claimRows = SqlSchema.findAll({
+        Request: Schema.Int,
+        Result: OrderRow,
+        execute: (most) => sql`
+          UPDATE orders SET leased_until = ${lease} WHERE id IN (
+            SELECT id FROM orders
+            WHERE due_at <= now() AND (status IN ('paid', 'registering', 'provisioning') OR refund_due)
+              AND (leased_until IS NULL OR leased_until <= now())
+            ORDER BY due_at
+            LIMIT ${most}
+            FOR UPDATE SKIP LOCKED
+          )
+          RETURNING *
+        `
+      })
+
+      const insert: Orders["Service"]["insert"] = Effect.fn("Orders.insert")(
+        function* (order) {
+          return yield* insertRow({ ...order, id: OrderId.make(yield* random.uuidV7()) })
+        },
+        Effect.catchReason(
+          "SqlError",
+          "UniqueViolation",
+          () =>
+            new Conflict({
+              message: "There is an open order for this name already; GET /api/domains/orders/{order_id} shows it"
+            })
+        ),
+        Effect.catchTags({ SchemaError: Effect.die, NoSuchElementError: Effect.die })
+      )
+
+      const get = Effect.fn("Orders.get")(function* (workspaceId: WorkspaceId, id: OrderId) {
+        const [row] = yield* Effect.orDie(byId(id))
+        return row?.workspaceId === workspaceId
+          ? row
+          : yield* new NotFound({ message: "No such order in this workspace" })
+      })
+
+      const read = Effect.fn("Orders.read")(
+        function* (id: OrderId) {
+          const [row] = yield* byId(id)
+          return row ?? (yield* Effect.die(`order ${id} is gone`))
+        },
+        Effect.catchTag("SchemaError", Effect.die)
+      )
+
+      return Orders.of({
+        insert,
+        get,
+        markPaid: Effect.fn("Orders.markPaid")(
+          payRow,
+          Effect.catchTags({ SchemaError: Effect.die, NoSuchElementError: Effect.die })
+        ),
+        read,
+        claimDue: Effect.fn("Orders.claimDue")(claimRows, Effect.catchTag("SchemaError", Effect.die)),
+        release: Effect.fn("Orders.release")(
+          (id, seconds) => sql`
+            UPDATE orders SET leased_until = NULL, due_at = now() + make_interval(secs => ${seconds}) WHERE id = ${id}
+          `,
+          Effect.asVoid
+        )
+      })
+    })
+  ).pipe(Layer.provide(NodeCrypto.layer))
+}
+
+/** As the API tells it. */
+export const toOrder = (row: OrderRow): Order => ({
+  order_id: row.id,
+  domain: row.name,
+  years: row.years,
+  registrar: row.registrar,
+  price_cents: row.priceCents,
+  currency: "USD",
+  status: row.status,
+  domain_id: row.domainId,
+  checkout_url: row.status === "pending_payment" ? row.checkoutUrl : null,
+  failure: row.failure,
+  next_steps: nextSteps(row),
+  created_at: row.createdAt
+})
+
+const nextSteps = (row: OrderRow): ReadonlyArray<string> => {
+  const look = `GET /api/domains/orders/${row.id} shows how it goes on.`
+  switch (row.status) {
+    case "pending_payment":
+      return ["Pay at checkout_url.", look]
+    case "paid":
+    case "registering":
+      return ["The name is being registered; this goes on by itself.", look]
+    case "provisioning":
+      return ["The name is registered, and its DNS records are being published; this goes on by itself.", look]
+    case "completed":
+      if (row.domainId === null) return ["The name is registered; the domain was deleted from this workspace."]
+      return [
+        "DNS is spreading; the domain is verified by itself once it has.",
+        `Set the webhook with PATCH /api/domains/${row.domainId}/delivery when GET /api/domains/${row.domainId} says mx_pending.`
+      ]
+    case "expired":
+      return ["The checkout was not paid, and nothing was charged. Order again with POST /api/domains/purchase."]
+    case "failed":
+    case "refunded":
+      return [
+        row.refundDue ? "The price is being given back." : "The price was given back, if it was taken.",
+        "Order again with POST /api/domains/purchase, or choose another name."
+      ]
+  }
+}

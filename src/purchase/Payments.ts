@@ -1,0 +1,123 @@
+import { Context, Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import type { OrderStatus } from "../model/Order.ts"
+import type { PaymentNews } from "../providers/StripeCallback.ts"
+import * as Settings from "../Settings.ts"
+
+/** An unpaid checkout is over after this many hours; Stripe's own end is 24. */
+const unpaidHours = 25
+
+/** Nobody was told where to pay: a crash came between the order and its checkout, which takes half a minute at most. */
+const unopenedMinutes = 5
+
+interface Target {
+  readonly id: string
+  readonly status: OrderStatus
+  readonly priceCents: number
+}
+
+/** What the payment provider tells us, done once for each event, in whatever order it comes. */
+export class Payments extends Context.Service<
+  Payments,
+  {
+    /** The seen id and what follows from it are one transaction: a crash between them is no loss. */
+    hear(news: PaymentNews): Effect.Effect<void>
+    /** Ends orders whose checkout nobody paid. */
+    readonly expireUnpaid: Effect.Effect<void>
+  }
+>()("inlet/purchase/Payments") {
+  static readonly layer = Layer.effect(
+    Payments,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { secretKey } = yield* Settings.stripe
+      const live = isLive(secretKey)
+
+      /** The order that the checkout was opened for; the checkout's own word for it is not enough. */
+      const target = (news: PaymentNews) =>
+        Effect.map(
+          sql<Target>`
+            SELECT id, status, price_cents FROM orders
+            WHERE billing = 'stripe' AND checkout_id = ${news.checkoutId} FOR UPDATE
+          `,
+          ([order]) => order
+        )
+
+      // An expired order that is paid after all is fulfilled, or refunded when that fails: money is never kept for nothing.
+      const paid = Effect.fnUntraced(function* (order: Target, news: PaymentNews) {
+        if (news.amountCents !== order.priceCents || news.currency?.toLowerCase() !== "usd") {
+          return yield* Effect.logError("A payment is not what the order costs; nothing is registered for it")
+        }
+        // A late payment of an order that was placed anew meanwhile goes back: one name is paid once.
+        yield* sql`
+          UPDATE orders SET
+            status = CASE WHEN replaced THEN 'failed' ELSE 'paid' END,
+            failure = CASE WHEN replaced THEN 'This checkout was paid after another order for the name was placed' END,
+            refund_due = replaced,
+            payment_id = ${news.paymentId},
+            due_at = now()
+          FROM (
+            SELECT EXISTS (
+              SELECT 1 FROM orders other JOIN orders own ON own.id = ${order.id}
+              WHERE other.workspace_id = own.workspace_id AND other.name = own.name AND other.id <> own.id
+                AND other.status IN ('pending_payment', 'paid', 'registering', 'provisioning')
+            ) AS replaced
+          ) AS others
+          WHERE orders.id = ${order.id} AND orders.status IN ('pending_payment', 'expired', 'failed')
+            AND orders.payment_id IS NULL
+        `
+      })
+
+      const apply = Effect.fnUntraced(function* (order: Target, news: PaymentNews) {
+        switch (news.kind) {
+          case "paid":
+            return yield* paid(order, news)
+          case "expired":
+          case "failed":
+            return yield* Effect.asVoid(
+              sql`UPDATE orders SET status = 'expired' WHERE id = ${order.id} AND status = 'pending_payment'`
+            )
+          case "other":
+            return
+        }
+      })
+
+      const hear = Effect.fn("Payments.hear")(
+        function* (news: PaymentNews) {
+          if (live !== undefined && news.livemode !== live) {
+            return yield* Effect.logError(
+              `A payment in ${news.livemode ? "live" : "test"} mode is not done: STRIPE_SECRET_KEY is of the other one`
+            )
+          }
+          const first = yield* sql`
+            INSERT INTO payment_events (id) VALUES (${news.eventId}) ON CONFLICT DO NOTHING RETURNING id
+          `
+          if (first.length === 0 || news.kind === "other") return
+          const order = news.checkoutId === null ? undefined : yield* target(news)
+          if (order === undefined) return yield* Effect.logError("A payment is for no order of ours")
+          yield* apply(order, news).pipe(Effect.annotateLogs({ order_id: order.id }))
+        },
+        (effect) => sql.withTransaction(effect),
+        Effect.orDie,
+        (effect, news) => Effect.annotateLogs(effect, { payment_event_id: news.eventId, kind: news.kind })
+      )
+
+      return Payments.of({
+        hear,
+        expireUnpaid: sql`
+          UPDATE orders SET status = 'expired'
+          WHERE status = 'pending_payment' AND created_at < now() - CASE
+            WHEN checkout_id IS NULL THEN make_interval(mins => ${unopenedMinutes})
+            ELSE make_interval(hours => ${unpaidHours})
+          END
+        `.pipe(Effect.asVoid, Effect.orDie)
+      })
+    })
+  )
+}
+
+/** The mode that a secret key is for, where it tells. */
+const isLive = (secretKey: Redacted.Redacted | undefined) => {
+  const mode = /^[a-z]+_(live|test)_/.exec(secretKey === undefined ? "" : Redacted.value(secretKey))?.[1]
+  return mode === undefined ? undefined : mode === "live"
+}

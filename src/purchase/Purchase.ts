@@ -1,0 +1,167 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { BadGateway, Conflict, Invalid, type NotFound } from "../model/ApiError.ts"
+import type { OrderId } from "../model/Order.ts"
+import type { WorkspaceId } from "../model/Workspace.ts"
+import { Billing } from "../providers/Billing.ts"
+import { Registrars } from "../providers/Registrars.ts"
+import * as Settings from "../Settings.ts"
+import { Fulfilment, nameTaken } from "./Fulfilment.ts"
+import { type OrderRow, Orders } from "./Orders.ts"
+import { registrable, Search } from "./Search.ts"
+
+/** Buys domain names: quotes again, takes the money, and has the order fulfilled. */
+export class Purchase extends Context.Service<
+  Purchase,
+  {
+    /** Endpoint 7. The order as it stands when the answer goes out: completed, or open and going on by itself. */
+    buy(
+      workspaceId: WorkspaceId,
+      wish: {
+        readonly domain: string
+        readonly years: number
+        readonly registrar?: string | undefined
+        readonly successUrl?: string | undefined
+        readonly cancelUrl?: string | undefined
+      }
+    ): Effect.Effect<OrderRow, Invalid | Conflict | BadGateway>
+    get(workspaceId: WorkspaceId, id: OrderId): Effect.Effect<OrderRow, NotFound>
+  }
+>()("inlet/purchase/Purchase") {
+  static readonly layer = Layer.effect(
+    Purchase,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const search = yield* Search
+      const orders = yield* Orders
+      const billing = yield* Billing
+      const registrars = yield* Registrars
+      const fulfilment = yield* Fulfilment
+      const { publicUrl } = yield* Settings.purchase
+      const { domainsPerWorkspace } = yield* Settings.limits
+
+      const known = (wanted: string | undefined) =>
+        wanted === undefined || [...registrars.keys()].some((name) => name === wanted)
+          ? Effect.void
+          : Effect.fail(
+              new Invalid({ message: `registrar: Expected one of ${[...registrars.keys()].join(", ")}, or none` })
+            )
+
+      /** The cheapest offer, or that of the registrar the customer wants. */
+      const bestOffer = Effect.fnUntraced(function* (name: OrderRow["name"], wanted: string | undefined) {
+        const { answered, offers, silent } = yield* search.offers(name)
+        const offer = offers.find(({ registrar }) => wanted === undefined || registrar === wanted)
+        if (offer !== undefined) return offer
+        const nobodyAnswers =
+          wanted === undefined ? answered === 0 && silent.length > 0 : silent.some((registrar) => registrar === wanted)
+        return yield* nobodyAnswers
+          ? Effect.fail(
+              new BadGateway({
+                message: `${wanted ?? "No registrar"} ${wanted === undefined ? "answers" : "does not answer"} now; try again in a moment`
+              })
+            )
+          : Effect.fail(
+              new Conflict({
+                message: `${name} can't be had${wanted === undefined ? "" : ` from ${wanted}`}: it is taken, or its TLD is not sold here`
+              })
+            )
+      })
+
+      /** In the transaction of the order: no two purchases at once pass the limit together. */
+      const checkRoom = Effect.fnUntraced(function* (workspaceId: WorkspaceId, name: OrderRow["name"]) {
+        yield* sql`SELECT 1 FROM workspaces WHERE id = ${workspaceId} FOR UPDATE`
+        const own = yield* sql<{ readonly name: string }>`
+          SELECT name FROM domains WHERE workspace_id = ${workspaceId} AND origin IN ('byo', 'purchased')
+          UNION
+          SELECT name FROM orders
+          WHERE workspace_id = ${workspaceId} AND status IN ('pending_payment', 'paid', 'registering', 'provisioning')
+            AND name <> ${name}
+        `
+        if (own.some((domain) => domain.name === name)) {
+          return yield* new Conflict({ message: `${name} is in this workspace already` })
+        }
+        if (domainsPerWorkspace > 0 && own.length >= domainsPerWorkspace) {
+          return yield* new Conflict({
+            message: `A workspace can have ${domainsPerWorkspace} domain${domainsPerWorkspace === 1 ? "" : "s"}; delete one, or create another workspace`
+          })
+        }
+      })
+
+      const checkout = Effect.fnUntraced(function* (order: OrderRow) {
+        const { id, url } = yield* billing
+          .checkout({ ...billOf(order), successUrl: order.successUrl, cancelUrl: order.cancelUrl })
+          .pipe(
+            Effect.catchTag("BillingError", (error) =>
+              Effect.gen(function* () {
+                yield* Effect.logError("A checkout could not be opened", error)
+                yield* sql`UPDATE orders SET status = 'failed', failure = 'The checkout could not be opened' WHERE id = ${order.id}`
+                return yield* new BadGateway({
+                  message: "The payment provider does not answer now; nothing was charged, try again in a moment"
+                })
+              })
+            )
+          )
+        yield* sql`UPDATE orders SET checkout_id = ${id}, checkout_url = ${url} WHERE id = ${order.id}`
+        return { ...order, checkoutId: id, checkoutUrl: url }
+      })
+
+      /** A failure after the payment is known at once; one that is uncertain goes on in the background. */
+      const fulfil = Effect.fnUntraced(function* (paid: OrderRow) {
+        const order = yield* fulfilment.advance(paid)
+        if (order.status !== "failed") return order
+        const message = `${order.failure}. The price was given back; order ${order.id} tells more`
+        return yield* order.failure === nameTaken
+          ? Effect.fail(new Conflict({ message }))
+          : Effect.fail(new BadGateway({ message }))
+      })
+
+      const buy: Purchase["Service"]["buy"] = Effect.fn("Purchase.buy")(
+        function* (workspaceId, wish) {
+          const name = yield* registrable(wish.domain, "domain")
+          yield* known(wish.registrar)
+          const successUrl = yield* redirect("success_url", wish.successUrl, `${publicUrl}/purchase/success`)
+          const cancelUrl = yield* redirect("cancel_url", wish.cancelUrl, `${publicUrl}/purchase/cancel`)
+          const offer = yield* bestOffer(name, wish.registrar)
+
+          const place = Effect.gen(function* () {
+            yield* checkRoom(workspaceId, name)
+            const order = yield* orders.insert({
+              workspaceId,
+              name,
+              years: wish.years,
+              registrar: offer.registrar,
+              billing: billing.provider,
+              priceCents: search.priceCents(offer, wish.years),
+              successUrl,
+              cancelUrl
+            })
+            const paid = yield* billing.charge(billOf(order))
+            return paid ? yield* orders.markPaid(order.id) : order
+          })
+          const order = yield* sql.withTransaction(place)
+          return yield* order.status === "paid" ? fulfil(order) : checkout(order)
+        },
+        Effect.catchTag("SqlError", Effect.die)
+      )
+
+      return Purchase.of({ buy, get: orders.get })
+    })
+  )
+}
+
+const billOf = (order: OrderRow) => ({
+  orderId: order.id,
+  workspaceId: order.workspaceId,
+  domain: order.name,
+  years: order.years,
+  priceCents: order.priceCents
+})
+
+/** Where the checkout sends the browser: only passed on to the payment provider, and only http(s). */
+const redirect = (field: string, wanted: string | undefined, fallback: string) => {
+  if (wanted === undefined) return Effect.succeed(fallback)
+  const url = URL.parse(wanted)
+  return url !== null && /^https?:$/.test(url.protocol) && wanted.length <= 2_048
+    ? Effect.succeed(url.href)
+    : Effect.fail(new Invalid({ message: `${field}: Expected an absolute http or https URL` }))
+}

@@ -1,0 +1,36 @@
+import { Effect, Layer, Schedule } from "effect"
+import { Fulfilment } from "./Fulfilment.ts"
+import { Orders } from "./Orders.ts"
+import { Payments } from "./Payments.ts"
+import { Provisioning } from "./Provisioning.ts"
+import { Renewals } from "./Renewals.ts"
+
+/** Moves orders on, watches DNS spread, and looks after terms, for as long as the process runs. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const orders = yield* Orders
+    const fulfilment = yield* Fulfilment
+    const payments = yield* Payments
+    const provisioning = yield* Provisioning
+    const renewals = yield* Renewals
+
+    const fulfilDue = Effect.gen(function* () {
+      const due = yield* orders.claimDue(8)
+      yield* Effect.forEach(due, (order) => survive("An order", fulfilment.advance(order)), {
+        concurrency: 8,
+        discard: true
+      })
+    })
+
+    const every = <A, E>(interval: "1 second" | "1 minute" | "1 day", name: string, work: Effect.Effect<A, E>) =>
+      Effect.forkScoped(Effect.repeat(survive(name, work), Schedule.spaced(interval)))
+
+    yield* every("1 second", "Looking for due orders", fulfilDue)
+    yield* every("1 second", "Looking whether DNS has spread", provisioning.verifyDue)
+    yield* every("1 minute", "Looking for unpaid orders", payments.expireUnpaid)
+    yield* every("1 day", "Looking for dropped domains", renewals.lookAfterTerms)
+  })
+)
+
+const survive = <A, E>(name: string, work: Effect.Effect<A, E>) =>
+  Effect.catchCause(work, (cause) => Effect.logError(`${name}: this failed and is tried again`, cause))

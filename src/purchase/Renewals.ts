@@ -1,0 +1,73 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { DomainId, DomainName } from "../model/Domain.ts"
+import { RegistrarName } from "../model/Order.ts"
+import { Registrars } from "../providers/Registrars.ts"
+
+/** Bought domains past their term: what the registrar has dropped is detached (spec, section 3). */
+export class Renewals extends Context.Service<
+  Renewals,
+  {
+    /** Asks the registrar for each bought domain past its term, and disables what it does not hold any more. */
+    readonly lookAfterTerms: Effect.Effect<void>
+  }
+>()("inlet/purchase/Renewals") {
+  static readonly layer = Layer.effect(
+    Renewals,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const registrars = yield* Registrars
+
+      const pastTerm = SqlSchema.findAll({
+        Request: Schema.Void,
+        Result: Schema.Struct({ id: DomainId, name: DomainName, registrar: RegistrarName }),
+        execute: () => sql`
+          SELECT id, name, registrar FROM domains
+          WHERE origin = 'purchased' AND term_ends_at < now() AND registrar IS NOT NULL
+            -- What the operator has disabled still keeps the name from others.
+            AND (status <> 'disabled' OR verified_at IS NOT NULL)
+        `
+      })
+
+      const drop = ({
+        id,
+        name,
+        registrar
+      }: {
+        readonly id: DomainId
+        readonly name: DomainName
+        readonly registrar: string
+      }) =>
+        Effect.andThen(
+          // Not held any more, so that whoever registers the name next can verify it.
+          sql`
+            UPDATE domains SET
+              status = 'disabled', status_before = 'pending_verification', verified_at = NULL,
+              disabled_reason = ${`${registrar} has dropped this name after its term`}
+            WHERE id = ${id}
+          `,
+          Effect.logWarning(`${name} is disabled: ${registrar} has dropped it after its term`)
+        )
+
+      const lookAfterTerms = Effect.gen(function* () {
+        for (const domain of yield* pastTerm()) {
+          const vendor = registrars.get(domain.registrar)
+          if (vendor === undefined) continue
+          const held = yield* vendor.registrar
+            .holds(domain.name)
+            .pipe(
+              Effect.catch((error) =>
+                Effect.as(
+                  Effect.logWarning(`${domain.registrar} did not say whether ${domain.name} is renewed`, error),
+                  true
+                )
+              )
+            )
+          if (!held) yield* drop(domain)
+        }
+      }).pipe(Effect.orDie)
+
+      return Renewals.of({ lookAfterTerms })
+    })
+  )
+}

@@ -1,0 +1,91 @@
+import { existsSync } from "node:fs"
+import { Config, Console, Context, Effect, Layer, type Scope } from "effect"
+import { type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core"
+
+/** Where Debian's package puts it. */
+const executablePath = "/usr/bin/chromium"
+
+const missing = `${executablePath} is missing: apt-get update && apt-get install -y chromium`
+
+/** A window, and what goes on in it that a person does not see. */
+export interface Window {
+  readonly page: Page
+  /** What the console showed as error or warning, and what nobody caught. */
+  readonly complaints: ReadonlyArray<string>
+  /** The URL of every request, answered or not. */
+  readonly requests: ReadonlyArray<string>
+}
+
+/** A real chromium. */
+export class Browser extends Context.Service<
+  Browser,
+  {
+    /** Goes through the steps in a window of its own, cookies included. */
+    visit<A, E, R>(
+      options: BrowserContextOptions,
+      steps: (window: Window) => Effect.Effect<A, E, R>
+    ): Effect.Effect<void, E, Exclude<R, Scope.Scope>>
+  }
+>()("inlet/test/Browser") {
+  static readonly layer = Layer.effect(
+    Browser,
+    Effect.gen(function* () {
+      if (!existsSync(executablePath)) {
+        const isCi = yield* Config.option(Config.String("CI"))
+        // The machine that decides has it; elsewhere the rest of the suite goes on without.
+        if (isCi._tag === "Some") return yield* Effect.die(new Error(missing))
+        return Browser.of({ visit: () => Console.warn(`A page was not looked at. ${missing}`) })
+      }
+      const browser = yield* Effect.acquireRelease(
+        Effect.promise(() =>
+          chromium.launch({
+            executablePath,
+            headless: true,
+            args: [
+              "--no-sandbox",
+              "--disable-gpu",
+              "--disable-quic",
+              "--no-first-run",
+              "--disable-background-networking",
+              "--disable-component-update",
+              "--disable-sync"
+            ]
+          })
+        ),
+        (browser) => Effect.promise(() => browser.close())
+      )
+
+      const open = Effect.fnUntraced(function* (options: BrowserContextOptions) {
+        const context = yield* Effect.acquireRelease(
+          Effect.promise(() => browser.newContext(options)),
+          (context) => Effect.promise(() => context.close())
+        )
+        const complaints: Array<string> = []
+        const requests: Array<string> = []
+        context.on("request", (request) => requests.push(request.url()))
+        context.on("weberror", (error) => complaints.push(String(error.error())))
+        context.on("console", (message) => {
+          if (message.type() === "error" || message.type() === "warning") complaints.push(message.text())
+        })
+        const page = yield* Effect.promise(() => context.newPage())
+        page.setDefaultTimeout(15_000)
+        return { page, complaints, requests }
+      })
+
+      return Browser.of({
+        visit: (options, steps) => Effect.scoped(Effect.asVoid(Effect.flatMap(open(options), steps)))
+      })
+    })
+  )
+}
+
+/** What a person does in the page, or sees there. */
+export const step = <A>(act: () => Promise<A>): Effect.Effect<A> => Effect.promise(act)
+
+/** How far the page can be scrolled sideways, in pixels. */
+export const overflow = (page: Page): Effect.Effect<number> =>
+  step(() => page.evaluate<number>("document.documentElement.scrollWidth - innerWidth"))
+
+/** What is written there. */
+export const textOf = (place: Locator): Effect.Effect<string> =>
+  step(() => place.textContent()).pipe(Effect.map(String))

@@ -1,0 +1,315 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { eventually } from "../Eventually.ts"
+import * as Namecheap from "../simulators/Namecheap.ts"
+import { Vendor } from "../simulators/Vendor.ts"
+import { addsUp, type Customer, customer, inletWithNamecheap, kindsOf, letDue } from "./Shop.ts"
+
+/** What .com costs at the simulator, and our markup. */
+const price = 1_028 + 299
+
+/** The next look at an order has been and gone when a call of this kind has come. */
+const another = Effect.fnUntraced(function* (operation: Parameters<Vendor["Service"]["asked"]>[0], orderId: string) {
+  const vendor = yield* Vendor
+  const sql = yield* SqlClient.SqlClient
+  const before = yield* vendor.asked(operation)
+  yield* letDue(orderId)
+  yield* eventually(vendor.asked(operation), (count) => count > before)
+  yield* eventually(
+    sql`SELECT 1 FROM orders WHERE id = ${orderId} AND leased_until IS NOT NULL`,
+    (rows) => rows.length === 0
+  )
+})
+
+/** One debit, which came back once. */
+const assertGivenBack = Effect.fnUntraced(function* ({ wallet }: Customer, orderId: string) {
+  const after = yield* wallet
+  assert.deepStrictEqual(kindsOf(after, orderId), ["debit", "refund"])
+  assert.strictEqual(after.balance_cents, 5_000)
+  assert.isTrue(addsUp(after))
+})
+
+/** One debit, which was kept. */
+const assertCharged = Effect.fnUntraced(function* ({ wallet }: Customer, orderId: string) {
+  const after = yield* wallet
+  assert.deepStrictEqual(kindsOf(after, orderId), ["debit"])
+  assert.strictEqual(after.balance_cents, 5_000 - price)
+  assert.isTrue(addsUp(after))
+})
+
+/** The only order of a workspace. */
+const orderOf = Effect.fnUntraced(function* ({ id, order }: Customer) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly id: string }>`SELECT id FROM orders WHERE workspace_id = ${id}`
+  return yield* order(row?.id ?? "none")
+})
+
+layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" })(
+  "A registrar that, after the debit,",
+  (it) => {
+    it.effect("registers and publishes makes it 201: one call each, and every record in the zone", () =>
+      Effect.gen(function* () {
+        const vendor = yield* Vendor
+        const someone = yield* customer
+        const { json, status } = yield* someone.buy("plain.com", { years: 2 })
+        assert.deepStrictEqual([status, json.status, json.price_cents], [201, "completed", 2 * 1_028 + 299])
+        assert.strictEqual(yield* vendor.asked("register"), 1)
+        assert.strictEqual(yield* vendor.asked("publish"), 1)
+        assert.strictEqual((yield* vendor.sale("plain.com"))?.years, 2)
+        const domain = yield* someone.get(`/api/domains/${json.domain_id}`)
+        assert.sameDeepMembers(
+          [...((yield* vendor.zone("plain.com")) ?? [])],
+          [
+            { type: "MX", name: "@", priority: 10, value: "mx.inlet.test" },
+            { type: "TXT", name: "_service-verify", value: domain.json.txt_value },
+            { type: "TXT", name: "@", value: "v=spf1 -all" }
+          ]
+        )
+      })
+    )
+
+    it.effect("refuses makes it 502: the order is failed and the money back, once", () =>
+      Effect.gen(function* () {
+        const vendor = yield* Vendor
+        const someone = yield* customer
+        yield* vendor.mishaps("register", { error: 2030280, text: "TLD is not supported in API" })
+        const { json, status } = yield* someone.buy("refused.com")
+        assert.strictEqual(status, 502)
+        const order = yield* orderOf(someone)
+        assert.strictEqual(
+          json.error,
+          `The registrar refused: TLD is not supported in API (2030280). The price was given back; order ${order.order_id} tells more`
+        )
+        assert.deepStrictEqual(
+          [order.status, order.failure, order.domain_id, order.price_cents],
+          ["failed", "The registrar refused: TLD is not supported in API (2030280)", null, price]
+        )
+        assert.include(order.next_steps.join(" "), "given back")
+        yield* assertGivenBack(someone, order.order_id)
+        assert.isUndefined(yield* vendor.sale("refused.com"))
+        assert.deepStrictEqual((yield* someone.get("/api/domains")).json.domains, [])
+
+        // The money and the name are there for another try.
+        const again = yield* someone.buy("refused.com")
+        assert.strictEqual(again.status, 201)
+        assert.strictEqual((yield* someone.wallet).balance_cents, 5_000 - price)
+      })
+    )
+
+    it.effect("has sold the name to somebody else makes it 409, and the money comes back", () =>
+      Effect.gen(function* () {
+        const vendor = yield* Vendor
+        const someone = yield* customer
+        yield* vendor.mishaps("register", { error: 3019166, text: "Domain name not available" })
+        const { json, status } = yield* someone.buy("gone-meanwhile.com")
+        assert.strictEqual(status, 409)
+        const order = yield* orderOf(someone)
+        assert.strictEqual(
+          json.error,
+          `The name was taken meanwhile. The price was given back; order ${order.order_id} tells more`
+        )
+        assert.strictEqual(order.status, "failed")
+        yield* assertGivenBack(someone, order.order_id)
+      })
+    )
+
+    it.effect("registers, and hangs up without a word, makes it 202: it is asked before anything is repeated", () =>
+      Effect.gen(function* () {
+        const vendor = yield* Vendor
+        const someone = yield* customer
+        const before = yield* vendor.asked("register")
+        yield* vendor.mishaps("register", "hang-up")
+        const { json, status } = yield* someone.buy("silent.com")
+        assert.deepStrictEqual([status, json.status, json.domain_id], [202, "registering", null])
+        yield* assertCharged(someone, json.order_id)
+
+        yield* letDue(json.order_id)
+        const done = yield* someone.orderThatIs(json.order_id, "completed")
+        assert.isString(done.domain_id)
+        assert.strictEqual(yield* vendor.asked("register"), before + 1)
+        assert.isDefined(yield* vendor.zone("silent.com"))
+        yield* assertCharged(someone, json.order_id)
+      })
+    )
+
+    it.effect("does nothing and says nothing makes it 202: the worker looks, and registers once", () =>
+      Effect.gen(function* () {
+        const vendor = yield* Vendor
+        const someone = yield* customer
+        const before = yield* vendor.asked("register")
+        const looked = yield* vendor.asked("holds")
+        yield* vendor.mishaps("register", "busy")
+        const { json, status } = yield* someone.buy("busy.com")
+        assert.deepStrictEqual([status, json.status], [202, "registering"])
+        assert.isUndefined(yield* vendor.sale("busy.com"))
+
+        yield* letDue(json.order_id)
+        yield* someone.orderThatIs(json.order_id, "completed")
+        assert.strictEqual(yield* vendor.asked("register"), before + 2)
+        assert.isAtLeast(yield* vendor.asked("holds"), looked + 2)
+        assert.isDefined(yield* vendor.sale("busy.com"))
+        yield* assertCharged(someone, json.order_id)
+      })
+    )
+
+    it.effect(
+      "never registers, however often it is asked, makes the order fail in the end, and gives the money back",
+      () =>
+        Effect.gen(function* () {
+          const vendor = yield* Vendor
+          const someone = yield* customer
+          const before = yield* vendor.asked("register")
+          yield* vendor.mishaps("register", "busy", "rubbish", "too many requests", "busy", "rubbish")
+          const { json } = yield* someone.buy("never.com")
+          for (let look = 0; look < 4; look++) {
+            yield* another("register", json.order_id)
+            assert.strictEqual((yield* someone.order(json.order_id)).status, "registering")
+            yield* assertCharged(someone, json.order_id)
+          }
+          yield* letDue(json.order_id)
+          const order = yield* someone.orderThatIs(json.order_id, "failed")
+          assert.strictEqual(order.failure, "The registrar did not register the name")
+          assert.strictEqual(yield* vendor.asked("register"), before + 5)
+          yield* assertGivenBack(someone, json.order_id)
+        })
+    )
+
+    it.effect("does not let itself be asked what it did leaves the money where it is until it does", () =>
+      Effect.gen(function* () {
+        const vendor = yield* Vendor
+        const someone = yield* customer
+        const before = yield* vendor.asked("register")
+        yield* vendor.mishaps("register", "hang-up")
+        const { json } = yield* someone.buy("uncertain.com")
+        // Refuses to tell; which says nothing of what happened before.
+        yield* vendor.mishaps("holds", { error: 1011150, text: "Invalid request IP: 192.0.2.10" }, "rubbish")
+        for (let look = 0; look < 2; look++) {
+          yield* another("holds", json.order_id)
+          assert.strictEqual((yield* someone.order(json.order_id)).status, "registering")
+          yield* assertCharged(someone, json.order_id)
+        }
+        yield* letDue(json.order_id)
+        yield* someone.orderThatIs(json.order_id, "completed")
+        assert.strictEqual(yield* vendor.asked("register"), before + 1)
+        yield* assertCharged(someone, json.order_id)
+      })
+    )
+
+    it.effect("refuses the second try because the first one went through late does not give the money back", () =>
+      Effect.gen(function* () {
+        const vendor = yield* Vendor
+        const someone = yield* customer
+        yield* vendor.mishaps("register", "hang-up", { error: 2011170, text: "Another request for it is under way" })
+        const { json } = yield* someone.buy("late.com")
+        // The registration is not to be seen yet, neither before the second try nor after it.
+        const unseen = { error: 2019166, text: "Domain late.com not found" }
+        yield* vendor.mishaps("holds", unseen, unseen)
+        yield* another("register", json.order_id)
+        assert.strictEqual((yield* someone.order(json.order_id)).status, "registering")
+        yield* assertCharged(someone, json.order_id)
+
+        yield* letDue(json.order_id)
+        yield* someone.orderThatIs(json.order_id, "completed")
+        yield* assertCharged(someone, json.order_id)
+      })
+    )
+
+    it.effect("can't publish the records makes it 202: they are published later, and nothing is registered again", () =>
+      Effect.gen(function* () {
+        const vendor = yield* Vendor
+        const someone = yield* customer
+        const before = yield* vendor.asked("register")
+        yield* vendor.mishaps("publish", { error: 2019166, text: "Domain not found" })
+        const { json, status } = yield* someone.buy("published-later.com")
+        assert.deepStrictEqual([status, json.status], [202, "provisioning"])
+        assert.isString(json.domain_id)
+        assert.isUndefined(yield* vendor.zone("published-later.com"))
+
+        yield* letDue(json.order_id)
+        yield* someone.orderThatIs(json.order_id, "completed")
+        assert.lengthOf((yield* vendor.zone("published-later.com")) ?? [], 3)
+        assert.strictEqual(yield* vendor.asked("register"), before + 1)
+        yield* assertCharged(someone, json.order_id)
+      })
+    )
+
+    it.effect("quotes its own credentials in a refusal does not have them passed on", () =>
+      Effect.gen(function* () {
+        const vendor = yield* Vendor
+        const someone = yield* customer
+        yield* vendor.mishaps("register", { error: 1011102, text: `API Key ${Namecheap.apiKey} is invalid` })
+        const { status, text } = yield* someone.buy("leaky.com")
+        const order = yield* orderOf(someone)
+        assert.strictEqual(status, 502)
+        assert.include(order.failure, "is invalid")
+        for (const said of [text, JSON.stringify(order)]) assert.notInclude(said, Namecheap.apiKey)
+      })
+    )
+
+    it.effect("lost a name that a customer of ours has deleted here does not give it to the next one", () =>
+      Effect.gen(function* () {
+        const vendor = yield* Vendor
+        const sql = yield* SqlClient.SqlClient
+        const first = yield* customer
+        const second = yield* customer
+        const bought = yield* first.buy("deleted.com")
+        yield* sql`DELETE FROM domains WHERE id = ${bought.json.domain_id}`
+        // An order from before that, which comes to its turn now.
+        yield* vendor.mishaps("register", "busy")
+        const other = yield* second.buy("not-yet.com")
+        yield* sql`UPDATE orders SET name = 'deleted.com' WHERE id = ${other.json.order_id}`
+        yield* letDue(other.json.order_id)
+        const failed = yield* second.orderThatIs(other.json.order_id, "failed")
+        assert.strictEqual(failed.failure, "The name was taken meanwhile")
+        assert.deepStrictEqual((yield* second.get("/api/domains")).json.domains, [])
+        yield* assertGivenBack(second, other.json.order_id)
+      })
+    )
+  }
+)
+
+layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" })("Of two workspaces", (it) => {
+  it.effect("that want one name the first one gets it, and the other its money", () =>
+    Effect.gen(function* () {
+      const vendor = yield* Vendor
+      const [first, second] = [yield* customer, yield* customer]
+      yield* vendor.mishaps("register", { delay: 500 })
+      const answers = yield* Effect.all([first.buy("contested.com"), second.buy("contested.com")], {
+        concurrency: "unbounded"
+      })
+      // The one that came second waits for what becomes of the first.
+      const statuses = answers.map(({ status }) => status).toSorted()
+      assert.deepStrictEqual(statuses, [201, 202])
+      const [winner, loser] = statuses[0] === answers[0].status ? [first, second] : [second, first]
+      const [won, lost] = [yield* orderOf(winner), yield* orderOf(loser)]
+      assert.deepStrictEqual([won.status, lost.status], ["completed", "paid"])
+      yield* letDue(lost.order_id)
+      const failed = yield* loser.orderThatIs(lost.order_id, "failed")
+      assert.strictEqual(failed.failure, "The name was taken meanwhile")
+      assert.strictEqual(yield* vendor.asked("register"), 1)
+      yield* assertCharged(winner, won.order_id)
+      yield* assertGivenBack(loser, lost.order_id)
+    })
+  )
+
+  it.effect("that want one name the second one gets it when the first one's registration fails", () =>
+    Effect.gen(function* () {
+      const vendor = yield* Vendor
+      const [first, second] = [yield* customer, yield* customer]
+      yield* vendor.mishaps("register", "busy")
+      const waiting = yield* first.buy("second-chance.com")
+      const behind = yield* second.buy("second-chance.com")
+      assert.deepStrictEqual([waiting.json.status, behind.json.status], ["registering", "paid"])
+      const sql = yield* SqlClient.SqlClient
+      // Its last try was this one.
+      yield* sql`UPDATE orders SET tries = 5 WHERE id = ${waiting.json.order_id}`
+      yield* letDue(waiting.json.order_id)
+      yield* first.orderThatIs(waiting.json.order_id, "failed")
+      yield* letDue(behind.json.order_id)
+      yield* second.orderThatIs(behind.json.order_id, "completed")
+      yield* assertGivenBack(first, waiting.json.order_id)
+      yield* assertCharged(second, behind.json.order_id)
+    })
+  )
+})

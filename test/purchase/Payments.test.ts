@@ -1,0 +1,472 @@
+import { assert, layer } from "@effect/vitest"
+import { ConfigProvider, Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Payments } from "../../src/purchase/Payments.ts"
+import { eventually } from "../Eventually.ts"
+import { type Delivery, type StripeEvent, StripeSimulator } from "../simulators/Stripe.ts"
+import { Vendor } from "../simulators/Vendor.ts"
+import { TestInlet } from "../TestInlet.ts"
+import { customer, inletWithStripe, letDue } from "./Shop.ts"
+
+/** What .com costs at the simulator, and our markup. */
+const price = 1_028 + 299
+
+/** An order that waits for its payment, with what a test does to it. */
+const placed = Effect.fnUntraced(function* (domain: string, more: Readonly<Record<string, unknown>> = {}) {
+  const inlet = yield* TestInlet
+  const stripe = yield* StripeSimulator
+  const sql = yield* SqlClient.SqlClient
+  const someone = yield* customer
+  const { json, status } = yield* someone.buy(domain, more)
+  assert.strictEqual(status, 202)
+  const [row] = yield* sql<{ readonly checkoutId: string }>`
+    SELECT checkout_id FROM orders WHERE id = ${json.order_id}
+  `
+  const checkoutId = row?.checkoutId ?? ""
+  const id = json.order_id as string
+  return {
+    ...someone,
+    orderId: id,
+    answer: json,
+    checkoutId,
+    pay: (how?: Parameters<StripeSimulator["Service"]["pay"]>[1]) => stripe.pay(checkoutId, how),
+    call: (event: StripeEvent, how?: Delivery) => stripe.send(event, `${inlet.url}/api/webhooks/stripe`, how),
+    status: Effect.map(someone.order(id), (order) => order.status as string),
+    is: (wanted: string) => someone.orderThatIs(id, wanted)
+  }
+})
+
+const refundsOf = Effect.fnUntraced(function* ({ data }: StripeEvent) {
+  const stripe = yield* StripeSimulator
+  return (yield* stripe.refunds).filter((refund) => refund.payment_intent === data.object.payment_intent)
+})
+
+/** Nothing was begun for an order: neither by what was just done nor by a worker that looked since. */
+const assertUntouched = Effect.fnUntraced(function* (order: Effect.Success<ReturnType<typeof placed>>, domain: string) {
+  const vendor = yield* Vendor
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql`SELECT status, payment_id, refund_due, domain_id FROM orders WHERE id = ${order.orderId}`
+  assert.deepStrictEqual(row, { status: "pending_payment", paymentId: null, refundDue: false, domainId: null })
+  assert.isUndefined(yield* vendor.sale(domain))
+})
+
+/** The callback's work alone, on the service's database: what a worker does by the hour, and under other settings. */
+const payments = (env: Readonly<Record<string, string>> = {}) =>
+  Layer.build(
+    Layer.fresh(Payments.layer).pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))))
+  ).pipe(Effect.map(Context.get(Payments)))
+
+/** As if the order had been placed so long ago. */
+const age = Effect.fnUntraced(function* (orderId: string, interval: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`UPDATE orders SET created_at = created_at - ${interval}::interval WHERE id = ${orderId}`
+  yield* Effect.flatMap(payments(), ({ expireUnpaid }) => expireUnpaid)
+})
+
+layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A purchase paid at Stripe", (it) => {
+  it.effect("is answered 202 with the checkout, and registers nothing before the payment", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const stripe = yield* StripeSimulator
+      const order = yield* placed("checkout.com", { years: 2 })
+      const { created_at, next_steps, order_id, ...rest } = order.answer
+      const [session] = (yield* stripe.sessions).filter(({ id }) => id === order.checkoutId)
+      assert.deepStrictEqual(rest, {
+        domain: "checkout.com",
+        years: 2,
+        registrar: "namecheap",
+        price_cents: 2 * 1_028 + 299,
+        currency: "USD",
+        status: "pending_payment",
+        domain_id: null,
+        checkout_url: session?.url,
+        failure: null
+      })
+      assert.isAbove(next_steps.length, 0)
+      assert.deepStrictEqual(yield* order.order(order.orderId), order.answer)
+      assert.strictEqual(session?.amount_total, 2 * 1_028 + 299)
+      assert.strictEqual(session?.client_reference_id, order.orderId)
+      const base = `http://localhost:${new URL(inlet.url).port}`
+      assert.strictEqual(session?.success_url, `${base}/purchase/success`)
+      assert.strictEqual(session?.cancel_url, `${base}/purchase/cancel`)
+      yield* assertUntouched(order, "checkout.com")
+    })
+  )
+
+  it.effect("sends the browser back to the customer's pages where there are some", () =>
+    Effect.gen(function* () {
+      const stripe = yield* StripeSimulator
+      const pages = { success_url: "https://shop.example/thanks", cancel_url: "https://shop.example/cart" }
+      const order = yield* placed("pages.com", pages)
+      const [session] = (yield* stripe.sessions).filter(({ id }) => id === order.checkoutId)
+      assert.strictEqual(session?.success_url, pages.success_url)
+      assert.strictEqual(session?.cancel_url, pages.cancel_url)
+    })
+  )
+
+  it.effect("has no wallet", () =>
+    Effect.gen(function* () {
+      const { get } = yield* customer
+      const { json, status } = yield* get("/api/domains/wallet")
+      assert.deepStrictEqual([status, json], [404, { error: "There is no wallet: orders are paid through a checkout" }])
+    })
+  )
+
+  it.effect("counts as a domain of the workspace, and holds the name in it, while it is open", () =>
+    Effect.gen(function* () {
+      const order = yield* placed("open.com")
+      const again = yield* order.buy("open.com")
+      assert.strictEqual(again.status, 409)
+      assert.match(again.json.error, /^There is an open order for this name already/)
+      assert.strictEqual((yield* order.buy("another.com")).status, 409)
+      assert.strictEqual((yield* order.post("/api/domains", { domain: "own.example.com" })).status, 409)
+      // Another workspace may want it, too.
+      yield* placed("open.com")
+      yield* age(order.orderId, "25 hours 1 minute")
+      assert.strictEqual((yield* order.buy("open.com")).status, 202)
+    })
+  )
+
+  it.effect("is registered and completed by the worker once Stripe says that it is paid", () =>
+    Effect.gen(function* () {
+      const stripe = yield* StripeSimulator
+      const vendor = yield* Vendor
+      const order = yield* placed("paid.com")
+      const event = yield* order.pay()
+      assert.deepStrictEqual(yield* order.call(event), [200])
+      const done = yield* order.is("completed")
+      assert.isNull(done.checkout_url)
+      assert.strictEqual((yield* order.get(`/api/domains/${done.domain_id}`)).json.domain, "paid.com")
+      assert.isDefined(yield* vendor.sale("paid.com"))
+      assert.lengthOf((yield* vendor.zone("paid.com")) ?? [], 3)
+      const mine = (yield* stripe.payments).filter(({ metadata }) => metadata.order_id === order.orderId)
+      assert.deepStrictEqual(
+        mine.map(({ amount, refunded }) => [amount, refunded]),
+        [[price, 0]]
+      )
+    })
+  )
+
+  it.effect("is answered 502 when no checkout can be opened, and leaves nothing open", () =>
+    Effect.gen(function* () {
+      const stripe = yield* StripeSimulator
+      const someone = yield* customer
+      yield* stripe.failNext(3)
+      const { json, status } = yield* someone.buy("no-checkout.com")
+      assert.strictEqual(status, 502)
+      assert.strictEqual(
+        json.error,
+        "The payment provider does not answer now; nothing was charged, try again in a moment"
+      )
+      assert.strictEqual((yield* someone.buy("no-checkout.com")).status, 202)
+    })
+  )
+})
+
+layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A callback", (it) => {
+  const unsigned: Readonly<Record<string, Delivery>> = {
+    "signed with another secret": { secret: "whsec_somebody_else" },
+    "older than 300 seconds": { age: 302 },
+    "more than 300 seconds from the future": { age: -310 }
+  }
+  for (const [what, how] of Object.entries(unsigned)) {
+    it.effect(`that is ${what} is refused, and nothing is done`, () =>
+      Effect.gen(function* () {
+        const order = yield* placed("unsigned.com")
+        const event = yield* order.pay()
+        assert.deepStrictEqual(yield* order.call(event, how), [400])
+        yield* assertUntouched(order, "unsigned.com")
+      })
+    )
+  }
+
+  it.effect("without a signature, or whose body is not the one that was signed, is refused", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const order = yield* placed("changed.com")
+      const event = yield* order.pay()
+      const bare = yield* inlet.call("POST", "/api/webhooks/stripe", { body: event })
+      assert.strictEqual(bare.status, 400)
+      assert.deepStrictEqual(Object.keys(bare.json), ["error"])
+      const forged = yield* inlet.call("POST", "/api/webhooks/stripe", {
+        body: event,
+        headers: { "stripe-signature": `t=${event.created},v1=${"0".repeat(64)}` }
+      })
+      assert.strictEqual(forged.status, 400)
+      yield* assertUntouched(order, "changed.com")
+    })
+  )
+
+  it.effect("that comes twenty times at once, and again later, is answered 200 and done once", () =>
+    Effect.gen(function* () {
+      const vendor = yield* Vendor
+      const before = yield* vendor.asked("register")
+      const order = yield* placed("replayed.com")
+      const event = yield* order.pay()
+      const all200 = Array.from({ length: 20 }, () => 200)
+      assert.deepStrictEqual(yield* order.call(event, { times: 20, atOnce: true }), all200)
+      yield* order.is("completed")
+      assert.deepStrictEqual(yield* order.call(event, { times: 20, atOnce: true }), all200)
+      assert.strictEqual(yield* order.status, "completed")
+      assert.strictEqual(yield* vendor.asked("register"), before + 1)
+      assert.deepStrictEqual(yield* refundsOf(event), [])
+    })
+  )
+
+  it.effect("that tells the same payment under another id changes nothing more", () =>
+    Effect.gen(function* () {
+      const vendor = yield* Vendor
+      const order = yield* placed("told-again.com")
+      const event = yield* order.pay()
+      yield* order.call(event)
+      yield* order.is("completed")
+      const registered = yield* vendor.asked("register")
+      const again = { ...event, id: "evt_again", type: "checkout.session.async_payment_succeeded" }
+      assert.deepStrictEqual(yield* order.call(again), [200])
+      assert.strictEqual(yield* order.status, "completed")
+      assert.strictEqual(yield* vendor.asked("register"), registered)
+    })
+  )
+
+  it.effect("that says expired after the payment changes nothing, whichever was sent first", () =>
+    Effect.gen(function* () {
+      const order = yield* placed("out-of-order.com")
+      const paid = yield* order.pay()
+      const expired = { ...paid, id: "evt_expired_late", type: "checkout.session.expired" }
+      // In this order a payment comes to an order that is over, and is honoured.
+      assert.deepStrictEqual(yield* order.call(expired), [200])
+      assert.strictEqual(yield* order.status, "expired")
+      assert.deepStrictEqual(yield* order.call(paid), [200])
+      yield* order.is("completed")
+      assert.deepStrictEqual(yield* order.call({ ...expired, id: "evt_expired_later" }), [200])
+      assert.strictEqual(yield* order.status, "completed")
+    })
+  )
+
+  it.effect("that says completed, but unpaid, registers nothing before the money came", () =>
+    Effect.gen(function* () {
+      const stripe = yield* StripeSimulator
+      const order = yield* placed("later.com")
+      assert.deepStrictEqual(yield* order.call(yield* order.pay({ later: true })), [200])
+      yield* assertUntouched(order, "later.com")
+      assert.deepStrictEqual(yield* order.call(yield* stripe.settle(order.checkoutId)), [200])
+      yield* order.is("completed")
+    })
+  )
+
+  it.effect("that says the money does not come ends the order", () =>
+    Effect.gen(function* () {
+      const stripe = yield* StripeSimulator
+      const vendor = yield* Vendor
+      const order = yield* placed("bounced.com")
+      yield* order.call(yield* order.pay({ later: true }))
+      yield* order.call(yield* stripe.bounce(order.checkoutId))
+      assert.strictEqual(yield* order.status, "expired")
+      assert.isUndefined(yield* vendor.sale("bounced.com"))
+    })
+  )
+
+  it.effect("of a type that means nothing here is answered 200", () =>
+    Effect.gen(function* () {
+      const order = yield* placed("other-news.com")
+      const event = yield* order.pay()
+      for (const type of ["customer.created", "checkout.session.invented", "charge.refunded"]) {
+        assert.deepStrictEqual(yield* order.call({ ...event, id: `evt_${type}`, type }), [200])
+      }
+      yield* assertUntouched(order, "other-news.com")
+    })
+  )
+
+  it.effect("for an order that we don't know is answered 200, and registers nothing", () =>
+    Effect.gen(function* () {
+      const vendor = yield* Vendor
+      const order = yield* placed("unknown.com")
+      const event = yield* order.pay()
+      const registered = yield* vendor.asked("register")
+      const { object } = event.data
+      // Its word that it is for this order is not enough: the checkout is not the one we opened.
+      const foreign = { ...event, id: "evt_foreign", data: { object: { ...object, id: "cs_test_foreign" } } }
+      assert.deepStrictEqual(yield* order.call(foreign), [200])
+      yield* assertUntouched(order, "unknown.com")
+      assert.strictEqual(yield* vendor.asked("register"), registered)
+    })
+  )
+
+  it.effect("of another amount or currency registers nothing", () =>
+    Effect.gen(function* () {
+      const order = yield* placed("amount.com")
+      const event = yield* order.pay()
+      for (const wrong of [{ amount_total: price - 1 }, { amount_total: 1 }, { currency: "eur" }]) {
+        const object = { ...event.data.object, ...wrong }
+        const changed = { ...event, id: `evt_${JSON.stringify(wrong)}`, data: { object } }
+        assert.deepStrictEqual(yield* order.call(changed), [200])
+        yield* assertUntouched(order, "amount.com")
+      }
+    })
+  )
+
+  it.effect("of live mode does nothing for a test key, nor one of test mode for a live key", () =>
+    Effect.gen(function* () {
+      const order = yield* placed("mode.com")
+      const event = yield* order.pay()
+      assert.deepStrictEqual(yield* order.call({ ...event, livemode: true }), [200])
+      yield* assertUntouched(order, "mode.com")
+
+      const news = {
+        eventId: "evt_of_test_mode",
+        livemode: false,
+        kind: "paid",
+        checkoutId: order.checkoutId,
+        orderId: order.orderId,
+        paymentId: event.data.object.payment_intent,
+        amountCents: price,
+        currency: "usd"
+      } as const
+      for (const key of ["sk_live_x", "rk_live_x"]) {
+        const live = yield* payments({ STRIPE_SECRET_KEY: key })
+        yield* live.hear(news)
+        yield* assertUntouched(order, "mode.com")
+      }
+      // It counts for nothing that it was told before in the wrong mode.
+      const test = yield* payments({ STRIPE_SECRET_KEY: "sk_test_x" })
+      yield* test.hear(news)
+      yield* order.is("completed")
+    })
+  )
+})
+
+layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("Money that was paid at Stripe", (it) => {
+  it.effect("goes back once when the registration fails for good, and the order is refunded", () =>
+    Effect.gen(function* () {
+      const vendor = yield* Vendor
+      const order = yield* placed("refused.com")
+      yield* vendor.mishaps("register", { error: 2030280, text: "TLD is not supported in API" })
+      const event = yield* order.pay()
+      yield* order.call(event)
+      const over = yield* order.is("refunded")
+      assert.strictEqual(over.failure, "The registrar refused: TLD is not supported in API (2030280)")
+      assert.isNull(over.domain_id)
+      const refunds = yield* refundsOf(event)
+      assert.deepStrictEqual(
+        refunds.map(({ amount, metadata, status }) => [amount, metadata.order_id, status]),
+        [[price, order.orderId, "succeeded"]]
+      )
+      // Told again, it is not paid again.
+      yield* order.call({ ...event, id: "evt_after_refund" })
+      assert.strictEqual(yield* order.status, "refunded")
+      assert.lengthOf(yield* refundsOf(event), 1)
+    })
+  )
+
+  it.effect("goes back as soon as Stripe does it, however often that fails, and once", () =>
+    Effect.gen(function* () {
+      const stripe = yield* StripeSimulator
+      const vendor = yield* Vendor
+      const order = yield* placed("refund-later.com")
+      yield* vendor.mishaps("register", { error: 2030280, text: "TLD is not supported in API" })
+      const event = yield* order.pay()
+      // One refund is three requests at most: two refunds fail, and the third one's answer is lost on its way.
+      yield* stripe.failNext(6)
+      yield* order.call(event)
+      const waiting = yield* order.is("failed")
+      assert.include(waiting.next_steps.join(" "), "is being given back")
+      const tries = Effect.map(
+        stripe.calls,
+        (calls) => calls.filter(({ idempotencyKey }) => idempotencyKey === `refund-${order.orderId}`).length
+      )
+      yield* eventually(tries, (count) => count === 3)
+      yield* eventually(Effect.andThen(letDue(order.orderId), tries), (count) => count === 6)
+      assert.deepStrictEqual(yield* refundsOf(event), [])
+      yield* stripe.loseAnswers(1)
+      yield* eventually(Effect.andThen(letDue(order.orderId), order.status), (status) => status === "refunded")
+      assert.lengthOf(yield* refundsOf(event), 1)
+    })
+  )
+
+  it.effect("for a name that two workspaces wanted goes back to the one that came second", () =>
+    Effect.gen(function* () {
+      const vendor = yield* Vendor
+      const sql = yield* SqlClient.SqlClient
+      const registered = yield* vendor.asked("register")
+      const [first, second] = [yield* placed("contested.com"), yield* placed("contested.com")]
+      const [one, two] = [yield* first.pay(), yield* second.pay()]
+      yield* Effect.all([first.call(one), second.call(two)], { concurrency: "unbounded" })
+      yield* eventually(
+        Effect.andThen(
+          sql`UPDATE orders SET due_at = now() WHERE name = 'contested.com' AND status = 'paid'`,
+          Effect.all([first.status, second.status])
+        ),
+        (statuses) => statuses.toSorted().join() === "completed,refunded"
+      )
+      const [lost, kept] = (yield* first.status) === "refunded" ? [one, two] : [two, one]
+      assert.lengthOf(yield* refundsOf(lost), 1)
+      assert.deepStrictEqual(yield* refundsOf(kept), [])
+      assert.strictEqual(yield* vendor.asked("register"), registered + 1)
+    })
+  )
+
+  it.effect(
+    "comes too late for an abandoned checkout, which is over after 25 hours, and buys the name all the same",
+    () =>
+      Effect.gen(function* () {
+        const order = yield* placed("abandoned.com")
+        yield* age(order.orderId, "24 hours 59 minutes")
+        assert.strictEqual(yield* order.status, "pending_payment")
+        yield* age(order.orderId, "2 minutes")
+        const over = yield* order.order(order.orderId)
+        assert.deepStrictEqual([over.status, over.checkout_url], ["expired", null])
+        const event = yield* order.pay()
+        yield* order.call(event)
+        yield* order.is("completed")
+        assert.deepStrictEqual(yield* refundsOf(event), [])
+      })
+  )
+
+  it.effect("comes too late for an order that was placed anew, and goes back", () =>
+    Effect.gen(function* () {
+      const vendor = yield* Vendor
+      const order = yield* placed("anew.com")
+      yield* age(order.orderId, "26 hours")
+      const anew = yield* order.buy("anew.com")
+      assert.strictEqual(anew.status, 202)
+      const event = yield* order.pay()
+      yield* order.call(event)
+      const over = yield* order.is("refunded")
+      assert.strictEqual(over.failure, "This checkout was paid after another order for the name was placed")
+      assert.lengthOf(yield* refundsOf(event), 1)
+      assert.isUndefined(yield* vendor.sale("anew.com"))
+      assert.strictEqual((yield* order.order(anew.json.order_id)).status, "pending_payment")
+    })
+  )
+
+  it.effect(
+    "comes too late for a name that was sold meanwhile, even if its owner has deleted it here, and goes back",
+    () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const [first, second] = [yield* placed("sold.com"), yield* placed("sold.com")]
+        yield* first.call(yield* first.pay())
+        const { domain_id } = yield* first.is("completed")
+        yield* inlet.call("DELETE", `/api/domains/${domain_id}`, { key: first.key })
+        const event = yield* second.pay()
+        yield* second.call(event)
+        const over = yield* second.is("refunded")
+        assert.strictEqual(over.failure, "The name was taken meanwhile")
+        assert.lengthOf(yield* refundsOf(event), 1)
+        assert.deepStrictEqual((yield* second.get("/api/domains")).json.domains, [])
+      })
+  )
+
+  it.effect("is never asked for by a checkout that nobody was told of: its order is over after five minutes", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const order = yield* placed("crashed.com")
+      yield* sql`UPDATE orders SET checkout_id = NULL, checkout_url = NULL WHERE id = ${order.orderId}`
+      yield* age(order.orderId, "4 minutes")
+      assert.strictEqual(yield* order.status, "pending_payment")
+      yield* age(order.orderId, "2 minutes")
+      assert.strictEqual(yield* order.status, "expired")
+      assert.strictEqual((yield* order.buy("crashed.com")).status, 202)
+    })
+  )
+})

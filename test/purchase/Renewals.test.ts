@@ -1,0 +1,123 @@
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { DomainName } from "../../src/model/Domain.ts"
+import { DnsHost } from "../../src/providers/DnsHost.ts"
+import { NoAnswer, Refused, Registrar, RegistrarError } from "../../src/providers/Registrar.ts"
+import { Registrars } from "../../src/providers/Registrars.ts"
+import { Renewals } from "../../src/purchase/Renewals.ts"
+import { eventually } from "../Eventually.ts"
+import * as Mailbox from "../Mailbox.ts"
+import { TestInlet } from "../TestInlet.ts"
+import { customer } from "./Shop.ts"
+
+/** A registrar that says this of any name it is asked for. Gives the names it was asked for. */
+const look = Effect.fnUntraced(function* (says: Effect.Effect<boolean, RegistrarError>) {
+  const asked: Array<DomainName> = []
+  const registrar = Registrar.of({
+    name: "mock",
+    holds: (name) => Effect.suspend(() => (asked.push(name), says)),
+    quote: () => Effect.die("nobody looks for offers"),
+    register: () => Effect.die("nobody renews by registering")
+  })
+  const dnsHost = DnsHost.of({ publish: () => Effect.die("nothing is published") })
+  const context = yield* Layer.build(
+    Layer.fresh(Renewals.layer).pipe(
+      Layer.provide(Layer.succeed(Registrars, new Map([["mock", { registrar, dnsHost }]])))
+    )
+  )
+  yield* Context.get(context, Renewals).lookAfterTerms
+  return asked
+})
+
+/** A domain that was bought and verified a year ago and a day. */
+const bought = Effect.fnUntraced(function* (name: string) {
+  const sql = yield* SqlClient.SqlClient
+  const someone = yield* customer
+  const { json } = yield* someone.buy(name)
+  const domain = Effect.map(someone.get(`/api/domains/${json.domain_id}`), (answer) => answer.json)
+  yield* eventually(domain, ({ status }) => status === "mx_pending")
+  yield* sql`UPDATE domains SET term_ends_at = term_ends_at - interval '1 year 1 day' WHERE id = ${json.domain_id}`
+  return { ...someone, domain, id: json.domain_id as string }
+})
+
+const failure = (reason: NoAnswer | Refused) => Effect.fail(new RegistrarError({ registrar: "mock", reason }))
+
+layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
+  "A bought domain past its term",
+  (it) => {
+    it.effect("is disabled with the reason once the registrar has dropped it, and its mail is refused", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { domain, post, id } = yield* bought("dropped.com")
+        const accepted = yield* Effect.scoped(Mailbox.begin(inlet.smtpPort, "agent@dropped.com"))
+        assert.match(accepted.replies[0] ?? "", /^250/)
+
+        assert.deepStrictEqual(yield* look(Effect.succeed(false)), ["dropped.com"])
+        const { disabled_reason, status } = yield* domain
+        assert.deepStrictEqual([status, disabled_reason], ["disabled", "mock has dropped this name after its term"])
+        const refused = yield* Effect.scoped(Mailbox.begin(inlet.smtpPort, "agent@dropped.com"))
+        assert.match(refused.replies[0] ?? "", /^550 5\.1\.2/)
+        assert.strictEqual((yield* post(`/api/domains/${id}/verify`)).status, 409)
+        assert.deepStrictEqual(yield* look(Effect.succeed(false)), [], "and is not asked for again")
+      })
+    )
+
+    it.effect("leaves its name free for others to verify once it is dropped", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* bought("next-owner.com")
+        const other = yield* customer
+        const { json } = yield* other.post("/api/domains", { domain: "next-owner.com" })
+        yield* sql`
+        INSERT INTO mock_zone_records (domain, name, type, value)
+        VALUES ('next-owner.com', ${json.txt_name}, 'TXT', ${json.txt_value})
+      `
+        const held = yield* other.post(`/api/domains/${json.id}/verify`)
+        assert.strictEqual(held.status, 409)
+        yield* look(Effect.succeed(false))
+        const free = yield* other.post(`/api/domains/${json.id}/verify`)
+        assert.deepStrictEqual([free.status, free.json.status], [200, "mx_pending"])
+      })
+    )
+
+    it.effect("leaves its name free when the operator had disabled it before", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { domain, id } = yield* bought("disabled-before.com")
+        yield* sql`
+        UPDATE domains SET status = 'disabled', status_before = 'mx_pending', disabled_reason = 'abuse' WHERE id = ${id}
+      `
+        yield* look(Effect.succeed(false))
+        const { disabled_reason, verified_at } = yield* domain
+        assert.deepStrictEqual([disabled_reason, verified_at], ["mock has dropped this name after its term", null])
+      })
+    )
+
+    for (const [what, says] of [
+      ["the registrar still holds it", Effect.succeed(true)],
+      ["the registrar does not answer", failure(new NoAnswer({ message: "no answer" }))],
+      ["the registrar does not want to tell", failure(new Refused({ message: "not now" }))]
+    ] as const) {
+      it.effect(`stays as it is while ${what}`, () =>
+        Effect.gen(function* () {
+          const name = `${what.replaceAll(" ", "-")}.com`
+          const { domain } = yield* bought(name)
+          const before = yield* domain
+          assert.include(yield* look(says), name)
+          assert.deepStrictEqual(yield* domain, before)
+        })
+      )
+    }
+
+    it.effect("is the only one that is asked for", () =>
+      Effect.gen(function* () {
+        const someone = yield* customer
+        const { json } = yield* someone.buy("within-its-term.com")
+        assert.notInclude(yield* look(Effect.succeed(false)), "within-its-term.com")
+        const { json: domain } = yield* someone.get(`/api/domains/${json.domain_id}`)
+        assert.notStrictEqual(domain.status, "disabled")
+      })
+    )
+  }
+)

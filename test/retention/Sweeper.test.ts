@@ -1,0 +1,317 @@
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Clock, ConfigProvider, Context, Effect, FileSystem, Layer, Logger, Ref } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { DomainId } from "../../src/model/Domain.ts"
+import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
+import { RawStore, RawStoreError } from "../../src/providers/RawStore.ts"
+import { layerWorker, Sweeper } from "../../src/retention/Sweeper.ts"
+import { eventually } from "../Eventually.ts"
+import * as Mailbox from "../Mailbox.ts"
+import { TestInlet } from "../TestInlet.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+
+/** A sweeper over the database and the raw store of the running service, under these settings. */
+const sweeper = Effect.fnUntraced(function* (env: Readonly<Record<string, string>> = {}) {
+  const { folder } = yield* TestInlet
+  const settings = ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
+  const store = RawStore.layerFile(`${folder}/raw`).pipe(Layer.provide(NodeServices.layer))
+  const built = yield* Layer.build(Layer.fresh(Sweeper.layer).pipe(Layer.provide([store, settings])))
+  return Context.get(built, Sweeper)
+})
+
+/** Lets time pass since everything that a domain has received. */
+const age = Effect.fnUntraced(function* (domainId: string, interval: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    UPDATE inbound_emails SET received_at = received_at - ${interval}::interval WHERE domain_id = ${domainId}
+  `
+})
+
+/** Lets time pass since a file was written. */
+const ageFile = Effect.fnUntraced(function* (file: string, minutes: number) {
+  const fs = yield* FileSystem.FileSystem
+  const then = ((yield* Clock.currentTimeMillis) - minutes * 60_000) / 1_000
+  yield* fs.utimes(file, then, then)
+}, Effect.provide(NodeServices.layer))
+
+const rawFile = Effect.fnUntraced(function* (domainId: string, id: string) {
+  const { folder } = yield* TestInlet
+  return `${folder}/raw/${rawRef(DomainId.make(domainId), InboundEmailId.make(id))}`
+})
+
+const countOf = Effect.fnUntraced(function* (table: string, domainId: string) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql`SELECT 1 FROM ${sql(table)} WHERE domain_id = ${domainId}`
+  return rows.length
+})
+
+/** An inbox with one mail that has been delivered. */
+const delivered = Effect.gen(function* () {
+  const inlet = yield* TestInlet
+  const receiver = yield* WebhookReceiver
+  const inbox = yield* inlet.inbox(receiver.url)
+  const reply = yield* Mailbox.deliver(
+    inlet.smtpPort,
+    inbox.address,
+    "Message-ID: <1@sender.example>\r\nSubject: kept for a while\r\n\r\n"
+  )
+  assert.match(reply, /^250 /)
+  const [event] = yield* eventually(Mailbox.events(inbox), ([listed]) => listed?.delivery.status === "delivered")
+  return { ...inbox, event }
+})
+
+/** The statuses of everything that the API shows of an event. */
+const shown = Effect.fnUntraced(function* (
+  inbox: { readonly key: string; readonly domainId: string },
+  eventId: string
+) {
+  const inlet = yield* TestInlet
+  const of = (path: string) => inlet.call("GET", `/api/domains/${inbox.domainId}${path}`, { key: inbox.key })
+  const events = yield* of("/events")
+  const attempts = yield* of("/delivery-attempts")
+  return {
+    events: events.json.events.length as number,
+    attempts: attempts.json.deliveryAttempts.length as number,
+    event: (yield* of(`/events/${eventId}`)).status,
+    raw: (yield* of(`/events/${eventId}/raw`)).status
+  }
+})
+
+layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
+  "The sweeper",
+  (it) => {
+    it.effect("removes a message after 14 days, with its event and attempts, from database, disk and API", () =>
+      Effect.gen(function* () {
+        const inbox = yield* delivered
+        const { expired } = yield* sweeper()
+        yield* age(inbox.domainId, "13 days 23 hours 59 minutes")
+        yield* expired
+        assert.deepStrictEqual(yield* shown(inbox, inbox.event.event_id), {
+          events: 1,
+          attempts: 1,
+          event: 200,
+          raw: 200
+        })
+
+        yield* age(inbox.domainId, "2 minutes")
+        assert.strictEqual(yield* expired, 1)
+        assert.deepStrictEqual(yield* shown(inbox, inbox.event.event_id), {
+          events: 0,
+          attempts: 0,
+          event: 404,
+          raw: 404
+        })
+        for (const table of ["inbound_emails", "events", "deliveries", "delivery_attempts"]) {
+          assert.strictEqual(yield* countOf(table, inbox.domainId), 0, table)
+        }
+        assert.deepStrictEqual(yield* Mailbox.stored(inbox.domainId), [])
+      })
+    )
+
+    it.effect("leaves the domain its place: mail goes on, and positions with it", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* delivered
+        const { expired } = yield* sweeper()
+        yield* age(inbox.domainId, "15 days")
+        yield* expired
+        yield* Mailbox.deliver(inlet.smtpPort, inbox.address, "Subject: after\r\n\r\n")
+        assert.deepStrictEqual(
+          (yield* Mailbox.events(inbox)).map(({ subject }) => subject),
+          ["after"]
+        )
+      })
+    )
+
+    it.effect("keeps to RETENTION_DAYS, and removes nothing when it is 0", () =>
+      Effect.gen(function* () {
+        const inbox = yield* delivered
+        yield* age(inbox.domainId, "3 days 1 minute")
+        assert.strictEqual(yield* (yield* sweeper({ RETENTION_DAYS: "4" })).expired, 0)
+        assert.strictEqual(yield* (yield* sweeper({ RETENTION_DAYS: "0" })).expired, 0)
+        assert.strictEqual((yield* shown(inbox, inbox.event.event_id)).raw, 200)
+        assert.strictEqual(yield* (yield* sweeper({ RETENTION_DAYS: "3" })).expired, 1)
+        assert.strictEqual((yield* shown(inbox, inbox.event.event_id)).raw, 404)
+      })
+    )
+
+    it.effect("removes more than fits in one batch", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const sql = yield* SqlClient.SqlClient
+        const { domainId } = yield* inlet.inbox()
+        const rows = 1_203
+        yield* sql`
+          INSERT INTO inbound_emails (
+            id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state
+          )
+          SELECT gen_random_uuid(), ${domainId}, now() - interval '20 days', '', '', '', '', '{}', 'read'
+          FROM generate_series(1, ${rows})
+        `
+        assert.strictEqual(yield* (yield* sweeper()).expired, rows)
+        assert.strictEqual(yield* countOf("inbound_emails", domainId), 0)
+      })
+    )
+
+    it.effect("removes a message whose raw message is already gone", () =>
+      Effect.gen(function* () {
+        const inbox = yield* delivered
+        const fs = yield* FileSystem.FileSystem
+        yield* fs.remove(yield* rawFile(inbox.domainId, inbox.event.inbound_email_id))
+        yield* age(inbox.domainId, "15 days")
+        assert.strictEqual(yield* (yield* sweeper()).expired, 1)
+        assert.strictEqual((yield* shown(inbox, inbox.event.event_id)).event, 404)
+      }).pipe(Effect.provide(NodeServices.layer))
+    )
+
+    it.effect("removes a raw message that no row knows after an hour, and no other", () =>
+      Effect.gen(function* () {
+        const inbox = yield* delivered
+        const fs = yield* FileSystem.FileSystem
+        const known = yield* rawFile(inbox.domainId, inbox.event.inbound_email_id)
+        const old = yield* rawFile(inbox.domainId, "01981c9e-0000-7000-8000-000000000001")
+        const young = yield* rawFile(inbox.domainId, "01981c9e-0000-7000-8000-000000000002")
+        yield* fs.writeFileString(old, "left by a crash")
+        yield* fs.writeFileString(young, "about to be committed")
+        yield* ageFile(known, 24 * 60)
+        yield* ageFile(old, 61)
+        yield* ageFile(young, 59)
+        assert.strictEqual(yield* (yield* sweeper()).orphans, 1)
+        assert.isFalse(yield* fs.exists(old))
+        assert.isTrue(yield* fs.exists(young))
+        assert.isTrue(yield* fs.exists(known))
+        assert.strictEqual((yield* shown(inbox, inbox.event.event_id)).raw, 200)
+      }).pipe(Effect.provide(NodeServices.layer))
+    )
+
+    it.effect("takes a raw message that could not be removed with its row for an orphan later", () =>
+      Effect.gen(function* () {
+        const inbox = yield* delivered
+        const fs = yield* FileSystem.FileSystem
+        const file = yield* rawFile(inbox.domainId, inbox.event.inbound_email_id)
+        yield* age(inbox.domainId, "15 days")
+        const failing = Layer.mock(RawStore, { remove: () => Effect.fail(new RawStoreError({ cause: "read-only" })) })
+        const settings = ConfigProvider.layer(ConfigProvider.fromEnv({ env: {} }))
+        const built = yield* Layer.build(
+          Layer.fresh(Sweeper.layer).pipe(Layer.provide([failing, settings, Logger.layer([])]))
+        )
+        assert.strictEqual(yield* Context.get(built, Sweeper).expired.pipe(Effect.provide(Logger.layer([]))), 1)
+        assert.isTrue(yield* fs.exists(file))
+        assert.strictEqual((yield* shown(inbox, inbox.event.event_id)).raw, 404)
+        yield* ageFile(file, 61)
+        assert.isAtLeast(yield* (yield* sweeper()).orphans, 1)
+        assert.isFalse(yield* fs.exists(file))
+      }).pipe(Effect.provide(NodeServices.layer))
+    )
+
+    it.effect("removes orphans of a domain that is gone, more than fit in one batch", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { folder } = yield* TestInlet
+        const domainId = "01981c9e-9999-7000-8000-000000000001"
+        yield* fs.makeDirectory(`${folder}/raw/inbound/${domainId}`, { recursive: true })
+        const numbers = Array.from({ length: 700 }, (_, number) => `${number}`.padStart(12, "0"))
+        yield* Effect.forEach(numbers, (number) =>
+          Effect.gen(function* () {
+            const file = yield* rawFile(domainId, `01981c9e-0000-7000-8000-${number}`)
+            yield* fs.writeFileString(file, "")
+            yield* ageFile(file, 61)
+          })
+        )
+        assert.strictEqual(yield* (yield* sweeper()).orphans, 700)
+        assert.deepStrictEqual(yield* Mailbox.stored(domainId), [])
+      }).pipe(Effect.provide(NodeServices.layer))
+    )
+
+    it.effect("removes a pending domain that nobody verified for 30 days, and no other", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const sql = yield* SqlClient.SqlClient
+        const attach = Effect.fnUntraced(function* (name: string, interval: string) {
+          const { key } = yield* inlet.workspace
+          const { json } = yield* inlet.call("POST", "/api/domains", { key, body: { domain: name } })
+          yield* sql`UPDATE domains SET created_at = now() - ${interval}::interval WHERE id = ${json.id}`
+          return { key, path: `/api/domains/${json.id}` }
+        })
+        const old = yield* attach("old.example", "30 days 1 minute")
+        const young = yield* attach("young.example", "29 days 23 hours")
+        const proven = yield* attach("proven.example", "31 days")
+        yield* sql`UPDATE domains SET status = 'mx_pending', verified_at = now() WHERE name = 'proven.example'`
+        const inbox = yield* inlet.inbox()
+        yield* sql`UPDATE domains SET created_at = now() - interval '1 year' WHERE id = ${inbox.domainId}`
+        yield* (yield* sweeper()).leftovers
+        const instant = { key: inbox.key, path: `/api/domains/${inbox.domainId}` }
+        const answers = yield* Effect.forEach([old, young, proven, instant], ({ key, path }) =>
+          inlet.call("GET", path, { key })
+        )
+        assert.deepStrictEqual(
+          answers.map(({ status }) => status),
+          [404, 200, 200, 200]
+        )
+      })
+    )
+
+    it.effect(
+      "forgets what only counted for a time: keys of retries, counters of days, secrets that were rotated",
+      () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const sql = yield* SqlClient.SqlClient
+          const old = yield* delivered
+          const young = yield* delivered
+          yield* inlet.call("POST", "/api/workspaces/rotate-secret", { key: old.key })
+          yield* inlet.call("POST", "/api/workspaces/rotate-secret", { key: young.key })
+          const workspaceOf = (domainId: string) => sql`SELECT workspace_id FROM domains WHERE id = ${domainId}`
+          yield* sql`
+          UPDATE received_once SET received_at = now() - interval '7 days 1 minute'
+          WHERE inbound_email_id = ${old.event.inbound_email_id}
+        `
+          yield* sql`UPDATE daily_intake SET day = day - 2 WHERE workspace_id = (${workspaceOf(old.domainId)})`
+          yield* sql`
+          UPDATE workspaces SET previous_secret_until = now() - interval '1 minute'
+          WHERE id = (${workspaceOf(old.domainId)})
+        `
+          yield* (yield* sweeper()).leftovers
+          const left = ({ domainId, event }: typeof old) =>
+            Effect.map(
+              sql`
+              SELECT
+                (SELECT count(*) FROM received_once WHERE inbound_email_id = ${event.inbound_email_id})::int AS keys,
+                (SELECT count(*) FROM daily_intake WHERE workspace_id = workspaces.id)::int AS days,
+                (previous_signing_secret IS NOT NULL)::int AS secrets
+              FROM workspaces WHERE id = (${workspaceOf(domainId)})
+            `,
+              ([row]) => row
+            )
+          assert.deepStrictEqual(yield* left(old), { keys: 0, days: 0, secrets: 0 })
+          assert.deepStrictEqual(yield* left(young), { keys: 1, days: 1, secrets: 1 })
+        })
+    )
+  }
+)
+
+describe("The sweeper of a running process", () => {
+  it.effect("sweeps at its start and every ten minutes, orphans every day, and outlives a sweep that fails", () =>
+    Effect.gen(function* () {
+      const sweeps = yield* Ref.make<ReadonlyArray<string>>([])
+      const swept = (name: string) => Ref.update(sweeps, (earlier) => [...earlier, name])
+      const double = Layer.mock(Sweeper, {
+        expired: Effect.andThen(swept("expired"), Effect.die("the database is away")),
+        leftovers: swept("leftovers"),
+        orphans: Effect.andThen(swept("orphans"), Effect.die("the disk is away"))
+      })
+      yield* Layer.build(layerWorker.pipe(Layer.provide(double), Layer.provide(Logger.layer([]))))
+      const countAfter = Effect.fnUntraced(function* (duration: Parameters<typeof TestClock.adjust>[0]) {
+        yield* TestClock.adjust(duration)
+        const names = yield* Ref.get(sweeps)
+        return ["expired", "leftovers", "orphans"].map((name) => names.filter((swept) => swept === name).length)
+      })
+      assert.deepStrictEqual(yield* countAfter("1 second"), [1, 1, 0])
+      assert.deepStrictEqual(yield* countAfter("9 minutes"), [1, 1, 1])
+      assert.deepStrictEqual(yield* countAfter("1 minute"), [2, 2, 1])
+      assert.deepStrictEqual(yield* countAfter("24 hours"), [146, 146, 2])
+    })
+  )
+})

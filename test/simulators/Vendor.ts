@@ -1,0 +1,185 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
+import { Context, Effect, FiberSet } from "effect"
+import type { ZoneRecord } from "../../src/providers/DnsHost.ts"
+import * as Ports from "../Ports.ts"
+
+/** What a registrar is asked for, under one word for all vendors. */
+export type Operation = "login" | "price" | "check" | "holds" | "register" | "publish"
+
+/**
+ * What goes wrong with a call. After `silence` and `hang-up` the vendor has done
+ * what it was asked, and does not say so; after the others it has done nothing.
+ */
+export type Mishap =
+  | "busy"
+  | "too many requests"
+  | "rubbish"
+  | "silence"
+  | "hang-up"
+  | { readonly delay: number }
+  | { readonly error: number; readonly text: string }
+
+/** `fee` is charged on top, by vendors that say so. */
+export interface Price {
+  readonly decimal: string
+  readonly currency: string
+  readonly fee: string
+}
+
+export interface Sale {
+  readonly years: number
+  readonly parameters: Readonly<Record<string, string>>
+}
+
+/** A vendor of domain names on a real loopback socket, with an account of ours. Names that begin with `taken` are not free. */
+export class Vendor extends Context.Service<
+  Vendor,
+  {
+    readonly url: string
+    /** What a name under a TLD costs for a year; .com and a few more have prices from the start. */
+    price(tld: string, price: Partial<Price>): Effect.Effect<void>
+    premium(name: string): Effect.Effect<void>
+    /** What becomes of the next calls for an operation, one each. */
+    mishaps(operation: Operation, ...next: ReadonlyArray<Mishap>): Effect.Effect<void>
+    /** Forgets who is logged in. */
+    readonly forget: Effect.Effect<void>
+    /** Drops a name from the account. */
+    drop(name: string): Effect.Effect<void>
+    /** What the account holds of a name. */
+    sale(name: string): Effect.Effect<Sale | undefined>
+    /** The zone that is served for a name, in no particular order. */
+    zone(name: string): Effect.Effect<ReadonlyArray<ZoneRecord> | undefined>
+    /** How often an operation was asked for so far. */
+    asked(operation: Operation): Effect.Effect<number>
+    /** How many calls were given up before their answer. */
+    readonly abandoned: Effect.Effect<number>
+    /** The path and query of every call. */
+    readonly urls: Effect.Effect<ReadonlyArray<string>>
+  }
+>()("inlet/test/simulators/Vendor") {}
+
+export interface Account {
+  readonly prices: Map<string, Price>
+  readonly premiums: Set<string>
+  readonly sales: Map<string, Sale>
+  readonly zones: Map<string, ReadonlyArray<ZoneRecord>>
+  readonly tokens: Set<string>
+}
+
+export interface Question {
+  readonly method: string
+  readonly url: URL
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+export interface Answer {
+  readonly status: number
+  readonly type: string
+  readonly body: string
+}
+
+/** How one vendor speaks. */
+export interface Dialect {
+  operation(question: Question): Operation | undefined
+  answer(question: Question, account: Account): Answer
+  /** The shape of its errors. */
+  error(number: number, text: string): Answer
+}
+
+const standard: Price = { decimal: "10.00", currency: "USD", fee: "0.00" }
+
+export const belongsToAnother = (name: string) => name.startsWith("taken")
+
+export const make = Effect.fnUntraced(function* (path: string, dialect: Dialect) {
+  const port = yield* Ports.free
+  const run = yield* FiberSet.makeRuntime()
+  const mishaps = new Map<Operation, Array<Mishap>>()
+  const asked = new Map<Operation, number>()
+  const urls: Array<string> = []
+  let abandoned = 0
+  const account: Account = {
+    prices: new Map(
+      Object.entries({ com: "10.28", net: "11.48", org: "7.48", io: "34.98", dev: "12.98", "co.uk": "5.05" }).map(
+        ([tld, decimal]) => [tld, { ...standard, decimal }]
+      )
+    ),
+    premiums: new Set(),
+    sales: new Map(),
+    zones: new Map(),
+    tokens: new Set()
+  }
+
+  const react = (question: Question, response: ServerResponse) => {
+    const operation = dialect.operation(question)
+    const send = ({ body, status, type }: Answer) => void response.writeHead(status, { "Content-Type": type }).end(body)
+    if (operation === undefined) return send({ status: 404, type: "text/html", body: "<h1>Not found</h1>" })
+    asked.set(operation, (asked.get(operation) ?? 0) + 1)
+    const mishap = mishaps.get(operation)?.shift()
+    switch (mishap) {
+      case undefined:
+        return send(dialect.answer(question, account))
+      case "busy":
+        return send({ status: 503, type: "text/html", body: "<h1>Service Unavailable</h1>" })
+      case "too many requests":
+        return send({ status: 429, type: "text/html", body: "<h1>Too Many Requests</h1>" })
+      case "rubbish":
+        return send({ status: 200, type: "text/html", body: "<!DOCTYPE html><p>We'll be back soon & better<br>" })
+      case "silence":
+        return void dialect.answer(question, account)
+      case "hang-up":
+        dialect.answer(question, account)
+        return void response.destroy()
+      default:
+        if ("error" in mishap) return send(dialect.error(mishap.error, mishap.text))
+        run(
+          Effect.delay(
+            Effect.sync(() => send(dialect.answer(question, account))),
+            mishap.delay
+          )
+        )
+    }
+  }
+
+  const server = createServer((request, response) => {
+    const chunks: Array<Buffer> = []
+    urls.push(request.url ?? "")
+    response.on("close", () => {
+      if (!response.writableFinished) abandoned++
+    })
+    request.on("data", (chunk: Buffer) => chunks.push(chunk))
+    request.on("end", () =>
+      react(
+        {
+          method: request.method ?? "",
+          url: new URL(request.url ?? "", `http://127.0.0.1:${port}`),
+          headers: request.headers,
+          body: Buffer.concat(chunks).toString()
+        },
+        response
+      )
+    )
+  })
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => void server.listen(port, "127.0.0.1", () => resume(Effect.void))),
+    () =>
+      Effect.callback<void>((resume) => {
+        server.closeAllConnections()
+        server.close(() => resume(Effect.void))
+      })
+  )
+
+  return Vendor.of({
+    url: `http://127.0.0.1:${port}${path}`,
+    price: (tld, price) => Effect.sync(() => void account.prices.set(tld, { ...standard, ...price })),
+    premium: (name) => Effect.sync(() => void account.premiums.add(name)),
+    mishaps: (operation, ...next) => Effect.sync(() => void mishaps.set(operation, [...next])),
+    forget: Effect.sync(() => account.tokens.clear()),
+    drop: (name) => Effect.sync(() => void account.sales.delete(name)),
+    sale: (name) => Effect.sync(() => account.sales.get(name)),
+    zone: (name) => Effect.sync(() => account.zones.get(name)),
+    asked: (operation) => Effect.sync(() => asked.get(operation) ?? 0),
+    abandoned: Effect.sync(() => abandoned),
+    urls: Effect.sync(() => [...urls])
+  })
+})
