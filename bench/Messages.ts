@@ -22,7 +22,11 @@ const medium = [
   "--b--\r\n"
 ].join("\r\n")
 
-const file = Buffer.alloc(215_000, "inlet").toString("base64").match(/.{1,76}/g)?.join("\r\n") ?? ""
+const file =
+  Buffer.alloc(215_000, "inlet")
+    .toString("base64")
+    .match(/.{1,76}/g)
+    ?.join("\r\n") ?? ""
 
 const large = [
   'Content-Type: multipart/mixed; boundary="b"\r\n',
@@ -34,7 +38,16 @@ const large = [
 const bodies = { small, medium, large }
 
 const mix: ReadonlyArray<Kind> = [
-  "small", "medium", "small", "small", "large", "small", "medium", "small", "small", "medium"
+  "small",
+  "medium",
+  "small",
+  "small",
+  "large",
+  "small",
+  "medium",
+  "small",
+  "small",
+  "medium"
 ]
 
 /** The nth message of a run. Its Message-ID tells messages apart. */

@@ -26,11 +26,7 @@ interface Contestant {
 }
 
 /** Starts a process and waits until it prints `ready`. It ends with the scope. */
-const start = Effect.fnUntraced(function* (
-  script: ReadonlyArray<string>,
-  env: Record<string, string>,
-  ready: string
-) {
+const start = Effect.fnUntraced(function* (script: ReadonlyArray<string>, env: Record<string, string>, ready: string) {
   const child = yield* ChildProcess.make(process.execPath, script, { env, extendEnv: true, stderr: "inherit" })
   yield* Stream.decodeText(child.stdout).pipe(
     Stream.splitLines,
@@ -168,13 +164,12 @@ const program = Effect.gen(function* () {
   const text = yield* fs.readFileString(readme)
   yield* fs.writeFileString(
     readme,
-    text.replace(/(<!-- results -->\n)[\s\S]*?(<!-- end -->)/, (_, before, after) => `${before}\n${lines.join("\n")}\n${after}`)
+    text.replace(
+      /(<!-- results -->\n)[\s\S]*?(<!-- end -->)/,
+      (_, before, after) => `${before}\n${lines.join("\n")}\n${after}`
+    )
   )
   yield* Console.log(lines.join("\n"))
 })
 
-program.pipe(
-  Effect.scoped,
-  Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici]),
-  NodeRuntime.runMain
-)
+program.pipe(Effect.scoped, Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici]), NodeRuntime.runMain)

@@ -1,3 +1,4 @@
+import { isIP } from "node:net"
 import { Config, ConfigProvider, Duration, Schema, SchemaTransformation } from "effect"
 import * as Issue from "effect/SchemaIssue"
 import { BillingProvider, RegistrarName } from "./model/Order.ts"
@@ -44,6 +45,8 @@ const Count = wholeNumber("Expected a whole number above 0", /^0*[1-9]\d*$/)
 const Limit = wholeNumber("Expected a whole number, or 0 to turn the limit off", /^\d+$/)
 const Port = wholeNumber("Expected a port number from 0 to 65535", /^\d+$/, 65_535)
 const Secret = Schema.RedactedFromValue(Schema.NonEmptyString)
+const beginningWith = (start: RegExp, message: string) =>
+  Schema.RedactedFromValue(Schema.String.check(Schema.isPattern(start, { message })))
 
 const PostgresUrl = Schema.RedactedFromValue(
   Schema.String.check(
@@ -100,8 +103,9 @@ const commaSeparated = <A>(item: Schema.ConstraintCodec<A, string>) =>
   )
 
 const NameServer = Schema.String.check(
-  Schema.isPattern(/^(\d{1,3}(\.\d{1,3}){3}(:\d+)?|\[[\da-f:]+\](:\d+)?|[\da-f:]+)$/i, {
-    message: "Expected an address such as 9.9.9.9 or 127.0.0.1:5353"
+  Schema.makeFilter((text) => {
+    const [, host = text] = /^\[(.+)\](?::\d{1,5})?$/.exec(text) ?? /^([\d.]+)(?::\d{1,5})?$/.exec(text) ?? []
+    return isIP(host) === 0 ? "Expected an address such as 9.9.9.9 or 127.0.0.1:5353" : undefined
   })
 )
 
@@ -335,10 +339,15 @@ const billingProvider = setting(
   "`mock` pays from a wallet of $50.00, `stripe` through a checkout"
 )
 const markup = setting("DOMAIN_MARKUP_CENTS", Limit, 299, "added to the wholesale price of an order, in US cents")
-const stripeSecretKey = setting("STRIPE_SECRET_KEY", Secret, undefined, "secret key of the Stripe account")
+const stripeSecretKey = setting(
+  "STRIPE_SECRET_KEY",
+  beginningWith(/^(sk|rk)_/, "Expected a secret key of Stripe, which begins with sk_ or rk_"),
+  undefined,
+  "secret key of the Stripe account"
+)
 const stripeWebhookSecret = setting(
   "STRIPE_WEBHOOK_SECRET",
-  Secret,
+  beginningWith(/^whsec_/, "Expected the signing secret of a Stripe webhook, which begins with whsec_"),
   undefined,
   "signing secret of the Stripe webhook at `/api/webhooks/stripe`"
 )

@@ -14,6 +14,7 @@ export const layer = Layer.effectDiscard(
       "",
       ...(roles.includes("http") ? [`  API   ${http.publicUrl}   reference ${http.publicUrl}/docs`] : []),
       ...(roles.includes("smtp") ? [`  SMTP  ${smtp.host}:${smtp.port}`] : []),
+      ...(roles.includes("http") ? [`  Demo  ${http.publicUrl}/`] : []),
       ...(roles.includes("http") && roles.includes("smtp") && !http.production ? tour(http.publicUrl) : []),
       ""
     ]

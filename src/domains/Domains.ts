@@ -192,7 +192,7 @@ export class Domains extends Context.Service<
           .withTransaction(
             Effect.gen(function* () {
               // Two requests at once take turns here, so both can't see room for one more.
-              yield* sql`SELECT 1 FROM workspaces WHERE id = ${workspaceId} FOR UPDATE`
+              yield* sql`SELECT 1 FROM workspaces WHERE id = ${workspaceId} FOR NO KEY UPDATE`
               const own = (yield* selectOf(workspaceId)).filter(({ origin }) => origin !== "instant")
               if (own.some((row) => row.name === name)) {
                 return yield* new Conflict({ message: `${name} is already registered in this workspace` })

@@ -1,4 +1,4 @@
-import { Effect, Redacted, Stream } from "effect"
+import { Effect, Redacted } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { DemoInboxes, lifetimeSeconds } from "../demo/DemoInboxes.ts"

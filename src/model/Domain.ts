@@ -15,10 +15,6 @@ export type Origin = typeof Origin.Type
 export const DomainStatus = Schema.Literals(["pending_verification", "mx_pending", "verified", "live", "disabled"])
 export type DomainStatus = typeof DomainStatus.Type
 
-/** Whether RCPT is accepted for a domain in this state. */
-export const takesMail = (status: DomainStatus): boolean =>
-  status === "mx_pending" || status === "verified" || status === "live"
-
 /** The domain record of the API. Unset values are null. */
 export class Domain extends Schema.Class<Domain>("Domain")({
   id: DomainId,

@@ -79,8 +79,7 @@ const namecheap = Effect.gen(function* () {
   })
   return RegistrarNamecheap.layer({
     apiUrl:
-      apiUrl ??
-      (sandbox ? "https://api.sandbox.namecheap.com/xml.response" : "https://api.namecheap.com/xml.response"),
+      apiUrl ?? (sandbox ? "https://api.sandbox.namecheap.com/xml.response" : "https://api.namecheap.com/xml.response"),
     apiUser: given.NAMECHEAP_API_USER,
     apiKey: given.NAMECHEAP_API_KEY,
     clientIp: given.NAMECHEAP_CLIENT_IP,
@@ -107,7 +106,8 @@ const openprovider = Effect.gen(function* () {
     OPENPROVIDER_OWNER_HANDLE: ownerHandle
   })
   return RegistrarOpenprovider.layer({
-    apiUrl: apiUrl ?? (sandbox ? "http://api.sandbox.openprovider.nl:8480/v1beta" : "https://api.openprovider.eu/v1beta"),
+    apiUrl:
+      apiUrl ?? (sandbox ? "http://api.sandbox.openprovider.nl:8480/v1beta" : "https://api.openprovider.eu/v1beta"),
     username: given.OPENPROVIDER_USERNAME,
     password: given.OPENPROVIDER_PASSWORD,
     ownerHandle: given.OPENPROVIDER_OWNER_HANDLE,

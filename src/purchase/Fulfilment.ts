@@ -46,14 +46,6 @@ export class Fulfilment extends Context.Service<
       const write = (order: OrderRow, status: OrderStatus) =>
         sql`UPDATE orders SET status = ${status} WHERE id = ${order.id} AND status = ${order.status}`
 
-      /** paid → registering. The unique index lets one order at a time through for a name. */
-      const begin = (order: OrderRow) =>
-        write(order, "registering").pipe(
-          Effect.asVoid,
-          // Another order registers this name now. Its end decides what becomes of this one.
-          Effect.catchReason("SqlError", "UniqueViolation", () => Effect.void)
-        )
-
       /** Whether an order before this one got the name; what our account holds is then not this one's. */
       const soldToAnother = (order: OrderRow) =>
         Effect.map(
@@ -64,6 +56,17 @@ export class Fulfilment extends Context.Service<
           `,
           (rows) => rows.length > 0
         )
+
+      /** paid → registering. The unique index lets one order at a time through for a name. */
+      const begin = Effect.fnUntraced(function* (order: OrderRow) {
+        // Many may wait for one name; that it is sold can be told to all of them at once.
+        if (yield* soldToAnother(order)) return yield* fail(order, nameTaken)
+        yield* write(order, "registering").pipe(
+          Effect.asVoid,
+          // Another order registers this name now. Its end decides what becomes of this one.
+          Effect.catchReason("SqlError", "UniqueViolation", () => Effect.void)
+        )
+      })
 
       /** registering → provisioning. While an order is here no other one can come here for its name. */
       const register = Effect.fnUntraced(function* (order: OrderRow, registrar: Registrar["Service"]) {
@@ -188,6 +191,12 @@ export class Fulfilment extends Context.Service<
         return false
       })
 
+      const onBillingError = Effect.fnUntraced(function* (order: OrderRow, error: BillingError) {
+        yield* Effect.logError("A refund did not go through; it is tried again", error)
+        yield* sql`UPDATE orders SET tries = tries + 1 WHERE id = ${order.id}`
+        return false
+      })
+
       const advance: Fulfilment["Service"]["advance"] = Effect.fn("Fulfilment.advance")(
         function* (order) {
           let present = order
@@ -195,16 +204,10 @@ export class Fulfilment extends Context.Service<
             const before = present
             const goesOn = yield* step(before).pipe(
               Effect.as(true),
-              Effect.catchTag("RegistrarError", (error) => onVendorError(before, error)),
-              Effect.catchTag("BillingError", (error) =>
-                Effect.as(
-                  Effect.andThen(
-                    Effect.logError("A refund did not go through; it is tried again", error),
-                    sql`UPDATE orders SET tries = tries + 1 WHERE id = ${before.id}`
-                  ),
-                  false
-                )
-              )
+              Effect.catchTags({
+                RegistrarError: (error) => onVendorError(before, error),
+                BillingError: (error) => onBillingError(before, error)
+              })
             )
             present = yield* orders.read(before.id)
             const stuck = present.status === before.status && present.refundDue === before.refundDue

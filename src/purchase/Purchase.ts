@@ -67,9 +67,12 @@ export class Purchase extends Context.Service<
             )
       })
 
-      /** In the transaction of the order: no two purchases at once pass the limit together. */
+      /**
+       * In the transaction of the order: no two purchases at once pass the limit together.
+       * The lock is one that rows which refer to the workspace don't wait for.
+       */
       const checkRoom = Effect.fnUntraced(function* (workspaceId: WorkspaceId, name: OrderRow["name"]) {
-        yield* sql`SELECT 1 FROM workspaces WHERE id = ${workspaceId} FOR UPDATE`
+        yield* sql`SELECT 1 FROM workspaces WHERE id = ${workspaceId} FOR NO KEY UPDATE`
         const own = yield* sql<{ readonly name: string }>`
           SELECT name FROM domains WHERE workspace_id = ${workspaceId} AND origin IN ('byo', 'purchased')
           UNION

@@ -5,6 +5,9 @@ import { Payments } from "./Payments.ts"
 import { Provisioning } from "./Provisioning.ts"
 import { Renewals } from "./Renewals.ts"
 
+/** Orders that one process moves on at the same time. */
+const atATime = 8
+
 /** Moves orders on, watches DNS spread, and looks after terms, for as long as the process runs. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -15,12 +18,13 @@ export const layer = Layer.effectDiscard(
     const renewals = yield* Renewals
 
     const fulfilDue = Effect.gen(function* () {
-      const due = yield* orders.claimDue(8)
+      const due = yield* orders.claimDue(atATime)
       yield* Effect.forEach(due, (order) => survive("An order", fulfilment.advance(order)), {
-        concurrency: 8,
+        concurrency: "unbounded",
         discard: true
       })
-    })
+      return due.length
+    }).pipe(Effect.repeat({ while: (count) => count === atATime }))
 
     const every = <A, E>(interval: "1 second" | "1 minute" | "1 day", name: string, work: Effect.Effect<A, E>) =>
       Effect.forkScoped(Effect.repeat(survive(name, work), Schedule.spaced(interval)))

@@ -129,13 +129,19 @@ export const layer = Layer.effectDiscard(
         })
       }),
       () =>
-        Effect.callback<void>((resume) => {
-          server.close(() => resume(Effect.void))
-          // Who is in the middle of a message may finish it; the others are not waited for.
-          for (const connection of server.connections) {
-            // One that has just been accepted has no envelope yet, whatever its type says.
-            if (!connection.session.envelope?.mailFrom) connection.send(421, "Shutting down; please come back")
-          }
+        Effect.suspend(() => {
+          let closed = false
+          server.close(() => {
+            closed = true
+          })
+          // Who is in the middle of a message may finish it; the others, newcomers too, are not waited for.
+          const dismiss = Effect.sync(() => {
+            for (const connection of server.connections) {
+              // One that has just been accepted has no envelope yet, whatever its type says.
+              if (!connection.session.envelope?.mailFrom) connection.send(421, "Shutting down; please come back")
+            }
+          })
+          return Effect.repeat(Effect.andThen(dismiss, Effect.sleep("50 millis")), { until: () => closed })
         })
     )
     yield* Effect.logInfo("SMTP listens", { host, port })

@@ -2,7 +2,9 @@ import { createServer } from "node:net"
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer, vi } from "@effect/vitest"
 import { ConfigProvider, Context, Effect, FileSystem, Layer } from "effect"
+import * as ListenError from "../../src/ListenError.ts"
 import * as Settings from "../../src/Settings.ts"
+import * as Tls from "../../src/smtp/Tls.ts"
 import * as Ports from "../Ports.ts"
 import * as Program from "../Program.ts"
 import * as TestDatabase from "../TestDatabase.ts"
@@ -71,6 +73,7 @@ const explained = {
   "SERVICE_PUBLIC_URL=inlet.example.com":
     "SERVICE_PUBLIC_URL: Expected an http or https URL such as https://inlet.example.com",
   "DNS_SERVERS=dns.example": "DNS_SERVERS: Expected an address such as 9.9.9.9 or 127.0.0.1:5353",
+  "DNS_SERVERS=9.9.9.9,999.1.1.1": "DNS_SERVERS: Expected an address such as 9.9.9.9 or 127.0.0.1:5353",
   "WEBHOOK_TIMEOUT=15": "WEBHOOK_TIMEOUT: Expected a time such as 500ms, 15s, 5m, 2h or 1d",
   "WEBHOOK_RETRY_DELAYS=5s,soon": "WEBHOOK_RETRY_DELAYS: Expected a time such as 500ms, 15s, 5m, 2h or 1d",
   "DELIVERY_CONCURRENCY=0": "DELIVERY_CONCURRENCY: Expected a whole number above 0",
@@ -121,7 +124,7 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
       })
     )
 
-    it.effect("a certificate without its key, and files that are none", () =>
+    it.effect("a certificate without its key, and a file that is not there", () =>
       Effect.gen(function* () {
         const DATA_DIR = (yield* Folder).path
         const env = { DATA_DIR, ROLES: "smtp", SMTP_TLS_CERT: "package.json" }
@@ -133,12 +136,17 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
           yield* refusal({ ...env, SMTP_TLS_KEY: "/no/such/file" }),
           refuses("SMTP_TLS_KEY: /no/such/file does not exist")
         )
-        const { code, stderr } = yield* refusal({ ...env, SMTP_TLS_KEY: "package.json" })
-        assert.match(
-          stderr,
-          /^Inlet can't start: SMTP_TLS_CERT, SMTP_TLS_KEY: Expected a PEM certificate and its PEM key \([^\n]+\)\n$/
+      })
+    )
+
+    it.effect("a file that is no certificate", () =>
+      Effect.gen(function* () {
+        const env = { SMTP_TLS_CERT: "package.json", SMTP_TLS_KEY: "package.json" }
+        const { _tag, message } = yield* Effect.flip(Tls.keyPair).pipe(
+          Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
         )
-        assert.strictEqual(code, 1)
+        assert.strictEqual(_tag, "TlsUnusable")
+        assert.match(message, /^SMTP_TLS_CERT, SMTP_TLS_KEY: Expected a PEM certificate and its PEM key \([^\n]+\)$/)
       })
     )
 
@@ -154,23 +162,24 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
       }).pipe(Effect.scoped)
     )
 
-    it.effect("an address that this machine does not have", () =>
+    it.effect("an address or a port that can't be listened on, saying which setting it is", () =>
       Effect.gen(function* () {
-        const DATA_DIR = (yield* Folder).path
-        assert.deepStrictEqual(
-          yield* refusal({ DATA_DIR, ROLES: "smtp", SMTP_HOST: "192.0.2.1" }),
-          refuses("SMTP_HOST: 192.0.2.1 is not an address of this machine")
+        const nowhere = yield* Effect.callback<Error>((resume) => {
+          const server = createServer()
+          server.once("error", (error) => resume(Effect.succeed(error)))
+          server.listen(0, "192.0.2.1")
+        })
+        const explain = (cause: unknown) => ListenError.explain({ host: "SMTP_HOST", port: "SMTP_PORT" }, cause)
+        assert.strictEqual(explain(nowhere), "SMTP_HOST: 192.0.2.1 is not an address of this machine")
+        assert.strictEqual(
+          explain({ code: "EACCES", address: "0.0.0.0", port: 25 }),
+          "SMTP_PORT: This user may not listen on 0.0.0.0:25. Choose a port above 1023, or grant the right (CAP_NET_BIND_SERVICE)"
         )
-      })
-    )
-
-    it.effect("a name server that is no address", () =>
-      Effect.gen(function* () {
-        const DATA_DIR = (yield* Folder).path
-        assert.deepStrictEqual(
-          yield* refusal({ DATA_DIR, ROLES: "http", DNS_SERVERS: "999.1.1.1" }),
-          refuses("DNS_SERVERS: octets must be at most 255")
+        assert.strictEqual(
+          explain({ code: "ENOTFOUND", hostname: "mx.example.com" }),
+          "SMTP_HOST: mx.example.com does not resolve"
         )
+        assert.strictEqual(explain(new Error("no more files")), "SMTP_HOST, SMTP_PORT: no more files")
       })
     )
 

@@ -1,5 +1,6 @@
+import type { ServerResponse } from "node:http"
 import { assert, layer } from "@effect/vitest"
-import { Array, Clock, DateTime, Deferred, Effect } from "effect"
+import { Array, Clock, DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
@@ -378,21 +379,14 @@ layer(TestInlet.layer(settings), { concurrent: true, excludeTestServices: true, 
     it.effect("does not lose a replay to the failure of an attempt that was under way", () =>
       Effect.gen(function* () {
         const receiver = yield* WebhookReceiver.make
-        const replayed = yield* Deferred.make<void>()
+        const held: Array<ServerResponse> = []
         const to = yield* inbox(receiver.url)
-        yield* receiver.answerWith(500, 500, (_request, response) => {
-          response.statusCode = 500
-          Effect.runFork(
-            Effect.andThen(
-              Deferred.await(replayed),
-              Effect.sync(() => void response.end())
-            )
-          )
-        })
+        yield* receiver.answerWith(500, 500, (_request, response) => void held.push(response))
         yield* send(to)
-        const { event_id } = yield* newest(to, "pending", 3)
-        assert.strictEqual((yield* replay(to, event_id)).status, 202)
-        yield* Deferred.succeed(replayed, undefined)
+        const requests = yield* eventually(receiver.all, (requests) => requests.length === 3)
+        const { status } = yield* replay(to, requests[0]?.event.event_id)
+        assert.strictEqual(status, 202)
+        for (const response of held) response.writeHead(500).end()
 
         yield* newest(to, "delivered", 4)
         assert.lengthOf(yield* receiver.all, 4)

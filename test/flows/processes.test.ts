@@ -1,7 +1,8 @@
+import type { ServerResponse } from "node:http"
 import { fileURLToPath } from "node:url"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Array, Context, Deferred, Effect, FileSystem, Layer, Redacted } from "effect"
+import { Array, Context, Effect, FileSystem, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Database from "../../src/Database.ts"
 import { eventually } from "../Eventually.ts"
@@ -173,17 +174,9 @@ if (hasServer) {
       Effect.gen(function* () {
         const { settings, sql } = yield* shared
         const receiver = yield* WebhookReceiver.make
-        const thawed = yield* Deferred.make<void>()
-        yield* receiver.answerWith((_request, response) => {
-          response.statusCode = 410
-          Effect.runFork(
-            Effect.andThen(
-              Deferred.await(thawed),
-              Effect.sync(() => void response.end())
-            )
-          )
-        })
-        const frozen = yield* join({ ...settings, WEBHOOK_TIMEOUT: "30s" })
+        const held: Array<ServerResponse> = []
+        yield* receiver.answerWith((_request, response) => void held.push(response))
+        const frozen = yield* join({ ...settings, WEBHOOK_TIMEOUT: "5m" })
         const { address, domainId, key } = yield* frozen.inbox(receiver.url)
         yield* mails([1], () => frozen.smtpPort, address)
         const first = yield* receiver.next
@@ -200,7 +193,7 @@ if (hasServer) {
         const before = yield* eventually(delivery, ({ status }) => status === "delivered")
         assert.strictEqual(before.attempts, 2)
 
-        yield* Deferred.succeed(thawed, undefined)
+        for (const response of held) response.writeHead(410).end()
         yield* frozen.signal("SIGCONT")
         const attempts = yield* eventually(
           other.call("GET", `/api/domains/${domainId}/delivery-attempts`, { key }),

@@ -120,6 +120,26 @@ layer(Layer.merge(DnsServer.layer, NodeServices.layer), { excludeTestServices: t
       }).pipe(Effect.scoped)
     )
 
+    it.effect("has a second tour that buys a domain and receives its first mail", () =>
+      Effect.gen(function* () {
+        const { paste } = yield* reader
+        const [helper] = blocks("The tour", "sh")
+        const [workspace, search, purchase, verification, mail, wallet, ...more] = blocks(
+          "A second tour: buying a domain",
+          "sh"
+        )
+        assert.deepStrictEqual(more, [])
+
+        yield* paste(helper)
+        yield* paste(workspace)
+        assert.match(yield* paste(search), /domain: 'my-agent\.com',\s+available: true/)
+        assert.strictEqual((yield* paste(purchase)).trim(), "completed")
+        assert.match(yield* paste(verification), /mx_pending/)
+        assert.match(yield* paste(mail), /250 .*[\s\S]*An order/)
+        assert.match(yield* paste(wallet), /"balance":"37\.02"/)
+      }).pipe(Effect.scoped)
+    )
+
     it.effect("brings a domain of one's own into service, step by step", () =>
       Effect.gen(function* () {
         const { dns, paste } = yield* reader

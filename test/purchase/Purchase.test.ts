@@ -369,11 +369,14 @@ layer(RoomForMany, { excludeTestServices: true, timeout: "60 seconds" })("Fifty 
       // 202: the winner was not done yet, and the worker tells what came of it.
       for (const { status } of others) assert.include([202, 409], status)
       const sql = yield* SqlClient.SqlClient
-      yield* sql`UPDATE orders SET due_at = now() WHERE name = 'wanted-by-all.com' AND status = 'paid'`
+      const letDue = sql`UPDATE orders SET due_at = now() WHERE name = 'wanted-by-all.com' AND status = 'paid'`
       yield* eventually(
-        sql<{ readonly status: string }>`
-          SELECT status FROM orders WHERE name = 'wanted-by-all.com' AND (status <> 'failed' OR refund_due)
-        `,
+        Effect.andThen(
+          letDue,
+          sql<{ readonly status: string }>`
+            SELECT status FROM orders WHERE name = 'wanted-by-all.com' AND (status <> 'failed' OR refund_due)
+          `
+        ),
         (open) => open.length === 1 && open[0]?.status === "completed"
       )
       assert.lengthOf(yield* registrations("wanted-by-all.com"), 1)
@@ -394,11 +397,11 @@ layer(RoomForMany, { excludeTestServices: true, timeout: "60 seconds" })("Fifty 
     Effect.gen(function* () {
       const { buy, wallet } = yield* customer
       const answers = yield* Effect.replicateEffect(buy("only-once.com"), 50, { concurrency: "unbounded" })
+      for (const { status, text } of answers) assert.include([201, 409], status, text)
       assert.lengthOf(
         answers.filter(({ status }) => status === 201),
         1
       )
-      assert.isTrue(answers.every(({ status }) => status === 201 || status === 409))
       const after = yield* wallet
       assert.deepStrictEqual([after.balance_cents, addsUp(after)], [3_702, true])
     })

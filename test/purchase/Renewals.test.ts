@@ -1,7 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { DomainName } from "../../src/model/Domain.ts"
 import { DnsHost } from "../../src/providers/DnsHost.ts"
 import { NoAnswer, Refused, Registrar, RegistrarError } from "../../src/providers/Registrar.ts"
 import { Registrars } from "../../src/providers/Registrars.ts"
@@ -13,10 +12,14 @@ import { customer } from "./Shop.ts"
 
 /** A registrar that says this of any name it is asked for. Gives the names it was asked for. */
 const look = Effect.fnUntraced(function* (says: Effect.Effect<boolean, RegistrarError>) {
-  const asked: Array<DomainName> = []
+  const asked: Array<string> = []
   const registrar = Registrar.of({
     name: "mock",
-    holds: (name) => Effect.suspend(() => (asked.push(name), says)),
+    holds: (name) =>
+      Effect.suspend(() => {
+        asked.push(name)
+        return says
+      }),
     quote: () => Effect.die("nobody looks for offers"),
     register: () => Effect.die("nobody renews by registering")
   })

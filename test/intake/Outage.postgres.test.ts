@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
-import { Config, ConfigProvider, Context, Effect, Layer, Logger, Option, Redacted } from "effect"
+import { Config, ConfigProvider, Context, Effect, Layer, Logger, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Database from "../../src/Database.ts"
 import * as Inlet from "../../src/Inlet.ts"
@@ -11,8 +11,8 @@ import * as Ports from "../Ports.ts"
 import type { SmtpDialog } from "../SmtpDialog.ts"
 import * as TestDatabase from "../TestDatabase.ts"
 
-/** The embedded database lives in this process: there is no wire to cut. */
-const server = Effect.runSync(Config.option(Config.Redacted("TEST_DATABASE_URL")))
+/** The embedded database lives in this process and has no wire to cut, so this file needs a server. */
+const server = Config.Redacted("TEST_DATABASE_URL")
 
 type Mode = "pass" | "hold" | "cut"
 
@@ -72,12 +72,12 @@ const patiently = (dialog: SmtpDialog, said: Effect.Effect<string>) =>
 const message = (id: number) => `Message-ID: <${id}@sender.example>\r\nSubject: ${id}\r\n\r\n`
 
 describe("When PostgreSQL", () => {
-  it.live.runIf(Option.isSome(server))(
+  it.live(
     "is gone or hangs, the sender hears 451 in seconds, and mail is taken again once it is back",
     () =>
       Effect.gen(function* () {
         const own = yield* Effect.map(
-          Layer.build(TestDatabase.TestPostgres.layerOn(yield* Effect.fromOption(server))),
+          Layer.build(TestDatabase.TestPostgres.layerOn(yield* server)),
           Context.get(TestDatabase.TestPostgres)
         )
         const url = new URL(Redacted.value(own.url))

@@ -1,0 +1,335 @@
+import { assert, layer } from "@effect/vitest"
+import { Context, Deferred, Effect, Fiber, Layer, Redacted, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Database from "../../src/Database.ts"
+import { DnsServer } from "../DnsServer.ts"
+import { eventually } from "../Eventually.ts"
+import * as Gate from "../Gate.ts"
+import * as InletProcess from "../InletProcess.ts"
+import { addsUp, type Customer, customerOf, kindsOf, namecheapSettings, stripeSettings } from "../purchase/Shop.ts"
+import * as Namecheap from "../simulators/Namecheap.ts"
+import { StripeSimulator } from "../simulators/Stripe.ts"
+import { type Mishap, Vendor } from "../simulators/Vendor.ts"
+
+/** What .com costs at the simulator, and our markup. */
+const price = 1_028 + 299
+
+const refusal: Mishap = { error: 2030280, text: "TLD is not supported in API" }
+
+const allRoles = "http,smtp,worker"
+
+/** One installation whose process is killed and started again. It asks the simulators through gates. */
+class Machine extends Context.Service<
+  Machine,
+  {
+    readonly registrarGate: Gate.Gate
+    readonly stripeGate: Gate.Gate
+    /** The process that runs, or a new one where none does. */
+    running(roles?: string): Effect.Effect<InletProcess.InletProcess>
+    /** kill -9. */
+    readonly kill: Effect.Effect<void>
+    /** The lease of the dead runs out. Where the database is embedded, who starts on it knows that nobody holds one. */
+    readonly letLeasesExpire: Effect.Effect<void>
+    /** The database, where it is a server that others than the process can reach. */
+    readonly sql: SqlClient.SqlClient | undefined
+  }
+>()("inlet/test/flows/Machine") {
+  static readonly layer = (billing: "mock" | "stripe") =>
+    Layer.effect(
+      Machine,
+      Effect.gen(function* () {
+        const scope = yield* Effect.scope
+        const stripe = yield* StripeSimulator
+        const vendor = yield* Vendor
+        const { server } = yield* DnsServer
+        const installation = yield* InletProcess.installation
+        const registrarGate = yield* Gate.before(vendor.url)
+        const stripeGate = yield* Gate.before(stripe.url)
+        const settings = {
+          ...installation,
+          DNS_SERVERS: server,
+          REGISTRAR_PRIMARY: "namecheap",
+          ...namecheapSettings(registrarGate.url),
+          ...(billing === "mock" ? {} : stripeSettings({ ...stripe, url: stripeGate.url }))
+        }
+        const { DATABASE_URL } = installation
+        const sql =
+          DATABASE_URL === undefined
+            ? undefined
+            : Context.get(yield* Layer.build(Database.layerPostgres(Redacted.make(DATABASE_URL))), SqlClient.SqlClient)
+        let process: InletProcess.InletProcess | undefined
+
+        return Machine.of({
+          registrarGate,
+          stripeGate,
+          sql,
+          running: Effect.fnUntraced(function* (roles = allRoles) {
+            process ??= yield* InletProcess.start({ ...settings, ROLES: roles }).pipe(Scope.provide(scope))
+            return process
+          }),
+          kill: Effect.gen(function* () {
+            const doomed = process ?? (yield* Effect.die("nothing runs"))
+            yield* doomed.signal("SIGKILL")
+            assert.deepStrictEqual(yield* doomed.ending, { code: null, signal: "SIGKILL" })
+            process = undefined
+          }),
+          letLeasesExpire:
+            sql === undefined
+              ? Effect.void
+              : Effect.orDie(Effect.asVoid(sql`UPDATE orders SET leased_until = now(), due_at = now()`))
+        })
+      })
+    ).pipe(Layer.provideMerge(Layer.mergeAll(StripeSimulator.layer, Namecheap.layer, DnsServer.layer)))
+}
+
+const customerAt = Effect.fnUntraced(function* (inlet: InletProcess.InletProcess) {
+  const { json } = yield* inlet.call("POST", "/api/workspaces", { body: { name: "test" } })
+  return customerOf(inlet.call, { id: json.workspace_id, key: json.api_key })
+})
+
+/** The next process, and the same customer there. */
+const afterRestart = Effect.fnUntraced(function* (customer: Customer) {
+  const machine = yield* Machine
+  const inlet = yield* machine.running()
+  yield* machine.letLeasesExpire
+  return { ...customerOf(inlet.call, customer), url: inlet.url }
+})
+
+/** Counts the registrations that the registrar is asked for from now on. */
+const counted = Effect.gen(function* () {
+  const vendor = yield* Vendor
+  const before = yield* vendor.asked("register")
+  return Effect.map(vendor.asked("register"), (count) => count - before)
+})
+
+/** Where the process is killed. */
+interface Step {
+  /** What holds the order there; where nothing does, nobody works on it. */
+  readonly held: readonly [gate: "registrar" | "stripe", call: RegExp, which: "request" | "answer"] | undefined
+  /** The registrar refuses, so that the money has to go back. */
+  readonly refused: boolean
+  /** How the order looks then. */
+  readonly status: string
+  /** How often the registrar has been asked to register, before the kill and in all. */
+  readonly registrations: readonly [before: number, inAll: number]
+}
+
+const look = /Command=namecheap\.domains\.getInfo(&|$)/
+const create = /Command=namecheap\.domains\.create(&|$)/
+const setHosts = /Command=namecheap\.domains\.dns\.setHosts(&|$)/
+const refund = /^\/v1\/refunds$/
+
+const step = (held: Step["held"], status: string, registrations: Step["registrations"], refused = false): Step => ({
+  held,
+  refused,
+  status,
+  registrations
+})
+
+const registered = step(["registrar", create, "answer"], "registering", [1, 1])
+const published = step(["registrar", setHosts, "answer"], "provisioning", [1, 1])
+
+const steps: Readonly<Record<string, Step>> = {
+  "when it is paid, before anybody registers": step(undefined, "paid", [0, 1]),
+  "when it is registering, and has only looked": step(["registrar", look, "request"], "registering", [0, 1]),
+  "when it is registering, before the registrar hears of it": step(
+    ["registrar", create, "request"],
+    "registering",
+    [0, 1]
+  ),
+  "when it is registering, and the registrar has done it": registered,
+  "when the domain is attached, before its records are published": step(
+    ["registrar", setHosts, "request"],
+    "provisioning",
+    [1, 1]
+  ),
+  "when the records are published, before that is written": published,
+  "when it has failed, before the refund": step(["stripe", refund, "request"], "failed", [1, 1], true),
+  "when the refund is done, before that is written": step(["stripe", refund, "answer"], "failed", [1, 1], true)
+}
+
+const hold = Effect.fnUntraced(function* ({ held }: Step) {
+  const { registrarGate, stripeGate } = yield* Machine
+  if (held === undefined) return Effect.void
+  const [at, call, which] = held
+  const { reached } = yield* (at === "registrar" ? registrarGate : stripeGate).hold(call, which)
+  return reached
+})
+
+layer(Machine.layer("stripe"), { excludeTestServices: true, timeout: "60 seconds" })(
+  "kill -9 of the service, for an order paid at Stripe,",
+  (it) => {
+    for (const [index, [when, here]] of Object.entries(steps).entries()) {
+      it.effect(
+        `${when}, ends in ${here.refused ? "one refund" : "one registration and one charge"}`,
+        () =>
+          Effect.gen(function* () {
+            const machine = yield* Machine
+            const stripe = yield* StripeSimulator
+            const vendor = yield* Vendor
+            const registrations = yield* counted
+            const name = `paid-${index}.com`
+
+            const inlet = yield* machine.running(here.held === undefined ? "http" : allRoles)
+            const buyer = yield* customerAt(inlet)
+            const reached = yield* hold(here)
+            if (here.refused) yield* vendor.mishaps("register", refusal)
+            const { json } = yield* buyer.buy(name)
+            const session = (yield* stripe.sessions).find((one) => one.client_reference_id === json.order_id)
+            const paid = yield* stripe.pay(session?.id ?? "")
+            assert.deepStrictEqual(yield* stripe.send(paid, `${inlet.url}/api/webhooks/stripe`), [200])
+            yield* reached
+            assert.strictEqual((yield* buyer.order(json.order_id)).status, here.status)
+            assert.strictEqual(yield* registrations, here.registrations[0])
+            yield* machine.kill
+
+            const { get, orderThatIs, url } = yield* afterRestart(buyer)
+            yield* orderThatIs(json.order_id, here.refused ? "refunded" : "completed")
+            // Stripe tells it once more, as it does after an answer that was lost.
+            assert.deepStrictEqual(yield* stripe.send(paid, `${url}/api/webhooks/stripe`), [200])
+
+            assert.strictEqual(yield* registrations, here.registrations[1])
+            const payments = (yield* stripe.payments).filter(({ metadata }) => metadata.order_id === json.order_id)
+            assert.deepStrictEqual(
+              payments.map(({ amount, refunded }) => [amount, refunded]),
+              [[price, here.refused ? price : 0]]
+            )
+            const refunds = (yield* stripe.refunds).filter(({ metadata }) => metadata.order_id === json.order_id)
+            assert.lengthOf(refunds, here.refused ? 1 : 0)
+            const { domains } = (yield* get("/api/domains")).json
+            assert.deepStrictEqual(
+              domains.map(({ domain }: { readonly domain: string }) => domain),
+              here.refused ? [] : [name]
+            )
+            assert.strictEqual((yield* vendor.sale(name)) !== undefined, !here.refused)
+            assert.lengthOf((yield* vendor.zone(name)) ?? [], here.refused ? 0 : 3)
+          }),
+        60_000
+      )
+    }
+  }
+)
+
+/** A purchase whose answer nobody will hear; the wallet shows which order it is. */
+const buyUnheard = Effect.fnUntraced(function* (buyer: Customer, name: string) {
+  const answer = yield* Effect.forkChild(Effect.exit(buyer.buy(name)))
+  const { entries } = yield* eventually(buyer.wallet, (wallet) => wallet.entries.length === 2)
+  return { orderId: entries[0].order_id as string, answer }
+})
+
+const hasServer = Effect.runSync(Effect.orDie(InletProcess.hasServer))
+
+layer(Machine.layer("mock"), { excludeTestServices: true, timeout: "60 seconds" })(
+  "kill -9 of the service, for an order paid from the wallet,",
+  (it) => {
+    for (const [when, here] of Object.entries({
+      "when it is registering, and the registrar has done it": registered,
+      "when the records are published, before that is written": published
+    })) {
+      it.effect(
+        `${when}, ends in one registration and one charge`,
+        () =>
+          Effect.gen(function* () {
+            const machine = yield* Machine
+            const vendor = yield* Vendor
+            const registrations = yield* counted
+            const name = `${here.status}.com`
+            const buyer = yield* customerAt(yield* machine.running())
+            const reached = yield* hold(here)
+            const { answer, orderId } = yield* buyUnheard(buyer, name)
+            yield* reached
+            yield* machine.kill
+            assert.strictEqual((yield* Fiber.join(answer))._tag, "Failure")
+
+            const again = yield* afterRestart(buyer)
+            yield* again.orderThatIs(orderId, "completed")
+            assert.strictEqual(yield* registrations, 1)
+            assert.isDefined(yield* vendor.sale(name))
+            const wallet = yield* again.wallet
+            assert.deepStrictEqual(kindsOf(wallet, orderId), ["debit"])
+            assert.deepStrictEqual([wallet.balance_cents, addsUp(wallet)], [5_000 - price, true])
+          }),
+        60_000
+      )
+    }
+
+    // Between these steps nobody is asked but the database, and only a server lets the test hold a row of it.
+    for (const [when, isDone] of hasServer
+      ? ([
+          ["when it has failed, before the refund", false],
+          ["when the refund is done, before that is written", true]
+        ] as const)
+      : []) {
+      it.effect(
+        `${when}, ends in one refund`,
+        () =>
+          Effect.gen(function* () {
+            const machine = yield* Machine
+            const vendor = yield* Vendor
+            const sql = machine.sql ?? (yield* Effect.die("there is no server"))
+            const buyer = yield* customerAt(yield* machine.running())
+            const registering = yield* machine.registrarGate.hold(create, "request")
+            yield* vendor.mishaps("register", refusal)
+            const { answer, orderId } = yield* buyUnheard(buyer, isDone ? "done.com" : "not-done.com")
+            yield* registering.reached
+
+            // The refund waits for the wallet, and what is written after it for the order.
+            const wallet = yield* lock(sql`SELECT 1 FROM wallets WHERE workspace_id = ${buyer.id} FOR UPDATE`)
+            yield* registering.letGo
+            yield* buyer.orderThatIs(orderId, "failed")
+            yield* eventually(waiting, (rows) => rows.length === 1)
+            const order = yield* lock(sql`SELECT 1 FROM orders WHERE id = ${orderId} FOR NO KEY UPDATE`)
+            if (isDone) {
+              yield* wallet.letGo
+              yield* eventually(
+                sql`SELECT 1 FROM wallet_entries WHERE order_id = ${orderId} AND kind = 'refund'`,
+                (rows) => rows.length === 1
+              )
+              yield* eventually(waiting, (rows) => rows.length === 1)
+            }
+            yield* machine.kill
+            // The server would do what was begun, though nobody is there to be told.
+            for (const { pid } of yield* waiting) yield* sql`SELECT pg_terminate_backend(${pid})`
+            yield* wallet.letGo
+            yield* order.letGo
+            yield* Fiber.join(answer)
+
+            const again = yield* afterRestart(buyer)
+            const after = yield* eventually(again.wallet, ({ entries }) => entries.length === 3)
+            assert.deepStrictEqual(kindsOf(after, orderId), ["debit", "refund"])
+            yield* eventually(
+              sql`SELECT 1 FROM orders WHERE id = ${orderId} AND NOT refund_due`,
+              (rows) => rows.length === 1
+            )
+            const { balance_cents } = yield* again.wallet
+            assert.deepStrictEqual([balance_cents, addsUp(yield* again.wallet)], [5_000, true])
+            assert.strictEqual((yield* again.order(orderId)).status, "failed")
+          }),
+        60_000
+      )
+    }
+  }
+)
+
+/** Backends of this database that wait for a lock. */
+const waiting = Effect.gen(function* () {
+  const { sql } = yield* Machine
+  return sql === undefined
+    ? []
+    : yield* sql<{ readonly pid: number }>`
+        SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+      `
+})
+
+/** Locks rows in a transaction of its own until they are let go. */
+const lock = Effect.fnUntraced(function* <E, R>(rows: Effect.Effect<unknown, E, R>) {
+  const { sql } = yield* Machine
+  const [taken, over] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+  const holding = yield* Effect.forkScoped(
+    (sql ?? (yield* Effect.die("there is no server"))).withTransaction(
+      rows.pipe(Effect.andThen(Deferred.succeed(taken, undefined)), Effect.andThen(Deferred.await(over)))
+    )
+  )
+  yield* Deferred.await(taken)
+  return { letGo: Effect.andThen(Deferred.succeed(over, undefined), Fiber.join(holding)) }
+})

@@ -1,0 +1,145 @@
+import { NodeServices } from "@effect/platform-node"
+import { assert, layer } from "@effect/vitest"
+import { Config, ConfigProvider, Context, Effect, FileSystem, Layer } from "effect"
+import * as Providers from "../../src/providers/Providers.ts"
+import { Registrars } from "../../src/providers/Registrars.ts"
+import * as Settings from "../../src/Settings.ts"
+import * as InletProcess from "../InletProcess.ts"
+import * as TestDatabase from "../TestDatabase.ts"
+import { namecheapSettings, openproviderSettings } from "./Shop.ts"
+
+const stripe = {
+  BILLING_PROVIDER: "stripe",
+  STRIPE_SECRET_KEY: "sk_test_fdb5c8f7e2",
+  STRIPE_WEBHOOK_SECRET: "whsec_b06e9a1c44"
+}
+const namecheap = namecheapSettings("http://127.0.0.1:1/xml.response")
+const openprovider = openproviderSettings("http://127.0.0.1:1/v1beta")
+
+type Env = Readonly<Record<string, string>>
+
+const without = (env: Env, ...names: ReadonlyArray<string>): Env =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)))
+
+/** The providers under these settings, after all settings were read as a start does. */
+const built = Effect.fnUntraced(function* (env: Env) {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-test-" })
+  const provider = ConfigProvider.layer(ConfigProvider.fromEnv({ env: { DATA_DIR: folder, ...env } }))
+  return yield* Layer.build(
+    Layer.fresh(Providers.layer).pipe(Layer.provide(Layer.effectDiscard(Settings.all)), Layer.provide(provider))
+  )
+})
+
+/** The line that a start ends with. */
+const refusal = (env: Env) =>
+  Effect.flip(built(env)).pipe(
+    Effect.map((error) => (error instanceof Config.ConfigError ? Settings.explain(error) : error.message))
+  )
+
+/** What each wrong set of credentials is answered with. */
+const wrong: Readonly<Record<string, readonly [env: Env, line: string]>> = {
+  "Stripe without its key": [
+    without(stripe, "STRIPE_SECRET_KEY"),
+    "STRIPE_SECRET_KEY: Missing beside BILLING_PROVIDER, STRIPE_WEBHOOK_SECRET"
+  ],
+  "Stripe without the secret of its callbacks": [
+    without(stripe, "STRIPE_WEBHOOK_SECRET"),
+    "STRIPE_WEBHOOK_SECRET: Missing beside BILLING_PROVIDER, STRIPE_SECRET_KEY"
+  ],
+  "Stripe with a key for browsers": [
+    { ...stripe, STRIPE_SECRET_KEY: "pk_live_fdb5c8f7e2" },
+    "STRIPE_SECRET_KEY: Expected a secret key of Stripe, which begins with sk_ or rk_"
+  ],
+  "Stripe with its key in the place of the callbacks' secret": [
+    { ...stripe, STRIPE_WEBHOOK_SECRET: stripe.STRIPE_SECRET_KEY },
+    "STRIPE_WEBHOOK_SECRET: Expected the signing secret of a Stripe webhook, which begins with whsec_"
+  ],
+  "Stripe at no address": [
+    { ...stripe, STRIPE_API_URL: "stripe" },
+    "STRIPE_API_URL: Expected an http or https URL such as https://inlet.example.com"
+  ],
+  "Namecheap with a user alone": [
+    { NAMECHEAP_API_USER: "inlet", NAMECHEAP_CLIENT_IP: "192.0.2.10" },
+    `${Object.keys(without(namecheap, "NAMECHEAP_API_URL", "NAMECHEAP_API_USER", "NAMECHEAP_CLIENT_IP")).join(", ")}: Missing beside NAMECHEAP_API_USER, NAMECHEAP_CLIENT_IP`
+  ],
+  "Openprovider without a password": [
+    without(openprovider, "OPENPROVIDER_PASSWORD"),
+    "OPENPROVIDER_PASSWORD: Missing beside OPENPROVIDER_USERNAME, OPENPROVIDER_OWNER_HANDLE"
+  ],
+  "Openprovider without an owner": [
+    without(openprovider, "OPENPROVIDER_OWNER_HANDLE"),
+    "OPENPROVIDER_OWNER_HANDLE: Missing beside OPENPROVIDER_USERNAME, OPENPROVIDER_PASSWORD"
+  ],
+  "a primary registrar without credentials": [
+    { REGISTRAR_PRIMARY: "openprovider", ...namecheap },
+    "REGISTRAR_PRIMARY: openprovider needs its credentials (OPENPROVIDER_…)"
+  ],
+  "an unknown primary registrar": [
+    { REGISTRAR_PRIMARY: "acme" },
+    'REGISTRAR_PRIMARY: Expected "mock" | "namecheap" | "openprovider"'
+  ],
+  "an unknown billing provider": [{ BILLING_PROVIDER: "acme" }, 'BILLING_PROVIDER: Expected "mock" | "stripe"'],
+  "a TLD map that is none": [
+    { REGISTRAR_TLD_MAP: "com=namecheap" },
+    "REGISTRAR_TLD_MAP: Expected pairs such as com:namecheap,io:openprovider"
+  ],
+  "a markup below nothing": [
+    { DOMAIN_MARKUP_CENTS: "-299" },
+    "DOMAIN_MARKUP_CENTS: Expected a whole number, or 0 to turn the limit off"
+  ]
+}
+
+layer(Layer.mergeAll(TestDatabase.layer, NodeServices.layer), { excludeTestServices: true, timeout: "60 seconds" })(
+  "The start is refused, with a line that names the settings, for",
+  (it) => {
+    for (const [what, [env, line]] of Object.entries(wrong)) {
+      it.effect(what, () => Effect.map(refusal(env), (said) => assert.strictEqual(said, line)))
+    }
+
+    for (const name of Object.keys(without(namecheap, "NAMECHEAP_API_URL"))) {
+      it.effect(`Namecheap without ${name}`, () =>
+        Effect.gen(function* () {
+          const line = yield* refusal(without(namecheap, name))
+          assert.isTrue(line.startsWith(`${name}: Missing beside NAMECHEAP_`), line)
+          assert.notInclude(line, namecheap.NAMECHEAP_API_KEY)
+        })
+      )
+    }
+  }
+)
+
+layer(Layer.mergeAll(TestDatabase.layer, NodeServices.layer), { excludeTestServices: true, timeout: "60 seconds" })(
+  "The registrars that are configured",
+  (it) => {
+    const orders: Readonly<Record<string, readonly [env: Env, names: ReadonlyArray<string>]>> = {
+      "are the mock one alone by default": [{}, ["mock"]],
+      "are those with credentials, after the primary one": [
+        { ...namecheap, ...openprovider },
+        ["mock", "namecheap", "openprovider"]
+      ],
+      "leave out the mock one where another is the primary": [
+        { ...namecheap, ...openprovider, REGISTRAR_PRIMARY: "openprovider" },
+        ["openprovider", "namecheap"]
+      ]
+    }
+    for (const [what, [env, names]] of Object.entries(orders)) {
+      it.effect(what, () =>
+        Effect.map(built(env), (context) => assert.deepStrictEqual([...Context.get(context, Registrars).keys()], names))
+      )
+    }
+  }
+)
+
+layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("The process", (it) => {
+  for (const what of ["Stripe without its key", "Openprovider without a password", "Stripe with a key for browsers"]) {
+    it.effect(`ends with that line for ${what}, and says no secret`, () =>
+      Effect.gen(function* () {
+        const [env, line] = wrong[what] ?? assert.fail(`no case ${what}`)
+        const { inlet } = yield* InletProcess.spawned({ ...(yield* InletProcess.installation), ...env })
+        assert.deepStrictEqual(yield* inlet.ending, { code: 1, signal: null })
+        assert.strictEqual(yield* inlet.output, `Inlet can't start: ${line}\n`)
+      })
+    )
+  }
+})
