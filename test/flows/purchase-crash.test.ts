@@ -99,7 +99,7 @@ const afterRestart = Effect.fnUntraced(function* (customer: Customer) {
 const counted = Effect.gen(function* () {
   const vendor = yield* Vendor
   const before = yield* vendor.asked("register")
-  return Effect.map(vendor.asked("register"), (count) => count - before)
+  return { registrations: Effect.map(vendor.asked("register"), (count) => count - before) }
 })
 
 /** Where the process is killed. */
@@ -150,10 +150,9 @@ const steps: Readonly<Record<string, Step>> = {
 
 const hold = Effect.fnUntraced(function* ({ held }: Step) {
   const { registrarGate, stripeGate } = yield* Machine
-  if (held === undefined) return Effect.void
+  if (held === undefined) return { reached: Effect.void }
   const [at, call, which] = held
-  const { reached } = yield* (at === "registrar" ? registrarGate : stripeGate).hold(call, which)
-  return reached
+  return yield* (at === "registrar" ? registrarGate : stripeGate).hold(call, which)
 })
 
 layer(Machine.layer("stripe"), { excludeTestServices: true, timeout: "60 seconds" })(
@@ -167,12 +166,12 @@ layer(Machine.layer("stripe"), { excludeTestServices: true, timeout: "60 seconds
             const machine = yield* Machine
             const stripe = yield* StripeSimulator
             const vendor = yield* Vendor
-            const registrations = yield* counted
+            const { registrations } = yield* counted
             const name = `paid-${index}.com`
 
             const inlet = yield* machine.running(here.held === undefined ? "http" : allRoles)
             const buyer = yield* customerAt(inlet)
-            const reached = yield* hold(here)
+            const { reached } = yield* hold(here)
             if (here.refused) yield* vendor.mishaps("register", refusal)
             const { json } = yield* buyer.buy(name)
             const session = (yield* stripe.sessions).find((one) => one.client_reference_id === json.order_id)
@@ -232,10 +231,10 @@ layer(Machine.layer("mock"), { excludeTestServices: true, timeout: "60 seconds" 
           Effect.gen(function* () {
             const machine = yield* Machine
             const vendor = yield* Vendor
-            const registrations = yield* counted
+            const { registrations } = yield* counted
             const name = `${here.status}.com`
             const buyer = yield* customerAt(yield* machine.running())
-            const reached = yield* hold(here)
+            const { reached } = yield* hold(here)
             const { answer, orderId } = yield* buyUnheard(buyer, name)
             yield* reached
             yield* machine.kill

@@ -213,6 +213,26 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
     })
   )
 
+  it.effect("whose work fails is answered 500, and counts as new when Stripe sends it again", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const order = yield* placed("unlucky.com")
+      const event = yield* order.pay()
+      yield* sql`
+        CREATE FUNCTION unlucky() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'unlucky'; END $$
+      `
+      yield* sql`
+        CREATE TRIGGER unlucky BEFORE UPDATE ON orders FOR EACH ROW WHEN (OLD.name = 'unlucky.com')
+        EXECUTE FUNCTION unlucky()
+      `
+      assert.deepStrictEqual(yield* order.call(event), [500])
+      yield* sql`DROP TRIGGER unlucky ON orders`
+      yield* assertUntouched(order, "unlucky.com")
+      assert.deepStrictEqual(yield* order.call(event), [200])
+      yield* order.is("completed")
+    })
+  )
+
   it.effect("that tells the same payment under another id changes nothing more", () =>
     Effect.gen(function* () {
       const vendor = yield* Vendor
