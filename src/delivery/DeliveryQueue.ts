@@ -37,7 +37,7 @@ const Row = Schema.Struct({
   previousSigningSecret: Schema.NullOr(Schema.Uint8Array)
 })
 
-/** Longest a `Retry-After` is believed (decisions, section 8). */
+/** Longest a `Retry-After` is believed. */
 const longestRetryAfter = Duration.hours(24)
 
 /** The queue of webhook deliveries. Due times and leases go by the database's clock. */

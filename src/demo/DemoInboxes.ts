@@ -9,7 +9,7 @@ import { DomainId, DomainName } from "../model/Domain.ts"
 import * as Settings from "../Settings.ts"
 import { ClientLimits } from "../workspaces/ClientLimits.ts"
 
-/** How long a demo inbox lives (decisions, section 10). */
+/** How long a demo inbox lives. */
 export const lifetimeSeconds = 24 * 60 * 60
 
 const Token = Schema.String.check(Schema.isPattern(/^[\w-]{43}$/))

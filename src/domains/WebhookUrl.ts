@@ -3,7 +3,7 @@ import { Invalid } from "../model/ApiError.ts"
 
 const longest = 2_048
 
-/** A URL that webhooks can be sent to, in its normal form; https alone in production (decisions, section 5). */
+/** A URL that webhooks can be sent to, in its normal form; https alone in production. */
 export const parse = Effect.fnUntraced(function* (text: string, options: { readonly production: boolean }) {
   const invalid = (expected: string) => new Invalid({ message: `webhookUrl: Expected ${expected}` })
   const url = URL.parse(text)

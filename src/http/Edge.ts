@@ -6,7 +6,7 @@ import { HttpIncomingMessage, HttpRouter, HttpServerError, HttpServerRequest, Ht
 import { SqlError } from "effect/sql"
 import { isUnreachable } from "../Database.ts"
 
-/** Largest request body (decisions, section 3). */
+/** Largest request body. */
 const largestBody = ByteSize.kibibytes(256)
 
 const requests = Metric.counter("inlet_http_requests_total", { description: "Answered requests by method and status" })

@@ -3,7 +3,7 @@ import { TooManyRequests } from "../model/ApiError.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 
-/** Waits and streams a workspace may have open at once in one process (decisions, section 8). */
+/** Waits and streams a workspace may have open at once in one process. */
 const perWorkspace = 20
 
 /** Counts the requests that are held open, so that one workspace or demo inbox can't use up the server. */

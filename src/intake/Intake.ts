@@ -40,13 +40,13 @@ export interface Recipient {
   readonly workspaceId: WorkspaceId | null
 }
 
-/** As many Received fields mean a loop (RFC 5321, section 6.3, wants a large bound; decisions, section 6, names this one). */
+/** As many Received fields mean a loop (RFC 5321, section 6.3, wants a large bound). */
 const loopReceivedFields = 50
 
-/** Mails a demo inbox takes in its life (decisions, section 10). */
+/** Mails a demo inbox takes in its life. */
 const mailsPerDemo = 20
 
-/** How long a retry of the same message is recognised (decisions, section 6). */
+/** How long a retry of the same message is recognised. */
 const retryDays = 7
 
 /** The door of the service: decides who gets mail, and never says yes before it is safe. */

@@ -23,7 +23,7 @@ export type Attachment = typeof Attachment.Type
 
 const Verdict = Schema.Literals(["pass", "fail", "softfail", "neutral", "none", "temperror", "permerror"])
 
-/** What was found about the sender. It is told, it never refuses mail (decisions, section 6). */
+/** What was found about the sender. It is told, it never refuses mail. */
 export const Authentication = Schema.Struct({ spf: Verdict, dkim: Verdict, dmarc: Verdict, arc: Verdict }).annotate({
   identifier: "Authentication"
 })

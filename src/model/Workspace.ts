@@ -5,7 +5,7 @@ export type WorkspaceId = typeof WorkspaceId.Type
 
 /**
  * 1 to 100 characters after trimming, none of them a control character
- * (decisions, section 4). U+FFFD is what a body that is not UTF-8 decodes to.
+ *. U+FFFD is what a body that is not UTF-8 decodes to.
  */
 export const WorkspaceName = Schema.Trim.check(
   Schema.makeFilter((name) =>

@@ -12,7 +12,7 @@ export const unchecked: Authentication = { spf: "none", dkim: "none", dmarc: "no
 const encode = Schema.encodeSync(Schema.fromJsonString(InboundEvent))
 
 /**
- * The text of an event as it is signed, sent and listed (decisions, section 7).
+ * The text of an event as it is signed, sent and listed.
  * Made once: the bytes are the same on every attempt.
  */
 export const render = (options: {

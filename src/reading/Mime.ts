@@ -36,7 +36,7 @@ const bodyFields = new Set([
   "content-id"
 ])
 
-/** The header list of an event is cut at this many bytes of names and values (decisions, section 7). */
+/** The header list of an event is cut at this many bytes of names and values. */
 const headerBytes = 64 * 1024
 
 /** Addresses and references of one field that are listed. A field of a megabyte must not make an event of several. */

@@ -8,7 +8,7 @@ import * as Settings from "../Settings.ts"
 /** Rows that one statement removes: small, so that no lock is held for long. */
 const batch = 500
 
-/** Days a domain waits for its verification (decisions, section 5). */
+/** Days a domain waits for its verification. */
 const pendingDays = 30
 
 /** Fewer than of mails: a demo inbox takes its mails with it. */

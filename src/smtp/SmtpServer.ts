@@ -7,7 +7,7 @@ import * as Reply from "./Reply.ts"
 import * as Tls from "./Tls.ts"
 import * as TypedRecipients from "./TypedRecipients.ts"
 
-/** What a message may exceed its limit by before the connection is cut (decisions, section 6). */
+/** What a message may exceed its limit by before the connection is cut. */
 const toleratedExcess = 2 * 1024 * 1024
 
 const recipientsPerMessage = 100

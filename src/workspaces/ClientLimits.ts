@@ -6,7 +6,7 @@ import * as Settings from "../Settings.ts"
 /** What anybody may do without a key, but not without end. */
 export type Action = "workspace" | "demo inbox"
 
-/** How often one client may make something in a UTC day, counted where every process counts (decisions, section 4). */
+/** How often one client may make something in a UTC day, counted where every process counts. */
 export class ClientLimits extends Context.Service<
   ClientLimits,
   {

@@ -7,7 +7,7 @@ import { Unauthorized } from "../model/ApiError.ts"
 import { WorkspaceId, type WorkspaceName } from "../model/Workspace.ts"
 import { SecretsKey } from "./SecretsKey.ts"
 
-/** How long deliveries are also signed with the secret before (decisions, section 4). */
+/** How long deliveries are also signed with the secret before. */
 const previousSecretHours = 24
 
 const ApiKey = Schema.String.check(Schema.isPattern(/^ak_live_[\w-]{43}$/))
