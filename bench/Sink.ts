@@ -16,7 +16,11 @@ export const make = Effect.gen(function* () {
   })
   yield* Effect.acquireRelease(
     Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
-    () => Effect.sync(() => server.closeAllConnections())
+    () =>
+      Effect.sync(() => {
+        server.closeAllConnections()
+        server.close()
+      })
   )
   const address = server.address()
   const port = typeof address === "object" && address !== null ? address.port : 0
