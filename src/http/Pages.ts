@@ -13,7 +13,9 @@ const files = {
   "/purchase/cancel": "purchase-cancel.html",
   "/assets/inlet.css": "inlet.css",
   "/assets/demo.js": "demo.js",
-  "/assets/inlet.svg": "inlet.svg"
+  "/assets/inlet.svg": "inlet.svg",
+  // Where browsers look on pages that name no icon, such as /docs.
+  "/favicon.ico": "inlet.svg"
 } as const
 
 const types: Record<string, string> = {
