@@ -1,6 +1,7 @@
 import { isIP } from "node:net"
 import { Config, ConfigProvider, Duration, Schema, SchemaTransformation } from "effect"
 import * as Issue from "effect/SchemaIssue"
+import ipaddr from "ipaddr.js"
 import { BillingProvider, RegistrarName } from "./model/Order.ts"
 
 /** One setting as the README and `.env.example` show it. */
@@ -116,6 +117,14 @@ const Flag = Schema.Literals(["true", "false"]).pipe(
       decode: (text) => text === "true",
       encode: (yes): "true" | "false" => (yes ? "true" : "false")
     })
+  )
+)
+
+const AddressRange = Schema.String.check(
+  Schema.makeFilter((text) =>
+    ipaddr.isValidCIDR(text) || ipaddr.isValid(text)
+      ? undefined
+      : "Expected addresses or ranges such as 10.1.0.0/16 or fd00:1::/32"
   )
 )
 
@@ -273,6 +282,19 @@ const tlsKey = setting(
   "PEM file with the key of that certificate",
   "self-signed at start"
 )
+const smtpConnections = setting("SMTP_MAX_CONNECTIONS", Limit, 1_000, "SMTP connections at a time; `0` for no limit")
+const smtpConnectionsPerAddress = setting(
+  "SMTP_MAX_CONNECTIONS_PER_IP",
+  Limit,
+  150,
+  "SMTP connections at a time from one client address; `0` for no limit"
+)
+const senderChecks = setting(
+  "SENDER_CHECKS",
+  Flag,
+  true,
+  "checks SPF, DKIM, DMARC and ARC; without it every verdict is `none`"
+)
 const trustProxy = setting(
   "TRUST_PROXY",
   wholeNumber("Expected the number of proxies in front, 0 for none", /^\d+$/, 100),
@@ -294,6 +316,27 @@ const deliveryConcurrencyPerDomain = setting(
   16,
   "webhook requests at a time to one domain's webhook in one process"
 )
+const allowPrivateWebhooks = setting(
+  "ALLOW_PRIVATE_WEBHOOKS",
+  Flag,
+  inProduction(Config.succeed(false), Config.succeed(true)),
+  "lets webhooks reach private, loopback and other special addresses",
+  "`true` (`false` in production)"
+)
+const webhookAllow = setting(
+  "WEBHOOK_ALLOW",
+  commaSeparated(AddressRange),
+  [],
+  "addresses that webhooks may reach although they are private or denied, comma-separated CIDRs",
+  "none"
+)
+const webhookDeny = setting(
+  "WEBHOOK_DENY",
+  commaSeparated(AddressRange),
+  [],
+  "addresses that webhooks must not reach, comma-separated CIDRs",
+  "none"
+)
 const domainsPerWorkspace = setting(
   "MAX_DOMAINS_PER_WORKSPACE",
   Limit,
@@ -305,6 +348,12 @@ const emailsPerDay = setting(
   Limit,
   100,
   "messages accepted for a workspace in a UTC day; `0` for no limit"
+)
+const emailsPerSender = setting(
+  "MAX_EMAILS_PER_SENDER_PER_DAY",
+  Limit,
+  0,
+  "messages accepted from one client address (IPv6: /64) in a UTC day; `0` for no limit"
 )
 const messageBytes = setting("MAX_MESSAGE_BYTES", Count, 1_048_576, "largest message in bytes")
 const retentionDays = setting(
@@ -435,7 +484,9 @@ export const smtp = Config.all({
   mxHost,
   messageBytes,
   tlsCertificate,
-  tlsKey
+  tlsKey,
+  connections: smtpConnections,
+  connectionsPerAddress: smtpConnectionsPerAddress
 })
 
 export const database = Config.all({ url: databaseUrl, dataDirectory })
@@ -457,7 +508,12 @@ export const webhooks = Config.all({
   concurrencyPerDomain: deliveryConcurrencyPerDomain
 })
 
-export const limits = Config.all({ domainsPerWorkspace, emailsPerDay, messageBytes, retentionDays })
+/** Which addresses a request to a customer's URL may reach; the allowed win over the denied. */
+export const egress = Config.all({ allowPrivate: allowPrivateWebhooks, allow: webhookAllow, deny: webhookDeny })
+
+export const limits = Config.all({ domainsPerWorkspace, emailsPerDay, emailsPerSender, messageBytes, retentionDays })
+
+export const reading = Config.all({ senderChecks, mxHost })
 
 export const purchase = Config.all({
   registrarPrimary,
@@ -511,7 +567,9 @@ export const all = Config.all({
   dns,
   secrets,
   webhooks,
+  egress,
   limits,
+  reading,
   purchase,
   stripe,
   namecheap,
