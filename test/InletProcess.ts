@@ -20,6 +20,7 @@ export interface Ending {
 export interface InletProcess {
   readonly url: string
   readonly smtpPort: number
+  readonly pid: number
   call(method: Parameters<typeof call>[1], path: string, options?: CallOptions): Effect.Effect<Answer>
   signal(name: NodeJS.Signals): Effect.Effect<void>
   /** Waits for the end, at most 40 seconds. */
@@ -32,6 +33,7 @@ export interface InletProcess {
 
 export interface Inbox {
   readonly key: string
+  readonly secret: string
   readonly domainId: string
   readonly address: string
 }
@@ -53,6 +55,8 @@ export const spawned = Effect.fnUntraced(function* (settings: Readonly<Record<st
     SMTP_PORT: `${yield* Ports.free}`,
     MAX_EMAILS_PER_DAY: "0",
     LOG_LEVEL: "error",
+    // Nobody answers there: no question of a test leaves this machine.
+    DNS_SERVERS: "127.0.0.1:9",
     ...settings
   }
   const ended = yield* Deferred.make<Ending>()
@@ -85,12 +89,18 @@ export const spawned = Effect.fnUntraced(function* (settings: Readonly<Record<st
     const key = workspace.json.api_key as string
     const { json } = yield* at("POST", "/api/instant-inbox", { key })
     yield* at("PATCH", `/api/domains/${json.domain_id}/delivery`, { key, body: { webhookUrl } })
-    return { key, domainId: json.domain_id as string, address: json.address as string }
+    return {
+      key,
+      secret: workspace.json.webhook_signing_secret as string,
+      domainId: json.domain_id as string,
+      address: json.address as string
+    }
   })
 
   const inlet: InletProcess = {
     url,
     smtpPort: Number(env.SMTP_PORT),
+    pid: child.pid ?? 0,
     call: at,
     signal: (name) => Effect.sync(() => void child.kill(name)),
     ending,
@@ -102,7 +112,17 @@ export const spawned = Effect.fnUntraced(function* (settings: Readonly<Record<st
 
 /** Starts a process and waits until it serves. A mere worker listens nowhere: it is not waited for. */
 export const start = Effect.fnUntraced(function* (settings: Readonly<Record<string, string>>) {
-  const { hasEnded, inlet, roles } = yield* spawned(settings)
+  const process = yield* spawned(settings)
+  yield* serving(process)
+  return process.inlet
+})
+
+/** Waits until a process serves. */
+export const serving = Effect.fnUntraced(function* ({
+  hasEnded,
+  inlet,
+  roles
+}: Effect.Success<ReturnType<typeof spawned>>) {
   const serves = Effect.gen(function* () {
     if (yield* hasEnded) return yield* Effect.die(new Error(`It has ended at once. It printed: ${yield* inlet.output}`))
     const smtp = !roles.includes("smtp") || (yield* isAnswered(inlet.smtpPort))
@@ -110,7 +130,6 @@ export const start = Effect.fnUntraced(function* (settings: Readonly<Record<stri
     return smtp && http
   })
   yield* eventually(serves, (yes) => yes, "60 seconds")
-  return inlet
 })
 
 const isReady = (inlet: InletProcess) =>

@@ -88,6 +88,8 @@ export class TestInlet extends Context.Service<
           SMTP_PORT: `${yield* Ports.free}`,
           DATA_DIR: folder,
           LOG_LEVEL: "error",
+          // Nobody answers there: no question of a test leaves this machine.
+          DNS_SERVERS: "127.0.0.1:9",
           ...settings
         }
         const url = `http://127.0.0.1:${env.HTTP_PORT}`

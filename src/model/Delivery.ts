@@ -9,7 +9,9 @@ export type DeliveryStatus = typeof DeliveryStatus.Type
 export const Delivery = Schema.Struct({
   status: DeliveryStatus,
   attempts: Schema.Int.annotate({ description: "requests made so far, replays included" }),
-  nextAttemptAt: Schema.NullOr(Schema.DateTimeUtcFromString),
+  nextAttemptAt: Schema.NullOr(Schema.DateTimeUtcFromString).annotate({
+    description: "set while it is pending; later than this while the webhook is paused or busy"
+  }),
   deliveredAt: Schema.NullOr(Schema.DateTimeUtcFromString),
   lastError: Schema.NullOr(Schema.String).annotate({ description: "why the last attempt failed" })
 }).annotate({ identifier: "Delivery" })

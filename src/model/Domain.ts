@@ -26,7 +26,10 @@ export class Domain extends Schema.Class<Domain>("Domain")({
   txt_value: Schema.NullOr(Schema.String).annotate({ description: "what it says" }),
   mx_target: Schema.String.annotate({ description: "the host that the MX record points at" }),
   webhookUrl: Schema.NullOr(Schema.String).annotate({ description: "where its events are sent" }),
-  webhook_paused_at: Schema.NullOr(Schema.DateTimeUtcFromString),
+  webhook_paused_at: Schema.NullOr(Schema.DateTimeUtcFromString).annotate({
+    description:
+      "set while the webhook is paused: it has only failed for 5 days. Its deliveries stay pending and use no attempts, one is tried every hour; the first success, a replay or setting the webhook resumes all of them"
+  }),
   created_at: Schema.DateTimeUtcFromString,
   verified_at: Schema.NullOr(Schema.DateTimeUtcFromString),
   live_at: Schema.NullOr(Schema.DateTimeUtcFromString)

@@ -1,3 +1,5 @@
+import * as LineEnds from "./LineEnds.ts"
+
 /** One header field as it stands in a message: its offsets, its name, and its bytes after the colon. */
 export interface HeaderField {
   readonly start: number
@@ -6,39 +8,111 @@ export interface HeaderField {
   readonly value: Uint8Array
 }
 
+/** A header and where the body behind it begins. */
+export interface HeaderBlock {
+  readonly fields: ReadonlyArray<HeaderField>
+  readonly end: number
+}
+
 const LF = 0x0a
 const CR = 0x0d
 const COLON = 0x3a
+const DASH = 0x2d
 const isBlank = (byte: number | undefined) => byte === 0x20 || byte === 0x09
 
 /**
  * The header fields of a message in order (RFC 5322, section 2.2), each with
- * its folded lines. Ends at the empty line; a line that is no field is passed
- * over. Never fails, and looks at each byte once.
+ * its folded lines. Never fails, and looks at each byte a fixed number of times.
  */
-export const fields = (message: Uint8Array): ReadonlyArray<HeaderField> => {
+export const fields = (message: Uint8Array): ReadonlyArray<HeaderField> => read(LineEnds.withFeeds(message)).fields
+
+/**
+ * Reads the header that begins at `start`. It ends at the empty line. Where that
+ * is missing it ends at the first line that is no field and has no field of mail
+ * behind it; the others of that kind are passed over. A part's header ends at
+ * `--` too, which is where the next part begins.
+ */
+export const read = (message: Uint8Array, start = 0, isPart = false): HeaderBlock => {
   const found: Array<HeaderField> = []
-  let start = 0
-  while (start < message.length) {
-    let end = lineEnd(message, start)
-    const first = message[start]
-    if (first === LF || (first === CR && message[start + 1] === LF)) break
-    while (end < message.length && isBlank(message[end])) end = lineEnd(message, end)
-    const colon = message.subarray(start, end).indexOf(COLON)
-    if (colon > 0) {
-      const name = Buffer.from(message.buffer, message.byteOffset + start, colon)
-        .toString("latin1")
-        .trimEnd()
-      if (/^[\x21-\x7e]+$/.test(name)) {
-        found.push({ start, end, name, value: message.subarray(start + colon + 1, end) })
-      }
+  let last: number | undefined
+  let at = start
+  while (at < message.length) {
+    const end = lineEnd(message, at)
+    if (isEmpty(message, at, end)) return { fields: found, end }
+    if (isPart && isDashes(message, at)) break
+    const name = fieldName(message, at === start ? withoutBlanks(message, at) : at, end)
+    if (name === undefined && !isBlank(message[at])) {
+      last ??= lastMailField(message, at, isPart)
+      if (last < at) break
     }
-    start = end
+    let next = end
+    while (next < message.length && isBlank(message[next]) && !isEmpty(message, next, lineEnd(message, next))) {
+      next = lineEnd(message, next)
+    }
+    if (name !== undefined) {
+      found.push({
+        start: at,
+        end: next,
+        name,
+        value: message.subarray(at + message.subarray(at).indexOf(COLON) + 1, next)
+      })
+    }
+    at = next
   }
-  return found
+  return { fields: found, end: at }
 }
+
+/** Where the last field begins that can only be one of mail's, before the empty line; -1 when there is none. */
+const lastMailField = (message: Uint8Array, start: number, isPart: boolean): number => {
+  let last = -1
+  let isBehindDashes = false
+  let end = start
+  for (let at = start; at < message.length; at = end) {
+    end = lineEnd(message, at)
+    if (isEmpty(message, at, end)) break
+    if (isDashes(message, at)) {
+      if (isPart) break
+      isBehindDashes = true
+    }
+    const name = fieldName(message, at, end)
+    // Behind dashes the fields of content may be those of the first part.
+    if (name !== undefined && (mail.test(name) || (!isBehindDashes && content.test(name)))) last = at
+  }
+  return last
+}
+
+const mail =
+  /^(?:from|sender|reply-to|to|cc|bcc|subject|date|message-id|in-reply-to|references|received|return-path|delivered-to|dkim-signature|authentication-results|arc-.+|resent-.+|list-.+|x-.+)$/i
+const content = /^(?:mime-version|content-.+)$/i
 
 const lineEnd = (message: Uint8Array, from: number) => {
   const at = message.indexOf(LF, from)
   return at === -1 ? message.length : at + 1
+}
+
+/** Whether nothing but its end is on a line; some gateways write that as CR CR LF. */
+const isEmpty = (message: Uint8Array, start: number, end: number) => {
+  if (message[end - 1] !== LF) return false
+  let at = start
+  while (message[at] === CR) at++
+  return at === end - 1
+}
+
+const isDashes = (message: Uint8Array, at: number) => message[at] === DASH && message[at + 1] === DASH
+
+/** Nothing comes before the first field that it could go on with. */
+const withoutBlanks = (message: Uint8Array, start: number) => {
+  let at = start
+  while (isBlank(message[at])) at++
+  return at
+}
+
+const fieldName = (message: Uint8Array, start: number, end: number): string | undefined => {
+  if (isBlank(message[start])) return undefined
+  const colon = message.subarray(start, end).indexOf(COLON)
+  if (colon <= 0) return undefined
+  const name = Buffer.from(message.buffer, message.byteOffset + start, colon)
+    .toString("latin1")
+    .trimEnd()
+  return /^[\x21-\x7e]+$/.test(name) ? name : undefined
 }

@@ -1,4 +1,4 @@
-import libmime from "libmime"
+import { domainToASCII } from "node:url"
 import addressparser from "nodemailer/lib/addressparser"
 import type { HeaderField } from "../model/HeaderBlock.ts"
 import type { Mailbox } from "../model/InboundEvent.ts"
@@ -10,10 +10,24 @@ import * as HeaderText from "./HeaderText.ts"
  */
 export const parse = (field: HeaderField): ReadonlyArray<Mailbox> =>
   addressparser(HeaderText.rawValue(field), { flatten: true }).flatMap(({ address, name }) =>
-    address === ""
-      ? []
-      : [{ name: HeaderText.oneLine(libmime.decodeWords(name)), address: HeaderText.oneLine(address) }]
+    address === "" ? [] : [{ name: HeaderText.decoded(name), address: HeaderText.oneLine(address) }]
   )
 
+/**
+ * The address of an author whose domain is beyond doubt, or null: DMARC has no
+ * verdict on authors of several domains (RFC 9989, section 5.3.1).
+ */
+export const author = (mailboxes: ReadonlyArray<Mailbox>): string | null => {
+  const [first] = mailboxes
+  if (first === undefined || !mailboxes.every(isUsable)) return null
+  const domain = domainOf(first)
+  return mailboxes.every((mailbox) => domainOf(mailbox) === domain) ? first.address : null
+}
+
 /** Whether this names one mailbox at one domain. */
-export const isUsable = ({ address }: Mailbox): boolean => /^(?:[^\s@"]+|"[^"]*")@[^\s@]+$/.test(address)
+const isUsable = ({ address }: Mailbox): boolean => /^(?:[^\s@"]+|"[^"]*")@[^\s@]+$/.test(address)
+
+const domainOf = ({ address }: Mailbox): string => {
+  const domain = address.slice(address.lastIndexOf("@") + 1).toLowerCase()
+  return domainToASCII(domain) || domain
+}

@@ -1,13 +1,11 @@
 import { createHash } from "node:crypto"
-import { DateTime, Schema } from "effect"
+import { Schema } from "effect"
 import type { DomainName } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId, RawRef } from "../model/InboundEmail.ts"
 import { type Authentication, type EventId, InboundEvent } from "../model/InboundEvent.ts"
+import * as AuthenticationResults from "./AuthenticationResults.ts"
 import * as HeaderText from "./HeaderText.ts"
 import type { Contents } from "./Mime.ts"
-
-/** Nobody has checked the sender. */
-export const unchecked: Authentication = { spf: "none", dkim: "none", dmarc: "none", arc: "none" }
 
 const encode = Schema.encodeSync(Schema.fromJsonString(InboundEvent))
 
@@ -21,13 +19,29 @@ export const render = (options: {
   readonly domain: DomainName
   readonly recipient: string
   readonly envelope: Envelope
-  readonly receivedAt: DateTime.Utc
+  /** ISO 8601. */
+  readonly receivedAt: string
   readonly rawRef: RawRef
   /** SHA-256 of the bytes as received. */
   readonly sha256: Uint8Array
   readonly contents: Contents
+  readonly authentication: Authentication
+  /** The name we check senders under: a field that claims it is not told on. */
+  readonly authservId: string
 }): string => {
-  const { contents, domain, envelope, eventId, inboundEmailId, rawRef, receivedAt, recipient, sha256 } = options
+  const {
+    authentication,
+    authservId,
+    contents,
+    domain,
+    envelope,
+    eventId,
+    inboundEmailId,
+    rawRef,
+    receivedAt,
+    recipient,
+    sha256
+  } = options
   const { attachments, cc, from, headers, html, inReplyTo, message_id, parse, references, replyTo, subject, text, to } =
     contents
   return encode({
@@ -45,15 +59,15 @@ export const render = (options: {
     text,
     html,
     attachments,
-    receivedAt: DateTime.formatIso(receivedAt),
+    receivedAt,
     rawRef,
-    authentication: unchecked,
+    authentication,
     envelope: {
       from: HeaderText.oneLine(envelope.from),
       helo: HeaderText.oneLine(envelope.helo),
       remoteAddress: envelope.remoteAddress
     },
-    headers,
+    headers: headers.filter(({ name, value }) => !AuthenticationResults.isOurs(name, value, authservId)),
     to,
     cc,
     replyTo,

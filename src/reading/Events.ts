@@ -1,5 +1,6 @@
 import { Context, DateTime, type Duration, Effect, Layer, Option, Stream } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
+import * as Pausing from "../delivery/Pausing.ts"
 import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
 import type { Delivery, DeliveryStatus } from "../model/Delivery.ts"
 import type { DomainId } from "../model/Domain.ts"
@@ -218,6 +219,7 @@ export class Events extends Context.Service<
             deliveries.last_error
         `)
         if (rows[0] !== undefined) {
+          yield* Effect.orDie(Pausing.resume(sql, domainId))
           yield* feed.announce(domainId)
           return toDelivery(rows[0])
         }

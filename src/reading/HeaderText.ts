@@ -1,21 +1,21 @@
-import { isUtf8 } from "node:buffer"
-import libmime from "libmime"
 import type { HeaderField } from "../model/HeaderBlock.ts"
-
-const windows1252 = new TextDecoder("windows-1252")
-
-/** Bytes that name no charset: UTF-8 where they are valid UTF-8 (RFC 6532), else the usual truth. */
-const decodeBytes = (bytes: Uint8Array): string =>
-  isUtf8(bytes) ? Buffer.from(bytes).toString("utf8") : windows1252.decode(bytes)
-
-/** Bytes of a header in UTF-8, whatever they were in. */
-export const toUtf8 = (bytes: Uint8Array): Uint8Array => (isUtf8(bytes) ? bytes : Buffer.from(decodeBytes(bytes)))
+import * as Charset from "./Charset.ts"
+import * as EncodedWords from "./EncodedWords.ts"
 
 /** The unfolded value of a field as it stands, encoded words and all. */
-export const rawValue = (field: HeaderField): string => decodeBytes(field.value).replace(/\r?\n/g, "").trim()
+export const rawValue = (field: HeaderField): string => {
+  const { buffer, byteLength, byteOffset } = field.value
+  const latin1 = Buffer.from(buffer, byteOffset, byteLength).toString("latin1")
+  return Charset.guess(Buffer.from(EncodedWords.escapeRaw(latin1), "latin1"))
+    .replace(/\r*\n/g, "")
+    .trim()
+}
+
+/** Text with its encoded words decoded, in one line. */
+export const decoded = (text: string): string => oneLine(EncodedWords.decode(text))
 
 /** The value as a person reads it: unfolded, encoded words decoded (RFC 2047), one line. */
-export const value = (field: HeaderField): string => oneLine(libmime.decodeWords(rawValue(field)))
+export const value = (field: HeaderField): string => decoded(rawValue(field))
 
 /** Fit for JSON and for PostgreSQL: no NUL, no lone surrogate. */
 export const clean = (text: string): string => text.replaceAll("\0", "").toWellFormed()

@@ -1,11 +1,16 @@
 import { Effect } from "effect"
-import { type Attachment as ParsedAttachment, type ParsedMail, simpleParser } from "mailparser"
+import libmime from "libmime"
+import { simpleParser } from "mailparser"
 import * as HeaderBlock from "../model/HeaderBlock.ts"
 import type { Attachment, InboundEvent } from "../model/InboundEvent.ts"
+import * as LineEnds from "../model/LineEnds.ts"
 import * as Addresses from "./Addresses.ts"
-import * as BoundaryPadding from "./BoundaryPadding.ts"
+import * as Charset from "./Charset.ts"
+import * as FileName from "./FileName.ts"
 import * as HeaderText from "./HeaderText.ts"
 import * as HtmlText from "./HtmlText.ts"
+import * as Parts from "./Parts.ts"
+import * as Uuencode from "./Uuencode.ts"
 
 /** What a message says: the part of the event that comes from its bytes alone. The same bytes give the same fields. */
 export type Contents = Pick<
@@ -27,71 +32,154 @@ export type Contents = Pick<
   readonly from: string | null
 }
 
-/** What the parser has to know of the header. The rest is read here, where the first of several fields counts. */
-const bodyFields = new Set([
-  "mime-version",
-  "content-type",
-  "content-transfer-encoding",
-  "content-disposition",
-  "content-id"
-])
+interface Content extends Attachment {
+  readonly content: Uint8Array
+}
+
+/** What is in the body, with the bytes of its attachments. */
+interface Body {
+  readonly fields: ReadonlyArray<HeaderBlock.HeaderField>
+  readonly text: string
+  readonly html: string | null
+  readonly attachments: ReadonlyArray<Content>
+  readonly isComplete: boolean
+}
 
 /** The header list of an event is cut at this many bytes of names and values. */
 const headerBytes = 64 * 1024
 
+/** Attachments that are listed; an event of more serves nobody. */
+const mostAttachments = 1_000
+
 /** Addresses and references of one field that are listed. A field of a megabyte must not make an event of several. */
 const listedPerField = 1_000
 
-/** Reads a message. Never fails: what the parser can't read becomes an event of headers alone. */
-export const read = Effect.fn("Mime.read")((message: Uint8Array) => {
-  const fields = HeaderBlock.fields(message)
-  return Effect.tryPromise(() => parse(message, fields)).pipe(
-    Effect.map((mail) => contents(fields, mail)),
-    Effect.catch((error) =>
-      Effect.as(
-        Effect.logWarning("A message could not be parsed; its event has the headers only", error),
-        contents(fields, undefined)
-      )
-    )
-  )
-})
+/** Reads a message. Needs no services, and never fails: what can't be read is left out, and `parse` says so. */
+export const read = Effect.fn("Mime.read")((message: Uint8Array) =>
+  Effect.map(readBody(message), (body) => contents(body.fields, body))
+)
 
-/** What can be said of a message without parsing it. */
+/** What can be said of a message without looking at its body. */
 export const headersOnly = (message: Uint8Array): Contents => contents(HeaderBlock.fields(message), undefined)
 
 /** The bytes of one attachment, by the index that its event gives. */
-export const attachment = Effect.fn("Mime.attachment")(function* (message: Uint8Array, index: number) {
-  const mail = yield* Effect.option(Effect.tryPromise(() => parse(message, HeaderBlock.fields(message))))
-  const part = mail._tag === "Some" ? mail.value.attachments[index] : undefined
-  return part === undefined ? undefined : { ...metadata(part, index), content: new Uint8Array(part.content) }
+export const attachment = Effect.fn("Mime.attachment")((message: Uint8Array, index: number) =>
+  Effect.map(readBody(message), ({ attachments }) => attachments[index])
+)
+
+const readBody = Effect.fnUntraced(function* (message: Uint8Array) {
+  const { fields, isComplete, parts } = Parts.split(LineEnds.withFeeds(message))
+  const attachments: Array<Content> = []
+  const texts: Array<{ readonly text: string; readonly isHtml: boolean; readonly alternative: number | undefined }> = []
+  let isReadable = isComplete
+
+  const attach = ({ header }: Parts.Part, content: Uint8Array, type: string, filename = header.filename) => {
+    if (attachments.length === mostAttachments) isReadable = false
+    else
+      attachments.push({
+        filename,
+        contentType: type,
+        size: content.byteLength,
+        contentId: header.contentId,
+        disposition: header.disposition,
+        index: attachments.length,
+        content
+      })
+  }
+
+  for (const part of parts) {
+    const decoded = yield* Effect.option(decode(part))
+    if (decoded._tag === "None") isReadable = false
+    const content = decoded._tag === "None" ? part.body : decoded.value
+    const type = part.header.type ?? (looksLikeText(content) ? "text/plain" : "application/octet-stream")
+    const isShown = isText(part, type)
+    if (!isShown || part.header.filename !== null) attach(part, content, type)
+    if (type === "message/delivery-status" || isShown) {
+      const isHtml = type === "text/html"
+      const { files, text } = isHtml
+        ? { files: [], text: textOf(part, content) }
+        : Uuencode.extract(textOf(part, content))
+      texts.push({ text, isHtml, alternative: part.alternative })
+      for (const file of files) {
+        attach(part, file.content, "application/octet-stream", FileName.sanitise(file.name))
+      }
+    }
+  }
+
+  // What is said in plain text is not said again from the HTML beside it.
+  const plain = new Set(
+    texts.flatMap(({ alternative, isHtml, text }) => (isHtml || text.trim() === "" ? [] : [alternative]))
+  )
+  const html = texts.flatMap(({ isHtml, text }) => (isHtml ? [text] : []))
+  const body: Body = {
+    fields,
+    text: texts
+      .flatMap(({ alternative, isHtml, text }) => {
+        if (!isHtml) return texts.length > 1 && text.trim() === "" ? [] : [text]
+        return alternative !== undefined && plain.has(alternative) ? [] : [HtmlText.render(text)]
+      })
+      .join("\n"),
+    html: html.length === 0 ? null : html.join("<br/>\n"),
+    attachments,
+    isComplete: isReadable
+  }
+  return body
 })
 
-const parse = (message: Uint8Array, fields: ReadonlyArray<HeaderBlock.HeaderField>): Promise<ParsedMail> =>
-  simpleParser(BoundaryPadding.trim(withBodyFields(message, fields)), {
-    // Its HTML to text is quadratic in nesting and rejects the message; its links rewrite what was sent.
-    skipHtmlToText: true,
-    skipTextToHtml: true,
-    skipTextLinks: true,
-    skipImageLinks: true
-  })
-
-/** The message with the first of each of these fields and no other, in UTF-8. */
-const withBodyFields = (message: Uint8Array, fields: ReadonlyArray<HeaderBlock.HeaderField>): Buffer => {
-  const seen = new Set<string>()
-  const kept: Array<Uint8Array> = []
-  let from = 0
-  for (const { end, name, start } of fields) {
-    const key = name.toLowerCase()
-    kept.push(message.subarray(from, start))
-    if (bodyFields.has(key) && !seen.has(key)) kept.push(HeaderText.toUtf8(message.subarray(start, end)))
-    seen.add(key)
-    from = end
-  }
-  kept.push(message.subarray(from))
-  return Buffer.concat(kept)
+/** The bytes of a part without their transfer encoding, as mailparser reads it. */
+const decode = ({ body, header: { encoding, type } }: Parts.Part) => {
+  if (encoding === "uuencode") return Effect.succeed<Uint8Array>(Uuencode.decode(body))
+  if (encoding === "none") return Effect.succeed(body)
+  const end = encoding === "base64" && type?.startsWith("text/") ? endOfBase64(body) : body.length
+  const header = `Content-Type: application/octet-stream\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n`
+  return Effect.tryPromise(() => simpleParser(Buffer.concat([Buffer.from(header), body.subarray(0, end)]))).pipe(
+    Effect.map(
+      ({ attachments: [part] }): Uint8Array => Buffer.concat([part?.content ?? new Uint8Array(), body.subarray(end)])
+    )
+  )
 }
 
-const contents = (fields: ReadonlyArray<HeaderBlock.HeaderField>, mail: ParsedMail | undefined): Contents => {
+/** Where a text in base64 ends and something legible follows: mailing lists put their footers there as they are. */
+const endOfBase64 = (body: Uint8Array): number => {
+  const latin1 = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("latin1")
+  let start = 0
+  for (const line of latin1.split("\n")) {
+    const isLegible = /[^A-Za-z\d+/=\s]/.test(line) && /\S[ \t]+\S|^[-_*=]{2}/.test(line)
+    if (isLegible) break
+    start += line.length + 1
+  }
+  return /^[A-Za-z\d+/]{60,76}[ \t\r]*$/m.test(latin1.slice(start)) ? latin1.length : Math.min(start, latin1.length)
+}
+
+/** Whether a part is what a person wrote and reads, rather than something they sent along. */
+const isText = ({ header: { disposition, filename }, isFirst, isRoot }: Parts.Part, type: string): boolean => {
+  if (disposition !== null && disposition !== "inline") return false
+  if (type !== "text/plain" && type !== "text/html") return isRoot && type.startsWith("text/") && filename === null
+  // Some programs give even the text itself a name (RFC 8621, section 4.1.4).
+  return filename === null || isFirst
+}
+
+const textOf = ({ header: { charset, delSp, flowed, type } }: Parts.Part, content: Uint8Array): string => {
+  const label = charset ?? (type === "text/html" ? metaCharset(content) : undefined)
+  const text = HeaderText.clean(Charset.decode(content, label)).replace(/\r*\n|\r/g, "\n")
+  return flowed ? libmime.decodeFlowed(text, delSp) : text
+}
+
+/** What an HTML part says of itself, where nobody else does. */
+const metaCharset = (content: Uint8Array): string | undefined =>
+  /<meta[^>]{1,200}charset\s*=\s*["']?([\w-]+)/i.exec(Buffer.from(content.subarray(0, 4_096)).toString("latin1"))?.[1]
+
+/** Whether bytes of no type that anybody knows can be shown. */
+const looksLikeText = (content: Uint8Array): boolean => {
+  let controls = 0
+  for (const byte of content) {
+    if (byte === 0) return false
+    if (byte < 0x20 && (byte < 0x09 || byte > 0x0d)) controls++
+  }
+  return controls * 100 <= content.length
+}
+
+const contents = (fields: ReadonlyArray<HeaderBlock.HeaderField>, body: Body | undefined): Contents => {
   const field = (name: string) => fields.find((candidate) => candidate.name.toLowerCase() === name)
   const first = (name: string) => {
     const found = field(name)
@@ -99,44 +187,30 @@ const contents = (fields: ReadonlyArray<HeaderBlock.HeaderField>, mail: ParsedMa
   }
   const mailboxes = (name: string) => {
     const found = field(name)
-    return found === undefined ? [] : Addresses.parse(found).slice(0, listedPerField)
+    return found === undefined ? [] : Addresses.parse(found)
   }
-  const html = typeof mail?.html === "string" ? HeaderText.clean(mail.html) : null
-  const plain = HeaderText.clean(mail?.text ?? "")
+  const listed = (name: string) => mailboxes(name).slice(0, listedPerField)
   return {
     message_id: first("message-id") ?? null,
-    from: mailboxes("from").find(Addresses.isUsable)?.address ?? null,
+    from: Addresses.author(mailboxes("from")),
     subject: first("subject") ?? "",
-    text: plain.trim() === "" && html !== null ? HeaderText.clean(HtmlText.render(html)) : plain,
-    html,
-    attachments: (mail?.attachments ?? []).map(metadata),
-    headers: listed(fields),
-    to: mailboxes("to"),
-    cc: mailboxes("cc"),
-    replyTo: mailboxes("reply-to"),
+    text: body?.text ?? "",
+    html: body?.html ?? null,
+    attachments: (body?.attachments ?? []).map(({ content: _, ...metadata }) => metadata),
+    headers: headerList(fields),
+    to: listed("to"),
+    cc: listed("cc"),
+    replyTo: listed("reply-to"),
     inReplyTo: first("in-reply-to") ?? null,
     references: (first("references") ?? "")
       .split(/[\s,]+/, listedPerField + 1)
       .filter((id) => id !== "")
       .slice(0, listedPerField),
-    parse: mail === undefined ? "headers" : "full"
+    parse: body === undefined ? "headers" : body.isComplete ? "full" : "partial"
   }
 }
 
-const metadata = (part: ParsedAttachment, index: number): Attachment => ({
-  // A sender's folders are nobody's business here.
-  filename:
-    HeaderText.oneLine(part.filename ?? "")
-      .split(/[\\/]/)
-      .at(-1) || null,
-  contentType: HeaderText.oneLine(part.contentType),
-  size: part.size,
-  contentId: part.contentId === undefined ? null : HeaderText.oneLine(part.contentId),
-  disposition: part.contentDisposition === undefined ? null : HeaderText.oneLine(part.contentDisposition),
-  index
-})
-
-const listed = (fields: ReadonlyArray<HeaderBlock.HeaderField>): Contents["headers"] => {
+const headerList = (fields: ReadonlyArray<HeaderBlock.HeaderField>): Contents["headers"] => {
   const headers: Array<Contents["headers"][number]> = []
   let bytes = 0
   for (const field of fields) {

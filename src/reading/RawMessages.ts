@@ -5,12 +5,15 @@ import type { DomainId } from "../model/Domain.ts"
 import { type InboundEmailId, rawRef } from "../model/InboundEmail.ts"
 import type { EventId } from "../model/InboundEvent.ts"
 import { RawStore } from "../providers/RawStore.ts"
-import * as Mime from "./Mime.ts"
+import * as Settings from "../Settings.ts"
+import * as AuthenticationResults from "./AuthenticationResults.ts"
+import { ParserThreads } from "./ParserThreads.ts"
 
 /** The stored message behind an event. */
 export class RawMessages extends Context.Service<
   RawMessages,
   {
+    /** As stored, with our Authentication-Results field in front and none that a sender wrote in our name. */
     get(domainId: DomainId, eventId: EventId): Effect.Effect<Uint8Array, NotFound>
     /** One attachment, decoded; `index` is the one its event gives. */
     attachment(
@@ -29,27 +32,38 @@ export class RawMessages extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const raw = yield* RawStore
 
-      const get = Effect.fn("RawMessages.get")(
+      const threads = yield* ParserThreads
+      const { mxHost } = yield* Settings.reading
+
+      const stored = Effect.fn("RawMessages.stored")(
         function* (domainId: DomainId, eventId: EventId) {
-          const [row] = yield* sql<{ readonly inboundEmailId: InboundEmailId }>`
-          SELECT inbound_email_id FROM events WHERE id = ${eventId} AND domain_id = ${domainId}
-        `
+          const [row] = yield* sql<{ readonly id: InboundEmailId; readonly authenticationResults: string | null }>`
+            SELECT inbound_emails.id, inbound_emails.authentication_results
+            FROM events JOIN inbound_emails ON inbound_emails.id = events.inbound_email_id
+            WHERE events.id = ${eventId} AND events.domain_id = ${domainId}
+          `
           if (row === undefined) return yield* new NotFound({ message: "No such event at this domain" })
-          return yield* raw.get(rawRef(domainId, row.inboundEmailId))
+          return { field: row.authenticationResults, message: yield* raw.get(rawRef(domainId, row.id)) }
         },
         Effect.catchTags({ SqlError: Effect.die, RawStoreError: Effect.die })
       )
+
+      const get = Effect.fn("RawMessages.get")(function* (domainId: DomainId, eventId: EventId) {
+        const { field, message } = yield* stored(domainId, eventId)
+        return AuthenticationResults.put(message, field, mxHost)
+      })
 
       const attachment = Effect.fn("RawMessages.attachment")(function* (
         domainId: DomainId,
         eventId: EventId,
         index: number
       ) {
-        const part = yield* Mime.attachment(yield* get(domainId, eventId), index)
+        const { message } = yield* stored(domainId, eventId)
+        const part = yield* threads.attachment(message, index)
         return part ?? (yield* new NotFound({ message: "This event has no attachment with that index" }))
       })
 
       return RawMessages.of({ get, attachment })
     })
-  )
+  ).pipe(Layer.provide(ParserThreads.layer))
 }

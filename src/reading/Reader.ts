@@ -1,5 +1,5 @@
 import { NodeCrypto } from "@effect/platform-node"
-import { Context, type DateTime, Effect, Layer, Queue, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Queue, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { DomainId, DomainName } from "../model/Domain.ts"
@@ -7,14 +7,14 @@ import { type Envelope, InboundEmailId, rawRef } from "../model/InboundEmail.ts"
 import { EventId } from "../model/InboundEvent.ts"
 import { RawStore } from "../providers/RawStore.ts"
 import { EventFeed } from "./EventFeed.ts"
-import * as EventPayload from "./EventPayload.ts"
 import * as HeaderText from "./HeaderText.ts"
-import * as Mime from "./Mime.ts"
+import { ParserThreads } from "./ParserThreads.ts"
 
 /** A stored message that has no events yet. */
 export interface Unread {
   readonly id: InboundEmailId
   readonly domainId: DomainId
+  readonly domain: DomainName
   readonly sha256: Uint8Array
   readonly envelope: Envelope
   readonly recipients: ReadonlyArray<string>
@@ -28,12 +28,17 @@ export interface Unread {
 /** Messages handed over and not read yet; beyond this the table hands them out later. */
 const mostHandedOverBytes = 64 * 1024 * 1024
 
-/** A message that took two readers with it is not parsed a third time. */
+/** Messages read at once: most of their time they wait for the DNS of their senders. */
+const readAtOnce = 64
+
+/** A message that took two processes with it is not parsed a third time, and hardly looked at a fifth time. */
 const mostParses = 2
+const mostLooks = 4
 
 const Claimed = Schema.Struct({
   id: InboundEmailId,
   domainId: DomainId,
+  domain: DomainName,
   sha256: Schema.Uint8Array,
   mailFrom: Schema.String,
   helo: Schema.String,
@@ -62,6 +67,8 @@ export class Reader extends Context.Service<
       const random = yield* SecureRandom.SecureRandom
       const raw = yield* RawStore
       const feed = yield* EventFeed
+      const threads = yield* ParserThreads
+      yield* threads.warmUp
       const handedOver = yield* Queue.unbounded<Unread>()
       const inHand = new Set<InboundEmailId>()
       let handedOverBytes = 0
@@ -84,10 +91,12 @@ export class Reader extends Context.Service<
           readonly recipient: string
           readonly sender: string
           readonly payload: string
-        }>
+        }>,
+        authenticationResults: string | null
       ) => sql`
         WITH read AS (
-          UPDATE inbound_emails SET state = 'read', leased_until = NULL
+          UPDATE inbound_emails
+          SET state = 'read', leased_until = NULL, authentication_results = ${authenticationResults}
           WHERE id = ${unread.id} AND state = 'received'
           RETURNING id, domain_id, received_at
         ), last AS (
@@ -113,41 +122,32 @@ export class Reader extends Context.Service<
         FROM inserted JOIN domains ON domains.id = inserted.domain_id
       `
 
-      const domainName = SqlSchema.findAll({
-        Request: DomainId,
-        Result: Schema.Struct({ name: DomainName }),
-        execute: (id) => sql`SELECT name FROM domains WHERE id = ${id}`
-      })
-
       const read = Effect.fn("Reader.read")(function* (unread: Unread) {
-        const [domain] = yield* domainName(unread.domainId)
-        // Detached meanwhile: its mail went with it.
-        if (domain === undefined) return
-        const contents =
-          unread.attempt > mostParses ? Mime.headersOnly(unread.message) : yield* Mime.read(unread.message)
-        const events = yield* Effect.forEach(unread.recipients, (recipient) =>
-          Effect.gen(function* () {
-            const id = EventId.make(yield* random.uuidV7())
-            const payload = EventPayload.render({
-              eventId: id,
-              inboundEmailId: unread.id,
-              domain: domain.name,
-              recipient,
-              envelope: unread.envelope,
-              receivedAt: unread.receivedAt,
-              rawRef: rawRef(unread.domainId, unread.id),
-              sha256: unread.sha256,
-              contents
-            })
-            return {
-              id,
-              recipient: filterable(recipient),
-              sender: filterable(contents.from ?? unread.envelope.from),
-              payload
-            }
-          })
+        const recipients = yield* Effect.forEach(unread.recipients, (recipient) =>
+          Effect.map(random.uuidV7(), (uuid) => ({ eventId: EventId.make(uuid), recipient }))
         )
-        yield* insertEvents(unread, events)
+        const { authenticationResults, payloads, sender } = yield* threads.read(
+          {
+            message: unread.message,
+            envelope: unread.envelope,
+            recipients,
+            about: {
+              inboundEmailId: unread.id,
+              domain: unread.domain,
+              receivedAt: DateTime.formatIso(unread.receivedAt),
+              rawRef: rawRef(unread.domainId, unread.id),
+              sha256: unread.sha256
+            }
+          },
+          unread.attempt > mostLooks ? "nothing" : unread.attempt > mostParses ? "headers" : "full"
+        )
+        const events = recipients.map(({ eventId, recipient }, index) => ({
+          id: eventId,
+          recipient: filterable(recipient),
+          sender: filterable(sender),
+          payload: payloads[index] ?? ""
+        }))
+        yield* insertEvents(unread, events, authenticationResults)
         yield* feed.announce(unread.domainId)
       })
 
@@ -156,14 +156,15 @@ export class Reader extends Context.Service<
         Result: Claimed,
         execute: (most) => sql`
           UPDATE inbound_emails SET leased_until = now() + interval '60 seconds', read_attempts = read_attempts + 1
-          WHERE id IN (
+          FROM domains
+          WHERE domains.id = inbound_emails.domain_id AND inbound_emails.id IN (
             SELECT id FROM inbound_emails
             WHERE state = 'received' AND (leased_until IS NULL OR leased_until <= now())
             ORDER BY received_at
             LIMIT ${most}
             FOR UPDATE SKIP LOCKED
           )
-          RETURNING *
+          RETURNING inbound_emails.*, domains.name AS domain
         `
       })
 
@@ -190,7 +191,7 @@ export class Reader extends Context.Service<
             readClaimed(email).pipe(
               Effect.catchCause((cause) => Effect.logError("A message could not be read; it is tried again", cause))
             ),
-          { discard: true }
+          { discard: true, concurrency: "unbounded" }
         )
         return emails.length
       }).pipe(Effect.orDie, Effect.withSpan("Reader.readLeftOver"))
@@ -205,7 +206,7 @@ export class Reader extends Context.Service<
           Effect.annotateLogs({ inbound_email_id: unread.id })
         )
       }).pipe(Effect.forever)
-      yield* Effect.replicateEffect(Effect.forkScoped(readHandedOver), 8)
+      yield* Effect.replicateEffect(Effect.forkScoped(readHandedOver), readAtOnce)
 
       return Reader.of({
         hasRoom: Effect.sync(() => handedOverBytes < mostHandedOverBytes),
@@ -218,7 +219,7 @@ export class Reader extends Context.Service<
         readLeftOver
       })
     })
-  ).pipe(Layer.provide(NodeCrypto.layer))
+  ).pipe(Layer.provide([NodeCrypto.layer, ParserThreads.layer]))
 }
 
 /** An address as lists are filtered by it: an entry of an index has a bound, an address has none. The payload has it whole. */

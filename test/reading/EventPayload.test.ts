@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, DateTime, Effect, Schema } from "effect"
+import { Arbitrary, Effect, Schema } from "effect"
 import { DomainId, DomainName } from "../../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
 import { EventId, InboundEvent } from "../../src/model/InboundEvent.ts"
@@ -25,10 +25,12 @@ const render = (
     domain: DomainName.make("example.com"),
     recipient: options.recipient ?? "Agent+7@example.com",
     envelope: { from: options.from ?? "bounce@sender.example", helo: "client.example", remoteAddress: "203.0.113.9" },
-    receivedAt: DateTime.makeUnsafe("2026-01-31T12:00:00.007Z"),
+    receivedAt: "2026-01-31T12:00:00.007Z",
     rawRef: rawRef(domainId, inboundEmailId),
     sha256: sha256(message).digest(),
-    contents
+    contents,
+    authentication: { spf: "pass", dkim: "none", dmarc: "permerror", arc: "none" },
+    authservId: "mx.example.net"
   })
 
 const read = Effect.fnUntraced(function* (text: string, options?: Parameters<typeof render>[2]) {
@@ -56,7 +58,7 @@ describe("The payload of an event", () => {
         attachments: [],
         receivedAt: "2026-01-31T12:00:00.007Z",
         rawRef: `inbound/${domainId}/${inboundEmailId}.eml`,
-        authentication: { spf: "none", dkim: "none", dmarc: "none", arc: "none" },
+        authentication: { spf: "pass", dkim: "none", dmarc: "permerror", arc: "none" },
         envelope: { from: "bounce@sender.example", helo: "client.example", remoteAddress: "203.0.113.9" },
         headers: [
           { name: "From", value: "Ada <ada@sender.example>" },

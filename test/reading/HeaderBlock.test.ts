@@ -34,11 +34,41 @@ describe("The header block", () => {
     assert.deepStrictEqual(fields(""), [])
   })
 
-  it("passes over lines that are no field, and goes on behind them", () => {
+  it("passes over lines that are no field where fields of mail come behind them", () => {
     assert.deepStrictEqual(
-      fields(" folded before the first\r\nno colon\r\n: no name\r\nbad name: x\r\nGr\xfc\xdfe: x\r\nA: 1\r\n\r\n"),
-      [["A", " 1\r\n"]]
+      fields(
+        "From x Thu Jan  1 00:00:00 1970\r\nA: 1\r\nno colon\r\n: no name\r\nbad name: x\r\nGr\xfc\xdfe: x\r\nSubject: 2\r\n\r\n"
+      ),
+      [
+        ["A", " 1\r\n"],
+        ["Subject", " 2\r\n"]
+      ]
     )
+  })
+
+  it("ends where a text begins without an empty line before it", () => {
+    assert.deepStrictEqual(fields("Subject: 1\r\nHello Bob,\r\nNote: this is text\r\n\r\nBye\r\n"), [
+      ["Subject", " 1\r\n"]
+    ])
+    assert.deepStrictEqual(fields("Hello: 1\r\n--b\r\nContent-Type: text/plain\r\n\r\n"), [["Hello", " 1\r\n"]])
+  })
+
+  it("reads lines that end in carriage returns alone, or in two and a line feed", () => {
+    assert.deepStrictEqual(fields("Subject: 1\rTo: 2\r\rbody\r\n"), [
+      ["Subject", " 1\n"],
+      ["To", " 2\n"]
+    ])
+    assert.deepStrictEqual(fields("Subject: 1\r\r\nTo: 2\r\r\n\r\r\nCc: no\r\r\n"), [
+      ["Subject", " 1\r\r\n"],
+      ["To", " 2\r\r\n"]
+    ])
+  })
+
+  it("takes a first line that begins with a blank for a field, as there is nothing it could go on with", () => {
+    assert.deepStrictEqual(fields(" From: a\r\nTo: b\r\n\r\n"), [
+      ["From", " a\r\n"],
+      ["To", " b\r\n"]
+    ])
   })
 
   it("takes a name with blanks before its colon (RFC 5322, section 4.5)", () => {

@@ -31,6 +31,13 @@ describe("The text of a header field", () => {
     ["=?utf-8?B?R3LD?= =?utf-8?B?vMOfZQ==?=", "Grüße"],
     ["before =?utf-8?Q?=C3=A4?= after", "before ä after"],
     ["=?utf-8*de?Q?sch=C3=B6n?=", "schön"],
+    ["=?iso-2022-kr?B?GyQpQw4+SDNnR088PD9kDyAOPDwwaA8=?=", "안녕하세요 세계"],
+    ["=?hz-gb-2312?Q?~{Dc:C~}?=", "你好"],
+    ["=?x-mac-cyrillic?Q?=8F=F0=E8=E2=E5=F2?=", "Привет"],
+    ["=?utf-7?Q?Hi_+Jjo-?=", "Hi ☺"],
+    ["=?unicode-1-1-utf-7?Q?Hi_+Jjo-?=", "Hi ☺"],
+    ["=?utf-8?Q?never closed =?utf-8?Q?closed?=", "=?utf-8?Q?never closed closed"],
+    ["=?iso-8859-1?Q?a?= =?utf-8?Q?b?= c", "ab c"],
     ["plain", "plain"],
     ["Grüße, roh", "Grüße, roh"],
     ["folded\r\n over\r\n\tlines", "folded over\tlines"]
@@ -40,6 +47,17 @@ describe("The text of a header field", () => {
 
   it("takes raw bytes that are no UTF-8 for windows-1252", () => {
     assert.strictEqual(value(Buffer.from("Gr\xfc\xdfe \x80", "latin1")), "Grüße €")
+  })
+
+  it("takes raw bytes inside of a Q-encoded word for what the word says", () => {
+    assert.strictEqual(value(Buffer.from("=?iso-8859-1?Q?Gr\xfc\xdfe?=", "latin1")), "Grüße")
+    assert.strictEqual(value(Buffer.from("=?koi8-r?Q?\xf0\xd2=C9\xd7\xc5\xd4?=", "latin1")), "Привет")
+    assert.strictEqual(value("=?utf-8?Q?Grüße?="), "Grüße")
+  })
+
+  it("reads UTF-8 with a byte that is none, and Japanese that names no charset", () => {
+    assert.strictEqual(value(Buffer.from("Gr\xc3\xbc\xc3\x9fe \x96 us", "latin1")), "Grüße – us")
+    assert.strictEqual(value("\u001b$BF|K\\8l\u001b(B"), "日本語")
   })
 
   it("has no NUL, no lone surrogate and no line break, wherever they come from", () => {

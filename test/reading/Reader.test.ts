@@ -3,7 +3,7 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { Context, DateTime, Effect, FileSystem, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { DomainId } from "../../src/model/Domain.ts"
+import { DomainId, DomainName } from "../../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
 import { RawStore } from "../../src/providers/RawStore.ts"
 import { EventFeed } from "../../src/reading/EventFeed.ts"
@@ -283,6 +283,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
               stopping.handOver({
                 id,
                 domainId,
+                domain: DomainName.make("stopping.example"),
                 sha256: new Uint8Array(32),
                 envelope: { from: "", helo: "client.example", remoteAddress: "203.0.113.9" },
                 recipients: ["someone@stopping.example"],

@@ -1,0 +1,47 @@
+import * as HeaderBlock from "../model/HeaderBlock.ts"
+import type { Authentication } from "../model/InboundEvent.ts"
+import * as HeaderText from "./HeaderText.ts"
+
+/** Longest field that is kept; a longer one is told by its verdicts alone. */
+const longest = 16 * 1024
+
+/** Whether a field says that the server of this name has checked the message (RFC 8601, section 5). */
+export const isOurs = (name: string, value: string, authservId: string): boolean =>
+  name.toLowerCase() === "authentication-results" && identifierOf(value) === authservId.toLowerCase()
+
+/** Our field: what the library tells in full, or the verdicts alone where that is too long. */
+export const render = (authservId: string, verdicts: Authentication, told?: string): string => {
+  const full = told === undefined ? undefined : HeaderText.clean(told).trim()
+  return full !== undefined && full.length <= longest
+    ? `${full}\r\n`
+    : `Authentication-Results: ${authservId};\r\n\tspf=${verdicts.spf}; dkim=${verdicts.dkim}; dmarc=${verdicts.dmarc}; arc=${verdicts.arc}\r\n`
+}
+
+/** The message with our field in front, and without any that a sender has written in our name. */
+export const put = (message: Uint8Array, field: string | null, authservId: string): Uint8Array => {
+  const kept: Array<Uint8Array> = field === null ? [] : [Buffer.from(field)]
+  let from = 0
+  for (const candidate of HeaderBlock.fields(message)) {
+    if (!isOurs(candidate.name, HeaderText.rawValue(candidate), authservId)) continue
+    kept.push(message.subarray(from, candidate.start))
+    from = candidate.end
+  }
+  kept.push(message.subarray(from))
+  return Buffer.concat(kept)
+}
+
+/** The authserv-id: a token or quoted string, comments and blanks before it (RFC 8601, section 2.2). */
+const identifierOf = (value: string): string => {
+  let depth = 0
+  for (let at = 0; at < value.length; at++) {
+    const character = value[at]
+    if (character === "\\" && depth > 0) at++
+    else if (character === "(") depth++
+    else if (character === ")") depth = Math.max(0, depth - 1)
+    else if (depth === 0 && character !== undefined && !/\s/.test(character)) {
+      const [, quoted, token] = /^(?:"([^"]{0,255})"|([^\s;("]{1,255}))/.exec(value.slice(at, at + 260)) ?? []
+      return (quoted ?? token ?? "").toLowerCase()
+    }
+  }
+  return ""
+}

@@ -1,0 +1,89 @@
+import { isUtf8 } from "node:buffer"
+import libmime from "libmime"
+
+/** What bytes are that name no charset or the wrong one: UTF-8, or else the usual truth, which is windows-1252. */
+export const guess = (bytes: Uint8Array): string => {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const latin = text.toString("latin1")
+  if (/\x1b\$[@B]/.test(latin)) return iconv(text, "iso-2022-jp")
+  if (isUtf8(text)) return withoutMark(text.toString("utf8"))
+  let sequences = 0
+  let strays = 0
+  const whole = latin.replace(cutOff, "")
+  for (const [found] of whole.matchAll(highBytes)) found.length > 1 ? sequences++ : strays++
+  if (sequences <= strays) return fromWindows1252(text)
+  if (sequences <= strays) return fromWindows1252(text)
+  // One broken byte does not make a text in UTF-8 one in windows-1252, nor does a character that is cut off.
+  return latin
+    .replace(cutOff, replacement)
+    .replace(highBytes, (found) =>
+      found.length > 1 ? Buffer.from(found, "latin1").toString("utf8") : fromWindows1252(Buffer.from(found, "latin1"))
+    )
+}
+
+/** Bytes in the charset they are said to be in, wherever that can be true. */
+export const decode = (bytes: Uint8Array, label: string | undefined): string => {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const charset = (label ?? "")
+    .toLowerCase()
+    .replace(/\*.*$/s, "")
+    .replace(/[^a-z0-9]/g, "")
+  if ((text[0] === 0xff && text[1] === 0xfe) || (text[0] === 0xfe && text[1] === 0xff)) {
+    if (!charset.startsWith("utf32")) return withoutMark(iconv(text, text[0] === 0xff ? "utf-16le" : "utf-16be"))
+  }
+  if (unsaid.has(charset)) return guess(text)
+  // Who says Latin-1 means windows-1252 (WHATWG Encoding, section 4.2).
+  if (latin1.has(charset)) return fromWindows1252(text)
+  if (charset === "xmaccyrillic" || charset === "xmacukrainian") return new TextDecoder("x-mac-cyrillic").decode(text)
+  if (charset === "iso2022kr" || charset === "csiso2022kr") return iconv(fromShifted(text, "\x0e", "\x0f"), "euc-kr")
+  if (charset === "hzgb2312" || charset === "hz") return iconv(fromShifted(text, "~{", "~}"), "gb18030")
+  const decoded = iconv(text, charset === "unicode11utf7" || charset === "csunicode11utf7" ? "utf-7" : (label ?? ""))
+  // It was something else, or it is a charset that nobody knows.
+  if (decoded.includes("\ufffd") && (isUtf8(text) || decoded === text.toString("utf8"))) return guess(text)
+  return withoutMark(decoded)
+}
+
+const unsaid = new Set([
+  "",
+  "utf8",
+  "usascii",
+  "ascii",
+  "unknown8bit",
+  "unknown",
+  "8bit",
+  "7bit",
+  "binary",
+  "none",
+  "default",
+  "xunknown"
+])
+const latin1 = new Set(["iso88591", "latin1", "windows1252", "cp1252", "l1"])
+
+const cutOff = /(?:[\xc2-\xf4]|[\xe0-\xf4][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{2})(?=$|")/g
+const replacement = "\xef\xbf\xbd"
+const highBytes =
+  /[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}|[\x80-\xff]/g
+
+const windows1252 = [...new TextDecoder("windows-1252").decode(Uint8Array.from({ length: 128 }, (_, at) => at + 0x80))]
+
+const fromWindows1252 = (text: Buffer) =>
+  text.toString("latin1").replace(/[\x80-\x9f]/g, (found) => windows1252[found.charCodeAt(0) - 0x80] ?? found)
+
+const withoutMark = (text: string) => (text.startsWith("\ufeff") ? text.slice(1) : text)
+
+/** What libmime makes of bytes, which knows charsets by all their names; of an unknown one, UTF-8. */
+const iconv = (text: Buffer, charset: string) => libmime.decodeWord(charset, "B", text.toString("base64"))
+
+/** Text that shifts between ASCII and a set of two bytes, in the eight bits of that set (RFC 1557, RFC 1843). */
+const fromShifted = (text: Buffer, into: string, back: string): Buffer => {
+  const runs = text.toString("latin1").replaceAll("\x1b$)C", "").split(into)
+  const eightBits = runs.map((run, number) => {
+    if (number === 0) return run
+    const end = run.indexOf(back)
+    const shifted = end === -1 ? run : run.slice(0, end)
+    const rest = end === -1 ? "" : run.slice(end + back.length)
+    return shifted.replace(/[\x21-\x7e]/g, (sevenBits) => String.fromCharCode(sevenBits.charCodeAt(0) | 0x80)) + rest
+  })
+  const joined = eightBits.join("")
+  return Buffer.from(into === "~{" ? joined.replace(/~\r?\n/g, "").replaceAll("~~", "~") : joined, "latin1")
+}

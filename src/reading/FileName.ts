@@ -1,0 +1,34 @@
+import * as HeaderText from "./HeaderText.ts"
+
+/** As file systems bound it, in UTF-8. */
+const longest = 255
+
+/** Directions that make `gpj.exe` of a name that reads `exe.jpg`. */
+const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+/** The name of a file alone, fit for any list and any disk, or null where nothing of one is left. */
+export const sanitise = (name: string): string | null => {
+  const base =
+    HeaderText.oneLine(name)
+      // A sender's folders are nobody's business here.
+      .split(/[\\/]/)
+      .at(-1)
+      ?.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, "")
+      .replace(directions, "")
+      .trim() ?? ""
+  return /^\.*$/.test(base) ? null : bounded(base)
+}
+
+/** Cut in front of the extension, which says what a file is. */
+const bounded = (name: string): string => {
+  if (Buffer.byteLength(name) <= longest) return name
+  const [extension = ""] = /\.[^.\s]{1,15}$/.exec(name) ?? []
+  let room = longest - Buffer.byteLength(extension)
+  let stem = ""
+  for (const character of name.slice(0, name.length - extension.length)) {
+    room -= Buffer.byteLength(character)
+    if (room < 0) break
+    stem += character
+  }
+  return stem + extension
+}

@@ -1,0 +1,108 @@
+import { parentPort, workerData } from "node:worker_threads"
+import { Effect } from "effect"
+import * as HeaderBlock from "../model/HeaderBlock.ts"
+import type { Envelope } from "../model/InboundEmail.ts"
+import type { EventId } from "../model/InboundEvent.ts"
+import * as EventPayload from "./EventPayload.ts"
+import * as Mime from "./Mime.ts"
+import * as SenderCheck from "./SenderCheck.ts"
+
+/** What a thread is started with. */
+export interface ThreadSettings {
+  readonly nameServers: ReadonlyArray<string> | undefined
+  readonly authservId: string
+  readonly senderChecks: boolean
+}
+
+/** A stored message whose events are to be written. */
+export interface ReadTask {
+  readonly kind: "read"
+  /** The raw message as stored, trace fields in front. */
+  readonly message: Uint8Array
+  /** How much of it is looked at: less when a reader did not survive more. */
+  readonly depth: "full" | "headers" | "nothing"
+  readonly envelope: Envelope
+  readonly recipients: ReadonlyArray<{ readonly eventId: EventId; readonly recipient: string }>
+  readonly about: Omit<
+    Parameters<typeof EventPayload.render>[0],
+    "eventId" | "recipient" | "envelope" | "contents" | "authentication" | "authservId"
+  >
+}
+
+export interface ReadResult {
+  /** One for each recipient, in their order. */
+  readonly payloads: ReadonlyArray<string>
+  readonly sender: string
+  readonly parse: Mime.Contents["parse"]
+  /** Our Authentication-Results field, or null where nobody checked. */
+  readonly authenticationResults: string | null
+}
+
+export interface AttachmentTask {
+  readonly kind: "attachment"
+  readonly message: Uint8Array
+  readonly index: number
+}
+
+export type AttachmentResult =
+  | { readonly filename: string | null; readonly contentType: string; readonly content: Uint8Array }
+  | undefined
+
+/** What a thread says: that it is there, that it has parsed, and what came of a task. */
+export type Told =
+  | { readonly tag: "ready" }
+  | { readonly tag: "parsed"; readonly id: number }
+  | { readonly tag: "done"; readonly id: number; readonly result: ReadResult | AttachmentResult }
+  | { readonly tag: "failed"; readonly id: number; readonly reason: string }
+
+/** Our own two fields stand in front of every stored message; the sender signed what follows. */
+const asReceived = (message: Uint8Array): Uint8Array => {
+  const [, received] = HeaderBlock.fields(message.subarray(0, 4_096))
+  return received === undefined ? message : message.subarray(received.end)
+}
+
+const serve = (port: NonNullable<typeof parentPort>, settings: ThreadSettings) => {
+  const check = SenderCheck.make(settings)
+  const tell = (told: Told) => port.postMessage(told)
+
+  const read = Effect.fnUntraced(function* (id: number, task: ReadTask) {
+    const { about, depth, envelope, message, recipients } = task
+    const contents =
+      depth === "full" ? yield* Mime.read(message) : Mime.headersOnly(depth === "headers" ? message : new Uint8Array())
+    tell({ tag: "parsed", id })
+    const { authentication, field } =
+      settings.senderChecks && depth !== "nothing" ? yield* check(envelope, asReceived(message)) : SenderCheck.unchecked
+    const result: ReadResult = {
+      payloads: recipients.map(({ eventId, recipient }) =>
+        EventPayload.render({
+          ...about,
+          eventId,
+          recipient,
+          envelope,
+          contents,
+          authentication,
+          authservId: settings.authservId
+        })
+      ),
+      sender: contents.from ?? envelope.from,
+      parse: contents.parse,
+      authenticationResults: field
+    }
+    return result
+  })
+
+  port.on("message", ({ id, task }: { readonly id: number; readonly task: ReadTask | AttachmentTask }) => {
+    const work: Effect.Effect<ReadResult | AttachmentResult> =
+      task.kind === "read" ? read(id, task) : Mime.attachment(task.message, task.index)
+    Effect.runFork(
+      Effect.matchCause(work, {
+        onSuccess: (result) => tell({ tag: "done", id, result }),
+        onFailure: (cause) => tell({ tag: "failed", id, reason: String(cause) })
+      })
+    )
+  })
+  tell({ tag: "ready" })
+}
+
+// Started by ParserThreads alone, which passes the settings.
+if (parentPort !== null) serve(parentPort, workerData as ThreadSettings)

@@ -1,0 +1,158 @@
+import { Resolver } from "node:dns/promises"
+import { Effect } from "effect"
+import { type AuthenticateResult, authenticate } from "mailauth"
+import * as HeaderBlock from "../model/HeaderBlock.ts"
+import type { Envelope } from "../model/InboundEmail.ts"
+import type { Authentication } from "../model/InboundEvent.ts"
+import * as AuthenticationResults from "./AuthenticationResults.ts"
+
+/** What was found about a sender, and our field that says it (RFC 8601). */
+export interface Checked {
+  readonly authentication: Authentication
+  readonly field: string | null
+}
+
+/** Nobody has checked the sender. */
+export const unchecked: Checked = {
+  authentication: { spf: "none", dkim: "none", dmarc: "none", arc: "none" },
+  field: null
+}
+
+/** A larger header is not checked: the library's work on folded lines grows with their square. */
+const longestHeader = 256 * 1024
+const mostHeaderLines = 2_000
+
+/** Everything that DNS does for one message. */
+const dnsMilliseconds = 5_000
+const mostQuestions = 100
+
+/** Node does not tell how long an answer may be kept, so none is kept for long. */
+const answersKeptMilliseconds = 60_000
+const failuresKeptMilliseconds = 30_000
+const mostKept = 10_000
+
+/**
+ * Checks SPF (RFC 7208), DKIM (RFC 6376), DMARC (RFC 9989) and ARC (RFC 8617).
+ * Asks DNS and nothing else; bounded in time, questions and the size of what is
+ * looked at. Never fails: what can't be found out is a verdict too.
+ */
+export const make = (options: {
+  readonly nameServers: ReadonlyArray<string> | undefined
+  readonly authservId: string
+}) => {
+  const { authservId, nameServers } = options
+  const resolver = new Resolver({ timeout: 1_000, tries: 2 })
+  if (nameServers !== undefined) resolver.setServers(nameServers)
+  const kept = new Map<string, { readonly until: number; readonly answer: Promise<unknown> }>()
+
+  const ask = (name: string, type: string): Promise<unknown> => {
+    const key = `${type} ${name.toLowerCase()}`
+    const known = kept.get(key)
+    if (known !== undefined && known.until > performance.now()) return known.answer
+    const answer: Promise<unknown> = resolver.resolve(name, type)
+    const keep = (milliseconds: number) => kept.set(key, { answer, until: performance.now() + milliseconds })
+    kept.delete(key)
+    keep(answersKeptMilliseconds)
+    answer.catch(() => keep(failuresKeptMilliseconds))
+    // The oldest goes: a Map remembers the order of its entries.
+    for (const oldest of kept.keys()) {
+      if (kept.size <= mostKept) break
+      kept.delete(oldest)
+    }
+    return answer
+  }
+
+  /** DNS for one message. */
+  const bounded = () => {
+    const deadline = AbortSignal.timeout(dnsMilliseconds)
+    const expired = new Promise<never>((_, reject) =>
+      deadline.addEventListener("abort", () => reject(dnsError("ETIMEOUT", "no answer in time")))
+    )
+    // Nobody may be waiting when the time is up.
+    expired.catch(() => undefined)
+    let questions = 0
+    return (name: string, type: string): Promise<unknown> =>
+      ++questions > mostQuestions
+        ? Promise.reject(dnsError("ESERVFAIL", "too many questions for one message"))
+        : Promise.race([ask(name, type), expired])
+  }
+
+  return Effect.fnUntraced(function* (envelope: Envelope, message: Uint8Array) {
+    if (isTooLarge(message)) {
+      const authentication: Authentication = {
+        spf: "permerror",
+        dkim: "permerror",
+        dmarc: "permerror",
+        arc: "permerror"
+      }
+      return { authentication, field: AuthenticationResults.render(authservId, authentication) }
+    }
+    const result = yield* Effect.option(
+      Effect.tryPromise(() =>
+        authenticate(Buffer.from(message.buffer, message.byteOffset, message.byteLength), {
+          ip: envelope.remoteAddress,
+          helo: envelope.helo,
+          sender: envelope.from,
+          mta: authservId,
+          // As the RFCs have it: a body that was changed is a failure, for one.
+          strict: true,
+          // Its logos are fetched over HTTP.
+          disableBimi: true,
+          // Typed by record type, which is only known here as text.
+          resolver: bounded() as never
+        })
+      )
+    )
+    if (result._tag === "None") {
+      const authentication: Authentication = {
+        spf: "temperror",
+        dkim: "temperror",
+        dmarc: "temperror",
+        arc: "temperror"
+      }
+      return { authentication, field: AuthenticationResults.render(authservId, authentication) }
+    }
+    return told(result.value, authservId, message)
+  })
+}
+
+const told = (result: AuthenticateResult, authservId: string, message: Uint8Array): Checked => {
+  const dkim = result.dkim.results.map(({ status }) => verdict(status.result))
+  const hasFrom = HeaderBlock.fields(message).some(({ name }) => name.toLowerCase() === "from")
+  const authentication: Authentication = {
+    spf: result.spf === false ? "none" : verdict(result.spf.status.result),
+    dkim: dkim.find((one) => one === "pass") ?? dkim.find((one) => one !== "none") ?? "none",
+    // No verdict at all means that it is not clear who the author is: several From fields, or several addresses.
+    dmarc: result.dmarc === false ? (hasFrom ? "permerror" : "none") : verdict(result.dmarc.status.result),
+    arc: result.arc === false ? "none" : verdict(result.arc.status.result)
+  }
+  const [, field] = /^(Authentication-Results: [\s\S]*)$/m.exec(result.headers) ?? []
+  const dmarc = result.dmarc === false ? `;\r\n dmarc=${authentication.dmarc}` : ""
+  return {
+    authentication,
+    field: AuthenticationResults.render(
+      authservId,
+      authentication,
+      field === undefined ? undefined : `${field.trimEnd()}${dmarc}`
+    )
+  }
+}
+
+const verdicts: ReadonlyArray<string> = ["pass", "fail", "softfail", "neutral", "none", "temperror", "permerror"]
+
+/** `policy` (RFC 8601, section 2.4), such as a key that is too short, is no proof of anything. */
+const verdict = (result: string): Authentication["spf"] =>
+  // Checked against the list of them.
+  verdicts.includes(result) ? (result as Authentication["spf"]) : "neutral"
+
+const isTooLarge = (message: Uint8Array): boolean => {
+  const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength)
+  const ends = [bytes.indexOf("\r\n\r\n"), bytes.indexOf("\n\n")].filter((at) => at !== -1)
+  const end = Math.min(bytes.length, ...ends)
+  if (end > longestHeader) return true
+  let lines = 0
+  for (let at = bytes.indexOf(0x0a); at !== -1 && at < end; at = bytes.indexOf(0x0a, at + 1)) lines++
+  return lines > mostHeaderLines
+}
+
+const dnsError = (code: string, message: string) => Object.assign(new Error(message), { code })

@@ -1,0 +1,60 @@
+/** A file that stood in the middle of a text, as mail had them before MIME. */
+export interface UuencodedFile {
+  readonly name: string
+  readonly content: Buffer
+}
+
+const begin = /^begin [0-7]{3,4} (\S.{0,254})$/
+
+/** A text without the uuencoded files in it, and those. Only what begins, is uuencoded and ends is one. */
+export const extract = (text: string): { readonly text: string; readonly files: ReadonlyArray<UuencodedFile> } => {
+  if (!text.startsWith("begin ") && !text.includes("\nbegin ")) return { text, files: [] }
+  const files: Array<UuencodedFile> = []
+  const kept: Array<string> = []
+  let file: { readonly name: string; readonly at: number; readonly chunks: Array<Buffer> } | undefined
+  for (const line of text.split("\n")) {
+    kept.push(line)
+    const bare = line.trimEnd()
+    const [, name] = begin.exec(bare) ?? []
+    if (name !== undefined) file = { name, at: kept.length - 1, chunks: [] }
+    else if (file !== undefined) {
+      if (bare === "end") {
+        if (file.chunks.length > 0) {
+          files.push({ name: file.name, content: Buffer.concat(file.chunks) })
+          kept.length = file.at
+        }
+        file = undefined
+      } else {
+        const chunk = decodeLine(line)
+        if (chunk === undefined) file = undefined
+        else file.chunks.push(chunk)
+      }
+    }
+  }
+  return files.length === 0 ? { text, files } : { text: kept.join("\n"), files }
+}
+
+/** The content of a part whose transfer encoding this is. */
+export const decode = (body: Uint8Array): Buffer => {
+  const latin1 = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("latin1").replaceAll("\r", "")
+  const { files, text } = extract(latin1.trimEnd().endsWith("\nend") ? latin1 : `${latin1.trimEnd()}\nend\n`)
+  return files[0]?.content ?? Buffer.from(text, "latin1")
+}
+
+/** One line: its length in the first character, then four characters for three bytes. Undefined where it is none. */
+const decodeLine = (line: string): Buffer | undefined => {
+  if (!/^[ -`]{1,90}\r?$/.test(line)) return undefined
+  const size = (line.charCodeAt(0) - 0x20) & 0x3f
+  const units = Math.ceil(size / 3) * 4
+  // Trailing blanks are zeros that got lost on the way; a longer line is a checksum or text.
+  const data = line.trimEnd().slice(1)
+  if (size === 0 ? data.length > 0 : data.length > units + 2 || data.length < Math.floor(units / 2)) return undefined
+  const padded = data.padEnd(units, " ")
+  const bytes = Buffer.alloc((units / 4) * 3)
+  for (let from = 0, to = 0; from < units; from += 4, to += 3) {
+    let bits = 0
+    for (let at = from; at < from + 4; at++) bits = (bits << 6) | ((padded.charCodeAt(at) - 0x20) & 0x3f)
+    bytes.writeUIntBE(bits, to, 3)
+  }
+  return bytes.subarray(0, size)
+}

@@ -1,0 +1,71 @@
+import { Effect, Option } from "effect"
+import type { InletProcess } from "../InletProcess.ts"
+import * as Mailbox from "../Mailbox.ts"
+import * as Pinger from "../Pinger.ts"
+import { type Bomb, bombs } from "../reading/Bombs.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+
+/** What one hostile message did, in milliseconds. */
+export interface Impact {
+  readonly name: string
+  readonly reply: string
+  /** From the last dot to the reply. */
+  readonly answered: number
+  /** From the reply to the event at the webhook; null when none came in time. */
+  readonly delivered: number | null
+  readonly parse: string
+  /** The slowest answer that anybody else got meanwhile. */
+  readonly api: number
+  readonly smtp: number
+}
+
+const strike = Effect.fnUntraced(function* (
+  inlet: InletProcess,
+  address: string,
+  { look }: Effect.Success<ReturnType<typeof Pinger.make>>,
+  bomb: Bomb,
+  patience: number
+) {
+  const receiver = yield* WebhookReceiver
+  const bytes = bomb.build()
+  const dialog = yield* Mailbox.begin(inlet.smtpPort, address)
+  yield* look
+  const started = performance.now()
+  const reply = yield* Mailbox.data(dialog, bytes)
+  const answered = performance.now() - started
+  const received = yield* receiver.within(patience)
+  const delivered = performance.now() - started - answered
+  const { api, smtp } = yield* look
+  const impact: Impact = {
+    name: bomb.name,
+    reply,
+    answered,
+    delivered: Option.isSome(received) ? delivered : null,
+    parse: Option.match(received, { onNone: () => "-", onSome: ({ event }) => event.parse }),
+    api,
+    smtp
+  }
+  return impact
+}, Effect.scoped)
+
+/** Sends every hostile message to a service, one after the other, while somebody else uses it. */
+export const run = Effect.fnUntraced(function* (
+  inlet: InletProcess,
+  { patience = 15_000, told = (_: Impact) => Effect.void } = {}
+) {
+  const receiver = yield* WebhookReceiver
+  const { address } = yield* inlet.inbox(receiver.url)
+  const pinger = yield* Pinger.make(inlet)
+  return yield* Effect.forEach(bombs, (bomb) => Effect.tap(strike(inlet, address, pinger, bomb, patience), told))
+})
+
+/** One line of a table for people. */
+export const row = ({ answered, api, delivered, name, parse, smtp }: Impact) =>
+  `| ${[
+    name.replaceAll("|", "\\|").slice(0, 60),
+    Math.round(answered),
+    delivered === null ? "never" : Math.round(delivered),
+    parse,
+    Math.round(api),
+    Math.round(smtp)
+  ].join(" | ")} |`

@@ -1,0 +1,216 @@
+/** A message made to keep its reader busy, in at most a mebibyte: the largest that is accepted. */
+export interface Bomb {
+  readonly name: string
+  /** Made anew at each call, so that a list of all of them is not held in memory. */
+  readonly build: () => Buffer
+  readonly bytes: Buffer
+}
+
+/** A mebibyte, but for the line end that DATA adds where there is none. */
+const mebibyte = 1_048_574
+
+const bomb = (name: string, build: () => Buffer): Bomb => ({
+  name,
+  build,
+  get bytes() {
+    return build()
+  }
+})
+
+/** Sender, subject and id that every bomb has, so that it can be told apart in a list of events. */
+export const header = (name: string) =>
+  `From: Bomber <bomber@sender.example>\r\nSubject: bomb: ${name}\r\nMessage-ID: <bomb-${name.replace(/\W+/g, "-")}@sender.example>\r\n`
+
+/** `before`, as many of `piece` as there is room for, and `after`; every character is one byte. */
+const filled = (before: string, piece: string, after = "") =>
+  Buffer.from(
+    before + piece.repeat(Math.floor((mebibyte - before.length - after.length) / piece.length)) + after,
+    "latin1"
+  )
+
+const html = (piece: string, after = "") =>
+  bomb(`HTML of ${piece}`, () =>
+    filled(
+      `${header(`html ${piece}`)}MIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\n\r\n`,
+      piece,
+      after
+    )
+  )
+
+/** A field of this name, made of one start and many of `piece`. */
+const field = (name: string, piece: string, start = "") =>
+  bomb(`${name}: ${JSON.stringify(start + piece)}`, () =>
+    filled(
+      name === "From" || name === "Subject"
+        ? `Message-ID: <bomb-${name}@sender.example>\r\n${name}: ${start}`
+        : `${header(`${name} ${start}${piece}`.replace(/[^ -~]/g, ""))}${name}: ${start}`,
+      piece,
+      "\r\n\r\nbody\r\n"
+    )
+  )
+
+const charset = (name: string, piece: string) =>
+  bomb(`${name} text`, () => filled(`${header(name)}Content-Type: text/plain; charset=${name}\r\n\r\n`, piece))
+
+const body = (name: string, type: string, piece: string, start = "", after = "") =>
+  bomb(name, () => filled(`${header(name)}MIME-Version: 1.0\r\n${type}\r\n\r\n${start}`, piece, after))
+
+const manyParts = (name: string, part: string) =>
+  body(name, "Content-Type: multipart/mixed; boundary=b", `--b\r\n${part}\r\n`, "", "--b--\r\n")
+
+/** Multiparts inside each other, each with its own boundary, and a text at the bottom. */
+export const nestedMultiparts = (depth: number) => {
+  const parts = [`${header(`nested ${depth}`)}MIME-Version: 1.0\r\n`]
+  for (let level = 0; level < depth; level++) {
+    parts.push(`Content-Type: multipart/mixed; boundary=b${level}\r\n\r\n--b${level}\r\n`)
+  }
+  parts.push("Content-Type: text/plain\r\n\r\nat the bottom\r\n")
+  for (let level = depth - 1; level >= 0; level--) parts.push(`--b${level}--\r\n`)
+  return Buffer.from(parts.join(""))
+}
+
+/** Messages inside each other. */
+export const nestedMessages = (depth: number, type = "message/rfc822") =>
+  Buffer.from(
+    `${header(`messages ${depth}`)}${`Content-Type: ${type}\r\n\r\n`.repeat(depth)}Subject: innermost\r\n\r\nat the bottom\r\n`
+  )
+
+export const htmlBombs: ReadonlyArray<Bomb> = [
+  html("<b>"),
+  html("<div>"),
+  html("<span>"),
+  html("<font>"),
+  html("<h1>"),
+  html("<ul><li>"),
+  html("<table><tr><td>"),
+  html("<blockquote>"),
+  html("<a href=x>"),
+  html("<p></span>"),
+  html("<img src=cid:x>"),
+  html("<!--"),
+  html("<"),
+  html("&"),
+  html("&amp;"),
+  html("<svg><style>")
+]
+
+export const headerBombs: ReadonlyArray<Bomb> = [
+  field("X-Folded", "\r\n ", "a"),
+  field("X-Folded-Blanks", " \r\n ", "a"),
+  field("From", "a@sender.example,\r\n "),
+  field("Subject", "a\r\n "),
+  field("References", "<a@sender.example>\r\n "),
+  field("X-Long", "x"),
+  bomb("a field for every six bytes", () => filled(header("fields"), "X: a\r\n", "\r\nbody\r\n"))
+]
+
+export const wordBombs: ReadonlyArray<Bomb> = [
+  field("Subject", "=?utf-8?Q?a?= "),
+  field("Subject", "=?utf-8?Q?a"),
+  field("Subject", "=?"),
+  field("Subject", "=?utf-7?Q?+AGE-?= "),
+  field("Subject", "=?iso-2022-jp?B?GyRCRnwbKEI=?= ")
+]
+
+export const charsetBombs: ReadonlyArray<Bomb> = [
+  charset("utf-7", "+AGE-"),
+  charset("utf-7", "+"),
+  charset("iso-2022-jp", "\u001b$B\u001b(B"),
+  charset("iso-2022-jp", "\u001b$BF|"),
+  charset("iso-2022-kr", "\u000e\u000f"),
+  charset("hz-gb-2312", "~{~}"),
+  charset("utf-16", "\xd8\x00"),
+  charset("gb18030", "\x81\x30\x81\x30"),
+  charset("x-nobody-knows", "\xff")
+]
+
+export const addressBombs: ReadonlyArray<Bomb> = [
+  field("To", "a@sender.example, "),
+  field("To", "g:"),
+  field("To", "g: a@sender.example; "),
+  field("To", "("),
+  field("To", '"'),
+  field("To", '\\"', '"'),
+  field("To", "<"),
+  field("To", ","),
+  field("To", "@"),
+  field("To", "a "),
+  field("Cc", "=?utf-8?Q?a?= <a@sender.example>, "),
+  field("Reply-To", "(())")
+]
+
+export const structureBombs: ReadonlyArray<Bomb> = [
+  bomb("900 nested multiparts", () => nestedMultiparts(900)),
+  bomb("5,000 nested multiparts", () => nestedMultiparts(5_000)),
+  body(
+    "nested multiparts of one boundary",
+    "Content-Type: multipart/mixed; boundary=b",
+    "--b\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"
+  ),
+  bomb("20,000 nested messages", () => nestedMessages(20_000)),
+  bomb("messages nested inline", () =>
+    filled(header("inline messages"), "Content-Type: message/rfc822\r\nContent-Disposition: inline\r\n\r\n")
+  ),
+  manyParts("parts of text", "Content-Type: text/plain\r\n\r\nx"),
+  manyParts("empty parts", ""),
+  manyParts("parts of base64", "Content-Transfer-Encoding: base64\r\n\r\neA=="),
+  manyParts("attachments without content", "Content-Disposition: attachment\r\n"),
+  manyParts(
+    "inline messages side by side",
+    "Content-Type: message/rfc822\r\nContent-Disposition: inline\r\n\r\nA: b\r\n\r\nx"
+  ),
+  body("boundary lines with blanks", "Content-Type: multipart/mixed; boundary=b", "--b \r\n"),
+  body("lines that are nearly boundaries", "Content-Type: multipart/mixed; boundary=b", "--c\r\n"),
+  body("boundary parameters", "X: y", "boundary=b;", "\r\n--"),
+  body("boundaries declared and used", "Content-Type: multipart/mixed; boundary=b", "boundary=b\r\n--b\r\n"),
+  field("Content-Type", "a=b; ", "text/plain; "),
+  field("Content-Type", 'boundary="b"; ', "multipart/mixed; "),
+  field("Content-Type", "name*0*=utf-8''%41; ", "text/plain; "),
+  field("Content-Disposition", "x", "attachment; filename="),
+  bomb("a file name in pieces", () =>
+    Buffer.from(
+      `${header("pieces")}Content-Type: application/x;\r\n${Array.from(
+        { length: 40_000 },
+        (_, number) => ` name*${number}=abcdefg;\r\n`
+      ).join("")}\r\n\r\nx`
+    ).subarray(0, mebibyte)
+  )
+]
+
+export const bodyBombs: ReadonlyArray<Bomb> = [
+  bomb("an image named 60,000 times", () => {
+    const type = "MIME-Version: 1.0\r\nContent-Type: multipart/related; boundary=b\r\n\r\n"
+    const image =
+      "\r\n--b\r\nContent-Type: image/png\r\nContent-ID: <x>\r\nContent-Transfer-Encoding: base64\r\n\r\niVBORw0KGgo=\r\n--b--\r\n"
+    return filled(`${header("images")}${type}--b\r\nContent-Type: text/html\r\n\r\n`, "<img src=cid:x>", image)
+  }),
+  body("quoted-printable of soft breaks", "Content-Transfer-Encoding: quoted-printable", "=\r\n"),
+  body("quoted-printable of escapes", "Content-Transfer-Encoding: quoted-printable", "=00"),
+  body("quoted-printable of blanks", "Content-Transfer-Encoding: quoted-printable", " "),
+  body("base64 of blanks", "Content-Transfer-Encoding: base64", "A \r\n"),
+  body("base64 of padding", "Content-Transfer-Encoding: base64", "="),
+  body("uuencode begins", "Content-Type: text/plain", "begin 644 a\r\n"),
+  body("uuencoded files", "Content-Type: text/plain", "begin 644 a\r\n#86)C\r\n`\r\nend\r\n"),
+  body("empty lines", "Content-Type: text/plain", "\r\n"),
+  body("line feeds", "Content-Type: text/plain", "\n"),
+  body("carriage returns", "Content-Type: text/plain", "\r"),
+  body("NULs", "Content-Type: text/plain", "\0"),
+  body("one line", "Content-Type: text/plain", "x"),
+  body("flowed lines", "Content-Type: text/plain; format=flowed; delsp=yes", "> \r\n"),
+  bomb("no header and no end", () => filled("", "x")),
+  bomb("colons", () => filled("", ":")),
+  bomb("carriage returns alone", () => filled("", "\r")),
+  bomb("line feeds alone", () => filled("", "\n")),
+  bomb("blanks alone", () => filled("", " "))
+]
+
+/** Every one of them. */
+export const bombs: ReadonlyArray<Bomb> = [
+  ...htmlBombs,
+  ...headerBombs,
+  ...wordBombs,
+  ...charsetBombs,
+  ...addressBombs,
+  ...structureBombs,
+  ...bodyBombs
+]
