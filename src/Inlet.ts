@@ -2,6 +2,8 @@ import { Effect, Layer } from "effect"
 import { Attempts } from "./delivery/Attempts.ts"
 import { DeliveryQueue } from "./delivery/DeliveryQueue.ts"
 import * as DeliveryWorker from "./delivery/DeliveryWorker.ts"
+import { Egress } from "./delivery/Egress.ts"
+import * as QueueMetrics from "./delivery/QueueMetrics.ts"
 import { WebhookSender } from "./delivery/WebhookSender.ts"
 import { DemoInboxes } from "./demo/DemoInboxes.ts"
 import { Domains } from "./domains/Domains.ts"
@@ -33,7 +35,7 @@ export const smtp = SmtpServer.layer.pipe(Layer.provide(Intake.layerNoDeps), Lay
 /** Left-over mail is read, events are delivered, what is past its time is removed. */
 export const worker = Layer.mergeAll(
   ReaderWorker.layer.pipe(Layer.provide(Reader.layer)),
-  DeliveryWorker.layer.pipe(Layer.provide([DeliveryQueue.layer, WebhookSender.layer])),
+  Layer.merge(DeliveryWorker.layer, QueueMetrics.layer).pipe(Layer.provide([DeliveryQueue.layer, WebhookSender.layer])),
   PurchaseWorker.layer.pipe(
     Layer.provide([Fulfilment.layer, Payments.layer, Provisioning.layer, Renewals.layer]),
     Layer.provide([Orders.layer, Verification.layer])
@@ -47,7 +49,7 @@ export const http = HttpServer.layer.pipe(
   Layer.provide([Purchase.layer, Payments.layer]),
   Layer.provide(Fulfilment.layer),
   Layer.provide([Orders.layer, Search.layer]),
-  Layer.provide([Domains.layer, DemoInboxes.layer]),
+  Layer.provide([Domains.layer, DemoInboxes.layer, Egress.layer]),
   Layer.provide(ClientLimits.layer)
 )
 

@@ -12,17 +12,19 @@ export type Reaction =
   | { readonly alias: string }
   | "NXDOMAIN"
   | "SERVFAIL"
+  /** Cut off, over TCP too. */
+  | "truncated"
   | "silence"
 
-/** A name server on a loopback port, over UDP and TCP: knows no name until it is told one. */
+/** A name server on a loopback port, over UDP and TCP: knows no name until it is told one; `*` in front stands for any label. */
 export class DnsServer extends Context.Service<
   DnsServer,
   {
     /** For `DNS_SERVERS`. */
     readonly server: string
-    answer(type: "TXT" | "MX" | "A", name: string, reaction: Reaction): Effect.Effect<void>
+    answer(type: "TXT" | "MX" | "A" | "AAAA", name: string, reaction: Reaction): Effect.Effect<void>
     /** How often this was asked. */
-    asked(type: "TXT" | "MX" | "A", name: string): Effect.Effect<number>
+    asked(type: "TXT" | "MX" | "A" | "AAAA", name: string): Effect.Effect<number>
   }
 >()("inlet/test/DnsServer") {
   static readonly layer = Layer.effect(
@@ -38,13 +40,18 @@ export class DnsServer extends Context.Service<
         if (question === undefined) return undefined
         const key = keyOf(question.type, question.name)
         asked.set(key, (asked.get(key) ?? 0) + 1)
-        const reaction = told.get(key) ?? "NXDOMAIN"
+        const wildcard = keyOf(question.type, question.name.replace(/^[^.]+/, "*"))
+        const reaction = told.get(key) ?? told.get(wildcard) ?? "NXDOMAIN"
         if (reaction === "silence") return undefined
         const code = reaction === "NXDOMAIN" ? 3 : reaction === "SERVFAIL" ? 2 : 0
         return {
           type: "response",
           id: query.id ?? 0,
-          flags: dnsPacket.RECURSION_DESIRED | dnsPacket.RECURSION_AVAILABLE | code,
+          flags:
+            dnsPacket.RECURSION_DESIRED |
+            dnsPacket.RECURSION_AVAILABLE |
+            (reaction === "truncated" ? dnsPacket.TRUNCATED_RESPONSE : 0) |
+            code,
           questions: [question],
           answers: typeof reaction === "string" ? [] : records(question.name, question.type, reaction, told)
         }
@@ -103,7 +110,9 @@ const records = (
   name: string,
   type: RecordType,
   reaction: Exclude<Reaction, string>,
-  told: ReadonlyMap<string, Reaction>
+  told: ReadonlyMap<string, Reaction>,
+  // Of a chain that goes round it is not told more than once.
+  aliases = 16
 ): Array<Answer> => {
   if ("text" in reaction) {
     return reaction.text.map((strings) => ({ type: "TXT", name, ttl: 60, data: [strings].flat() }))
@@ -111,10 +120,13 @@ const records = (
   if ("mx" in reaction) {
     return reaction.mx.map(([preference, exchange]) => ({ type: "MX", name, ttl: 60, data: { preference, exchange } }))
   }
-  if ("address" in reaction) return [{ type: "A", name, ttl: 60, data: reaction.address }]
+  if ("address" in reaction) {
+    return [{ type: reaction.address.includes(":") ? "AAAA" : "A", name, ttl: 60, data: reaction.address }]
+  }
   const behind = told.get(keyOf(type, reaction.alias))
+  const known = behind !== undefined && typeof behind !== "string" && aliases > 0
   return [
     { type: "CNAME", name, ttl: 60, data: reaction.alias },
-    ...(behind === undefined || typeof behind === "string" ? [] : records(reaction.alias, type, behind, told))
+    ...(known ? records(reaction.alias, type, behind, told, aliases - 1) : [])
   ]
 }

@@ -91,8 +91,12 @@ const enable = Command.make("enable", { name, url }, ({ name, url }) =>
   ask(url, (admin) => admin.enable({ params: { domain: name } }))
 ).pipe(Command.withDescription("Undo disable"))
 
+const remove = Command.make("remove", { name, url }, ({ name, url }) =>
+  ask(url, (admin) => admin.remove({ params: { domain: name } }))
+).pipe(Command.withDescription("Take a domain from the workspace that holds it, with its mail"))
+
 export const command = Command.make("domains").pipe(
   Command.withDescription("For the operator of the service"),
-  Command.withSubcommands([list, disable, enable]),
+  Command.withSubcommands([list, disable, enable, remove]),
   Command.provide(NodeHttpClient.layerUndici)
 )

@@ -2,9 +2,11 @@ import { NodeCrypto } from "@effect/platform-node"
 import { Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
+import * as Pausing from "../delivery/Pausing.ts"
 import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
 import { Domain, DomainId, DomainName, DomainStatus, Origin } from "../model/Domain.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
+import * as Patience from "../Patience.ts"
 import { RawStore } from "../providers/RawStore.ts"
 import * as Settings from "../Settings.ts"
 import { txtName } from "./DnsRecords.ts"
@@ -50,6 +52,8 @@ export class Domains extends Context.Service<
     readonly listAll: Effect.Effect<ReadonlyArray<Domain>>
     /** For the operator: the row that holds the name, or every pending one where none does. */
     disable(name: DomainName, reason: string): Effect.Effect<ReadonlyArray<Domain>, NotFound>
+    /** For the operator: takes the name from its holder, whose mail and events go with it, so that another can prove it. */
+    removeHolder(name: DomainName): Effect.Effect<Domain, NotFound>
     /** Back to the state before. */
     enable(name: DomainName): Effect.Effect<ReadonlyArray<Domain>, NotFound>
   }
@@ -140,10 +144,19 @@ export class Domains extends Context.Service<
         Request: Schema.Struct({ ...Owned.fields, url: Schema.NullOr(Schema.String) }),
         Result: Row,
         execute: ({ id, url, workspaceId }) => sql`
-          UPDATE domains SET webhook_url = ${url}, webhook_paused_at = NULL
-          WHERE id = ${id} AND workspace_id = ${workspaceId}
-            AND status IN ('mx_pending', 'verified', 'live')
-          RETURNING *
+          WITH before AS (
+            SELECT id, webhook_url FROM domains
+            WHERE id = ${id} AND workspace_id = ${workspaceId} AND status IN ('mx_pending', 'verified', 'live')
+            FOR NO KEY UPDATE
+          ), under_way AS (
+            -- Should their worker stop, it is told which URL they went to.
+            UPDATE deliveries SET claimed_url = coalesce(claimed_url, before.webhook_url)
+            FROM before
+            WHERE deliveries.domain_id = before.id AND deliveries.status = 'pending' AND leased_until IS NOT NULL
+          )
+          UPDATE domains SET webhook_url = ${url}, webhook_failing_since = NULL
+          FROM before WHERE domains.id = before.id
+          RETURNING domains.*
         `
       })
 
@@ -171,6 +184,12 @@ export class Domains extends Context.Service<
           WHERE name = ${name} AND status = 'disabled'
           RETURNING *
         `
+      })
+
+      const deleteHolder = SqlSchema.findAll({
+        Request: DomainName,
+        Result: Row,
+        execute: (name) => sql`DELETE FROM domains WHERE name = ${name} AND verified_at IS NOT NULL RETURNING *`
       })
 
       const notFound = new NotFound({ message: "No such domain in this workspace" })
@@ -258,7 +277,10 @@ export class Domains extends Context.Service<
           return row
         })
         const row = yield* Effect.orDie(sql.withTransaction(change))
-        if (row !== undefined) return toDomain(row)
+        if (row !== undefined) {
+          yield* Effect.orDie(Pausing.resume(sql, row.id))
+          return toDomain({ ...row, webhookPausedAt: null })
+        }
         const domain = yield* get(owned)
         return yield* new Conflict({
           message:
@@ -268,19 +290,29 @@ export class Domains extends Context.Service<
         })
       })
 
-      const remove = Effect.fn("Domains.remove")(function* ({ id, workspaceId }: Owned) {
-        const rows = yield* Effect.orDie(
-          sql`DELETE FROM domains WHERE id = ${id} AND workspace_id = ${workspaceId} RETURNING id`
-        )
-        if (rows.length === 0) return yield* notFound
-        // What this leaves behind has no row any more, and the sweeper takes it.
-        yield* raw
+      // What this leaves behind has no row any more, and the sweeper takes it.
+      const removeRaw = (id: DomainId) =>
+        raw
           .removeDomain(id)
           .pipe(
             Effect.catchTag("RawStoreError", (error) =>
               Effect.logWarning("Raw messages of a deleted domain are still there", error)
             )
           )
+
+      const remove = Effect.fn("Domains.remove")(function* ({ id, workspaceId }: Owned) {
+        const rows = yield* Effect.orDie(
+          sql`DELETE FROM domains WHERE id = ${id} AND workspace_id = ${workspaceId} RETURNING id`
+        ).pipe(Patience.forMuch)
+        if (rows.length === 0) return yield* notFound
+        yield* removeRaw(id)
+      })
+
+      const removeHolder = Effect.fn("Domains.removeHolder")(function* (name: DomainName) {
+        const [row] = yield* Effect.orDie(Patience.forMuch(deleteHolder(name)))
+        if (row === undefined) return yield* new NotFound({ message: `Nobody holds ${name}` })
+        yield* removeRaw(row.id)
+        return toDomain(row)
       })
 
       const disable = Effect.fn("Domains.disable")(function* (name: DomainName, reason: string) {
@@ -309,6 +341,7 @@ export class Domains extends Context.Service<
           Effect.withSpan("Domains.listAll")
         ),
         disable,
+        removeHolder,
         enable
       })
     })

@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { Egress, type Unreachable } from "../delivery/Egress.ts"
 import { Invalid } from "../model/ApiError.ts"
 
 const longest = 2_048
@@ -16,3 +17,15 @@ export const parse = Effect.fnUntraced(function* (text: string, options: { reado
   if (options.production && url.protocol !== "https:") return yield* invalid("an https URL; http is for development")
   return url.href
 })
+
+/** Refuses a URL now that no delivery could reach. The deliveries look again. */
+export const reachable = (url: string) =>
+  Egress.use((egress) => egress.check(url)).pipe(
+    Effect.mapError(({ message, reason }) => new Invalid({ message: `webhookUrl: ${message}. ${advice[reason]}` }))
+  )
+
+const advice: Record<Unreachable["reason"], string> = {
+  Forbidden: "Expected a host with public addresses alone; the operator can allow others (WEBHOOK_ALLOW)",
+  NoAddress: "Expected a host that has addresses in DNS; publish them first",
+  NoDns: "Try again in a minute, or check the name servers of the host"
+}

@@ -40,6 +40,7 @@ export const layer = HttpApiBuilder.group(
       delivery: Effect.fnUntraced(function* ({ params, payload }) {
         const workspace = yield* CurrentWorkspace
         const url = payload.webhookUrl === null ? null : yield* WebhookUrl.parse(payload.webhookUrl, { production })
+        if (url !== null) yield* WebhookUrl.reachable(url)
         const domain = yield* domains.setWebhook({ workspaceId: workspace.id, id: params.id }, url)
         yield* feed.announce(domain.id)
         return { id: domain.id, domain: domain.domain, status: domain.status, webhookUrl: domain.webhookUrl }

@@ -115,11 +115,25 @@ const openprovider = Effect.gen(function* () {
   })
 })
 
+/** In production the wallet's play money must not be spent at a registrar that takes real money. */
+const playMoneyBuysNothingReal = Effect.gen(function* () {
+  const { billingProvider, production } = yield* Settings.purchase
+  const vendors = { namecheap: yield* Settings.namecheap, openprovider: yield* Settings.openprovider }
+  const credentials = { namecheap: vendors.namecheap.apiKey, openprovider: vendors.openprovider.password }
+  const real = (["namecheap", "openprovider"] as const).find(
+    (name) => credentials[name] !== undefined && !vendors[name].sandbox && vendors[name].apiUrl === undefined
+  )
+  if (!production || billingProvider !== "mock" || real === undefined) return
+  return yield* new Unconfigured({
+    message: `BILLING_PROVIDER: mock gives every workspace $50.00 of play money, and ${real} takes real money; production needs stripe, or ${real.toUpperCase()}_SANDBOX=true`
+  })
+})
+
 /** A vendor is configured when its credentials are given; the mock one when it is REGISTRAR_PRIMARY. */
 const registrars = Layer.effect(
   Registrars,
   Effect.gen(function* () {
-    const { registrarPrimary } = yield* Settings.purchase
+    const { registrarPrimary, tldMap } = yield* Settings.purchase
     const layers = {
       mock: registrarPrimary === "mock" ? RegistrarMock.layer : undefined,
       namecheap: yield* namecheap,
@@ -130,6 +144,18 @@ const registrars = Layer.effect(
         message: `REGISTRAR_PRIMARY: ${registrarPrimary} needs its credentials (${registrarPrimary.toUpperCase()}_…)`
       })
     }
+    // A route to nobody would leave its TLD unsold without a word.
+    const nobody = tldMap.find(({ registrar }) => layers[registrar] === undefined)
+    if (nobody !== undefined) {
+      return yield* new Unconfigured({
+        message: `REGISTRAR_TLD_MAP: ${nobody.tld}:${nobody.registrar} names a registrar that is not configured; ${
+          nobody.registrar === "mock"
+            ? "mock sells only as REGISTRAR_PRIMARY"
+            : `it needs its credentials (${nobody.registrar.toUpperCase()}_…)`
+        }`
+      })
+    }
+    yield* playMoneyBuysNothingReal
     const vendors = new Map<RegistrarName, Vendor>()
     for (const name of [registrarPrimary, "mock", "namecheap", "openprovider"] as const) {
       const layer = layers[name]

@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { DomainName } from "../model/Domain.ts"
+import * as Settings from "../Settings.ts"
 import { DnsHost } from "./DnsHost.ts"
 import { NameTaken, Registrar, RegistrarError } from "./Registrar.ts"
 
@@ -9,11 +10,20 @@ const prices: Readonly<Record<string, number>> = { com: 999, net: 1_099, org: 1_
 
 const priceOf = (name: DomainName) => prices[name.slice(name.indexOf(".") + 1)] ?? 3_499
 
-/** Sells every name once and remembers it in the database; names that begin with `taken` belong to somebody else. */
+/** Names that are nobody's in the world (RFC 6761). */
+const isReserved = (name: DomainName) => /\.(test|example|invalid)$/.test(name)
+
+/**
+ * Sells every name once and remembers it in the database; names that begin with
+ * `taken` belong to somebody else. What it sells is verified without a word of
+ * the real DNS, so in production it sells only what has no owner there.
+ */
 const registrar = Layer.effect(
   Registrar,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const production = yield* Settings.production
+    const sells = (name: DomainName) => !name.startsWith("taken") && (isReserved(name) || !production)
 
     const sold = (names: ReadonlyArray<DomainName>) =>
       Effect.orDie(
@@ -24,9 +34,7 @@ const registrar = Layer.effect(
       name: "mock",
       quote: Effect.fn("RegistrarMock.quote")(function* (names) {
         const gone = yield* sold(names)
-        return new Map(
-          names.filter((name) => !gone.has(name) && !name.startsWith("taken")).map((name) => [name, priceOf(name)])
-        )
+        return new Map(names.filter((name) => !gone.has(name) && sells(name)).map((name) => [name, priceOf(name)]))
       }),
       holds: Effect.fn("RegistrarMock.holds")((name) => Effect.map(sold([name]), (names) => names.has(name))),
       register: Effect.fn("RegistrarMock.register")(function* ({ name, orderId, years }) {

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import * as Cents from "../model/Cents.ts"
 import type { OrderStatus } from "../model/Order.ts"
 import type { PaymentNews } from "../providers/StripeCallback.ts"
 import * as Settings from "../Settings.ts"
@@ -14,6 +15,7 @@ interface Target {
   readonly id: string
   readonly status: OrderStatus
   readonly priceCents: number
+  readonly paymentId: string | null
 }
 
 /** What the payment provider tells us, done once for each event, in whatever order it comes. */
@@ -37,16 +39,39 @@ export class Payments extends Context.Service<
       const target = (news: PaymentNews) =>
         Effect.map(
           sql<Target>`
-            SELECT id, status, price_cents FROM orders
+            SELECT id, status, price_cents, payment_id FROM orders
             WHERE billing = 'stripe' AND checkout_id = ${news.checkoutId} FOR UPDATE
           `,
           ([order]) => order
         )
 
+      /** What is not the price buys nothing: it goes back as it came, and the order is over. */
+      const mispaid = Effect.fnUntraced(function* (order: Target, news: PaymentNews) {
+        const usd = news.currency?.toLowerCase() === "usd"
+        const sum = usd
+          ? Cents.dollars(news.amountCents ?? 0)
+          : `A sum in ${news.currency?.toUpperCase() ?? "no currency"}`
+        const failure = `${sum} was paid, and the order costs ${Cents.dollars(order.priceCents)}`
+        yield* sql`
+          UPDATE orders SET
+            status = 'failed', failure = ${failure}, payment_id = ${news.paymentId},
+            -- A payment of nothing has no id, and nothing that could be given back.
+            refund_due = ${news.paymentId !== null}, due_at = now()
+          WHERE id = ${order.id} AND status IN ('pending_payment', 'expired', 'failed')
+        `
+        yield* Effect.logError(`A payment buys nothing and is given back: ${failure}`)
+      })
+
       // An expired order that is paid after all is fulfilled, or refunded when that fails: money is never kept for nothing.
       const paid = Effect.fnUntraced(function* (order: Target, news: PaymentNews) {
+        if (order.paymentId !== null) {
+          // A checkout is paid once. Should it ever be twice, a person has to look.
+          return order.paymentId === news.paymentId
+            ? undefined
+            : yield* Effect.logError("A second payment came for one order; give it back at Stripe")
+        }
         if (news.amountCents !== order.priceCents || news.currency?.toLowerCase() !== "usd") {
-          return yield* Effect.logError("A payment is not what the order costs; nothing is registered for it")
+          return yield* mispaid(order, news)
         }
         // A late payment of an order that was placed anew meanwhile goes back: one name is paid once.
         yield* sql`

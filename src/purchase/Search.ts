@@ -11,6 +11,10 @@ import * as Settings from "../Settings.ts"
 const defaultTlds = ["com", "net", "org", "io", "dev"]
 const mostTlds = 20
 
+/** The most that Stripe takes in one payment, $999,999.99. What costs more for the longest term is not sold. */
+const mostCents = 99_999_999
+const mostYears = 10
+
 /** Whoever quotes later is left out, and the answer is there within five seconds all the same. */
 const quoteTime = "4800 millis"
 
@@ -92,16 +96,18 @@ export class Search extends Context.Service<
         )
       })
 
+      const priceCents = ({ wholesaleCents }: Offer, years: number) => wholesaleCents * years + markupCents
+      const isPayable = (offer: Offer) => priceCents(offer, 1) > 0 && priceCents(offer, mostYears) <= mostCents
+
       const cheapestFirst = (name: DomainName, all: Effect.Success<ReturnType<typeof quotes>>) =>
         all
           .flatMap(({ prices, registrar }): ReadonlyArray<Offer> => {
             const wholesaleCents = prices.get(name)
             return wholesaleCents === undefined ? [] : [{ registrar, wholesaleCents }]
           })
+          .filter(isPayable)
           // Registrars come with the primary one first, and sorting keeps the order of equals.
           .toSorted((a, b) => a.wholesaleCents - b.wholesaleCents)
-
-      const priceCents = ({ wholesaleCents }: Offer, years: number) => wholesaleCents * years + markupCents
 
       const search = Effect.fn("Search.search")(function* (q: string, tlds: string | undefined) {
         const names = yield* candidates(q, tlds)

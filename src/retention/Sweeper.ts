@@ -2,6 +2,7 @@ import { Context, DateTime, Effect, Layer, Schedule, Schema, Stream } from "effe
 import { SqlClient, SqlSchema } from "effect/sql"
 import { DomainId } from "../model/Domain.ts"
 import { InboundEmailId, type RawRef, rawRef } from "../model/InboundEmail.ts"
+import * as Patience from "../Patience.ts"
 import { RawStore } from "../providers/RawStore.ts"
 import * as Settings from "../Settings.ts"
 
@@ -51,15 +52,25 @@ export class Sweeper extends Context.Service<
 
       const removeExpired = SqlSchema.findAll({
         Request: Schema.Int,
-        Result: Schema.Struct({ id: InboundEmailId, domainId: DomainId }),
+        Result: Schema.Struct({ id: InboundEmailId, domainId: DomainId, undelivered: Schema.Boolean }),
+        // The query sees the deliveries as they were: their removal follows behind the statement.
         execute: (days) => sql`
-          DELETE FROM inbound_emails WHERE id IN (
-            SELECT id FROM inbound_emails
-            WHERE received_at < now() - make_interval(days => ${days})
-            ORDER BY received_at LIMIT ${batch}
-            FOR UPDATE SKIP LOCKED
+          WITH removed AS (
+            DELETE FROM inbound_emails WHERE id IN (
+              SELECT id FROM inbound_emails
+              WHERE received_at < now() - make_interval(days => ${days})
+              ORDER BY received_at LIMIT ${batch}
+              FOR UPDATE SKIP LOCKED
+            )
+            RETURNING id, domain_id, state
           )
-          RETURNING id, domain_id
+          SELECT id, domain_id, state = 'received' OR EXISTS (
+            SELECT 1 FROM events
+            WHERE inbound_email_id = removed.id
+              -- By its key, however many others are pending.
+              AND (SELECT status FROM deliveries WHERE event_id = events.id) = 'pending'
+          ) AS undelivered
+          FROM removed
         `
       })
 
@@ -67,21 +78,20 @@ export class Sweeper extends Context.Service<
         const emails = yield* removeExpired(retentionDays)
         // The row first: a crash in between leaves an orphan, never a listed event without its message.
         yield* removeRaw(emails.map(({ domainId, id }) => rawRef(domainId, id)))
+        const undelivered = emails.filter((email) => email.undelivered)
+        if (undelivered.length > 0) {
+          const domains = new Set(undelivered.map(({ domainId }) => domainId))
+          yield* Effect.logWarning(
+            "Messages reached the end of their retention before a webhook took them, and are removed"
+          ).pipe(Effect.annotateLogs({ messages: undelivered.length, domain_ids: [...domains].join(" ") }))
+        }
         return emails.length
       })
 
-      const expired = Effect.gen(function* () {
-        if (retentionDays === 0) return 0
-        let removed = 0
-        let last = batch
-        while (last === batch) {
-          last = yield* expireBatch
-          removed += last
-          // Mail goes first.
-          yield* Effect.sleep("50 millis")
-        }
-        return removed
-      }).pipe(Effect.orDie, Effect.withSpan("Sweeper.expired"))
+      const expired = (retentionDays === 0 ? Effect.succeed(0) : inBatches(batch, expireBatch)).pipe(
+        Effect.orDie,
+        Effect.withSpan("Sweeper.expired")
+      )
 
       const unknownAmong = SqlSchema.findAll({
         Request: Schema.Array(InboundEmailId),
@@ -110,13 +120,25 @@ export class Sweeper extends Context.Service<
         return removed
       }).pipe(Effect.orDie, Effect.withSpan("Sweeper.orphans"))
 
+      const forgetKeys = Effect.map(
+        sql`
+          DELETE FROM received_once WHERE key IN (
+            SELECT key FROM received_once WHERE received_at < now() - interval '7 days'
+            ORDER BY received_at LIMIT ${batch}
+            FOR UPDATE SKIP LOCKED
+          )
+          RETURNING 1 AS forgotten
+        `,
+        (keys) => keys.length
+      )
+
       const leftovers = Effect.gen(function* () {
         yield* sql`
           DELETE FROM domains
           WHERE status = 'pending_verification' AND origin = 'byo'
             AND created_at < now() - make_interval(days => ${pendingDays})
         `
-        yield* sql`DELETE FROM received_once WHERE received_at < now() - interval '7 days'`
+        yield* inBatches(batch, forgetKeys)
         yield* sql`DELETE FROM daily_intake WHERE day < (now() AT TIME ZONE 'UTC')::date - 1`
         yield* sql`DELETE FROM client_limits WHERE day < (now() AT TIME ZONE 'UTC')::date - 1`
         yield* sql`
@@ -138,32 +160,40 @@ export class Sweeper extends Context.Service<
         `
       })
 
-      const demos = Effect.gen(function* () {
-        let removed = 0
-        let last = demoBatch
-        while (last === demoBatch) {
-          const domains = yield* removeDemos()
-          // What this leaves behind has no row any more, and the sweep of orphans takes it.
-          yield* Effect.forEach(domains, ({ id }) =>
-            raw
-              .removeDomain(id)
-              .pipe(
-                Effect.catchTag("RawStoreError", (error) =>
-                  Effect.logWarning("Raw messages of a demo inbox are still there", error)
-                )
+      const demoBatchGone = Effect.gen(function* () {
+        const domains = yield* removeDemos()
+        // What this leaves behind has no row any more, and the sweep of orphans takes it.
+        yield* Effect.forEach(domains, ({ id }) =>
+          raw
+            .removeDomain(id)
+            .pipe(
+              Effect.catchTag("RawStoreError", (error) =>
+                Effect.logWarning("Raw messages of a demo inbox are still there", error)
               )
-          )
-          last = domains.length
-          removed += last
-          yield* Effect.sleep("50 millis")
-        }
-        return removed
-      }).pipe(Effect.orDie, Effect.withSpan("Sweeper.demos"))
+            )
+        )
+        return domains.length
+      })
+
+      const demos = inBatches(demoBatch, demoBatchGone).pipe(Effect.orDie, Effect.withSpan("Sweeper.demos"))
 
       return Sweeper.of({ demos, expired, orphans, leftovers })
     })
   )
 }
+
+/** Removes batch after batch until one is not full; gives how many that were. */
+const inBatches = Effect.fnUntraced(function* <E, R>(size: number, removeBatch: Effect.Effect<number, E, R>) {
+  let removed = 0
+  let last = size
+  while (last === size) {
+    last = yield* removeBatch
+    removed += last
+    // Mail goes first.
+    yield* Effect.sleep("50 millis")
+  }
+  return removed
+})
 
 const idOf = (ref: RawRef) => InboundEmailId.make(ref.slice(ref.lastIndexOf("/") + 1, -".eml".length))
 
@@ -172,7 +202,9 @@ export const layerWorker = Layer.effectDiscard(
   Effect.gen(function* () {
     const sweeper = yield* Sweeper
     const survive = <A>(name: string, sweep: Effect.Effect<A>) =>
-      Effect.catchCause(sweep, (cause) => Effect.logError(`Sweeping ${name} failed; it is tried again`, cause))
+      Effect.catchCause(Patience.forMuch(sweep), (cause) =>
+        Effect.logError(`Sweeping ${name} failed; it is tried again`, cause)
+      )
     yield* Effect.forkScoped(
       Effect.repeat(
         survive("expired mail", sweeper.expired).pipe(

@@ -60,6 +60,20 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
+    it.effect("takes a domain from the workspace that holds it, and says in one line where nobody does", () =>
+      Effect.gen(function* () {
+        const service = yield* TestInlet
+        const { address, domain } = yield* service.inbox()
+        const removed = yield* inlet(["domains", "remove", domain])
+        assert.strictEqual(removed.stdout, `${domain}\tinstant\tverified\n`)
+        assert.strictEqual(removed.code, 0)
+        assert.strictEqual((yield* Effect.flip(Mail.send(service.smtpPort, { to: address }))).code, 550)
+        const again = yield* inlet(["domains", "remove", domain])
+        assert.strictEqual(again.stderr, `Nobody holds ${domain}\n`)
+        assert.strictEqual(again.code, 1)
+      })
+    )
+
     it.effect("says in one line that it knows no such domain, and exits with 1", () =>
       Effect.gen(function* () {
         const unknown = yield* inlet(["domains", "disable", "unknown.example"])

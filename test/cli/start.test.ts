@@ -51,6 +51,10 @@ const wrong: Readonly<Record<string, readonly [env: Record<string, string | unde
     { ...production, DATABASE_URL: undefined },
     "DATABASE_URL: Missing, and production needs it: postgres://user:password@host:5432/database"
   ],
+  "production with the database password of docker-compose.yml": [
+    { ...production, DATABASE_URL: "postgres://inlet:inlet@127.0.0.1:1/inlet" },
+    "DATABASE_URL: This password is the one that docker-compose.yml has for trying out; production needs another (POSTGRES_PASSWORD)"
+  ],
   "production without SECRETS_KEY": [
     { ...production, SECRETS_KEY: undefined },
     "SECRETS_KEY: Missing, and production needs it: 32 bytes in base64 (openssl rand -base64 32), the same for ever"
@@ -72,6 +76,12 @@ const explained = {
   "DATABASE_URL=localhost:5432": "DATABASE_URL: Expected a URL such as postgres://user:password@host:5432/database",
   "SERVICE_PUBLIC_URL=inlet.example.com":
     "SERVICE_PUBLIC_URL: Expected an http or https URL such as https://inlet.example.com",
+  "PLATFORM_DOMAIN=bücher.example":
+    "PLATFORM_DOMAIN: Expected a name such as example.com, without a dot at its end and in its xn-- form",
+  "PLATFORM_DOMAIN=example.com.":
+    "PLATFORM_DOMAIN: Expected a name such as example.com, without a dot at its end and in its xn-- form",
+  "MX_HOST=mx_1.example.com":
+    "MX_HOST: Expected a name such as example.com, without a dot at its end and in its xn-- form",
   "DNS_SERVERS=dns.example": "DNS_SERVERS: Expected an address such as 9.9.9.9 or 127.0.0.1:5353",
   "DNS_SERVERS=9.9.9.9,999.1.1.1": "DNS_SERVERS: Expected an address such as 9.9.9.9 or 127.0.0.1:5353",
   "WEBHOOK_TIMEOUT=15": "WEBHOOK_TIMEOUT: Expected a time such as 500ms, 15s, 5m, 2h or 1d",
@@ -146,7 +156,7 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
           Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
         )
         assert.strictEqual(_tag, "TlsUnusable")
-        assert.match(message, /^SMTP_TLS_CERT, SMTP_TLS_KEY: Expected a PEM certificate and its PEM key \([^\n]+\)$/)
+        assert.match(message, /^SMTP_TLS_CERT: Expected a PEM certificate \([^\n]+\)$/)
       })
     )
 

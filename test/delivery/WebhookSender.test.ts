@@ -7,6 +7,7 @@ import { Array, ConfigProvider, Effect, Fiber, Layer, Redacted } from "effect"
 import { generate } from "selfsigned"
 import { WebhookSender } from "../../src/delivery/WebhookSender.ts"
 import { EventId } from "../../src/model/InboundEvent.ts"
+import * as Resolver from "../../src/providers/Resolver.ts"
 import { version } from "../../src/Version.ts"
 import { eventually } from "../Eventually.ts"
 import * as Ports from "../Ports.ts"
@@ -18,7 +19,13 @@ const secrets = { current: Redacted.make(`whsec_${Buffer.alloc(32, 7).toString("
 
 const senderWith = (env: Record<string, string>) =>
   WebhookSender.layer.pipe(
-    Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { WEBHOOK_TIMEOUT: "1s", ...env } })))
+    Layer.provide(Resolver.layer),
+    Layer.provide(
+      ConfigProvider.layer(
+        // No question leaves the machine: nobody answers there.
+        ConfigProvider.fromEnv({ env: { WEBHOOK_TIMEOUT: "1s", DNS_SERVERS: "127.0.0.1:9", ...env } })
+      )
+    )
   )
 
 const send = (url: string) => WebhookSender.use((sender) => sender.send({ url, eventId, payload, secrets }))
@@ -106,6 +113,13 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
         assert.deepInclude(outcome, { statusCode: status, error: `the webhook answered ${status}` })
       }
       assert.deepStrictEqual(yield* elsewhere.all, [])
+
+      const before = (yield* receiver.all).length
+      for (const location of [receiver.url, "file:///etc/passwd", "//169.254.169.254/", "http://[::1]/", ""]) {
+        yield* receiver.answerWith({ status: 307, headers: { location } })
+        assert.deepInclude(yield* send(receiver.url), { statusCode: 307, error: "the webhook answered 307" })
+      }
+      assert.lengthOf(yield* receiver.all, before + 5)
     })
   )
 

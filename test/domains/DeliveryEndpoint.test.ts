@@ -1,6 +1,10 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { DnsServer } from "../DnsServer.ts"
+import * as ForbiddenUrls from "../delivery/ForbiddenUrls.ts"
+import { eventually } from "../Eventually.ts"
+import * as Mail from "../Mail.ts"
 import { TestInlet } from "../TestInlet.ts"
 
 /** Sets the webhook, and gives the whole answer. */
@@ -27,6 +31,13 @@ const production = Layer.unwrap(
       SMTP_HOST: "127.0.0.1",
       DNS_SERVERS: server
     })
+  )
+).pipe(Layer.provideMerge(DnsServer.layer))
+
+/** Development, where webhooks must reach public addresses alone. */
+const guarded = Layer.unwrap(
+  Effect.map(DnsServer, ({ server }) =>
+    TestInlet.layer({ ALLOW_PRIVATE_WEBHOOKS: "false", WEBHOOK_DENY: "93.184.0.0/16", DNS_SERVERS: server })
   )
 ).pipe(Layer.provideMerge(DnsServer.layer))
 
@@ -104,6 +115,36 @@ describe("The delivery endpoint", () => {
         })
       )
 
+      it.effect("does no harm with a webhook at the service's own ports", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const sql = yield* SqlClient.SqlClient
+          const inbox = yield* inlet.inbox()
+          const here = sql`SELECT id, status, name FROM domains UNION ALL SELECT id, name, '' FROM workspaces ORDER BY id`
+          const before = yield* here
+          const outcomes: Array<number | null> = []
+          for (const url of [
+            `http://127.0.0.1:${inlet.smtpPort}/`,
+            `${inlet.url}/api/workspaces`,
+            `${inlet.url}/api/instant-inbox`,
+            `${inlet.url}/api/webhooks/stripe`,
+            `${inlet.url}/admin/domains/${inbox.domain}/disable`
+          ]) {
+            assert.strictEqual((yield* patch(inbox, { webhookUrl: url })).status, 200)
+            if (outcomes.length === 0) yield* Mail.send(inlet.smtpPort, { to: inbox.address })
+            const { json } = yield* eventually(
+              inlet.call("GET", `/api/domains/${inbox.domainId}/delivery-attempts`, { key: inbox.key }),
+              ({ json }) => json.deliveryAttempts.length > outcomes.length
+            )
+            const { ok, statusCode } = json.deliveryAttempts[0]
+            assert.isFalse(ok)
+            outcomes.push(statusCode)
+          }
+          assert.deepStrictEqual(outcomes, [null, 400, 401, 404, 404])
+          assert.deepStrictEqual(yield* here, before)
+        })
+      )
+
       it.effect("answers 409 while the domain is disabled", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
@@ -118,6 +159,65 @@ describe("The delivery endpoint", () => {
     }
   )
 
+  layer(guarded, { excludeTestServices: true, timeout: "60 seconds" })("where addresses have to be public", (it) => {
+    it.effect("answers 400 to a private address however it is written, and keeps the URL that is set", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const dns = yield* DnsServer
+        yield* dns.answer("A", "hooks.example.com", { address: "1.1.1.1" })
+        const inbox = yield* inlet.inbox("https://hooks.example.com/kept")
+        for (const [typed] of [...ForbiddenUrls.literals, ...ForbiddenUrls.names]) {
+          const { json, status } = yield* patch(inbox, { webhookUrl: typed })
+          assert.strictEqual(status, 400, typed)
+          assert.match(
+            json.error,
+            /^webhookUrl: (address|\S+ resolves to) \S+ (which )?is not public\. Expected a host/
+          )
+        }
+        for (const typed of ForbiddenUrls.others) {
+          const { json, status } = yield* patch(inbox, { webhookUrl: typed })
+          assert.strictEqual(status, 400, typed)
+          assert.match(json.error, /^webhookUrl: Expected /)
+        }
+        assert.strictEqual(yield* webhookOf(inbox), "https://hooks.example.com/kept")
+      })
+    )
+
+    it.effect("answers 400 to a name that resolves to what it may not, or to nothing, and says what to do", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const dns = yield* DnsServer
+        const inbox = yield* inlet.inbox()
+        yield* dns.answer("A", "inside.example.com", { address: "10.0.0.5" })
+        yield* dns.answer("A", "alias.example.com", { alias: "inside.example.com" })
+        yield* dns.answer("A", "six.example.com", { address: "1.1.1.1" })
+        yield* dns.answer("AAAA", "six.example.com", { address: "fd00::5" })
+        yield* dns.answer("A", "denied.example.com", { address: "93.184.215.14" })
+        yield* dns.answer("A", "broken.example.com", "SERVFAIL")
+        const publicOnly = "Expected a host with public addresses alone; the operator can allow others (WEBHOOK_ALLOW)"
+        for (const [host, error] of [
+          ["inside", `inside.example.com resolves to 10.0.0.5, which is not public. ${publicOnly}`],
+          ["alias", `alias.example.com resolves to 10.0.0.5, which is not public. ${publicOnly}`],
+          ["six", `six.example.com resolves to fd00::5, which is not public. ${publicOnly}`],
+          ["denied", `denied.example.com resolves to 93.184.215.14, which is denied. ${publicOnly}`],
+          [
+            "missing",
+            "missing.example.com does not resolve. Expected a host that has addresses in DNS; publish them first"
+          ],
+          [
+            "broken",
+            "DNS did not answer for broken.example.com (ServerFailure). Try again in a minute, or check the name servers of the host"
+          ]
+        ] as const) {
+          const { json, status } = yield* patch(inbox, { webhookUrl: `http://${host}.example.com:8080/hook` })
+          assert.strictEqual(status, 400)
+          assert.deepStrictEqual(json, { error: `webhookUrl: ${error}` })
+        }
+        assert.isNull(yield* webhookOf(inbox))
+      })
+    )
+  })
+
   layer(production, { excludeTestServices: true, timeout: "60 seconds" })("in production", (it) => {
     it.effect("takes https and answers 400 to http", () =>
       Effect.gen(function* () {
@@ -131,6 +231,9 @@ describe("The delivery endpoint", () => {
         const taken = yield* patch(inbox, { webhookUrl: "https://hooks.example.com/hook" })
         assert.strictEqual(taken.status, 200)
         assert.strictEqual(taken.json.webhookUrl, "https://hooks.example.com/hook")
+        for (const host of ["127.0.0.1", "localhost", "[::1]", "169.254.169.254", "missing.example.com"]) {
+          assert.strictEqual((yield* patch(inbox, { webhookUrl: `https://${host}/hook` })).status, 400, host)
+        }
       })
     )
 

@@ -160,13 +160,53 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
       })
     )
 
-    it.effect("follows an alias", () =>
+    it.effect("finds the match in as much as one answer of DNS holds, 64 KiB, and not in more", () =>
       Effect.gen(function* () {
         const dns = yield* DnsServer
-        const domain = yield* registered("alias.example.com")
-        yield* dns.answer("TXT", "verify.example.net", { text: [domain.txtValue] })
-        yield* dns.answer("TXT", domain.txtName, { alias: "verify.example.net" })
+        const domain = yield* registered("vast.example.com")
+        const others = Array.range(1, 210).map((n) => `${n}`.padEnd(255, "x"))
+        yield* dns.answer("TXT", domain.txtName, { text: [...others, domain.txtValue] })
         assert.strictEqual((yield* domain.verify).status, 200)
+
+        // What has no room in TCP either is sent cut off (RFC 2181, section 9).
+        const over = yield* registered("too-vast.example.com")
+        yield* dns.answer("TXT", over.txtName, "truncated")
+        const [time, { json, status }] = yield* Effect.timed(over.verify)
+        assert.strictEqual(status, 409)
+        assert.match(json.error, /^(DNS did not answer for|No TXT record at) _service-verify\.too-vast\.example\.com/)
+        assert.isBelow(Duration.toMillis(time), 5_000)
+      })
+    )
+
+    it.effect("finds the match behind a wildcard, which proves no more than that name", () =>
+      Effect.gen(function* () {
+        const dns = yield* DnsServer
+        const domain = yield* registered("wildcard.example.com")
+        const other = yield* registered("wildcard.example.com")
+        yield* dns.answer("TXT", "*.wildcard.example.com", { text: ["v=spf1 -all"] })
+        assert.match((yield* domain.verify).json.error, /says something else/)
+        yield* dns.answer("TXT", "*.wildcard.example.com", { text: ["v=spf1 -all", domain.txtValue] })
+        assert.strictEqual((yield* other.verify).status, 409)
+        assert.strictEqual((yield* domain.verify).status, 200)
+      })
+    )
+
+    it.effect("follows a chain of aliases, and answers 409 to one that goes round", () =>
+      Effect.gen(function* () {
+        const dns = yield* DnsServer
+        const chained = yield* registered("chained.example.com")
+        yield* dns.answer("TXT", chained.txtName, { alias: "one.example.net" })
+        yield* dns.answer("TXT", "one.example.net", { alias: "two.example.net" })
+        yield* dns.answer("TXT", "two.example.net", { text: [chained.txtValue] })
+        assert.strictEqual((yield* chained.verify).status, 200)
+
+        const round = yield* registered("round.example.com")
+        yield* dns.answer("TXT", round.txtName, { alias: "there.example.net" })
+        yield* dns.answer("TXT", "there.example.net", { alias: round.txtName })
+        const [time, { json, status }] = yield* Effect.timed(round.verify)
+        assert.strictEqual(status, 409)
+        assert.include(json.error, round.txtName)
+        assert.isBelow(Duration.toMillis(time), 5_000)
       })
     )
 

@@ -1,6 +1,6 @@
 import { inspect } from "node:util"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Cause, Context, Duration, Effect, Layer, Redacted } from "effect"
+import { Cause, ConfigProvider, Context, Duration, Effect, Layer, Redacted } from "effect"
 import { DomainName } from "../../src/model/Domain.ts"
 import { OrderId } from "../../src/model/Order.ts"
 import { DnsHost, type ZoneRecord } from "../../src/providers/DnsHost.ts"
@@ -437,6 +437,27 @@ for (const vendor of [namecheap, openprovider]) {
     )
   })
 }
+
+layer(
+  RegistrarMock.layer.pipe(
+    Layer.provide([
+      TestDatabase.layer,
+      ConfigProvider.layer(ConfigProvider.fromEnv({ env: { NODE_ENV: "production" } }))
+    ])
+  ),
+  options
+)("The mock registrar in production", (it) => {
+  it.effect("sells no name that somebody in the world may own", () =>
+    Effect.gen(function* () {
+      const names = ["agent.com", "agent.io", "agent.test", "agent.example", "agent.invalid", "agent.example.com"]
+      assert.deepStrictEqual(Object.keys(yield* quote(...names)).toSorted(), [
+        "agent.example",
+        "agent.invalid",
+        "agent.test"
+      ])
+    })
+  )
+})
 
 layer(whole(namecheap), options)("Namecheap", (it) => {
   it.effect("is asked for the price of a TLD once an hour, and its fee is part of it", () =>

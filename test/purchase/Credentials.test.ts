@@ -16,6 +16,14 @@ const stripe = {
 const namecheap = namecheapSettings("http://127.0.0.1:1/xml.response")
 const openprovider = openproviderSettings("http://127.0.0.1:1/v1beta")
 
+const production = {
+  NODE_ENV: "production",
+  DATABASE_URL: "postgres://inlet@127.0.0.1:1/inlet",
+  SECRETS_KEY: "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=",
+  SERVICE_PUBLIC_URL: "https://inlet.example.com",
+  PLATFORM_DOMAIN: "example.com"
+}
+
 type Env = Readonly<Record<string, string>>
 
 const without = (env: Env, ...names: ReadonlyArray<string>): Env =>
@@ -84,6 +92,18 @@ const wrong: Readonly<Record<string, readonly [env: Env, line: string]>> = {
     { REGISTRAR_TLD_MAP: "com=namecheap" },
     "REGISTRAR_TLD_MAP: Expected pairs such as com:namecheap,io:openprovider"
   ],
+  "a TLD map to a registrar without credentials": [
+    { ...openprovider, REGISTRAR_TLD_MAP: "com:openprovider,io:namecheap" },
+    "REGISTRAR_TLD_MAP: io:namecheap names a registrar that is not configured; it needs its credentials (NAMECHEAP_…)"
+  ],
+  "a TLD map to the mock registrar beside a real one": [
+    { ...openprovider, REGISTRAR_PRIMARY: "openprovider", REGISTRAR_TLD_MAP: "test:mock" },
+    "REGISTRAR_TLD_MAP: test:mock names a registrar that is not configured; mock sells only as REGISTRAR_PRIMARY"
+  ],
+  "production that pays a real registrar with play money": [
+    { ...production, ...without(openprovider, "OPENPROVIDER_API_URL") },
+    "BILLING_PROVIDER: mock gives every workspace $50.00 of play money, and openprovider takes real money; production needs stripe, or OPENPROVIDER_SANDBOX=true"
+  ],
   "a markup below nothing": [
     { DOMAIN_MARKUP_CENTS: "-299" },
     "DOMAIN_MARKUP_CENTS: Expected a whole number, or 0 to turn the limit off"
@@ -121,6 +141,14 @@ layer(Layer.mergeAll(TestDatabase.layer, NodeServices.layer), { excludeTestServi
       "leave out the mock one where another is the primary": [
         { ...namecheap, ...openprovider, REGISTRAR_PRIMARY: "openprovider" },
         ["openprovider", "namecheap"]
+      ],
+      "may be a sandbox beside play money, in production too": [
+        { ...production, ...without(namecheap, "NAMECHEAP_API_URL"), NAMECHEAP_SANDBOX: "true" },
+        ["mock", "namecheap"]
+      ],
+      "may be those that the TLD map names": [
+        { ...namecheap, REGISTRAR_TLD_MAP: "com:namecheap,com:mock" },
+        ["mock", "namecheap"]
       ]
     }
     for (const [what, [env, names]] of Object.entries(orders)) {

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, Layer } from "effect"
+import { ConfigProvider, Context, Effect, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { Payments } from "../../src/purchase/Payments.ts"
 import { eventually } from "../Eventually.ts"
@@ -312,19 +312,6 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
     })
   )
 
-  it.effect("of another amount or currency registers nothing", () =>
-    Effect.gen(function* () {
-      const order = yield* placed("amount.com")
-      const event = yield* order.pay()
-      for (const wrong of [{ amount_total: price - 1 }, { amount_total: 1 }, { currency: "eur" }]) {
-        const object = { ...event.data.object, ...wrong }
-        const changed = { ...event, id: `evt_${JSON.stringify(wrong)}`, data: { object } }
-        assert.deepStrictEqual(yield* order.call(changed), [200])
-        yield* assertUntouched(order, "amount.com")
-      }
-    })
-  )
-
   it.effect("of live mode does nothing for a test key, nor one of test mode for a live key", () =>
     Effect.gen(function* () {
       const order = yield* placed("mode.com")
@@ -399,6 +386,80 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("Mo
       assert.deepStrictEqual(yield* refundsOf(event), [])
       yield* stripe.loseAnswers(1)
       yield* eventually(Effect.andThen(letDue(order.orderId), order.status), (status) => status === "refunded")
+      assert.lengthOf(yield* refundsOf(event), 1)
+    })
+  )
+
+  const wrong = {
+    "less than the price": [{ amount_total: price - 1 }, "$13.26 was paid, and the order costs $13.27"],
+    "more than the price": [{ amount_total: price + 1 }, "$13.28 was paid, and the order costs $13.27"],
+    "the price in another currency": [{ currency: "eur" }, "A sum in EUR was paid, and the order costs $13.27"]
+  } as const
+  for (const [index, [what, [difference, failure]]] of Object.entries(wrong).entries()) {
+    it.effect(`and is ${what} goes back once, and buys nothing, however often it is told`, () =>
+      Effect.gen(function* () {
+        const vendor = yield* Vendor
+        const order = yield* placed(`mispaid-${index}.com`)
+        const event = yield* order.pay()
+        const mispaid = { ...event, data: { object: { ...event.data.object, ...difference } } }
+        yield* order.call(mispaid, { times: 10, atOnce: true })
+        const over = yield* order.is("refunded")
+        assert.strictEqual(over.failure, failure)
+        assert.lengthOf(yield* refundsOf(event), 1)
+
+        // Other news of this payment, even the right ones, come too late.
+        for (const later of [mispaid, event]) yield* order.call({ ...later, id: `evt_${index}_${later === event}` })
+        assert.strictEqual(yield* order.status, "refunded")
+        assert.lengthOf(yield* refundsOf(event), 1)
+        assert.isUndefined(yield* vendor.sale(`mispaid-${index}.com`))
+        assert.strictEqual((yield* order.buy(`mispaid-${index}.com`)).status, 202)
+      })
+    )
+  }
+
+  it.effect("and is nothing at all ends the order, as nothing can be given back", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const order = yield* placed("for-nothing.com")
+      const event = yield* order.pay()
+      const object = { ...event.data.object, amount_total: 0, payment_intent: null }
+      yield* order.call({ ...event, data: { object } })
+      const over = yield* order.order(order.orderId)
+      assert.deepStrictEqual([over.status, over.failure], ["failed", "$0.00 was paid, and the order costs $13.27"])
+      const [row] = yield* sql`SELECT refund_due FROM orders WHERE id = ${order.orderId}`
+      assert.deepStrictEqual(row, { refundDue: false })
+    })
+  )
+
+  it.effect("and is not what it should be, or for no order of ours, is told to the operator at level ERROR", () =>
+    Effect.gen(function* () {
+      const order = yield* placed("alarm.com")
+      const event = yield* order.pay()
+      const lines: Array<readonly [level: string, message: unknown]> = []
+      const alarms = Logger.layer([
+        Logger.make(({ logLevel, message }) => void lines.push([logLevel, [message].flat()[0]]))
+      ])
+      const { hear } = yield* payments()
+      const news = {
+        eventId: "evt_alarm",
+        livemode: false,
+        kind: "paid",
+        checkoutId: order.checkoutId,
+        orderId: order.orderId,
+        paymentId: event.data.object.payment_intent,
+        amountCents: 1,
+        currency: "usd"
+      } as const
+      yield* hear(news).pipe(Effect.provide(alarms))
+      yield* hear({ ...news, eventId: "evt_alarm_again" }).pipe(Effect.provide(alarms))
+      yield* hear({ ...news, eventId: "evt_alarm_second", paymentId: "pi_second" }).pipe(Effect.provide(alarms))
+      yield* hear({ ...news, eventId: "evt_alarm_foreign", checkoutId: "cs_foreign" }).pipe(Effect.provide(alarms))
+      assert.deepStrictEqual(lines, [
+        ["Error", "A payment buys nothing and is given back: $0.01 was paid, and the order costs $13.27"],
+        ["Error", "A second payment came for one order; give it back at Stripe"],
+        ["Error", "A payment is for no order of ours"]
+      ])
+      yield* order.is("refunded")
       assert.lengthOf(yield* refundsOf(event), 1)
     })
   )

@@ -217,6 +217,33 @@ describe("The offer that is shown", () => {
     }).pipe(Effect.provide(among([], { DOMAIN_MARKUP_CENTS: "500" })))
   )
 
+  it.effect("never is what no payment can be made of: nothing, or more than $999,999.99 for ten years", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* found("agent", "free,dear,dearer,dearest"), [
+        ["agent.free", null, null],
+        ["agent.dear", "mock", 9_999_999],
+        ["agent.dearer", null, null],
+        ["agent.dearest", null, null]
+      ])
+      const { offers } = yield* Search
+      assert.deepStrictEqual((yield* offers(DomainName.make("agent.dearer"))).offers, [])
+    }).pipe(
+      Effect.provide(
+        among(
+          [
+            selling("mock", {
+              "agent.free": 0,
+              "agent.dear": 9_999_999,
+              "agent.dearer": 10_000_000,
+              "agent.dearest": Number.MAX_SAFE_INTEGER
+            })
+          ],
+          { DOMAIN_MARKUP_CENTS: "0" }
+        )
+      )
+    )
+  )
+
   it.effect("never is for a name of the service itself", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* found("agent", "example,test"), [

@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Clock, ConfigProvider, Context, Effect, FileSystem, Layer, Logger, Ref } from "effect"
@@ -78,6 +79,12 @@ const shown = Effect.fnUntraced(function* (
     raw: (yield* of(`/events/${eventId}/raw`)).status
   }
 })
+
+/** A logger, and what it has been told. */
+const heard = () => {
+  const lines: Array<string> = []
+  return { lines, logger: Logger.layer([Logger.make(({ message }) => void lines.push(String([message].flat()[0])))]) }
+}
 
 layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
   "The sweeper",
@@ -160,10 +167,72 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         const inbox = yield* delivered
         const fs = yield* FileSystem.FileSystem
         yield* fs.remove(yield* rawFile(inbox.domainId, inbox.event.inbound_email_id))
+        assert.deepStrictEqual(yield* shown(inbox, inbox.event.event_id), {
+          events: 1,
+          attempts: 1,
+          event: 200,
+          raw: 404
+        })
         yield* age(inbox.domainId, "15 days")
         assert.strictEqual(yield* (yield* sweeper()).expired, 1)
         assert.strictEqual((yield* shown(inbox, inbox.event.event_id)).event, 404)
       }).pipe(Effect.provide(NodeServices.layer))
+    )
+
+    it.effect("removes what the webhook never took: it is not sent any more, and the log says so", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const receiver = yield* WebhookReceiver
+        yield* receiver.answerWith(500)
+        const inbox = yield* inlet.inbox(receiver.url)
+        yield* Mailbox.deliver(inlet.smtpPort, inbox.address, "Subject: never taken\r\n\r\n")
+        yield* eventually(Mailbox.events(inbox), ([listed]) => listed?.delivery.attempts === 1)
+        yield* age(inbox.domainId, "15 days")
+        const { lines, logger } = heard()
+        assert.strictEqual(yield* (yield* sweeper()).expired.pipe(Effect.provide(logger)), 1)
+        assert.deepStrictEqual(lines, [
+          "Messages reached the end of their retention before a webhook took them, and are removed"
+        ])
+        assert.strictEqual(yield* countOf("deliveries", inbox.domainId), 0)
+        const before = (yield* receiver.all).length
+        // Mail that comes after it is delivered, and it alone.
+        yield* Mailbox.deliver(inlet.smtpPort, inbox.address, "Subject: taken\r\n\r\n")
+        yield* eventually(Mailbox.events(inbox), ([listed]) => listed?.delivery.status === "delivered")
+        assert.deepStrictEqual(
+          (yield* receiver.all).slice(before).map(({ event }) => event.subject),
+          ["taken"]
+        )
+      })
+    )
+
+    it.effect("removes a message while its webhook is being asked, whose answer then changes nothing", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const receiver = yield* WebhookReceiver
+        const held: Array<ServerResponse> = []
+        const asked = (yield* receiver.all).length
+        yield* receiver.answerWith((_, response) => void held.push(response))
+        const inbox = yield* inlet.inbox(receiver.url)
+        yield* Mailbox.deliver(inlet.smtpPort, inbox.address, "Subject: too late\r\n\r\n")
+        yield* eventually(
+          Effect.sync(() => held.length),
+          (count) => count === 1
+        )
+        yield* age(inbox.domainId, "15 days")
+        assert.strictEqual(yield* (yield* sweeper()).expired.pipe(Effect.provide(heard().logger)), 1)
+        held[0]?.writeHead(500).end()
+        yield* Mailbox.deliver(inlet.smtpPort, inbox.address, "Subject: next\r\n\r\n")
+        yield* eventually(Mailbox.events(inbox), ([listed]) => listed?.delivery.status === "delivered")
+        assert.deepStrictEqual(
+          (yield* receiver.all).slice(asked).map(({ event }) => event.subject),
+          ["too late", "next"]
+        )
+        const attempts = yield* inlet.call("GET", `/api/domains/${inbox.domainId}/delivery-attempts`, inbox)
+        assert.deepStrictEqual(
+          attempts.json.deliveryAttempts.map(({ ok }: { readonly ok: boolean }) => ok),
+          [true]
+        )
+      })
     )
 
     it.effect("removes a raw message that no row knows after an hour, and no other", () =>
@@ -250,6 +319,21 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
           answers.map(({ status }) => status),
           [404, 200, 200, 200]
         )
+      })
+    )
+
+    it.effect("forgets more keys of retries than fit in one batch", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const inbox = yield* delivered
+        yield* sql`
+          INSERT INTO received_once (key, inbound_email_id, received_at)
+          SELECT sha256(n::text::bytea), ${inbox.event.inbound_email_id}, now() - interval '8 days'
+          FROM generate_series(1, 1203) AS n
+        `
+        yield* (yield* sweeper()).leftovers
+        const left = yield* sql`SELECT 1 FROM received_once WHERE inbound_email_id = ${inbox.event.inbound_email_id}`
+        assert.lengthOf(left, 1)
       })
     )
 

@@ -1,0 +1,58 @@
+import ipaddr from "ipaddr.js"
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+type Range = readonly [network: Address, bits: number]
+
+/** Says what is wrong with an address; nothing where it may be reached. */
+export type Judge = (address: string) => "is not public" | "is denied" | undefined
+
+/** The rules of the operator: what is allowed wins over what is denied, and that over what is private. */
+export const make = (rules: {
+  readonly allowPrivate: boolean
+  readonly allow: ReadonlyArray<string>
+  readonly deny: ReadonlyArray<string>
+}): Judge => {
+  const allowed = rules.allow.map(rangeOf)
+  const denied = rules.deny.map(rangeOf)
+  return (text) => {
+    const address = ipaddr.parse(text)
+    const [mapped, ...embedded] = ipv4Within(address)
+    // The kernel takes a mapped address for its IPv4 one; behind the others are gateways, which may do so too.
+    if (matches(allowed, [address, mapped])) return undefined
+    if (matches(denied, [address, mapped, ...embedded])) return "is denied"
+    return rules.allowPrivate || isPublic(address) ? undefined : "is not public"
+  }
+}
+
+const rangeOf = (text: string): Range => {
+  if (text.includes("/")) return ipaddr.parseCIDR(text)
+  const address = ipaddr.parse(text)
+  return [address, address.kind() === "ipv4" ? 32 : 128]
+}
+
+const matches = (ranges: ReadonlyArray<Range>, addresses: ReadonlyArray<Address | undefined>) =>
+  ranges.some(([network, bits]) =>
+    addresses.some((address) => address?.kind() === network.kind() && address.match(network, bits))
+  )
+
+const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3")
+
+/** Whether an address is in no special range of the registries of IANA (RFC 6890), and for IPv6 in the one in use. */
+const isPublic = (address: Address) =>
+  address.range() === "unicast" && (address.kind() === "ipv4" || address.match(globalUnicast))
+
+/** Where an IPv6 address carries an IPv4 one; the mapped form is first. */
+const carriers: ReadonlyArray<readonly [range: Range, from: number]> = [
+  [ipaddr.IPv6.parseCIDR("::ffff:0:0/96"), 12],
+  [ipaddr.IPv6.parseCIDR("::/96"), 12],
+  [ipaddr.IPv6.parseCIDR("::ffff:0:0:0/96"), 12],
+  [ipaddr.IPv6.parseCIDR("64:ff9b::/96"), 12],
+  [ipaddr.IPv6.parseCIDR("2002::/16"), 2]
+]
+
+const ipv4Within = (address: Address): ReadonlyArray<Address | undefined> =>
+  address.kind() === "ipv4"
+    ? []
+    : carriers.map(([[network, bits], from]) =>
+        address.match(network, bits) ? ipaddr.fromByteArray(address.toByteArray().slice(from, from + 4)) : undefined
+      )

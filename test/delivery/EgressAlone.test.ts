@@ -1,0 +1,56 @@
+import { fileURLToPath } from "node:url"
+import { NodeServices } from "@effect/platform-node"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import * as Program from "../Program.ts"
+import type { Seen } from "./EgressScenario.ts"
+
+const scenario = fileURLToPath(new URL("./EgressScenario.ts", import.meta.url))
+
+/** Gives the loopback device of a new network an address that is private, and nothing else a way out. */
+const prepared = 'ip link set lo up && ip address add 10.77.0.1/24 dev lo && exec "$@"'
+
+/** A network that has only `lo`, as root or as root of a user namespace; where there is neither, a loopback address. */
+const surroundings = Effect.gen(function* () {
+  for (const flags of [["-n"], ["-r", "-n"]]) {
+    const command = ["unshare", ...flags, "sh", "-c", prepared, "sh"] as const
+    const { code } = yield* Program.run(command[0], [...command.slice(1), "true"]).pipe(
+      Effect.orElseSucceed(() => ({ code: 1 }))
+    )
+    if (code === 0) return { address: "10.77.0.1", command }
+  }
+  return { address: "127.77.0.1", command: ["env"] as const }
+})
+
+layer(NodeServices.layer, { excludeTestServices: true })("A service that may reach public addresses alone", (it) => {
+  it.effect(
+    "does not touch what its webhook's name has come to point at, says so, and delivers once it is allowed",
+    () =>
+      Effect.gen(function* () {
+        const { address, command } = yield* surroundings
+        const { code, stderr, stdout } = yield* Program.run(
+          command[0],
+          [...command.slice(1), process.execPath, scenario],
+          { env: { PRIVATE_ADDRESS: address, TEST_DATABASE_URL: undefined } }
+        )
+        assert.strictEqual(code, 0, `${stdout}${stderr}`)
+        // The test's own type of what its program prints.
+        const seen = (yield* Schema.decodeEffect(Schema.fromJsonString(Schema.Unknown))(stdout)) as Seen
+        const advice = "Expected a host with public addresses alone; the operator can allow others (WEBHOOK_ALLOW)"
+        assert.deepStrictEqual(seen, {
+          literal: { status: 400, error: `webhookUrl: address ${address} is not public. ${advice}` },
+          name: {
+            status: 400,
+            error: `webhookUrl: hooks.example.com resolves to ${address}, which is not public. ${advice}`
+          },
+          refused: { statusCode: null, error: `hooks.example.com resolves to ${address}, which is not public` },
+          heardWhenRefused: 0,
+          delivered: { statusCode: 200, error: null },
+          heardWhenAllowed: 1,
+          throughProxy: 0
+        })
+      }),
+    // Two starts of the service.
+    90_000
+  )
+})

@@ -1,0 +1,72 @@
+import { readFileSync } from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+
+interface Locked {
+  readonly version?: string
+  readonly resolved?: string
+  readonly integrity?: string
+  readonly license?: string
+  readonly hasInstallScript?: boolean
+  readonly dev?: boolean
+  readonly optional?: boolean
+  readonly link?: boolean
+}
+
+const read = <A>(file: string): A => JSON.parse(readFileSync(file, "utf8"))
+
+const lock = read<{ readonly lockfileVersion: number; readonly packages: Record<string, Locked> }>("package-lock.json")
+const manifest = read<Record<"dependencies" | "devDependencies", Record<string, string>>>("package.json")
+
+/** Everything that is installed, but ourselves. */
+const packages = Object.entries(lock.packages).filter(([path]) => path !== "")
+
+const named = (wanted: (entry: Locked) => boolean) =>
+  packages.flatMap(([path, entry]) => (wanted(entry) ? [path.replace(/^.*node_modules\//, "")] : []))
+
+/** Licences that let everybody use, change and pass on what they cover. */
+const permissive = /^\(?(MIT|MIT-0|ISC|0BSD|BSD-[23]-Clause|Apache-2\.0|Unlicense|MPL-2\.0)\b/
+
+describe("The dependencies", () => {
+  it("are locked, each to one version, and those we name ourselves to the version in package.json", () => {
+    assert.strictEqual(lock.lockfileVersion, 3)
+    assert.deepStrictEqual(
+      named(({ version }) => version === undefined),
+      []
+    )
+    for (const [name, version] of Object.entries({ ...manifest.dependencies, ...manifest.devDependencies })) {
+      assert.match(version, /^\d+\.\d+\.\d+$/, name)
+      assert.strictEqual(lock.packages[`node_modules/${name}`]?.version, version, name)
+    }
+  })
+
+  it("are checked against a strong hash wherever the lock file can know one, and come from a registry", () => {
+    // It has none for what this platform did not need when it was written.
+    assert.deepStrictEqual(
+      named(({ integrity, optional }) => integrity === undefined && optional !== true),
+      []
+    )
+    assert.deepStrictEqual(
+      named(({ integrity }) => integrity !== undefined && !integrity.startsWith("sha512-")),
+      []
+    )
+    assert.deepStrictEqual(
+      named(({ link, resolved }) => link === true || (resolved !== undefined && !/^https:\/\//.test(resolved))),
+      []
+    )
+  })
+
+  it("run nothing when they are installed, but for the one that brings Node to developers", () => {
+    assert.deepStrictEqual(
+      named(({ hasInstallScript }) => hasInstallScript === true),
+      ["node"]
+    )
+    assert.isTrue(lock.packages["node_modules/node"]?.dev)
+  })
+
+  it("have licences that let everybody use them", () => {
+    assert.deepStrictEqual(
+      named(({ license = "none" }) => !permissive.test(license)),
+      []
+    )
+  })
+})
