@@ -25,9 +25,9 @@ export const wire = (message: string | Uint8Array): Buffer => {
 export const begin = Effect.fnUntraced(function* (
   port: number,
   to: string | ReadonlyArray<string>,
-  { from = "sender@sender.example", hello = "EHLO client.example", parameters = "" } = {}
+  { from = "sender@sender.example", hello = "EHLO client.example", localAddress = "127.0.0.1", parameters = "" } = {}
 ) {
-  const dialog = yield* SmtpDialog.open(port)
+  const dialog = yield* SmtpDialog.open(port, { localAddress })
   yield* dialog.say(hello)
   const mail = yield* dialog.say(`MAIL FROM:<${from}>${parameters}`)
   const replies = yield* Effect.forEach([to].flat(), (address) => dialog.say(`RCPT TO:<${address}>`))

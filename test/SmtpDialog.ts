@@ -13,13 +13,18 @@ export interface SmtpDialog {
   hangUp(hard?: boolean): Effect.Effect<void>
 }
 
-/** Opens a session and reads its greeting. */
+/** Opens a session and reads its greeting. `first` is sent without waiting for that. */
 export const open = Effect.fnUntraced(function* (
-  port: number
+  port: number,
+  { first = "", localAddress }: { readonly first?: string; readonly localAddress?: string | undefined } = {}
 ): Effect.fn.Return<SmtpDialog & { readonly greeting: string }, never, Scope.Scope> {
   const replies = yield* Queue.unbounded<string>()
   const socket = yield* Effect.acquireRelease(
-    Effect.sync(() => connect(port, "127.0.0.1").setNoDelay(true).setEncoding("utf8")),
+    Effect.sync(() =>
+      connect({ port, host: "127.0.0.1", ...(localAddress === undefined ? {} : { localAddress }) })
+        .setNoDelay(true)
+        .setEncoding("utf8")
+    ),
     (socket) => Effect.sync(() => socket.destroy())
   )
   let text = ""
@@ -32,6 +37,7 @@ export const open = Effect.fnUntraced(function* (
   })
   socket.on("close", () => Queue.offerUnsafe(replies, ""))
   socket.on("error", () => {})
+  if (first !== "") socket.write(first)
 
   const reply = Queue.take(replies).pipe(
     Effect.timeoutOrElse({ duration: "10 seconds", orElse: () => Effect.succeed("no reply within 10 s") })

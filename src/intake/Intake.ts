@@ -1,13 +1,15 @@
 import { createHash } from "node:crypto"
 import { NodeCrypto } from "@effect/platform-node"
-import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { canonical } from "../domains/DomainNames.ts"
+import * as ClientNetwork from "../model/ClientNetwork.ts"
 import { type DomainId, DomainName } from "../model/Domain.ts"
 import * as HeaderBlock from "../model/HeaderBlock.ts"
 import { type Envelope, InboundEmailId, rawRef } from "../model/InboundEmail.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
+import * as Patience from "../Patience.ts"
 import { RawStore } from "../providers/RawStore.ts"
 import { Reader } from "../reading/Reader.ts"
 import * as Settings from "../Settings.ts"
@@ -19,6 +21,11 @@ export class UnknownDomain extends Schema.TaggedError<UnknownDomain>()("UnknownD
 /** The workspace has had its messages for today. */
 export class QuotaReached extends Schema.TaggedError<QuotaReached>()("QuotaReached", { limit: Schema.Int }) {}
 
+/** The client has sent its messages for today. */
+export class SenderQuotaReached extends Schema.TaggedError<SenderQuotaReached>()("SenderQuotaReached", {
+  limit: Schema.Int
+}) {}
+
 /** The demo inbox has had all the mails it takes. */
 export class DemoFull extends Schema.TaggedError<DemoFull>()("DemoFull", {}) {}
 
@@ -28,7 +35,7 @@ export class MailLoop extends Schema.TaggedError<MailLoop>()("MailLoop", {}) {}
 /** We could not keep the message, so the sender must. */
 export class NotKept extends Schema.TaggedError<NotKept>()("NotKept", { cause: Schema.Defect() }) {}
 
-export type IntakeError = UnknownDomain | QuotaReached | DemoFull | MailLoop | NotKept
+export type IntakeError = UnknownDomain | QuotaReached | SenderQuotaReached | DemoFull | MailLoop | NotKept
 
 /** A recipient that was answered 250. */
 export interface Recipient {
@@ -42,6 +49,9 @@ export interface Recipient {
 
 /** As many Received fields mean a loop (RFC 5321, section 6.3, wants a large bound). */
 const loopReceivedFields = 50
+
+/** A message may come back to us once, through a customer who forwards it. Not again. */
+const ownReceivedFields = 2
 
 /** Mails a demo inbox takes in its life. */
 const mailsPerDemo = 20
@@ -72,7 +82,7 @@ export class Intake extends Context.Service<
       const raw = yield* RawStore
       const reader = yield* Reader
       const { mxHost } = yield* Settings.platform
-      const { emailsPerDay } = yield* Settings.limits
+      const { emailsPerDay, emailsPerSender } = yield* Settings.limits
 
       const today = sql.literal("(now() AT TIME ZONE 'UTC')::date")
 
@@ -131,6 +141,16 @@ export class Intake extends Context.Service<
           RETURNING accepted
         `
 
+      // After the workspaces: whoever sends to many of them must not hold up those who wait for another.
+      const reserveOfSender = (remoteAddress: string) =>
+        sql`
+          INSERT INTO client_limits AS counted (action, client, day, count)
+          VALUES ('email', ${Option.getOrElse(ClientNetwork.of(remoteAddress), () => remoteAddress)}, ${today}, 1)
+          ON CONFLICT (action, client, day) DO UPDATE SET count = counted.count + 1
+          WHERE counted.count < ${emailsPerSender}
+          RETURNING count
+        `
+
       /** Whether a demo inbox takes one more; until the commit the others wait here. */
       const demoHasRoom = Effect.fnUntraced(function* (domainId: DomainId) {
         yield* sql`SELECT 1 FROM domains WHERE id = ${domainId} FOR NO KEY UPDATE`
@@ -143,8 +163,10 @@ export class Intake extends Context.Service<
       const receive: Intake["Service"]["receive"] = Effect.fn("Intake.receive")(
         function* (options) {
           const { envelope, message, recipients, transmission } = options
-          const names = HeaderBlock.fields(message).map(({ name }) => name.toLowerCase())
-          if (names.filter((name) => name === "received").length >= loopReceivedFields) return yield* new MailLoop()
+          const fields = HeaderBlock.fields(message)
+          const hops = fields.filter(({ name }) => isNamed(name, "received"))
+          const own = hops.filter(({ value }) => TraceFields.isBy(mxHost, value))
+          if (hops.length >= loopReceivedFields || own.length >= ownReceivedFields) return yield* new MailLoop()
 
           const receivedAt = yield* DateTime.now
           const sha256 = createHash("sha256").update(message).digest()
@@ -177,7 +199,7 @@ export class Intake extends Context.Service<
 
           const commit = Effect.gen(function* () {
             // A message without a Message-ID can't be told from one that was sent twice on purpose.
-            const keyed = names.includes("message-id")
+            const keyed = fields.some(({ name }) => isNamed(name, "message-id"))
               ? stored.flatMap((copy) =>
                   copy.recipients.map(({ address }) => ({
                     id: copy.id,
@@ -208,6 +230,11 @@ export class Intake extends Context.Service<
               if ((yield* reserve(workspaceId)).length === 0) return yield* new QuotaReached({ limit: emailsPerDay })
             }
 
+            if (emailsPerSender > 0 && emails.length > 0) {
+              const counted = yield* reserveOfSender(envelope.remoteAddress)
+              if (counted.length === 0) return yield* new SenderQuotaReached({ limit: emailsPerSender })
+            }
+
             const demos = emails.flatMap(({ domainId, recipients }) =>
               recipients.some(({ workspaceId }) => workspaceId === null) ? [domainId] : []
             )
@@ -236,7 +263,9 @@ export class Intake extends Context.Service<
 
           const kept = yield* sql.withTransaction(commit).pipe(
             // Known to be rolled back. After a failure of the database nobody knows, and the sweeper finds out.
-            Effect.tapErrorTag(["QuotaReached", "DemoFull", "UnknownDomain"], () => discard(stored)),
+            Effect.tapErrorTag(["QuotaReached", "SenderQuotaReached", "DemoFull", "UnknownDomain"], () =>
+              discard(stored)
+            ),
             // The others' mail must not bounce because one domain has just left: the retry is without it.
             Effect.mapError((error) =>
               error._tag === "UnknownDomain" && stored.length > 1 ? notKept("a recipient's domain has left") : error
@@ -245,9 +274,12 @@ export class Intake extends Context.Service<
           yield* discard(stored.filter(({ id }) => !kept.some((email) => email.id === id)))
           if (!handOver) return
           for (const email of kept) {
+            const [first] = email.recipients
+            if (first === undefined) continue
             yield* reader.handOver({
               id: email.id,
               domainId: email.domainId,
+              domain: first.domain,
               sha256,
               envelope,
               recipients: email.recipients.map(({ address }) => address),
@@ -269,11 +301,16 @@ export class Intake extends Context.Service<
   ).pipe(Layer.provide(NodeCrypto.layer))
 }
 
+const isNamed = (name: string, expected: string) => name.length === expected.length && name.toLowerCase() === expected
+
 const notKept = (cause: unknown) => new NotKept({ cause })
 
 /** A database or a store that hangs must not hold up the sender: it is told to come back. */
 const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.timeoutOrElse(effect, { duration: "8 seconds", orElse: () => notKept("no answer within 8 seconds") })
+  Effect.timeoutOrElse(Patience.ofRequest(effect), {
+    duration: "8 seconds",
+    orElse: () => notKept("no answer within 8 seconds")
+  })
 
 /** `user%host.example` asks to be relayed to that host (RFC 1123, section 5.2.16), and nothing is relayed here. */
 const isRoute = (localPart: string) => /%[^%]+\.[^%]+$/.test(localPart)

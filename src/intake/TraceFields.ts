@@ -14,6 +14,14 @@ const protocol = ({ encrypted, extended, utf8 }: Transmission) =>
 /** What a sender wrote, made fit for one header line: no controls, no comment or folding tricks, bounded. */
 const tame = (text: string, allowed: RegExp) => text.replace(allowed, "").slice(0, 255)
 
+/** Whether a Received field is one that this service has put there, under this name; relays may have folded it anew. */
+export const isBy = (mxHost: string, value: Uint8Array): boolean =>
+  Buffer.from(value.subarray(0, 2_000))
+    .toString("latin1")
+    .replace(/\s+/g, " ")
+    .toLowerCase()
+    .includes(` by ${mxHost} with `)
+
 /**
  * The fields a receiving server puts in front of a message (RFC 5321, section
  * 4.4). A recipient is named only when it is the only one: others are nobody's business.

@@ -15,6 +15,11 @@ const replies: { readonly [Tag in IntakeError["_tag"]]: Reply } = {
     enhanced: "4.2.2",
     text: "The recipient has received its messages for today; try again tomorrow (UTC)"
   },
+  SenderQuotaReached: {
+    code: 452,
+    enhanced: "4.2.2",
+    text: "Your address has sent the messages it may send here today; try again tomorrow (UTC)"
+  },
   DemoFull: { code: 452, enhanced: "4.2.2", text: "This demo inbox has received all the mails it takes" },
   MailLoop: { code: 554, enhanced: "5.4.6", text: "Too many Received fields: this message is going round in a loop" },
   NotKept: { code: 451, enhanced: "4.3.0", text: "The message could not be stored; please try again" }

@@ -1,18 +1,38 @@
 import { NodeServices } from "@effect/platform-node"
 import { Cause, Effect, Exit, FiberSet, Layer, Metric, Option } from "effect"
-import { SMTPServer, type SMTPServerAddress, type SMTPServerDataStream, type SMTPServerSession } from "smtp-server"
+import {
+  SMTPServer,
+  type SMTPServerAddress,
+  type SMTPServerDataStream,
+  type SMTPServerOptions,
+  type SMTPServerSession
+} from "smtp-server"
 import { Intake, type IntakeError, type Recipient } from "../intake/Intake.ts"
 import * as Settings from "../Settings.ts"
+import * as MessageBytes from "./MessageBytes.ts"
 import * as Reply from "./Reply.ts"
+import * as SessionGuard from "./SessionGuard.ts"
 import * as Tls from "./Tls.ts"
 import * as TypedRecipients from "./TypedRecipients.ts"
 
 /** What a message may exceed its limit by before the connection is cut. */
 const toleratedExcess = 2 * 1024 * 1024
 
-const recipientsPerMessage = 100
-
 const replies = Metric.counter("inlet_smtp_replies_total", { description: "Replies to RCPT and DATA by code" })
+
+/** smtp-server limits connections only in all, and builds a session first; this is where it takes a new one. */
+class GuardedServer extends SMTPServer {
+  readonly #guard: SessionGuard.SessionGuard
+
+  constructor(options: SMTPServerOptions, guard: SessionGuard.SessionGuard) {
+    super(options)
+    this.#guard = guard
+  }
+
+  override connect(...[socket, details]: Parameters<SMTPServer["connect"]>) {
+    if (this.#guard.admits(socket)) super.connect(socket, details)
+  }
+}
 
 /** Listens for mail. smtp-server speaks the protocol; every decision is Intake's. */
 export const layer = Layer.effectDiscard(
@@ -26,6 +46,9 @@ export const layer = Layer.effectDiscard(
     /** smtp-server keeps the address object that was accepted in the envelope of the transaction. */
     const accepted = new WeakMap<SMTPServerAddress, Recipient>()
     const typed = TypedRecipients.make()
+    const guard = yield* SessionGuard.make
+    /** What a session has been refused for: once each is enough to know, and a flood fills no disk. */
+    const told = new WeakMap<SMTPServerSession, Set<string>>()
 
     const answer = <A>(
       command: "RCPT" | "DATA",
@@ -43,10 +66,12 @@ export const layer = Layer.effectDiscard(
           const error = Cause.findErrorOption(exit.cause)
           const reply = Option.isSome(error) ? Reply.fromError(error.value) : Reply.bug
           yield* Metric.update(Metric.withAttributes(replies, { command, code: `${reply.code}` }), 1)
-          yield* reply.code === 451
-            ? Effect.logError(`${command} was answered ${reply.code}`, exit.cause)
-            : Effect.logInfo(`${command} was answered ${reply.code} ${reply.enhanced}`)
           callback(Reply.toError(reply))
+          const line = `${command} was answered ${reply.code} ${reply.enhanced}`
+          const before = told.get(session) ?? new Set()
+          if (before.has(line)) return yield* Effect.logDebug(line)
+          told.set(session, before.add(line))
+          yield* reply.code === 451 ? Effect.logError(line, exit.cause) : Effect.logInfo(line)
         }).pipe(Effect.annotateLogs({ smtp_session: session.id, remote_address: session.remoteAddress }))
       )
 
@@ -71,39 +96,34 @@ export const layer = Layer.effectDiscard(
       session: SMTPServerSession,
       callback: (error?: Error | null) => void
     ) => {
-      let chunks: Array<Uint8Array> = []
+      const bytes = MessageBytes.make()
       stream.on("data", (chunk: Uint8Array) => {
-        if (!stream.sizeExceeded) chunks.push(chunk)
-        else {
-          chunks = []
-          if (stream.byteLength > messageBytes + toleratedExcess) {
-            for (const connection of server.connections) {
-              if (connection.id === session.id) connection.send(421, "The message is far over the size limit")
-            }
-          }
-        }
+        if (!stream.sizeExceeded) return bytes.push(chunk)
+        bytes.clear()
+        if (stream.byteLength > messageBytes + toleratedExcess) guard.dismiss(server, session.id, "too_large")
       })
       stream.once("end", () => {
+        guard.received(session.id)
         // smtp-server answers 552 5.3.4 by itself.
         if (stream.sizeExceeded) callback(new Error("too large"))
-        else answer("DATA", session, receive(session, Buffer.concat(chunks)), (error) => callback(error))
+        else answer("DATA", session, receive(session, bytes.all()), (error) => callback(error))
       })
     }
 
-    const server = new SMTPServer({
+    const options: SMTPServerOptions = {
       ...keyPair,
       minVersion: "TLSv1.2",
       name: mxHost,
       banner: "Inlet",
       size: messageBytes,
       rejectOversized: true,
-      maxRecipients: recipientsPerMessage,
+      maxRecipients: SessionGuard.recipientsPerMessage,
       disabledCommands: ["AUTH", "WIZ", "SHELL", "KILL"],
       hideENHANCEDSTATUSCODES: false,
       hideDSN: true,
       disableReverseLookup: true,
       lenientAddressParsing: true,
-      socketTimeout: 60_000,
+      socketTimeout: guard.silenceMilliseconds,
       closeTimeout: 20_000,
       onRcptTo: (address, session, callback) =>
         answer("RCPT", session, intake.admit(typed.address(session.id, address.address)), (error, recipient) => {
@@ -111,9 +131,21 @@ export const layer = Layer.effectDiscard(
           callback(error)
         }),
       onData,
-      onClose: ({ id }) => typed.forget(id),
-      logger: typed.logger
-    })
+      onClose: ({ error, id, remoteAddress }) => {
+        typed.forget(id)
+        if (error?.startsWith("421")) {
+          const about = { smtp_session: id, remote_address: remoteAddress }
+          run(Effect.annotateLogs(Effect.logDebug("An SMTP session was ended", error), about))
+        }
+      },
+      logger: {
+        debug: (entry: { readonly [key: string]: unknown }, _format: unknown, line: unknown) => {
+          typed.heard(entry, line)
+          guard.heard(server, entry, line)
+        }
+      }
+    }
+    const server = new GuardedServer(options, guard)
 
     // A broken session is its sender's business, but an error nobody listens to ends the process.
     server.on("error", (error) => run(Effect.logDebug("An SMTP session broke off", error.message)))
@@ -138,12 +170,14 @@ export const layer = Layer.effectDiscard(
           const dismiss = Effect.sync(() => {
             for (const connection of server.connections) {
               // One that has just been accepted has no envelope yet, whatever its type says.
-              if (!connection.session.envelope?.mailFrom) connection.send(421, "Shutting down; please come back")
+              if (!connection.session.envelope?.mailFrom) guard.end(connection, "shutdown")
             }
           })
           return Effect.repeat(Effect.andThen(dismiss, Effect.sleep("50 millis")), { until: () => closed })
         })
     )
+    yield* Effect.forkScoped(guard.watch(server))
+    yield* Effect.forkScoped(Tls.renewals(keyPair, (pair) => server.updateSecureContext(pair)))
     yield* Effect.logInfo("SMTP listens", { host, port })
   })
 ).pipe(Layer.provide(NodeServices.layer))

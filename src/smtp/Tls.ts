@@ -1,10 +1,21 @@
+import { createPrivateKey, X509Certificate } from "node:crypto"
 import { createSecureContext } from "node:tls"
-import { Effect, FileSystem, Schema } from "effect"
+import { Clock, Context, Effect, FileSystem, Queue, Schema } from "effect"
 import { generate } from "selfsigned"
 import * as Settings from "../Settings.ts"
 
 /** The certificate can't be used; the message names the setting. */
 export class TlsUnusable extends Schema.TaggedError<TlsUnusable>()("TlsUnusable", { message: Schema.String }) {}
+
+interface KeyPair {
+  readonly key: string
+  readonly cert: string
+}
+
+/** How often the files are looked at. Tests shorten it. */
+export const CertificateLooks = Context.Reference("inlet/smtp/CertificateLooks", {
+  defaultValue: () => ({ milliseconds: 60_000 })
+})
 
 /**
  * Key and certificate chain for STARTTLS. Senders encrypt opportunistically and
@@ -18,27 +29,97 @@ export const keyPair = Effect.gen(function* () {
     )
     return { key: made.private, cert: made.cert }
   }
-  const read = Effect.fnUntraced(function* (setting: string, file: string | undefined) {
-    if (file === undefined) {
-      return yield* new TlsUnusable({ message: `${setting}: Missing; SMTP_TLS_CERT and SMTP_TLS_KEY go together` })
-    }
-    const fs = yield* FileSystem.FileSystem
-    return yield* fs.readFileString(file).pipe(
-      Effect.mapError(
-        ({ reason }) =>
-          new TlsUnusable({
-            message: `${setting}: ${file} ${reason._tag === "NotFound" ? "does not exist" : `can't be read (${reason._tag})`}`
-          })
-      )
-    )
-  })
-  const pair = { key: yield* read("SMTP_TLS_KEY", tlsKey), cert: yield* read("SMTP_TLS_CERT", tlsCertificate) }
-  yield* Effect.try({
-    try: () => createSecureContext(pair),
-    catch: (cause) =>
-      new TlsUnusable({
-        message: `SMTP_TLS_CERT, SMTP_TLS_KEY: Expected a PEM certificate and its PEM key (${cause instanceof Error ? cause.message : cause})`
-      })
-  })
+  const pair = yield* read(tlsCertificate, tlsKey)
+  yield* check(pair)
   return pair
 })
+
+/**
+ * Hands on the pair whenever its files have changed, or the process is sent
+ * SIGHUP. One that can't be used is logged, and the pair before it stays.
+ */
+export const renewals = Effect.fnUntraced(function* (first: KeyPair, use: (pair: KeyPair) => void) {
+  const { tlsCertificate, tlsKey } = yield* Settings.smtp
+  // Without files there is nothing to renew, and SIGHUP keeps its meaning of a terminal that closes.
+  if (tlsCertificate === undefined) return yield* Effect.never
+  const { milliseconds } = yield* CertificateLooks
+  const asked = yield* Queue.sliding<true>(1)
+  const ask = () => void Queue.offerUnsafe(asked, true)
+  yield* Effect.acquireRelease(
+    Effect.sync(() => process.on("SIGHUP", ask)),
+    () => Effect.sync(() => process.off("SIGHUP", ask))
+  )
+
+  let seen = fingerprint(first)
+  let complaint = ""
+  const look = Effect.gen(function* () {
+    const pair = yield* read(tlsCertificate, tlsKey)
+    if (fingerprint(pair) === seen) return
+    // A pair that is written file by file is looked at again when its second file has come.
+    seen = fingerprint(pair)
+    yield* check(pair)
+    use(pair)
+    complaint = ""
+    yield* Effect.logInfo("The certificate for STARTTLS was renewed", {
+      valid_to: new X509Certificate(pair.cert).validTo
+    })
+  }).pipe(
+    Effect.catchTag("TlsUnusable", ({ message }) => {
+      if (message === complaint) return Effect.void
+      complaint = message
+      return Effect.logError("The certificate for STARTTLS was not renewed; the one before stays", message)
+    })
+  )
+  const signalled = Effect.andThen(
+    Queue.take(asked),
+    Effect.sync(() => {
+      seen = ""
+      complaint = ""
+    })
+  )
+  const pause = Effect.timeoutOrElse(signalled, { duration: milliseconds, orElse: () => Effect.void })
+  return yield* Effect.forever(Effect.andThen(pause, look))
+})
+
+const fingerprint = ({ cert, key }: KeyPair) => `${cert}\n${key}`
+
+const read = Effect.fnUntraced(function* (certificate: string | undefined, key: string | undefined) {
+  return {
+    key: yield* readFile("SMTP_TLS_KEY", key),
+    cert: yield* readFile("SMTP_TLS_CERT", certificate)
+  }
+})
+
+const readFile = Effect.fnUntraced(function* (setting: string, file: string | undefined) {
+  if (file === undefined) {
+    return yield* new TlsUnusable({ message: `${setting}: Missing; SMTP_TLS_CERT and SMTP_TLS_KEY go together` })
+  }
+  const fs = yield* FileSystem.FileSystem
+  return yield* fs.readFileString(file).pipe(
+    Effect.mapError(
+      ({ reason }) =>
+        new TlsUnusable({
+          message: `${setting}: ${file} ${reason._tag === "NotFound" ? "does not exist" : `can't be read (${reason._tag})`}`
+        })
+    )
+  )
+})
+
+/** Both are there, and belong together. One that is past its time is better than none, and is said. */
+const check = Effect.fnUntraced(function* (pair: KeyPair) {
+  // An empty certificate makes a context that no handshake succeeds with.
+  const certificate = yield* attempt("SMTP_TLS_CERT: Expected a PEM certificate", () => new X509Certificate(pair.cert))
+  yield* attempt("SMTP_TLS_KEY: Expected a PEM key without a passphrase", () => createPrivateKey(pair.key))
+  yield* attempt("SMTP_TLS_CERT, SMTP_TLS_KEY: Expected a PEM certificate and its PEM key", () =>
+    createSecureContext(pair)
+  )
+  if (certificate.validToDate.getTime() < (yield* Clock.currentTimeMillis)) {
+    yield* Effect.logWarning(`SMTP_TLS_CERT: The certificate has expired on ${certificate.validTo}`)
+  }
+})
+
+const attempt = <A>(expected: string, make: () => A) =>
+  Effect.try({
+    try: make,
+    catch: (cause) => new TlsUnusable({ message: `${expected} (${cause instanceof Error ? cause.message : cause})` })
+  })

@@ -6,10 +6,9 @@
 export const make = () => {
   const lines = new Map<string, string>()
   return {
-    logger: {
-      debug: (entry: { readonly [key: string]: unknown }, _format: unknown, line: unknown) => {
-        if (entry.tnx === "command" && entry.command === "RCPT") lines.set(`${entry.cid}`, `${line}`)
-      }
+    /** What smtp-server tells its logger. */
+    heard: (entry: { readonly [key: string]: unknown }, line: unknown) => {
+      if (entry.tnx === "command" && entry.command === "RCPT") lines.set(`${entry.cid}`, `${line}`)
     },
     /** The address of the session's present RCPT command, with its domain as typed. */
     address: (sessionId: string, parsed: string): string => {

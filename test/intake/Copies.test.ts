@@ -18,149 +18,152 @@ const message = [
   ""
 ].join("\r\n")
 
-layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("What is kept of a message", (it) => {
-  it.effect("is one inbound email for two addresses of a domain, with an event for each", () =>
-    Effect.gen(function* () {
-      const inlet = yield* TestInlet
-      const inbox = yield* inlet.inbox()
-      const to = [`one@${inbox.domain}`, `two@${inbox.domain}`]
-      assert.match(yield* Mailbox.deliver(inlet.smtpPort, to, message), /^250 /)
-      const [first, second, ...rest] = yield* Mailbox.events(inbox)
-      assert.deepStrictEqual(rest, [])
-      assert.deepStrictEqual([first.recipient, second.recipient], to)
-      assert.strictEqual(first.inbound_email_id, second.inbound_email_id)
-      assert.strictEqual(first.idempotency_key, second.idempotency_key)
-      assert.strictEqual(first.rawRef, second.rawRef)
-      assert.notStrictEqual(first.event_id, second.event_id)
-      assert.strictEqual(first.rawRef, `inbound/${inbox.domainId}/${first.inbound_email_id}.eml`)
-      assert.deepStrictEqual(yield* Mailbox.stored(inbox.domainId), [`${first.inbound_email_id}.eml`])
-    })
-  )
-
-  it.effect("shows each of two workspaces its own recipient and nothing of the other", () =>
-    Effect.gen(function* () {
-      const inlet = yield* TestInlet
-      const ada = yield* inlet.inbox()
-      const bob = yield* inlet.inbox()
-      const to = [`ada@${ada.domain}`, "someone@unknown.example", `bob@${bob.domain}`]
-      const dialog = yield* Mailbox.begin(inlet.smtpPort, to)
-      assert.deepStrictEqual(
-        dialog.replies.map((reply) => reply.slice(0, 3)),
-        ["250", "550", "250"]
-      )
-      assert.match(yield* Mailbox.data(dialog, message), /^250 /)
-      for (const [own, other, name] of [
-        [ada, bob, "ada"],
-        [bob, ada, "bob"]
-      ] as const) {
-        const events = yield* Mailbox.events(own)
-        assert.strictEqual(events.length, 1)
-        assert.strictEqual(events[0].recipient, `${name}@${own.domain}`)
-        assert.strictEqual(events[0].domain, own.domain)
-        const raw = yield* Mailbox.raw(own, events[0].event_id)
-        assert.include(raw, `for <${name}@${own.domain}>`)
-        for (const shown of [JSON.stringify(events), raw]) {
-          assert.notInclude(shown, other.domain)
-          assert.notInclude(shown, other.domainId)
-        }
-      }
-    })
-  )
-
-  it.effect("starts with our Return-Path and Received, and is byte for byte what came behind them", () =>
-    Effect.gen(function* () {
-      const inlet = yield* TestInlet
-      const inbox = yield* inlet.inbox()
-      const options = { from: "bounce@sender.example", hello: "EHLO client.example" }
-      yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message, options)
-      const [event] = yield* Mailbox.events(inbox)
-      const raw = yield* Mailbox.raw(inbox, event.event_id)
-      assert.strictEqual(raw.slice(-message.length), message)
-      const [returnPath, from, by, to, date, ...rest] = raw.slice(0, -message.length).split("\r\n")
-      assert.strictEqual(returnPath, "Return-Path: <bounce@sender.example>")
-      assert.strictEqual(from, "Received: from client.example ([127.0.0.1])")
-      assert.strictEqual(by, `\tby mx.inlet.test with ESMTP id ${event.inbound_email_id}`)
-      assert.strictEqual(to, `\tfor <${inbox.address}>;`)
-      assert.match(date ?? "", /^\t\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} \+0000$/)
-      assert.deepStrictEqual(rest, [""])
-    })
-  )
-
-  it.effect("names no recipient in Received where there are several", () =>
-    Effect.gen(function* () {
-      const inlet = yield* TestInlet
-      const inbox = yield* inlet.inbox()
-      const to = [`one@${inbox.domain}`, `two@${inbox.domain}`]
-      yield* Mailbox.deliver(inlet.smtpPort, to, message)
-      const [event] = yield* Mailbox.events(inbox)
-      const raw = yield* Mailbox.raw(inbox, event.event_id)
-      assert.notInclude(raw, `@${inbox.domain}`)
-      assert.notMatch(raw.slice(0, -message.length), /\bfor\b/)
-    })
-  )
-
-  it.effect("says SMTP of a client that says HELO, and shows the null sender as such", () =>
-    Effect.gen(function* () {
-      const inlet = yield* TestInlet
-      const inbox = yield* inlet.inbox()
-      yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message, { from: "", hello: "HELO old.example" })
-      const [event] = yield* Mailbox.events(inbox)
-      const raw = yield* Mailbox.raw(inbox, event.event_id)
-      assert.match(
-        raw,
-        /^Return-Path: <>\r\nReceived: from old\.example \(\[127\.0\.0\.1\]\)\r\n\tby mx\.inlet\.test with SMTP id /
-      )
-      assert.deepStrictEqual(event.envelope, { from: "", helo: "old.example", remoteAddress: "127.0.0.1" })
-    })
-  )
-
-  it.effect("tells both trace fields of ours among the headers, before those that came", () =>
-    Effect.gen(function* () {
-      const inlet = yield* TestInlet
-      const inbox = yield* inlet.inbox()
-      yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message)
-      const [event] = yield* Mailbox.events(inbox)
-      assert.deepStrictEqual(
-        (event.headers as ReadonlyArray<{ readonly name: string }>).map(({ name }) => name),
-        ["Return-Path", "Received", "Received", "Return-Path", "From", "To", "Subject", "Message-ID"]
-      )
-    })
-  )
-
-  it.effect("makes the whole event of the specification", () =>
-    Effect.gen(function* () {
-      const inlet = yield* TestInlet
-      const inbox = yield* inlet.inbox()
-      yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message)
-      const [{ delivery, ...event }] = yield* Mailbox.events(inbox)
-      assert.strictEqual(delivery.status, "held")
-      yield* Schema.decodeUnknownEffect(InboundEvent)(event, { onExcessProperty: "error" })
-      const { event_id, headers, inbound_email_id, receivedAt, ...rest } = event
-      assert.match(event_id, /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
-      assert.match(inbound_email_id, /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
-      assert.match(receivedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-      assert.strictEqual(headers.length, 8)
-      assert.deepStrictEqual(rest, {
-        event: "inbound.email.received",
-        idempotency_key: createHash("sha256").update(`${inbox.domain}\n<several@sender.example>`).digest("hex"),
-        message_id: "<several@sender.example>",
-        domain: inbox.domain,
-        recipient: inbox.address,
-        from: "ada@sender.example",
-        subject: "to several",
-        text: "body\n",
-        html: null,
-        attachments: [],
-        rawRef: `inbound/${inbox.domainId}/${inbound_email_id}.eml`,
-        authentication: { spf: "none", dkim: "none", dmarc: "none", arc: "none" },
-        envelope: { from: "sender@sender.example", helo: "client.example", remoteAddress: "127.0.0.1" },
-        to: [],
-        cc: [],
-        replyTo: [],
-        inReplyTo: null,
-        references: [],
-        parse: "full"
+layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, timeout: "60 seconds" })(
+  "What is kept of a message",
+  (it) => {
+    it.effect("is one inbound email for two addresses of a domain, with an event for each", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const to = [`one@${inbox.domain}`, `two@${inbox.domain}`]
+        assert.match(yield* Mailbox.deliver(inlet.smtpPort, to, message), /^250 /)
+        const [first, second, ...rest] = yield* Mailbox.events(inbox)
+        assert.deepStrictEqual(rest, [])
+        assert.deepStrictEqual([first.recipient, second.recipient], to)
+        assert.strictEqual(first.inbound_email_id, second.inbound_email_id)
+        assert.strictEqual(first.idempotency_key, second.idempotency_key)
+        assert.strictEqual(first.rawRef, second.rawRef)
+        assert.notStrictEqual(first.event_id, second.event_id)
+        assert.strictEqual(first.rawRef, `inbound/${inbox.domainId}/${first.inbound_email_id}.eml`)
+        assert.deepStrictEqual(yield* Mailbox.stored(inbox.domainId), [`${first.inbound_email_id}.eml`])
       })
-    })
-  )
-})
+    )
+
+    it.effect("shows each of two workspaces its own recipient and nothing of the other", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const ada = yield* inlet.inbox()
+        const bob = yield* inlet.inbox()
+        const to = [`ada@${ada.domain}`, "someone@unknown.example", `bob@${bob.domain}`]
+        const dialog = yield* Mailbox.begin(inlet.smtpPort, to)
+        assert.deepStrictEqual(
+          dialog.replies.map((reply) => reply.slice(0, 3)),
+          ["250", "550", "250"]
+        )
+        assert.match(yield* Mailbox.data(dialog, message), /^250 /)
+        for (const [own, other, name] of [
+          [ada, bob, "ada"],
+          [bob, ada, "bob"]
+        ] as const) {
+          const events = yield* Mailbox.events(own)
+          assert.strictEqual(events.length, 1)
+          assert.strictEqual(events[0].recipient, `${name}@${own.domain}`)
+          assert.strictEqual(events[0].domain, own.domain)
+          const raw = yield* Mailbox.raw(own, events[0].event_id)
+          assert.include(raw, `for <${name}@${own.domain}>`)
+          for (const shown of [JSON.stringify(events), raw]) {
+            assert.notInclude(shown, other.domain)
+            assert.notInclude(shown, other.domainId)
+          }
+        }
+      })
+    )
+
+    it.effect("starts with our Return-Path and Received, and is byte for byte what came behind them", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const options = { from: "bounce@sender.example", hello: "EHLO client.example" }
+        yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message, options)
+        const [event] = yield* Mailbox.events(inbox)
+        const raw = yield* Mailbox.raw(inbox, event.event_id)
+        assert.strictEqual(raw.slice(-message.length), message)
+        const [returnPath, from, by, to, date, ...rest] = raw.slice(0, -message.length).split("\r\n")
+        assert.strictEqual(returnPath, "Return-Path: <bounce@sender.example>")
+        assert.strictEqual(from, "Received: from client.example ([127.0.0.1])")
+        assert.strictEqual(by, `\tby mx.inlet.test with ESMTP id ${event.inbound_email_id}`)
+        assert.strictEqual(to, `\tfor <${inbox.address}>;`)
+        assert.match(date ?? "", /^\t\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} \+0000$/)
+        assert.deepStrictEqual(rest, [""])
+      })
+    )
+
+    it.effect("names no recipient in Received where there are several", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const to = [`one@${inbox.domain}`, `two@${inbox.domain}`]
+        yield* Mailbox.deliver(inlet.smtpPort, to, message)
+        const [event] = yield* Mailbox.events(inbox)
+        const raw = yield* Mailbox.raw(inbox, event.event_id)
+        assert.notInclude(raw, `@${inbox.domain}`)
+        assert.notMatch(raw.slice(0, -message.length), /\bfor\b/)
+      })
+    )
+
+    it.effect("says SMTP of a client that says HELO, and shows the null sender as such", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message, { from: "", hello: "HELO old.example" })
+        const [event] = yield* Mailbox.events(inbox)
+        const raw = yield* Mailbox.raw(inbox, event.event_id)
+        assert.match(
+          raw,
+          /^Return-Path: <>\r\nReceived: from old\.example \(\[127\.0\.0\.1\]\)\r\n\tby mx\.inlet\.test with SMTP id /
+        )
+        assert.deepStrictEqual(event.envelope, { from: "", helo: "old.example", remoteAddress: "127.0.0.1" })
+      })
+    )
+
+    it.effect("tells both trace fields of ours among the headers, before those that came", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message)
+        const [event] = yield* Mailbox.events(inbox)
+        assert.deepStrictEqual(
+          (event.headers as ReadonlyArray<{ readonly name: string }>).map(({ name }) => name),
+          ["Return-Path", "Received", "Received", "Return-Path", "From", "To", "Subject", "Message-ID"]
+        )
+      })
+    )
+
+    it.effect("makes the whole event of the specification", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message)
+        const [{ delivery, ...event }] = yield* Mailbox.events(inbox)
+        assert.strictEqual(delivery.status, "held")
+        yield* Schema.decodeUnknownEffect(InboundEvent)(event, { onExcessProperty: "error" })
+        const { event_id, headers, inbound_email_id, receivedAt, ...rest } = event
+        assert.match(event_id, /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
+        assert.match(inbound_email_id, /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
+        assert.match(receivedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+        assert.strictEqual(headers.length, 8)
+        assert.deepStrictEqual(rest, {
+          event: "inbound.email.received",
+          idempotency_key: createHash("sha256").update(`${inbox.domain}\n<several@sender.example>`).digest("hex"),
+          message_id: "<several@sender.example>",
+          domain: inbox.domain,
+          recipient: inbox.address,
+          from: "ada@sender.example",
+          subject: "to several",
+          text: "body\n",
+          html: null,
+          attachments: [],
+          rawRef: `inbound/${inbox.domainId}/${inbound_email_id}.eml`,
+          authentication: { spf: "none", dkim: "none", dmarc: "none", arc: "none" },
+          envelope: { from: "sender@sender.example", helo: "client.example", remoteAddress: "127.0.0.1" },
+          to: [],
+          cc: [],
+          replyTo: [],
+          inReplyTo: null,
+          references: [],
+          parse: "full"
+        })
+      })
+    )
+  }
+)

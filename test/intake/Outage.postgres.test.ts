@@ -1,128 +1,170 @@
-import { connect, createServer, type Socket } from "node:net"
-import { assert, describe, it } from "@effect/vitest"
-import { Config, ConfigProvider, Context, Effect, Layer, Logger, Redacted } from "effect"
+import { assert, layer } from "@effect/vitest"
+import { Array, Config, ConfigProvider, Context, Duration, Effect, Fiber, Layer, Logger, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Database from "../../src/Database.ts"
 import * as Inlet from "../../src/Inlet.ts"
 import { RawStore } from "../../src/providers/RawStore.ts"
 import { EventFeed } from "../../src/reading/EventFeed.ts"
+import * as DatabaseProxy from "../DatabaseProxy.ts"
+import { eventually } from "../Eventually.ts"
 import * as Mailbox from "../Mailbox.ts"
 import * as Ports from "../Ports.ts"
-import type { SmtpDialog } from "../SmtpDialog.ts"
 import * as TestDatabase from "../TestDatabase.ts"
 
 /** The embedded database lives in this process and has no wire to cut, so this file needs a server. */
 const server = Config.Redacted("TEST_DATABASE_URL")
 
-type Mode = "pass" | "hold" | "cut"
-
-/** A proxy before PostgreSQL that can pass everything on, hold it back, or cut every connection. */
-const proxy = Effect.fnUntraced(function* (target: number) {
-  const port = yield* Ports.free
-  const sockets = new Set<Socket>()
-  let mode: Mode = "pass"
-  const pass = (from: Socket, to: Socket) => {
-    sockets.add(from)
-    from.pipe(to)
-    if (mode === "hold") from.pause()
-    from.on("error", () => {})
-    from.on("close", () => {
-      to.destroy()
-      sockets.delete(from)
-    })
+/** A mail server whose database is behind a proxy, and the domain that mail is for. */
+class Outage extends Context.Service<
+  Outage,
+  {
+    readonly port: number
+    readonly address: string
+    readonly turn: Effect.Success<ReturnType<typeof DatabaseProxy.before>>["turn"]
+    readonly commitLost: Effect.Effect<void>
+    /** By a way of its own, which nothing is done to. */
+    readonly sql: SqlClient.SqlClient
   }
-  const listener = createServer((client) => {
-    if (mode === "cut") client.destroy()
-    else {
-      const upstream = connect(target, "127.0.0.1")
-      pass(client, upstream)
-      pass(upstream, client)
-    }
-  })
-  yield* Effect.acquireRelease(
-    Effect.callback<void>((resume) => void listener.listen(port, "127.0.0.1", () => resume(Effect.void))),
-    () =>
-      Effect.sync(() => {
-        for (const socket of sockets) socket.destroy()
-        listener.close()
-      })
-  )
-  return {
-    port,
-    turn: (next: Mode) =>
-      Effect.sync(() => {
-        mode = next
-        for (const socket of sockets) {
-          if (next === "cut") socket.destroy()
-          else if (next === "hold") socket.pause()
-          else socket.resume()
-        }
-      })
-  }
-})
-
-/** The reply, waited for as long as it takes a patient sender: a dialog gives up after ten seconds. */
-const patiently = (dialog: SmtpDialog, said: Effect.Effect<string>) =>
-  Effect.filterOrElse(
-    said,
-    (reply) => !reply.startsWith("no reply"),
-    () => dialog.reply
-  )
-
-const message = (id: number) => `Message-ID: <${id}@sender.example>\r\nSubject: ${id}\r\n\r\n`
-
-describe("When PostgreSQL", () => {
-  it.live(
-    "is gone or hangs, the sender hears 451 in seconds, and mail is taken again once it is back",
-    () =>
-      Effect.gen(function* () {
-        const own = yield* Effect.map(
-          Layer.build(TestDatabase.TestPostgres.layerOn(yield* server)),
-          Context.get(TestDatabase.TestPostgres)
-        )
-        const url = new URL(Redacted.value(own.url))
-        const { port: databasePort, turn } = yield* proxy(Number(url.port))
-        url.port = `${databasePort}`
-        const port = yield* Ports.free
-        const world = yield* Layer.build(
-          Inlet.smtp.pipe(
-            Layer.provide([EventFeed.layer, RawStore.layerMemory, Logger.layer([])]),
-            Layer.provideMerge(Database.migrations),
-            Layer.provideMerge(Database.layerPostgres(Redacted.make(url.href))),
-            Layer.provide(
-              ConfigProvider.layerAdd(ConfigProvider.fromEnv({ env: { SMTP_PORT: `${port}` } }), { asPrimary: true })
-            )
+>()("inlet/test/intake/Outage") {
+  static readonly layer = Layer.effect(
+    Outage,
+    Effect.gen(function* () {
+      const own = yield* Effect.map(
+        Layer.build(TestDatabase.TestPostgres.layerOn(yield* server)),
+        Context.get(TestDatabase.TestPostgres)
+      )
+      const proxy = yield* DatabaseProxy.before(new URL(Redacted.value(own.url)))
+      yield* proxy.open
+      const port = yield* Ports.free
+      yield* Layer.build(
+        Inlet.smtp.pipe(
+          Layer.provide([EventFeed.layer, RawStore.layerMemory, Logger.layer([])]),
+          Layer.provide(Database.migrations),
+          Layer.provide(Database.layerPostgres(Redacted.make(proxy.url))),
+          Layer.provide(
+            ConfigProvider.layerAdd(ConfigProvider.fromEnv({ env: { SMTP_PORT: `${port}` } }), { asPrimary: true })
           )
         )
-        const sql = Context.get(world, SqlClient.SqlClient)
-        yield* Mailbox.attach("outage.example").pipe(Effect.provideContext(world))
+      )
+      const direct = yield* Layer.build(Database.layerPostgres(own.url))
+      const { address } = yield* Mailbox.attach("outage.example").pipe(Effect.provideContext(direct))
+      return {
+        port,
+        address,
+        turn: proxy.turn,
+        commitLost: proxy.commitLost,
+        sql: Context.get(direct, SqlClient.SqlClient)
+      }
+    })
+  )
+}
 
-        const first = yield* Mailbox.begin(port, "someone@outage.example")
-        yield* turn("cut")
-        assert.match(yield* first.say("RCPT TO:<other@outage.example>"), /^451 4\.3\.0 /)
-        assert.match(yield* Mailbox.data(first, message(1)), /^451 4\.3\.0 /)
-        yield* turn("pass")
-        assert.match(yield* Mailbox.deliver(port, "someone@outage.example", message(1)), /^250 /)
+const message = (id: string) => `Message-ID: <${id}@sender.example>\r\nSubject: ${id}\r\n\r\n`
 
-        const second = yield* Mailbox.begin(port, "someone@outage.example")
-        const third = yield* Mailbox.begin(port, "someone@outage.example")
-        yield* turn("hold")
-        const replies = yield* Effect.all(
-          [
-            patiently(second, Mailbox.data(second, message(2))),
-            patiently(third, third.say("RCPT TO:<other@outage.example>"))
-          ],
-          { concurrency: "unbounded" }
+/** How often a message is kept; each makes an event. */
+const kept = Effect.fnUntraced(function* (id: string) {
+  const { sql } = yield* Outage
+  const rows = yield* sql`SELECT 1 FROM inbound_emails WHERE sha256 = sha256(${Buffer.from(message(id))}::bytea)`
+  return rows.length
+})
+
+/** Sends the same message again and again, as a sender does that has heard 451. */
+const retries = Effect.fnUntraced(function* (id: string) {
+  const { address, port } = yield* Outage
+  assert.match(yield* Mailbox.deliver(port, address, message(id)), /^250 /)
+  assert.match(yield* Mailbox.deliver(port, address, message(id)), /^250 /)
+  assert.strictEqual(yield* kept(id), 1)
+})
+
+/** A 451 within ten seconds. */
+const refusedInTime = Effect.fnUntraced(function* (said: Effect.Effect<string>) {
+  const [time, reply] = yield* Effect.timed(said)
+  assert.match(reply, /^451 4\.3\.0 /)
+  assert.isBelow(Duration.toMillis(time), 10_000)
+})
+
+layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("When PostgreSQL", (it) => {
+  it.effect("is gone, the sender hears 451, and mail is taken again once it is back", () =>
+    Effect.gen(function* () {
+      const { address, port, turn } = yield* Outage
+      const dialog = yield* Mailbox.begin(port, address)
+      yield* turn("cut")
+      yield* refusedInTime(dialog.say("RCPT TO:<other@outage.example>"))
+      yield* refusedInTime(Mailbox.data(dialog, message("gone")))
+      yield* turn("pass")
+      yield* retries("gone")
+    })
+  )
+
+  it.effect("hangs, the sender hears 451 within ten seconds, and mail is taken again once it answers", () =>
+    Effect.gen(function* () {
+      const { address, port, turn } = yield* Outage
+      // More than there are connections, so that some wait for one.
+      const dialogs = yield* Effect.forEach(Array.range(1, 30), () => Mailbox.begin(port, address), { concurrency: 10 })
+      yield* turn("hold")
+      yield* Effect.forEach(
+        dialogs,
+        (dialog, index) =>
+          refusedInTime(
+            index % 2 === 0 ? Mailbox.data(dialog, message(`hangs-${index}`)) : dialog.say(`RCPT TO:<${address}>`)
+          ),
+        { concurrency: "unbounded", discard: true }
+      )
+      yield* turn("pass")
+      yield* retries("hangs-0")
+    })
+  )
+
+  it.effect("answers each statement late, the sender hears 451 within ten seconds", () =>
+    Effect.gen(function* () {
+      const { address, port, turn } = yield* Outage
+      const dialog = yield* Mailbox.begin(port, address)
+      yield* turn("slow")
+      yield* refusedInTime(Mailbox.data(dialog, message("slow")))
+      yield* turn("pass")
+      yield* retries("slow")
+    })
+  )
+
+  it.effect("commits and its answer is lost, the sender hears 451, and what it sends again makes no second event", () =>
+    Effect.gen(function* () {
+      const { address, commitLost, port, turn } = yield* Outage
+      const dialog = yield* Mailbox.begin(port, address)
+      yield* turn("lose commit")
+      yield* refusedInTime(Mailbox.data(dialog, message("lost")))
+      yield* commitLost
+      yield* turn("pass")
+      yield* retries("lost")
+    })
+  )
+
+  it.effect("ends a deadlock at our cost, the sender hears 250 all the same", () =>
+    Effect.gen(function* () {
+      const { address, port, sql } = yield* Outage
+      const blocked = sql`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
+      const [row] = yield* sql<{
+        readonly id: string
+      }>`SELECT workspace_id AS id FROM domains WHERE name = 'outage.example'`
+      yield* retries("before")
+
+      let rounds = 0
+      const reply = yield* sql
+        .withTransaction(
+          Effect.gen(function* () {
+            rounds++
+            yield* sql`UPDATE daily_intake SET accepted = accepted WHERE workspace_id = ${row?.id ?? ""}`
+            // It writes the key of the message, and then waits for the counter.
+            const delivering = yield* Effect.forkChild(Mailbox.deliver(port, address, message("deadlock")))
+            yield* eventually(blocked, (waiting) => waiting.length === 1)
+            // Now each waits for the other. Who began first finds out, and gives up.
+            yield* sql`LOCK TABLE received_once IN SHARE ROW EXCLUSIVE MODE`
+            return delivering
+          })
         )
-        assert.match(replies[0], /^451 4\.3\.0 /)
-        assert.match(replies[1], /^451 4\.3\.0 /)
-        yield* turn("pass")
-        assert.match(yield* Mailbox.deliver(port, "someone@outage.example", message(2)), /^250 /)
-        assert.match(yield* Mailbox.deliver(port, "someone@outage.example", message(2)), /^250 /)
-
-        const kept = yield* sql`SELECT id FROM inbound_emails`
-        assert.strictEqual(kept.length, 2)
-      }),
-    60_000
+        .pipe(Effect.flatMap(Fiber.join))
+      assert.strictEqual(rounds, 1, "the other one has given up")
+      assert.match(reply, /^250 /)
+      assert.strictEqual(yield* kept("deadlock"), 1)
+    })
   )
 })

@@ -128,3 +128,91 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 })
+
+/** What the client at 127.0.0.1 is counted to have sent, for the day that is `ago`. */
+const sentBefore = Effect.fnUntraced(function* (count: number, ago = 0) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`DELETE FROM client_limits WHERE action = 'email'`
+  yield* sql`
+    INSERT INTO client_limits (action, client, day, count)
+    VALUES ('email', '127.0.0.1', (now() AT TIME ZONE 'UTC')::date - ${ago}::integer, ${count})
+  `
+})
+
+const counted = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ readonly count: number }>`
+    SELECT count FROM client_limits
+    WHERE action = 'email' AND client = '127.0.0.1' AND day = (now() AT TIME ZONE 'UTC')::date
+  `
+  return rows[0]?.count ?? 0
+})
+
+layer(TestInlet.layer({ MAX_EMAILS_PER_SENDER_PER_DAY: "3" }), { excludeTestServices: true, timeout: "60 seconds" })(
+  "The quota of a client address",
+  (it) => {
+    it.effect("keeps one client from using up a workspace's day, and tells it so with 452", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const [one, other] = [yield* inlet.inbox(), yield* inlet.inbox()]
+        yield* sentBefore(2)
+        assert.match(yield* Mailbox.deliver(inlet.smtpPort, one.address, message("third")), /^250 /)
+        for (const { address } of [one, other]) {
+          const reply = yield* Mailbox.deliver(inlet.smtpPort, address, message("fourth"))
+          assert.match(reply, /^452 4\.2\.2 Your address has sent .*today.*tomorrow/)
+        }
+        assert.strictEqual(yield* counted, 3)
+        assert.strictEqual(yield* Mailbox.acceptedToday(one.domainId), 1)
+        assert.strictEqual(yield* Mailbox.acceptedToday(other.domainId), 0)
+        assert.strictEqual((yield* Mailbox.stored(one.domainId)).length, 1)
+        assert.deepStrictEqual(yield* Mailbox.stored(other.domainId), [])
+
+        // Another client is another one.
+        const dialog = yield* Mailbox.begin(inlet.smtpPort, one.address, { localAddress: "127.0.0.2" })
+        assert.match(yield* Mailbox.data(dialog, message("from elsewhere")), /^250 /)
+      })
+    )
+
+    it.effect("begins anew with the UTC day", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        yield* sentBefore(3, 1)
+        assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message("today")), /^250 /)
+        assert.strictEqual(yield* counted, 1)
+      })
+    )
+
+    it.effect("counts a message once, whoever it is for, and neither a retry nor one that is refused", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const [one, other, full] = [yield* inlet.inbox(), yield* inlet.inbox(), yield* inlet.inbox()]
+        yield* sentBefore(0)
+        const twice = `Message-ID: <twice@sender.example>\r\n${message("twice")}`
+        const to = [one.address, other.address]
+        assert.match(yield* Mailbox.deliver(inlet.smtpPort, to, twice), /^250 /)
+        assert.match(yield* Mailbox.deliver(inlet.smtpPort, to, twice), /^250 /)
+        const dialog = yield* Mailbox.begin(inlet.smtpPort, full.address)
+        yield* Mailbox.acceptToday(full.domainId, 100)
+        assert.match(yield* Mailbox.data(dialog, message("refused")), /^452 4\.2\.2 The recipient /)
+        assert.strictEqual(yield* counted, 1)
+      })
+    )
+
+    it.effect("lets exactly one of twenty messages through that come at once for the last place", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inboxes = [yield* inlet.inbox(), yield* inlet.inbox()]
+        yield* sentBefore(2)
+        const replies = yield* Effect.forEach(
+          Array.from({ length: 20 }, (_, number) => inboxes[number % 2]?.address ?? ""),
+          (to) => Mailbox.deliver(inlet.smtpPort, to, message("at once")),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(replies.filter((reply) => reply.startsWith("250 ")).length, 1)
+        assert.strictEqual(replies.filter((reply) => reply.startsWith("452 ")).length, 19)
+        assert.strictEqual(yield* counted, 3)
+      })
+    )
+  }
+)

@@ -39,7 +39,7 @@ const falseEnds: ReadonlyArray<readonly [string, string]> = [
   ["CRLF . . CRLF", "\r\n..\r\n"]
 ]
 
-layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0" }), {
+layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", SENDER_CHECKS: "false" }), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })("DATA", (it) => {
@@ -192,6 +192,24 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0" }
     })
   )
 
+  it.effect("answers 554 5.4.6 to a message that comes by us for the third time, and 250 for the second", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, "Subject: round\r\n\r\n"), /^250 /)
+      const rawOf = (at: number) =>
+        Effect.flatMap(Mailbox.events(inbox), (events) => Mailbox.raw(inbox, events[at].event_id))
+      const once = yield* rawOf(0)
+      assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, once), /^250 /)
+      const twice = yield* rawOf(1)
+      assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, twice), /^554 5\.4\.6 /)
+      // As a relay may write it.
+      const folded = twice.replaceAll(/\r\n\tby mx\.inlet\.test with/g, " by MX.Inlet.Test\r\n    with")
+      assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, folded), /^554 5\.4\.6 /)
+      assert.strictEqual((yield* Mailbox.events(inbox)).length, 2)
+    })
+  )
+
   it.effect("counts no Received field that stands in the body", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
@@ -235,6 +253,40 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0" }
       assert.strictEqual(event.envelope.from, "jörg@sender.example")
       const raw = yield* Mailbox.raw(inbox, event.event_id)
       assert.match(raw, /^Return-Path: <jörg@sender\.example>\r\nReceived: [^;]* with UTF8SMTP /)
+    })
+  )
+
+  it.effect("takes an address in UTF-8 also from a sender that does not announce it, every time", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      for (let times = 0; times < 3; times++) {
+        const to = `用户@${inbox.domain}`
+        assert.match(yield* Mailbox.deliver(inlet.smtpPort, to, `Subject: ${times}\r\n\r\n`), /^250 /)
+      }
+      const events = yield* Mailbox.events(inbox)
+      assert.isTrue(events.every(({ recipient }) => recipient === `用户@${inbox.domain}`))
+    })
+  )
+
+  it.effect("is kept once when the connection breaks after the dot and the sender comes back with it", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const message = "Message-ID: <unheard@sender.example>\r\nSubject: unheard\r\n\r\n"
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const dialog = yield* Mailbox.begin(inlet.smtpPort, inbox.address)
+          yield* dialog.say("DATA")
+          yield* dialog.write(Mailbox.wire(message))
+          // So that the dot is out before the reset, which would overtake it.
+          yield* Effect.sleep("5 millis")
+          yield* dialog.hangUp(true)
+        })
+      )
+      assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message), /^250 /)
+      assert.strictEqual((yield* Mailbox.events(inbox)).length, 1)
+      assert.strictEqual((yield* Mailbox.stored(inbox.domainId)).length, 1)
     })
   )
 

@@ -139,6 +139,19 @@ layer(TestInlet.layer({ ADMIN_TOKEN: adminToken, MAX_EMAILS_PER_DAY: "0" }), {
     })
   )
 
+  it.effect("makes one event of an address that is named in two cases, for the spelling named last", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const spelled = [`agent@${inbox.domain}`, `Agent@${inbox.domain}`]
+      assert.match(yield* Mailbox.deliver(inlet.smtpPort, spelled, "Subject: once\r\n\r\n"), /^250 /)
+      assert.deepStrictEqual(
+        (yield* Mailbox.events(inbox)).map(({ recipient }) => recipient),
+        [`Agent@${inbox.domain}`]
+      )
+    })
+  )
+
   it.effect("takes an internationalized domain as A-label and as U-label, in any case and form", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

@@ -2,18 +2,18 @@ import { spawnSync } from "node:child_process"
 import { connect as connectPlain, type Socket } from "node:net"
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from "node:tls"
 import { NodeServices } from "@effect/platform-node"
-import { assert, layer } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, FileSystem, Layer, Logger } from "effect"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { ConfigProvider, Context, DateTime, Effect, FileSystem, Layer } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { generate } from "selfsigned"
-import { Intake } from "../../src/intake/Intake.ts"
-import * as SmtpServer from "../../src/smtp/SmtpServer.ts"
 import * as Tls from "../../src/smtp/Tls.ts"
+import { eventually } from "../Eventually.ts"
+import * as InletProcess from "../InletProcess.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
-import * as Ports from "../Ports.ts"
 import * as SmtpDialog from "../SmtpDialog.ts"
 import { TestInlet } from "../TestInlet.ts"
+import { SmtpAlone } from "./SmtpAlone.ts"
 
 /** What comes next over a socket: one reply, if one is due; the error or the end otherwise. */
 const heard = (socket: Socket) =>
@@ -183,56 +183,160 @@ with smtplib.SMTP("127.0.0.1", int(sys.argv[1]), timeout=10) as smtp:
   )
 })
 
+const dateOf = (text: string) => DateTime.toDateUtc(DateTime.makeUnsafe(text))
+
+const certificateFor = (name: string, days?: { readonly from: string; readonly to: string }) =>
+  Effect.promise(() =>
+    generate([{ name: "commonName", value: name }], {
+      keyType: "ec",
+      algorithm: "sha256",
+      ...(days === undefined ? {} : { notBeforeDate: dateOf(days.from), notAfterDate: dateOf(days.to) }),
+      extensions: [{ name: "subjectAltName", altNames: [{ type: 2, value: name }] }]
+    })
+  )
+
+/** A certificate and its key in files, which can be written anew. */
 const files = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-tls-" })
-  const made = yield* Effect.promise(() =>
-    generate([{ name: "commonName", value: "mail.customer.example" }], {
-      keyType: "ec",
-      algorithm: "sha256",
-      extensions: [{ name: "subjectAltName", altNames: [{ type: 2, value: "mail.customer.example" }] }]
-    })
-  )
-  const write = (name: string, text: string) =>
-    Effect.as(fs.writeFileString(`${folder}/${name}`, text), `${folder}/${name}`)
-  return {
-    SMTP_TLS_CERT: yield* write("chain.pem", made.cert),
-    SMTP_TLS_KEY: yield* write("key.pem", made.private)
-  }
+  const settings = { SMTP_TLS_CERT: `${folder}/chain.pem`, SMTP_TLS_KEY: `${folder}/key.pem` }
+  const write = (setting: keyof typeof settings, text: string) =>
+    Effect.orDie(fs.writeFileString(settings[setting], text))
+  const writeFor = Effect.fnUntraced(function* (...options: Parameters<typeof certificateFor>) {
+    const made = yield* certificateFor(...options)
+    yield* write("SMTP_TLS_CERT", made.cert)
+    yield* write("SMTP_TLS_KEY", made.private)
+    return made
+  })
+  return { settings, write, writeFor }
 }).pipe(Effect.provide(NodeServices.layer))
 
-class SmtpPort extends Context.Service<SmtpPort, number>()("inlet/test/SmtpPort") {}
+class Certificate extends Context.Service<Certificate, Effect.Success<typeof files>>()("inlet/test/Certificate") {}
 
 const Certified = Layer.unwrap(
   Effect.gen(function* () {
-    const settings = yield* files
-    const port = yield* Ports.free
-    return Layer.succeed(SmtpPort, port).pipe(
-      Layer.provideMerge(SmtpServer.layer),
-      Layer.provide([Layer.mock(Intake, {}), Logger.layer([])]),
-      Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { SMTP_PORT: `${port}`, ...settings } })))
+    const certificate = yield* files
+    yield* certificate.writeFor("mail.customer.example")
+    return SmtpAlone.layer({ settings: certificate.settings }).pipe(
+      Layer.provide(Layer.succeed(Tls.CertificateLooks, { milliseconds: 20 })),
+      Layer.provideMerge(Layer.succeed(Certificate, certificate))
     )
   })
 )
 
+/** The name in the certificate that a client is shown now. */
+const shown = Effect.scoped(
+  Effect.gen(function* () {
+    const secure = yield* secured(yield* askForTls((yield* SmtpAlone).port, []))
+    return secure.getPeerCertificate().subject.CN
+  })
+)
+
 layer(Certified, { excludeTestServices: true })("STARTTLS with a certificate of one's own", (it) => {
-  it.effect("shows that certificate", () =>
+  it.effect(
+    "shows that certificate, and a new one soon after its files are written, also to who was there before",
+    () =>
+      Effect.gen(function* () {
+        const { writeFor } = yield* Certificate
+        const { logged, port } = yield* SmtpAlone
+        assert.strictEqual(yield* shown, "mail.customer.example")
+        const early = yield* Effect.acquireRelease(
+          Effect.sync(() => connectPlain(port, "127.0.0.1").on("error", () => {})),
+          (socket) => Effect.sync(() => socket.destroy())
+        )
+        yield* heard(early)
+        yield* writeFor("renewed.customer.example")
+        yield* eventually(shown, (name) => name === "renewed.customer.example")
+        yield* say(early, "EHLO client.example")
+        yield* say(early, "STARTTLS")
+        assert.strictEqual((yield* secured(early)).getPeerCertificate().subject.CN, "renewed.customer.example")
+        assert.strictEqual(logged.filter((line) => line.includes("was renewed")).length, 1)
+      })
+  )
+
+  it.effect("keeps the certificate it has while the files are empty, torn or of two pairs, and says so once each", () =>
     Effect.gen(function* () {
-      const secure = yield* secured(yield* askForTls(yield* SmtpPort, []))
-      assert.strictEqual(secure.getPeerCertificate().subject.CN, "mail.customer.example")
+      const { write, writeFor } = yield* Certificate
+      const { logged } = yield* SmtpAlone
+      yield* writeFor("good.customer.example")
+      yield* eventually(shown, (name) => name === "good.customer.example")
+      const complaints = () => logged.filter((line) => line.includes("was not renewed")).length
+      const other = yield* certificateFor("other.customer.example")
+      for (const broken of ["", other.cert.slice(0, 200), other.cert]) {
+        const before = complaints()
+        yield* write("SMTP_TLS_CERT", broken)
+        yield* eventually(Effect.sync(complaints), (now) => now > before)
+        // Several looks later.
+        yield* Effect.sleep("100 millis")
+        // A file may be seen while it is being written.
+        assert.isAtMost(complaints() - before, 2)
+        assert.strictEqual(yield* shown, "good.customer.example")
+      }
+      yield* write("SMTP_TLS_KEY", other.private)
+      yield* eventually(shown, (name) => name === "other.customer.example")
     })
   )
 
+  it.effect("goes on with one that has expired, for senders who don't look", () =>
+    Effect.gen(function* () {
+      const { writeFor } = yield* Certificate
+      const { logged } = yield* SmtpAlone
+      yield* writeFor("old.customer.example", { from: "2020-01-01", to: "2020-02-01" })
+      yield* eventually(shown, (name) => name === "old.customer.example")
+      assert.isTrue(logged.some((line) => line.includes("has expired")))
+    })
+  )
+})
+
+const keyOnly = Effect.map(certificateFor("key.example"), (made) => made.private)
+
+layer(Layer.empty, { excludeTestServices: true })("A start", (it) => {
   it.effect.each([
     ["SMTP_TLS_KEY", { SMTP_TLS_CERT: "/dev/null" }],
     ["SMTP_TLS_CERT", { SMTP_TLS_KEY: "/dev/null" }],
     ["SMTP_TLS_KEY", { SMTP_TLS_CERT: "/dev/null", SMTP_TLS_KEY: "/nowhere/key.pem" }],
-    ["SMTP_TLS_CERT", { SMTP_TLS_CERT: import.meta.filename, SMTP_TLS_KEY: import.meta.filename }]
-  ] as const)("can't start without a usable %s, and names it", ([setting, env]) =>
+    ["SMTP_TLS_CERT", { SMTP_TLS_CERT: import.meta.filename, SMTP_TLS_KEY: import.meta.filename }],
+    ["SMTP_TLS_CERT", { SMTP_TLS_CERT: "/dev/null", SMTP_TLS_KEY: "/dev/null" }]
+  ] as const)("is refused without a usable %s, which is named", ([setting, env]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Tls.keyPair)
       assert.strictEqual(error._tag, "TlsUnusable")
       assert.include(error.message, setting)
     }).pipe(Effect.provide([NodeServices.layer, ConfigProvider.layer(ConfigProvider.fromEnv({ env }))]))
+  )
+
+  it.effect.each(["SMTP_TLS_CERT", "SMTP_TLS_KEY"] as const)(
+    "is refused when %s does not hold what it should, beside one that does",
+    (setting) =>
+      Effect.gen(function* () {
+        const { settings, write, writeFor } = yield* files
+        yield* writeFor("mail.customer.example")
+        // A key in the place of the certificate, and the other way round nothing at all.
+        yield* write(setting, setting === "SMTP_TLS_CERT" ? yield* keyOnly : "")
+        const error = yield* Tls.keyPair.pipe(
+          Effect.flip,
+          Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: settings })))
+        )
+        assert.match(error.message, new RegExp(`^${setting}: Expected`))
+      }).pipe(Effect.provide(NodeServices.layer))
+  )
+})
+
+describe("SIGHUP", { timeout: 60_000 }, () => {
+  it.live("makes a process show its new certificate at once", () =>
+    Effect.gen(function* () {
+      const { settings, writeFor } = yield* files
+      yield* writeFor("mail.customer.example")
+      const inlet = yield* InletProcess.start({ ...(yield* InletProcess.installation), ...settings })
+      yield* writeFor("renewed.customer.example")
+      yield* inlet.signal("SIGHUP")
+      const named = Effect.scoped(
+        Effect.map(
+          Effect.flatMap(askForTls(inlet.smtpPort, []), (socket) => secured(socket)),
+          (secure) => secure.getPeerCertificate().subject.CN
+        )
+      )
+      yield* eventually(named, (name) => name === "renewed.customer.example")
+    })
   )
 })

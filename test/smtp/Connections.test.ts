@@ -1,0 +1,124 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect, Metric } from "effect"
+import { eventually } from "../Eventually.ts"
+import * as Mail from "../Mail.ts"
+import * as Mailbox from "../Mailbox.ts"
+import * as SmtpDialog from "../SmtpDialog.ts"
+import { SmtpAlone } from "./SmtpAlone.ts"
+
+const open = (port: number, count: number, localAddress?: string) =>
+  Effect.forEach(Array.from({ length: count }), () => SmtpDialog.open(port, { localAddress }), {
+    concurrency: "unbounded"
+  })
+
+/** How many of these were greeted, and how many sent away. */
+const tally = (dialogs: ReadonlyArray<{ readonly greeting: string }>) => ({
+  greeted: dialogs.filter(({ greeting }) => greeting.startsWith("220 ")).length,
+  refused: dialogs.filter(({ greeting }) => greeting.startsWith("421 ")).length
+})
+
+const metric = (id: string, reason?: string) =>
+  Effect.map(Metric.snapshot, (all) => {
+    const found = all.find((one) => one.id === id && (reason === undefined || one.attributes?.reason === reason))
+    if (found?.type === "Counter") return Number(found.state.count)
+    return found?.type === "Gauge" ? Number(found.state.value) : 0
+  })
+
+layer(SmtpAlone.layer({ bounds: { lookMilliseconds: 10 } }), { excludeTestServices: true })(
+  "With the limits that are set by default",
+  (it) => {
+    it.effect(
+      "an address gets 150 of 300 connections and 421 for the rest, and another is greeted within a second",
+      () =>
+        Effect.gen(function* () {
+          const { logged, port } = yield* SmtpAlone
+          const dialogs = yield* open(port, 300)
+          assert.deepStrictEqual(tally(dialogs), { greeted: 150, refused: 150 })
+          yield* Effect.forEach(dialogs, (dialog) =>
+            dialog.greeting.startsWith("421 ")
+              ? Effect.map(dialog.reply, (end) => assert.strictEqual(end, ""))
+              : Effect.void
+          )
+
+          const asked = yield* Clock.currentTimeMillis
+          assert.match((yield* SmtpDialog.open(port, { localAddress: "127.0.0.2" })).greeting, /^220 /)
+          assert.isBelow((yield* Clock.currentTimeMillis) - asked, 1_000)
+
+          yield* eventually(metric("inlet_smtp_connections"), (now) => now === 151)
+          assert.strictEqual(yield* metric("inlet_smtp_dismissals_total", "connections_per_address"), 150)
+          const lines = logged.filter((line) => line.includes("connections were refused"))
+          assert.isAtLeast(lines.length, 1)
+          assert.isBelow(lines.length, 75)
+          assert.include(lines[0], "127.0.0.1")
+        })
+    )
+  }
+)
+
+layer(SmtpAlone.layer({ settings: { SMTP_MAX_CONNECTIONS_PER_IP: "3" } }), { excludeTestServices: true })(
+  "An address that has all the connections it may have",
+  (it) => {
+    it.effect("is told so at once, keeps those it has, and gets another for each that ends", () =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const { port } = yield* SmtpAlone
+          const [first, second, third] = yield* open(port, 3)
+          const fourth = yield* SmtpDialog.open(port)
+          assert.match(fourth.greeting, /^421 4\.7\.0 \S+ Too many connections from your address/)
+          assert.strictEqual(yield* fourth.reply, "")
+          for (const dialog of [first, second, third])
+            assert.match(yield* dialog?.say("NOOP") ?? Effect.succeed(""), /^250 /)
+          assert.match((yield* SmtpDialog.open(port, { localAddress: "127.0.0.2" })).greeting, /^220 /)
+
+          assert.match(yield* first?.say("QUIT") ?? Effect.succeed(""), /^221 /)
+          yield* second?.hangUp(true) ?? Effect.void
+          const again = yield* eventually(Effect.map(open(port, 2), tally), ({ greeted }) => greeted > 0)
+          assert.isAbove(again.greeted, 0)
+        })
+      )
+    )
+
+    it.effect("is not held to connections that have ended, encrypted or not", () =>
+      Effect.gen(function* () {
+        const { port } = yield* SmtpAlone
+        for (let times = 0; times < 6; times++) {
+          const sent = Mail.send(port, { to: "someone@known.example" })
+          assert.match(
+            yield* eventually(
+              Effect.orElseSucceed(sent, () => ""),
+              (reply) => reply !== ""
+            ),
+            /^250 /
+          )
+        }
+      })
+    )
+  }
+)
+
+layer(SmtpAlone.layer({ settings: { SMTP_MAX_CONNECTIONS: "4", SMTP_MAX_CONNECTIONS_PER_IP: "0" } }), {
+  excludeTestServices: true
+})("A server that has all the connections it takes", (it) => {
+  it.effect("answers 421 to whoever comes next, and goes on with the others", () =>
+    Effect.gen(function* () {
+      const { port } = yield* SmtpAlone
+      const begun = yield* Mailbox.begin(port, "someone@known.example")
+      assert.deepStrictEqual(tally(yield* open(port, 3, "127.0.0.2")), { greeted: 3, refused: 0 })
+      const dialogs = yield* open(port, 5, "127.0.0.3")
+      assert.deepStrictEqual(tally(dialogs), { greeted: 0, refused: 5 })
+      assert.match(dialogs[0]?.greeting ?? "", /^421 4\.7\.0 \S+ Too many connections; /)
+      assert.match(yield* Mailbox.data(begun, "Subject: goes on\r\n\r\n"), /^250 /)
+    })
+  )
+})
+
+layer(SmtpAlone.layer({ settings: { SMTP_MAX_CONNECTIONS: "0", SMTP_MAX_CONNECTIONS_PER_IP: "0" } }), {
+  excludeTestServices: true
+})("Without limits", (it) => {
+  it.effect("an address may have as many connections as it likes", () =>
+    Effect.gen(function* () {
+      const { port } = yield* SmtpAlone
+      assert.deepStrictEqual(tally(yield* open(port, 200)), { greeted: 200, refused: 0 })
+    })
+  )
+})

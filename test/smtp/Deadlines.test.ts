@@ -1,0 +1,157 @@
+import { assert, layer } from "@effect/vitest"
+import { Clock, Effect, Schedule } from "effect"
+import * as Mailbox from "../Mailbox.ts"
+import * as SmtpDialog from "../SmtpDialog.ts"
+import { SmtpAlone } from "./SmtpAlone.ts"
+
+const known = "someone@known.example"
+
+/** Writes the same for ever, every few milliseconds, while the test goes on. */
+const dribble = (dialog: SmtpDialog.SmtpDialog, bytes: string) =>
+  Effect.forkScoped(Effect.repeat(dialog.write(bytes), Schedule.spaced("20 millis")))
+
+/** What comes until the connection is closed, and after how many milliseconds that is. */
+const untilClosed = Effect.fnUntraced(function* (dialog: SmtpDialog.SmtpDialog) {
+  const began = yield* Clock.currentTimeMillis
+  const heard: Array<string> = []
+  for (let reply = yield* dialog.reply; reply !== ""; reply = yield* dialog.reply) {
+    heard.push(reply)
+    if (reply.startsWith("no reply")) break
+  }
+  return { last: heard.at(-1) ?? "", milliseconds: (yield* Clock.currentTimeMillis) - began }
+})
+
+const commands = SmtpAlone.layer({ bounds: { lookMilliseconds: 10, commandMilliseconds: 300 } })
+
+layer(commands, { excludeTestServices: true })("The deadline of a command", (it) => {
+  it.effect.each([
+    ["says nothing", ""],
+    ["sends a byte of its command now and then", "x"],
+    ["sends bytes that end no line", "NOOP\r"]
+  ] as const)("ends a session that %s, with 421", ([, bytes]) =>
+    Effect.gen(function* () {
+      const { port } = yield* SmtpAlone
+      const dialog = yield* SmtpDialog.open(port)
+      if (bytes !== "") yield* dribble(dialog, bytes)
+      const { last, milliseconds } = yield* untilClosed(dialog)
+      assert.match(last, /^421 4\.7\.0 Waited too long for a command/)
+      assert.isAbove(milliseconds, 200)
+      assert.isBelow(milliseconds, 2_000)
+    })
+  )
+
+  it.effect("begins anew with every reply", () =>
+    Effect.gen(function* () {
+      const { port } = yield* SmtpAlone
+      const dialog = yield* SmtpDialog.open(port)
+      for (let times = 0; times < 6; times++) {
+        yield* Effect.sleep("100 millis")
+        assert.match(yield* dialog.say("NOOP"), /^250 /)
+      }
+    })
+  )
+
+  it.effect("is no deadline for a message", () =>
+    Effect.gen(function* () {
+      const { port } = yield* SmtpAlone
+      const dialog = yield* Mailbox.begin(port, known)
+      yield* dialog.say("DATA")
+      for (const byte of "Subject: x") {
+        yield* Effect.sleep("50 millis")
+        yield* dialog.write(byte)
+      }
+      assert.match(yield* dialog.say("\r\n\r\n."), /^250 /)
+    })
+  )
+
+  it.effect("ends a handshake that never comes", () =>
+    Effect.gen(function* () {
+      const { port } = yield* SmtpAlone
+      const dialog = yield* SmtpDialog.open(port)
+      yield* dialog.say("EHLO client.example")
+      assert.match(yield* dialog.say("STARTTLS"), /^220 /)
+      const { milliseconds } = yield* untilClosed(dialog)
+      assert.isBelow(milliseconds, 2_000)
+    })
+  )
+
+  it.effect("ends a handshake that comes byte by byte", () =>
+    Effect.gen(function* () {
+      const { port } = yield* SmtpAlone
+      const dialog = yield* SmtpDialog.open(port)
+      yield* dialog.say("EHLO client.example")
+      assert.match(yield* dialog.say("STARTTLS"), /^220 /)
+      // The beginning of a record of 16 KiB.
+      yield* dialog.write(Uint8Array.of(0x16, 0x03, 0x01, 0x40, 0x00))
+      yield* dribble(dialog, "\u0001")
+      const { milliseconds } = yield* untilClosed(dialog)
+      assert.isBelow(milliseconds, 7_000)
+    })
+  )
+})
+
+const transactions = SmtpAlone.layer({
+  bounds: { lookMilliseconds: 10, transactionMilliseconds: 400, commandMilliseconds: 200 },
+  // Longer than the deadlines of the client.
+  intake: { receive: () => Effect.sleep("700 millis") }
+})
+
+layer(transactions, { excludeTestServices: true })("The deadline of a transaction", (it) => {
+  it.effect("ends a message that dribbles", () =>
+    Effect.gen(function* () {
+      const { port } = yield* SmtpAlone
+      const dialog = yield* Mailbox.begin(port, known)
+      assert.match(yield* dialog.say("DATA"), /^354 /)
+      yield* dribble(dialog, "x")
+      const { last, milliseconds } = yield* untilClosed(dialog)
+      assert.match(last, /^421 4\.7\.0 This message took too long/)
+      assert.isBelow(milliseconds, 2_000)
+    })
+  )
+
+  it.effect("ends recipients without end", () =>
+    Effect.gen(function* () {
+      const { port } = yield* SmtpAlone
+      const dialog = yield* Mailbox.begin(port, known)
+      yield* dribble(dialog, `RCPT TO:<${known}>\r\n`)
+      const { last } = yield* untilClosed(dialog)
+      assert.match(last, /^421 4\.7\.0 This message took too long/)
+    })
+  )
+
+  it.effect("does not count the time that we take", () =>
+    Effect.gen(function* () {
+      const { port } = yield* SmtpAlone
+      const dialog = yield* Mailbox.begin(port, known)
+      assert.match(yield* Mailbox.data(dialog, "Subject: slowly kept\r\n\r\n"), /^250 /)
+      assert.match(yield* dialog.say("NOOP"), /^250 /)
+    })
+  )
+
+  it.effect("is each message's own", () =>
+    Effect.gen(function* () {
+      const { port } = yield* SmtpAlone
+      const dialog = yield* SmtpDialog.open(port)
+      yield* dialog.say("EHLO client.example")
+      for (let times = 0; times < 5; times++) {
+        assert.match(yield* dialog.say("MAIL FROM:<sender@sender.example>"), /^250 /)
+        yield* Effect.sleep("120 millis")
+        assert.match(yield* dialog.say("RSET"), /^250 /)
+      }
+    })
+  )
+})
+
+layer(SmtpAlone.layer({ bounds: { silenceMilliseconds: 200 } }), { excludeTestServices: true })("Silence", (it) => {
+  it.effect("in the middle of a message ends the session with 421", () =>
+    Effect.gen(function* () {
+      const { port } = yield* SmtpAlone
+      const dialog = yield* Mailbox.begin(port, known)
+      assert.match(yield* dialog.say("DATA"), /^354 /)
+      yield* dialog.write("Subject: half")
+      const { last, milliseconds } = yield* untilClosed(dialog)
+      assert.match(last, /^421 /)
+      assert.isBelow(milliseconds, 2_000)
+    })
+  )
+})

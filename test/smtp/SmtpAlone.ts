@@ -1,0 +1,58 @@
+import { NodeServices } from "@effect/platform-node"
+import { ConfigProvider, Context, Effect, Layer, Logger } from "effect"
+import { Intake, UnknownDomain } from "../../src/intake/Intake.ts"
+import { DomainId, DomainName } from "../../src/model/Domain.ts"
+import * as SessionGuard from "../../src/smtp/SessionGuard.ts"
+import * as SmtpServer from "../../src/smtp/SmtpServer.ts"
+import * as Ports from "../Ports.ts"
+
+const domain = DomainName.make("known.example")
+const domainId = DomainId.make("01981c9e-4f00-7000-8000-000000000001")
+
+/** Keeps nothing, and takes mail for one domain. */
+const known: Partial<Intake["Service"]> = {
+  admit: (address) =>
+    address.endsWith(`@${domain}`)
+      ? Effect.succeed({ address, domain, domainId, workspaceId: null })
+      : Effect.fail(new UnknownDomain()),
+  receive: () => Effect.void
+}
+
+/** The SMTP server before an Intake of the test's own, without a database. */
+export class SmtpAlone extends Context.Service<
+  SmtpAlone,
+  {
+    readonly port: number
+    /** What it has logged, a line each. */
+    readonly logged: ReadonlyArray<string>
+  }
+>()("inlet/test/SmtpAlone") {
+  static readonly layer = ({
+    bounds = {},
+    intake = {},
+    settings = {}
+  }: {
+    readonly bounds?: Partial<ReturnType<typeof SessionGuard.SessionBounds.defaultValue>>
+    readonly intake?: Partial<Intake["Service"]>
+    readonly settings?: Readonly<Record<string, string>>
+  }) =>
+    Layer.unwrap(
+      Effect.gen(function* () {
+        const port = yield* Ports.free
+        const logged: Array<string> = []
+        const env = { SMTP_PORT: `${port}`, ...settings }
+        return Layer.succeed(SmtpAlone, { port, logged }).pipe(
+          Layer.provideMerge(SmtpServer.layer),
+          Layer.provide([
+            Layer.mock(Intake, { ...known, ...intake }),
+            Logger.layer([Logger.map(Logger.formatSimple, (line) => void logged.push(line))]),
+            Layer.succeed(SessionGuard.SessionBounds, {
+              ...SessionGuard.SessionBounds.defaultValue(),
+              ...bounds
+            })
+          ]),
+          Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
+        )
+      })
+    ).pipe(Layer.provide(NodeServices.layer))
+}
