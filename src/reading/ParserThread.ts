@@ -70,7 +70,7 @@ const serve = (port: NonNullable<typeof parentPort>, settings: ThreadSettings) =
     const contents =
       depth === "full" ? yield* Mime.read(message) : Mime.headersOnly(depth === "headers" ? message : new Uint8Array())
     tell({ tag: "parsed", id })
-    const { authentication, field } =
+    const checked =
       settings.senderChecks && depth !== "nothing" ? yield* check(envelope, asReceived(message)) : SenderCheck.unchecked
     const result: ReadResult = {
       payloads: recipients.map(({ eventId, recipient }) =>
@@ -80,13 +80,13 @@ const serve = (port: NonNullable<typeof parentPort>, settings: ThreadSettings) =
           recipient,
           envelope,
           contents,
-          authentication,
+          authentication: SenderCheck.verdictsFor(checked, contents.from),
           authservId: settings.authservId
         })
       ),
       sender: contents.from ?? envelope.from,
       parse: contents.parse,
-      authenticationResults: field
+      authenticationResults: checked.field
     }
     return result
   })

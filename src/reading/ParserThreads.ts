@@ -7,15 +7,22 @@ import type { AttachmentResult, AttachmentTask, ReadResult, ReadTask, ThreadSett
 /** No thread could do it in time or memory, even on its own. */
 export class Unparsable extends Schema.TaggedError<Unparsable>()("Unparsable", { reason: Schema.String }) {}
 
-/** What bounds a thread. Tests shorten it. */
-export const ThreadLimits = Context.Reference("inlet/reading/ThreadLimits", {
+/** What bounds a thread. */
+export interface ThreadLimits {
+  /** Longest that parsing may take beside others, and alone. */
+  readonly parseMilliseconds: number
+  readonly aloneMilliseconds: number
+  /** Longest from the end of parsing to the result: the sender's DNS is bounded by 5 s itself. */
+  readonly checkMilliseconds: number
+  /** Heap of one thread; the bytes of messages are outside of it. */
+  readonly heapMegabytes: number
+}
+
+export const ThreadLimits = Context.Reference<ThreadLimits>("inlet/reading/ThreadLimits", {
   defaultValue: () => ({
-    /** Longest that parsing may take beside others, and alone. */
     parseMilliseconds: 4_000,
     aloneMilliseconds: 6_000,
-    /** Longest from the end of parsing to the result: the sender's DNS is bounded by 5 s itself. */
     checkMilliseconds: 7_000,
-    /** Heap of one thread; the bytes of messages are outside of it. */
     heapMegabytes: 192
   })
 })
@@ -200,7 +207,9 @@ export class ParserThreads extends Context.Service<
         }
         dispatch()
       })
-      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep("250 millis"), watch)))
+      yield* Effect.forkScoped(
+        Effect.forever(Effect.andThen(Effect.sleep(Math.min(250, limits.parseMilliseconds / 2)), watch))
+      )
 
       yield* Effect.addFinalizer(() =>
         Effect.promise(() => {

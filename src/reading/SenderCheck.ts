@@ -1,4 +1,5 @@
 import { Resolver } from "node:dns/promises"
+import { domainToASCII } from "node:url"
 import { Effect } from "effect"
 import { type AuthenticateResult, authenticate } from "mailauth"
 import * as HeaderBlock from "../model/HeaderBlock.ts"
@@ -10,12 +11,26 @@ import * as AuthenticationResults from "./AuthenticationResults.ts"
 export interface Checked {
   readonly authentication: Authentication
   readonly field: string | null
+  /** The domain that DMARC has judged, as an A-label. */
+  readonly author: string | null
 }
 
 /** Nobody has checked the sender. */
 export const unchecked: Checked = {
   authentication: { spf: "none", dkim: "none", dmarc: "none", arc: "none" },
-  field: null
+  field: null,
+  author: null
+}
+
+/**
+ * The verdicts for an event that names this author. A pass is told only where it is the
+ * author's: an odd From field must not put one domain's pass beside another domain's name.
+ */
+export const verdictsFor = ({ author, authentication }: Checked, from: string | null): Authentication => {
+  const named = from === null ? undefined : domainToASCII(from.slice(from.lastIndexOf("@") + 1).toLowerCase())
+  return authentication.dmarc !== "pass" || (named !== undefined && named === author)
+    ? authentication
+    : { ...authentication, dmarc: "permerror" }
 }
 
 /** A larger header is not checked: the library's work on folded lines grows with their square. */
@@ -85,7 +100,7 @@ export const make = (options: {
         dmarc: "permerror",
         arc: "permerror"
       }
-      return { authentication, field: AuthenticationResults.render(authservId, authentication) }
+      return { authentication, field: AuthenticationResults.render(authservId, authentication), author: null }
     }
     const result = yield* Effect.option(
       Effect.tryPromise(() =>
@@ -110,7 +125,7 @@ export const make = (options: {
         dmarc: "temperror",
         arc: "temperror"
       }
-      return { authentication, field: AuthenticationResults.render(authservId, authentication) }
+      return { authentication, field: AuthenticationResults.render(authservId, authentication), author: null }
     }
     return told(result.value, authservId, message)
   })
@@ -128,8 +143,10 @@ const told = (result: AuthenticateResult, authservId: string, message: Uint8Arra
   }
   const [, field] = /^(Authentication-Results: [\s\S]*)$/m.exec(result.headers) ?? []
   const dmarc = result.dmarc === false ? `;\r\n dmarc=${authentication.dmarc}` : ""
+  const author = result.dmarc === false ? undefined : result.dmarc.status.header?.from
   return {
     authentication,
+    author: author === undefined ? null : domainToASCII(author.toLowerCase()),
     field: AuthenticationResults.render(
       authservId,
       authentication,

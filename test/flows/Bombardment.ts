@@ -51,12 +51,14 @@ const strike = Effect.fnUntraced(function* (
 /** Sends every hostile message to a service, one after the other, while somebody else uses it. */
 export const run = Effect.fnUntraced(function* (
   inlet: InletProcess,
-  { patience = 15_000, told = (_: Impact) => Effect.void } = {}
+  options: { readonly patience: number; readonly told?: (impact: Impact) => Effect.Effect<void> }
 ) {
   const receiver = yield* WebhookReceiver
   const { address } = yield* inlet.inbox(receiver.url)
   const pinger = yield* Pinger.make(inlet)
-  return yield* Effect.forEach(bombs, (bomb) => Effect.tap(strike(inlet, address, pinger, bomb, patience), told))
+  return yield* Effect.forEach(bombs, (bomb) =>
+    Effect.tap(strike(inlet, address, pinger, bomb, options.patience), options.told ?? (() => Effect.void))
+  )
 })
 
 /** One line of a table for people. */

@@ -15,7 +15,7 @@ layer(WebhookReceiver.layer, { excludeTestServices: true, timeout: "60 seconds" 
             ...(yield* InletProcess.installation),
             LOG_LEVEL: "error"
           })
-          const impacts = yield* Bombardment.run(inlet)
+          const impacts = yield* Bombardment.run(inlet, { patience: 15_000 })
           for (const { answered, api, delivered, name, reply, smtp } of impacts) {
             assert.match(reply, /^250/, name)
             assert.isNotNull(delivered, name)

@@ -78,7 +78,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("has its raw message as a download: our trace fields, then byte for byte what came", () =>
+  it.effect("has its raw message as a download: our fields, then byte for byte what came", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -90,7 +90,10 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       assert.match(String(headers["content-type"]), /^message\/rfc822/)
       assert.strictEqual(headers["content-disposition"], `attachment; filename="${event.event_id}.eml"`)
       assert.strictEqual(headers["x-content-type-options"], "nosniff")
-      assert.match(bytes.toString(), /^Return-Path: <sender@sender\.example>\r\nReceived: from /)
+      assert.match(
+        bytes.toString(),
+        /^Authentication-Results: mx\.inlet\.test;[\s\S]*?\r\nReturn-Path: <sender@sender\.example>\r\nReceived: from /
+      )
       assert.isTrue(bytes.subarray(-Buffer.byteLength(message)).equals(Buffer.from(message)))
     })
   )

@@ -127,6 +127,28 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of
     })
   )
 
+  it.effect("tells no pass of DMARC beside the name of another domain, however odd the From field", () =>
+    Effect.gen(function* () {
+      yield* publish("mallory.example")
+      yield* publish("prey.example", "v=spf1 -all")
+      const odd = [
+        "From: ada@prey.example <eve@mallory.example>",
+        "From: (ada@prey.example) eve@mallory.example",
+        'From: "ada@prey.example" <eve@mallory.example>',
+        "From: =?utf-8?Q?ada=40prey.example?= <eve@mallory.example>",
+        "From: eve@mallory.example, ada@prey.example",
+        "From: <ada@prey.example> <eve@mallory.example>",
+        "From: friends: eve@mallory.example;",
+        "From: nobody"
+      ]
+      for (const field of odd) {
+        const message = yield* signed("mallory.example", `${field}\r\n${body}`)
+        const { event } = yield* arrive(message, "ada@prey.example")
+        if (event.authentication.dmarc === "pass") assert.strictEqual(event.from, "eve@mallory.example", field)
+      }
+    })
+  )
+
   it.effect("passes an ARC chain that a forwarder has sealed", () =>
     Effect.gen(function* () {
       yield* publish("origin.example")

@@ -1,0 +1,135 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+import { DomainId, DomainName } from "../../src/model/Domain.ts"
+import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
+import { EventId } from "../../src/model/InboundEvent.ts"
+import { ParserThreads, ThreadLimits } from "../../src/reading/ParserThreads.ts"
+import { bombs } from "./Bombs.ts"
+
+const domainId = DomainId.make("01981c9e-0000-7000-8000-000000000001")
+const inboundEmailId = InboundEmailId.make("01981c9e-1111-7000-8000-000000000001")
+
+const read = Effect.fnUntraced(function* (message: Uint8Array, depth: "full" | "headers" | "nothing" = "full") {
+  const threads = yield* ParserThreads
+  const result = yield* threads.read(
+    {
+      message,
+      envelope: { from: "bounce@sender.example", helo: "client.example", remoteAddress: "203.0.113.9" },
+      recipients: [{ eventId: EventId.make("01981c9e-2222-7000-8000-000000000001"), recipient: "a@example.com" }],
+      about: {
+        inboundEmailId,
+        domain: DomainName.make("example.com"),
+        receivedAt: "2026-01-31T12:00:00.007Z",
+        rawRef: rawRef(domainId, inboundEmailId),
+        sha256: new Uint8Array(32)
+      }
+    },
+    depth
+  )
+  return { ...result, event: JSON.parse(result.payloads[0] ?? "null") }
+})
+
+const mail = (subject: string) =>
+  Buffer.from(
+    `Return-Path: <a@b.example>\r\nReceived: from x\r\nFrom: Ada <ada@sender.example>\r\nSubject: ${subject}\r\n\r\nHello ${subject}.\r\n`
+  )
+
+/** One that takes the parser more than a moment. */
+const slow = bombs.find(({ name }) => name === "a field for every six bytes")?.build() ?? Buffer.alloc(0)
+
+const threads = (limits: Partial<ThreadLimits> = {}) =>
+  Layer.provide(
+    ParserThreads.layer,
+    Layer.effect(
+      ThreadLimits,
+      Effect.map(ThreadLimits, (usual) => ({ ...usual, ...limits }))
+    )
+  )
+
+const options = { excludeTestServices: true, timeout: "60 seconds" } as const
+
+describe("The threads that parse", () => {
+  layer(threads(), options)("with their usual limits", (it) => {
+    it.effect("read many messages at once, each for itself", () =>
+      Effect.gen(function* () {
+        const subjects = Array.from({ length: 200 }, (_, number) => `mail ${number}`)
+        const results = yield* Effect.forEach(subjects, (subject) => read(mail(subject)), { concurrency: "unbounded" })
+        assert.deepStrictEqual(
+          results.map(({ event }) => [event.subject, event.text.trim()]),
+          subjects.map((subject) => [subject, `Hello ${subject}.`])
+        )
+      })
+    )
+
+    it.effect("leave the process free while a mebibyte keeps them busy", () =>
+      Effect.gen(function* () {
+        const busy = yield* Effect.forkChild(Effect.replicateEffect(read(slow), 4, { concurrency: "unbounded" }))
+        let worst = 0
+        while (busy.pollUnsafe() === undefined) {
+          const asked = performance.now()
+          yield* Effect.sleep("10 millis")
+          worst = Math.max(worst, performance.now() - asked)
+        }
+        yield* Fiber.join(busy)
+        assert.isBelow(worst, 1_000)
+      })
+    )
+
+    it.effect("look no deeper than they are asked to", () =>
+      Effect.gen(function* () {
+        const headers = yield* read(mail("deep"), "headers")
+        assert.deepStrictEqual([headers.parse, headers.event.subject, headers.event.text], ["headers", "deep", ""])
+        const nothing = yield* read(mail("deep"), "nothing")
+        assert.deepStrictEqual(
+          [nothing.parse, nothing.event.subject, nothing.event.from],
+          ["headers", "", "bounce@sender.example"]
+        )
+      })
+    )
+
+    it.effect("find no attachment where there is none", () =>
+      Effect.gen(function* () {
+        const { attachment } = yield* ParserThreads
+        assert.isUndefined(yield* attachment(mail("none"), 0))
+      })
+    )
+  })
+
+  layer(threads({ parseMilliseconds: 20, aloneMilliseconds: 20 }), options)("with hardly any time", (it) => {
+    it.effect("are stopped when a message takes too long, which is then told by less", () =>
+      Effect.gen(function* () {
+        yield* read(mail("to begin with"))
+        const { event, parse } = yield* read(slow)
+        assert.strictEqual(parse, "headers")
+        assert.strictEqual(event.envelope.from, "bounce@sender.example")
+      })
+    )
+  })
+
+  layer(threads({ parseMilliseconds: 50 }), options)("with hardly any time but when alone", (it) => {
+    it.effect("read in full what was beside such a message, when others have to wait for a new thread", () =>
+      Effect.gen(function* () {
+        yield* read(mail("to begin with"))
+        const hostile = yield* Effect.forkChild(Effect.replicateEffect(read(slow), 3, { concurrency: "unbounded" }))
+        const subjects = Array.from({ length: 30 }, (_, number) => `innocent ${number}`)
+        const results = yield* Effect.forEach(subjects, (subject) => read(mail(subject)), { concurrency: "unbounded" })
+        assert.deepStrictEqual(
+          results.map(({ event, parse }) => [parse, event.subject]),
+          subjects.map((subject) => ["full", subject])
+        )
+        yield* Fiber.join(hostile)
+      })
+    )
+  })
+
+  layer(threads({ heapMegabytes: 64 }), options)("with hardly any memory", (it) => {
+    it.effect("are stopped when a message takes too much, and the next is read as ever", () =>
+      Effect.gen(function* () {
+        const { event } = yield* read(slow)
+        assert.strictEqual(event.envelope.from, "bounce@sender.example")
+        const next = yield* read(mail("next"))
+        assert.deepStrictEqual([next.parse, next.event.subject], ["full", "next"])
+      })
+    )
+  })
+})
