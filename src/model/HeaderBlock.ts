@@ -40,7 +40,8 @@ export const read = (message: Uint8Array, start = 0, isPart = false): HeaderBloc
     const end = lineEnd(message, at)
     if (isEmpty(message, at, end)) return { fields: found, end }
     if (isPart && isDashes(message, at)) break
-    const name = fieldName(message, at === start ? withoutBlanks(message, at) : at, end)
+    const nameStart = at === start ? withoutBlanks(message, at) : at
+    const name = fieldName(message, nameStart, end)
     if (name === undefined && !isBlank(message[at])) {
       last ??= lastMailField(message, at, isPart)
       if (last < at) break
@@ -54,7 +55,7 @@ export const read = (message: Uint8Array, start = 0, isPart = false): HeaderBloc
         start: at,
         end: next,
         name,
-        value: message.subarray(at + message.subarray(at).indexOf(COLON) + 1, next)
+        value: message.subarray(message.indexOf(COLON, nameStart) + 1, next)
       })
     }
     at = next
@@ -107,12 +108,19 @@ const withoutBlanks = (message: Uint8Array, start: number) => {
   return at
 }
 
+/** The printable ASCII before the colon (RFC 5322, section 2.2), with blanks between them as old mail has it. */
 const fieldName = (message: Uint8Array, start: number, end: number): string | undefined => {
-  if (isBlank(message[start])) return undefined
-  const colon = message.subarray(start, end).indexOf(COLON)
-  if (colon <= 0) return undefined
-  const name = Buffer.from(message.buffer, message.byteOffset + start, colon)
-    .toString("latin1")
-    .trimEnd()
-  return /^[\x21-\x7e]+$/.test(name) ? name : undefined
+  let at = start
+  while (at < end && isNameByte(message[at])) at++
+  const length = at - start
+  while (at < end && isBlank(message[at])) at++
+  return length > 0 && message[at] === COLON ? latin1(message, start, start + length) : undefined
+}
+
+const isNameByte = (byte: number | undefined) => byte !== undefined && byte > 0x20 && byte < 0x7f && byte !== COLON
+
+const latin1 = (message: Uint8Array, start: number, end: number) => {
+  let text = ""
+  for (let at = start; at < end; at++) text += String.fromCharCode(message[at] ?? 0)
+  return text
 }
