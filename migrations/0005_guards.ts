@@ -11,6 +11,12 @@ export default Effect.gen(function* () {
   yield* sql`
     ALTER TABLE domains
       ADD COLUMN webhook_failing_since timestamptz,
-      ADD COLUMN webhook_probe_at timestamptz
+      ADD COLUMN webhook_probe_at timestamptz,
+      ADD CHECK ((webhook_paused_at IS NULL) = (webhook_probe_at IS NULL))
   `
+  yield* sql`CREATE INDEX domains_to_probe ON domains (webhook_probe_at) WHERE webhook_probe_at IS NOT NULL`
+
+  // When the present attempt was claimed, and the URL it went to where that has changed since:
+  // what is told of an attempt that nobody finished.
+  yield* sql`ALTER TABLE deliveries ADD COLUMN claimed_at timestamptz, ADD COLUMN claimed_url text`
 })

@@ -1,19 +1,20 @@
 import { NodeCrypto } from "@effect/platform-node"
-import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
+import { Context, DateTime, Duration, Effect, Exit, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { SqlClient, SqlSchema } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import { DomainId } from "../model/Domain.ts"
-import { EventId } from "../model/InboundEvent.ts"
-import { WorkspaceId } from "../model/Workspace.ts"
+import type { DomainId } from "../model/Domain.ts"
+import type { EventId } from "../model/InboundEvent.ts"
 import * as Settings from "../Settings.ts"
 import { SecretsKey } from "../workspaces/SecretsKey.ts"
+import * as Claims from "./Claims.ts"
+import * as Pausing from "./Pausing.ts"
 import * as Retries from "./Retries.ts"
 import type { Outcome } from "./WebhookSender.ts"
 import type { SigningSecrets } from "./WebhookSigner.ts"
 
-/** A delivery this process holds until its lease ends. */
-export interface Claimed {
+/** An attempt that this process may make until its lease ends. */
+export interface Lease {
   readonly eventId: EventId
   readonly domainId: DomainId
   /** Numbered on over replays; fences off a worker that lost its lease. */
@@ -21,24 +22,22 @@ export interface Claimed {
   /** Which attempt of the present budget this is. */
   readonly attemptOfBudget: number
   readonly url: string
+}
+
+/** With all that the request needs. */
+export interface Claimed extends Lease {
   readonly payload: string
   readonly secrets: SigningSecrets
 }
 
-const Row = Schema.Struct({
-  eventId: EventId,
-  domainId: DomainId,
-  attempts: Schema.Int,
-  spent: Schema.Int,
-  url: Schema.String,
-  payload: Schema.String,
-  workspaceId: WorkspaceId,
-  signingSecret: Schema.Uint8Array,
-  previousSigningSecret: Schema.NullOr(Schema.Uint8Array)
-})
-
 /** Longest a `Retry-After` is believed. */
 const longestRetryAfter = Duration.hours(24)
+
+/** Losing a worker or two is bad luck; a delivery that loses more of them waits like one that is refused. */
+const lossesRepeatedAtOnce = 2
+
+/** Longest reason that is kept. */
+const errorCharacters = 1_000
 
 /** The queue of webhook deliveries. Due times and leases go by the database's clock. */
 export class DeliveryQueue extends Context.Service<
@@ -50,10 +49,14 @@ export class DeliveryQueue extends Context.Service<
       readonly perDomain: number
       readonly busy: ReadonlyMap<DomainId, number>
     }): Effect.Effect<ReadonlyArray<Claimed>, SqlError>
+    /** Takes one delivery of each paused webhook whose next try is due, however long the delivery itself would wait. */
+    claimProbes(most: number): Effect.Effect<ReadonlyArray<Claimed>, SqlError>
     /** Writes down what became of an attempt, and decides what comes next. Late news of a lost lease change nothing. */
-    settle(claimed: Claimed, outcome: Outcome, requestedAt: DateTime.Utc): Effect.Effect<void, SqlError>
+    settle(lease: Lease, outcome: Outcome, requestedAt: DateTime.Utc): Effect.Effect<void, SqlError>
     /** Gives back what was claimed and not requested to its end. */
-    giveBack(claimed: Claimed): Effect.Effect<void, SqlError>
+    giveBack(lease: Lease): Effect.Effect<void, SqlError>
+    /** How long the oldest delivery that could go out has been due, in seconds; 0 when none waits. */
+    readonly oldestDueSeconds: Effect.Effect<number, SqlError>
   }
 >()("inlet/delivery/DeliveryQueue") {
   static readonly layer = Layer.effect(
@@ -64,122 +67,120 @@ export class DeliveryQueue extends Context.Service<
       const secretsKey = yield* SecretsKey
       const { retryDelays, timeout } = yield* Settings.webhooks
       const retries = Retries.schedule(retryDelays)
-      const leaseSeconds = Math.max(60, Duration.toSeconds(timeout) + 30)
+      const claims = Claims.make(sql, Math.max(60, Duration.toSeconds(timeout) + 30))
 
-      // Domain by domain, so that the backlog of one is never read through to find another's
-      // mail; in each the oldest first. An expired lease that is taken over leaves a row behind,
-      // so that the attempt nobody finished is listed too.
-      const claimRows = SqlSchema.findAll({
-        Request: Schema.Struct({
-          most: Schema.Int,
-          perDomain: Schema.Int,
-          busyDomains: Schema.Array(DomainId),
-          busyCounts: Schema.Array(Schema.Int)
-        }),
-        Result: Row,
-        execute: ({ busyCounts, busyDomains, most, perDomain }) => sql`
-          WITH RECURSIVE waiting AS (
-            (SELECT domain_id FROM deliveries WHERE status = 'pending' ORDER BY domain_id LIMIT 1)
-            UNION ALL
-            SELECT (
-              SELECT deliveries.domain_id FROM deliveries
-              WHERE status = 'pending' AND deliveries.domain_id > waiting.domain_id
-              ORDER BY deliveries.domain_id LIMIT 1
-            )
-            FROM waiting WHERE waiting.domain_id IS NOT NULL
-          ), due AS (
-            SELECT next.event_id, next.attempts, next.leased_until, domains.webhook_url, domains.workspace_id
-            FROM waiting
-            JOIN domains ON domains.id = waiting.domain_id
-              AND domains.status <> 'disabled' AND domains.webhook_url IS NOT NULL
-            LEFT JOIN unnest(${busyDomains}::uuid[], ${busyCounts}::int[]) AS busy (domain_id, requests)
-              ON busy.domain_id = waiting.domain_id
-            CROSS JOIN LATERAL (
-              SELECT event_id, attempts, due_at, leased_until FROM deliveries
-              WHERE deliveries.domain_id = waiting.domain_id AND status = 'pending'
-                AND due_at <= now() AND (leased_until IS NULL OR leased_until <= now())
-              ORDER BY due_at
-              LIMIT greatest(${perDomain} - coalesce(busy.requests, 0), 0)
-              FOR UPDATE SKIP LOCKED
-            ) AS next
-            ORDER BY next.due_at
-            LIMIT ${most}
-          ), lost AS (
-            INSERT INTO delivery_attempts (id, event_id, domain_id, attempt, url, requested_at, ok, error)
-            SELECT gen_random_uuid(), due.event_id, events.domain_id, due.attempts, due.webhook_url,
-              due.leased_until - make_interval(secs => ${leaseSeconds}), false,
-              'the worker stopped before it knew the answer'
-            FROM due JOIN events ON events.id = due.event_id
-            WHERE due.leased_until IS NOT NULL
-            ON CONFLICT (event_id, attempt) DO NOTHING
-          )
-          UPDATE deliveries SET
-            attempts = deliveries.attempts + 1,
-            leased_until = now() + make_interval(secs => ${leaseSeconds})
-          FROM due
-          JOIN events ON events.id = due.event_id
-          JOIN workspaces ON workspaces.id = due.workspace_id
-          WHERE deliveries.event_id = due.event_id
-          RETURNING deliveries.event_id, deliveries.domain_id, deliveries.attempts, deliveries.spent,
-            due.webhook_url AS url, events.payload, workspaces.id AS workspace_id, workspaces.signing_secret,
-            CASE WHEN workspaces.previous_secret_until > now() THEN workspaces.previous_signing_secret END
-              AS previous_signing_secret
+      /** Of each event how many attempts of its present budget nobody finished. */
+      const losses = Effect.fnUntraced(function* (rows: ReadonlyArray<Claims.Row>) {
+        const takenOver = rows.filter((row) => row.takenOver).map(({ eventId }) => eventId)
+        if (takenOver.length === 0) return new Map<EventId, number>()
+        const counts = yield* sql<{ readonly eventId: EventId; readonly count: number }>`
+          SELECT event_id, count(*)::int AS count
+          FROM delivery_attempts JOIN deliveries USING (event_id)
+          WHERE event_id = ANY(${takenOver}::uuid[]) AND attempt > spent AND NOT ok AND duration_ms IS NULL
+          GROUP BY event_id
         `
+        return new Map(counts.map(({ count, eventId }) => [eventId, count]))
       })
 
-      const claim: DeliveryQueue["Service"]["claim"] = Effect.fn("DeliveryQueue.claim")(
-        function* (options) {
-          const rows = yield* claimRows({
-            most: options.most,
-            perDomain: options.perDomain,
-            busyDomains: [...options.busy.keys()],
-            busyCounts: [...options.busy.values()]
+      /** Not tried now: it may be what its workers stop of. */
+      const postpone = Effect.fnUntraced(function* ({ attempt, eventId }: Lease, lost: number) {
+        const wait = yield* Retries.delayAfter(retries, lost)
+        const seconds = Duration.toSeconds(Option.getOrElse(wait, () => Duration.zero))
+        yield* sql`
+          UPDATE deliveries SET
+            attempts = attempts - 1,
+            leased_until = NULL,
+            status = ${Option.isNone(wait) ? "dead" : "pending"},
+            due_at = now() + make_interval(secs => ${seconds}),
+            last_error = ${`${lost} workers stopped before they knew the answer`}
+          WHERE event_id = ${eventId} AND attempts = ${attempt} AND status = 'pending'
+        `
+        yield* Effect.logWarning("A delivery loses its workers again and again; it waits").pipe(
+          Effect.annotateLogs({ event_id: eventId, attempt })
+        )
+      })
+
+      const secretsOf = Effect.fnUntraced(function* (row: Claims.Row) {
+        const { previousSigningSecret: previous, workspaceId } = row
+        return {
+          current: yield* secretsKey.open(row.signingSecret, workspaceId),
+          previous: previous === null ? undefined : yield* secretsKey.open(previous, workspaceId)
+        }
+      })
+
+      /** What of the leased can be requested. One that can't must not keep the others from it. */
+      const requestable = Effect.fnUntraced(function* (rows: ReadonlyArray<Claims.Row>) {
+        const lost = yield* losses(rows)
+        const found = yield* Effect.forEach(
+          rows,
+          Effect.fnUntraced(function* (row) {
+            const lease: Lease = {
+              eventId: row.eventId,
+              domainId: row.domainId,
+              attempt: row.attempts,
+              attemptOfBudget: Math.max(row.attempts - row.spent, 1),
+              url: row.url
+            }
+            const lostBefore = lost.get(row.eventId) ?? 0
+            if (lostBefore > lossesRepeatedAtOnce) {
+              yield* postpone(lease, lostBefore)
+              return []
+            }
+            const secrets = yield* Effect.exit(secretsOf(row))
+            if (Exit.isFailure(secrets)) {
+              yield* Effect.logError("The signing secret of a workspace can't be opened", secrets.cause)
+              yield* settle(lease, unasked("the signing secret can't be opened"), yield* DateTime.now)
+              return []
+            }
+            const claimed: Claimed = { ...lease, payload: row.payload, secrets: secrets.value }
+            return [claimed]
           })
-          return yield* Effect.forEach(rows, (row) =>
-            Effect.gen(function* () {
-              const { previousSigningSecret: previous, workspaceId } = row
-              return {
-                eventId: row.eventId,
-                domainId: row.domainId,
-                attempt: row.attempts,
-                attemptOfBudget: Math.max(row.attempts - row.spent, 1),
-                url: row.url,
-                payload: row.payload,
-                secrets: {
-                  current: yield* secretsKey.open(row.signingSecret, workspaceId),
-                  previous: previous === null ? undefined : yield* secretsKey.open(previous, workspaceId)
-                }
-              }
-            })
-          )
-        },
-        Effect.catchTag("SchemaError", Effect.die)
-      )
+        )
+        return found.flat()
+      })
 
       /** What an outcome makes of the delivery: done, dead, or due again after a wait. */
-      const next = Effect.fnUntraced(function* (claimed: Claimed, outcome: Outcome) {
+      const next = Effect.fnUntraced(function* (lease: Lease, outcome: Outcome, asked: Duration.Duration) {
         if (outcome.error === null) return { status: "delivered", waitSeconds: 0 }
-        const wait = yield* Retries.delayAfter(retries, claimed.attemptOfBudget)
+        const wait = yield* Retries.delayAfter(retries, lease.attemptOfBudget)
         if (outcome.statusCode === 410 || Option.isNone(wait)) return { status: "dead", waitSeconds: 0 }
-        const asked = yield* askedWait(outcome)
         return { status: "pending", waitSeconds: Duration.toSeconds(Duration.max(wait.value, asked)) }
       })
 
       const settle: DeliveryQueue["Service"]["settle"] = Effect.fn("DeliveryQueue.settle")(
-        function* (claimed, outcome, requestedAt) {
+        function* (lease, outcome, requestedAt) {
           const ok = outcome.error === null
-          const { status, waitSeconds } = yield* next(claimed, outcome)
+          const error = outcome.error === null ? null : outcome.error.replaceAll("\0", "").slice(0, errorCharacters)
+          const asked = yield* askedWait(outcome)
+          const { status, waitSeconds } = yield* next(lease, outcome, asked)
           const attemptId = yield* random.uuidV7()
           // The attempt is listed in any case; the delivery moves only for the holder of the present lease.
-          yield* sql`
-            WITH attempt AS (
+          const rows = yield* sql<{ readonly isNews: boolean }>`
+            WITH webhook AS (
+              SELECT
+                webhook_url IS NOT DISTINCT FROM ${lease.url} AS is_same,
+                -- A failure that does not count: at a paused webhook, or at one that has moved since.
+                NOT ${ok}::boolean AND (
+                  webhook_url IS DISTINCT FROM ${lease.url}
+                  OR (webhook_paused_at IS NOT NULL AND ${outcome.statusCode}::int IS DISTINCT FROM 410)
+                ) AS is_uncounted,
+                CASE WHEN ${ok}::boolean THEN webhook_failing_since IS NOT NULL
+                  ELSE webhook_failing_since IS NULL OR (
+                    webhook_failing_since <= now() - make_interval(days => ${Pausing.failingDays}) AND (
+                      webhook_paused_at IS NULL
+                      OR webhook_probe_at < now() + make_interval(secs => ${Duration.toSeconds(asked)})
+                    )
+                  )
+                END AS is_news
+              FROM domains WHERE id = ${lease.domainId}
+            ), attempt AS (
               INSERT INTO delivery_attempts (
                 id, event_id, domain_id, attempt, url, requested_at, duration_ms, status_code, ok, error, response_body
               )
-              SELECT ${attemptId}, id, domain_id, ${claimed.attempt}::int, ${claimed.url},
+              SELECT ${attemptId}, id, domain_id, ${lease.attempt}::int, ${lease.url},
                 ${DateTime.toDateUtc(requestedAt)}, ${outcome.durationMs}::int, ${outcome.statusCode}::int,
-                ${ok}::boolean, ${outcome.error}, ${outcome.responseBody}
-              FROM events WHERE id = ${claimed.eventId}
+                ${ok}::boolean, ${error}, ${outcome.responseBody}
+              FROM events WHERE id = ${lease.eventId}
               ON CONFLICT (event_id, attempt) DO UPDATE SET
                 requested_at = excluded.requested_at, duration_ms = excluded.duration_ms,
                 status_code = excluded.status_code, ok = excluded.ok, error = excluded.error,
@@ -187,38 +188,78 @@ export class DeliveryQueue extends Context.Service<
             ), settled AS (
               UPDATE deliveries SET
                 -- Replayed since the request began: a failure leaves it due, with the fresh budget.
-                status = CASE WHEN spent >= attempts AND NOT ${ok}::boolean THEN 'pending' ELSE ${status} END,
+                status = CASE
+                  WHEN is_uncounted OR (spent >= attempts AND NOT ${ok}::boolean) THEN 'pending'
+                  ELSE ${status}
+                END,
+                spent = CASE WHEN is_uncounted THEN least(spent + 1, attempts) ELSE spent END,
                 due_at = CASE
                   WHEN spent >= attempts AND NOT ${ok}::boolean THEN due_at
+                  -- At a new URL it is due at once; at a paused one every other comes before it.
+                  WHEN is_uncounted AND NOT is_same THEN due_at
+                  WHEN is_uncounted THEN now() + interval '1 day'
                   ELSE now() + make_interval(secs => ${waitSeconds})
                 END,
                 leased_until = NULL,
                 delivered_at = CASE WHEN ${ok}::boolean THEN now() END,
-                last_error = ${outcome.error}
-              WHERE event_id = ${claimed.eventId} AND attempts = ${claimed.attempt}
+                last_error = ${error}
+              FROM webhook
+              WHERE event_id = ${lease.eventId} AND attempts = ${lease.attempt}
                 -- Held since the request began: a success still counts.
                 AND (status = 'pending' OR (status = 'held' AND ${ok}::boolean))
-              RETURNING domain_id
+              RETURNING domain_id, is_same AND is_news AS is_news
+            ), live AS (
+              UPDATE domains SET status = 'live', live_at = now()
+              FROM settled
+              WHERE domains.id = settled.domain_id AND ${ok}::boolean AND domains.status IN ('verified', 'mx_pending')
             )
-            UPDATE domains SET status = 'live', live_at = now()
-            FROM settled
-            WHERE domains.id = settled.domain_id AND ${ok}::boolean AND domains.status IN ('verified', 'mx_pending')
+            SELECT is_news FROM settled
           `
+          // Apart from the hot path and its locks. Should it be missed, the next outcome makes up for it.
+          if (rows[0]?.isNews !== true) return
+          yield* ok
+            ? Pausing.succeeded(sql, lease.domainId)
+            : Pausing.failed(sql, { domainId: lease.domainId, url: lease.url, wait: asked })
         }
       )
 
+      const claim: DeliveryQueue["Service"]["claim"] = Effect.fn("DeliveryQueue.claim")(
+        function* ({ busy, most, perDomain }) {
+          const busyDomains = [...busy.keys()]
+          const busyCounts = [...busy.values()]
+          return yield* requestable(yield* claims.due({ most, perDomain, busyDomains, busyCounts }))
+        },
+        Effect.catchTag("SchemaError", Effect.die)
+      )
+
+      const claimProbes: DeliveryQueue["Service"]["claimProbes"] = Effect.fn("DeliveryQueue.claimProbes")(
+        function* (most) {
+          return yield* requestable(yield* claims.probes(most))
+        },
+        Effect.catchTag("SchemaError", Effect.die)
+      )
+
       const giveBack = Effect.fn("DeliveryQueue.giveBack")(
-        (claimed: Claimed) => sql`
+        ({ attempt, eventId }: Lease) => sql`
           UPDATE deliveries SET leased_until = NULL, attempts = attempts - 1
-          WHERE event_id = ${claimed.eventId} AND attempts = ${claimed.attempt} AND status = 'pending'
+          WHERE event_id = ${eventId} AND attempts = ${attempt} AND status = 'pending'
         `,
         Effect.asVoid
       )
 
-      return DeliveryQueue.of({ claim, settle, giveBack })
+      return DeliveryQueue.of({ claim, claimProbes, settle, giveBack, oldestDueSeconds: claims.oldestDueSeconds })
     })
   ).pipe(Layer.provide([SecretsKey.layer, NodeCrypto.layer]))
 }
+
+/** An attempt that came to nothing before anybody was asked. */
+export const unasked = (error: string): Outcome => ({
+  statusCode: null,
+  error,
+  durationMs: 0,
+  responseBody: null,
+  retryAfter: null
+})
 
 /** `Retry-After` of a 429 or 503, in seconds or as a date (RFC 9110, section 10.2.3); anything else is no wish at all. */
 const askedWait = Effect.fnUntraced(function* ({ retryAfter, statusCode }: Outcome) {

@@ -1,12 +1,16 @@
-import { DateTime, Effect, FiberSet, Latch, Layer, Metric, Stream } from "effect"
+import { DateTime, Effect, FiberSet, Latch, Layer, Metric, Schedule, Semaphore, Stream } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
 import type { DomainId } from "../model/Domain.ts"
 import { EventFeed } from "../reading/EventFeed.ts"
 import * as Settings from "../Settings.ts"
-import { type Claimed, DeliveryQueue } from "./DeliveryQueue.ts"
+import { type Claimed, DeliveryQueue, unasked } from "./DeliveryQueue.ts"
 import { WebhookSender } from "./WebhookSender.ts"
 
 /** Most deliveries one claim takes, each with its payload. */
 const mostPerClaim = 64
+
+/** How often paused webhooks are looked for that are to be tried. */
+const probesEvery = "5 seconds"
 
 const attempts = Metric.counter("inlet_delivery_attempts_total", { description: "Webhook requests by outcome" })
 const durations = Metric.histogram("inlet_delivery_seconds", {
@@ -26,10 +30,20 @@ export const layer = Layer.effectDiscard(
     const busy = new Map<DomainId, number>()
     let inFlight = 0
     const dueSoon = yield* Latch.make(false)
+    // One claim at a time knows how much room there is.
+    const claiming = yield* Semaphore.make(1)
 
     const deliver = Effect.fn("DeliveryWorker.deliver")(function* (claimed: Claimed) {
       const requestedAt = yield* DateTime.now
-      const outcome = yield* sender.send(claimed)
+      const outcome = yield* sender.send(claimed).pipe(
+        // What can't be asked for is a failure like any other: tried again by the schedule, and dead in the end.
+        Effect.catchDefect((defect) =>
+          Effect.as(
+            Effect.logError("A webhook request could not be made", defect),
+            unasked("the request could not be made")
+          )
+        )
+      )
       const label = outcome.error === null ? "delivered" : outcome.statusCode === null ? "no_answer" : "refused"
       yield* Metric.update(Metric.withAttributes(attempts, { outcome: label }), 1)
       yield* Metric.update(durations, outcome.durationMs / 1_000)
@@ -66,21 +80,22 @@ export const layer = Layer.effectDiscard(
         Effect.annotateLogs({ event_id: claimed.eventId, domain_id: claimed.domainId, attempt: claimed.attempt })
       )
 
-    /** Returns whether more may be due. Not to be interrupted between claiming and beginning. */
-    const claimAndBegin = Effect.gen(function* () {
-      const most = Math.min(mostPerClaim, concurrency - inFlight)
-      if (most <= 0) return false
-      const claimed = yield* queue.claim({ most, perDomain: concurrencyPerDomain, busy })
-      for (const delivery of claimed) {
-        begin(delivery)
-        yield* FiberSet.run(requests, Effect.interruptible(attempt(delivery)))
-      }
-      return claimed.length === most
-    }).pipe(Effect.uninterruptible)
+    /** Returns whether there may be more. Not to be interrupted between claiming and beginning. */
+    const claimAndBegin = (claim: (most: number) => Effect.Effect<ReadonlyArray<Claimed>, SqlError>) =>
+      Effect.gen(function* () {
+        const most = Math.min(mostPerClaim, concurrency - inFlight)
+        if (most <= 0) return false
+        const claimed = yield* claim(most)
+        for (const delivery of claimed) {
+          begin(delivery)
+          yield* FiberSet.run(requests, Effect.interruptible(attempt(delivery)))
+        }
+        return claimed.length === most
+      }).pipe(claiming.withPermits(1), Effect.uninterruptible)
 
     const round = Effect.gen(function* () {
       yield* dueSoon.close
-      const more = yield* claimAndBegin
+      const more = yield* claimAndBegin((most) => queue.claim({ most, perDomain: concurrencyPerDomain, busy }))
       // An announcement or a free place ends the wait; what falls due by itself is found after a second.
       if (!more) yield* Effect.timeoutOption(dueSoon.await, "1 second")
     }).pipe(
@@ -89,9 +104,14 @@ export const layer = Layer.effectDiscard(
       )
     )
 
+    const probes = claimAndBegin(queue.claimProbes).pipe(
+      Effect.catchCause((cause) => Effect.logError("Looking for paused webhooks failed", cause))
+    )
+
     // In this order, so that on shutdown claiming stops first, then requests get their time, then they are given back.
     yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeoutOption(FiberSet.awaitEmpty(requests), "20 seconds")))
     yield* Effect.forkScoped(Stream.runForEach(feed.announcements, () => dueSoon.open))
+    yield* Effect.forkScoped(Effect.repeat(probes, Schedule.spaced(probesEvery)))
     yield* Effect.forkScoped(Effect.forever(round))
   })
 )

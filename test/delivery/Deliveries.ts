@@ -52,6 +52,29 @@ export const pending = Effect.fnUntraced(function* (domainId: DomainId, count: n
   return ids
 }, Effect.provide(NodeCrypto.layer))
 
+/** The same in numbers that no list of ids is made of, each with 2 KiB of payload. */
+export const backlog = Effect.fnUntraced(function* (domainId: DomainId, count: number) {
+  const sql = yield* SqlClient.SqlClient
+  const [email] = yield* sql<{ readonly id: string }>`
+    INSERT INTO inbound_emails (
+      id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state
+    )
+    VALUES (gen_random_uuid(), ${domainId}, now(), ''::bytea, '', 'sender.example', '127.0.0.1', '{}', 'read')
+    RETURNING id
+  `
+  yield* sql`
+    WITH inserted AS (
+      INSERT INTO events (id, domain_id, inbound_email_id, position, recipient, sender, received_at, payload)
+      SELECT gen_random_uuid(), ${domainId}, ${email?.id}, number, 'a@b.example', 'c@d.example', now(),
+        json_build_object('text', repeat('x', 2048))::text
+      FROM generate_series(1, ${count}::int) AS number
+      RETURNING id, domain_id, position
+    )
+    INSERT INTO deliveries (event_id, domain_id, position, status, due_at)
+    SELECT id, domain_id, position, 'pending', now() - interval '1 hour' FROM inserted
+  `
+})
+
 /** How a delivery stands in the table. */
 export const delivery = Effect.fnUntraced(function* (eventId: EventId) {
   const sql = yield* SqlClient.SqlClient
@@ -85,10 +108,31 @@ export const attempts = Effect.fnUntraced(function* (eventId: EventId) {
   `
 })
 
-/** Lets a time go by for everything that is due or leased. */
+/** Lets a time go by for everything that is due or leased, and for every webhook that fails. */
 export const pass = Effect.fnUntraced(function* (time: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
-    UPDATE deliveries SET due_at = due_at - ${time}::interval, leased_until = leased_until - ${time}::interval
+    UPDATE deliveries SET
+      due_at = due_at - ${time}::interval,
+      leased_until = leased_until - ${time}::interval,
+      claimed_at = claimed_at - ${time}::interval
   `
+  yield* sql`
+    UPDATE domains SET
+      webhook_failing_since = webhook_failing_since - ${time}::interval,
+      webhook_paused_at = webhook_paused_at - ${time}::interval,
+      webhook_probe_at = webhook_probe_at - ${time}::interval
+    WHERE webhook_failing_since IS NOT NULL
+  `
+})
+
+/** How a webhook stands in the table. */
+export const webhook = Effect.fnUntraced(function* (domainId: DomainId) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly failing: boolean; readonly paused: boolean; readonly probeIn: number | null }>`
+    SELECT webhook_failing_since IS NOT NULL AS failing, webhook_paused_at IS NOT NULL AS paused,
+      extract(epoch FROM webhook_probe_at - now())::float8 AS probe_in
+    FROM domains WHERE id = ${domainId}
+  `
+  return row ?? (yield* Effect.die(`no domain ${domainId}`))
 })

@@ -1,50 +1,15 @@
-import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import { Array, Clock, ConfigProvider, DateTime, Effect, FileSystem, Layer, Redacted } from "effect"
+import { Array, Clock, DateTime, Effect, Layer, Logger, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Claimed, DeliveryQueue } from "../../src/delivery/DeliveryQueue.ts"
-import type { Outcome } from "../../src/delivery/WebhookSender.ts"
+import { DeliveryQueue } from "../../src/delivery/DeliveryQueue.ts"
+import { Domains } from "../../src/domains/Domains.ts"
 import type { DomainId } from "../../src/model/Domain.ts"
-import { Workspaces } from "../../src/workspaces/Workspaces.ts"
+import { RawStore } from "../../src/providers/RawStore.ts"
 import * as TestDatabase from "../TestDatabase.ts"
 import * as Deliveries from "./Deliveries.ts"
+import * as Queues from "./Queues.ts"
 
 const url = "http://hooks.example/inbound"
-
-const settings = (env: Record<string, string>) => Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
-
-/** A queue of its own over the one database, as another process would have it. */
-const queueWith = (env: Record<string, string>) =>
-  Layer.unwrap(
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-test-" })
-      return Layer.mergeAll(DeliveryQueue.layer, Workspaces.layer).pipe(
-        settings({ DATA_DIR: folder, SECRETS_KEY: Buffer.alloc(32, 5).toString("base64"), ...env })
-      )
-    })
-  ).pipe(Layer.provide(NodeServices.layer), Layer.fresh)
-
-const answered = (statusCode: number, retryAfter: string | null = null): Outcome => ({
-  statusCode,
-  error: statusCode >= 200 && statusCode < 300 ? null : `the webhook answered ${statusCode}`,
-  durationMs: 12,
-  responseBody: "said",
-  retryAfter
-})
-
-const claimUpTo = Effect.fnUntraced(function* (
-  most: number,
-  { busy = new Map<DomainId, number>(), perDomain = 1_000 } = {}
-) {
-  const queue = yield* DeliveryQueue
-  return yield* queue.claim({ most, perDomain, busy })
-})
-
-const settle = Effect.fnUntraced(function* (claimed: Claimed, outcome: Outcome) {
-  const queue = yield* DeliveryQueue
-  yield* queue.settle(claimed, outcome, yield* DateTime.now)
-})
 
 /** What is left over from another test is none of this one's business. */
 const onlyMine = Effect.fnUntraced(function* (count: number, webhookUrl: string | null = url) {
@@ -60,18 +25,45 @@ const one = Effect.fnUntraced(function* (env: Record<string, string> = {}) {
     domain,
     ids: [id]
   } = yield* onlyMine(1)
-  const [claimed] = yield* claimUpTo(1).pipe(Effect.provide(queueWith(env)))
+  const [claimed] = yield* Queues.claimUpTo(1).pipe(Effect.provide(Queues.layer(env)))
   return id === undefined || claimed === undefined ? yield* Effect.die("nothing to claim") : { domain, id, claimed }
 })
 
-layer(queueWith({}).pipe(Layer.provideMerge(TestDatabase.layer)), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})("DeliveryQueue", (it) => {
+/** Runs as a process whose clock is off. */
+const withClockOff = (minutes: number) =>
+  Effect.updateService(Clock.Clock, (clock): Clock.Clock => {
+    const millis = minutes * 60_000
+    return {
+      ...clock,
+      sleep: (duration) => clock.sleep(duration),
+      currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
+      currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + millis),
+      currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + BigInt(millis) * 1_000_000n,
+      currentTimeNanos: Effect.map(clock.currentTimeNanos, (now) => now + BigInt(millis) * 1_000_000n)
+    }
+  })
+
+/** Loses the worker that holds it, and lets the lease run out. */
+const lose = Effect.fnUntraced(function* () {
+  const [claimed] = yield* Queues.claimUpTo(1)
+  yield* Deliveries.pass("61 seconds")
+  return claimed
+})
+
+layer(
+  Layer.merge(Queues.layer(), Domains.layer.pipe(Layer.provide(RawStore.layerMemory))).pipe(
+    Layer.provideMerge(TestDatabase.layer),
+    Layer.provideMerge(Logger.layer([]))
+  ),
+  {
+    excludeTestServices: true,
+    timeout: "60 seconds"
+  }
+)("DeliveryQueue", (it) => {
   it.effect("hands out what is due, oldest first, with all that a request needs", () =>
     Effect.gen(function* () {
       const { domain, ids } = yield* onlyMine(5)
-      const claimed = yield* claimUpTo(3)
+      const claimed = yield* Queues.claimUpTo(3)
       assert.sameMembers(
         claimed.map(({ eventId }) => eventId),
         ids.slice(0, 3)
@@ -88,11 +80,11 @@ layer(queueWith({}).pipe(Layer.provideMerge(TestDatabase.layer)), {
   it.effect("hands nothing out twice, however many ask at once", () =>
     Effect.gen(function* () {
       const { ids } = yield* onlyMine(60)
-      const rounds = yield* Effect.replicateEffect(claimUpTo(10), 12, { concurrency: "unbounded" })
+      const rounds = yield* Effect.replicateEffect(Queues.claimUpTo(10), 12, { concurrency: "unbounded" })
       const claimed = rounds.flat().map(({ eventId }) => eventId)
       assert.lengthOf(claimed, new Set(claimed).size)
       // Who asks in the same moment may be left with less, never with somebody else's.
-      const rest = (yield* claimUpTo(1_000)).map(({ eventId }) => eventId)
+      const rest = (yield* Queues.claimUpTo(1_000)).map(({ eventId }) => eventId)
       assert.sameMembers([...claimed, ...rest], ids)
     })
   )
@@ -102,7 +94,7 @@ layer(queueWith({}).pipe(Layer.provideMerge(TestDatabase.layer)), {
       const { id } = yield* one()
       assert.closeTo((yield* Deliveries.delivery(id)).leasedFor ?? Number.NaN, 60, 5)
       yield* Deliveries.pass("50 seconds")
-      assert.deepStrictEqual(yield* claimUpTo(10), [])
+      assert.deepStrictEqual(yield* Queues.claimUpTo(10), [])
     })
   )
 
@@ -119,11 +111,11 @@ layer(queueWith({}).pipe(Layer.provideMerge(TestDatabase.layer)), {
       const second = yield* Deliveries.domain(url)
       yield* Deliveries.pending(second.id, 20)
 
-      const claimed = yield* claimUpTo(100, { perDomain: 5, busy: new Map([[first.id, 3]]) })
+      const claimed = yield* Queues.claimUpTo(100, { perDomain: 5, busy: new Map([[first.id, 3]]) })
       const of = (domainId: DomainId) => claimed.filter((delivery) => delivery.domainId === domainId).length
       assert.strictEqual(of(first.id), 2)
       assert.strictEqual(of(second.id), 5)
-      const none = yield* claimUpTo(100, {
+      const none = yield* Queues.claimUpTo(100, {
         perDomain: 5,
         busy: new Map([
           [first.id, 5],
@@ -139,7 +131,7 @@ layer(queueWith({}).pipe(Layer.provideMerge(TestDatabase.layer)), {
       const { domain: hung } = yield* onlyMine(500)
       const healthy = yield* Deliveries.domain(url)
       const [id] = yield* Deliveries.pending(healthy.id, 1)
-      const claimed = yield* claimUpTo(8, { perDomain: 16, busy: new Map([[hung.id, 16]]) })
+      const claimed = yield* Queues.claimUpTo(8, { perDomain: 16, busy: new Map([[hung.id, 16]]) })
       assert.deepStrictEqual(
         claimed.map(({ eventId }) => eventId),
         id === undefined ? [] : [id]
@@ -152,19 +144,19 @@ layer(queueWith({}).pipe(Layer.provideMerge(TestDatabase.layer)), {
       const sql = yield* SqlClient.SqlClient
       const { domain } = yield* onlyMine(1)
       yield* sql`UPDATE deliveries SET due_at = now() + interval '1 second'`
-      assert.deepStrictEqual(yield* claimUpTo(10), [])
+      assert.deepStrictEqual(yield* Queues.claimUpTo(10), [])
 
       yield* sql`UPDATE deliveries SET due_at = now()`
       yield* sql`UPDATE domains SET status_before = status, status = 'disabled' WHERE id = ${domain.id}`
-      assert.deepStrictEqual(yield* claimUpTo(10), [])
+      assert.deepStrictEqual(yield* Queues.claimUpTo(10), [])
 
       yield* sql`
         UPDATE domains SET status = status_before, status_before = NULL, webhook_url = NULL WHERE id = ${domain.id}
       `
-      assert.deepStrictEqual(yield* claimUpTo(10), [])
+      assert.deepStrictEqual(yield* Queues.claimUpTo(10), [])
 
       yield* sql`UPDATE domains SET webhook_url = ${url} WHERE id = ${domain.id}`
-      assert.lengthOf(yield* claimUpTo(10), 1)
+      assert.lengthOf(yield* Queues.claimUpTo(10), 1)
     })
   )
 
@@ -172,7 +164,7 @@ layer(queueWith({}).pipe(Layer.provideMerge(TestDatabase.layer)), {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { claimed, domain, id } = yield* one()
-      yield* settle(claimed, answered(204))
+      yield* Queues.settle(claimed, Queues.answered(204))
 
       const delivery = yield* Deliveries.delivery(id)
       assert.deepInclude(delivery, { status: "delivered", attempts: 1, leasedFor: null, lastError: null })
@@ -186,7 +178,7 @@ layer(queueWith({}).pipe(Layer.provideMerge(TestDatabase.layer)), {
       assert.strictEqual(rows[0]?.status, "live")
       assert.instanceOf(rows[0]?.liveAt, Date)
       yield* Deliveries.pass("1 year")
-      assert.deepStrictEqual(yield* claimUpTo(10), [])
+      assert.deepStrictEqual(yield* Queues.claimUpTo(10), [])
     })
   )
 
@@ -194,7 +186,7 @@ layer(queueWith({}).pipe(Layer.provideMerge(TestDatabase.layer)), {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { claimed, domain, id } = yield* one()
-      yield* settle(claimed, answered(500))
+      yield* Queues.settle(claimed, Queues.answered(500))
 
       const delivery = yield* Deliveries.delivery(id)
       assert.deepInclude(delivery, { status: "pending", attempts: 1, leasedFor: null, deliveredAt: null })
@@ -203,9 +195,9 @@ layer(queueWith({}).pipe(Layer.provideMerge(TestDatabase.layer)), {
       assert.isAtMost(delivery.dueIn, 6)
       const rows = yield* sql<{ readonly status: string }>`SELECT status FROM domains WHERE id = ${domain.id}`
       assert.strictEqual(rows[0]?.status, "mx_pending")
-      assert.deepStrictEqual(yield* claimUpTo(10), [])
+      assert.deepStrictEqual(yield* Queues.claimUpTo(10), [])
       yield* Deliveries.pass("6 seconds")
-      const [again] = yield* claimUpTo(10)
+      const [again] = yield* Queues.claimUpTo(10)
       assert.deepInclude(again, { eventId: id, attempt: 2, attemptOfBudget: 2 })
     })
   )
@@ -217,21 +209,21 @@ layer(queueWith({}).pipe(Layer.provideMerge(TestDatabase.layer)), {
       if (id === undefined) return assert.fail("no delivery")
       const waits: Array<number> = []
       for (const attempt of Array.range(1, 11)) {
-        const [claimed] = yield* claimUpTo(1)
+        const [claimed] = yield* Queues.claimUpTo(1)
         if (claimed === undefined) return assert.fail(`attempt ${attempt} was not due`)
         assert.strictEqual(claimed.attempt, attempt)
-        yield* settle(claimed, answered(500))
+        yield* Queues.settle(claimed, Queues.answered(500))
         const { dueIn, status } = yield* Deliveries.delivery(id)
         assert.strictEqual(status, attempt === 11 ? "dead" : "pending")
         waits.push(dueIn)
-        yield* Deliveries.pass("2 days")
+        yield* Deliveries.pass(`${Math.ceil(dueIn)} seconds`)
       }
       const documented = [5, 60, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]
       documented.forEach((wait, index) => {
         assert.isAtLeast(waits[index] ?? Number.NaN, wait * 0.8 - 2)
         assert.isAtMost(waits[index] ?? Number.NaN, wait * 1.2)
       })
-      assert.deepStrictEqual(yield* claimUpTo(10), [])
+      assert.deepStrictEqual(yield* Queues.claimUpTo(10), [])
       const listed = yield* Deliveries.attempts(id)
       assert.deepStrictEqual(
         listed.map(({ attempt }) => attempt),
@@ -244,7 +236,7 @@ layer(queueWith({}).pipe(Layer.provideMerge(TestDatabase.layer)), {
   it.effect("gives up at once after a 410", () =>
     Effect.gen(function* () {
       const { claimed, id } = yield* one()
-      yield* settle(claimed, answered(410))
+      yield* Queues.settle(claimed, Queues.answered(410))
       assert.deepInclude(yield* Deliveries.delivery(id), {
         status: "dead",
         attempts: 1,
@@ -290,7 +282,7 @@ layer(queueWith({}).pipe(Layer.provideMerge(TestDatabase.layer)), {
     it.effect(`honours Retry-After ${says}`, () =>
       Effect.gen(function* () {
         const { claimed, id } = yield* one()
-        yield* settle(claimed, answered(status, yield* asked))
+        yield* Queues.settle(claimed, Queues.answered(status, yield* asked))
         const { dueIn, status: state } = yield* Deliveries.delivery(id)
         assert.strictEqual(state, "pending")
         assert.isAtLeast(dueIn, waits[0] - 1.5)
@@ -302,7 +294,7 @@ layer(queueWith({}).pipe(Layer.provideMerge(TestDatabase.layer)), {
   it.effect("lets Retry-After buy no attempt beyond the last", () =>
     Effect.gen(function* () {
       const { claimed, id } = yield* one()
-      yield* settle({ ...claimed, attemptOfBudget: 11 }, answered(503, "60"))
+      yield* Queues.settle({ ...claimed, attemptOfBudget: 11 }, Queues.answered(503, "60"))
       assert.strictEqual((yield* Deliveries.delivery(id)).status, "dead")
     })
   )
@@ -311,7 +303,7 @@ layer(queueWith({}).pipe(Layer.provideMerge(TestDatabase.layer)), {
     Effect.gen(function* () {
       const { id } = yield* one()
       yield* Deliveries.pass("61 seconds")
-      const [taken] = yield* claimUpTo(1).pipe(Effect.provide(queueWith({})))
+      const [taken] = yield* Queues.claimUpTo(1).pipe(Effect.provide(Queues.layer()))
       assert.deepInclude(taken, { eventId: id, attempt: 2, attemptOfBudget: 2 })
       assert.deepStrictEqual(yield* Deliveries.attempts(id), [
         { attempt: 1, ok: false, statusCode: null, error: "the worker stopped before it knew the answer", url }
@@ -319,23 +311,23 @@ layer(queueWith({}).pipe(Layer.provideMerge(TestDatabase.layer)), {
     })
   )
 
-  for (const outcome of [answered(200), answered(500), answered(410)]) {
+  for (const outcome of [Queues.answered(200), Queues.answered(500), Queues.answered(410)]) {
     it.effect(`changes nothing when a worker that lost its lease brings a late ${outcome.statusCode}`, () =>
       Effect.gen(function* () {
         const { claimed: lost, id } = yield* one()
         yield* Deliveries.pass("61 seconds")
-        const [taken] = yield* claimUpTo(1)
+        const [taken] = yield* Queues.claimUpTo(1)
         if (taken === undefined) return assert.fail("the lease was not taken over")
         const before = yield* Deliveries.delivery(id)
 
-        yield* settle(lost, outcome)
+        yield* Queues.settle(lost, outcome)
         const { dueIn: _, leasedFor, ...after } = yield* Deliveries.delivery(id)
         assert.deepInclude(before, after)
         assert.closeTo(leasedFor ?? Number.NaN, 60, 5)
         // What the lost attempt was answered is told all the same.
         assert.deepInclude((yield* Deliveries.attempts(id))[0], { attempt: 1, statusCode: outcome.statusCode })
 
-        yield* settle(taken, answered(200))
+        yield* Queues.settle(taken, Queues.answered(200))
         assert.deepInclude(yield* Deliveries.delivery(id), { status: "delivered", attempts: 2 })
       })
     )
@@ -347,7 +339,7 @@ layer(queueWith({}).pipe(Layer.provideMerge(TestDatabase.layer)), {
       const { claimed, id } = yield* one()
       yield* queue.giveBack(claimed)
       assert.deepInclude(yield* Deliveries.delivery(id), { status: "pending", attempts: 0, leasedFor: null })
-      const [again] = yield* claimUpTo(1)
+      const [again] = yield* Queues.claimUpTo(1)
       assert.deepInclude(again, { eventId: id, attempt: 1, attemptOfBudget: 1 })
       assert.deepStrictEqual(yield* Deliveries.attempts(id), [])
     })
@@ -358,11 +350,140 @@ layer(queueWith({}).pipe(Layer.provideMerge(TestDatabase.layer)), {
       const queue = yield* DeliveryQueue
       const { claimed: lost, id } = yield* one()
       yield* Deliveries.pass("61 seconds")
-      const taken = yield* claimUpTo(1)
+      const taken = yield* Queues.claimUpTo(1)
       assert.lengthOf(taken, 1)
       yield* queue.giveBack(lost)
       assert.deepInclude(yield* Deliveries.delivery(id), { status: "pending", attempts: 2 })
-      assert.deepStrictEqual(yield* claimUpTo(1), [])
+      assert.deepStrictEqual(yield* Queues.claimUpTo(1), [])
+    })
+  )
+
+  it.effect(
+    "tells of an attempt that nobody finished when it began and where it went, though the URL has changed",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const domains = yield* Domains
+        const { domain, id } = yield* one()
+        yield* domains.setWebhook({ workspaceId: domain.workspaceId, id: domain.id }, `${url}/second`)
+        yield* domains.setWebhook({ workspaceId: domain.workspaceId, id: domain.id }, `${url}/third`)
+        // As a restart of the embedded database frees it, long before its lease would have ended.
+        yield* sql`UPDATE deliveries SET leased_until = now(), claimed_at = now() - interval '7 seconds'`
+        yield* Queues.claimUpTo(1)
+        const rows = yield* sql<{ readonly url: string; readonly age: number }>`
+        SELECT url, extract(epoch FROM now() - requested_at)::float8 AS age FROM delivery_attempts WHERE event_id = ${id}
+      `
+        assert.deepStrictEqual(
+          rows.map(({ url }) => url),
+          [url]
+        )
+        assert.closeTo(rows[0]?.age ?? Number.NaN, 7, 2)
+
+        yield* Deliveries.pass("61 seconds")
+        yield* Queues.claimUpTo(1)
+        assert.deepStrictEqual(
+          (yield* Deliveries.attempts(id)).map(({ url }) => url),
+          [url, `${url}/third`]
+        )
+      })
+  )
+
+  it.effect("lets a delivery wait that has lost three workers, and gives it up when it goes on like that", () =>
+    Effect.gen(function* () {
+      const { ids } = yield* onlyMine(1)
+      const [id] = ids
+      if (id === undefined) return assert.fail("no delivery")
+      for (const attempt of [1, 2, 3]) assert.deepInclude(yield* lose(), { attempt })
+      assert.deepStrictEqual(yield* Queues.claimUpTo(10), [])
+      const waiting = yield* Deliveries.delivery(id)
+      assert.deepInclude(waiting, {
+        status: "pending",
+        attempts: 3,
+        leasedFor: null,
+        lastError: "3 workers stopped before they knew the answer"
+      })
+      assert.closeTo(waiting.dueIn, 300, 61)
+
+      for (const attempt of Array.range(4, 11)) {
+        yield* Deliveries.pass("2 days")
+        assert.deepInclude(yield* lose(), { attempt })
+        assert.deepStrictEqual(yield* Queues.claimUpTo(10), [])
+      }
+      assert.deepInclude(yield* Deliveries.delivery(id), {
+        status: "dead",
+        attempts: 11,
+        lastError: "11 workers stopped before they knew the answer"
+      })
+      assert.lengthOf(yield* Deliveries.attempts(id), 11)
+    })
+  )
+
+  it.effect("hands out the others beside one that can't be signed, which fails like any other", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { domain, ids } = yield* onlyMine(1)
+      const sound = yield* Deliveries.domain(url)
+      const [well] = yield* Deliveries.pending(sound.id, 1)
+      yield* sql`UPDATE workspaces SET signing_secret = 'tampered with'::bytea WHERE id = ${domain.workspaceId}`
+      const claimed = yield* Queues.claimUpTo(10)
+      assert.deepStrictEqual(
+        claimed.map(({ eventId }) => eventId),
+        well === undefined ? [] : [well]
+      )
+      const [broken] = ids
+      if (broken === undefined) return assert.fail("no delivery")
+      const delivery = yield* Deliveries.delivery(broken)
+      assert.deepInclude(delivery, {
+        status: "pending",
+        attempts: 1,
+        leasedFor: null,
+        lastError: "the signing secret can't be opened"
+      })
+      assert.closeTo(delivery.dueIn, 5, 2)
+    })
+  )
+
+  it.effect("writes down whatever a webhook made of its error", () =>
+    Effect.gen(function* () {
+      const { claimed, id } = yield* one()
+      const error = `no valid answer (\u0000\ud800${"x".repeat(100_000)})`
+      yield* Queues.settle(claimed, { ...Queues.answered(500), statusCode: null, error })
+      const { lastError } = yield* Deliveries.delivery(id)
+      assert.match(lastError ?? "", /^no valid answer \(\ufffdx{900,}$/)
+    })
+  )
+
+  for (const minutes of [-10, 10]) {
+    it.effect(`goes by the database's clock where its own is off by ${minutes} minutes`, () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { ids } = yield* onlyMine(1)
+        const [id] = ids
+        if (id === undefined) return assert.fail("no delivery")
+        yield* sql`UPDATE deliveries SET due_at = now() + interval '5 minutes'`
+        assert.deepStrictEqual(yield* withClockOff(minutes)(Queues.claimUpTo(1)), [])
+
+        yield* sql`UPDATE deliveries SET due_at = now()`
+        const [claimed] = yield* withClockOff(minutes)(Queues.claimUpTo(1))
+        if (claimed === undefined) return assert.fail("nothing to claim")
+        assert.closeTo((yield* Deliveries.delivery(id)).leasedFor ?? Number.NaN, 60, 5)
+        assert.deepStrictEqual(yield* Queues.claimUpTo(1), [])
+
+        yield* withClockOff(minutes)(Queues.settle(claimed, Queues.answered(500)))
+        assert.closeTo((yield* Deliveries.delivery(id)).dueIn, 5, 2)
+      })
+    )
+  }
+
+  it.effect("tells how long the oldest has been due that could go out", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { oldestDueSeconds } = yield* DeliveryQueue
+      const { domain } = yield* onlyMine(2)
+      yield* Deliveries.pass("10 minutes")
+      assert.closeTo(yield* oldestDueSeconds, 660, 5)
+      yield* sql`UPDATE domains SET status_before = status, status = 'disabled' WHERE id = ${domain.id}`
+      assert.strictEqual(yield* oldestDueSeconds, 0)
     })
   )
 })

@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import { Array, Clock, ConfigProvider, Effect, FileSystem, Layer } from "effect"
+import { Array, Clock, ConfigProvider, Effect, FileSystem, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { DeliveryQueue } from "../../src/delivery/DeliveryQueue.ts"
 import * as DeliveryWorker from "../../src/delivery/DeliveryWorker.ts"
 import { WebhookSender } from "../../src/delivery/WebhookSender.ts"
 import { DomainId } from "../../src/model/Domain.ts"
+import * as Resolver from "../../src/providers/Resolver.ts"
 import { EventFeed } from "../../src/reading/EventFeed.ts"
 import { Workspaces } from "../../src/workspaces/Workspaces.ts"
 import { eventually } from "../Eventually.ts"
@@ -30,10 +31,11 @@ const settings = (env: Record<string, string>) =>
   )
 
 /** A worker of its own over the one database, as another process would have it. */
-const startWorker = (env: Record<string, string> = {}) =>
+const startWorker = (env: Record<string, string> = {}, sender: typeof WebhookSender.layer = WebhookSender.layer) =>
   Layer.build(
     DeliveryWorker.layer.pipe(
-      Layer.provide([DeliveryQueue.layer, WebhookSender.layer, EventFeed.layer]),
+      Layer.provide([DeliveryQueue.layer, sender, EventFeed.layer]),
+      Layer.provide(Resolver.layer),
       settings(env),
       Layer.fresh
     )
@@ -113,6 +115,29 @@ layer(Workspaces.layer.pipe(settings({}), Layer.provideMerge(TestDatabase.layer)
       assert.strictEqual(most.get("all"), 7)
       for (const path of ["/a", "/b", "/c"]) assert.strictEqual(most.get(path), 3)
       assert.lengthOf(yield* receiver.all, 60)
+    })
+  )
+
+  it.effect("takes a request that can't be made for a failure, and goes on with the others", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      const [poison] = yield* backlog(receiver, "/poison", 1)
+      const [sound] = yield* backlog(receiver, "/sound", 1)
+      if (poison === undefined || sound === undefined) return assert.fail("no deliveries")
+      const sender = Layer.effect(
+        WebhookSender,
+        Effect.map(WebhookSender, ({ send }) => ({
+          send: (options: Parameters<typeof send>[0]) =>
+            options.eventId === poison ? Effect.die(new Error("a header no request can have")) : send(options)
+        }))
+      ).pipe(Layer.provide(WebhookSender.layer))
+      yield* startWorker({ WEBHOOK_RETRY_DELAYS: "10ms,10ms" }, sender).pipe(Effect.provide(Logger.layer([])))
+
+      yield* eventually(Deliveries.delivery(sound), ({ status }) => status === "delivered")
+      const dead = yield* eventually(Deliveries.delivery(poison), ({ status }) => status === "dead")
+      assert.deepInclude(dead, { attempts: 3, leasedFor: null, lastError: "the request could not be made" })
+      assert.lengthOf(yield* Deliveries.attempts(poison), 3)
+      yield* SqlClient.SqlClient.use((sql) => sql`DELETE FROM deliveries`)
     })
   )
 

@@ -1,0 +1,157 @@
+import { Duration, Effect, Schema } from "effect"
+import { type SqlClient, SqlSchema, type Statement } from "effect/sql"
+import { DomainId } from "../model/Domain.ts"
+import { EventId } from "../model/InboundEvent.ts"
+import { WorkspaceId } from "../model/Workspace.ts"
+import * as Pausing from "./Pausing.ts"
+
+/** A delivery that has been leased. */
+const Row = Schema.Struct({
+  eventId: EventId,
+  domainId: DomainId,
+  attempts: Schema.Int,
+  spent: Schema.Int,
+  /** Somebody else held it before, whose lease ran out. */
+  takenOver: Schema.Boolean,
+  url: Schema.String,
+  payload: Schema.String,
+  workspaceId: WorkspaceId,
+  signingSecret: Schema.Uint8Array,
+  previousSigningSecret: Schema.NullOr(Schema.Uint8Array)
+})
+export type Row = typeof Row.Type
+
+/** The statements that lease deliveries. Due times and leases go by the database's clock. */
+export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
+  const isFree = sql`status = 'pending' AND (leased_until IS NULL OR leased_until <= now())`
+
+  // Domain by domain through the index, so that the backlog of one, paused or not, is never read
+  // through to find another's mail.
+  const waiting = sql`
+    waiting AS (
+      (SELECT domain_id FROM deliveries WHERE status = 'pending' ORDER BY domain_id LIMIT 1)
+      UNION ALL
+      SELECT (
+        SELECT deliveries.domain_id FROM deliveries
+        WHERE status = 'pending' AND deliveries.domain_id > waiting.domain_id
+        ORDER BY deliveries.domain_id LIMIT 1
+      )
+      FROM waiting WHERE waiting.domain_id IS NOT NULL
+    ), ready AS (
+      SELECT domains.id, domains.webhook_url, domains.workspace_id, oldest.due_at
+      FROM waiting
+      JOIN domains ON domains.id = waiting.domain_id
+        AND domains.status <> 'disabled' AND domains.webhook_url IS NOT NULL AND domains.webhook_paused_at IS NULL
+      CROSS JOIN LATERAL (
+        SELECT due_at FROM deliveries
+        WHERE deliveries.domain_id = waiting.domain_id AND ${isFree} AND due_at <= now()
+        ORDER BY due_at LIMIT 1
+      ) AS oldest
+    )
+  `
+
+  /**
+   * Leases what `due` names. An expired lease that is taken over leaves a row behind,
+   * so that the attempt nobody finished is listed too.
+   */
+  const lease = (due: Statement.Fragment) => sql`
+    WITH RECURSIVE ${due}, lost AS (
+      INSERT INTO delivery_attempts (id, event_id, domain_id, attempt, url, requested_at, ok, error)
+      SELECT gen_random_uuid(), due.event_id, events.domain_id, due.attempts,
+        coalesce(due.claimed_url, due.webhook_url),
+        coalesce(due.claimed_at, due.leased_until - make_interval(secs => ${leaseSeconds})),
+        false, 'the worker stopped before it knew the answer'
+      FROM due JOIN events ON events.id = due.event_id
+      WHERE due.leased_until IS NOT NULL
+      ON CONFLICT (event_id, attempt) DO NOTHING
+    )
+    UPDATE deliveries SET
+      attempts = deliveries.attempts + 1,
+      -- A probe may come before its time; should its worker stop, it is due.
+      due_at = least(deliveries.due_at, now()),
+      leased_until = now() + make_interval(secs => ${leaseSeconds}),
+      claimed_at = now(),
+      claimed_url = NULL
+    FROM due
+    JOIN events ON events.id = due.event_id
+    JOIN workspaces ON workspaces.id = due.workspace_id
+    WHERE deliveries.event_id = due.event_id
+    RETURNING deliveries.event_id, deliveries.domain_id, deliveries.attempts, deliveries.spent,
+      due.leased_until IS NOT NULL AS taken_over, due.webhook_url AS url, events.payload,
+      workspaces.id AS workspace_id, workspaces.signing_secret,
+      CASE WHEN workspaces.previous_secret_until > now() THEN workspaces.previous_signing_secret END
+        AS previous_signing_secret
+  `
+
+  // In each domain the oldest first. No more domains than deliveries are looked into, for all that is
+  // looked at is locked.
+  const due = SqlSchema.findAll({
+    Request: Schema.Struct({
+      most: Schema.Int,
+      perDomain: Schema.Int,
+      busyDomains: Schema.Array(DomainId),
+      busyCounts: Schema.Array(Schema.Int)
+    }),
+    Result: Row,
+    execute: ({ busyCounts, busyDomains, most, perDomain }) =>
+      lease(sql`
+        ${waiting}, first AS (
+          SELECT ready.*, ${perDomain} - coalesce(busy.requests, 0) AS room
+          FROM ready
+          LEFT JOIN unnest(${busyDomains}::uuid[], ${busyCounts}::int[]) AS busy (domain_id, requests)
+            ON busy.domain_id = ready.id
+          WHERE coalesce(busy.requests, 0) < ${perDomain}
+          ORDER BY ready.due_at LIMIT ${most}
+        ), due AS (
+          SELECT next.*, first.webhook_url, first.workspace_id
+          FROM first
+          CROSS JOIN LATERAL (
+            SELECT event_id, attempts, due_at, leased_until, claimed_at, claimed_url FROM deliveries
+            WHERE deliveries.domain_id = first.id AND ${isFree} AND due_at <= now()
+            ORDER BY due_at
+            LIMIT first.room
+            FOR UPDATE SKIP LOCKED
+          ) AS next
+          ORDER BY next.due_at
+          LIMIT ${most}
+        )
+      `)
+  })
+
+  // Of each webhook the delivery that has waited longest; a failed one goes to the end of the line.
+  const probes = SqlSchema.findAll({
+    Request: Schema.Int,
+    Result: Row,
+    execute: (most) =>
+      lease(sql`
+        probed AS (
+          UPDATE domains SET webhook_probe_at = now() + make_interval(secs => ${Duration.toSeconds(Pausing.probeEvery)})
+          WHERE id = ANY(ARRAY(
+            SELECT id FROM domains
+            WHERE webhook_probe_at <= now() AND status <> 'disabled' AND webhook_url IS NOT NULL
+              AND EXISTS (SELECT 1 FROM deliveries WHERE deliveries.domain_id = domains.id AND ${isFree})
+            ORDER BY webhook_probe_at LIMIT ${most}
+            FOR NO KEY UPDATE SKIP LOCKED
+          ))
+          RETURNING id, webhook_url, workspace_id
+        ), due AS (
+          SELECT next.*, probed.webhook_url, probed.workspace_id
+          FROM probed
+          CROSS JOIN LATERAL (
+            SELECT event_id, attempts, leased_until, claimed_at, claimed_url FROM deliveries
+            WHERE deliveries.domain_id = probed.id AND ${isFree}
+            ORDER BY due_at
+            LIMIT 1
+            FOR UPDATE SKIP LOCKED
+          ) AS next
+        )
+      `)
+  })
+
+  const oldestDueSeconds = sql<{ readonly seconds: number | null }>`
+    WITH RECURSIVE ${waiting}
+    SELECT extract(epoch FROM now() - min(due_at))::float8 AS seconds FROM ready
+  `.pipe(Effect.map((rows) => rows[0]?.seconds ?? 0))
+
+  return { due, probes, oldestDueSeconds }
+}

@@ -1,0 +1,78 @@
+import { Duration, Effect, Metric } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { DomainId } from "../model/Domain.ts"
+
+/** Days that a webhook only fails, over all its deliveries, before it is paused. */
+export const failingDays = 5
+
+/** How often one delivery of a paused webhook is tried. */
+export const probeEvery = Duration.hours(1)
+
+const paused = Metric.counter("inlet_webhooks_paused_total", {
+  description: "Webhooks paused, for they only failed",
+  incremental: true
+})
+const resumed = Metric.counter("inlet_webhooks_resumed_total", {
+  description: "Paused webhooks resumed",
+  incremental: true
+})
+
+/** An attempt has failed: notes since when the webhook only fails, and pauses it in time. `wait` is what it asked for. */
+export const failed = Effect.fn("Pausing.failed")(function* (
+  sql: SqlClient.SqlClient,
+  { domainId, url, wait }: { readonly domainId: DomainId; readonly url: string; readonly wait: Duration.Duration }
+) {
+  const overdue = sql`webhook_failing_since <= now() - make_interval(days => ${failingDays})`
+  const rows = yield* sql<{ readonly isNew: boolean }>`
+    UPDATE domains SET
+      webhook_failing_since = coalesce(webhook_failing_since, now()),
+      webhook_paused_at = CASE WHEN ${overdue} THEN coalesce(webhook_paused_at, now()) END,
+      webhook_probe_at = CASE WHEN ${overdue} THEN greatest(
+        coalesce(webhook_probe_at, now() + make_interval(secs => ${Duration.toSeconds(probeEvery)})),
+        now() + make_interval(secs => ${Duration.toSeconds(wait)})
+      ) END
+    WHERE id = ${domainId} AND webhook_url = ${url}
+    RETURNING webhook_paused_at IS NOT DISTINCT FROM now() AS is_new
+  `
+  if (rows[0]?.isNew !== true) return
+  yield* Metric.update(paused, 1)
+  yield* Effect.logWarning(
+    `The webhook has only failed for ${failingDays} days and is paused: one delivery is tried every hour`
+  ).pipe(Effect.annotateLogs({ domain_id: domainId }))
+})
+
+/** An attempt has succeeded: nothing is held against the webhook any more. */
+export const succeeded = Effect.fn("Pausing.succeeded")((sql: SqlClient.SqlClient, domainId: DomainId) =>
+  lift(sql, domainId, "failing")
+)
+
+/** Somebody wants a paused webhook to be tried again. */
+export const resume = Effect.fn("Pausing.resume")((sql: SqlClient.SqlClient, domainId: DomainId) =>
+  lift(sql, domainId, "paused")
+)
+
+/** All of it becomes due, the oldest first; how much goes out at a time is bounded as ever. */
+const lift = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, domainId: DomainId, which: "failing" | "paused") {
+  const rows = yield* sql<{ readonly wasPaused: boolean }>`
+    WITH webhook AS (
+      SELECT id, webhook_paused_at IS NOT NULL AS was_paused FROM domains
+      WHERE id = ${domainId}
+        AND ${which === "paused" ? sql`webhook_paused_at IS NOT NULL` : sql`webhook_failing_since IS NOT NULL`}
+      FOR NO KEY UPDATE
+    ), cleared AS (
+      UPDATE domains SET webhook_failing_since = NULL, webhook_paused_at = NULL, webhook_probe_at = NULL
+      FROM webhook WHERE domains.id = webhook.id
+    ), due AS (
+      UPDATE deliveries SET due_at = now()
+      FROM webhook
+      WHERE webhook.was_paused AND deliveries.domain_id = webhook.id AND deliveries.status = 'pending'
+        AND deliveries.due_at > now() AND deliveries.leased_until IS NULL
+    )
+    SELECT was_paused FROM webhook
+  `
+  if (rows[0]?.wasPaused !== true) return
+  yield* Metric.update(resumed, 1)
+  yield* Effect.logInfo("A paused webhook is resumed: all its deliveries are due").pipe(
+    Effect.annotateLogs({ domain_id: domainId })
+  )
+})

@@ -1,0 +1,31 @@
+import { Effect, Layer, Metric, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { DeliveryQueue } from "./DeliveryQueue.ts"
+
+const oldest = Metric.gauge("inlet_queue_oldest_seconds", {
+  description: "Age of the oldest message that is not read yet, and of the oldest delivery that is due"
+})
+const pausedNow = Metric.gauge("inlet_webhooks_paused", { description: "Webhooks that are paused now" })
+
+/** Looks every 15 seconds how far the queues are behind. They are everybody's: each worker process tells the same. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const queue = yield* DeliveryQueue
+
+    const look = Effect.gen(function* () {
+      const [now] = yield* sql<{ readonly unreadSeconds: number | null; readonly paused: number }>`
+        SELECT
+          (SELECT extract(epoch FROM now() - min(received_at))::float8 FROM inbound_emails WHERE state = 'received')
+            AS unread_seconds,
+          (SELECT count(*)::int FROM domains WHERE webhook_probe_at IS NOT NULL) AS paused
+      `
+      const dueSeconds = yield* queue.oldestDueSeconds
+      yield* Metric.update(Metric.withAttributes(oldest, { queue: "messages" }), Math.max(now?.unreadSeconds ?? 0, 0))
+      yield* Metric.update(Metric.withAttributes(oldest, { queue: "deliveries" }), Math.max(dueSeconds, 0))
+      yield* Metric.update(pausedNow, now?.paused ?? 0)
+    }).pipe(Effect.catchCause((cause) => Effect.logWarning("The queues could not be looked at", cause)))
+
+    yield* Effect.forkScoped(Effect.repeat(look, Schedule.spaced("15 seconds")))
+  })
+)

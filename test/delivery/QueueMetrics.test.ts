@@ -1,0 +1,61 @@
+import { layer } from "@effect/vitest"
+import { Effect, Layer, Metric } from "effect"
+import { SqlClient } from "effect/sql"
+import * as QueueMetrics from "../../src/delivery/QueueMetrics.ts"
+import { eventually } from "../Eventually.ts"
+import * as TestDatabase from "../TestDatabase.ts"
+import * as Deliveries from "./Deliveries.ts"
+import * as Queues from "./Queues.ts"
+
+const url = "http://hooks.example/inbound"
+
+/** What a gauge says, for one queue where it has several. */
+const gauge = (id: string, queue?: string) =>
+  Effect.map(Metric.snapshot, (all) => {
+    const found = all.find((one) => one.id === id && one.attributes?.queue === queue)
+    return found?.type === "Gauge" ? Number(found.state.value) : undefined
+  })
+
+const look = Layer.build(Layer.fresh(QueueMetrics.layer))
+
+layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer)), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("The metrics of the queues", (it) => {
+  it.effect("say 0 while nothing waits", () =>
+    Effect.gen(function* () {
+      yield* look
+      for (const queue of ["messages", "deliveries"]) {
+        yield* eventually(gauge("inlet_queue_oldest_seconds", queue), (seconds) => seconds === 0)
+      }
+      yield* eventually(gauge("inlet_webhooks_paused"), (count) => count === 0)
+    })
+  )
+
+  it.effect(
+    "say how long the oldest message is unread and the oldest delivery is due, a paused webhook's left out",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const paused = yield* Deliveries.domain(url)
+        yield* Deliveries.pending(paused.id, 1)
+        yield* Deliveries.pass("1 day")
+        yield* sql`
+        UPDATE domains SET webhook_failing_since = now(), webhook_paused_at = now(), webhook_probe_at = now()
+        WHERE id = ${paused.id}
+      `
+        const late = yield* Deliveries.domain(url)
+        yield* Deliveries.pending(late.id, 1)
+        yield* sql`UPDATE deliveries SET due_at = now() - interval '4 minutes' WHERE domain_id = ${late.id}`
+        yield* sql`
+        UPDATE inbound_emails SET state = 'received', received_at = now() - interval '7 minutes'
+        WHERE domain_id = ${late.id}
+      `
+        yield* look
+        const about = (expected: number) => (seconds: number | undefined) => Math.abs((seconds ?? 0) - expected) < 10
+        yield* eventually(gauge("inlet_queue_oldest_seconds", "messages"), about(420))
+        yield* eventually(gauge("inlet_queue_oldest_seconds", "deliveries"), about(240))
+        yield* eventually(gauge("inlet_webhooks_paused"), (count) => count === 1)
+      })
+  )
+})

@@ -1,0 +1,40 @@
+import { NodeServices } from "@effect/platform-node"
+import { ConfigProvider, DateTime, Effect, FileSystem, Layer } from "effect"
+import { DeliveryQueue, type Lease } from "../../src/delivery/DeliveryQueue.ts"
+import type { Outcome } from "../../src/delivery/WebhookSender.ts"
+import type { DomainId } from "../../src/model/Domain.ts"
+import { Workspaces } from "../../src/workspaces/Workspaces.ts"
+
+/** A queue of its own over the one database, as another process would have it. */
+export const layer = (env: Record<string, string> = {}) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-test-" })
+      const settings = { DATA_DIR: folder, SECRETS_KEY: Buffer.alloc(32, 5).toString("base64"), ...env }
+      return Layer.mergeAll(DeliveryQueue.layer, Workspaces.layer).pipe(
+        Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: settings })))
+      )
+    })
+  ).pipe(Layer.provide(NodeServices.layer), Layer.fresh)
+
+export const answered = (statusCode: number, retryAfter: string | null = null): Outcome => ({
+  statusCode,
+  error: statusCode >= 200 && statusCode < 300 ? null : `the webhook answered ${statusCode}`,
+  durationMs: 12,
+  responseBody: "said",
+  retryAfter
+})
+
+export const claimUpTo = Effect.fnUntraced(function* (
+  most: number,
+  { busy = new Map<DomainId, number>(), perDomain = 1_000 } = {}
+) {
+  const queue = yield* DeliveryQueue
+  return yield* queue.claim({ most, perDomain, busy })
+})
+
+export const settle = Effect.fnUntraced(function* (lease: Lease, outcome: Outcome) {
+  const queue = yield* DeliveryQueue
+  yield* queue.settle(lease, outcome, yield* DateTime.now)
+})

@@ -1,0 +1,175 @@
+import { readFileSync } from "node:fs"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { assert, describe, it } from "@effect/vitest"
+import { Array, Clock, ConfigProvider, Context, Deferred, Effect, Fiber, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Database from "../../src/Database.ts"
+import * as Patience from "../../src/Patience.ts"
+import { Workspaces } from "../../src/workspaces/Workspaces.ts"
+import * as Deliveries from "../delivery/Deliveries.ts"
+import * as Queues from "../delivery/Queues.ts"
+import { eventually } from "../Eventually.ts"
+import * as InletProcess from "../InletProcess.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+
+/** What the workers of one test share, and a way into their database. */
+const shared = Effect.gen(function* () {
+  const { DATABASE_URL = "", DATA_DIR } = yield* InletProcess.installation
+  const settings = { DATABASE_URL, DATA_DIR, ROLES: "http,worker", SECRETS_KEY: Buffer.alloc(32, 5).toString("base64") }
+  const world = yield* Layer.build(
+    Workspaces.layer.pipe(
+      Layer.provideMerge(Database.migrations),
+      Layer.provideMerge(Database.layerPostgres(Redacted.make(DATABASE_URL))),
+      Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: settings })))
+    )
+  )
+  return { settings, world, sql: Context.get(world, SqlClient.SqlClient) }
+})
+
+/** Nothing is claimed before it opens, so that nobody begins before everybody is there. */
+const gate = (sql: SqlClient.SqlClient) => ({
+  close: sql`UPDATE domains SET status_before = status, status = 'disabled'`,
+  open: sql`UPDATE domains SET status = status_before, status_before = NULL`
+})
+
+const left = (sql: SqlClient.SqlClient) =>
+  Effect.map(sql`SELECT 1 FROM deliveries WHERE status <> 'delivered' LIMIT 1`, (rows) => rows.length)
+
+/** How many deliveries a process says that it has made. */
+const madeBy = Effect.fnUntraced(function* (worker: InletProcess.InletProcess) {
+  const { text } = yield* worker.call("GET", "/metrics")
+  return Number(/^inlet_delivery_attempts_total\{outcome="delivered"\} (\d+)$/m.exec(text)?.[1] ?? 0)
+})
+
+const mebibytes = ({ pid }: InletProcess.InletProcess) =>
+  Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1_024
+
+describe("Workers in processes of their own", { timeout: 150_000 }, () => {
+  it.live("four of them share 10,000 deliveries: each is made once, and no webhook has more than 64 at a time", () =>
+    Effect.gen(function* () {
+      const { settings, sql, world } = yield* shared
+      const receiver = yield* WebhookReceiver.make
+      const open = new Map<string, number>()
+      let most = 0
+      yield* receiver.answerAlways(({ url = "" }: IncomingMessage, response: ServerResponse) => {
+        const now = (open.get(url) ?? 0) + 1
+        open.set(url, now)
+        most = Math.max(most, now)
+        setImmediate(() => {
+          open.set(url, (open.get(url) ?? 1) - 1)
+          response.end()
+        })
+      })
+      const ids = yield* Effect.forEach(Array.range(1, 10), (number) =>
+        Effect.gen(function* () {
+          const { id } = yield* Deliveries.domain(`${receiver.url}/${number}`)
+          return yield* Deliveries.pending(id, 1_000)
+        })
+      ).pipe(Effect.provideContext(world))
+      yield* gate(sql).close
+      const workers = yield* Effect.all(
+        Array.range(1, 4).map(() => InletProcess.start(settings)),
+        { concurrency: 4 }
+      )
+
+      yield* gate(sql).open
+      yield* eventually(left(sql), (count) => count === 0, "90 seconds")
+      const heard = (yield* receiver.all).map(({ event }) => event.event_id)
+      assert.lengthOf(heard, 10_000)
+      assert.sameMembers(heard, ids.flat())
+      assert.isAtMost(most, 64)
+      const made = yield* Effect.forEach(workers, madeBy)
+      assert.strictEqual(
+        made.reduce((sum, count) => sum + count, 0),
+        10_000
+      )
+      for (const count of made) assert.isAbove(count, 0)
+      const attempts = yield* sql<{ readonly count: number }>`SELECT count(*)::int AS count FROM delivery_attempts`
+      assert.strictEqual(attempts[0]?.count, 10_000)
+    })
+  )
+
+  it.live(
+    "make a delivery again, with the same event id, when they are killed before they write that it was taken",
+    () =>
+      Effect.gen(function* () {
+        const { settings, sql, world } = yield* shared
+        const receiver = yield* WebhookReceiver.make
+        const doomed = yield* InletProcess.start(settings)
+        const answers: Array<() => void> = []
+        yield* receiver.answerWith((_request, response) => void answers.push(() => response.end()))
+        const [id] = yield* Effect.flatMap(Deliveries.domain(receiver.url), (domain) =>
+          Deliveries.pending(domain.id, 1)
+        ).pipe(Effect.provideContext(world))
+        const first = yield* receiver.next
+        yield* doomed.signal("SIGSTOP")
+        for (const answer of answers) answer()
+        yield* doomed.signal("SIGKILL")
+        yield* doomed.ending
+
+        yield* InletProcess.start(settings)
+        yield* sql`UPDATE deliveries SET leased_until = now()`
+        const second = yield* receiver.next
+        assert.strictEqual(first.event.event_id, id)
+        assert.deepStrictEqual(second.body, first.body)
+        assert.strictEqual(second.headers["webhook-id"], first.headers["webhook-id"])
+        yield* eventually(left(sql), (count) => count === 0)
+      })
+  )
+
+  it.live("start within five seconds and stay small before 100,000 pending deliveries", () =>
+    Effect.gen(function* () {
+      const { settings, sql, world } = yield* shared
+      const receiver = yield* WebhookReceiver.make
+      const domain = yield* Deliveries.domain(receiver.url).pipe(Effect.provideContext(world))
+      yield* Deliveries.backlog(domain.id, 100_000).pipe(Effect.provideContext(world), Patience.forMuch)
+      // Requests that never end, so that what the process holds is what it ever holds.
+      yield* receiver.answerAlways(() => {})
+
+      const started = yield* Clock.currentTimeMillis
+      const worker = yield* InletProcess.start(settings)
+      yield* receiver.next
+      const seconds = ((yield* Clock.currentTimeMillis) - started) / 1_000
+      yield* eventually(receiver.all, (requests) => requests.length === 16)
+      const held = mebibytes(worker)
+      assert.isBelow(seconds, 5)
+      assert.isBelow(held, 400)
+      assert.lengthOf(yield* receiver.all, 16)
+      const leased = yield* sql`SELECT 1 FROM deliveries WHERE leased_until IS NOT NULL`
+      assert.lengthOf(leased, 16)
+    })
+  )
+})
+
+describe("The outcome of a delivery", { timeout: 60_000 }, () => {
+  it.live("is written down although the statement and another transaction wait for each other", () =>
+    Effect.gen(function* () {
+      const { sql, world } = yield* shared
+      const queue = yield* Layer.build(Queues.layer()).pipe(Effect.provideContext(world))
+      const { id } = yield* Deliveries.domain("http://hooks.example/").pipe(Effect.provideContext(world))
+      const [event] = yield* Deliveries.pending(id, 1).pipe(Effect.provideContext(world))
+      const [claimed] = yield* Queues.claimUpTo(1).pipe(Effect.provideContext(queue))
+      if (event === undefined || claimed === undefined) return assert.fail("nothing to settle")
+      const blocked = sql`SELECT 1 FROM pg_locks WHERE pg_blocking_pids(pid) @> ARRAY[pg_backend_pid()]`
+
+      const locked = yield* Deferred.make<void>()
+      const settling = yield* Deferred.await(locked).pipe(
+        Effect.andThen(Queues.settle(claimed, Queues.answered(200))),
+        Effect.provideContext(queue),
+        Effect.forkScoped
+      )
+      yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`SELECT 1 FROM domains WHERE id = ${id} FOR NO KEY UPDATE`
+          yield* Deferred.succeed(locked, undefined)
+          yield* eventually(blocked, (rows) => rows.length > 0)
+          // Who waits longer is rolled back: that is the other one.
+          yield* sql`UPDATE deliveries SET due_at = due_at WHERE event_id = ${event}`
+        })
+      )
+      yield* Fiber.join(settling)
+      const { status } = yield* Deliveries.delivery(event).pipe(Effect.provideContext(world))
+      assert.strictEqual(status, "delivered")
+    })
+  )
+})
