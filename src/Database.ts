@@ -2,12 +2,27 @@ import { connect, createServer, type Server } from "node:net"
 import { Duplex } from "node:stream"
 import { fileURLToPath } from "node:url"
 import { NodeServices } from "@effect/platform-node"
-import { PgClient, PgMigrator } from "@effect/sql-pg"
+import { PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
 import { PGlite } from "@electric-sql/pglite"
-import { Effect, FileSystem, Layer, Path, type Redacted, Schedule, Schema, String } from "effect"
-import { SqlClient } from "effect/sql"
+import {
+  Cause,
+  Effect,
+  FileSystem,
+  Layer,
+  Option,
+  Path,
+  Predicate,
+  type Redacted,
+  Schedule,
+  Schema,
+  Stream,
+  String
+} from "effect"
+import { Reactivity } from "effect/reactivity"
+import { Migrator, SqlClient, SqlError, Statement } from "effect/sql"
 import * as MigratorFileSystem from "effect/sql/MigratorFileSystem"
-import type { SqlError } from "effect/sql/SqlError"
+import type { Connection } from "effect/sql/SqlConnection"
+import * as Patience from "./Patience.ts"
 import * as Settings from "./Settings.ts"
 
 /** Another process uses this folder; its embedded database can serve only one. */
@@ -19,9 +34,117 @@ const names = {
   transformJson: false
 } as const
 
-/** PostgreSQL at `DATABASE_URL`. */
+/**
+ * PostgreSQL at `DATABASE_URL`. It differs from the driver's own client in two
+ * ways: every statement ends in time, whatever has become of the server, and
+ * what the server gave up in favour of a concurrent transaction is done again.
+ */
 export const layerPostgres = (url: Redacted.Redacted) =>
-  PgClient.layer({ ...names, url, applicationName: "inlet", maxConnections: 20, connectTimeout: "5 seconds" })
+  Layer.effect(
+    SqlClient.SqlClient,
+    Effect.gen(function* () {
+      const pool = yield* PgPool.make({
+        url,
+        applicationName: "inlet",
+        maxConnections: 20,
+        connectTimeout: "5 seconds"
+      })
+
+      const client = yield* SqlClient.make({
+        driver: "pg",
+        acquirer: Effect.map(Patience.within(pool.get), (session) => connectionOf(session)),
+        borrower: (use) => again(Patience.within(pool.use((session) => use(connectionOf(session))))),
+        transactionAcquirer: Effect.map(Patience.within(pool.reserve), (session) =>
+          connectionOf(session, (statement, text) =>
+            (text === "COMMIT" || text === "ROLLBACK"
+              ? Patience.withinAnew(statement)
+              : Patience.within(statement)
+            ).pipe(
+              // The transaction may still be open there.
+              Effect.tapError((error) => (isLost(error) ? pool.invalidate(session) : Effect.void))
+            )
+          )
+        ),
+        prepareTransactionControls: true,
+        commit,
+        releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
+        compiler: PgClient.makeCompiler(names.transformQueryNames, names.transformJson),
+        transformRows: Statement.defaultTransforms(names.transformResultNames, names.transformJson).array,
+        spanAttributes: [["db.system.name", "postgresql"]]
+      })
+      const { withTransaction } = client
+      return Object.assign(client, {
+        withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+          Effect.flatMap(Effect.serviceOption(client.transactionService), (outer) =>
+            Option.isSome(outer) ? withTransaction(effect) : again(withTransaction(effect))
+          )
+      })
+    })
+  ).pipe(Layer.provide(Reactivity.layer))
+
+/** A session of the driver as the client's connection, with `limit` around each statement. */
+const connectionOf = (
+  session: PgConnection.PgConnection,
+  limit: <A>(statement: Effect.Effect<A, SqlError.SqlError>, text: string) => Effect.Effect<A, SqlError.SqlError> = (
+    statement
+  ) => statement
+): Connection => {
+  const execute =
+    (prepare: boolean): Connection["execute"] =>
+    (text, params, transform) =>
+      limit(session.query(text, params, prepare), text).pipe(
+        Effect.map(({ rows }) => (transform === undefined ? rows : transform(rows))),
+        // A transaction does not outlive its connection, so this one is rolled back.
+        Effect.catchIf(
+          (error) => text === "ROLLBACK" && isLost(error),
+          () => Effect.succeed([])
+        )
+      )
+  return {
+    execute: execute(true),
+    executeUnprepared: execute(false),
+    executeRaw: (text, params) => limit(session.query(text, params), text),
+    executeValues: (text, params) => limit(session.queryValues(text, params), text),
+    executeValuesUnprepared: (text, params) => limit(session.queryValues(text, params, false), text),
+    executeStream: (text, params, transform) => {
+      const rows = session.stream(text, params)
+      return transform === undefined ? rows : Stream.flatMap(rows, (row) => Stream.fromIterable(transform([row])))
+    }
+  }
+}
+
+/** PostgreSQL answers ROLLBACK to the COMMIT of a transaction in which something failed. */
+const commit = (connection: Connection) =>
+  Effect.flatMap(connection.executeRaw("COMMIT", []), (result) =>
+    Predicate.hasProperty(result, "command") && result.command === "ROLLBACK"
+      ? Effect.fail(
+          new SqlError.SqlError({
+            reason: new SqlError.UnknownError({ cause: new Error("The transaction had failed"), operation: "commit" })
+          })
+        )
+      : Effect.void
+  )
+
+/** Deadlocks and serialization failures are rolled back whole, so nothing of what is repeated has been done. */
+const again = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.sandbox(effect).pipe(
+    Effect.retry({ times: 4, while: (cause) => errorsOf(cause).some(isConflict) }),
+    Effect.catch(Effect.failCause)
+  )
+
+const errorsOf = (cause: Cause.Cause<unknown>) =>
+  cause.reasons
+    .map((reason) =>
+      Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
+    )
+    .filter(SqlError.isSqlError)
+
+const isLost = ({ reason }: SqlError.SqlError) => reason._tag === "ConnectionError"
+
+const isConflict = ({ reason }: SqlError.SqlError) =>
+  reason._tag === "DeadlockError" || reason._tag === "SerializationError"
+
+const migrate = Migrator.make({})
 
 /** A Duplex that speaks Postgres' wire protocol to an in-process PGlite. */
 const wire = (database: PGlite) => () => {
@@ -56,8 +179,12 @@ export const layerEmbedded = (folder: string) =>
       const path = yield* Path.Path
       yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
       yield* lock(folder, path.join(folder, "lock"))
+      const files = path.join(folder, "postgres")
+      yield* fs.makeDirectory(files, { recursive: true })
+      // PGlite opens its files to everybody, so nobody else may come near them.
+      yield* fs.chmod(files, 0o700)
       const database = yield* Effect.acquireRelease(
-        Effect.promise(() => PGlite.create(path.join(folder, "postgres"))),
+        Effect.promise(() => PGlite.create(files)),
         (database) => Effect.promise(() => database.close())
       )
       return layerOf(database)
@@ -66,10 +193,12 @@ export const layerEmbedded = (folder: string) =>
 
 /** Runs whatever is new in `migrations/`, once, in order; several processes may start at once. */
 export const migrations = Layer.effectDiscard(
-  PgMigrator.run({
+  migrate({
     loader: MigratorFileSystem.fromFileSystem(fileURLToPath(new URL("../migrations", import.meta.url))),
     table: "migrations"
   }).pipe(
+    // One that runs in another process is waited for.
+    Patience.forMuch,
     Effect.tapErrorTag("SqlError", (error) =>
       isUnreachable(error) ? Effect.logWarning("The database does not answer yet; it is asked again") : Effect.void
     ),
@@ -82,8 +211,15 @@ export const migrations = Layer.effectDiscard(
   )
 ).pipe(Layer.provide(NodeServices.layer))
 
-/** Whether the database could not be asked, as opposed to having refused. */
-export const isUnreachable = (error: SqlError): boolean => error.reason._tag === "ConnectionError"
+/** Whether the database could not do it now, as opposed to having refused. */
+export const isUnreachable = ({ reason }: SqlError.SqlError): boolean =>
+  reason.isRetryable || (Predicate.hasProperty(reason.cause, "code") && isOutage(`${reason.cause.code}`))
+
+/**
+ * The states in which a server is for a while: out of resources (53), shutting
+ * down or starting up (57P), an error of its machine (58), or a standby (25006).
+ */
+const isOutage = (sqlState: string) => /^(53...|57P..|58...|25006)$/.test(sqlState)
 
 /** An embedded database has one process, so whatever was leased before this one started is free: nobody waits for it. */
 const leasesOfTheDead = Layer.effectDiscard(

@@ -1,5 +1,5 @@
 import { isIP } from "node:net"
-import { Config, ConfigProvider, Duration, Schema, SchemaTransformation } from "effect"
+import { Config, ConfigProvider, Duration, Redacted, Schema, SchemaTransformation } from "effect"
 import * as Issue from "effect/SchemaIssue"
 import ipaddr from "ipaddr.js"
 import { BillingProvider, RegistrarName } from "./model/Order.ts"
@@ -65,6 +65,12 @@ const HttpUrl = Schema.String.check(
     return url !== null && /^https?:$/.test(url.protocol)
       ? undefined
       : "Expected an http or https URL such as https://inlet.example.com"
+  })
+)
+
+const HostName = Schema.String.check(
+  Schema.isPattern(/^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/i, {
+    message: "Expected a name such as example.com, without a dot at its end and in its xn-- form"
   })
 )
 
@@ -213,6 +219,20 @@ const databaseUrl = setting(
   required("DATABASE_URL", "postgres://user:password@host:5432/database", Config.succeed(undefined)),
   "PostgreSQL 15 or later",
   "none: embedded Postgres under `DATA_DIR`; required in production"
+).pipe(
+  Config.flatMap((url) =>
+    url !== undefined && new URL(Redacted.value(url)).password === "inlet"
+      ? inProduction(
+          Config.fail(
+            new ConfigProvider.SourceError({
+              message:
+                "DATABASE_URL: This password is the one that docker-compose.yml has for trying out; production needs another (POSTGRES_PASSWORD)"
+            })
+          ),
+          Config.succeed(url)
+        )
+      : Config.succeed(url)
+  )
 )
 const dataDirectory = setting("DATA_DIR", Schema.NonEmptyString, "./data", "folder of what the service keeps on disk")
 const rawDirectory = setting(
@@ -235,14 +255,14 @@ const publicUrl = setting(
 )
 const platformDomain = setting(
   "PLATFORM_DOMAIN",
-  Schema.NonEmptyString,
+  HostName,
   required("PLATFORM_DOMAIN", "a domain of yours that instant inboxes are under", Config.succeed("inlet.test")),
   "instant inboxes are `inbox@<slug>.inbox.<PLATFORM_DOMAIN>`",
   "`inlet.test`; required in production"
 ).pipe(Config.map((name) => name.toLowerCase()))
 const mxHost = setting(
   "MX_HOST",
-  Schema.NonEmptyString,
+  HostName,
   Config.map(platformDomain, (name) => `mx.${name}`),
   "host that MX records point at",
   "`mx.<PLATFORM_DOMAIN>`"

@@ -1,5 +1,5 @@
 import { Effect, Layer, Logger, References } from "effect"
-import { FetchHttpClient } from "effect/http"
+import { FetchHttpClient, UrlParams } from "effect/http"
 import { Otlp } from "effect/observability"
 import * as Settings from "./Settings.ts"
 import { version } from "./Version.ts"
@@ -10,9 +10,11 @@ const levels = { trace: "Trace", debug: "Debug", info: "Info", warn: "Warn", err
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { logFormat, logLevel, otlpEndpoint } = yield* Settings.telemetry
-    const logs = Layer.merge(
+    const logs = Layer.mergeAll(
       Logger.layer([logFormat === "json" ? Logger.consoleJson : Logger.consolePretty()]),
-      Layer.succeed(References.MinimumLogLevel, levels[logLevel])
+      Layer.succeed(References.MinimumLogLevel, levels[logLevel]),
+      // Whatever a client has put into the query of a URL, a key too: no trace has its value.
+      Layer.succeed(UrlParams.CurrentRedactedNames, [/^/])
     )
     if (otlpEndpoint === undefined) return logs
     const exported = Otlp.layerJson({
@@ -20,6 +22,7 @@ export const layer = Layer.unwrap(
       resource: { serviceName: "inlet", serviceVersion: version },
       shutdownTimeout: "3 seconds"
     }).pipe(Layer.provide(FetchHttpClient.layer))
-    return Layer.merge(logs, exported)
+    // The exporter adds its logger to those that are there.
+    return Layer.provideMerge(exported, logs)
   })
 )

@@ -26,7 +26,18 @@ export class AdminApi extends HttpApiGroup.make("admin")
       params: named,
       success: Changed,
       error: [Invalid.http, NotFound.http]
-    }).annotateMerge(OpenApi.annotations({ summary: "Enable a domain: back to the state before" }))
+    }).annotateMerge(OpenApi.annotations({ summary: "Enable a domain: back to the state before" })),
+    HttpApiEndpoint.delete("remove", "/admin/domains/:domain", {
+      params: named,
+      success: Changed,
+      error: [Invalid.http, NotFound.http]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Take a domain from its holder",
+        description:
+          "Its mail is refused from then on, and its messages, events and attempts go with it. Whoever proves the name next holds it. 404 where nobody holds it."
+      })
+    )
   )
   .middleware(AdminAuthorization)
   .annotateMerge(

@@ -18,6 +18,10 @@ export const layer = HttpApiBuilder.group(
         const name = yield* DomainNames.parse(params.domain)
         return { domains: yield* domains.disable(name, "disabled by the operator") }
       }),
+      remove: Effect.fnUntraced(function* ({ params }) {
+        const name = yield* DomainNames.parse(params.domain)
+        return { domains: [yield* domains.removeHolder(name)] }
+      }),
       enable: Effect.fnUntraced(function* ({ params }) {
         const name = yield* DomainNames.parse(params.domain)
         const enabled = yield* domains.enable(name)

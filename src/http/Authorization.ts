@@ -5,9 +5,14 @@ import type { WorkspaceId } from "../model/Workspace.ts"
 import { Workspaces } from "../workspaces/Workspaces.ts"
 
 /** The workspace whose API key this request carries. */
-export class CurrentWorkspace extends Context.Service<CurrentWorkspace, { readonly id: WorkspaceId }>()(
-  "inlet/http/CurrentWorkspace"
-) {}
+export class CurrentWorkspace extends Context.Service<
+  CurrentWorkspace,
+  {
+    readonly id: WorkspaceId
+    /** Fails once the key is replaced, for requests that are held open. */
+    readonly untilReplaced: Effect.Effect<never, Unauthorized>
+  }
+>()("inlet/http/CurrentWorkspace") {}
 
 /** `Authorization: Bearer <API_KEY>` (spec, section 5). */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentWorkspace }>()(
@@ -21,7 +26,8 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
       return Authorization.of({
         bearer: Effect.fn("Authorization.bearer")(function* (httpEffect, { credential }) {
           const id = yield* workspaces.authenticate(credential)
-          return yield* Effect.provideService(httpEffect, CurrentWorkspace, { id })
+          const untilReplaced = workspaces.untilReplaced(id, credential)
+          return yield* Effect.provideService(httpEffect, CurrentWorkspace, { id, untilReplaced })
         })
       })
     })

@@ -60,7 +60,7 @@ export const layer = HttpApiBuilder.group(
         const { domainId, secondsLeft } = yield* CurrentDemoInbox
         yield* open.take(domainId, streamsPerInbox)
         const following = yield* events.follow(domainId, headers["last-event-id"])
-        return EventStream.toResponse(following, { endsAfter: `${secondsLeft} seconds` })
+        return EventStream.toResponse(following, Effect.sleep(`${secondsLeft} seconds`))
       }),
       html: Effect.fnUntraced(function* ({ params }) {
         const { domainId } = yield* CurrentDemoInbox

@@ -5,9 +5,13 @@ import { SecureRandom } from "effect/crypto"
 import { HttpIncomingMessage, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { SqlError } from "effect/sql"
 import { isUnreachable } from "../Database.ts"
+import * as Patience from "../Patience.ts"
 
 /** Largest request body. */
 const largestBody = ByteSize.kibibytes(256)
+
+/** Those of our routes; what a client makes up is no label. */
+const methods = new Set<string>(["GET", "HEAD", "POST", "PATCH", "DELETE"])
 
 const requests = Metric.counter("inlet_http_requests_total", { description: "Answered requests by method and status" })
 
@@ -28,11 +32,14 @@ export const layer = HttpRouter.middleware(
 
         const handled = isTooLarge(request)
           ? Effect.succeed(failure(413, "The body is larger than 256 KiB"))
-          : Effect.flatMap(Effect.exit(httpEffect), answer)
+          : Effect.flatMap(Effect.exit(Patience.ofRequest(httpEffect)), answer)
         const response = yield* handled.pipe(Effect.annotateLogs({ request_id: id }))
 
         yield* Metric.update(
-          Metric.withAttributes(requests, { method: request.method, status: `${response.status}` }),
+          Metric.withAttributes(requests, {
+            method: methods.has(request.method) ? request.method : "other",
+            status: `${response.status}`
+          }),
           1
         )
         yield* Effect.logDebug("HTTP request").pipe(

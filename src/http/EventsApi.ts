@@ -1,6 +1,6 @@
 import { Schema, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Conflict, Invalid, NotFound, TooManyRequests } from "../model/ApiError.ts"
+import { Conflict, Invalid, NotFound, TooManyRequests, Unauthorized } from "../model/ApiError.ts"
 import { Delivery, DeliveryAttempt, DeliveryStatus } from "../model/Delivery.ts"
 import { DomainId } from "../model/Domain.ts"
 import { EventId, InboundEvent } from "../model/InboundEvent.ts"
@@ -65,7 +65,7 @@ export class EventsApi extends HttpApiGroup.make("events")
         )
       },
       success: Schema.Struct({ events: Schema.Array(ListedEvent), next_cursor: NextCursor }),
-      error: [Invalid.http, NotFound.http, TooManyRequests.http]
+      error: [Invalid.http, Unauthorized.http, NotFound.http, TooManyRequests.http]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "List events, newest first",

@@ -28,12 +28,16 @@ export const layer = HttpApiBuilder.group(
     /** The domain, if it is this workspace's. */
     const owned = (id: DomainId) =>
       CurrentWorkspace.use((workspace) =>
-        Effect.as(domains.get({ workspaceId: workspace.id, id }), { domainId: id, workspaceId: workspace.id })
+        Effect.as(domains.get({ workspaceId: workspace.id, id }), {
+          domainId: id,
+          workspaceId: workspace.id,
+          untilReplaced: workspace.untilReplaced
+        })
       )
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ params, query }) {
-        const { domainId, workspaceId } = yield* owned(params.id)
+        const { domainId, untilReplaced, workspaceId } = yield* owned(params.id)
         const { cursor, limit = eventsOnAPage, wait = 0, ...filter } = query
         if (wait > 0 && cursor !== undefined) {
           return yield* new Invalid({ message: "wait: Expected no cursor beside it; a wait is for new events" })
@@ -41,7 +45,10 @@ export const layer = HttpApiBuilder.group(
         if (wait > 0) yield* open.take(workspaceId)
         const page =
           wait > 0
-            ? yield* events.wait(domainId, filter, { limit, time: Duration.seconds(wait) })
+            ? yield* Effect.raceFirst(
+                events.wait(domainId, filter, { limit, time: Duration.seconds(wait) }),
+                untilReplaced
+              )
             : yield* events.list(domainId, filter, { limit, cursor })
         // The payloads are JSON already, and long: they are passed on as they are.
         return json(
@@ -49,9 +56,12 @@ export const layer = HttpApiBuilder.group(
         )
       }),
       stream: Effect.fnUntraced(function* ({ headers, params }) {
-        const { domainId, workspaceId } = yield* owned(params.id)
+        const { domainId, untilReplaced, workspaceId } = yield* owned(params.id)
         yield* open.take(workspaceId)
-        return EventStream.toResponse(yield* events.follow(domainId, headers["last-event-id"]))
+        return EventStream.toResponse(
+          yield* events.follow(domainId, headers["last-event-id"]),
+          Effect.exit(untilReplaced)
+        )
       }),
       get: Effect.fnUntraced(function* ({ params }) {
         const { domainId } = yield* owned(params.id)

@@ -1,6 +1,6 @@
 import { createServer } from "node:http"
 import { NodeHttpServer } from "@effect/platform-node"
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
 import { PrometheusMetrics } from "effect/observability"
@@ -67,11 +67,24 @@ export const routes = Layer.mergeAll(
   ])
 )
 
+/** How long a client may take, in milliseconds; one that takes longer is answered 408 and cut. */
+export const Timeouts = Context.Reference("inlet/http/HttpServer/Timeouts", {
+  defaultValue: () => ({
+    /** For the header of a request, counted from the connection or the request before. */
+    headersTimeout: 20_000,
+    /** For the whole request. */
+    requestTimeout: 60_000,
+    /** How often it is looked who is late. */
+    connectionsCheckingInterval: 2_000
+  })
+})
+
 const listener = Layer.unwrap(
   Effect.gen(function* () {
     const { host, port } = yield* Settings.http
+    const timeouts = yield* Timeouts
     const makeServer = () => {
-      const server = createServer({ headersTimeout: 20_000, requestTimeout: 60_000 })
+      const server = createServer(timeouts)
       // The port is open before the routes are there. Who comes that early would never be answered.
       return server.on("request", (_request, response) => {
         if (server.listenerCount("request") > 1) return

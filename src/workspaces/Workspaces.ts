@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { NodeCrypto } from "@effect/platform-node"
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, PubSub, Redacted, Schedule, Schema, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { Unauthorized } from "../model/ApiError.ts"
@@ -9,6 +9,9 @@ import { SecretsKey } from "./SecretsKey.ts"
 
 /** How long deliveries are also signed with the secret before. */
 const previousSecretHours = 24
+
+/** How often the key of a request that is held open is looked at again: another process may have replaced it. */
+const recheckEvery = "3 seconds"
 
 const ApiKey = Schema.String.check(Schema.isPattern(/^ak_live_[\w-]{43}$/))
 
@@ -23,6 +26,8 @@ export class Workspaces extends Context.Service<
     }>
     /** The workspace of an API key. */
     authenticate(apiKey: Redacted.Redacted): Effect.Effect<WorkspaceId, Unauthorized>
+    /** Never succeeds, and fails once the key is replaced: at once when that is done here, elsewhere within seconds. */
+    untilReplaced(id: WorkspaceId, apiKey: Redacted.Redacted): Effect.Effect<never, Unauthorized>
     /** The old key stops working. */
     rotateKey(id: WorkspaceId): Effect.Effect<Redacted.Redacted>
     /** The old secret signs beside the new one for 24 hours. */
@@ -35,6 +40,7 @@ export class Workspaces extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const random = yield* SecureRandom.SecureRandom
       const secrets = yield* SecretsKey
+      const replaced = yield* PubSub.sliding<WorkspaceId>(1_024)
 
       const makeApiKey = Effect.map(random.randomBytes(32), (bytes) =>
         Redacted.make(`ak_live_${Buffer.from(bytes).toString("base64url")}`)
@@ -70,9 +76,21 @@ export class Workspaces extends Context.Service<
         )
       })
 
+      const untilReplaced = Effect.fnUntraced(function* (id: WorkspaceId, apiKey: Redacted.Redacted) {
+        const occasions = Stream.merge(
+          Stream.filter(Stream.fromPubSub(replaced), (other) => other === id),
+          Stream.fromSchedule(Schedule.spaced(recheckEvery))
+        )
+        // A database that does not answer says nothing about the key.
+        const recheck = Effect.catchDefect(authenticate(apiKey), () => Effect.void)
+        yield* Stream.runForEach(occasions, () => recheck)
+        return yield* Effect.never
+      })
+
       const rotateKey = Effect.fn("Workspaces.rotateKey")(function* (id: WorkspaceId) {
         const apiKey = yield* makeApiKey
         yield* sql`UPDATE workspaces SET api_key_hash = ${hashOf(apiKey)} WHERE id = ${id}`
+        yield* PubSub.publish(replaced, id)
         return apiKey
       }, Effect.orDie)
 
@@ -89,7 +107,7 @@ export class Workspaces extends Context.Service<
         return secret
       }, Effect.orDie)
 
-      return Workspaces.of({ create, authenticate, rotateKey, rotateSecret })
+      return Workspaces.of({ create, authenticate, untilReplaced, rotateKey, rotateSecret })
     })
   ).pipe(Layer.provide([SecretsKey.layer, NodeCrypto.layer]))
 }

@@ -1,6 +1,7 @@
 import { type IncomingMessage, request } from "node:http"
 import { assert, describe, layer } from "@effect/vitest"
-import { Array, Duration, Effect, Fiber, Layer, Option, Queue } from "effect"
+import { Array, Deferred, Duration, Effect, Fiber, Layer, Option, Queue } from "effect"
+import { SqlClient } from "effect/sql"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
@@ -34,7 +35,9 @@ const follow = Effect.fnUntraced(function* (inbox: Mailbox.Inbox, lastEventId?: 
     (response) => Effect.sync(() => response.destroy())
   )
   let text = ""
+  const ended = yield* Deferred.make<void>()
   response.setEncoding("utf8").on("error", () => {})
+  response.on("close", () => Deferred.doneUnsafe(ended, Effect.void))
   response.on("data", (chunk) => {
     const blocks = (text + chunk).split("\n\n")
     text = blocks.pop() ?? ""
@@ -50,6 +53,7 @@ const follow = Effect.fnUntraced(function* (inbox: Mailbox.Inbox, lastEventId?: 
     status: response.statusCode,
     headers: response.headers,
     next: Effect.orDie(Effect.timeout(Queue.take(events), "10 seconds")),
+    ended: Effect.orDie(Effect.timeout(Deferred.await(ended), "10 seconds")),
     hangUp: Effect.sync(() => response.destroy())
   }
 })
@@ -81,6 +85,56 @@ const withMail = Effect.fnUntraced(function* (...subjects: ReadonlyArray<string>
 layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
   "Held requests",
   (it) => {
+    describe("whose key is replaced", () => {
+      /** A wait and a stream that are open, and the stream of another workspace. */
+      const held = Effect.gen(function* () {
+        const inbox = yield* withMail()
+        const other = yield* withMail()
+        const wait = yield* Effect.forkChild(Effect.timed(get(inbox, "wait=60")))
+        const stream = yield* follow(inbox)
+        const others = yield* follow(other)
+        // Both have looked once.
+        yield* send(other.address, "open")
+        yield* others.next
+        return { inbox, other, wait, stream, others }
+      })
+
+      it.effect("end at once where it is done: the wait with 401, the stream without another event", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const { inbox, other, others, stream, wait } = yield* held
+          const rotated = yield* inlet.call("POST", "/api/workspaces/rotate-key", { key: inbox.key })
+          assert.strictEqual(rotated.status, 200)
+          const [time] = yield* Effect.timed(stream.ended)
+          assert.isBelow(Duration.toMillis(time), 1_000)
+          const [, { headers, json, status }] = yield* Fiber.join(wait)
+          assert.strictEqual(status, 401)
+          assert.match(json.error, /API key/)
+          assert.strictEqual(headers["www-authenticate"], "Bearer")
+
+          const again = yield* follow({ ...inbox, key: rotated.json.api_key })
+          assert.strictEqual(again.status, 200)
+          yield* send(other.address, "still open")
+          assert.include((yield* others.next).data, "still open")
+        })
+      )
+
+      it.effect("end within seconds where another process did it", () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const { inbox, stream, wait } = yield* held
+          yield* sql`
+            UPDATE workspaces SET api_key_hash = sha256('another')
+            WHERE id = (SELECT workspace_id FROM domains WHERE id = ${inbox.domainId})
+          `
+          yield* stream.ended
+          const [time, { status }] = yield* Fiber.join(wait)
+          assert.strictEqual(status, 401)
+          assert.isBelow(Duration.toMillis(time), 10_000)
+        })
+      )
+    })
+
     describe("that wait", () => {
       it.effect("are answered as soon as mail comes", () =>
         Effect.gen(function* () {

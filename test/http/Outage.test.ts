@@ -16,6 +16,12 @@ import { call } from "../TestInlet.ts"
 
 class Url extends Context.Service<Url, string>()("inlet/test/http/Outage/Url") {}
 
+/** Everything that was logged, as it is written. */
+const logged: Array<string> = []
+const remember = Logger.make((options) => {
+  logged.push(Logger.formatJson.log(options), Logger.formatLogFmt.log(options))
+})
+
 const SystemAlone = HttpApi.make("inlet").add(SystemApi).middleware(ValidationErrors)
 
 const handlers = HttpRouter.use((router) =>
@@ -42,7 +48,7 @@ const served = (databasePort: number) =>
         Layer.provide(NodeHttpServer.layer(() => createHttpServer(), { host: "127.0.0.1", port })),
         Layer.merge(Layer.succeed(Url, `http://127.0.0.1:${port}`)),
         // What fails is logged; this file makes it fail.
-        Layer.provide(Logger.layer([]))
+        Layer.provide(Logger.layer([remember]))
       )
     })
   )
@@ -110,6 +116,23 @@ describe("While the database", () => {
         assert.strictEqual(status, 500)
         assert.strictEqual(text, '{"error":"internal error"}')
         assert.isString(headers["x-request-id"])
+      })
+    )
+
+    it.effect("what is logged of them names the request and no credentials", () =>
+      Effect.gen(function* () {
+        const secrets = {
+          authorization: "Bearer ak_live_sentinel",
+          cookie: "inlet_demo=sentinel",
+          "x-request-id": "mine"
+        }
+        for (const path of ["/asks", "/writes", "/breaks"]) {
+          logged.length = 0
+          yield* call(yield* Url, "POST", path, { headers: secrets })
+          yield* call(yield* Url, "GET", path, { headers: secrets })
+          assert.include(logged.join("\n"), "mine", path)
+          assert.notInclude(logged.join("\n"), "sentinel", path)
+        }
       })
     )
   })

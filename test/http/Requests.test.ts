@@ -249,6 +249,96 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     )
   })
 
+  describe("with hostile values", () => {
+    const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`
+    const values = [
+      "1e999",
+      "-1",
+      "9007199254740993",
+      "true",
+      "null",
+      "{}",
+      '{"__proto__":{"toString":1}}',
+      '{"toString":null,"constructor":{"prototype":{}}}',
+      deep,
+      `{${Array.from({ length: 10_000 }, (_, index) => `"${index}":[]`).join(",")}}`,
+      '"\\u0000"',
+      '"\\ud800"',
+      '"\\r\\nX-Injected: yes"',
+      '"\\u202e\\u2066 gpj.exe"',
+      `"${"x".repeat(200_000)}"`,
+      '"\' OR 1=1; DROP TABLE domains --"',
+      '"%00%ff%zz"',
+      '"javascript:alert(1)"',
+      '"//evil.example"'
+    ]
+
+    it.effect("in any field of any body are refused, and never break anything", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { domainId, key } = yield* inlet.inbox()
+        const fields = [
+          ["POST", "/api/workspaces", '"name"', ""],
+          ["POST", "/api/domains", '"domain"', ""],
+          ["PATCH", `/api/domains/${domainId}/delivery`, '"webhookUrl"', ""],
+          ["POST", "/api/domains/purchase", '"domain"', ',"years":1'],
+          ["POST", "/api/domains/purchase", '"years"', ',"domain":"a.com"'],
+          ["POST", "/api/domains/purchase", '"registrar"', ',"domain":"a.com","years":1'],
+          ["POST", "/api/domains/purchase", '"success_url"', ',"domain":"a.com","years":1']
+        ] as const
+        for (const [method, path, field, rest] of fields) {
+          for (const value of values) {
+            const answer = yield* inlet.call(method, path, { key, body: `{${field}:${value}${rest}}` })
+            const what = `${method} ${path} ${field}: ${value.slice(0, 40)}`
+            assert.isBelow(answer.status, 500, what)
+            assert.isUndefined(answer.headers["x-injected"])
+            if (answer.status >= 400) assertError(answer, answer.status)
+          }
+        }
+        assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key })).status, 200)
+      })
+    )
+
+    it.effect("anywhere in a path or a query are refused, and never break anything", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { domainId, key } = yield* inlet.inbox()
+        const odd = [
+          "%",
+          "%zz",
+          "%00",
+          "%ff%fe",
+          "%c0%ae%c0%ae",
+          "%ed%a0%80",
+          "..%2f..%2fetc%2fpasswd",
+          "'--",
+          "%0d%0aX-Injected:%20yes"
+        ]
+        const targets = odd.flatMap((text) => [
+          `/${text}`,
+          `/api/domains/${text}`,
+          `/api/domains/${domainId}/events/${text}/raw`,
+          `/api/domains/${domainId}/events/${uuid}/attachments/${text}`,
+          `/api/domains/orders/${text}`,
+          `/admin/domains/${text}/disable`,
+          ...["cursor", "limit", "recipient", "from", "since", "until", "delivery", "after", "wait", text].map(
+            (name) => `/api/domains/${domainId}/events?${name}=${text}`
+          ),
+          `/api/domains/${domainId}/delivery-attempts?event_id=${text}&cursor=${text}`,
+          `/api/domains/search?q=${text}&tlds=${text}`
+        ])
+        for (const target of targets) {
+          const answer = yield* speak(
+            inlet.url,
+            head(`GET ${target} HTTP/1.1`, `Authorization: Bearer ${key}`, "Connection: close")
+          )
+          assert.match(answer, /^HTTP\/1\.1 [24]\d\d /, target)
+          assert.notMatch(answer, /^x-injected/im, target)
+        }
+      })
+    )
+  })
+
   describe("that are hardly HTTP", () => {
     it.effect("are refused with 4xx and a closed connection, and the next one is served", () =>
       Effect.gen(function* () {
@@ -260,7 +350,10 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
           head("GET /health HTTP/1.1", "Transfer-Encoding: chunked, identity"),
           head("GET /health HTTP/1.1", `X-Flood: ${"x".repeat(100_000)}`),
           head(`GET /${"x".repeat(100_000)} HTTP/1.1`),
-          head("GET /health HTTP/1.1", "Bad Header: x")
+          head("GET /health HTTP/1.1", "Bad Header: x"),
+          head("GET /health HTTP/1.1", ...Array.from({ length: 5_000 }, (_, index) => `X-${index}: y`)),
+          head("BREW /health HTTP/1.1"),
+          head("GET /health HTTP/9.9")
         ]
         for (const request of requests) {
           assert.match(yield* speak(inlet.url, request), /^HTTP\/1\.1 4\d\d /, request.slice(0, 60))

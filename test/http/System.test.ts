@@ -1,3 +1,4 @@
+import { request } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { version } from "../../src/Version.ts"
@@ -94,6 +95,25 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
       for (const tenants of ["measured", domain, domainId, key, secret, event.event_id]) {
         assert.notInclude(text, tenants)
       }
+    })
+  )
+
+  it.effect("count what clients make up under one name", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      for (const method of ["PROPFIND", "M-SEARCH", "TRACE", "PUT", "OPTIONS", "UNLOCK"]) {
+        const status = yield* Effect.callback<number | undefined>((resume) => {
+          request(`${inlet.url}/api/domains`, { agent: false, method }, (response) => {
+            response.resume()
+            resume(Effect.succeed(response.statusCode))
+          }).end()
+        })
+        assert.strictEqual(status, 404, method)
+      }
+      const { text } = yield* inlet.call("GET", "/metrics")
+      const methods = [...text.matchAll(/^inlet_http_requests_total\{method="([^"]+)"/gm)].map(([, method]) => method)
+      assert.include(methods, "other")
+      for (const method of methods) assert.include(["GET", "HEAD", "POST", "PATCH", "DELETE", "other"], method)
     })
   )
 

@@ -1,0 +1,71 @@
+import { connect, createServer, type Socket } from "node:net"
+import { Deferred, Effect } from "effect"
+import * as Ports from "./Ports.ts"
+
+/**
+ * What becomes of the traffic: it is passed on, held back, or cut; every answer
+ * is slow; or connections are cut in place of the answer to the next COMMIT.
+ */
+type Mode = "pass" | "hold" | "cut" | "slow" | "lose commit"
+
+/** So late that nothing of several statements is in time. */
+const slow = "1700 millis"
+
+/** A loopback port before a PostgreSQL server, for as long as the scope lives. Nobody listens there until `open`. */
+export const before = Effect.fnUntraced(function* (server: URL) {
+  const port = yield* Ports.free
+  const sockets = new Set<Socket>()
+  const lost = yield* Deferred.make<void>()
+  const fork = Effect.runForkWith(yield* Effect.context())
+  let mode: Mode = "pass"
+
+  const pass = (from: Socket, to: Socket, change: (chunk: Buffer, write: () => void) => void) => {
+    sockets.add(from)
+    from.on("data", (chunk: Buffer) => change(chunk, () => void (to.destroyed || to.write(chunk))))
+    if (mode === "hold") from.pause()
+    from.on("error", () => {})
+    from.on("close", () => {
+      to.destroy()
+      sockets.delete(from)
+    })
+  }
+
+  const listener = createServer((client) => {
+    if (mode === "cut") return void client.on("error", () => {}).destroy()
+    const upstream = connect(Number(server.port), server.hostname)
+    pass(client, upstream, (_, write) => write())
+    pass(upstream, client, (chunk, write) => {
+      if (mode === "slow") fork(Effect.delay(Effect.sync(write), slow))
+      else if (mode === "lose commit" && chunk.includes("COMMIT\0")) {
+        client.destroy()
+        Deferred.doneUnsafe(lost, Effect.void)
+      } else write()
+    })
+  })
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      for (const socket of sockets) socket.destroy()
+      listener.close()
+    })
+  )
+
+  const url = new URL(server)
+  url.hostname = "127.0.0.1"
+  url.port = `${port}`
+  return {
+    /** The server's URL, by way of the proxy. */
+    url: url.href,
+    open: Effect.callback<void>((resume) => void listener.listen(port, "127.0.0.1", () => resume(Effect.void))),
+    turn: (next: Mode) =>
+      Effect.sync(() => {
+        mode = next
+        for (const socket of sockets) {
+          if (next === "cut") socket.destroy()
+          else if (next === "hold") socket.pause()
+          else socket.resume()
+        }
+      }),
+    /** Waits until a COMMIT was done and its answer lost. */
+    commitLost: Deferred.await(lost)
+  }
+})

@@ -1,0 +1,29 @@
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import * as InletProcess from "../InletProcess.ts"
+import * as Mail from "../Mail.ts"
+
+describe("What a process keeps on disk", { timeout: 120_000 }, () => {
+  it.live("is for its user alone: the embedded database, the raw messages, the secrets", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      // Made by the operator, and open to all.
+      const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-test-" })
+      yield* fs.chmod(folder, 0o755)
+      const inlet = yield* InletProcess.start({ DATA_DIR: folder })
+      const { address, domainId } = yield* inlet.inbox("http://127.0.0.1:9/")
+      yield* Mail.send(inlet.smtpPort, { to: address })
+
+      const messages = `raw/inbound/${domainId}`
+      const [message = ""] = yield* fs.readDirectory(`${folder}/${messages}`)
+      // The socket that is the folder's lock gives nothing away.
+      const inFolder = (yield* fs.readDirectory(folder)).filter((name) => name !== "lock")
+      assert.includeMembers(inFolder, ["admin-token", "postgres", "raw", "secrets-key"])
+      for (const name of [...inFolder, "raw/inbound", messages, `${messages}/${message}`]) {
+        const { mode, type } = yield* fs.stat(`${folder}/${name}`)
+        assert.strictEqual((mode & 0o777).toString(8), type === "Directory" ? "700" : "600", name)
+      }
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+})

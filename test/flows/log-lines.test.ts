@@ -1,0 +1,101 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { eventually } from "../Eventually.ts"
+import * as InletProcess from "../InletProcess.ts"
+import * as Mailbox from "../Mailbox.ts"
+import * as SmtpDialog from "../SmtpDialog.ts"
+
+/** What would end a line, break a JSON string, or steer a terminal. */
+const evil = '\u001b[31mEVIL\u001b]0;t\u0007"}\\\u2028\u0085\u009b31m{"level":"ERROR"}'
+
+/** A line that a stranger's text has ended would not be an object with these fields. */
+const entryOf = (line: string) => {
+  const entry: { readonly level: string; readonly message: unknown; readonly timestamp: string } = JSON.parse(line)
+  assert.match(entry.timestamp, /^\d{4}-/)
+  return entry
+}
+
+describe("The log", { timeout: 120_000 }, () => {
+  it.live("is one line of JSON for each entry, whatever strangers write", () =>
+    Effect.gen(function* () {
+      const inlet = yield* InletProcess.start({
+        ...(yield* InletProcess.installation),
+        LOG_LEVEL: "debug",
+        LOG_FORMAT: "json"
+      })
+      const { address } = yield* inlet.inbox("http://127.0.0.1:9/")
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const dialog = yield* SmtpDialog.open(inlet.smtpPort)
+          yield* dialog.say(`EHLO ${evil}`)
+          yield* dialog.say(`HELO a\rINFO fake`)
+          yield* dialog.say(`${evil} ${evil}`)
+          yield* dialog.say("EHLO client.example")
+          yield* dialog.say(`MAIL FROM:<${evil}@sender.example>`)
+          yield* dialog.say(`MAIL FROM:<EVIL@sender.example> ${evil}=${evil}`)
+          yield* dialog.say("MAIL FROM:<EVIL@sender.example>")
+          for (const to of [
+            `${evil}@unknown.example`,
+            `x\rEVIL@unknown.example`,
+            `x@${evil}`,
+            `"${evil}"@${address}`
+          ]) {
+            yield* dialog.say(`RCPT TO:<${to}>`)
+          }
+          yield* dialog.say("RCPT TO:<EVIL@unknown.example>")
+        })
+      )
+      const message = `From: ${evil} <a@b.example>\r\nSubject: ${evil}\r\nMessage-ID: <${evil}>\r\n\r\n${evil}\r\n`
+      assert.match(yield* Mailbox.deliver(inlet.smtpPort, address, message), /^250 /)
+      yield* inlet.call("GET", "/%1b[31mEVIL%0d%0a%22%7d/%E2%80%A8", {
+        headers: { "user-agent": 'EVIL"}\\', "x-request-id": 'EVIL"}' }
+      })
+      const output = yield* eventually(
+        inlet.output,
+        (text) =>
+          text.includes("RCPT was answered 550") && text.includes("A delivery attempt failed") && /%1b/i.test(text)
+      )
+
+      assert.notMatch(output, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
+      const lines = output.trimEnd().split("\n")
+      const entries = lines.map(entryOf)
+      assert.deepStrictEqual([...new Set(entries.map(({ level }) => level))].toSorted(), ["DEBUG", "INFO"])
+      // Of all these texts only the path of a request is written down, as it came.
+      const written = lines.filter((line) => line.includes("EVIL"))
+      assert.lengthOf(written, 1)
+      assert.include(written[0], '"path":"/%1b[31mEVIL%0d%0a%22%7d/%E2%80%A8"')
+
+      const metrics = yield* inlet.call("GET", "/metrics")
+      assert.notInclude(metrics.text, "EVIL")
+      assert.notInclude(metrics.text, "example")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("and the metrics have no more labels for a hundred strange requests than for one", () =>
+    Effect.gen(function* () {
+      const inlet = yield* InletProcess.start(yield* InletProcess.installation)
+      const series = Effect.map(inlet.call("GET", "/metrics"), ({ text }) =>
+        text.split("\n").flatMap((line) => (/^inlet_/.test(line) ? [line.replace(/ .*/, "")] : []))
+      )
+      const strange = (number: number) =>
+        Effect.gen(function* () {
+          yield* inlet.call("GET", `/${number}/strange-${number}?q=${number}`, {
+            headers: { host: `h${number}.example` }
+          })
+          yield* Effect.scoped(Mailbox.begin(inlet.smtpPort, `x@strange-${number}.example`))
+        })
+      yield* strange(0)
+      yield* series
+      const before = yield* series
+      yield* Effect.forEach(
+        Array.from({ length: 100 }, (_, number) => number + 1),
+        strange,
+        { concurrency: 8, discard: true }
+      )
+      const after = yield* series
+      // Some metrics show themselves for the first time after a while.
+      assert.isBelow(after.length, before.length + 10)
+      assert.notMatch(after.join(), /strange|example/)
+    }).pipe(Effect.scoped)
+  )
+})

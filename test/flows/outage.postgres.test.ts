@@ -1,0 +1,219 @@
+import { createHash } from "node:crypto"
+import { request } from "node:http"
+import { assert, layer } from "@effect/vitest"
+import { Array, Context, Deferred, Duration, Effect, Fiber, Layer, Redacted } from "effect"
+import { Cluster } from "../../prove/Cluster.ts"
+import * as DatabaseProxy from "../DatabaseProxy.ts"
+import { eventually } from "../Eventually.ts"
+import * as InletProcess from "../InletProcess.ts"
+import * as Mailbox from "../Mailbox.ts"
+import type { Answer } from "../TestInlet.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+
+/** A service whose PostgreSQL, which is nobody else's, is behind a proxy. It stays the same whatever happens to that. */
+class Outage extends Context.Service<
+  Outage,
+  {
+    readonly cluster: Cluster["Service"]
+    readonly proxy: Effect.Success<ReturnType<typeof DatabaseProxy.before>>
+    readonly inlet: InletProcess.InletProcess
+    readonly inbox: InletProcess.Inbox
+    /** Runs a statement on the server, by a way of its own. */
+    run(statement: string): Effect.Effect<string>
+  }
+>()("inlet/test/flows/Outage") {
+  static readonly layer = Layer.effect(
+    Outage,
+    Effect.gen(function* () {
+      const cluster = yield* Cluster
+      const receiver = yield* WebhookReceiver
+      const run = (statement: string) => cluster.program("psql", "--dbname", "postgres", "--command", statement)
+      yield* run("CREATE ROLE service LOGIN PASSWORD 'of-service'")
+      yield* run("CREATE DATABASE service OWNER service")
+      const server = new URL(Redacted.value(cluster.url))
+      server.username = "service"
+      server.password = "of-service"
+      server.pathname = "/service"
+      const proxy = yield* DatabaseProxy.before(server)
+
+      const { inlet } = yield* InletProcess.spawned({
+        ...(yield* InletProcess.installation),
+        DATABASE_URL: proxy.url,
+        ALLOW_PRIVATE_WEBHOOKS: "true",
+        LOG_LEVEL: "warn"
+      })
+      yield* eventually(inlet.output, (printed) => printed.includes("The database does not answer yet"))
+      yield* proxy.open
+      yield* eventually(
+        Effect.catchDefect(inlet.call("GET", "/ready"), () => Effect.succeed({ status: 0 })),
+        ({ status }) => status === 200
+      )
+      return { cluster, proxy, inlet, inbox: yield* inlet.inbox(receiver.url), run }
+    })
+  ).pipe(Layer.provide(Cluster.layer), Layer.provideMerge(WebhookReceiver.layer))
+}
+
+const message = (id: string) => `Message-ID: <${id}@sender.example>\r\nSubject: ${id}\r\n\r\n`
+
+/** 503 with Retry-After, within ten seconds. */
+const unavailable = Effect.fnUntraced(function* (asked: Effect.Effect<Answer>, what: string) {
+  const [time, { headers, json, status }] = yield* Effect.timed(asked)
+  assert.strictEqual(status, 503, what)
+  assert.match(json.error, /^The database /)
+  assert.match(headers["retry-after"] ?? "", /^[1-9]\d*$/)
+  assert.isBelow(Duration.toMillis(time), 10_000, what)
+})
+
+/** Everything is refused in time, and what needs no database is answered at once all the while. */
+const refusesAll = Effect.gen(function* () {
+  const { inbox, inlet } = yield* Outage
+  const { address, domainId, key } = inbox
+  const ask = (method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: unknown) =>
+    unavailable(inlet.call(method, path, { key, body }), `${method} ${path}`)
+  const mail = Effect.gen(function* () {
+    const [time, reply] = yield* Effect.timed(Mailbox.deliver(inlet.smtpPort, address, message("refused")))
+    // RCPT is answered 451, so there is nobody to take DATA for.
+    assert.match(reply, /^(451 4\.3\.0|503 5\.5\.1) /)
+    assert.isBelow(Duration.toMillis(time), 10_000)
+  })
+  const healthy = Effect.gen(function* () {
+    const [time, { status }] = yield* Effect.timed(inlet.call("GET", "/health"))
+    assert.strictEqual(status, 200)
+    assert.isBelow(Duration.toMillis(time), 1_000)
+    yield* Effect.sleep("100 millis")
+  })
+  const refused = Effect.all(
+    [
+      unavailable(inlet.call("GET", "/ready"), "/ready"),
+      ask("POST", "/api/workspaces", { name: "late" }),
+      ask("POST", "/api/domains", { domain: "late.example.com" }),
+      ask("PATCH", `/api/domains/${domainId}/delivery`, { webhookUrl: null }),
+      ask("DELETE", `/api/domains/${domainId}`),
+      ask("GET", `/api/domains/${domainId}/events?wait=60`),
+      ask("GET", `/api/domains/${domainId}/events/stream`),
+      // More than there are connections, so that some wait for one.
+      ...Array.makeBy(30, () => ask("GET", `/api/domains/${domainId}/events`)),
+      mail
+    ],
+    { concurrency: "unbounded", discard: true }
+  )
+  yield* Effect.raceFirst(refused, Effect.forever(healthy))
+})
+
+/** A stream of events that has begun. */
+const follow = Effect.gen(function* () {
+  const { inbox, inlet } = yield* Outage
+  const ended = yield* Deferred.make<void>()
+  yield* Effect.callback<void>((resume) => {
+    const url = `${inlet.url}/api/domains/${inbox.domainId}/events/stream`
+    request(url, { agent: false, headers: { authorization: `Bearer ${inbox.key}` } }, (response) => {
+      response.resume().on("error", () => {})
+      response.on("close", () => Deferred.doneUnsafe(ended, Effect.void))
+      resume(Effect.void)
+    }).end()
+  })
+  return { ended: Effect.orDie(Effect.timeout(Deferred.await(ended), "10 seconds")) }
+})
+
+/** Everything is as before, and a mail goes all the way. */
+const serves = Effect.fnUntraced(function* (id: string) {
+  const { inbox, inlet } = yield* Outage
+  const receiver = yield* WebhookReceiver
+  yield* eventually(inlet.call("GET", "/ready"), ({ status }) => status === 200, "10 seconds")
+  assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message(id)), /^250 /)
+  yield* eventually(
+    Effect.map(receiver.all, (requests) => requests.filter(({ body }) => `${body}`.includes(`<${id}@`))),
+    (requests) => requests.length === 1
+  )
+  const { json } = yield* inlet.call("GET", "/api/domains", { key: inbox.key })
+  assert.deepStrictEqual(
+    json.domains.map(({ id, status }: Record<string, unknown>) => [id, status]),
+    [[inbox.domainId, "live"]]
+  )
+})
+
+layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("A running service", (it) => {
+  it.effect("serves once a PostgreSQL answers that was started after it", () => serves("first"))
+
+  it.effect("answers 503 and 451 in time while PostgreSQL is stopped where it stands, and goes on when it does", () =>
+    Effect.gen(function* () {
+      const { cluster } = yield* Outage
+      yield* Effect.scoped(Effect.andThen(cluster.frozen, refusesAll))
+      yield* serves("frozen")
+    })
+  )
+
+  it.effect("ends its streams and answers 503 and 451 while PostgreSQL is gone, and goes on when it is back", () =>
+    Effect.gen(function* () {
+      const { proxy } = yield* Outage
+      const stream = yield* follow
+      yield* proxy.turn("cut")
+      yield* stream.ended
+      yield* refusesAll
+      yield* proxy.turn("pass")
+      yield* serves("gone")
+    })
+  )
+
+  it.effect("answers 503 in time while every statement is slow", () =>
+    Effect.gen(function* () {
+      const { inbox, inlet, proxy } = yield* Outage
+      yield* proxy.turn("slow")
+      const create = inlet.call("POST", "/api/domains", { key: inbox.key, body: { domain: "late.example.com" } })
+      yield* unavailable(create, "slow")
+      yield* proxy.turn("pass")
+      yield* serves("slow")
+    })
+  )
+
+  it.effect("answers 503 and 451 while PostgreSQL has no connection left, and goes on when it has", () =>
+    Effect.gen(function* () {
+      const { run } = yield* Outage
+      yield* run("ALTER ROLE service CONNECTION LIMIT 0")
+      yield* run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'service'")
+      yield* refusesAll
+      yield* run("ALTER ROLE service CONNECTION LIMIT -1")
+      yield* serves("connected")
+    })
+  )
+
+  it.effect("outlives a crash of PostgreSQL under load, and loses nothing it has accepted", () =>
+    Effect.gen(function* () {
+      const { cluster, inbox, inlet } = yield* Outage
+      const accepted: Array<string> = []
+      const sender = (name: string) =>
+        Effect.forEach(
+          Array.range(1, 60),
+          Effect.fnUntraced(function* (number) {
+            const reply = yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message(`${name}-${number}`))
+            assert.match(reply, /^(250|451|503) /)
+            if (reply.startsWith("250"))
+              accepted.push(
+                createHash("sha256")
+                  .update(message(`${name}-${number}`))
+                  .digest("hex")
+              )
+          }),
+          { discard: true }
+        )
+      const load = yield* Effect.forkChild(
+        Effect.forEach(["a", "b", "c", "d"], sender, { concurrency: "unbounded", discard: true })
+      )
+      yield* eventually(
+        Effect.sync(() => accepted.length),
+        (count) => count > 20
+      )
+      yield* cluster.crash
+      yield* Fiber.join(load)
+      yield* serves("crashed")
+      const kept = yield* cluster.program(
+        "psql",
+        ...["--dbname", "service", "--command", "SELECT encode(sha256, 'hex') FROM inbound_emails"]
+      )
+      assert.deepStrictEqual(
+        accepted.filter((digest) => !kept.includes(digest)),
+        []
+      )
+    })
+  )
+})

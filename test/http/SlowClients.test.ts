@@ -1,0 +1,183 @@
+import { request } from "node:http"
+import { connect } from "node:net"
+import { assert, layer } from "@effect/vitest"
+import { Array, Duration, Effect, Fiber, Layer } from "effect"
+import * as HttpServer from "../../src/http/HttpServer.ts"
+import { eventually } from "../Eventually.ts"
+import { TestInlet } from "../TestInlet.ts"
+
+/** A second instead of a minute. */
+const impatient = Layer.succeed(HttpServer.Timeouts, {
+  headersTimeout: 700,
+  requestTimeout: 1_000,
+  connectionsCheckingInterval: 100
+})
+
+/** A raw connection to the API, cut at the end of the scope. */
+const open = Effect.fnUntraced(function* () {
+  const inlet = yield* TestInlet
+  let heard = ""
+  let isClosed = false
+  const socket = yield* Effect.acquireRelease(
+    Effect.sync(() => connect(Number(new URL(inlet.url).port), "127.0.0.1").setEncoding("latin1")),
+    (socket) => Effect.sync(() => socket.destroy())
+  )
+  socket.on("data", (chunk) => {
+    heard += chunk
+  })
+  socket.on("error", () => {})
+  socket.on("close", () => {
+    isClosed = true
+  })
+  return {
+    write: (text: string) => Effect.sync(() => void socket.write(text)),
+    reset: Effect.sync(() => void socket.resetAndDestroy()),
+    /** Everything it has heard, once the server has closed it. */
+    closed: Effect.map(
+      eventually(
+        Effect.sync(() => isClosed),
+        (yes) => yes,
+        "10 seconds"
+      ),
+      () => heard
+    )
+  }
+})
+
+/** A byte now and then, for as long as the connection is open. */
+const dribble = (write: (text: string) => Effect.Effect<void>, text: string) =>
+  Effect.forever(Effect.andThen(write(text), Effect.sleep("50 millis")))
+
+layer(TestInlet.layer().pipe(Layer.provide(impatient)), { excludeTestServices: true, timeout: "60 seconds" })(
+  "A client that takes its time",
+  (it) => {
+    it.effect("with its header is answered 408 and cut, however it dribbles", () =>
+      Effect.gen(function* () {
+        const silent = yield* open()
+        const half = yield* open()
+        yield* half.write("GET /health HTTP/1.1\r\nHost: inlet.ex")
+        const slow = yield* open()
+        yield* slow.write("GET /health HTTP/1.1\r\nX-Slow: ")
+        yield* Effect.forkChild(dribble(slow.write, "x"))
+        for (const { closed } of [half, slow]) assert.match(yield* closed, /^HTTP\/1\.1 408 /)
+        yield* silent.closed
+      })
+    )
+
+    it.effect("with its body is answered 408 and cut, and nothing is done", () =>
+      Effect.gen(function* () {
+        const head = "POST /api/workspaces HTTP/1.1\r\nHost: inlet.example\r\nContent-Type: application/json\r\n"
+        const announced = yield* open()
+        yield* announced.write(`${head}Content-Length: 1000\r\n\r\n{"name":"`)
+        yield* Effect.forkChild(dribble(announced.write, "x"))
+        const chunked = yield* open()
+        yield* chunked.write(`${head}Transfer-Encoding: chunked\r\n\r\n`)
+        yield* Effect.forkChild(dribble(chunked.write, "1\r\nx\r\n"))
+        for (const { closed } of [announced, chunked]) assert.match(yield* closed, /^HTTP\/1\.1 408 /)
+      })
+    )
+
+    it.effect("with the answer of a stream or a wait is not cut", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { domainId, key } = yield* inlet.inbox()
+        const [time, { status }] = yield* Effect.timed(
+          inlet.call("GET", `/api/domains/${domainId}/events?wait=3`, { key })
+        )
+        assert.strictEqual(status, 200)
+        assert.isAtLeast(Duration.toMillis(time), 2_900)
+      })
+    )
+  }
+)
+
+layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("Many clients at once", (it) => {
+  it.effect("leave room for others: 300 that say nothing, 300 in the middle of a request, 100 that wait", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inboxes = yield* Effect.replicateEffect(inlet.inbox(), 5)
+      yield* Effect.replicateEffect(open(), 300)
+      const halves = yield* Effect.replicateEffect(open(), 300)
+      yield* Effect.forEach(halves, ({ write }) => write("POST /api/workspaces HTTP/1.1\r\nHost: a\r\n"))
+      const waits = yield* Effect.forkChild(
+        Effect.forEach(
+          inboxes.flatMap((inbox) => Array.replicate(inbox, 20)),
+          ({ domainId, key }) =>
+            eventually(
+              inlet.call("GET", `/api/domains/${domainId}/events?wait=60`, { key }),
+              // Until it has the place that a look below took for a moment.
+              ({ status }) => status !== 429
+            ),
+          { concurrency: "unbounded" }
+        )
+      )
+      for (const { domainId, key } of inboxes) {
+        yield* eventually(
+          inlet.call("HEAD", `/api/domains/${domainId}/events/stream`, { key }),
+          ({ status }) => status === 429
+        )
+      }
+      const [first] = inboxes
+      for (const _ of Array.range(1, 50)) {
+        const [time, { status }] = yield* Effect.timed(inlet.call("GET", "/api/domains", { key: first?.key }))
+        assert.strictEqual(status, 200)
+        assert.isBelow(Duration.toMillis(time), 1_000)
+      }
+      yield* Fiber.interrupt(waits)
+    })
+  )
+
+  it.effect("harm nobody when they break off in the middle, one by one", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { domainId, key } = yield* inlet.inbox()
+      const auth = `Host: a\r\nAuthorization: Bearer ${key}\r\n`
+      for (const text of [
+        "GET / HT",
+        `POST /api/domains HTTP/1.1\r\n${auth}Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{"do`,
+        `GET /api/domains/${domainId}/events?wait=60 HTTP/1.1\r\n${auth}\r\n`,
+        `GET /api/domains/${domainId}/events/stream HTTP/1.1\r\n${auth}\r\n`,
+        `GET /docs HTTP/1.1\r\n${auth}\r\n`
+      ]) {
+        const { reset, write } = yield* open()
+        yield* write(text)
+        yield* Effect.sleep("50 millis")
+        yield* reset
+        assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key })).status, 200)
+      }
+    })
+  )
+
+  it.effect("that send 60 MB each are answered 413, and take no memory", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const chunk = Buffer.alloc(1024 * 1024, "x")
+      const upload = (headers: Record<string, string>) =>
+        Effect.callback<number | undefined>((resume) => {
+          const upload = request(
+            `${inlet.url}/api/workspaces`,
+            { agent: false, method: "POST", headers: { "content-type": "application/json", ...headers } },
+            (response) => {
+              status = response.resume().statusCode
+            }
+          )
+          let status: number | undefined
+          upload.on("error", () => {})
+          upload.on("close", () => resume(Effect.succeed(status)))
+          const write = (left: number): void => {
+            if (left === 0) return void upload.end()
+            upload.write(chunk, () => write(left - 1))
+          }
+          write(60)
+        })
+      const before = process.memoryUsage.rss()
+      const answers = yield* Effect.forEach(
+        Array.makeBy(10, (index) => (index % 2 === 0 ? { "content-length": `${60 * 1024 * 1024}` } : {})),
+        upload,
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(answers, Array.replicate(413, 10))
+      assert.isBelow(process.memoryUsage.rss() - before, 150 * 1024 * 1024)
+    })
+  )
+})
