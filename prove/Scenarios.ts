@@ -1,0 +1,170 @@
+import { Clock, Duration, Effect, Random, type Scope } from "effect"
+import type { Cluster } from "./Cluster.ts"
+import type { Disk } from "./Disk.ts"
+import type { Service } from "./Service.ts"
+
+/** What a scenario does its harm to. */
+export interface Stage {
+  readonly cluster: Cluster["Service"]
+  readonly service: Service
+  /** A second process on the same database and raw messages, where the scenario has two. */
+  readonly other: Service
+  readonly disk: Disk
+  /** Of the workspace that has the mail. */
+  readonly key: string
+  /** How long it is to last. */
+  readonly time: Duration.Duration
+}
+
+/** Harm that is done while mail comes in. */
+export interface Scenario {
+  readonly title: string
+  readonly database: "server" | "embedded"
+  readonly processes: 1 | 2
+  readonly killsProcesses: boolean
+  /** Succeeds with how often it struck, and with what should not have been seen meanwhile. */
+  readonly strike: (stage: Stage) => Effect.Effect<Struck, never, Scope.Scope>
+}
+
+export interface Struck {
+  readonly times: number
+  readonly faults: ReadonlyArray<string>
+}
+
+/** Again and again until the time is up, once at least; succeeds with how often. */
+const throughout = Effect.fnUntraced(function* <E, R>(time: Duration.Duration, once: Effect.Effect<unknown, E, R>) {
+  const end = (yield* Clock.currentTimeMillis) + Duration.toMillis(time)
+  let times = 0
+  do {
+    yield* once
+    times++
+  } while ((yield* Clock.currentTimeMillis) < end)
+  return { times, faults: [] }
+})
+
+const sleepBetween = (least: number, most: number) =>
+  Effect.flatMap(Random.nextIntBetween(least, most), (milliseconds) => Effect.sleep(milliseconds))
+
+/** kill -9 some seconds after it serves, and now and then while it starts. */
+const kill = ({ service, time }: Stage) =>
+  throughout(
+    time,
+    Effect.gen(function* () {
+      yield* sleepBetween(1_000, 4_000)
+      yield* service.kill
+      if ((yield* Random.next) < 0.25) {
+        yield* service.spawn
+        yield* sleepBetween(100, 2_000)
+      }
+      yield* service.start
+    })
+  )
+
+const crash = ({ cluster, time }: Stage) => throughout(time, Effect.andThen(sleepBetween(1_000, 5_000), cluster.crash))
+
+/** What a client hears while the database does not answer, and how soon at the latest. */
+const answers = [
+  { path: "/health", status: 200, within: 2_000 },
+  { path: "/ready", status: 503, within: 10_000 },
+  { path: "/api/domains", status: 503, within: 10_000 }
+]
+
+const outageIsTold = ({ key, service }: Stage) =>
+  Effect.forEach(
+    answers,
+    Effect.fnUntraced(function* ({ path, status, within }) {
+      const [took, answer] = yield* Effect.timed(service.call("GET", path, { key }))
+      const isTold = answer.status === status && (status === 200 || answer.headers["retry-after"] !== undefined)
+      return isTold && Duration.toMillis(took) < within
+        ? []
+        : [`${path} answered ${answer.status} after ${Duration.toMillis(took)} ms while PostgreSQL was stopped`]
+    }),
+    { concurrency: "unbounded" }
+  ).pipe(Effect.map((faults) => faults.flat()))
+
+const freeze = Effect.fnUntraced(function* (stage: Stage) {
+  const frozen = <A>(during: Effect.Effect<A>) => Effect.scoped(Effect.andThen(stage.cluster.frozen, during))
+  yield* Effect.sleep("1 second")
+  // Longer than any answer may take.
+  const [first, [faults]] = yield* Effect.timed(
+    frozen(Effect.all([outageIsTold(stage), Effect.sleep("12 seconds")], { concurrency: "unbounded" }))
+  )
+  const left = Duration.subtract(stage.time, first)
+  if (Duration.toMillis(left) <= 0) return { times: 1, faults }
+  const { times } = yield* throughout(
+    left,
+    Effect.andThen(sleepBetween(2_000, 6_000), frozen(sleepBetween(1_000, 6_000)))
+  )
+  return { times: times + 1, faults }
+})
+
+const fill = ({ disk, time }: Stage) =>
+  throughout(
+    time,
+    Effect.andThen(sleepBetween(1_000, 3_000), Effect.scoped(Effect.andThen(disk.full, sleepBetween(2_000, 4_000))))
+  )
+
+/** Half of the time both work, then one is gone for good. */
+const leaveOne = Effect.fnUntraced(function* ({ other, time }: Stage) {
+  yield* Effect.sleep(Duration.times(time, 0.5))
+  yield* other.kill
+  yield* Effect.sleep(Duration.times(time, 0.5))
+  return { times: 1, faults: [] }
+})
+
+export const killed: Scenario = {
+  title: "`kill -9` of the service at random, and restart",
+  database: "server",
+  processes: 1,
+  killsProcesses: true,
+  strike: kill
+}
+
+export const killedEmbedded: Scenario = {
+  title: "the same on the embedded database",
+  database: "embedded",
+  processes: 1,
+  killsProcesses: true,
+  strike: kill
+}
+
+export const databaseCrashed: Scenario = {
+  title: "PostgreSQL restarted with `-m immediate` at random",
+  database: "server",
+  processes: 1,
+  killsProcesses: false,
+  strike: crash
+}
+
+export const databaseFrozen: Scenario = {
+  title: "PostgreSQL stopped with `SIGSTOP`, once for 12 s, and continued",
+  database: "server",
+  processes: 1,
+  killsProcesses: false,
+  strike: freeze
+}
+
+export const diskFull: Scenario = {
+  title: "disk full under the raw messages, and room again",
+  database: "server",
+  processes: 1,
+  killsProcesses: false,
+  strike: fill
+}
+
+export const oneOfTwoKilled: Scenario = {
+  title: "two processes on one database, one killed for good",
+  database: "server",
+  processes: 2,
+  killsProcesses: true,
+  strike: leaveOne
+}
+
+export const all: ReadonlyArray<Scenario> = [
+  killed,
+  killedEmbedded,
+  databaseCrashed,
+  databaseFrozen,
+  diskFull,
+  oneOfTwoKilled
+]

@@ -1,0 +1,200 @@
+import { NodeServices } from "@effect/platform-node"
+import { Array, Clock, Context, Duration, Effect, FileSystem, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Database from "../src/Database.ts"
+import type { Answer } from "../test/TestInlet.ts"
+import { Cluster } from "./Cluster.ts"
+import * as Disk from "./Disk.ts"
+import * as Receiver from "./Receiver.ts"
+import type { Scenario } from "./Scenarios.ts"
+import * as Sender from "./Sender.ts"
+import * as Service from "./Service.ts"
+
+export interface Options {
+  /** How long the harm lasts. */
+  readonly time: Duration.Duration
+  /** Messages begun in a second. */
+  readonly perSecond: number
+  /** Whether the minute that a dead process's lease lasts is waited for, or taken as over. */
+  readonly leases: "waited for" | "taken as over"
+}
+
+/** What was seen. */
+export interface Verdict {
+  readonly title: string
+  readonly seconds: number
+  /** How often harm was done. */
+  readonly times: number
+  readonly sent: number
+  readonly accepted: number
+  /** Sent again because no answer, or "later", came. */
+  readonly retried: number
+  readonly delivered: number
+  /** Answered 250 and never delivered. */
+  readonly lost: number
+  /** Messages that became two events. */
+  readonly doubled: number
+  /** Requests beyond the first of an event. */
+  readonly repeated: number
+  /** From the 250 to the webhook. */
+  readonly longestDelay: Duration.Duration
+  /** What should not have been, in sentences. */
+  readonly faults: ReadonlyArray<string>
+}
+
+/** A lease of a minute, its wait for the claim, and the time to work off what has gathered. */
+const patience = Duration.seconds(150)
+
+/** Sends mail without a pause while a scenario does its harm, and sees what has become of each. */
+export const run = Effect.fn("Trial.run")(
+  function* (scenario: Scenario, name: string, { leases, perSecond, time }: Options) {
+    const cluster = yield* Cluster
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-prove-" })
+    const disk = yield* Disk.make(`${folder}/raw`)
+    const database = name.replaceAll("-", "_")
+    yield* cluster.program("createdb", database)
+    const url = new URL(Redacted.value(cluster.url))
+    url.pathname = `/${database}`
+    const secretsKey = Buffer.from(name.padEnd(32, "!")).toString("base64")
+    const settings = {
+      RAW_DIR: disk.folder,
+      SECRETS_KEY: secretsKey,
+      LOG_LEVEL: "info",
+      LOG_FORMAT: "json",
+      // Nobody there: no question leaves the machine.
+      DNS_SERVERS: "127.0.0.1:9",
+      WEBHOOK_RETRY_DELAYS: Array.replicate("1s", 100).join(","),
+      ...(scenario.database === "server" ? { DATABASE_URL: url.href } : {})
+    }
+    const service = yield* Service.make({ ...settings, DATA_DIR: `${folder}/first` })
+    const other = yield* Service.make({ ...settings, DATA_DIR: `${folder}/second` })
+    const inlet = yield* service.start
+    if (scenario.processes === 2) yield* other.start
+
+    const receiver = yield* Receiver.make
+    const { address, domainId, key, secret } = yield* inlet.inbox(receiver.url)
+    yield* receiver.trust(Redacted.make(secret))
+
+    const began = yield* Clock.currentTimeMillis
+    const sender = yield* Sender.make({
+      ports: scenario.processes === 2 ? [service.smtpPort, other.smtpPort] : [service.smtpPort],
+      to: address,
+      name,
+      perSecond
+    })
+    const { faults: seen, times } = yield* scenario.strike({ cluster, service, other, disk, key, time })
+    const seconds = Math.round(((yield* Clock.currentTimeMillis) - began) / 1_000)
+    yield* sender.finish
+    if (leases === "taken as over" && scenario.database === "server") yield* endLeases(url.href)
+
+    const events = Effect.fnUntraced(function* (path: string) {
+      const list: Array<{ readonly subject: string; readonly event_id: string }> = []
+      for (let cursor: string | null = ""; cursor !== null; ) {
+        const page: string = `/api/domains/${domainId}/events?limit=100${path}${cursor === "" ? "" : `&cursor=${cursor}`}`
+        const { json }: Answer = yield* service.call("GET", page, { key })
+        list.push(...json.events)
+        cursor = json.next_cursor
+      }
+      return list
+    })
+
+    const accepted = sender.sent.filter(({ acceptedAt }) => acceptedAt !== undefined)
+    const heard = () => Map.groupBy(receiver.events.values(), ({ marker }) => marker)
+    const isMissing = ({ marker }: Sender.Sent) => !heard().has(marker)
+    // Delivered, and known to be.
+    const isDone = Effect.gen(function* () {
+      if (accepted.some(isMissing)) return false
+      return (yield* events("&delivery=pending")).length === 0
+    })
+    yield* Effect.sleep("250 millis").pipe(
+      Effect.andThen(isDone),
+      Effect.repeat({ until: (yes) => yes }),
+      Effect.timeoutOption(patience)
+    )
+
+    const byMarker = heard()
+    const listed = Map.groupBy(yield* events(""), ({ subject }) => subject)
+    const delivered = yield* events("&delivery=delivered")
+    const known = new Set(sender.sent.map(({ marker }) => marker))
+    const lost = accepted.filter(isMissing)
+    const doubled = new Set([...byMarker, ...listed].flatMap(([marker, events]) => (events.length > 1 ? [marker] : [])))
+    const invented = [...byMarker.keys(), ...listed.keys()].filter((marker) => !known.has(marker))
+    const unlisted = accepted.filter(({ marker }) => !listed.has(marker))
+    const output = `${yield* service.printed}${yield* other.printed}`
+    const told = Object.entries({
+      "the API key": key,
+      "the signing secret": secret,
+      SECRETS_KEY: secretsKey,
+      "the password of the database": url.password,
+      "the text of a mail": Sender.text
+    }).flatMap(([what, value]) => (output.includes(value) ? [what] : []))
+    const parts = yield* Effect.map(fs.readDirectory(disk.folder, { recursive: true }), (names) =>
+      names.filter((name) => name.endsWith(".part"))
+    )
+    const isUnscathed = sender.sent.every(({ postponed, unanswered }) => postponed + unanswered === 0)
+
+    const some = (found: ReadonlyArray<string>, what: string) =>
+      found.length === 0
+        ? []
+        : [`${what}: ${found.slice(0, 5).join(", ")}${found.length > 5 ? " …" : ""} (${found.length})`]
+    const verdict: Verdict = {
+      title: scenario.title,
+      seconds,
+      times,
+      sent: sender.sent.length,
+      accepted: accepted.length,
+      retried: sender.sent.filter(({ postponed, unanswered }) => postponed + unanswered > 0).length,
+      delivered: byMarker.size,
+      lost: lost.length,
+      doubled: doubled.size,
+      repeated: [...receiver.events.values()].reduce((sum, { requests }) => sum + requests - 1, 0),
+      longestDelay: Duration.millis(
+        Math.max(
+          0,
+          ...accepted.flatMap(({ acceptedAt = 0, marker }) =>
+            (byMarker.get(marker) ?? []).map(({ firstAt }) => firstAt - acceptedAt)
+          )
+        )
+      ),
+      faults: [
+        ...seen,
+        ...some(
+          lost.map(({ marker }) => marker),
+          "Answered 250 and lost"
+        ),
+        ...some([...doubled], "More than one event of one message"),
+        ...some(invented, "Delivered or listed, and never sent"),
+        ...some(
+          unlisted.map(({ marker }) => marker),
+          "Answered 250 and not listed by the API"
+        ),
+        ...some([...receiver.rejected], "Requests that did not verify"),
+        ...some([...sender.bounced], "Refused for good"),
+        ...some(
+          sender.sent.flatMap(({ acceptedAt, marker }) => (acceptedAt === undefined ? [marker] : [])),
+          "Not accepted within a minute after the end"
+        ),
+        ...(delivered.length === accepted.length
+          ? []
+          : [`${delivered.length} events are listed as delivered, of ${accepted.length} messages`]),
+        ...some(told, "Printed"),
+        ...((yield* service.lives) ? [] : ["The process ended by itself"]),
+        // A process that is killed has no chance to remove what it had begun: the sweeper does.
+        ...(scenario.killsProcesses ? [] : some(parts, "Half messages left on disk")),
+        ...(isUnscathed && !scenario.killsProcesses ? ["No sender noticed anything: the harm was none"] : [])
+      ]
+    }
+    return verdict
+  },
+  Effect.scoped,
+  Effect.provide(NodeServices.layer),
+  Effect.orDie
+)
+
+/** The minute goes by. */
+const endLeases = Effect.fnUntraced(function* (url: string) {
+  const sql = Context.get(yield* Layer.build(Database.layerPostgres(Redacted.make(url))), SqlClient.SqlClient)
+  yield* sql`UPDATE inbound_emails SET leased_until = now() WHERE leased_until > now()`
+  yield* sql`UPDATE deliveries SET leased_until = now() WHERE leased_until > now()`
+}, Effect.scoped)

@@ -1,0 +1,70 @@
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Console, Duration, Effect, FileSystem, Schema } from "effect"
+import { Command, Flag } from "effect/cli"
+import { Cluster } from "./Cluster.ts"
+import * as Report from "./Report.ts"
+import * as Scenarios from "./Scenarios.ts"
+import * as Trial from "./Trial.ts"
+
+class Disproved extends Schema.TaggedError<Disproved>()("Disproved", { message: Schema.String }) {}
+
+const page = "docs/guarantees.md"
+
+Command.make(
+  "prove",
+  {
+    seconds: Flag.Int("seconds").pipe(
+      Flag.withDescription("How long the service is killed again and again"),
+      Flag.withDefault(300)
+    ),
+    others: Flag.Int("others").pipe(
+      Flag.withDescription("How long each of the other scenarios lasts"),
+      Flag.withDefault(100)
+    ),
+    rate: Flag.Int("rate").pipe(Flag.withDescription("Messages begun in a second"), Flag.withDefault(50)),
+    only: Flag.String("only").pipe(
+      Flag.withDescription("Only the scenarios whose title contains this"),
+      Flag.withDefault("")
+    ),
+    write: Flag.Boolean("write").pipe(Flag.withDescription(`Writes the table to ${page}`), Flag.withDefault(false))
+  },
+  Effect.fn(function* ({ only, others, rate, seconds, write }) {
+    const fs = yield* FileSystem.FileSystem
+    const { version } = yield* Cluster
+    const scenarios = Scenarios.all.filter(({ title }) => title.includes(only))
+    const verdicts = yield* Effect.forEach(
+      scenarios,
+      Effect.fnUntraced(function* (scenario, index) {
+        yield* Console.error(`${scenario.title} …`)
+        const time = Duration.seconds(scenario === Scenarios.killed ? seconds : others)
+        const verdict = yield* Trial.run(scenario, `mail-${index + 1}`, {
+          time,
+          perSecond: rate,
+          leases: "waited for"
+        })
+        yield* Effect.forEach(verdict.faults, (fault) => Console.error(`  ${fault}`))
+        return verdict
+      })
+    )
+    const table = Report.render(
+      verdicts,
+      `${rate} messages a second; ${version} with \`fsync\` on; Node ${process.versions.node}; sender, receiver and database on the machine of the service.`
+    )
+    yield* Console.log(table)
+    if (verdicts.some(({ faults }) => faults.length > 0)) {
+      return yield* new Disproved({ message: "What is promised did not hold" })
+    }
+    if (!write) return
+    const text = yield* fs.readFileString(page)
+    yield* fs.writeFileString(
+      page,
+      text.replace(/(<!-- prove -->\n)[\s\S]*?(<!-- end -->)/, (_, before, after) => `${before}\n${table}\n\n${after}`)
+    )
+  }, Effect.provide(Cluster.layer))
+).pipe(
+  Command.withDescription("Does harm to a running service under load, and counts what is lost"),
+  Command.run({ version: "1" }),
+  Effect.tapErrorTag("Disproved", ({ message }) => Console.error(message)),
+  Effect.provide(NodeServices.layer),
+  NodeRuntime.runMain
+)

@@ -1,0 +1,91 @@
+import { NodeServices } from "@effect/platform-node"
+import { Effect, FileSystem } from "effect"
+import { eventually } from "./Eventually.ts"
+import { isAnswered } from "./InletProcess.ts"
+import * as Ports from "./Ports.ts"
+import * as Program from "./Program.ts"
+
+/** Whether connections to the next server are encrypted: never, or always. */
+export type Encryption = "none" | "encrypt"
+
+/**
+ * A Postfix of our own, with folders of its own, that relays what it is given:
+ * mail to each of these addresses goes on to a local port in its way. Succeeds
+ * with the port it listens on.
+ */
+export const relay = Effect.fnUntraced(
+  function* (next: number, addresses: Readonly<Record<string, Encryption>>) {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-postfix-" })
+    const port = yield* Ports.free
+    const isRoot = (yield* Program.run("id", ["-u"])).stdout.trim() === "0"
+    const run = Effect.fnUntraced(function* (command: string, ...args: ReadonlyArray<string>) {
+      const [program = "", ...all] = [...(isRoot ? [] : ["sudo", "-n"]), command, ...args]
+      const { code, stderr } = yield* Program.run(program, all)
+      if (code !== 0) return yield* Effect.die(new Error(`${command} ${args.join(" ")} ended with ${code}: ${stderr}`))
+    })
+
+    const routes = Object.entries(addresses).map(([address, how]) => `{ ${address} = ${how}:[127.0.0.1]:${next} }`)
+    yield* fs.makeDirectory(`${folder}/config`)
+    yield* fs.makeDirectory(`${folder}/queue`)
+    yield* fs.makeDirectory(`${folder}/data`)
+    yield* fs.writeFileString(
+      `${folder}/config/main.cf`,
+      `
+compatibility_level = 3.6
+queue_directory = ${folder}/queue
+data_directory = ${folder}/data
+command_directory = /usr/sbin
+daemon_directory = /usr/lib/postfix/sbin
+maillog_file = ${folder}/log
+maillog_file_prefixes = ${folder}
+myhostname = relay.sender.example
+mydestination =
+alias_maps =
+local_recipient_maps =
+inet_interfaces = 127.0.0.1
+inet_protocols = ipv4
+mynetworks = 127.0.0.0/8
+smtpd_relay_restrictions = permit_mynetworks, reject
+smtpd_tls_security_level = none
+smtpd_peername_lookup = no
+disable_dns_lookups = yes
+transport_maps = inline:{ ${routes.join(", ")} }
+default_transport = error:not for us
+`
+    )
+    const services = [
+      `127.0.0.1:${port} inet n - n - - smtpd`,
+      "cleanup unix n - n - 0 cleanup",
+      "qmgr unix n - n 300 1 qmgr",
+      "rewrite unix - - n - - trivial-rewrite",
+      "bounce unix - - n - 0 bounce",
+      "defer unix - - n - 0 bounce",
+      "error unix - - n - - error",
+      "anvil unix - - n - 1 anvil",
+      "scache unix - - n - 1 scache",
+      "tlsmgr unix - - n 1000? 1 tlsmgr",
+      "postlog unix-dgram n - n - 1 postlogd",
+      ...(["none", "encrypt"] as const).map((how) => `${how} unix - - n - - smtp -o smtp_tls_security_level=${how}`)
+    ]
+    yield* fs.writeFileString(`${folder}/config/master.cf`, `${services.join("\n")}\n`)
+    yield* fs.chmod(folder, 0o755)
+    yield* run("chown", "-R", "root", folder)
+    yield* run("chown", "postfix", `${folder}/data`)
+
+    // The processes it starts would hold on to our end of its output.
+    const postfix = (command: string) =>
+      run(
+        "sh",
+        "-c",
+        `postfix -c ${folder}/config ${command} > ${folder}/output 2>&1 || { cat ${folder}/output >&2; exit 1; }`
+      )
+    yield* Effect.acquireRelease(postfix("start"), () =>
+      Effect.orDie(Effect.andThen(postfix("abort"), run("chown", "-R", `${process.getuid?.() ?? 0}`, folder)))
+    )
+    yield* eventually(isAnswered(port), (yes) => yes)
+    return port
+  },
+  Effect.provide(NodeServices.layer),
+  Effect.orDie
+)

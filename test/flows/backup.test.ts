@@ -1,0 +1,26 @@
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import * as Program from "../Program.ts"
+import * as Backup from "./Backup.ts"
+
+describe("A backup of a service with the embedded database", () => {
+  it.live(
+    "made by a copy of DATA_DIR after a stop goes on in another folder",
+    () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-backup-" })
+        yield* Backup.goesOn({ DATA_DIR: `${folder}/before` }, (inlet) =>
+          Effect.gen(function* () {
+            yield* inlet.signal("SIGTERM")
+            yield* inlet.ending
+            const { code } = yield* Program.run("cp", ["-a", `${folder}/before`, `${folder}/after`])
+            assert.strictEqual(code, 0)
+            return { DATA_DIR: `${folder}/after` }
+          }).pipe(Effect.provide(NodeServices.layer), Effect.orDie)
+        )
+      }).pipe(Effect.provide(NodeServices.layer)),
+    150_000
+  )
+})
