@@ -258,10 +258,11 @@ layer(TestInlet.layer({ ADMIN_TOKEN: adminToken, MAX_EMAILS_PER_DAY: "0" }), {
       assert.match(yield* Mailbox.data(dialog, "Subject: from nobody at all\r\n\r\n"), /^250 /)
       const events = yield* Mailbox.events(inbox)
       assert.deepStrictEqual(
-        events.map(({ envelope, from }) => [envelope.from, from]),
+        // Two that come at once may change places.
+        events.map(({ envelope, from }) => [envelope.from, from]).toSorted(),
         [
-          ["", "mailer@sender.example"],
-          ["", ""]
+          ["", ""],
+          ["", "mailer@sender.example"]
         ]
       )
     })
