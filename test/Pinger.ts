@@ -1,7 +1,8 @@
-import { request } from "node:http"
-import { connect } from "node:net"
-import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads"
+import { type MessagePort, parentPort, Worker, workerData } from "node:worker_threads"
+import { NodeHttpClient } from "@effect/platform-node"
 import { Effect } from "effect"
+import { HttpClient } from "effect/http"
+import * as SmtpDialog from "./SmtpDialog.ts"
 
 /** The slowest answers since the last look, in milliseconds. */
 export interface Slowest {
@@ -9,11 +10,16 @@ export interface Slowest {
   readonly smtp: number
 }
 
+interface Target {
+  readonly url: string
+  readonly smtpPort: number
+}
+
 /**
  * Somebody else who uses the service meanwhile: asks the API and says NOOP, again and
  * again, in a thread of its own, so that a busy test does not count as a slow service.
  */
-export const make = Effect.fnUntraced(function* ({ smtpPort, url }: { readonly url: string; readonly smtpPort: number }) {
+export const make = Effect.fnUntraced(function* ({ smtpPort, url }: Target) {
   const worker = yield* Effect.acquireRelease(
     Effect.sync(() => new Worker(new URL(import.meta.url), { workerData: { smtpPort, url }, execArgv: [] })),
     (worker) => Effect.promise(() => worker.terminate())
@@ -25,60 +31,43 @@ export const make = Effect.fnUntraced(function* ({ smtpPort, url }: { readonly u
   return { look }
 })
 
-const ping = ({ smtpPort, url }: { readonly smtpPort: number; readonly url: string }) => {
+const ping = Effect.fnUntraced(function* (port: MessagePort, { smtpPort, url }: Target) {
   let slowest = { api: 0, smtp: 0 }
-  /** What is under way counts too, as long as it has taken so far. */
+  /** What is under way counts too, for as long as it has taken so far. */
   const since: { api: number | undefined; smtp: number | undefined } = { api: undefined, smtp: undefined }
-  const note = (of: "api" | "smtp") => {
+  const note = (of: keyof Slowest) => {
     const began = since[of]
     if (began !== undefined) slowest[of] = Math.max(slowest[of], performance.now() - began)
   }
-
-  const askApi = () => {
-    since.api = performance.now()
-    const asked = request(`${url}/health`, (response) => {
-      response.resume()
-      response.on("end", () => {
-        note("api")
-        since.api = undefined
-        setTimeout(askApi, 20)
-      })
+  const timed = <A>(of: keyof Slowest, answer: Effect.Effect<A>) =>
+    Effect.gen(function* () {
+      since[of] = performance.now()
+      const answered = yield* answer
+      note(of)
+      since[of] = undefined
+      yield* Effect.sleep("20 millis")
+      return answered
     })
-    asked.on("error", () => setTimeout(askApi, 20))
-    asked.end()
-  }
 
-  // An idle session is ended after a hundred of them.
-  const session = () => {
-    let said = 0
-    const socket = connect(smtpPort, "127.0.0.1")
-    const say = () => {
-      if (said++ > 80) socket.end("QUIT\r\n")
-      else {
-        since.smtp = performance.now()
-        socket.write("NOOP\r\n")
-      }
-    }
-    socket.on("data", () => {
-      note("smtp")
-      since.smtp = undefined
-      setTimeout(say, 20)
-    })
-    socket.on("error", () => undefined)
-    socket.on("close", () => {
-      since.smtp = undefined
-      setTimeout(session, 20)
-    })
-  }
+  const client = yield* HttpClient.HttpClient
+  const api = Effect.forever(timed("api", Effect.ignore(client.get(`${url}/health`))))
 
-  parentPort?.on("message", () => {
+  // An idle session is ended after a hundred commands.
+  const session = Effect.scoped(
+    Effect.gen(function* () {
+      const { say } = yield* SmtpDialog.open(smtpPort)
+      for (let said = 0; said < 80; said++) yield* timed("smtp", say("NOOP"))
+      yield* say("QUIT")
+    })
+  )
+
+  port.on("message", () => {
     note("api")
     note("smtp")
-    parentPort?.postMessage(slowest)
+    port.postMessage(slowest)
     slowest = { api: 0, smtp: 0 }
   })
-  askApi()
-  session()
-}
+  yield* Effect.all([api, Effect.forever(session)], { concurrency: 2, discard: true })
+}, Effect.provide(NodeHttpClient.layerUndici))
 
-if (!isMainThread && workerData?.smtpPort !== undefined) ping(workerData)
+if (parentPort !== null && workerData?.smtpPort !== undefined) Effect.runFork(ping(parentPort, workerData))

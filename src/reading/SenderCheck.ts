@@ -1,4 +1,5 @@
 import { Resolver } from "node:dns/promises"
+import { once } from "node:events"
 import { domainToASCII } from "node:url"
 import { Effect } from "effect"
 import { type AuthenticateResult, authenticate } from "mailauth"
@@ -80,9 +81,7 @@ export const make = (options: {
   /** DNS for one message. */
   const bounded = () => {
     const deadline = AbortSignal.timeout(dnsMilliseconds)
-    const expired = new Promise<never>((_, reject) =>
-      deadline.addEventListener("abort", () => reject(dnsError("ETIMEOUT", "no answer in time")))
-    )
+    const expired = once(deadline, "abort").then(() => Promise.reject(dnsError("ETIMEOUT", "no answer in time")))
     // Nobody may be waiting when the time is up.
     expired.catch(() => undefined)
     let questions = 0
