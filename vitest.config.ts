@@ -10,7 +10,7 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, ...(hasServer ? [] : ["test/**/*.postgres.test.ts"])],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Two cores is what a small machine has; every file starts a database of its own.
-    maxWorkers: 2
+    // Two cores is what a small machine has, and much of a test is waiting.
+    maxWorkers: 3
   }
 })
