@@ -28,6 +28,8 @@ export const layer = Layer.effectDiscard(
 
     const requests = yield* FiberSet.make<void>()
     const busy = new Map<DomainId, number>()
+    /** Domains of which a claim took as much as there was room for: there may be more. */
+    const limited = new Set<DomainId>()
     let inFlight = 0
     const dueSoon = yield* Latch.make(false)
     // One claim at a time knows how much room there is.
@@ -61,7 +63,7 @@ export const layer = Layer.effectDiscard(
     const end = (claimed: Claimed) =>
       Effect.suspend(() => {
         const before = busy.get(claimed.domainId) ?? 1
-        const wasFull = before >= concurrencyPerDomain || inFlight >= concurrency
+        const wasFull = limited.delete(claimed.domainId) || before >= concurrencyPerDomain || inFlight >= concurrency
         if (before === 1) busy.delete(claimed.domainId)
         else busy.set(claimed.domainId, before - 1)
         inFlight--
@@ -85,7 +87,11 @@ export const layer = Layer.effectDiscard(
       Effect.gen(function* () {
         const most = Math.min(mostPerClaim, concurrency - inFlight)
         if (most <= 0) return false
+        const before = new Map(busy)
         const claimed = yield* claim(most)
+        for (const [domainId, own] of Map.groupBy(claimed, ({ domainId }) => domainId)) {
+          if (own.length + (before.get(domainId) ?? 0) >= concurrencyPerDomain) limited.add(domainId)
+        }
         for (const delivery of claimed) {
           begin(delivery)
           yield* FiberSet.run(requests, Effect.interruptible(attempt(delivery)))

@@ -122,19 +122,27 @@ describe("Secrets", { timeout: 120_000 }, () => {
           key,
           body: { webhookUrl: `${base}?token=${webhook["the query of a webhook's URL"]}` }
         })
+      let sent = 0
+      const arrive = Effect.suspend(() => {
+        sent++
+        return send(address)
+      })
       const delivery = (status: string) =>
-        eventually(call("GET", `/api/domains/${domainId}/events`, { key }), ({ json }) =>
-          json.events.every(({ delivery }: Answer["json"]) => delivery.status === status)
+        eventually(
+          call("GET", `/api/domains/${domainId}/events`, { key }),
+          ({ json }) =>
+            json.events.length === sent &&
+            json.events.every(({ delivery }: Answer["json"]) => delivery.status === status)
         )
       const refusing = `127.0.0.1:${yield* Ports.free}`
       for (const base of [`http://${refusing}/`, `https://${new URL(receiver.url).host}/`, "http://nobody.example/"]) {
         assert.strictEqual((yield* hook(base)).status, 200)
-        yield* send(address)
+        yield* arrive
         yield* delivery("dead")
       }
       yield* receiver.answerAlways({ status: 500, body: response["what a webhook answered"] })
       yield* hook(receiver.url)
-      yield* send(address)
+      yield* arrive
       const failed = yield* delivery("dead")
       yield* receiver.answerAlways({ status: 200, body: response["what a webhook answered"] })
       for (const { event_id } of failed.json.events) {
@@ -148,7 +156,7 @@ describe("Secrets", { timeout: 120_000 }, () => {
 
       // Keys that are new, old, wrong and in the wrong place.
       const newSecret = (yield* call("POST", "/api/workspaces/rotate-secret", { key })).json.webhook_signing_secret
-      yield* send(address)
+      yield* arrive
       yield* delivery("delivered")
       const newKey = (yield* call("POST", "/api/workspaces/rotate-key", { key })).json.api_key
       assert.strictEqual((yield* call("GET", "/api/domains", { key })).status, 401)

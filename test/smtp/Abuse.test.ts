@@ -54,7 +54,6 @@ describe.runIf(existsSync("/proc/self/status"))("A process", { timeout: 120_000 
       const { address } = yield* inlet.inbox("http://127.0.0.1:9/")
       const transaction = ["EHLO client.example", "MAIL FROM:<a@sender.example>", `RCPT TO:<${address}>`, "DATA"]
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, address, "Subject: warm\r\n\r\n"), /^250 /)
-      const before = yield* residentBytes(inlet)
       const floods = [
         ["a message of 200 MB", transaction, Buffer.from(`${"x".repeat(76)}\r\n`.repeat(1_000)), {}],
         ["a command of 200 MB", ["EHLO client.example"], Buffer.alloc(64 * 1_024, "x"), {}],
@@ -66,7 +65,10 @@ describe.runIf(existsSync("/proc/self/status"))("A process", { timeout: 120_000 
           { reads: false }
         ]
       ] as const
-      for (const [name, lines, piece, how] of floods) {
+      // The first time around a process grows for good reasons: it compiles, and fills its heap.
+      let before = Number.POSITIVE_INFINITY
+      for (const [index, [name, lines, piece, how]] of [...floods, ...floods].entries()) {
+        if (index === floods.length) before = yield* residentBytes(inlet)
         const { heard, sent } = yield* flood(inlet.smtpPort, lines, piece, ("reads" in how ? 40 : 200) * MiB, how)
         assert.match(heard, /^421 /m, name)
         // What the system holds comes on top of what the process has read. After a 421 it throws away what still comes.
