@@ -44,6 +44,14 @@ const plain = Effect.fnUntraced(function* (webhook: string) {
   return { name: "smtp-server + simpleParser + fetch, nothing stored", smtpPort: port, recipient: "a@bench.example" }
 })
 
+const durable = Effect.fnUntraced(function* (webhook: string, database: string) {
+  const fs = yield* FileSystem.FileSystem
+  const port = yield* Ports.free
+  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-bench-" })
+  yield* start(["bench/contestants/durable.mjs", `${port}`, webhook, database, folder], {}, "listening")
+  return { name: "the same, durable: file, fsync, one INSERT", smtpPort: port, recipient: "a@bench.example" }
+})
+
 const inlet = Effect.fnUntraced(function* (name: string, webhook: string, settings: Record<string, string>) {
   const fs = yield* FileSystem.FileSystem
   const http = yield* Ports.free
@@ -57,6 +65,8 @@ const inlet = Effect.fnUntraced(function* (name: string, webhook: string, settin
       MAX_EMAILS_PER_DAY: "0",
       LOG_FORMAT: "pretty",
       LOG_LEVEL: "warn",
+      // Nobody answers there: senders are checked, and no question leaves this machine.
+      DNS_SERVERS: "127.0.0.1:9",
       ...settings
     },
     "SMTP "
@@ -78,16 +88,16 @@ const inlet = Effect.fnUntraced(function* (name: string, webhook: string, settin
 })
 
 /** A database of the benchmark's own on the PostgreSQL at BENCH_DATABASE_URL. */
-const postgres = Effect.gen(function* () {
+const postgres = Effect.fnUntraced(function* (name: string) {
   const server = yield* Config.option(Config.Redacted("BENCH_DATABASE_URL"))
   if (Option.isNone(server)) return undefined
   const admin = yield* PgClient.make({ url: server.value, maxConnections: 1 }).pipe(Effect.provide(Reactivity.layer))
   yield* Effect.acquireRelease(
-    Effect.andThen(admin.unsafe("DROP DATABASE IF EXISTS inlet_bench"), admin.unsafe("CREATE DATABASE inlet_bench")),
-    () => Effect.ignore(admin.unsafe("DROP DATABASE inlet_bench WITH (FORCE)"))
+    Effect.andThen(admin.unsafe(`DROP DATABASE IF EXISTS ${name}`), admin.unsafe(`CREATE DATABASE ${name}`)),
+    () => Effect.ignore(admin.unsafe(`DROP DATABASE ${name} WITH (FORCE)`))
   )
   const url = new URL(Redacted.value(server.value))
-  url.pathname = "/inlet_bench"
+  url.pathname = `/${name}`
   return url.href
 })
 
@@ -100,9 +110,11 @@ const program = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const sink = yield* Sink.make
-  const database = yield* postgres
+  const database = yield* postgres("inlet_bench")
+  const plainDatabase = yield* postgres("plain_bench")
   const contestants: ReadonlyArray<Contestant> = [
     yield* plain(sink.url),
+    ...(plainDatabase === undefined ? [] : [yield* durable(sink.url, plainDatabase)]),
     yield* inlet("Inlet, embedded database", sink.url, {}),
     ...(database === undefined ? [] : [yield* inlet("Inlet, PostgreSQL", sink.url, { DATABASE_URL: database })])
   ]

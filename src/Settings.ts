@@ -309,6 +309,13 @@ const smtpConnectionsPerAddress = setting(
   150,
   "SMTP connections at a time from one client address; `0` for no limit"
 )
+const smtpGreetingDelay = setting(
+  "SMTP_GREETING_DELAY",
+  Span,
+  Duration.zero,
+  "how long a client is watched before it is greeted; one that talks meanwhile is sent away",
+  "`0ms`"
+)
 const senderChecks = setting(
   "SENDER_CHECKS",
   Flag,
@@ -506,7 +513,8 @@ export const smtp = Config.all({
   tlsCertificate,
   tlsKey,
   connections: smtpConnections,
-  connectionsPerAddress: smtpConnectionsPerAddress
+  connectionsPerAddress: smtpConnectionsPerAddress,
+  greetingDelay: smtpGreetingDelay
 })
 
 export const database = Config.all({ url: databaseUrl, dataDirectory })

@@ -4,7 +4,8 @@ import * as Ports from "./Ports.ts"
 
 /**
  * What becomes of the traffic: it is passed on, held back, or cut; every answer
- * is slow; or connections are cut in place of the answer to the next COMMIT.
+ * is slow; or connections are cut in place of the answer to the next COMMIT, or
+ * to the statement that keeps messages, which is its own transaction.
  */
 type Mode = "pass" | "hold" | "cut" | "slow" | "lose commit"
 
@@ -36,7 +37,7 @@ export const before = Effect.fnUntraced(function* (server: URL) {
     pass(client, upstream, (_, write) => write())
     pass(upstream, client, (chunk, write) => {
       if (mode === "slow") fork(Effect.delay(Effect.sync(write), slow))
-      else if (mode === "lose commit" && chunk.includes("COMMIT\0")) {
+      else if (mode === "lose commit" && (chunk.includes("COMMIT\0") || chunk.includes("kept"))) {
         client.destroy()
         Deferred.doneUnsafe(lost, Effect.void)
       } else write()

@@ -10,6 +10,7 @@ import { SecretsKey } from "../workspaces/SecretsKey.ts"
 import * as Claims from "./Claims.ts"
 import * as Pausing from "./Pausing.ts"
 import * as Retries from "./Retries.ts"
+import * as Settlements from "./Settlements.ts"
 import type { Outcome } from "./WebhookSender.ts"
 import type { SigningSecrets } from "./WebhookSigner.ts"
 
@@ -147,76 +148,25 @@ export class DeliveryQueue extends Context.Service<
         return { status: "pending", waitSeconds: Duration.toSeconds(Duration.max(wait.value, asked)) }
       })
 
+      const writeSettled = yield* Settlements.make
+
       const settle: DeliveryQueue["Service"]["settle"] = Effect.fn("DeliveryQueue.settle")(
         function* (lease, outcome, requestedAt) {
           const ok = outcome.error === null
           const error = outcome.error === null ? null : outcome.error.replaceAll("\0", "").slice(0, errorCharacters)
           const asked = yield* askedWait(outcome)
           const { status, waitSeconds } = yield* next(lease, outcome, asked)
-          const attemptId = yield* random.uuidV7()
-          // The attempt is listed in any case; the delivery moves only for the holder of the present lease.
-          const rows = yield* sql<{ readonly isNews: boolean }>`
-            WITH webhook AS (
-              SELECT
-                webhook_url IS NOT DISTINCT FROM ${lease.url} AS is_same,
-                -- A failure that does not count: at a paused webhook, or at one that has moved since.
-                NOT ${ok}::boolean AND (
-                  webhook_url IS DISTINCT FROM ${lease.url}
-                  OR (webhook_paused_at IS NOT NULL AND ${outcome.statusCode}::int IS DISTINCT FROM 410)
-                ) AS is_uncounted,
-                CASE WHEN ${ok}::boolean THEN webhook_failing_since IS NOT NULL
-                  ELSE webhook_failing_since IS NULL OR (
-                    webhook_failing_since <= now() - make_interval(days => ${Pausing.failingDays}) AND (
-                      webhook_paused_at IS NULL
-                      OR webhook_probe_at < now() + make_interval(secs => ${Duration.toSeconds(asked)})
-                    )
-                  )
-                END AS is_news
-              FROM domains WHERE id = ${lease.domainId}
-            ), attempt AS (
-              INSERT INTO delivery_attempts (
-                id, event_id, domain_id, attempt, url, requested_at, duration_ms, status_code, ok, error, response_body
-              )
-              SELECT ${attemptId}, id, domain_id, ${lease.attempt}::int, ${lease.url},
-                ${DateTime.toDateUtc(requestedAt)}, ${outcome.durationMs}::int, ${outcome.statusCode}::int,
-                ${ok}::boolean, ${error}, ${outcome.responseBody}
-              FROM events WHERE id = ${lease.eventId}
-              ON CONFLICT (event_id, attempt) DO UPDATE SET
-                requested_at = excluded.requested_at, duration_ms = excluded.duration_ms,
-                status_code = excluded.status_code, ok = excluded.ok, error = excluded.error,
-                response_body = excluded.response_body
-            ), settled AS (
-              UPDATE deliveries SET
-                -- Replayed since the request began: a failure leaves it due, with the fresh budget.
-                status = CASE
-                  WHEN is_uncounted OR (spent >= attempts AND NOT ${ok}::boolean) THEN 'pending'
-                  ELSE ${status}
-                END,
-                spent = CASE WHEN is_uncounted THEN least(spent + 1, attempts) ELSE spent END,
-                due_at = CASE
-                  WHEN spent >= attempts AND NOT ${ok}::boolean THEN due_at
-                  -- At a new URL it is due at once; at a paused one every other comes before it.
-                  WHEN is_uncounted AND NOT is_same THEN due_at
-                  WHEN is_uncounted THEN now() + interval '1 day'
-                  ELSE now() + make_interval(secs => ${waitSeconds})
-                END,
-                leased_until = NULL,
-                delivered_at = CASE WHEN ${ok}::boolean THEN now() END,
-                last_error = ${error}
-              FROM webhook
-              WHERE event_id = ${lease.eventId} AND attempts = ${lease.attempt}
-                -- Held since the request began: a success still counts.
-                AND (status = 'pending' OR (status = 'held' AND ${ok}::boolean))
-              RETURNING domain_id, is_same AND is_news AS is_news
-            ), live AS (
-              UPDATE domains SET status = 'live', live_at = now()
-              FROM settled
-              WHERE domains.id = settled.domain_id AND ${ok}::boolean AND domains.status IN ('verified', 'mx_pending')
-            )
-            SELECT is_news FROM settled
-          `
+          const { isNews } = yield* writeSettled({
+            attemptId: yield* random.uuidV7(),
+            lease,
+            requestedAt,
+            outcome: { ...outcome, error },
+            askedSeconds: Duration.toSeconds(asked),
+            status,
+            waitSeconds
+          })
           // Apart from the hot path and its locks. Should it be missed, the next outcome makes up for it.
-          if (rows[0]?.isNews !== true) return
+          if (!isNews) return
           yield* ok
             ? Pausing.succeeded(sql, lease.domainId)
             : Pausing.failed(sql, { domainId: lease.domainId, url: lease.url, wait: asked })

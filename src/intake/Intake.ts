@@ -3,6 +3,7 @@ import { NodeCrypto } from "@effect/platform-node"
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
+import { isUnreachable } from "../Database.ts"
 import { canonical } from "../domains/DomainNames.ts"
 import * as ClientNetwork from "../model/ClientNetwork.ts"
 import { type DomainId, DomainName } from "../model/Domain.ts"
@@ -13,6 +14,7 @@ import * as Patience from "../Patience.ts"
 import { RawStore } from "../providers/RawStore.ts"
 import { Reader } from "../reading/Reader.ts"
 import * as Settings from "../Settings.ts"
+import * as InboundEmails from "./InboundEmails.ts"
 import * as TraceFields from "./TraceFields.ts"
 
 /** The domain is not one that takes mail here: unknown, unverified, disabled or deleted. */
@@ -56,9 +58,6 @@ const ownReceivedFields = 2
 /** Mails a demo inbox takes in its life. */
 const mailsPerDemo = 20
 
-/** How long a retry of the same message is recognised. */
-const retryDays = 7
-
 /** The door of the service: decides who gets mail, and never says yes before it is safe. */
 export class Intake extends Context.Service<
   Intake,
@@ -83,6 +82,7 @@ export class Intake extends Context.Service<
       const reader = yield* Reader
       const { mxHost } = yield* Settings.platform
       const { emailsPerDay, emailsPerSender } = yield* Settings.limits
+      const insert = yield* InboundEmails.make({ emailsPerDay })
 
       const today = sql.literal("(now() AT TIME ZONE 'UTC')::date")
 
@@ -129,7 +129,7 @@ export class Intake extends Context.Service<
           INSERT INTO received_once AS before (key, inbound_email_id, received_at)
           SELECT key, id, now() FROM unnest(${keys}::bytea[], ${ids}::uuid[]) AS new (key, id) ORDER BY key
           ON CONFLICT (key) DO UPDATE SET inbound_email_id = excluded.inbound_email_id, received_at = now()
-          WHERE before.received_at < now() - make_interval(days => ${retryDays})
+          WHERE before.received_at < now() - make_interval(days => ${InboundEmails.retryDays})
           RETURNING key
         `
 
@@ -197,9 +197,38 @@ export class Intake extends Context.Service<
             { concurrency: "unbounded" }
           )
 
-          const commit = Effect.gen(function* () {
+          const hasId = fields.some(({ name }) => isNamed(name, "message-id"))
+          const [only] = stored
+          const [recipient] = only?.recipients ?? []
+
+          /** The usual message: one recipient, and nothing to count but the workspace's day. */
+          const together =
+            stored.length !== 1 ||
+            only?.recipients.length !== 1 ||
+            recipient === undefined ||
+            recipient.workspaceId === null ||
+            emailsPerSender > 0
+              ? Effect.succeed("full" as const)
+              : insert({
+                  id: only.id,
+                  domainId: only.domainId,
+                  recipient: printable(recipient.address),
+                  key: hasId ? keyOf(only.domainId, recipient.address, sha256) : null,
+                  sha256,
+                  receivedAt,
+                  envelope: { ...envelope, from: printable(envelope.from), helo: printable(envelope.helo) },
+                  handOver
+                }).pipe(
+                  // One of the others, or a quota that is nearly full: by itself it is told exactly.
+                  Effect.catchIf(
+                    (error) => !isUnreachable(error),
+                    () => Effect.succeed("full" as const)
+                  )
+                )
+
+          const byItself = Effect.gen(function* () {
             // A message without a Message-ID can't be told from one that was sent twice on purpose.
-            const keyed = fields.some(({ name }) => isNamed(name, "message-id"))
+            const keyed = hasId
               ? stored.flatMap((copy) =>
                   copy.recipients.map(({ address }) => ({
                     id: copy.id,
@@ -261,7 +290,13 @@ export class Intake extends Context.Service<
             )
           })
 
-          const kept = yield* sql.withTransaction(commit).pipe(
+          const commit = Effect.flatMap(together, (acceptance) => {
+            if (acceptance === "gone") return new UnknownDomain()
+            return acceptance === "full"
+              ? sql.withTransaction(byItself)
+              : Effect.succeed(acceptance === "kept" ? stored : [])
+          })
+          const kept = yield* commit.pipe(
             // Known to be rolled back. After a failure of the database nobody knows, and the sweeper finds out.
             Effect.tapErrorTag(["QuotaReached", "SenderQuotaReached", "DemoFull", "UnknownDomain"], () =>
               discard(stored)

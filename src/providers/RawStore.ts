@@ -1,4 +1,5 @@
 import { Context, DateTime, Effect, FileSystem, Layer, Option, Path, Schema, Stream } from "effect"
+import * as Batch from "../Batch.ts"
 import { NotFound } from "../model/ApiError.ts"
 import { DomainId } from "../model/Domain.ts"
 import { RawRef } from "../model/InboundEmail.ts"
@@ -54,14 +55,20 @@ export class RawStore extends Context.Service<
         yield* fs.makeDirectory(path.join(root, "inbound"), { recursive: true, mode: 0o700 })
         const fileOf = (ref: string) => path.join(root, ref)
 
-        /** A new name in a folder lasts once the folder itself is synced. */
-        const syncFolder = (folder: string) =>
+        const sync = (folder: string) =>
           Effect.scoped(
             fs.open(folder, { flag: "r" }).pipe(
               Effect.flatMap((handle) => handle.sync),
-              Effect.asVoid
+              Effect.as(true)
             )
           )
+
+        /** A new name in a folder lasts once the folder itself is synced: once for all who wait for that. */
+        const syncFolder = yield* Batch.make(
+          (folders: ReadonlyArray<string>) =>
+            Effect.map(Effect.forEach(new Set(folders), sync, { concurrency: 8 }), () => folders.map(() => true)),
+          { lanes: 1, most: 256, mostBytes: Number.POSITIVE_INFINITY, bytesOf: () => 0, isOutage: () => false }
+        )
 
         const makeFolder = (folder: string) =>
           fs

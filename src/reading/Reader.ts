@@ -7,6 +7,7 @@ import { type Envelope, InboundEmailId, rawRef } from "../model/InboundEmail.ts"
 import { EventId } from "../model/InboundEvent.ts"
 import { RawStore } from "../providers/RawStore.ts"
 import { EventFeed } from "./EventFeed.ts"
+import * as EventRows from "./EventRows.ts"
 import * as HeaderText from "./HeaderText.ts"
 import { ParserThreads } from "./ParserThreads.ts"
 
@@ -82,45 +83,7 @@ export class Reader extends Context.Service<
         )
       )
 
-      // One statement, so one commit. The row lock of event_positions lasts until then, which
-      // makes a domain's events visible in the order of their positions.
-      const insertEvents = (
-        unread: Unread,
-        events: ReadonlyArray<{
-          readonly id: EventId
-          readonly recipient: string
-          readonly sender: string
-          readonly payload: string
-        }>,
-        authenticationResults: string | null
-      ) => sql`
-        WITH read AS (
-          UPDATE inbound_emails
-          SET state = 'read', leased_until = NULL, authentication_results = ${authenticationResults}
-          WHERE id = ${unread.id} AND state = 'received'
-          RETURNING id, domain_id, received_at
-        ), last AS (
-          INSERT INTO event_positions AS positions (domain_id, position)
-          SELECT domain_id, ${events.length} FROM read
-          ON CONFLICT (domain_id) DO UPDATE SET position = positions.position + excluded.position
-          RETURNING domain_id, position
-        ), inserted AS (
-          INSERT INTO events (id, domain_id, inbound_email_id, position, recipient, sender, received_at, payload)
-          SELECT new.id, read.domain_id, read.id, last.position - ${events.length} + new.ordinal,
-            new.recipient, new.sender, read.received_at, new.payload
-          FROM read, last, unnest(
-            ${events.map(({ id }) => id)}::uuid[],
-            ${events.map(({ recipient }) => recipient)}::text[],
-            ${events.map(({ sender }) => sender)}::text[],
-            ${events.map(({ payload }) => payload)}::text[]
-          ) WITH ORDINALITY AS new (id, recipient, sender, payload, ordinal)
-          RETURNING id, domain_id, position
-        )
-        INSERT INTO deliveries (event_id, domain_id, position, status, due_at)
-        SELECT inserted.id, inserted.domain_id, inserted.position,
-          CASE WHEN domains.webhook_url IS NULL THEN 'held' ELSE 'pending' END, now()
-        FROM inserted JOIN domains ON domains.id = inserted.domain_id
-      `
+      const write = yield* EventRows.make
 
       const read = Effect.fn("Reader.read")(function* (unread: Unread) {
         const recipients = yield* Effect.forEach(unread.recipients, (recipient) =>
@@ -147,7 +110,7 @@ export class Reader extends Context.Service<
           sender: filterable(sender),
           payload: payloads[index] ?? ""
         }))
-        yield* insertEvents(unread, events, authenticationResults)
+        yield* write({ id: unread.id, authenticationResults, events })
         yield* feed.announce(unread.domainId)
       })
 

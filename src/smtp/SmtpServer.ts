@@ -1,5 +1,5 @@
 import { NodeServices } from "@effect/platform-node"
-import { Cause, Effect, Exit, FiberSet, Layer, Metric, Option } from "effect"
+import { Cause, Duration, Effect, Exit, FiberSet, Layer, Metric, Option } from "effect"
 import {
   SMTPServer,
   type SMTPServerAddress,
@@ -23,21 +23,32 @@ const replies = Metric.counter("inlet_smtp_replies_total", { description: "Repli
 /** smtp-server limits connections only in all, and builds a session first; this is where it takes a new one. */
 class GuardedServer extends SMTPServer {
   readonly #guard: SessionGuard.SessionGuard
+  readonly #greet: (greeting: () => void) => void
 
-  constructor(options: SMTPServerOptions, guard: SessionGuard.SessionGuard) {
+  constructor(options: SMTPServerOptions, guard: SessionGuard.SessionGuard, greet: (greeting: () => void) => void) {
     super(options)
     this.#guard = guard
+    this.#greet = greet
   }
 
   override connect(...[socket, details]: Parameters<SMTPServer["connect"]>) {
-    if (this.#guard.admits(socket)) super.connect(socket, details)
+    if (!this.#guard.admits(socket)) return
+    super.connect(socket, details)
+    for (const connection of this.connections) {
+      // Not in the library's types: the socket, and what it calls a fixed tenth of a second later.
+      const own = connection as unknown as { readonly _socket?: unknown; connectionReady?: () => void }
+      const greeting = own.connectionReady
+      if (own._socket !== socket || greeting === undefined) continue
+      own.connectionReady = () => undefined
+      this.#greet(() => greeting.call(connection))
+    }
   }
 }
 
 /** Listens for mail. smtp-server speaks the protocol; every decision is Intake's. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { host, messageBytes, mxHost, port } = yield* Settings.smtp
+    const { greetingDelay, host, messageBytes, mxHost, port } = yield* Settings.smtp
     const intake = yield* Intake
     const keyPair = yield* Tls.keyPair
     // Made before the server: on shutdown the server drains first, then these fibers stop.
@@ -145,7 +156,11 @@ export const layer = Layer.effectDiscard(
         }
       }
     }
-    const server = new GuardedServer(options, guard)
+    const greet = (greeting: () => void) =>
+      Duration.isZero(greetingDelay)
+        ? greeting()
+        : void run(Effect.andThen(Effect.sleep(greetingDelay), Effect.sync(greeting)))
+    const server = new GuardedServer(options, guard, greet)
 
     // A broken session is its sender's business, but an error nobody listens to ends the process.
     server.on("error", (error) => run(Effect.logDebug("An SMTP session broke off", error.message)))

@@ -141,6 +141,18 @@ layer(Workspaces.layer.pipe(settings({}), Layer.provideMerge(TestDatabase.layer)
     })
   )
 
+  it.effect("drains the backlog of one webhook without a pause between its requests", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      yield* backlog(receiver, "/many", 320)
+      const started = yield* Clock.currentTimeMillis
+      yield* startWorker()
+      yield* eventually(undelivered, (left) => left === 0, "30 seconds")
+      // Twenty times as many as go at once: a look a second would take twenty seconds.
+      assert.isBelow((yield* Clock.currentTimeMillis) - started, 10_000)
+    })
+  )
+
   it.effect("fills a place as soon as it is free", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make

@@ -118,7 +118,8 @@ layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("When 
   it.effect("answers each statement late, the sender hears 451 within ten seconds", () =>
     Effect.gen(function* () {
       const { address, port, turn } = yield* Outage
-      const dialog = yield* Mailbox.begin(port, address)
+      // To two, which takes several statements.
+      const dialog = yield* Mailbox.begin(port, [address, `other-${address}`])
       yield* turn("slow")
       yield* refusedInTime(Mailbox.data(dialog, message("slow")))
       yield* turn("pass")
@@ -136,6 +137,20 @@ layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("When 
       yield* turn("pass")
       yield* retries("lost")
     })
+  )
+
+  it.effect(
+    "commits a transaction and its answer is lost, the sender hears 451, and what it sends again makes no second event",
+    () =>
+      Effect.gen(function* () {
+        const { address, commitLost, port, turn } = yield* Outage
+        const dialog = yield* Mailbox.begin(port, [address, `other-${address}`])
+        yield* turn("lose commit")
+        yield* refusedInTime(Mailbox.data(dialog, message("lost too")))
+        yield* commitLost
+        yield* turn("pass")
+        yield* retries("lost too")
+      })
   )
 
   it.effect("ends a deadlock at our cost, the sender hears 250 all the same", () =>

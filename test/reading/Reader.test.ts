@@ -271,6 +271,37 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
+    it.effect("makes the events of a message once, also when it is read twice at the same time", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { domainId, ids } = yield* backlog("twice.example", 30, "1 hour")
+        const receivedAt = yield* DateTime.now
+        const reader = yield* another
+        // Twice each, as when a lease has run out and its message was claimed again.
+        yield* Effect.forEach([...ids, ...ids], (id) =>
+          reader.handOver({
+            id,
+            domainId,
+            domain: DomainName.make("twice.example"),
+            sha256: new Uint8Array(32),
+            envelope: { from: "", helo: "client.example", remoteAddress: "203.0.113.9" },
+            recipients: ["someone@twice.example"],
+            receivedAt,
+            attempt: 1,
+            message: messageOf("twice")
+          })
+        )
+        yield* eventually(
+          sql`SELECT 1 FROM inbound_emails WHERE domain_id = ${domainId} AND state = 'received'`,
+          (left) => left.length === 0
+        )
+        const events = yield* sql<{ readonly inboundEmailId: string }>`
+          SELECT inbound_email_id FROM events WHERE domain_id = ${domainId}
+        `
+        assert.deepStrictEqual(events.map(({ inboundEmailId }) => inboundEmailId).sort(), ids.toSorted())
+      })
+    )
+
     it.effect("gives back at once what it had in hand when it stops, and another goes on with it", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -1,0 +1,152 @@
+import { DateTime, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Batch from "../Batch.ts"
+import { isUnreachable } from "../Database.ts"
+import type { Lease } from "./DeliveryQueue.ts"
+import * as Pausing from "./Pausing.ts"
+import type { Outcome } from "./WebhookSender.ts"
+
+/** What became of an attempt, and what that makes of its delivery. */
+export interface Settlement {
+  readonly attemptId: string
+  readonly lease: Lease
+  readonly requestedAt: DateTime.Utc
+  readonly outcome: Outcome
+  /** What the receiver asked us to wait. */
+  readonly askedSeconds: number
+  readonly status: string
+  readonly waitSeconds: number
+}
+
+/**
+ * Writes outcomes down, many in one statement and so one commit. Tells of each
+ * whether it is news about the webhook's health.
+ */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  // The attempt is listed in any case; the delivery moves only for the holder of the present lease.
+  const write = (all: ReadonlyArray<Settlement>) =>
+    sql<{ readonly ordinal: bigint; readonly isNews: boolean }>`
+      WITH input AS (
+        SELECT *, error IS NULL AS ok FROM unnest(
+          ${Batch.column(
+            "uuid",
+            all.map(({ attemptId }) => attemptId)
+          )},
+          ${Batch.column(
+            "uuid",
+            all.map(({ lease }) => lease.eventId)
+          )},
+          ${Batch.column(
+            "uuid",
+            all.map(({ lease }) => lease.domainId)
+          )},
+          ${Batch.column(
+            "int4",
+            all.map(({ lease }) => lease.attempt)
+          )},
+          ${Batch.column(
+            "text",
+            all.map(({ lease }) => lease.url)
+          )},
+          ${Batch.column(
+            "timestamptz",
+            all.map(({ requestedAt }) => DateTime.toDateUtc(requestedAt))
+          )},
+          ${Batch.column(
+            "int4",
+            all.map(({ outcome }) => Math.round(outcome.durationMs))
+          )},
+          ${Batch.column(
+            "int4",
+            all.map(({ outcome }) => outcome.statusCode)
+          )},
+          ${Batch.column(
+            "text",
+            all.map(({ outcome }) => outcome.error)
+          )},
+          ${Batch.column(
+            "text",
+            all.map(({ outcome }) => outcome.responseBody)
+          )},
+          ${Batch.column(
+            "float8",
+            all.map(({ askedSeconds }) => askedSeconds)
+          )},
+          ${Batch.column(
+            "text",
+            all.map(({ status }) => status)
+          )},
+          ${Batch.column(
+            "float8",
+            all.map(({ waitSeconds }) => waitSeconds)
+          )}
+        ) WITH ORDINALITY AS input (
+          attempt_id, event_id, domain_id, attempt, url, requested_at, duration_ms, status_code, error,
+          response_body, asked_seconds, next_status, wait_seconds, ordinal
+        )
+      ), outcome AS (
+        SELECT input.*,
+          domains.webhook_url IS NOT DISTINCT FROM input.url AS is_same,
+          -- A failure that does not count: at a paused webhook, or at one that has moved since.
+          NOT ok AND (
+            domains.webhook_url IS DISTINCT FROM input.url
+            OR (domains.webhook_paused_at IS NOT NULL AND input.status_code IS DISTINCT FROM 410)
+          ) AS is_uncounted,
+          CASE WHEN ok THEN domains.webhook_failing_since IS NOT NULL
+            ELSE domains.webhook_failing_since IS NULL OR (
+              domains.webhook_failing_since <= now() - make_interval(days => ${Pausing.failingDays}) AND (
+                domains.webhook_paused_at IS NULL
+                OR domains.webhook_probe_at < now() + make_interval(secs => input.asked_seconds)
+              )
+            )
+          END AS is_news
+        FROM input JOIN domains ON domains.id = input.domain_id
+      ), attempt AS (
+        INSERT INTO delivery_attempts (
+          id, event_id, domain_id, attempt, url, requested_at, duration_ms, status_code, ok, error, response_body
+        )
+        SELECT attempt_id, event_id, input.domain_id, attempt, url, requested_at, duration_ms, status_code, ok, error,
+          response_body
+        FROM input JOIN events ON events.id = input.event_id
+        ON CONFLICT (event_id, attempt) DO UPDATE SET
+          requested_at = excluded.requested_at, duration_ms = excluded.duration_ms,
+          status_code = excluded.status_code, ok = excluded.ok, error = excluded.error,
+          response_body = excluded.response_body
+      ), settled AS (
+        UPDATE deliveries SET
+          -- Replayed since the request began: a failure leaves it due, with the fresh budget.
+          status = CASE WHEN is_uncounted OR (spent >= attempts AND NOT ok) THEN 'pending' ELSE next_status END,
+          spent = CASE WHEN is_uncounted THEN least(spent + 1, attempts) ELSE spent END,
+          due_at = CASE
+            WHEN spent >= attempts AND NOT ok THEN due_at
+            -- At a new URL it is due at once; at a paused one every other comes before it.
+            WHEN is_uncounted AND NOT is_same THEN due_at
+            WHEN is_uncounted THEN now() + interval '1 day'
+            ELSE now() + make_interval(secs => wait_seconds)
+          END,
+          leased_until = NULL,
+          delivered_at = CASE WHEN ok THEN now() END,
+          last_error = outcome.error
+        FROM outcome
+        WHERE deliveries.event_id = outcome.event_id AND deliveries.attempts = outcome.attempt
+          -- Held since the request began: a success still counts.
+          AND (deliveries.status = 'pending' OR (deliveries.status = 'held' AND ok))
+        RETURNING outcome.ordinal, deliveries.domain_id, ok, is_same AND is_news AS is_news
+      ), live AS (
+        UPDATE domains SET status = 'live', live_at = now()
+        WHERE status IN ('verified', 'mx_pending') AND id IN (SELECT domain_id FROM settled WHERE ok)
+      )
+      SELECT ordinal, is_news FROM settled
+    `
+
+  return yield* Batch.make(
+    (all: ReadonlyArray<Settlement>) =>
+      Effect.map(write(all), (rows) => {
+        const news = new Set(rows.flatMap(({ isNews, ordinal }) => (isNews ? [Number(ordinal)] : [])))
+        return all.map((_, index) => ({ isNews: news.has(index + 1) }))
+      }),
+    { lanes: 2, most: 64, mostBytes: 4 * 1024 * 1024, isOutage: isUnreachable, bytesOf: () => 2_048 }
+  )
+})
