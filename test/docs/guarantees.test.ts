@@ -48,3 +48,14 @@ describe("docs/guarantees.md", () => {
     })
   )
 })
+
+describe("docs/cases.md", () => {
+  it.effect("names test files that exist", () =>
+    Effect.sync(() => {
+      const cases = readFileSync(new URL("docs/cases.md", root), "utf8")
+      const files = new Set([...cases.matchAll(/`(test\/[^`]+\.ts)`/g)].map(([, file = ""]) => file))
+      assert.isAbove(files.size, 30)
+      for (const file of files) assert.isTrue(existsSync(new URL(file, root)), file)
+    })
+  )
+})
