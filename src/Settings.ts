@@ -316,6 +316,19 @@ const smtpGreetingDelay = setting(
   "how long a client is watched before it is greeted; one that talks meanwhile is sent away",
   "`0ms`"
 )
+const smtpReusePort = setting(
+  "SMTP_REUSE_PORT",
+  Flag,
+  false,
+  "lets several processes of one machine listen on `SMTP_PORT`; the system shares the connections out"
+)
+const smtpProxyFrom = setting(
+  "SMTP_PROXY_FROM",
+  commaSeparated(AddressRange),
+  [],
+  "balancers that begin each connection with a PROXY header naming the client, comma-separated CIDRs",
+  "none"
+)
 const senderChecks = setting(
   "SENDER_CHECKS",
   Flag,
@@ -514,7 +527,9 @@ export const smtp = Config.all({
   tlsKey,
   connections: smtpConnections,
   connectionsPerAddress: smtpConnectionsPerAddress,
-  greetingDelay: smtpGreetingDelay
+  greetingDelay: smtpGreetingDelay,
+  reusePort: smtpReusePort,
+  proxyFrom: smtpProxyFrom
 })
 
 export const database = Config.all({ url: databaseUrl, dataDirectory })

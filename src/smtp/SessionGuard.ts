@@ -126,9 +126,8 @@ export const make = Effect.gen(function* () {
     return undefined
   }
 
-  /** Whether a new connection is served; one that is not has got its answer. */
-  const admits = (socket: Socket): boolean => {
-    const address = socket.remoteAddress ?? ""
+  /** Whether a new connection of a client is served; one that is not has got its answer. */
+  const admits = (socket: Socket, address: string): boolean => {
     const client = Option.getOrElse(ClientNetwork.of(address), () => address)
     if (overLimit(client) !== undefined) forgetGone()
     const reason = overLimit(client)

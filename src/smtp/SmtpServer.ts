@@ -1,3 +1,4 @@
+import type { Socket } from "node:net"
 import { NodeServices } from "@effect/platform-node"
 import { Cause, Duration, Effect, Exit, FiberSet, Layer, Metric, Option } from "effect"
 import {
@@ -8,6 +9,7 @@ import {
   type SMTPServerSession
 } from "smtp-server"
 import { Intake, type IntakeError, type Recipient } from "../intake/Intake.ts"
+import * as AddressRange from "../model/AddressRange.ts"
 import * as Settings from "../Settings.ts"
 import * as MessageBytes from "./MessageBytes.ts"
 import * as Reply from "./Reply.ts"
@@ -24,15 +26,26 @@ const replies = Metric.counter("inlet_smtp_replies_total", { description: "Repli
 class GuardedServer extends SMTPServer {
   readonly #guard: SessionGuard.SessionGuard
   readonly #greet: (greeting: () => void) => void
+  readonly #isBalancer: (address: string) => boolean
 
-  constructor(options: SMTPServerOptions, guard: SessionGuard.SessionGuard, greet: (greeting: () => void) => void) {
+  constructor(
+    options: SMTPServerOptions,
+    guard: SessionGuard.SessionGuard,
+    own: { readonly greet: (greeting: () => void) => void; readonly isBalancer: (address: string) => boolean }
+  ) {
     super(options)
     this.#guard = guard
-    this.#greet = greet
+    this.#greet = own.greet
+    this.#isBalancer = own.isBalancer
+  }
+
+  /** By itself the library takes a list of addresses, and no ranges. */
+  override _expectsProxyHeader(socket: Socket): boolean {
+    return this.#isBalancer(socket.remoteAddress ?? "")
   }
 
   override connect(...[socket, details]: Parameters<SMTPServer["connect"]>) {
-    if (!this.#guard.admits(socket)) return
+    if (!this.#guard.admits(socket, details?.remoteAddress ?? socket.remoteAddress ?? "")) return
     super.connect(socket, details)
     for (const connection of this.connections) {
       // Not in the library's types: the socket, and what it calls a fixed tenth of a second later.
@@ -48,7 +61,7 @@ class GuardedServer extends SMTPServer {
 /** Listens for mail. smtp-server speaks the protocol; every decision is Intake's. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { greetingDelay, host, messageBytes, mxHost, port } = yield* Settings.smtp
+    const { greetingDelay, host, messageBytes, mxHost, port, proxyFrom, reusePort } = yield* Settings.smtp
     const intake = yield* Intake
     const keyPair = yield* Tls.keyPair
     // Made before the server: on shutdown the server drains first, then these fibers stop.
@@ -160,7 +173,7 @@ export const layer = Layer.effectDiscard(
       Duration.isZero(greetingDelay)
         ? greeting()
         : void run(Effect.andThen(Effect.sleep(greetingDelay), Effect.sync(greeting)))
-    const server = new GuardedServer(options, guard, greet)
+    const server = new GuardedServer(options, guard, { greet, isBalancer: AddressRange.contains(proxyFrom) })
 
     // A broken session is its sender's business, but an error nobody listens to ends the process.
     server.on("error", (error) => run(Effect.logDebug("An SMTP session broke off", error.message)))
@@ -170,7 +183,7 @@ export const layer = Layer.effectDiscard(
         const failed = (error: Error) =>
           resume(Effect.fail(new Cause.UnknownError(error, `SMTP_HOST ${host}, SMTP_PORT ${port}: ${error.message}`)))
         server.once("error", failed)
-        server.listen(port, host, () => {
+        server.listen({ port, host, reusePort }, () => {
           server.off("error", failed)
           resume(Effect.void)
         })
