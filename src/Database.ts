@@ -6,6 +6,7 @@ import { PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
 import { PGlite } from "@electric-sql/pglite"
 import {
   Cause,
+  Context,
   Effect,
   FileSystem,
   Layer,
@@ -34,14 +35,19 @@ const names = {
   transformJson: false
 } as const
 
+/** What other processes say through the database; the embedded one has no others. A stream ends with its connection. */
+export const Notifications = Context.Reference<(channel: string) => Stream.Stream<string, SqlError.SqlError>>(
+  "inlet/Database/Notifications",
+  { defaultValue: () => () => Stream.never }
+)
+
 /**
  * PostgreSQL at `DATABASE_URL`. It differs from the driver's own client in two
  * ways: every statement ends in time, whatever has become of the server, and
  * what the server gave up in favour of a concurrent transaction is done again.
  */
 export const layerPostgres = (url: Redacted.Redacted) =>
-  Layer.effect(
-    SqlClient.SqlClient,
+  Layer.effectContext(
     Effect.gen(function* () {
       const pool = yield* PgPool.make({
         url,
@@ -73,12 +79,22 @@ export const layerPostgres = (url: Redacted.Redacted) =>
         spanAttributes: [["db.system.name", "postgresql"]]
       })
       const { withTransaction } = client
-      return Object.assign(client, {
+      const sql = Object.assign(client, {
         withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
           Effect.flatMap(Effect.serviceOption(client.transactionService), (outer) =>
             Option.isSome(outer) ? withTransaction(effect) : again(withTransaction(effect))
           )
       })
+      return Context.make(SqlClient.SqlClient, sql).pipe(
+        Context.add(Notifications, (channel) =>
+          Stream.unwrap(
+            Effect.gen(function* () {
+              const session = yield* pool.reserve
+              return Stream.fromQueue(yield* session.listen(channel))
+            })
+          ).pipe(Stream.map(({ payload }) => payload))
+        )
+      )
     })
   ).pipe(Layer.provide(Reactivity.layer))
 

@@ -1,9 +1,12 @@
-import { Context, Effect, Layer, PubSub, Schedule, Stream } from "effect"
-import type { DomainId } from "../model/Domain.ts"
+import { Context, Effect, Layer, PubSub, Schedule, Schema, Stream } from "effect"
+import { Notifications } from "../Database.ts"
+import { DomainId } from "../model/Domain.ts"
+import * as EventRows from "./EventRows.ts"
 
 /**
- * Says within this process that a domain has new events, so that nobody here
- * waits for a poll. Other processes find the events by polling.
+ * Says that a domain has new events, in this process or, through the database,
+ * in another one, so that nobody waits for a poll. Whoever misses it, while the
+ * database is away, finds the events by polling.
  */
 export class EventFeed extends Context.Service<
   EventFeed,
@@ -20,6 +23,13 @@ export class EventFeed extends Context.Service<
       // Who is slow misses announcements, not events: it looks at the table after each.
       const feed = yield* PubSub.sliding<DomainId>(1_024)
       const announcements = Stream.fromPubSub(feed)
+      const listen = yield* Notifications
+      const heard = listen(EventRows.channel).pipe(
+        Stream.filter(Schema.is(DomainId)),
+        Stream.runForEach((domainId) => PubSub.publish(feed, domainId)),
+        Effect.catchCause((cause) => Effect.logDebug("The database is not listened to; it is tried again", cause))
+      )
+      yield* Effect.forkScoped(Effect.repeat(heard, Schedule.spaced("5 seconds")))
       return EventFeed.of({
         announce: (domainId) => Effect.asVoid(PubSub.publish(feed, domainId)),
         announcements,

@@ -5,6 +5,9 @@ import { isUnreachable } from "../Database.ts"
 import type { InboundEmailId } from "../model/InboundEmail.ts"
 import type { EventId } from "../model/InboundEvent.ts"
 
+/** Where the database says which domains have new events. */
+export const channel = "inlet_events"
+
 /** A message that has been read. */
 export interface Read {
   readonly id: InboundEmailId
@@ -85,11 +88,14 @@ export const make = Effect.gen(function* () {
           new.recipient, new.sender, new.received_at, new.payload
         FROM new JOIN last USING (domain_id)
         RETURNING id, domain_id, position
+      ), delivery AS (
+        INSERT INTO deliveries (event_id, domain_id, position, status, due_at)
+        SELECT inserted.id, inserted.domain_id, inserted.position,
+          CASE WHEN domains.webhook_url IS NULL THEN 'held' ELSE 'pending' END, now()
+        FROM inserted JOIN domains ON domains.id = inserted.domain_id
       )
-      INSERT INTO deliveries (event_id, domain_id, position, status, due_at)
-      SELECT inserted.id, inserted.domain_id, inserted.position,
-        CASE WHEN domains.webhook_url IS NULL THEN 'held' ELSE 'pending' END, now()
-      FROM inserted JOIN domains ON domains.id = inserted.domain_id
+      -- Other processes hear of it at the commit.
+      SELECT pg_notify(${channel}, domain_id::text) FROM last
     `
   }
 

@@ -170,6 +170,32 @@ if (hasServer) {
       })
     )
 
+    it.live("hear of each other's events at once, and again after their connections were cut", () =>
+      Effect.gen(function* () {
+        const { settings, sql } = yield* shared
+        const receiver = yield* WebhookReceiver.make
+        const [accepting] = yield* Effect.all(
+          [join({ ...settings, ROLES: "http,smtp" }), join({ ...settings, ROLES: "worker" })],
+          { concurrency: 2 }
+        )
+        const { address } = yield* accepting.inbox(receiver.url)
+        /** The time of eight mails, one after the other; a look a second would find each after half of one. */
+        const eight = Effect.gen(function* () {
+          const started = performance.now()
+          for (const number of Array.range(1, 8)) {
+            yield* mails([number], () => accepting.smtpPort, address)
+            yield* receiver.next
+          }
+          return performance.now() - started
+        })
+        yield* eight
+        assert.isBelow(yield* eight, 2_500)
+        yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`
+        yield* eventually(sql`SELECT 1 FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`, (rows) => rows.length >= 2)
+        assert.isBelow(yield* eight, 2_500)
+      })
+    )
+
     it.live("take over what a frozen one holds, and its late news change nothing", () =>
       Effect.gen(function* () {
         const { settings, sql } = yield* shared
