@@ -72,7 +72,7 @@ describe("A start", { timeout: 120_000 }, () => {
 describe("SIGTERM", { timeout: 120_000 }, () => {
   it.live("ends an idle process at once, without a word of complaint", () =>
     Effect.gen(function* () {
-      const inlet = yield* InletProcess.start(yield* InletProcess.installation)
+      const inlet = yield* InletProcess.start({ ...(yield* InletProcess.installation), SMTP_GREETING_DELAY: "500ms" })
       const dialog = yield* SmtpDialog.open(inlet.smtpPort)
       yield* dialog.say("EHLO sender.example")
       // Accepted behind it, and not greeted yet.
