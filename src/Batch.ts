@@ -76,11 +76,13 @@ export const make = Effect.fnUntraced(function* <In, Out, E>(
     })
 })
 
-/** A parameter with one value for each row; its type is told, for nulls alone have none. */
-export const column = (
-  type: "uuid" | "text" | "bytea" | "timestamptz" | "bool" | "int4" | "float8",
-  values: ReadonlyArray<unknown>
-) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID[type]))
+type ColumnType = "uuid" | "text" | "bytea" | "timestamptz" | "bool" | "int4" | "float8"
+
+/** Parameters for `unnest`, each with one value of every row; the type is told, for nulls alone have none. */
+export const columnsOf =
+  <Row>(rows: ReadonlyArray<Row>) =>
+  (type: ColumnType, value: (row: Row) => unknown) =>
+    Result.getOrThrow(PgTypes.array(rows.map(value), PgTypes.OID[type]))
 
 const resultAt = <Out, E>(exit: Exit.Exit<ReadonlyArray<Out>, E>, index: number): Effect.Effect<Out, E> => {
   if (Exit.isFailure(exit)) return Effect.failCause(exit.cause)

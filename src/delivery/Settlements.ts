@@ -26,62 +26,24 @@ export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   // The attempt is listed in any case; the delivery moves only for the holder of the present lease.
-  const write = (all: ReadonlyArray<Settlement>) =>
-    sql<{ readonly ordinal: bigint; readonly isNews: boolean }>`
+  const write = (all: ReadonlyArray<Settlement>) => {
+    const column = Batch.columnsOf(all)
+    return sql<{ readonly ordinal: bigint; readonly isNews: boolean }>`
       WITH input AS (
         SELECT *, error IS NULL AS ok FROM unnest(
-          ${Batch.column(
-            "uuid",
-            all.map(({ attemptId }) => attemptId)
-          )},
-          ${Batch.column(
-            "uuid",
-            all.map(({ lease }) => lease.eventId)
-          )},
-          ${Batch.column(
-            "uuid",
-            all.map(({ lease }) => lease.domainId)
-          )},
-          ${Batch.column(
-            "int4",
-            all.map(({ lease }) => lease.attempt)
-          )},
-          ${Batch.column(
-            "text",
-            all.map(({ lease }) => lease.url)
-          )},
-          ${Batch.column(
-            "timestamptz",
-            all.map(({ requestedAt }) => DateTime.toDateUtc(requestedAt))
-          )},
-          ${Batch.column(
-            "int4",
-            all.map(({ outcome }) => Math.round(outcome.durationMs))
-          )},
-          ${Batch.column(
-            "int4",
-            all.map(({ outcome }) => outcome.statusCode)
-          )},
-          ${Batch.column(
-            "text",
-            all.map(({ outcome }) => outcome.error)
-          )},
-          ${Batch.column(
-            "text",
-            all.map(({ outcome }) => outcome.responseBody)
-          )},
-          ${Batch.column(
-            "float8",
-            all.map(({ askedSeconds }) => askedSeconds)
-          )},
-          ${Batch.column(
-            "text",
-            all.map(({ status }) => status)
-          )},
-          ${Batch.column(
-            "float8",
-            all.map(({ waitSeconds }) => waitSeconds)
-          )}
+          ${column("uuid", ({ attemptId }) => attemptId)},
+          ${column("uuid", ({ lease }) => lease.eventId)},
+          ${column("uuid", ({ lease }) => lease.domainId)},
+          ${column("int4", ({ lease }) => lease.attempt)},
+          ${column("text", ({ lease }) => lease.url)},
+          ${column("timestamptz", ({ requestedAt }) => DateTime.toDateUtc(requestedAt))},
+          ${column("int4", ({ outcome }) => Math.round(outcome.durationMs))},
+          ${column("int4", ({ outcome }) => outcome.statusCode)},
+          ${column("text", ({ outcome }) => outcome.error)},
+          ${column("text", ({ outcome }) => outcome.responseBody)},
+          ${column("float8", ({ askedSeconds }) => askedSeconds)},
+          ${column("text", ({ status }) => status)},
+          ${column("float8", ({ waitSeconds }) => waitSeconds)}
         ) WITH ORDINALITY AS input (
           attempt_id, event_id, domain_id, attempt, url, requested_at, duration_ms, status_code, error,
           response_body, asked_seconds, next_status, wait_seconds, ordinal
@@ -140,6 +102,7 @@ export const make = Effect.gen(function* () {
       )
       SELECT ordinal, is_news FROM settled
     `
+  }
 
   return yield* Batch.make(
     (all: ReadonlyArray<Settlement>) =>

@@ -49,50 +49,21 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
     )
   `
 
-  const insert = (accepted: ReadonlyArray<Accepted>) =>
-    sql<{ readonly ordinal: bigint; readonly state: Acceptance }>`
+  const insert = (accepted: ReadonlyArray<Accepted>) => {
+    const column = Batch.columnsOf(accepted)
+    return sql<{ readonly ordinal: bigint; readonly state: Acceptance }>`
       WITH input AS (
         SELECT * FROM unnest(
-          ${Batch.column(
-            "uuid",
-            accepted.map(({ id }) => id)
-          )},
-          ${Batch.column(
-            "uuid",
-            accepted.map(({ domainId }) => domainId)
-          )},
-          ${Batch.column(
-            "text",
-            accepted.map(({ recipient }) => recipient)
-          )},
-          ${Batch.column(
-            "bytea",
-            accepted.map(({ key }) => key)
-          )},
-          ${Batch.column(
-            "bytea",
-            accepted.map(({ sha256 }) => sha256)
-          )},
-          ${Batch.column(
-            "timestamptz",
-            accepted.map(({ receivedAt }) => DateTime.toDateUtc(receivedAt))
-          )},
-          ${Batch.column(
-            "text",
-            accepted.map(({ envelope }) => envelope.from)
-          )},
-          ${Batch.column(
-            "text",
-            accepted.map(({ envelope }) => envelope.helo)
-          )},
-          ${Batch.column(
-            "text",
-            accepted.map(({ envelope }) => envelope.remoteAddress)
-          )},
-          ${Batch.column(
-            "bool",
-            accepted.map(({ handOver }) => handOver)
-          )}
+          ${column("uuid", ({ id }) => id)},
+          ${column("uuid", ({ domainId }) => domainId)},
+          ${column("text", ({ recipient }) => recipient)},
+          ${column("bytea", ({ key }) => key)},
+          ${column("bytea", ({ sha256 }) => sha256)},
+          ${column("timestamptz", ({ receivedAt }) => DateTime.toDateUtc(receivedAt))},
+          ${column("text", ({ envelope }) => envelope.from)},
+          ${column("text", ({ envelope }) => envelope.helo)},
+          ${column("text", ({ envelope }) => envelope.remoteAddress)},
+          ${column("bool", ({ handOver }) => handOver)}
         ) WITH ORDINALITY AS input (
           id, domain_id, recipient, key, sha256, received_at, mail_from, helo, remote_address, hand_over, ordinal
         )
@@ -126,6 +97,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
       FROM input LEFT JOIN welcome USING (ordinal) LEFT JOIN fresh USING (ordinal)
       LEFT JOIN inserted ON inserted.id = input.id
     `
+  }
 
   return yield* Batch.make(
     (accepted: ReadonlyArray<Accepted>) =>

@@ -34,19 +34,15 @@ export const make = Effect.gen(function* () {
     // Whoever lost his lease meanwhile may have read the same message as the one who took it over.
     const messages = [...new Map(all.map((message) => [message.id, message])).values()]
     const events = messages.flatMap(({ events, id }) => events.map((event) => ({ ...event, emailId: id })))
+    const ofMessage = Batch.columnsOf(messages)
+    const ofEvent = Batch.columnsOf(events)
     return sql`
       WITH read AS (
         UPDATE inbound_emails
         SET state = 'read', leased_until = NULL, authentication_results = input.authentication_results
         FROM unnest(
-          ${Batch.column(
-            "uuid",
-            messages.map(({ id }) => id)
-          )},
-          ${Batch.column(
-            "text",
-            messages.map(({ authenticationResults }) => authenticationResults)
-          )}
+          ${ofMessage("uuid", ({ id }) => id)},
+          ${ofMessage("text", ({ authenticationResults }) => authenticationResults)}
         ) AS input (id, authentication_results)
         WHERE inbound_emails.id = input.id AND state = 'received'
         RETURNING inbound_emails.id, domain_id, received_at
@@ -54,26 +50,11 @@ export const make = Effect.gen(function* () {
         SELECT input.*, read.domain_id, read.received_at,
           row_number() OVER (PARTITION BY read.domain_id ORDER BY input.ordinal) AS number
         FROM unnest(
-          ${Batch.column(
-            "uuid",
-            events.map(({ id }) => id)
-          )},
-          ${Batch.column(
-            "uuid",
-            events.map(({ emailId }) => emailId)
-          )},
-          ${Batch.column(
-            "text",
-            events.map(({ recipient }) => recipient)
-          )},
-          ${Batch.column(
-            "text",
-            events.map(({ sender }) => sender)
-          )},
-          ${Batch.column(
-            "text",
-            events.map(({ payload }) => payload)
-          )}
+          ${ofEvent("uuid", ({ id }) => id)},
+          ${ofEvent("uuid", ({ emailId }) => emailId)},
+          ${ofEvent("text", ({ recipient }) => recipient)},
+          ${ofEvent("text", ({ sender }) => sender)},
+          ${ofEvent("text", ({ payload }) => payload)}
         ) WITH ORDINALITY AS input (id, inbound_email_id, recipient, sender, payload, ordinal)
         JOIN read ON read.id = input.inbound_email_id
       ), last AS (

@@ -16,9 +16,16 @@ export interface Checked {
   readonly author: string | null
 }
 
+const everywhere = (verdict: Authentication["spf"]): Authentication => ({
+  spf: verdict,
+  dkim: verdict,
+  dmarc: verdict,
+  arc: verdict
+})
+
 /** Nobody has checked the sender. */
 export const unchecked: Checked = {
-  authentication: { spf: "none", dkim: "none", dmarc: "none", arc: "none" },
+  authentication: everywhere("none"),
   field: null,
   author: null
 }
@@ -93,12 +100,7 @@ export const make = (options: {
 
   return Effect.fnUntraced(function* (envelope: Envelope, message: Uint8Array) {
     if (isTooLarge(message)) {
-      const authentication: Authentication = {
-        spf: "permerror",
-        dkim: "permerror",
-        dmarc: "permerror",
-        arc: "permerror"
-      }
+      const authentication = everywhere("permerror")
       return { authentication, field: AuthenticationResults.render(authservId, authentication), author: null }
     }
     const result = yield* Effect.option(
@@ -118,12 +120,7 @@ export const make = (options: {
       )
     )
     if (result._tag === "None") {
-      const authentication: Authentication = {
-        spf: "temperror",
-        dkim: "temperror",
-        dmarc: "temperror",
-        arc: "temperror"
-      }
+      const authentication = everywhere("temperror")
       return { authentication, field: AuthenticationResults.render(authservId, authentication), author: null }
     }
     return told(result.value, authservId, message)
