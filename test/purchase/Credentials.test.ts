@@ -32,7 +32,10 @@ const without = (env: Env, ...names: ReadonlyArray<string>): Env =>
 /** The providers under these settings, after all settings were read as a start does. */
 const built = Effect.fnUntraced(function* (env: Env) {
   const fs = yield* FileSystem.FileSystem
-  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-test-" })
+  const folder = yield* Effect.acquireRelease(fs.makeTempDirectory({ prefix: "inlet-test-" }), (made) =>
+    // What was under way when the start was refused may still be writing there.
+    Effect.ignore(fs.remove(made, { recursive: true }))
+  )
   const provider = ConfigProvider.layer(ConfigProvider.fromEnv({ env: { DATA_DIR: folder, ...env } }))
   return yield* Layer.build(
     Layer.fresh(Providers.layer).pipe(Layer.provide(Layer.effectDiscard(Settings.all)), Layer.provide(provider))
