@@ -50,7 +50,7 @@ export const deliver = (
   options?: Parameters<typeof begin>[2]
 ): Effect.Effect<string> => Effect.scoped(Effect.flatMap(begin(port, to, options), (dialog) => data(dialog, message)))
 
-/** The events of a domain, as their mails were accepted, once everything that was answered 250 has been read. */
+/** The events of a domain, oldest first, once everything that was answered 250 has been read. */
 export const events = Effect.fnUntraced(function* ({ domainId, key }: Inbox) {
   const inlet = yield* TestInlet
   const sql = yield* SqlClient.SqlClient
@@ -59,11 +59,12 @@ export const events = Effect.fnUntraced(function* ({ domainId, key }: Inbox) {
     (rows) => rows.length === 0
   )
   const { json } = yield* inlet.call("GET", `/api/domains/${domainId}/events?limit=100`, { key })
-  // Mails that come close together may change places on their way; their ids are of the time of acceptance.
-  return (json.events as ReadonlyArray<Answer["json"]>)
-    .toReversed()
-    .toSorted((one, other) => one.inbound_email_id.localeCompare(other.inbound_email_id))
+  return (json.events as ReadonlyArray<Answer["json"]>).toReversed()
 })
+
+/** The same in the order in which the mails were accepted: those that come close together may change places on their way. */
+export const accepted = (inbox: Inbox) =>
+  Effect.map(events(inbox), (all) => all.toSorted((one, other) => one.receivedAt.localeCompare(other.receivedAt)))
 
 /** The raw message of an event, as the API gives it. */
 export const raw = Effect.fnUntraced(function* ({ domainId, key }: Inbox, eventId: string) {

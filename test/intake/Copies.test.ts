@@ -27,7 +27,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, 
         const inbox = yield* inlet.inbox()
         const to = [`one@${inbox.domain}`, `two@${inbox.domain}`]
         assert.match(yield* Mailbox.deliver(inlet.smtpPort, to, message), /^250 /)
-        const [first, second, ...rest] = yield* Mailbox.events(inbox)
+        const [first, second, ...rest] = yield* Mailbox.accepted(inbox)
         assert.deepStrictEqual(rest, [])
         assert.deepStrictEqual([first.recipient, second.recipient], to)
         assert.strictEqual(first.inbound_email_id, second.inbound_email_id)
@@ -55,7 +55,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, 
           [ada, bob, "ada"],
           [bob, ada, "bob"]
         ] as const) {
-          const events = yield* Mailbox.events(own)
+          const events = yield* Mailbox.accepted(own)
           assert.strictEqual(events.length, 1)
           assert.strictEqual(events[0].recipient, `${name}@${own.domain}`)
           assert.strictEqual(events[0].domain, own.domain)
@@ -75,7 +75,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, 
         const inbox = yield* inlet.inbox()
         const options = { from: "bounce@sender.example", hello: "EHLO client.example" }
         yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message, options)
-        const [event] = yield* Mailbox.events(inbox)
+        const [event] = yield* Mailbox.accepted(inbox)
         const raw = yield* Mailbox.raw(inbox, event.event_id)
         assert.strictEqual(raw.slice(-message.length), message)
         const [returnPath, from, by, to, date, ...rest] = raw.slice(0, -message.length).split("\r\n")
@@ -94,7 +94,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, 
         const inbox = yield* inlet.inbox()
         const to = [`one@${inbox.domain}`, `two@${inbox.domain}`]
         yield* Mailbox.deliver(inlet.smtpPort, to, message)
-        const [event] = yield* Mailbox.events(inbox)
+        const [event] = yield* Mailbox.accepted(inbox)
         const raw = yield* Mailbox.raw(inbox, event.event_id)
         assert.notInclude(raw, `@${inbox.domain}`)
         assert.notMatch(raw.slice(0, -message.length), /\bfor\b/)
@@ -106,7 +106,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, 
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
         yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message, { from: "", hello: "HELO old.example" })
-        const [event] = yield* Mailbox.events(inbox)
+        const [event] = yield* Mailbox.accepted(inbox)
         const raw = yield* Mailbox.raw(inbox, event.event_id)
         assert.match(
           raw,
@@ -121,7 +121,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, 
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
         yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message)
-        const [event] = yield* Mailbox.events(inbox)
+        const [event] = yield* Mailbox.accepted(inbox)
         assert.deepStrictEqual(
           (event.headers as ReadonlyArray<{ readonly name: string }>).map(({ name }) => name),
           ["Return-Path", "Received", "Received", "Return-Path", "From", "To", "Subject", "Message-ID"]
@@ -134,7 +134,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, 
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
         yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message)
-        const [{ delivery, ...event }] = yield* Mailbox.events(inbox)
+        const [{ delivery, ...event }] = yield* Mailbox.accepted(inbox)
         assert.strictEqual(delivery.status, "held")
         yield* Schema.decodeUnknownEffect(InboundEvent)(event, { onExcessProperty: "error" })
         const { event_id, headers, inbound_email_id, receivedAt, ...rest } = event

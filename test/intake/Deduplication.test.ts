@@ -23,7 +23,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       for (let time = 0; time < 3; time++) {
         assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message), /^250 2\.6\.0 /)
       }
-      assert.strictEqual((yield* Mailbox.events(inbox)).length, 1)
+      assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 1)
       assert.strictEqual((yield* Mailbox.stored(inbox.domainId)).length, 1)
       assert.strictEqual(yield* Mailbox.acceptedToday(inbox.domainId), 1)
     })
@@ -36,7 +36,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message)
       const options = { from: "bounce+2@sender.example", hello: "EHLO other.example" }
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message, options), /^250 /)
-      assert.strictEqual((yield* Mailbox.events(inbox)).length, 1)
+      assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 1)
     })
   )
 
@@ -51,7 +51,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
         concurrency: "unbounded"
       })
       assert.isTrue(replies.every((reply) => reply.startsWith("250 ")))
-      assert.strictEqual((yield* Mailbox.events(inbox)).length, 1)
+      assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 1)
       assert.strictEqual((yield* Mailbox.stored(inbox.domainId)).length, 1)
       assert.strictEqual(yield* Mailbox.acceptedToday(inbox.domainId), 1)
     })
@@ -63,7 +63,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       const inbox = yield* inlet.inbox()
       yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message)
       yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message.replace("body", "Body"))
-      const events = yield* Mailbox.events(inbox)
+      const events = yield* Mailbox.accepted(inbox)
       assert.deepStrictEqual(
         events.map(({ text }) => text),
         ["body\n", "Body\n"]
@@ -79,7 +79,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       const inbox = yield* inlet.inbox()
       yield* Mailbox.deliver(inlet.smtpPort, inbox.address, "Subject: twice\r\n\r\n")
       yield* Mailbox.deliver(inlet.smtpPort, inbox.address, "Subject: twice\r\n\r\n")
-      assert.strictEqual((yield* Mailbox.events(inbox)).length, 2)
+      assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 2)
     })
   )
 
@@ -91,12 +91,12 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       for (const address of [`a@${inbox.domain}`, `b@${inbox.domain}`, `A@${inbox.domain}`, `a@${other.domain}`]) {
         assert.match(yield* Mailbox.deliver(inlet.smtpPort, address, message), /^250 /)
       }
-      const events = yield* Mailbox.events(inbox)
+      const events = yield* Mailbox.accepted(inbox)
       assert.deepStrictEqual(
         events.map(({ recipient }) => recipient),
         [`a@${inbox.domain}`, `b@${inbox.domain}`, `A@${inbox.domain}`]
       )
-      assert.strictEqual((yield* Mailbox.events(other)).length, 1)
+      assert.strictEqual((yield* Mailbox.accepted(other)).length, 1)
     })
   )
 
@@ -107,7 +107,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       const [one, two] = [`one@${inbox.domain}`, `two@${inbox.domain}`]
       yield* Mailbox.deliver(inlet.smtpPort, one, message)
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, [one, two], message), /^250 /)
-      const events = yield* Mailbox.events(inbox)
+      const events = yield* Mailbox.accepted(inbox)
       assert.deepStrictEqual(
         events.map(({ recipient }) => recipient),
         [one, two]
@@ -122,14 +122,14 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message)
       yield* age(inbox.domainId, "6 days 23 hours 59 minutes")
       yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message)
-      assert.strictEqual((yield* Mailbox.events(inbox)).length, 1)
+      assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 1)
 
       yield* age(inbox.domainId, "2 minutes")
       yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message)
-      assert.strictEqual((yield* Mailbox.events(inbox)).length, 2)
+      assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 2)
       // And from then on it is that one's retry.
       yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message)
-      assert.strictEqual((yield* Mailbox.events(inbox)).length, 2)
+      assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 2)
       assert.strictEqual(yield* Mailbox.acceptedToday(inbox.domainId), 2)
     })
   )
@@ -142,7 +142,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       const dialog = yield* Mailbox.begin(inlet.smtpPort, inbox.address)
       yield* Mailbox.acceptToday(inbox.domainId, 100)
       assert.match(yield* Mailbox.data(dialog, message), /^250 /)
-      assert.strictEqual((yield* Mailbox.events(inbox)).length, 1)
+      assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 1)
     })
   )
 
@@ -155,7 +155,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       assert.match(yield* Mailbox.data(dialog, message), /^452 /)
       yield* Mailbox.acceptToday(inbox.domainId, 0)
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message), /^250 /)
-      assert.strictEqual((yield* Mailbox.events(inbox)).length, 1)
+      assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 1)
     })
   )
 })

@@ -15,7 +15,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message("hundredth")), /^250 /)
       const { replies } = yield* Mailbox.begin(inlet.smtpPort, inbox.address)
       assert.match(replies[0] ?? "", /^452 4\.2\.2 .*today.*tomorrow/)
-      assert.strictEqual((yield* Mailbox.events(inbox)).length, 1)
+      assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 1)
     })
   )
 
@@ -31,8 +31,8 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
         ["452 4.2.2", "250 2.1.5"]
       )
       assert.match(yield* Mailbox.data(dialog, message("for the other")), /^250 /)
-      assert.strictEqual((yield* Mailbox.events(full)).length, 0)
-      assert.strictEqual((yield* Mailbox.events(other)).length, 1)
+      assert.strictEqual((yield* Mailbox.accepted(full)).length, 0)
+      assert.strictEqual((yield* Mailbox.accepted(other)).length, 1)
     })
   )
 
@@ -70,7 +70,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       )
       const codes = replies.map((reply) => reply.slice(0, 9)).sort()
       assert.deepStrictEqual(codes, ["250 2.6.0", ...Array.from({ length: 49 }, () => "452 4.2.2")])
-      assert.strictEqual((yield* Mailbox.events(inbox)).length, 1)
+      assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 1)
       assert.strictEqual((yield* Mailbox.stored(inbox.domainId)).length, 1)
       assert.strictEqual(yield* Mailbox.acceptedToday(inbox.domainId), 100)
     })
@@ -91,7 +91,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
         yield* Mailbox.acceptToday(full.domainId, 100)
         assert.match(yield* Mailbox.data(dialog, message("for three")), /^452 4\.2\.2 /)
         for (const inbox of inboxes) {
-          assert.deepStrictEqual(yield* Mailbox.events(inbox), [])
+          assert.deepStrictEqual(yield* Mailbox.accepted(inbox), [])
           assert.deepStrictEqual(yield* Mailbox.stored(inbox.domainId), [])
           assert.strictEqual(yield* Mailbox.acceptedToday(inbox.domainId), inbox === full ? 100 : 0)
         }
@@ -111,8 +111,8 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       const to = [`one@${inbox.domain}`, `two@${inbox.domain}`, "three@second.example"]
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, to, message("to three")), /^250 /)
       assert.strictEqual(yield* Mailbox.acceptedToday(inbox.domainId), 1)
-      assert.strictEqual((yield* Mailbox.events(inbox)).length, 2)
-      assert.strictEqual((yield* Mailbox.events({ key: inbox.key, domainId: json.id })).length, 1)
+      assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 2)
+      assert.strictEqual((yield* Mailbox.accepted({ key: inbox.key, domainId: json.id })).length, 1)
     })
   )
 

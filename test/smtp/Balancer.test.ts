@@ -28,7 +28,7 @@ layer(TestInlet.layer({ SMTP_PROXY_FROM: "127.0.0.0/30,::1", SMTP_MAX_CONNECTION
       const inbox = yield* inlet.inbox()
       yield* send(yield* through(inlet.smtpPort, "PROXY TCP4 203.0.113.7 192.0.2.1 40000 25"), inbox.address)
       yield* send(yield* through(inlet.smtpPort, "PROXY TCP6 2001:db8::7 2001:db8::1 40000 25"), inbox.address)
-      const events = yield* Mailbox.events(inbox)
+      const events = yield* Mailbox.accepted(inbox)
       assert.deepStrictEqual(events.map(({ envelope }) => envelope.remoteAddress).toSorted(), [
         "2001:db8::7",
         "203.0.113.7"

@@ -74,7 +74,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
         // Whatever else came out of the message would be answered before this.
         assert.match(yield* dialog.say("VRFY nobody"), /^252 /, name)
       }
-      const events = yield* Mailbox.events(inbox)
+      const events = yield* Mailbox.accepted(inbox)
       assert.deepStrictEqual(
         events.map(({ subject }) => subject),
         forms.map(([name]) => name)
@@ -100,7 +100,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
         yield* dialog.write(sent.subarray(cut))
         assert.match(yield* dialog.reply, /^250 /, `cut at ${cut}`)
       }
-      const [event] = yield* Mailbox.events(inbox)
+      const [event] = yield* Mailbox.accepted(inbox)
       const raw = yield* Mailbox.raw(inbox, event.event_id)
       assert.strictEqual(raw.slice(-message.length), message)
       const sql = yield* SqlClient.SqlClient
@@ -116,7 +116,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
       const dialog = yield* Mailbox.begin(inlet.smtpPort, inbox.address)
       yield* dialog.say("DATA")
       assert.match(yield* dialog.say("."), /^250 /)
-      const [event] = yield* Mailbox.events(inbox)
+      const [event] = yield* Mailbox.accepted(inbox)
       assert.deepInclude(event, { subject: "", text: "", html: null, message_id: null, from: "sender@sender.example" })
     })
   )
@@ -132,7 +132,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
       yield* dialog.say("MAIL FROM:<sender@sender.example>")
       yield* dialog.say(`RCPT TO:<${inbox.address}>`)
       assert.match(yield* Mailbox.data(dialog, ofSize(limit)), /^250 /)
-      const events = yield* Mailbox.events(inbox)
+      const events = yield* Mailbox.accepted(inbox)
       assert.strictEqual(events.length, 1)
       const raw = yield* Mailbox.raw(inbox, events[0].event_id)
       assert.strictEqual(raw.slice(-limit), ofSize(limit))
@@ -170,7 +170,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
       const dialog = yield* Mailbox.begin(inlet.smtpPort, inbox.address)
       assert.match(yield* Mailbox.data(dialog, ofSize(limit + 2 * 1_024 * 1_024)), /^552 5\.3\.4 /)
       assert.match(yield* dialog.say("NOOP"), /^250 /)
-      assert.deepStrictEqual(yield* Mailbox.events(inbox), [])
+      assert.deepStrictEqual(yield* Mailbox.accepted(inbox), [])
     })
   )
 
@@ -183,7 +183,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, hops(50)), /^554 5\.4\.6 /)
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, hops(51)), /^554 5\.4\.6 /)
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, hops(49)), /^250 /)
-      const events = yield* Mailbox.events(inbox)
+      const events = yield* Mailbox.accepted(inbox)
       assert.deepStrictEqual(
         events.map(({ subject }) => subject),
         ["49 hops"]
@@ -198,7 +198,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
       const inbox = yield* inlet.inbox()
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, "Subject: round\r\n\r\n"), /^250 /)
       const rawOf = (at: number) =>
-        Effect.flatMap(Mailbox.events(inbox), (events) => Mailbox.raw(inbox, events[at].event_id))
+        Effect.flatMap(Mailbox.accepted(inbox), (events) => Mailbox.raw(inbox, events[at].event_id))
       const once = yield* rawOf(0)
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, once), /^250 /)
       const twice = yield* rawOf(1)
@@ -206,7 +206,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
       // As a relay may write it.
       const folded = twice.replaceAll(/\r\n\tby mx\.inlet\.test with/g, " by MX.Inlet.Test\r\n    with")
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, folded), /^554 5\.4\.6 /)
-      assert.strictEqual((yield* Mailbox.events(inbox)).length, 2)
+      assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 2)
     })
   )
 
@@ -226,7 +226,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
       const message = "Subject: eight\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nGrüße, 世界\r\n"
       const reply = yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message, { parameters: " BODY=8BITMIME" })
       assert.match(reply, /^250 /)
-      const [event] = yield* Mailbox.events(inbox)
+      const [event] = yield* Mailbox.accepted(inbox)
       assert.strictEqual(event.text, "Grüße, 世界\n")
       assert.include(yield* Mailbox.raw(inbox, event.event_id), message)
     })
@@ -243,7 +243,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
         { from: "jörg@sender.example", parameters: " SMTPUTF8 BODY=8BITMIME" }
       )
       assert.match(reply, /^250 /)
-      const [event] = yield* Mailbox.events(inbox)
+      const [event] = yield* Mailbox.accepted(inbox)
       assert.deepInclude(event, {
         recipient: `用户@${inbox.domain}`,
         from: "jörg@sender.example",
@@ -264,7 +264,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
         const to = `用户@${inbox.domain}`
         assert.match(yield* Mailbox.deliver(inlet.smtpPort, to, `Subject: ${times}\r\n\r\n`), /^250 /)
       }
-      const events = yield* Mailbox.events(inbox)
+      const events = yield* Mailbox.accepted(inbox)
       assert.isTrue(events.every(({ recipient }) => recipient === `用户@${inbox.domain}`))
     })
   )
@@ -285,7 +285,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
         })
       )
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message), /^250 /)
-      assert.strictEqual((yield* Mailbox.events(inbox)).length, 1)
+      assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 1)
       assert.strictEqual((yield* Mailbox.stored(inbox.domainId)).length, 1)
     })
   )
@@ -298,7 +298,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, line), /^250 /)
       const header = `Subject: long header\r\nX-Long: ${"z".repeat(60_000)}\r\n\r\n`
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, header), /^250 /)
-      const events = yield* Mailbox.events(inbox)
+      const events = yield* Mailbox.accepted(inbox)
       assert.include(yield* Mailbox.raw(inbox, events[0].event_id), line)
       assert.include(yield* Mailbox.raw(inbox, events[1].event_id), header)
     })
@@ -324,7 +324,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
         attachments: [{ filename: "a.bin", content: Buffer.from([0, 1, 2]) }]
       })
       assert.match(response, /^250 2\.6\.0 /)
-      const [event] = yield* Mailbox.events(inbox)
+      const [event] = yield* Mailbox.accepted(inbox)
       assert.strictEqual(event.attachments[0].size, 3)
     })
   )

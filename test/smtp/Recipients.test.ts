@@ -104,7 +104,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: adminToken, MAX_EMAILS_PER_DAY: "0" }), {
         addresses.map(() => "250 ")
       )
       assert.match(yield* Mailbox.data(dialog, "Subject: to many\r\n\r\n"), /^250 /)
-      const events = yield* Mailbox.events(inbox)
+      const events = yield* Mailbox.accepted(inbox)
       assert.deepStrictEqual(events.map(({ recipient }) => recipient).sort(), addresses.toSorted())
     })
   )
@@ -121,7 +121,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: adminToken, MAX_EMAILS_PER_DAY: "0" }), {
       const inbox = yield* inlet.inbox()
       const spelled = [`One@${inbox.domain.toUpperCase()}`, `two@${inbox.domain}.`]
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, spelled, "Subject: spelled\r\n\r\n"), /^250 /)
-      const events = yield* Mailbox.events(inbox)
+      const events = yield* Mailbox.accepted(inbox)
       assert.deepStrictEqual(events.map(({ recipient }) => recipient).sort(), [
         `One@${inbox.domain}`,
         `two@${inbox.domain}`
@@ -135,7 +135,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: adminToken, MAX_EMAILS_PER_DAY: "0" }), {
       const inbox = yield* inlet.inbox()
       const spelled = [`same@${inbox.domain}`, `same@${inbox.domain.toUpperCase()}`, `same@${inbox.domain}.`]
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, spelled, "Subject: once\r\n\r\n"), /^250 /)
-      assert.strictEqual((yield* Mailbox.events(inbox)).length, 1)
+      assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 1)
     })
   )
 
@@ -146,7 +146,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: adminToken, MAX_EMAILS_PER_DAY: "0" }), {
       const spelled = [`agent@${inbox.domain}`, `Agent@${inbox.domain}`]
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, spelled, "Subject: once\r\n\r\n"), /^250 /)
       assert.deepStrictEqual(
-        (yield* Mailbox.events(inbox)).map(({ recipient }) => recipient),
+        (yield* Mailbox.accepted(inbox)).map(({ recipient }) => recipient),
         [`Agent@${inbox.domain}`]
       )
     })
@@ -170,7 +170,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: adminToken, MAX_EMAILS_PER_DAY: "0" }), {
       const parameters = " SMTPUTF8"
       const reply = yield* Mailbox.deliver(inlet.smtpPort, addresses, "Subject: Bücher\r\n\r\n", { parameters })
       assert.match(reply, /^250 /)
-      const events = yield* Mailbox.events(inbox)
+      const events = yield* Mailbox.accepted(inbox)
       assert.deepStrictEqual(
         events.map(({ recipient }) => recipient).sort(),
         domains.map((_, index) => `${index}@xn--bcher-kva.example`)
@@ -218,7 +218,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: adminToken, MAX_EMAILS_PER_DAY: "0" }), {
       const routed = `@relay.example,@other.example:${inbox.address}`
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, routed, "Subject: routed\r\n\r\n"), /^250 /)
       assert.deepStrictEqual(
-        (yield* Mailbox.events(inbox)).map(({ recipient }) => recipient),
+        (yield* Mailbox.accepted(inbox)).map(({ recipient }) => recipient),
         [inbox.address]
       )
     })
@@ -240,7 +240,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: adminToken, MAX_EMAILS_PER_DAY: "0" }), {
       assert.match(yield* dialog.say(`RCPT TO:<n7@${inbox.domain}>`), /^250 /)
 
       assert.match(yield* Mailbox.data(dialog, "Subject: to a hundred\r\n\r\n"), /^250 /)
-      const events = yield* Mailbox.events(inbox)
+      const events = yield* Mailbox.accepted(inbox)
       assert.strictEqual(new Set(events.map(({ recipient }) => recipient)).size, 100)
       assert.strictEqual(new Set(events.map((event) => event.inbound_email_id)).size, 1)
     })
@@ -256,7 +256,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: adminToken, MAX_EMAILS_PER_DAY: "0" }), {
       yield* dialog.say("MAIL FROM:<>")
       yield* dialog.say(`RCPT TO:<${inbox.address}>`)
       assert.match(yield* Mailbox.data(dialog, "Subject: from nobody at all\r\n\r\n"), /^250 /)
-      const events = yield* Mailbox.events(inbox)
+      const events = yield* Mailbox.accepted(inbox)
       assert.deepStrictEqual(
         // Two that come at once may change places.
         events.map(({ envelope, from }) => [envelope.from, from]).toSorted(),
@@ -289,7 +289,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: adminToken, MAX_EMAILS_PER_DAY: "0" }), {
       yield* operator("disable", inbox.domain)
       assert.match(yield* Mailbox.data(dialog, "Subject: late\r\n\r\n"), /^550 5\.1\.2 /)
       yield* operator("enable", inbox.domain)
-      assert.deepStrictEqual(yield* Mailbox.events(inbox), [])
+      assert.deepStrictEqual(yield* Mailbox.accepted(inbox), [])
       assert.deepStrictEqual(yield* Mailbox.stored(inbox.domainId), [])
     })
   )
@@ -302,7 +302,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: adminToken, MAX_EMAILS_PER_DAY: "0" }), {
       yield* inlet.call("DELETE", `/api/domains/${old.domainId}`, { key: old.key })
       const present = yield* attach("moved.example", "live")
       assert.match(yield* Mailbox.data(dialog, "Subject: for the old holder\r\n\r\n"), /^550 5\.1\.2 /)
-      assert.deepStrictEqual(yield* Mailbox.events(present), [])
+      assert.deepStrictEqual(yield* Mailbox.accepted(present), [])
       assert.deepStrictEqual(yield* Mailbox.stored(old.domainId), [])
       assert.deepStrictEqual(yield* Mailbox.stored(present.domainId), [])
     })
@@ -316,7 +316,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: adminToken, MAX_EMAILS_PER_DAY: "0" }), {
       const dialog = yield* Mailbox.begin(inlet.smtpPort, [staying.address, leaving.address])
       yield* operator("disable", leaving.domain)
       assert.match(yield* Mailbox.data(dialog, "Subject: for both\r\n\r\n"), /^451 /)
-      assert.deepStrictEqual(yield* Mailbox.events(staying), [])
+      assert.deepStrictEqual(yield* Mailbox.accepted(staying), [])
       assert.deepStrictEqual(yield* Mailbox.stored(staying.domainId), [])
       assert.deepStrictEqual(yield* Mailbox.stored(leaving.domainId), [])
     })

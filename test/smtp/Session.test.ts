@@ -122,7 +122,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: "65536" }), { excludeTestServices: tr
         yield* dialog.say(`RCPT TO:<two@${inbox.domain}>`)
         assert.match(yield* Mailbox.data(dialog, "Subject: second\r\n\r\n"), /^250 /)
 
-        const events = yield* Mailbox.events(inbox)
+        const events = yield* Mailbox.accepted(inbox)
         assert.deepStrictEqual(
           events.map(({ envelope, recipient, subject }) => [subject, envelope.from, recipient]),
           [
@@ -161,7 +161,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: "65536" }), { excludeTestServices: tr
           ["250", "250", "550", "250", "354", "250", "250", "221"]
         )
         assert.strictEqual(yield* dialog.reply, "")
-        const events = yield* Mailbox.events(inbox)
+        const events = yield* Mailbox.accepted(inbox)
         assert.deepStrictEqual(events.map(({ recipient }) => recipient).sort(), [
           `one@${inbox.domain}`,
           `three@${inbox.domain}`
@@ -192,7 +192,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: "65536" }), { excludeTestServices: tr
           )
         }
         assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, "Subject: whole\r\n\r\n"), /^250 /)
-        const events = yield* Mailbox.events(inbox)
+        const events = yield* Mailbox.accepted(inbox)
         assert.deepStrictEqual(
           events.map(({ subject }) => subject),
           ["whole"]

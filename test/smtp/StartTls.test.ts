@@ -71,7 +71,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       assert.match(yield* say(secure, `RCPT TO:<${inbox.address}>`), /^250 /)
       assert.match(yield* say(secure, "DATA"), /^354 /)
       assert.match(yield* say(secure, "Subject: encrypted\r\n\r\nbody\r\n."), /^250 /)
-      const [event] = yield* Mailbox.events(inbox)
+      const [event] = yield* Mailbox.accepted(inbox)
       assert.match(yield* Mailbox.raw(inbox, event.event_id), /\r\nReceived: [^;]* with ESMTPS id /)
     })
   )
@@ -82,7 +82,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       const inbox = yield* inlet.inbox()
       yield* Mail.send(inlet.smtpPort, { to: inbox.address })
       yield* Mailbox.deliver(inlet.smtpPort, inbox.address, "Subject: plain\r\n\r\n")
-      const [encrypted, plain] = yield* Mailbox.events(inbox)
+      const [encrypted, plain] = yield* Mailbox.accepted(inbox)
       assert.match(yield* Mailbox.raw(inbox, encrypted.event_id), /\r\nReceived: [^;]* with ESMTPS id /)
       assert.match(yield* Mailbox.raw(inbox, plain.event_id), /\r\nReceived: [^;]* with ESMTP id /)
     })
@@ -172,7 +172,7 @@ with smtplib.SMTP("127.0.0.1", int(sys.argv[1]), timeout=10) as smtp:
         })
       )
       assert.strictEqual(output.trim(), "{}")
-      const [event] = yield* Mailbox.events(inbox)
+      const [event] = yield* Mailbox.accepted(inbox)
       assert.deepInclude(event, { from: "ada@sender.example", subject: "Schöne Grüße", text: "Hällo\n.\n..two\n" })
       assert.deepInclude(event.attachments[0], {
         filename: "bytes.bin",
