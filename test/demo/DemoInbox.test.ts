@@ -307,8 +307,9 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
         const { demos } = yield* sweeper()
         yield* Effect.replicateEffect(open, 51)
         yield* sql`UPDATE demo_sessions SET expires_at = now()`
-        assert.isAtLeast(yield* demos, 51)
-        assert.lengthOf(yield* sql`SELECT 1 FROM domains WHERE origin = 'demo'`, 0)
+        // The service itself may come first, and be in the middle of it.
+        yield* demos
+        yield* eventually(sql`SELECT 1 FROM domains WHERE origin = 'demo'`, (left) => left.length === 0)
         assert.strictEqual(yield* demos, 0)
       })
     )
