@@ -137,7 +137,8 @@ const told = (result: AuthenticateResult, authservId: string, message: Uint8Arra
     dmarc: result.dmarc === false ? (hasFrom ? "permerror" : "none") : verdict(result.dmarc.status.result),
     arc: result.arc === false ? "none" : verdict(result.arc.status.result)
   }
-  const [, field] = /^(Authentication-Results: [\s\S]*)$/m.exec(result.headers) ?? []
+  // With its folded lines, and without the Received-SPF field that comes with it.
+  const [field] = /^Authentication-Results: .*(?:\r\n[ \t].*)*/m.exec(result.headers) ?? []
   const dmarc = result.dmarc === false ? `;\r\n dmarc=${authentication.dmarc}` : ""
   const author = result.dmarc === false ? undefined : result.dmarc.status.header?.from
   return {
