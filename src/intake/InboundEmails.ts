@@ -20,12 +20,13 @@ export interface Accepted {
   readonly handOver: boolean
 }
 
-/** `kept`, `seen` before, `full` for a workspace without room, or the domain is `gone`. */
-export type Acceptance = "kept" | "seen" | "full" | "gone"
+/** `kept`, `seen` before, the domain is `gone`, or it takes a transaction of its own to tell: `apart`. */
+export type Acceptance = "kept" | "seen" | "gone" | "apart"
 
 /** How long a retry of the same message is recognised. */
 export const retryDays = 7
 
+/** How long the process that accepted a message has for reading it. */
 export const leaseSeconds = 60
 
 /**
@@ -92,7 +93,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
       )
       SELECT input.ordinal, CASE
         WHEN inserted.id IS NOT NULL THEN 'kept' WHEN welcome.id IS NULL THEN 'gone'
-        WHEN fresh.id IS NOT NULL THEN 'full' ELSE 'seen'
+        WHEN fresh.id IS NOT NULL THEN 'apart' ELSE 'seen'
       END AS state
       FROM input LEFT JOIN welcome USING (ordinal) LEFT JOIN fresh USING (ordinal)
       LEFT JOIN inserted ON inserted.id = input.id

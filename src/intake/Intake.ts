@@ -208,7 +208,7 @@ export class Intake extends Context.Service<
             recipient === undefined ||
             recipient.workspaceId === null ||
             emailsPerSender > 0
-              ? Effect.succeed("full" as const)
+              ? Effect.succeed("apart" as const)
               : insert({
                   id: only.id,
                   domainId: only.domainId,
@@ -222,7 +222,7 @@ export class Intake extends Context.Service<
                   // One of the others, or a quota that is nearly full: by itself it is told exactly.
                   Effect.catchIf(
                     (error) => !isUnreachable(error),
-                    () => Effect.succeed("full" as const)
+                    () => Effect.succeed("apart" as const)
                   )
                 )
 
@@ -280,7 +280,7 @@ export class Intake extends Context.Service<
                   ${email.id}, id, ${DateTime.toDateUtc(receivedAt)}, ${sha256}, ${printable(envelope.from)},
                   ${printable(envelope.helo)}, ${envelope.remoteAddress},
                   ${email.recipients.map(({ address }) => printable(address))}::text[],
-                  'received', ${handOver ? 1 : 0}, ${handOver ? sql.literal("now() + interval '60 seconds'") : null}
+                  'received', ${handOver ? 1 : 0}, ${handOver ? sql`now() + make_interval(secs => ${InboundEmails.leaseSeconds})` : null}
                 FROM domains
                 WHERE id = ${email.domainId} AND status IN ('mx_pending', 'verified', 'live')
                 RETURNING id
@@ -292,7 +292,7 @@ export class Intake extends Context.Service<
 
           const commit = Effect.flatMap(together, (acceptance) => {
             if (acceptance === "gone") return new UnknownDomain()
-            return acceptance === "full"
+            return acceptance === "apart"
               ? sql.withTransaction(byItself)
               : Effect.succeed(acceptance === "kept" ? stored : [])
           })
