@@ -9,8 +9,10 @@ interface Waiting<In, Out, E> {
 
 /**
  * One statement for everybody who waits. While one runs, what comes collects,
- * and goes together with the next; who comes alone goes at once. Should a batch
- * fail because of one of its items, each is tried by itself.
+ * and goes together with the next. A statement begins at the end of a turn of
+ * the event loop, so that what came with the same packets goes together; who
+ * comes alone waits for nobody. Should a batch fail because of one of its
+ * items, each is tried by itself.
  */
 export const make = Effect.fnUntraced(function* <In, Out, E>(
   run: (items: ReadonlyArray<In>) => Effect.Effect<ReadonlyArray<Out>, E>,
@@ -27,6 +29,7 @@ export const make = Effect.fnUntraced(function* <In, Out, E>(
   const fork = yield* FiberSet.makeRuntime()
   const waiting: Array<Waiting<In, Out, E>> = []
   let lanes = 0
+  let isBeginning = false
 
   const take = () => {
     let bytes = 0
@@ -61,13 +64,20 @@ export const make = Effect.fnUntraced(function* <In, Out, E>(
       : Effect.andThen(together(batch), lane)
   })
 
+  const begin = () => {
+    isBeginning = false
+    if (waiting.length === 0 || lanes >= options.lanes) return
+    lanes++
+    fork(lane)
+  }
+
   return (item: In): Effect.Effect<Out, E> =>
     Effect.callback((resume) => {
       const own: Waiting<In, Out, E> = { item, bytes: options.bytesOf(item), resume }
       waiting.push(own)
-      if (lanes < options.lanes) {
-        lanes++
-        fork(lane)
+      if (!isBeginning && lanes < options.lanes) {
+        isBeginning = true
+        setImmediate(begin)
       }
       return Effect.sync(() => {
         const at = waiting.indexOf(own)

@@ -52,6 +52,9 @@ export const layerPostgres = (url: Redacted.Redacted) =>
       const pool = yield* PgPool.make({
         url,
         applicationName: "inlet",
+        // A statement is planned once for each connection, not for each number of rows that a batch
+        // may have: planning costs more than running it. None runs long enough for a compiler.
+        startupParameters: { plan_cache_mode: "force_generic_plan", jit: "off" },
         maxConnections: 20,
         connectTimeout: "5 seconds"
       })

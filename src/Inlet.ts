@@ -3,6 +3,7 @@ import { Attempts } from "./delivery/Attempts.ts"
 import { DeliveryQueue } from "./delivery/DeliveryQueue.ts"
 import * as DeliveryWorker from "./delivery/DeliveryWorker.ts"
 import { Egress } from "./delivery/Egress.ts"
+import { Handover } from "./delivery/Handover.ts"
 import * as QueueMetrics from "./delivery/QueueMetrics.ts"
 import { WebhookSender } from "./delivery/WebhookSender.ts"
 import { DemoInboxes } from "./demo/DemoInboxes.ts"
@@ -35,7 +36,9 @@ export const smtp = SmtpServer.layer.pipe(Layer.provide(Intake.layerNoDeps), Lay
 /** Left-over mail is read, events are delivered, what is past its time is removed. */
 export const worker = Layer.mergeAll(
   ReaderWorker.layer.pipe(Layer.provide(Reader.layer)),
-  Layer.merge(DeliveryWorker.layer, QueueMetrics.layer).pipe(Layer.provide([DeliveryQueue.layer, WebhookSender.layer])),
+  QueueMetrics.layer.pipe(Layer.provide(DeliveryQueue.layer)),
+  // While open mails come to their end, so do requests.
+  Layer.effectDiscard(Handover.use(({ drain }) => Effect.addFinalizer(() => drain))),
   PurchaseWorker.layer.pipe(
     Layer.provide([Fulfilment.layer, Payments.layer, Provisioning.layer, Renewals.layer]),
     Layer.provide([Orders.layer, Verification.layer])
@@ -55,11 +58,16 @@ export const http = HttpServer.layer.pipe(
 
 const runtimes = { http, smtp, worker }
 
+/** Delivers, also what this process has just written; it ends after those who write. */
+const deliveries = DeliveryWorker.layer.pipe(Layer.provide([DeliveryQueue.layer, WebhookSender.layer]))
+
 /** The service: the roles that `ROLES` names, over a world (database, providers) that is left open. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const roles = yield* Settings.roles
     const [first, ...others] = roles.map((role) => runtimes[role])
-    return first === undefined ? Layer.empty : Layer.mergeAll(first, ...others)
+    return first === undefined
+      ? Layer.empty
+      : Layer.mergeAll(first, ...others).pipe(Layer.provide(roles.includes("worker") ? deliveries : Handover.layerNone))
   })
 ).pipe(Layer.provide(EventFeed.layer))

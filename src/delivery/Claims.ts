@@ -21,6 +21,9 @@ const Row = Schema.Struct({
 })
 export type Row = typeof Row.Type
 
+/** How long an attempt is ours: as long as a request may take, and time for what comes before and after it. */
+export const leaseSeconds = (timeout: Duration.Duration) => Math.max(60, Duration.toSeconds(timeout) + 30)
+
 /** The statements that lease deliveries. Due times and leases go by the database's clock. */
 export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
   const isFree = sql`status = 'pending' AND (leased_until IS NULL OR leased_until <= now())`

@@ -1,8 +1,9 @@
 import { NodeCrypto } from "@effect/platform-node"
-import { Context, DateTime, Duration, Effect, Exit, Layer, Option } from "effect"
+import { Cache, Context, DateTime, Duration, Effect, Exit, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import * as Batch from "../Batch.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
 import * as Settings from "../Settings.ts"
@@ -52,10 +53,12 @@ export class DeliveryQueue extends Context.Service<
     }): Effect.Effect<ReadonlyArray<Claimed>, SqlError>
     /** Takes one delivery of each paused webhook whose next try is due, however long the delivery itself would wait. */
     claimProbes(most: number): Effect.Effect<ReadonlyArray<Claimed>, SqlError>
+    /** What is leased to us already, ready to be requested. */
+    requestable(rows: ReadonlyArray<Claims.Row>): Effect.Effect<ReadonlyArray<Claimed>, SqlError>
     /** Writes down what became of an attempt, and decides what comes next. Late news of a lost lease change nothing. */
     settle(lease: Lease, outcome: Outcome, requestedAt: DateTime.Utc): Effect.Effect<void, SqlError>
-    /** Gives back what was claimed and not requested to its end. */
-    giveBack(lease: Lease): Effect.Effect<void, SqlError>
+    /** Gives back what is leased and was not requested to its end. */
+    giveBack(leases: ReadonlyArray<Lease>): Effect.Effect<void, SqlError>
     /** How long the oldest delivery that could go out has been due, in seconds; 0 when none waits. */
     readonly oldestDueSeconds: Effect.Effect<number, SqlError>
   }
@@ -68,7 +71,7 @@ export class DeliveryQueue extends Context.Service<
       const secretsKey = yield* SecretsKey
       const { retryDelays, timeout } = yield* Settings.webhooks
       const retries = Retries.schedule(retryDelays)
-      const claims = Claims.make(sql, Math.max(60, Duration.toSeconds(timeout) + 30))
+      const claims = Claims.make(sql, Claims.leaseSeconds(timeout))
 
       /** Of each event how many attempts of its present budget nobody finished. */
       const losses = Effect.fnUntraced(function* (rows: ReadonlyArray<Claims.Row>) {
@@ -101,11 +104,23 @@ export class DeliveryQueue extends Context.Service<
         )
       })
 
+      // By what is sealed, so that a rotation is followed at once.
+      const opened = yield* Cache.make({
+        capacity: 1_000,
+        timeToLive: "5 minutes",
+        lookup: (sealedFor: string) => {
+          const [sealed = "", workspaceId = ""] = sealedFor.split(" ")
+          return secretsKey.open(Buffer.from(sealed, "base64"), workspaceId)
+        }
+      })
+      const open = (sealed: Uint8Array, workspaceId: string) =>
+        Cache.get(opened, `${Buffer.from(sealed).toString("base64")} ${workspaceId}`)
+
       const secretsOf = Effect.fnUntraced(function* (row: Claims.Row) {
         const { previousSigningSecret: previous, workspaceId } = row
         return {
-          current: yield* secretsKey.open(row.signingSecret, workspaceId),
-          previous: previous === null ? undefined : yield* secretsKey.open(previous, workspaceId)
+          current: yield* open(row.signingSecret, workspaceId),
+          previous: previous === null ? undefined : yield* open(previous, workspaceId)
         }
       })
 
@@ -150,28 +165,26 @@ export class DeliveryQueue extends Context.Service<
 
       const writeSettled = yield* Settlements.make
 
-      const settle: DeliveryQueue["Service"]["settle"] = Effect.fn("DeliveryQueue.settle")(
-        function* (lease, outcome, requestedAt) {
-          const ok = outcome.error === null
-          const error = outcome.error === null ? null : outcome.error.replaceAll("\0", "").slice(0, errorCharacters)
-          const asked = yield* askedWait(outcome)
-          const { status, waitSeconds } = yield* next(lease, outcome, asked)
-          const { isNews } = yield* writeSettled({
-            attemptId: yield* random.uuidV7(),
-            lease,
-            requestedAt,
-            outcome: { ...outcome, error },
-            askedSeconds: Duration.toSeconds(asked),
-            status,
-            waitSeconds
-          })
-          // Apart from the hot path and its locks. Should it be missed, the next outcome makes up for it.
-          if (!isNews) return
-          yield* ok
-            ? Pausing.succeeded(sql, lease.domainId)
-            : Pausing.failed(sql, { domainId: lease.domainId, url: lease.url, wait: asked })
-        }
-      )
+      const settle: DeliveryQueue["Service"]["settle"] = Effect.fnUntraced(function* (lease, outcome, requestedAt) {
+        const ok = outcome.error === null
+        const error = outcome.error === null ? null : outcome.error.replaceAll("\0", "").slice(0, errorCharacters)
+        const asked = yield* askedWait(outcome)
+        const { status, waitSeconds } = yield* next(lease, outcome, asked)
+        const { isNews } = yield* writeSettled({
+          attemptId: yield* random.uuidV7(),
+          lease,
+          requestedAt,
+          outcome: { ...outcome, error },
+          askedSeconds: Duration.toSeconds(asked),
+          status,
+          waitSeconds
+        })
+        // Apart from the hot path and its locks. Should it be missed, the next outcome makes up for it.
+        if (!isNews) return
+        yield* ok
+          ? Pausing.succeeded(sql, lease.domainId)
+          : Pausing.failed(sql, { domainId: lease.domainId, url: lease.url, wait: asked })
+      })
 
       const claim: DeliveryQueue["Service"]["claim"] = Effect.fn("DeliveryQueue.claim")(
         function* ({ busy, most, perDomain }) {
@@ -189,15 +202,27 @@ export class DeliveryQueue extends Context.Service<
         Effect.catchTag("SchemaError", Effect.die)
       )
 
-      const giveBack = Effect.fn("DeliveryQueue.giveBack")(
-        ({ attempt, eventId }: Lease) => sql`
-          UPDATE deliveries SET leased_until = NULL, attempts = attempts - 1
-          WHERE event_id = ${eventId} AND attempts = ${attempt} AND status = 'pending'
-        `,
-        Effect.asVoid
-      )
+      const giveBack = Effect.fn("DeliveryQueue.giveBack")((leases: ReadonlyArray<Lease>) => {
+        const column = Batch.columnsOf(leases)
+        return leases.length === 0
+          ? Effect.void
+          : Effect.asVoid(sql`
+              UPDATE deliveries SET leased_until = NULL, attempts = attempts - 1
+              FROM unnest(
+                ${column("uuid", ({ eventId }) => eventId)}, ${column("int4", ({ attempt }) => attempt)}
+              ) AS lease (event_id, attempt)
+              WHERE deliveries.event_id = lease.event_id AND attempts = lease.attempt AND status = 'pending'
+            `)
+      })
 
-      return DeliveryQueue.of({ claim, claimProbes, settle, giveBack, oldestDueSeconds: claims.oldestDueSeconds })
+      return DeliveryQueue.of({
+        claim,
+        claimProbes,
+        requestable,
+        settle,
+        giveBack,
+        oldestDueSeconds: claims.oldestDueSeconds
+      })
     })
   ).pipe(Layer.provide([SecretsKey.layer, NodeCrypto.layer]))
 }

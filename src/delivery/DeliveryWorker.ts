@@ -3,37 +3,83 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { DomainId } from "../model/Domain.ts"
 import { EventFeed } from "../reading/EventFeed.ts"
 import * as Settings from "../Settings.ts"
+import type * as Claims from "./Claims.ts"
 import { type Claimed, DeliveryQueue, unasked } from "./DeliveryQueue.ts"
+import { Handover } from "./Handover.ts"
 import { WebhookSender } from "./WebhookSender.ts"
 
 /** Most deliveries one claim takes, each with its payload. */
 const mostPerClaim = 64
 
+/**
+ * Deliveries that are leased, in turns of requests: one under way, and two that wait
+ * for it. A webhook that answers nothing holds the last of them for three time-outs,
+ * which is less than their lease by the default of 15 seconds.
+ */
+const turns = 3
+
 /** How often paused webhooks are looked for that are to be tried. */
 const probesEvery = "5 seconds"
 
 const attempts = Metric.counter("inlet_delivery_attempts_total", { description: "Webhook requests by outcome" })
+const attemptsBy = {
+  delivered: Metric.withAttributes(attempts, { outcome: "delivered" }),
+  no_answer: Metric.withAttributes(attempts, { outcome: "no_answer" }),
+  refused: Metric.withAttributes(attempts, { outcome: "refused" })
+}
 const durations = Metric.histogram("inlet_delivery_seconds", {
   description: "Time from the webhook request to its outcome",
   boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 })
 
-/** Delivers what is due for as long as the process runs. Stopping lets requests finish, then gives back the rest. */
-export const layer = Layer.effectDiscard(
+/** What this process has of a domain: requests, leased deliveries that wait for one, places for deliveries to come. */
+interface Line {
+  running: number
+  reserved: number
+  readonly held: Array<Claimed>
+}
+
+/**
+ * Delivers what is due for as long as the process runs, and takes over what the
+ * process itself writes. Stopping gives back what waits, lets requests finish,
+ * then gives back the rest.
+ */
+export const layer = Layer.effect(
+  Handover,
   Effect.gen(function* () {
     const queue = yield* DeliveryQueue
     const sender = yield* WebhookSender
     const feed = yield* EventFeed
     const { concurrency, concurrencyPerDomain } = yield* Settings.webhooks
+    const mostOfDomain = concurrencyPerDomain * turns
+    const mostInAll = concurrency * turns
 
     const requests = yield* FiberSet.make<void>()
-    const busy = new Map<DomainId, number>()
-    /** Domains of which a claim took as much as there was room for: there may be more. */
+    const fork = yield* FiberSet.runtime(requests)()
+    const lines = new Map<DomainId, Line>()
+    /** Domains of which the table may hold more, older than what is written now. */
     const limited = new Set<DomainId>()
-    let inFlight = 0
+    let running = 0
+    /** Running, held and reserved. */
+    let taken = 0
+    /** A claim took all there was room for in all. */
+    let isFull = false
+    let isStopping = false
     const dueSoon = yield* Latch.make(false)
     // One claim at a time knows how much room there is.
     const claiming = yield* Semaphore.make(1)
+
+    const lineOf = (domainId: DomainId): Line => {
+      const known = lines.get(domainId)
+      if (known !== undefined) return known
+      const line: Line = { running: 0, reserved: 0, held: [] }
+      lines.set(domainId, line)
+      return line
+    }
+    const sizeOf = ({ held, reserved, running }: Line) => running + reserved + held.length
+    const forgetEmpty = (domainId: DomainId, line: Line) => {
+      if (sizeOf(line) === 0) lines.delete(domainId)
+    }
 
     const deliver = Effect.fn("DeliveryWorker.deliver")(function* (claimed: Claimed) {
       const requestedAt = yield* DateTime.now
@@ -47,7 +93,7 @@ export const layer = Layer.effectDiscard(
         )
       )
       const label = outcome.error === null ? "delivered" : outcome.statusCode === null ? "no_answer" : "refused"
-      yield* Metric.update(Metric.withAttributes(attempts, { outcome: label }), 1)
+      yield* Metric.update(attemptsBy[label], 1)
       yield* Metric.update(durations, outcome.durationMs / 1_000)
       yield* queue.settle(claimed, outcome, requestedAt)
       yield* outcome.error === null
@@ -55,53 +101,83 @@ export const layer = Layer.effectDiscard(
         : Effect.logInfo("A delivery attempt failed", outcome.error)
     })
 
-    const begin = (claimed: Claimed) => {
-      busy.set(claimed.domainId, (busy.get(claimed.domainId) ?? 0) + 1)
-      inFlight++
-    }
-
-    const end = (claimed: Claimed) =>
-      Effect.suspend(() => {
-        const before = busy.get(claimed.domainId) ?? 1
-        const wasFull = limited.delete(claimed.domainId) || before >= concurrencyPerDomain || inFlight >= concurrency
-        if (before === 1) busy.delete(claimed.domainId)
-        else busy.set(claimed.domainId, before - 1)
-        inFlight--
-        // Room where there was none: more may have been waiting for it.
-        return wasFull ? dueSoon.open : Effect.void
-      })
-
     const attempt = (claimed: Claimed) =>
       deliver(claimed).pipe(
-        Effect.onInterrupt(() => Effect.ignore(queue.giveBack(claimed))),
+        Effect.onInterrupt(() => Effect.ignore(queue.giveBack([claimed]))),
         // Not settled: the lease runs out, and the attempt is made again.
         Effect.catchCause((cause) =>
           Effect.logError("The outcome of a delivery attempt could not be written down", cause)
         ),
-        Effect.ensuring(end(claimed)),
+        Effect.ensuring(Effect.sync(() => end(claimed.domainId))),
         Effect.annotateLogs({ event_id: claimed.eventId, domain_id: claimed.domainId, attempt: claimed.attempt })
       )
 
+    /** Begins what is held and has room, domain by domain in turn. */
+    const beginHeld = (domainId: DomainId, line: Line) => {
+      while (running < concurrency && line.running < concurrencyPerDomain) {
+        const next = line.held.shift()
+        if (next === undefined) return
+        line.running++
+        running++
+        fork(attempt(next))
+      }
+      // Another domain's turn comes first the next time.
+      if (line.held.length > 0 && line.running < concurrencyPerDomain) {
+        lines.delete(domainId)
+        lines.set(domainId, line)
+      }
+    }
+
+    const end = (domainId: DomainId) => {
+      const line = lineOf(domainId)
+      line.running--
+      running--
+      taken--
+      beginHeld(domainId, line)
+      if (running < concurrency) {
+        for (const [other, otherLine] of [...lines]) {
+          if (running >= concurrency) break
+          if (otherLine.held.length > 0) beginHeld(other, otherLine)
+        }
+      }
+      // Most of what there was room for has gone: there may be more of it.
+      const wasLimited = limited.has(domainId) && sizeOf(line) <= concurrencyPerDomain
+      if (wasLimited || (isFull && taken <= concurrency)) dueSoon.openUnsafe()
+      forgetEmpty(domainId, line)
+    }
+
+    const hold = (claimed: ReadonlyArray<Claimed>) => {
+      taken += claimed.length
+      for (const delivery of claimed) lineOf(delivery.domainId).held.push(delivery)
+      for (const domainId of new Set(claimed.map(({ domainId }) => domainId))) beginHeld(domainId, lineOf(domainId))
+    }
+
     /** Returns whether there may be more. Not to be interrupted between claiming and beginning. */
-    const claimAndBegin = (claim: (most: number) => Effect.Effect<ReadonlyArray<Claimed>, SqlError>) =>
+    const claimAndHold = (claim: (most: number) => Effect.Effect<ReadonlyArray<Claimed>, SqlError>) =>
       Effect.gen(function* () {
-        const most = Math.min(mostPerClaim, concurrency - inFlight)
-        if (most <= 0) return false
-        const before = new Map(busy)
+        if (isStopping) return false
+        const most = Math.min(mostPerClaim, mostInAll - taken)
+        isFull = most <= 0
+        if (isFull) return false
+        const room = new Map([...lines].map(([domainId, line]) => [domainId, mostOfDomain - sizeOf(line)]))
         const claimed = yield* claim(most)
         for (const [domainId, own] of Map.groupBy(claimed, ({ domainId }) => domainId)) {
-          if (own.length + (before.get(domainId) ?? 0) >= concurrencyPerDomain) limited.add(domainId)
+          if (own.length >= (room.get(domainId) ?? mostOfDomain)) limited.add(domainId)
         }
-        for (const delivery of claimed) {
-          begin(delivery)
-          yield* FiberSet.run(requests, Effect.interruptible(attempt(delivery)))
-        }
+        hold(claimed)
         return claimed.length === most
       }).pipe(claiming.withPermits(1), Effect.uninterruptible)
 
     const round = Effect.gen(function* () {
       yield* dueSoon.close
-      const more = yield* claimAndBegin((most) => queue.claim({ most, perDomain: concurrencyPerDomain, busy }))
+      const more = yield* claimAndHold((most) => {
+        const busy = new Map([...lines].map(([domainId, line]) => [domainId, sizeOf(line)]))
+        // What a claim finds no more of is not behind.
+        for (const domainId of [...limited]) {
+          if ((busy.get(domainId) ?? 0) < mostOfDomain) limited.delete(domainId)
+        }
+        return queue.claim({ most, perDomain: mostOfDomain, busy })
+      })
       // An announcement or a free place ends the wait; what falls due by itself is found after a second.
       if (!more) yield* Effect.timeoutOption(dueSoon.await, "1 second")
     }).pipe(
@@ -110,14 +186,76 @@ export const layer = Layer.effectDiscard(
       )
     )
 
-    const probes = claimAndBegin(queue.claimProbes).pipe(
+    const probes = claimAndHold(queue.claimProbes).pipe(
       Effect.catchCause((cause) => Effect.logError("Looking for paused webhooks failed", cause))
     )
 
-    // In this order, so that on shutdown claiming stops first, then requests get their time, then they are given back.
-    yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeoutOption(FiberSet.awaitEmpty(requests), "20 seconds")))
-    yield* Effect.forkScoped(Stream.runForEach(feed.announcements, () => dueSoon.open))
+    const drain = Effect.suspend(() => {
+      isStopping = true
+      const held = [...lines.values()].flatMap((line) => line.held.splice(0))
+      taken -= held.length
+      return Effect.ignore(queue.giveBack(held))
+    }).pipe(Effect.andThen(Effect.ignore(Effect.timeoutOption(FiberSet.awaitEmpty(requests), "20 seconds"))))
+
+    /** It is known to have more, and has much to do before that. */
+    const isBusy = (domainId: DomainId) => {
+      const line = limited.has(domainId) ? lines.get(domainId) : undefined
+      return line !== undefined && sizeOf(line) > concurrencyPerDomain
+    }
+
+    /** Places for a domain whose older deliveries are all here: what is in the table goes first. */
+    const reserve = (domainId: DomainId, most: number): number => {
+      if (isStopping || limited.has(domainId)) return 0
+      const line = lineOf(domainId)
+      const places = Math.max(0, Math.min(most, mostOfDomain - sizeOf(line), mostInAll - taken))
+      line.reserved += places
+      taken += places
+      // What gets no place is for a claim.
+      if (places < most) limited.add(domainId)
+      forgetEmpty(domainId, line)
+      return places
+    }
+
+    const release = (domainId: DomainId, places: number) => {
+      const line = lineOf(domainId)
+      line.reserved -= places
+      taken -= places
+      forgetEmpty(domainId, line)
+    }
+
+    const begin = (leased: ReadonlyArray<Claims.Row>) =>
+      Effect.flatMap(queue.requestable(leased), (claimed) => {
+        if (isStopping) return queue.giveBack(claimed)
+        hold(claimed)
+        return Effect.void
+      }).pipe(
+        // They are written: their leases run out, and then they are claimed.
+        Effect.catchCause((cause) => Effect.logError("Deliveries could not be begun; they are tried again", cause))
+      )
+
+    const within: Handover["Service"]["within"] = (domainId, most, write) =>
+      Effect.suspend(() => {
+        const places = reserve(domainId, most)
+        if (places === 0) return write(0)
+        // Not to be interrupted between the commit and the beginning.
+        return Effect.uninterruptibleMask((restore) =>
+          restore(write(places)).pipe(
+            Effect.tap(({ leased }) => begin(leased)),
+            Effect.ensuring(Effect.sync(() => release(domainId, places)))
+          )
+        )
+      })
+
+    // On shutdown claiming stops first, then requests get their time, then they are given back.
+    yield* Effect.addFinalizer(() => (isStopping ? Effect.void : drain))
+    yield* Effect.forkScoped(
+      Stream.runForEach(feed.announcements, ({ domainId, isDue }) =>
+        isDue && !isBusy(domainId) ? dueSoon.open : Effect.void
+      )
+    )
     yield* Effect.forkScoped(Effect.repeat(probes, Schedule.spaced(probesEvery)))
     yield* Effect.forkScoped(Effect.forever(round))
+
+    return Handover.of({ within, drain })
   })
 )

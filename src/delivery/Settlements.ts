@@ -110,6 +110,6 @@ export const make = Effect.gen(function* () {
         const news = new Set(rows.flatMap(({ isNews, ordinal }) => (isNews ? [Number(ordinal)] : [])))
         return all.map((_, index) => ({ isNews: news.has(index + 1) }))
       }),
-    { lanes: 2, most: 64, mostBytes: 4 * 1024 * 1024, isOutage: isUnreachable, bytesOf: () => 2_048 }
+    { lanes: 1, most: 64, mostBytes: 4 * 1024 * 1024, isOutage: isUnreachable, bytesOf: () => 2_048 }
   )
 })

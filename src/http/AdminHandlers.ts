@@ -25,7 +25,7 @@ export const layer = HttpApiBuilder.group(
       enable: Effect.fnUntraced(function* ({ params }) {
         const name = yield* DomainNames.parse(params.domain)
         const enabled = yield* domains.enable(name)
-        yield* Effect.forEach(enabled, ({ id }) => feed.announce(id), { discard: true })
+        yield* Effect.forEach(enabled, ({ id }) => feed.announce(id, { isDue: true }), { discard: true })
         return { domains: enabled }
       })
     })

@@ -42,7 +42,7 @@ export const layer = HttpApiBuilder.group(
         const url = payload.webhookUrl === null ? null : yield* WebhookUrl.parse(payload.webhookUrl, { production })
         if (url !== null) yield* WebhookUrl.reachable(url)
         const domain = yield* domains.setWebhook({ workspaceId: workspace.id, id: params.id }, url)
-        yield* feed.announce(domain.id)
+        yield* feed.announce(domain.id, { isDue: true })
         return { id: domain.id, domain: domain.domain, status: domain.status, webhookUrl: domain.webhookUrl }
       })
     })

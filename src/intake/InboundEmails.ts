@@ -2,9 +2,12 @@ import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Batch from "../Batch.ts"
 import { isUnreachable } from "../Database.ts"
+import { Handover } from "../delivery/Handover.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId } from "../model/InboundEmail.ts"
 import * as Patience from "../Patience.ts"
+import { EventFeed } from "../reading/EventFeed.ts"
+import * as EventRows from "../reading/EventRows.ts"
 
 /** A stored message for one recipient. */
 export interface Accepted {
@@ -16,8 +19,10 @@ export interface Accepted {
   readonly sha256: Uint8Array
   readonly receivedAt: DateTime.Utc
   readonly envelope: Envelope
-  /** Whether this process reads it at once, and so leases it. */
-  readonly handOver: boolean
+  /** Whether this process reads it, and so leases it until it has. */
+  readonly isOurs: boolean
+  /** What has been read of it already: its events are written with it. */
+  readonly read: EventRows.Read | undefined
 }
 
 /** `kept`, `seen` before, the domain is `gone`, or it takes a transaction of its own to tell: `apart`. */
@@ -29,13 +34,25 @@ export const retryDays = 7
 /** How long the process that accepted a message has for reading it. */
 export const leaseSeconds = 60
 
+interface Item extends Accepted {
+  readonly places: number
+}
+
+interface Row extends EventRows.Written {
+  readonly ordinal: bigint
+  readonly state: Acceptance
+}
+
 /**
- * Writes the rows of messages with one recipient, many in one statement and so
- * one commit. A quota that only some of them still fit in fails the statement:
- * each is then tried alone.
+ * Writes the rows of messages with one recipient, many in one statement and so one
+ * commit, and the events of those that have been read. A quota that only some of them
+ * still fit in fails the statement: each is then tried alone.
  */
 export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDay: number }) {
   const sql = yield* SqlClient.SqlClient
+  const feed = yield* EventFeed
+  const handover = yield* Handover
+  const eventsOf = yield* EventRows.statement
   const { emailsPerDay } = options
   const today = sql.literal("(now() AT TIME ZONE 'UTC')::date")
 
@@ -50,9 +67,12 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
     )
   `
 
-  const insert = (accepted: ReadonlyArray<Accepted>) => {
+  const insert = (accepted: ReadonlyArray<Item>) => {
     const column = Batch.columnsOf(accepted)
-    return sql<{ readonly ordinal: bigint; readonly state: Acceptance }>`
+    const events = accepted.flatMap(({ id, places, read }) =>
+      (read?.events ?? []).map((event, index) => ({ emailId: id, event, hasPlace: index < places }))
+    )
+    return sql<Row>`
       WITH input AS (
         SELECT * FROM unnest(
           ${column("uuid", ({ id }) => id)},
@@ -64,9 +84,12 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
           ${column("text", ({ envelope }) => envelope.from)},
           ${column("text", ({ envelope }) => envelope.helo)},
           ${column("text", ({ envelope }) => envelope.remoteAddress)},
-          ${column("bool", ({ handOver }) => handOver)}
+          ${column("bool", ({ isOurs }) => isOurs)},
+          ${column("bool", ({ read }) => read !== undefined)},
+          ${column("text", ({ read }) => read?.authenticationResults ?? null)}
         ) WITH ORDINALITY AS input (
-          id, domain_id, recipient, key, sha256, received_at, mail_from, helo, remote_address, hand_over, ordinal
+          id, domain_id, recipient, key, sha256, received_at, mail_from, helo, remote_address, is_ours, is_read,
+          authentication_results, ordinal
         )
       ), welcome AS (
         SELECT input.*, domains.workspace_id FROM input JOIN domains ON domains.id = input.domain_id
@@ -81,31 +104,57 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
         SELECT * FROM welcome WHERE key IS NULL OR id IN (SELECT inbound_email_id FROM new_keys)
       )
       ${emailsPerDay > 0 ? counted : sql.literal("")}
-      , inserted AS (
+      , kept AS (
         INSERT INTO inbound_emails (
           id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients,
-          state, read_attempts, leased_until
+          state, read_attempts, leased_until, authentication_results
         )
         SELECT id, domain_id, received_at, sha256, mail_from, helo, remote_address, ARRAY[recipient],
-          'received', hand_over::int, CASE WHEN hand_over THEN now() + make_interval(secs => ${leaseSeconds}) END
+          CASE WHEN is_read THEN 'read' ELSE 'received' END, is_ours::int,
+          CASE WHEN is_ours AND NOT is_read THEN now() + make_interval(secs => ${leaseSeconds}) END,
+          authentication_results
         FROM fresh ${emailsPerDay > 0 ? sql.literal("JOIN counted USING (workspace_id)") : sql.literal("")}
-        RETURNING id
-      )
+        RETURNING id, domain_id, received_at, state
+      ), read AS (
+        SELECT id, domain_id, received_at FROM kept WHERE state = 'read'
+      ), ${eventsOf(events)}
       SELECT input.ordinal, CASE
-        WHEN inserted.id IS NOT NULL THEN 'kept' WHEN welcome.id IS NULL THEN 'gone'
+        WHEN kept.id IS NOT NULL THEN 'kept' WHEN welcome.id IS NULL THEN 'gone'
         WHEN fresh.id IS NOT NULL THEN 'apart' ELSE 'seen'
-      END AS state
+      END AS state, written.*
       FROM input LEFT JOIN welcome USING (ordinal) LEFT JOIN fresh USING (ordinal)
-      LEFT JOIN inserted ON inserted.id = input.id
+      LEFT JOIN kept ON kept.id = input.id
+      LEFT JOIN written ON written.inbound_email_id = kept.id
     `
   }
 
-  return yield* Batch.make(
-    (accepted: ReadonlyArray<Accepted>) =>
+  const write = yield* Batch.make(
+    (accepted: ReadonlyArray<Item>) =>
       Effect.map(Patience.ofRequest(insert(accepted)), (rows) => {
-        const states = new Map(rows.map(({ ordinal, state }) => [Number(ordinal), state]))
-        return accepted.map((_, index): Acceptance => states.get(index + 1) ?? "gone")
+        const own = new Map(rows.map((row) => [Number(row.ordinal), row]))
+        return accepted.map((_, index) => own.get(index + 1))
       }),
-    { lanes: 2, most: 64, mostBytes: 4 * 1024 * 1024, isOutage: isUnreachable, bytesOf: () => 1_024 }
+    {
+      lanes: 1,
+      most: 64,
+      mostBytes: 4 * 1024 * 1024,
+      isOutage: isUnreachable,
+      bytesOf: ({ read }) => (read?.events ?? []).reduce((bytes, { payload }) => bytes + payload.length, 1_024)
+    }
   )
+
+  return Effect.fnUntraced(function* (accepted: Accepted) {
+    const events = accepted.read?.events ?? []
+    const { row } = yield* handover.within(accepted.domainId, events.length, (places) =>
+      Effect.map(write({ ...accepted, places }), (row) => ({
+        row,
+        leased: row === undefined || row.state !== "kept" ? [] : EventRows.leased([row], events)
+      }))
+    )
+    if (row?.state === "kept" && events.length > 0) {
+      yield* feed.announce(accepted.domainId, { isDue: row.isDue })
+    }
+    const acceptance: Acceptance = row?.state ?? "gone"
+    return acceptance
+  })
 })

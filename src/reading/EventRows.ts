@@ -2,96 +2,181 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Batch from "../Batch.ts"
 import { isUnreachable } from "../Database.ts"
+import * as Claims from "../delivery/Claims.ts"
+import { Handover } from "../delivery/Handover.ts"
+import type { DomainId } from "../model/Domain.ts"
 import type { InboundEmailId } from "../model/InboundEmail.ts"
 import type { EventId } from "../model/InboundEvent.ts"
+import type { WorkspaceId } from "../model/Workspace.ts"
+import * as Settings from "../Settings.ts"
+import { EventFeed } from "./EventFeed.ts"
 
-/** Where the database says which domains have new events. */
-export const channel = "inlet_events"
+/** An event that has no row yet. */
+export interface NewEvent {
+  readonly id: EventId
+  readonly recipient: string
+  readonly sender: string
+  readonly payload: string
+}
 
 /** A message that has been read. */
 export interface Read {
   readonly id: InboundEmailId
+  readonly domainId: DomainId
   readonly authenticationResults: string | null
-  readonly events: ReadonlyArray<{
-    readonly id: EventId
-    readonly recipient: string
-    readonly sender: string
-    readonly payload: string
-  }>
+  readonly events: ReadonlyArray<NewEvent>
+}
+
+/** What the database says of an event that it has written. */
+export interface Written {
+  readonly eventId: EventId
+  readonly domainId: DomainId
+  /** The delivery is leased to this process. */
+  readonly isLeased: boolean
+  /** The delivery is there for whoever claims it. */
+  readonly isDue: boolean
+  readonly url: string
+  readonly workspaceId: WorkspaceId
+  readonly signingSecret: Uint8Array
+  readonly previousSigningSecret: Uint8Array | null
+}
+
+interface Placed {
+  readonly emailId: InboundEmailId
+  readonly event: NewEvent
+  /** Whether the delivery may be leased to this process. */
+  readonly hasPlace: boolean
 }
 
 /**
- * Writes the events of messages, with their deliveries, many in one statement
- * and so one commit. A message that somebody else has read meanwhile is passed over.
+ * The part of a statement that writes events with their deliveries: expects `read`
+ * (id, domain_id, received_at), and ends with `written`. The row locks of
+ * event_positions last until the commit, which makes a domain's events visible in the
+ * order of their positions. They are taken in one order, so that two batches can't
+ * wait for each other.
  */
-export const make = Effect.gen(function* () {
+export const statement = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const { timeout } = yield* Settings.webhooks
+  const leaseSeconds = Claims.leaseSeconds(timeout)
 
-  // The row locks of event_positions last until the commit, which makes a domain's events visible
-  // in the order of their positions. They are taken in one order, so that two batches can't wait
-  // for each other.
-  const insert = (all: ReadonlyArray<Read>) => {
-    // Whoever lost his lease meanwhile may have read the same message as the one who took it over.
-    const messages = [...new Map(all.map((message) => [message.id, message])).values()]
-    const events = messages.flatMap(({ events, id }) => events.map((event) => ({ ...event, emailId: id })))
-    const ofMessage = Batch.columnsOf(messages)
-    const ofEvent = Batch.columnsOf(events)
+  return (events: ReadonlyArray<Placed>) => {
+    const column = Batch.columnsOf(events)
     return sql`
-      WITH read AS (
-        UPDATE inbound_emails
-        SET state = 'read', leased_until = NULL, authentication_results = input.authentication_results
-        FROM unnest(
-          ${ofMessage("uuid", ({ id }) => id)},
-          ${ofMessage("text", ({ authenticationResults }) => authenticationResults)}
-        ) AS input (id, authentication_results)
-        WHERE inbound_emails.id = input.id AND state = 'received'
-        RETURNING inbound_emails.id, domain_id, received_at
-      ), new AS (
+      new AS (
         SELECT input.*, read.domain_id, read.received_at,
-          row_number() OVER (PARTITION BY read.domain_id ORDER BY input.ordinal) AS number
+          row_number() OVER (PARTITION BY read.domain_id ORDER BY input.ordinal) AS number,
+          count(*) OVER (PARTITION BY read.domain_id) AS of_domain
         FROM unnest(
-          ${ofEvent("uuid", ({ id }) => id)},
-          ${ofEvent("uuid", ({ emailId }) => emailId)},
-          ${ofEvent("text", ({ recipient }) => recipient)},
-          ${ofEvent("text", ({ sender }) => sender)},
-          ${ofEvent("text", ({ payload }) => payload)}
-        ) WITH ORDINALITY AS input (id, inbound_email_id, recipient, sender, payload, ordinal)
+          ${column("uuid", ({ event }) => event.id)},
+          ${column("uuid", ({ emailId }) => emailId)},
+          ${column("text", ({ event }) => event.recipient)},
+          ${column("text", ({ event }) => event.sender)},
+          ${column("text", ({ event }) => event.payload)},
+          ${column("bool", ({ hasPlace }) => hasPlace)}
+        ) WITH ORDINALITY AS input (id, inbound_email_id, recipient, sender, payload, has_place, ordinal)
         JOIN read ON read.id = input.inbound_email_id
       ), last AS (
         INSERT INTO event_positions AS positions (domain_id, position)
         SELECT domain_id, count(*) FROM new GROUP BY domain_id ORDER BY domain_id
         ON CONFLICT (domain_id) DO UPDATE SET position = positions.position + excluded.position
         RETURNING domain_id, position
+      ), placed AS (
+        SELECT new.*, last.position - new.of_domain + new.number AS position,
+          domains.webhook_url, domains.workspace_id,
+          new.has_place AND domains.webhook_url IS NOT NULL AND domains.status <> 'disabled'
+            AND domains.webhook_paused_at IS NULL AS is_leased
+        FROM new JOIN last USING (domain_id) JOIN domains ON domains.id = new.domain_id
       ), inserted AS (
         INSERT INTO events (id, domain_id, inbound_email_id, position, recipient, sender, received_at, payload)
-        SELECT new.id, new.domain_id, new.inbound_email_id,
-          last.position - (SELECT count(*) FROM new AS own WHERE own.domain_id = new.domain_id) + new.number,
-          new.recipient, new.sender, new.received_at, new.payload
-        FROM new JOIN last USING (domain_id)
-        RETURNING id, domain_id, position
+        SELECT id, domain_id, inbound_email_id, position, recipient, sender, received_at, payload FROM placed
       ), delivery AS (
-        INSERT INTO deliveries (event_id, domain_id, position, status, due_at)
-        SELECT inserted.id, inserted.domain_id, inserted.position,
-          CASE WHEN domains.webhook_url IS NULL THEN 'held' ELSE 'pending' END, now()
-        FROM inserted JOIN domains ON domains.id = inserted.domain_id
+        INSERT INTO deliveries (event_id, domain_id, position, status, due_at, attempts, leased_until, claimed_at)
+        SELECT id, domain_id, position, CASE WHEN webhook_url IS NULL THEN 'held' ELSE 'pending' END, now(),
+          is_leased::int,
+          CASE WHEN is_leased THEN now() + make_interval(secs => ${leaseSeconds}) END,
+          CASE WHEN is_leased THEN now() END
+        FROM placed
+      ), written AS (
+        SELECT placed.id AS event_id, placed.inbound_email_id, placed.domain_id, is_leased,
+          webhook_url IS NOT NULL AND NOT is_leased AS is_due,
+          webhook_url AS url, workspaces.id AS workspace_id, workspaces.signing_secret,
+          CASE WHEN workspaces.previous_secret_until > now() THEN workspaces.previous_signing_secret END
+            AS previous_signing_secret,
+          -- Other processes hear of it at the commit.
+          CASE WHEN number = 1 THEN pg_notify(${EventFeed.channel}, placed.domain_id || CASE
+            WHEN bool_or(webhook_url IS NOT NULL AND NOT is_leased) OVER (PARTITION BY placed.domain_id) THEN ' due'
+            ELSE ''
+          END)::text END AS told
+        FROM placed LEFT JOIN workspaces ON is_leased AND workspaces.id = placed.workspace_id
       )
-      -- Other processes hear of it at the commit.
-      SELECT pg_notify(${channel}, domain_id::text) FROM last
+    `
+  }
+})
+
+/** The deliveries that the database has leased to this process, with what their requests need. */
+export const leased = (written: ReadonlyArray<Written>, events: ReadonlyArray<NewEvent>): ReadonlyArray<Claims.Row> =>
+  written.flatMap(({ isDue: _, isLeased, ...row }) => {
+    const event = isLeased ? events.find(({ id }) => id === row.eventId) : undefined
+    return event === undefined ? [] : [{ ...row, payload: event.payload, attempts: 1, spent: 0, takenOver: false }]
+  })
+
+/**
+ * Writes the events of stored messages, many in one statement and so one commit, hands
+ * their deliveries to the worker of this process, and tells who waits for events. A
+ * message that somebody else has read meanwhile is passed over.
+ */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const feed = yield* EventFeed
+  const handover = yield* Handover
+  const eventsOf = yield* statement
+
+  interface Item extends Read {
+    readonly places: number
+  }
+
+  const insert = (all: ReadonlyArray<Item>) => {
+    // Whoever lost his lease meanwhile may have read the same message as the one who took it over.
+    const messages = [...new Map(all.map((message) => [message.id, message])).values()]
+    const column = Batch.columnsOf(messages)
+    const events = messages.flatMap(({ events, id, places }) =>
+      events.map((event, index): Placed => ({ emailId: id, event, hasPlace: index < places }))
+    )
+    return sql<Written>`
+      WITH read AS (
+        UPDATE inbound_emails
+        SET state = 'read', leased_until = NULL, authentication_results = input.authentication_results
+        FROM unnest(
+          ${column("uuid", ({ id }) => id)},
+          ${column("text", ({ authenticationResults }) => authenticationResults)}
+        ) AS input (id, authentication_results)
+        WHERE inbound_emails.id = input.id AND state = 'received'
+        RETURNING inbound_emails.id, domain_id, received_at
+      ), ${eventsOf(events)}
+      SELECT * FROM written
     `
   }
 
-  return yield* Batch.make(
-    (messages: ReadonlyArray<Read>) =>
-      Effect.as(
-        insert(messages),
-        messages.map(() => true)
-      ),
+  const write = yield* Batch.make(
+    (messages: ReadonlyArray<Item>) =>
+      Effect.map(insert(messages), (rows) => {
+        const own = Map.groupBy(rows, ({ eventId }) => eventId)
+        return messages.map(({ events }) => events.flatMap(({ id }) => own.get(id) ?? []))
+      }),
     {
-      lanes: 2,
+      lanes: 1,
       most: 64,
       mostBytes: 4 * 1024 * 1024,
       isOutage: isUnreachable,
       bytesOf: ({ events }) => events.reduce((bytes, { payload }) => bytes + payload.length, 0)
     }
   )
+
+  return Effect.fnUntraced(function* (read: Read) {
+    const { written } = yield* handover.within(read.domainId, read.events.length, (places) =>
+      Effect.map(write({ ...read, places }), (written) => ({ written, leased: leased(written, read.events) }))
+    )
+    if (written.length > 0) yield* feed.announce(read.domainId, { isDue: written.some(({ isDue }) => isDue) })
+  })
 })

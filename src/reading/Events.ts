@@ -220,7 +220,7 @@ export class Events extends Context.Service<
         `)
         if (rows[0] !== undefined) {
           yield* Effect.orDie(Pausing.resume(sql, domainId))
-          yield* feed.announce(domainId)
+          yield* feed.announce(domainId, { isDue: true })
           return toDelivery(rows[0])
         }
         const { delivery } = yield* get(domainId, eventId)

@@ -1,12 +1,11 @@
 import { NodeCrypto } from "@effect/platform-node"
-import { Context, DateTime, Effect, Layer, Queue, Schema } from "effect"
+import { Cause, Context, DateTime, type Duration, Effect, Exit, Fiber, FiberSet, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { DomainId, DomainName } from "../model/Domain.ts"
 import { type Envelope, InboundEmailId, rawRef } from "../model/InboundEmail.ts"
 import { EventId } from "../model/InboundEvent.ts"
 import { RawStore } from "../providers/RawStore.ts"
-import { EventFeed } from "./EventFeed.ts"
 import * as EventRows from "./EventRows.ts"
 import * as HeaderText from "./HeaderText.ts"
 import { ParserThreads } from "./ParserThreads.ts"
@@ -26,11 +25,8 @@ export interface Unread {
   readonly message: Uint8Array
 }
 
-/** Messages handed over and not read yet; beyond this the table hands them out later. */
-const mostHandedOverBytes = 64 * 1024 * 1024
-
-/** Messages read at once: most of their time they wait for the DNS of their senders. */
-const readAtOnce = 64
+/** Messages in hand that are not read yet; beyond this the table hands them out later. */
+const mostBytesInHand = 64 * 1024 * 1024
 
 /** A message that took two processes with it is not parsed a third time, and hardly looked at a fifth time. */
 const mostParses = 2
@@ -49,14 +45,24 @@ const Claimed = Schema.Struct({
   readAttempts: Schema.Int
 })
 
+/** A message that is being read in this process. */
+export interface Reading {
+  readonly unread: Unread
+  readonly fiber: Fiber.Fiber<EventRows.Read>
+}
+
 /** Turns stored messages into events: one for every recipient, in one transaction with their deliveries. */
 export class Reader extends Context.Service<
   Reader,
   {
-    /** Whether a message can be handed over with its bytes; otherwise the table keeps it for any reader. */
+    /** Whether one more message can be read with its bytes in hand; otherwise the table keeps it for any reader. */
     readonly hasRoom: Effect.Effect<boolean>
-    /** Reads a message soon, in this process. Its row is leased to us. */
-    handOver(unread: Unread): Effect.Effect<void>
+    /** Begins to read a message, in this process. */
+    begin(unread: Unread): Effect.Effect<Reading>
+    /** What has been read, where that is known within this time. */
+    finished(reading: Reading, time: Duration.Input): Effect.Effect<EventRows.Read | undefined>
+    /** Writes the events once it is read. The row of the message is leased to us. */
+    handOver(reading: Reading): Effect.Effect<void>
     /** Reads what is left over in the table: after a crash, a failure, or a full hand. Returns how many. */
     readonly readLeftOver: Effect.Effect<number>
   }
@@ -67,14 +73,13 @@ export class Reader extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const random = yield* SecureRandom.SecureRandom
       const raw = yield* RawStore
-      const feed = yield* EventFeed
       const threads = yield* ParserThreads
       yield* threads.warmUp
-      const handedOver = yield* Queue.unbounded<Unread>()
+      const write = yield* EventRows.make
       const inHand = new Set<InboundEmailId>()
-      let handedOverBytes = 0
+      let bytesInHand = 0
 
-      // Runs after the fibers below have stopped: what they did not finish is anybody's at once.
+      // Runs after the fibers have stopped: what they did not finish is anybody's at once.
       yield* Effect.addFinalizer(() =>
         Effect.ignore(
           inHand.size === 0
@@ -82,13 +87,13 @@ export class Reader extends Context.Service<
             : sql`UPDATE inbound_emails SET leased_until = NULL WHERE id = ANY(${[...inHand]}::uuid[]) AND state = 'received'`
         )
       )
-
-      const write = yield* EventRows.make
+      const fork = yield* FiberSet.makeRuntime()
 
       const read = Effect.fn("Reader.read")(function* (unread: Unread) {
-        const recipients = yield* Effect.forEach(unread.recipients, (recipient) =>
-          Effect.map(random.uuidV7(), (uuid) => ({ eventId: EventId.make(uuid), recipient }))
-        )
+        const recipients: Array<{ readonly eventId: EventId; readonly recipient: string }> = []
+        for (const recipient of unread.recipients) {
+          recipients.push({ eventId: EventId.make(yield* random.uuidV7()), recipient })
+        }
         const { authenticationResults, payloads, sender } = yield* threads.read(
           {
             message: unread.message,
@@ -104,14 +109,18 @@ export class Reader extends Context.Service<
           },
           unread.attempt > mostLooks ? "nothing" : unread.attempt > mostParses ? "headers" : "full"
         )
-        const events = recipients.map(({ eventId, recipient }, index) => ({
-          id: eventId,
-          recipient: filterable(recipient),
-          sender: filterable(sender),
-          payload: payloads[index] ?? ""
-        }))
-        yield* write({ id: unread.id, authenticationResults, events })
-        yield* feed.announce(unread.domainId)
+        const done: EventRows.Read = {
+          id: unread.id,
+          domainId: unread.domainId,
+          authenticationResults,
+          events: recipients.map(({ eventId, recipient }, index) => ({
+            id: eventId,
+            recipient: filterable(recipient),
+            sender: filterable(sender),
+            payload: payloads[index] ?? ""
+          }))
+        }
+        return done
       })
 
       const claim = SqlSchema.findAll({
@@ -143,6 +152,7 @@ export class Reader extends Context.Service<
               message
             })
           ),
+          Effect.flatMap(write),
           Effect.annotateLogs({ inbound_email_id: email.id })
         )
 
@@ -159,26 +169,52 @@ export class Reader extends Context.Service<
         return emails.length
       }).pipe(Effect.orDie, Effect.withSpan("Reader.readLeftOver"))
 
-      const readHandedOver = Effect.gen(function* () {
-        const unread = yield* Queue.take(handedOver)
-        yield* read(unread).pipe(
-          // Its lease runs out, and whoever finds it then reads it.
-          Effect.catchCause((cause) => Effect.logError("A message could not be read; it is tried again", cause)),
-          Effect.tap(() => Effect.sync(() => inHand.delete(unread.id))),
-          Effect.ensuring(Effect.sync(() => (handedOverBytes -= unread.message.byteLength))),
-          Effect.annotateLogs({ inbound_email_id: unread.id })
-        )
-      }).pipe(Effect.forever)
-      yield* Effect.replicateEffect(Effect.forkScoped(readHandedOver), readAtOnce)
+      const begin = (unread: Unread) =>
+        Effect.sync(() => {
+          const bytes = unread.message.byteLength
+          bytesInHand += bytes
+          const fiber = fork(
+            Effect.ensuring(
+              read(unread),
+              Effect.sync(() => (bytesInHand -= bytes))
+            )
+          )
+          return { unread, fiber }
+        })
+
+      const finished = ({ fiber }: Reading, time: Duration.Input) => {
+        const known = fiber.pollUnsafe()
+        const exit = known === undefined ? Effect.timeoutOption(Fiber.await(fiber), time) : Effect.succeedSome(known)
+        // A failure is told by whoever hands it over.
+        return Effect.map(exit, (exit) => Option.getOrUndefined(Option.flatMap(exit, Exit.getSuccess)))
+      }
+
+      const handOver = ({ fiber, unread }: Reading) =>
+        Effect.sync(() => {
+          inHand.add(unread.id)
+          fork(
+            Effect.flatMap(Fiber.join(fiber), write).pipe(
+              // Its lease runs out, and whoever finds it then reads it.
+              Effect.tapCause((cause) =>
+                Cause.hasInterrupts(cause)
+                  ? Effect.void
+                  : Effect.logError("A message could not be read; it is tried again", cause)
+              ),
+              Effect.onExit((exit) =>
+                Effect.sync(() => {
+                  if (!Exit.hasInterrupts(exit)) inHand.delete(unread.id)
+                })
+              ),
+              Effect.annotateLogs({ inbound_email_id: unread.id })
+            )
+          )
+        })
 
       return Reader.of({
-        hasRoom: Effect.sync(() => handedOverBytes < mostHandedOverBytes),
-        handOver: (unread) =>
-          Effect.suspend(() => {
-            handedOverBytes += unread.message.byteLength
-            inHand.add(unread.id)
-            return Effect.asVoid(Queue.offer(handedOver, unread))
-          }),
+        hasRoom: Effect.sync(() => bytesInHand < mostBytesInHand),
+        begin,
+        finished,
+        handOver,
         readLeftOver
       })
     })

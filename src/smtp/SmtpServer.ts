@@ -8,7 +8,8 @@ import {
   type SMTPServerOptions,
   type SMTPServerSession
 } from "smtp-server"
-import { Intake, type IntakeError, type Recipient } from "../intake/Intake.ts"
+import { Intake, type IntakeError } from "../intake/Intake.ts"
+import type { Recipient } from "../intake/Recipient.ts"
 import * as AddressRange from "../model/AddressRange.ts"
 import * as Settings from "../Settings.ts"
 import * as MessageBytes from "./MessageBytes.ts"

@@ -337,7 +337,7 @@ layer(
     Effect.gen(function* () {
       const queue = yield* DeliveryQueue
       const { claimed, id } = yield* one()
-      yield* queue.giveBack(claimed)
+      yield* queue.giveBack([claimed])
       assert.deepInclude(yield* Deliveries.delivery(id), { status: "pending", attempts: 0, leasedFor: null })
       const [again] = yield* Queues.claimUpTo(1)
       assert.deepInclude(again, { eventId: id, attempt: 1, attemptOfBudget: 1 })
@@ -352,7 +352,7 @@ layer(
       yield* Deliveries.pass("61 seconds")
       const taken = yield* Queues.claimUpTo(1)
       assert.lengthOf(taken, 1)
-      yield* queue.giveBack(lost)
+      yield* queue.giveBack([lost])
       assert.deepInclude(yield* Deliveries.delivery(id), { status: "pending", attempts: 2 })
       assert.deepStrictEqual(yield* Queues.claimUpTo(1), [])
     })

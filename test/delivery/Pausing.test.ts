@@ -43,7 +43,7 @@ const paused = Effect.fnUntraced(function* (count: number) {
   const again = yield* Effect.flatMap(DeliveryQueue, (queue) =>
     Effect.tap(Queues.claimUpTo(1_000), (all) =>
       Effect.forEach(all, (claimed) =>
-        claimed.attempt === 2 ? Queues.settle(claimed, Queues.answered(500)) : queue.giveBack(claimed)
+        claimed.attempt === 2 ? Queues.settle(claimed, Queues.answered(500)) : queue.giveBack([claimed])
       )
     )
   )

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, Context, Effect, Layer, Logger, Ref, Stream } from "effect"
 import { SqlClient } from "effect/sql"
+import { Handover } from "../../src/delivery/Handover.ts"
 import * as Inlet from "../../src/Inlet.ts"
 import type { RawRef } from "../../src/model/InboundEmail.ts"
 import { RawStore, RawStoreError } from "../../src/providers/RawStore.ts"
@@ -49,7 +50,7 @@ const World = Layer.unwrap(
     const port = yield* Ports.free
     return Layer.succeed(SmtpPort, port).pipe(
       Layer.provideMerge(Inlet.smtp),
-      Layer.provide([EventFeed.layer, FailingStore.layerStore]),
+      Layer.provide([EventFeed.layer, Handover.layerNone, FailingStore.layerStore]),
       Layer.provideMerge(Layer.merge(TestDatabase.layer, FailingStore.layer)),
       Layer.provide(Logger.layer([])),
       Layer.provide(

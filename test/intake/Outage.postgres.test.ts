@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Array, Config, ConfigProvider, Context, Duration, Effect, Fiber, Layer, Logger, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Database from "../../src/Database.ts"
+import { Handover } from "../../src/delivery/Handover.ts"
 import * as Inlet from "../../src/Inlet.ts"
 import { RawStore } from "../../src/providers/RawStore.ts"
 import { EventFeed } from "../../src/reading/EventFeed.ts"
@@ -38,7 +39,7 @@ class Outage extends Context.Service<
       const port = yield* Ports.free
       yield* Layer.build(
         Inlet.smtp.pipe(
-          Layer.provide([EventFeed.layer, RawStore.layerMemory, Logger.layer([])]),
+          Layer.provide([EventFeed.layer, Handover.layerNone, RawStore.layerMemory, Logger.layer([])]),
           Layer.provide(Database.migrations),
           Layer.provide(Database.layerPostgres(Redacted.make(proxy.url))),
           Layer.provide(

@@ -3,6 +3,7 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { Context, DateTime, Effect, FileSystem, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { Handover } from "../../src/delivery/Handover.ts"
 import { DomainId, DomainName } from "../../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
 import { RawStore } from "../../src/providers/RawStore.ts"
@@ -75,7 +76,9 @@ const keep = Effect.fnUntraced(function* (domainId: string, id: InboundEmailId, 
 const another = Effect.gen(function* () {
   const { folder } = yield* TestInlet
   const store = RawStore.layerFile(`${folder}/raw`).pipe(Layer.provide(NodeServices.layer))
-  const built = yield* Layer.build(Layer.fresh(Reader.layer).pipe(Layer.provide([store, EventFeed.layer])))
+  const built = yield* Layer.build(
+    Layer.fresh(Reader.layer).pipe(Layer.provide([store, EventFeed.layer, Handover.layerNone]))
+  )
   return Context.get(built, Reader)
 })
 
@@ -279,17 +282,20 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         const reader = yield* another
         // Twice each, as when a lease has run out and its message was claimed again.
         yield* Effect.forEach([...ids, ...ids], (id) =>
-          reader.handOver({
-            id,
-            domainId,
-            domain: DomainName.make("twice.example"),
-            sha256: new Uint8Array(32),
-            envelope: { from: "", helo: "client.example", remoteAddress: "203.0.113.9" },
-            recipients: ["someone@twice.example"],
-            receivedAt,
-            attempt: 1,
-            message: messageOf("twice")
-          })
+          Effect.flatMap(
+            reader.begin({
+              id,
+              domainId,
+              domain: DomainName.make("twice.example"),
+              sha256: new Uint8Array(32),
+              envelope: { from: "", helo: "client.example", remoteAddress: "203.0.113.9" },
+              recipients: ["someone@twice.example"],
+              receivedAt,
+              attempt: 1,
+              message: messageOf("twice")
+            }),
+            reader.handOver
+          )
         )
         yield* eventually(
           sql`SELECT 1 FROM inbound_emails WHERE domain_id = ${domainId} AND state = 'received'`,
@@ -311,17 +317,20 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
           Effect.gen(function* () {
             const stopping = yield* another
             yield* Effect.forEach(ids, (id) =>
-              stopping.handOver({
-                id,
-                domainId,
-                domain: DomainName.make("stopping.example"),
-                sha256: new Uint8Array(32),
-                envelope: { from: "", helo: "client.example", remoteAddress: "203.0.113.9" },
-                recipients: ["someone@stopping.example"],
-                receivedAt,
-                attempt: 1,
-                message: messageOf("in hand")
-              })
+              Effect.flatMap(
+                stopping.begin({
+                  id,
+                  domainId,
+                  domain: DomainName.make("stopping.example"),
+                  sha256: new Uint8Array(32),
+                  envelope: { from: "", helo: "client.example", remoteAddress: "203.0.113.9" },
+                  recipients: ["someone@stopping.example"],
+                  receivedAt,
+                  attempt: 1,
+                  message: messageOf("in hand")
+                }),
+                stopping.handOver
+              )
             )
           })
         )

@@ -1,6 +1,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { ConfigProvider, Context, Effect, Layer, Logger } from "effect"
-import { Intake, UnknownDomain } from "../../src/intake/Intake.ts"
+import { Intake } from "../../src/intake/Intake.ts"
+import { UnknownDomain } from "../../src/intake/Recipient.ts"
 import { DomainId, DomainName } from "../../src/model/Domain.ts"
 import * as SessionGuard from "../../src/smtp/SessionGuard.ts"
 import * as SmtpServer from "../../src/smtp/SmtpServer.ts"

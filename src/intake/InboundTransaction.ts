@@ -1,0 +1,144 @@
+import { DateTime, Effect, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import * as ClientNetwork from "../model/ClientNetwork.ts"
+import type { DomainId } from "../model/Domain.ts"
+import type { Envelope, InboundEmailId } from "../model/InboundEmail.ts"
+import type { WorkspaceId } from "../model/Workspace.ts"
+import * as InboundEmails from "./InboundEmails.ts"
+import { DemoFull, QuotaReached, type Recipient, SenderQuotaReached, UnknownDomain } from "./Recipient.ts"
+
+/** The message as it is kept for one domain. */
+export interface Copy {
+  readonly id: InboundEmailId
+  readonly domainId: DomainId
+  readonly recipients: ReadonlyArray<Recipient>
+}
+
+/** Mails a demo inbox takes in its life. */
+export const mailsPerDemo = 20
+
+/**
+ * Writes the rows of a message that is not the usual one: several recipients, a demo
+ * inbox, a limit by client address, a quota that is nearly full. All of its recipients
+ * get it, or none.
+ */
+export const make = Effect.fnUntraced(function* (options: {
+  readonly emailsPerDay: number
+  readonly emailsPerSender: number
+}) {
+  const sql = yield* SqlClient.SqlClient
+  const { emailsPerDay, emailsPerSender } = options
+  const today = sql.literal("(now() AT TIME ZONE 'UTC')::date")
+
+  /** Which of these have not been received before. A concurrent twin waits here for the first to commit. */
+  const firstSeen = (keys: ReadonlyArray<Uint8Array>, ids: ReadonlyArray<InboundEmailId>) =>
+    sql<{ readonly key: Uint8Array }>`
+      INSERT INTO received_once AS before (key, inbound_email_id, received_at)
+      SELECT key, id, now() FROM unnest(${keys}::bytea[], ${ids}::uuid[]) AS new (key, id) ORDER BY key
+      ON CONFLICT (key) DO UPDATE SET inbound_email_id = excluded.inbound_email_id, received_at = now()
+      WHERE before.received_at < now() - make_interval(days => ${InboundEmails.retryDays})
+      RETURNING key
+    `
+
+  const reserve = (workspaceId: WorkspaceId) =>
+    sql`
+      INSERT INTO daily_intake AS counted (workspace_id, day, accepted) VALUES (${workspaceId}, ${today}, 1)
+      ON CONFLICT (workspace_id, day) DO UPDATE SET accepted = counted.accepted + 1
+      WHERE counted.accepted < ${emailsPerDay}
+      RETURNING accepted
+    `
+
+  // After the workspaces: whoever sends to many of them must not hold up those who wait for another.
+  const reserveOfSender = (remoteAddress: string) =>
+    sql`
+      INSERT INTO client_limits AS counted (action, client, day, count)
+      VALUES ('email', ${Option.getOrElse(ClientNetwork.of(remoteAddress), () => remoteAddress)}, ${today}, 1)
+      ON CONFLICT (action, client, day) DO UPDATE SET count = counted.count + 1
+      WHERE counted.count < ${emailsPerSender}
+      RETURNING count
+    `
+
+  /** Whether a demo inbox takes one more; until the commit the others wait here. */
+  const demoHasRoom = Effect.fnUntraced(function* (domainId: DomainId) {
+    yield* sql`SELECT 1 FROM domains WHERE id = ${domainId} FOR NO KEY UPDATE`
+    const full = yield* sql`
+      SELECT 1 FROM inbound_emails WHERE domain_id = ${domainId} LIMIT 1 OFFSET ${mailsPerDemo - 1}
+    `
+    return full.length === 0
+  })
+
+  /** Returns the copies that have a row now, with the recipients that have not had the message before. */
+  const write = Effect.fnUntraced(function* <A extends Copy>(message: {
+    readonly copies: ReadonlyArray<A>
+    readonly envelope: Envelope
+    readonly sha256: Uint8Array
+    readonly receivedAt: DateTime.Utc
+    /** Recognises a retry; null for a message that is never taken for one. */
+    readonly keyOf: ((domainId: DomainId, address: string) => Buffer) | null
+    /** Whether this process reads it, and so leases it. */
+    readonly isOurs: boolean
+  }) {
+    const { copies, envelope, isOurs, keyOf, receivedAt, sha256 } = message
+    const keyed =
+      keyOf === null
+        ? []
+        : copies.flatMap(({ domainId, id, recipients }) =>
+            recipients.map(({ address }) => ({ id, address, key: keyOf(domainId, address) }))
+          )
+    const fresh = new Set(
+      keyed.length === 0
+        ? []
+        : (yield* firstSeen(
+            keyed.map(({ key }) => key),
+            keyed.map(({ id }) => id)
+          )).map(({ key }) => Buffer.from(key).toString("hex"))
+    )
+    const seen = new Set(keyed.flatMap(({ address, key }) => (fresh.has(key.toString("hex")) ? [] : [address])))
+    const emails = copies.flatMap((copy) => {
+      const own = copy.recipients.filter(({ address }) => !seen.has(address))
+      return own.length === 0 ? [] : [{ copy, recipients: own }]
+    })
+
+    // In one order, so that two messages to the same two workspaces can't wait for each other.
+    const workspaces = [
+      ...new Set(emails.flatMap((email) => email.recipients.flatMap(({ workspaceId }) => workspaceId ?? [])))
+    ].sort()
+    for (const workspaceId of emailsPerDay > 0 ? workspaces : []) {
+      if ((yield* reserve(workspaceId)).length === 0) return yield* new QuotaReached({ limit: emailsPerDay })
+    }
+
+    if (emailsPerSender > 0 && emails.length > 0) {
+      const counted = yield* reserveOfSender(envelope.remoteAddress)
+      if (counted.length === 0) return yield* new SenderQuotaReached({ limit: emailsPerSender })
+    }
+
+    const demos = emails.flatMap(({ copy, recipients }) =>
+      recipients.some(({ workspaceId }) => workspaceId === null) ? [copy.domainId] : []
+    )
+    for (const domainId of demos.sort()) if (!(yield* demoHasRoom(domainId))) return yield* new DemoFull()
+
+    for (const { copy, recipients } of emails) {
+      const lease = isOurs ? sql`now() + make_interval(secs => ${InboundEmails.leaseSeconds})` : null
+      const inserted = yield* sql`
+        INSERT INTO inbound_emails (
+          id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients,
+          state, read_attempts, leased_until
+        )
+        SELECT
+          ${copy.id}, id, ${DateTime.toDateUtc(receivedAt)}, ${sha256}, ${envelope.from}, ${envelope.helo},
+          ${envelope.remoteAddress}, ${recipients.map(({ address }) => printable(address))}::text[],
+          'received', ${isOurs ? 1 : 0}, ${lease}
+        FROM domains
+        WHERE id = ${copy.domainId} AND status IN ('mx_pending', 'verified', 'live')
+        RETURNING id
+      `
+      if (inserted.length === 0) return yield* new UnknownDomain()
+    }
+    return emails
+  })
+
+  return <A extends Copy>(message: Parameters<typeof write<A>>[0]) => sql.withTransaction(write(message))
+})
+
+/** PostgreSQL has no NUL in text, and an envelope has no use for any control character. */
+export const printable = (text: string) => text.replace(/\p{Cc}/gu, "").toWellFormed()
