@@ -22,6 +22,8 @@ export interface Scenario {
   readonly database: "server" | "embedded"
   readonly processes: 1 | 2
   readonly killsProcesses: boolean
+  /** Nobody knows whether what a dead database was asked for has been done, so its file stays for the sweeper. */
+  readonly leavesFiles: boolean
   /** Succeeds with how often it struck, and with what should not have been seen meanwhile. */
   readonly strike: (stage: Stage) => Effect.Effect<Struck, never, Scope.Scope>
 }
@@ -117,6 +119,7 @@ export const killed: Scenario = {
   database: "server",
   processes: 1,
   killsProcesses: true,
+  leavesFiles: true,
   strike: kill
 }
 
@@ -125,6 +128,7 @@ export const killedEmbedded: Scenario = {
   database: "embedded",
   processes: 1,
   killsProcesses: true,
+  leavesFiles: true,
   strike: kill
 }
 
@@ -133,6 +137,7 @@ export const databaseCrashed: Scenario = {
   database: "server",
   processes: 1,
   killsProcesses: false,
+  leavesFiles: true,
   strike: crash
 }
 
@@ -141,6 +146,7 @@ export const databaseFrozen: Scenario = {
   database: "server",
   processes: 1,
   killsProcesses: false,
+  leavesFiles: true,
   strike: freeze
 }
 
@@ -149,6 +155,7 @@ export const diskFull: Scenario = {
   database: "server",
   processes: 1,
   killsProcesses: false,
+  leavesFiles: false,
   strike: fill
 }
 
@@ -157,6 +164,7 @@ export const oneOfTwoKilled: Scenario = {
   database: "server",
   processes: 2,
   killsProcesses: true,
+  leavesFiles: true,
   strike: leaveOne
 }
 

@@ -89,7 +89,7 @@ export const run = Effect.fn("Trial.run")(
     if (leases === "taken as over" && scenario.database === "server") yield* endLeases(url.href)
 
     const events = Effect.fnUntraced(function* (path: string) {
-      const list: Array<{ readonly subject: string; readonly event_id: string }> = []
+      const list: Array<{ readonly subject: string; readonly event_id: string; readonly rawRef: string }> = []
       for (let cursor: string | null = ""; cursor !== null; ) {
         const page: string = `/api/domains/${domainId}/events?limit=100${path}${cursor === "" ? "" : `&cursor=${cursor}`}`
         const { json }: Answer = yield* service.call("GET", page, { key })
@@ -129,8 +129,9 @@ export const run = Effect.fn("Trial.run")(
       "the password of the database": url.password,
       "the text of a mail": Sender.text
     }).flatMap(([what, value]) => (output.includes(value) ? [what] : []))
-    const parts = yield* Effect.map(fs.readDirectory(disk.folder, { recursive: true }), (names) =>
-      names.filter((name) => name.endsWith(".part"))
+    const kept = new Set([...listed.values()].flat().map(({ rawRef }) => rawRef))
+    const stray = (yield* fs.readDirectory(disk.folder, { recursive: true })).filter(
+      (name) => name.endsWith(".eml") && !kept.has(name)
     )
     const isUnscathed = sender.sent.every(({ postponed, unanswered }) => postponed + unanswered === 0)
 
@@ -180,8 +181,7 @@ export const run = Effect.fn("Trial.run")(
           : [`${delivered.length} events are listed as delivered, of ${accepted.length} messages`]),
         ...some(told, "Printed"),
         ...((yield* service.lives) ? [] : ["The process ended by itself"]),
-        // A process that is killed has no chance to remove what it had begun: the sweeper does.
-        ...(scenario.killsProcesses ? [] : some(parts, "Half messages left on disk")),
+        ...(scenario.leavesFiles ? [] : some(stray, "Files that no event is of")),
         ...(isUnscathed && !scenario.killsProcesses ? ["No sender noticed anything: the harm was none"] : [])
       ]
     }

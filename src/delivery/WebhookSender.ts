@@ -34,12 +34,7 @@ export class WebhookSender extends Context.Service<
       const signer = yield* WebhookSigner
       const egress = yield* Egress
 
-      const send: WebhookSender["Service"]["send"] = Effect.fn("WebhookSender.send")(function* ({
-        eventId,
-        payload,
-        secrets,
-        url
-      }) {
+      const send: WebhookSender["Service"]["send"] = Effect.fnUntraced(function* ({ eventId, payload, secrets, url }) {
         const body = Buffer.from(payload)
         const signature = yield* signer.sign({ eventId, body, secrets })
         const started = yield* Clock.currentTimeMillis

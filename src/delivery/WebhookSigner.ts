@@ -27,26 +27,41 @@ export class WebhookSigner extends Context.Service<
     Effect.gen(function* () {
       const mac = yield* Mac.Mac
 
-      const hmac = Effect.fnUntraced(function* (key: Uint8Array, prefix: string, body: Uint8Array) {
-        const signing = yield* Mac.key(Mac.hmacSha256, key)
-        return yield* mac.sign(signing, Buffer.concat([Buffer.from(prefix), body]))
+      // A secret signs many messages; its keys last as long as it does.
+      const known = new WeakMap<Redacted.Redacted, { readonly service: Mac.Key; readonly standard: Mac.Key }>()
+      const keysOf = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
+        const before = known.get(secret)
+        if (before !== undefined) return before
+        const text = Redacted.value(secret)
+        const keys = {
+          // The whole secret as text is the key, `whsec_` included.
+          service: yield* Mac.key(Mac.hmacSha256, Buffer.from(text)),
+          // The bytes behind `whsec_` are the key.
+          standard: yield* Mac.key(Mac.hmacSha256, Buffer.from(text.slice("whsec_".length), "base64"))
+        }
+        known.set(secret, keys)
+        return keys
       })
 
-      /** The whole secret as text is the key, `whsec_` included. */
-      const service = (secret: Redacted.Redacted, seconds: number, body: Uint8Array) =>
-        Effect.map(
-          hmac(Buffer.from(Redacted.value(secret)), `${seconds}.`, body),
-          (tag) => `t=${seconds},v1=${Hex.encode(tag)}`
-        )
+      const hmac = (key: Mac.Key, prefix: string, body: Uint8Array) =>
+        mac.sign(key, Buffer.concat([Buffer.from(prefix), body]))
 
-      /** The bytes behind `whsec_` are the key. */
-      const standard = (secret: Redacted.Redacted, eventId: EventId, seconds: number, body: Uint8Array) =>
-        Effect.map(
-          hmac(Buffer.from(Redacted.value(secret).slice("whsec_".length), "base64"), `${eventId}.${seconds}.`, body),
-          (tag) => `v1,${Base64.encode(tag)}`
-        )
+      const service = Effect.fnUntraced(function* (secret: Redacted.Redacted, seconds: number, body: Uint8Array) {
+        const tag = yield* hmac((yield* keysOf(secret)).service, `${seconds}.`, body)
+        return `t=${seconds},v1=${Hex.encode(tag)}`
+      })
 
-      const sign: WebhookSigner["Service"]["sign"] = Effect.fn("WebhookSigner.sign")(
+      const standard = Effect.fnUntraced(function* (
+        secret: Redacted.Redacted,
+        eventId: EventId,
+        seconds: number,
+        body: Uint8Array
+      ) {
+        const tag = yield* hmac((yield* keysOf(secret)).standard, `${eventId}.${seconds}.`, body)
+        return `v1,${Base64.encode(tag)}`
+      })
+
+      const sign: WebhookSigner["Service"]["sign"] = Effect.fnUntraced(
         function* ({ body, eventId, secrets: { current, previous } }) {
           const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
           const live = previous === undefined ? [current] : [current, previous]

@@ -121,7 +121,7 @@ export class Intake extends Context.Service<
               recipients: addresses,
               receivedAt,
               attempt: 1,
-              message: Buffer.concat([Buffer.from(trace), message])
+              message: shared([Buffer.from(trace), message])
             }
             copies.push({ id, domainId, recipients: own, unread })
           }
@@ -225,6 +225,17 @@ const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 
 /** `user%host.example` asks to be relayed to that host (RFC 1123, section 5.2.16), and nothing is relayed here. */
 const isRoute = (localPart: string) => /%[^%]+\.[^%]+$/.test(localPart)
+
+/** In memory that threads share, so that it is passed to them and not copied. */
+const shared = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const bytes = new Uint8Array(new SharedArrayBuffer(pieces.reduce((length, piece) => length + piece.byteLength, 0)))
+  let at = 0
+  for (const piece of pieces) {
+    bytes.set(piece, at)
+    at += piece.byteLength
+  }
+  return bytes
+}
 
 const retryKey = (domainId: DomainId, recipient: string, sha256: Uint8Array) =>
   createHash("sha256").update(`${domainId}\n${recipient}\n`).update(sha256).digest()

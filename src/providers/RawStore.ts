@@ -1,8 +1,8 @@
 import { Context, DateTime, Effect, FileSystem, Layer, Option, Path, Schema, Stream } from "effect"
-import * as Batch from "../Batch.ts"
 import { NotFound } from "../model/ApiError.ts"
 import { DomainId } from "../model/Domain.ts"
 import { RawRef } from "../model/InboundEmail.ts"
+import * as FileWriter from "./FileWriter.ts"
 
 /** The store could not do it: full, read-only, out of reach. */
 export class RawStoreError extends Schema.TaggedError<RawStoreError>()("RawStoreError", { cause: Schema.Defect() }) {}
@@ -55,49 +55,11 @@ export class RawStore extends Context.Service<
         yield* fs.makeDirectory(path.join(root, "inbound"), { recursive: true, mode: 0o700 })
         const fileOf = (ref: string) => path.join(root, ref)
 
-        const sync = (folder: string) =>
-          Effect.scoped(
-            fs.open(folder, { flag: "r" }).pipe(
-              Effect.flatMap((handle) => handle.sync),
-              Effect.as(true)
-            )
-          )
+        const write = yield* FileWriter.make
 
-        /** A new name in a folder lasts once the folder itself is synced: once for all who wait for that. */
-        const syncFolder = yield* Batch.make(
-          (folders: ReadonlyArray<string>) =>
-            Effect.map(Effect.forEach(new Set(folders), sync, { concurrency: 8 }), () => folders.map(() => true)),
-          { lanes: 1, most: 256, mostBytes: Number.POSITIVE_INFINITY, bytesOf: () => 0, isOutage: () => false }
-        )
-
-        const makeFolder = (folder: string) =>
-          fs
-            .makeDirectory(folder, { recursive: true, mode: 0o700 })
-            .pipe(Effect.andThen(syncFolder(path.dirname(folder))))
-
-        const write = (file: string, message: ReadonlyArray<Uint8Array>) =>
-          Effect.scoped(
-            Effect.gen(function* () {
-              const handle = yield* fs.open(file, { flag: "wx", mode: 0o600 })
-              for (const chunk of message) yield* handle.writeAll(chunk)
-              yield* handle.sync
-            })
-          )
-
-        const put = Effect.fn("RawStore.put")(function* (ref: RawRef, message: ReadonlyArray<Uint8Array>) {
-          const file = fileOf(ref)
-          const partial = `${file}.part`
-          const folder = path.dirname(file)
-          yield* write(partial, message).pipe(
-            Effect.catchReason("PlatformError", "NotFound", () =>
-              Effect.andThen(makeFolder(folder), write(partial, message))
-            ),
-            // A crash leaves a .part file, never half a message under its real name.
-            Effect.andThen(fs.rename(partial, file)),
-            Effect.andThen(syncFolder(folder)),
-            Effect.onError(() => Effect.ignore(fs.remove(partial, { force: true })))
-          )
-        }, Effect.mapError(failed))
+        // Under its own name at once: a file is a message only when a row says so.
+        const put = (ref: RawRef, message: ReadonlyArray<Uint8Array>) =>
+          Effect.mapError(write(fileOf(ref), message), failed)
 
         const get = Effect.fn("RawStore.get")((ref: RawRef) =>
           fs.readFile(fileOf(ref)).pipe(Effect.catchReason("PlatformError", "NotFound", missing, failed))
@@ -123,10 +85,6 @@ export class RawStore extends Context.Service<
               )
             ),
             Stream.catchReason("PlatformError", "NotFound", () => Stream.empty),
-            Stream.tap((name) =>
-              // Left by a crash in the middle of a write.
-              name.endsWith(".part") ? fs.remove(fileOf(`inbound/${domainId}/${name}`), { force: true }) : Effect.void
-            ),
             Stream.map((name) => `inbound/${domainId}/${name}`),
             Stream.filter(Schema.is(RawRef))
           )

@@ -42,6 +42,13 @@ const lost = Metric.counter("inlet_parser_threads_lost_total", {
   description: "Parser threads that were stopped: too slow, out of memory, or broken"
 })
 
+const messagesBy = {
+  full: Metric.withAttributes(messages, { parse: "full" }),
+  partial: Metric.withAttributes(messages, { parse: "partial" }),
+  headers: Metric.withAttributes(messages, { parse: "headers" }),
+  nothing: Metric.withAttributes(messages, { parse: "nothing" })
+}
+
 interface Job {
   readonly id: number
   readonly task: ReadTask | AttachmentTask
@@ -90,7 +97,8 @@ export class ParserThreads extends Context.Service<
       const mostThreads = Math.max(2, Math.min(4, availableParallelism()))
 
       const threads = new Set<Thread>()
-      const waiting: Array<Job> = []
+      /** In the order they came; those that are done alone apart. */
+      const waiting = { together: [] as Array<Job>, alone: [] as Array<Job> }
       let lastId = 0
       let startAgainAt = 0
       const log = (effect: Effect.Effect<void>) => void Effect.runForkWith(context)(effect)
@@ -151,7 +159,7 @@ export class ParserThreads extends Context.Service<
             job.alone = job.phase === "parsing" || job.wasLost
             job.wasLost = true
             job.phase = "parsing"
-            waiting.push(job)
+            wait(job)
           }
         }
         dispatch()
@@ -175,24 +183,30 @@ export class ParserThreads extends Context.Service<
       }
 
       const dispatch = () => {
-        for (const job of [...waiting]) {
-          const thread = placeFor(job)
-          if (thread === undefined) continue
-          waiting.splice(waiting.indexOf(job), 1)
-          job.since = now()
-          thread.jobs.set(job.id, job)
-          thread.worker.postMessage({ id: job.id, task: job.task })
+        for (const jobs of [waiting.together, waiting.alone]) {
+          for (let job = jobs[0]; job !== undefined; job = jobs[0]) {
+            const thread = placeFor(job)
+            if (thread === undefined) break
+            jobs.shift()
+            job.since = now()
+            thread.jobs.set(job.id, job)
+            thread.worker.postMessage({ id: job.id, task: job.task })
+          }
         }
       }
+
+      const wait = (job: Job) => void (job.alone ? waiting.alone : waiting.together).push(job)
 
       const run = (task: ReadTask | AttachmentTask) =>
         Effect.callback<ReadResult | AttachmentResult, Unparsable>((resume) => {
           const job: Job = { id: ++lastId, task, resume, phase: "parsing", since: now(), wasLost: false, alone: false }
-          waiting.push(job)
+          wait(job)
           dispatch()
           return Effect.sync(() => {
-            const at = waiting.indexOf(job)
-            if (at !== -1) waiting.splice(at, 1)
+            for (const jobs of [waiting.together, waiting.alone]) {
+              const at = jobs.indexOf(job)
+              if (at !== -1) jobs.splice(at, 1)
+            }
           })
         })
 
@@ -215,7 +229,8 @@ export class ParserThreads extends Context.Service<
         Effect.promise(() => {
           const all = [...threads]
           threads.clear()
-          waiting.length = 0
+          waiting.together.length = 0
+          waiting.alone.length = 0
           return Promise.all(all.map(({ worker }) => worker.terminate()))
         })
       )
@@ -237,9 +252,9 @@ export class ParserThreads extends Context.Service<
         )
 
       return ParserThreads.of({
-        read: Effect.fn("ParserThreads.read")(function* (task, deepest) {
+        read: Effect.fnUntraced(function* (task, deepest) {
           const result = yield* read(task, deepest)
-          yield* Metric.update(Metric.withAttributes(messages, { parse: result.parse }), 1)
+          yield* Metric.update(messagesBy[result.parse], 1)
           return result
         }),
         attachment: Effect.fn("ParserThreads.attachment")((message, index) =>

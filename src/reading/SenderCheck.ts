@@ -1,5 +1,4 @@
 import { Resolver } from "node:dns/promises"
-import { once } from "node:events"
 import { domainToASCII } from "node:url"
 import { Effect } from "effect"
 import { type AuthenticateResult, authenticate } from "mailauth"
@@ -87,25 +86,24 @@ export const make = (options: {
 
   /** DNS for one message. */
   const bounded = () => {
-    const deadline = AbortSignal.timeout(dnsMilliseconds)
-    const expired = once(deadline, "abort").then(() => Promise.reject(dnsError("ETIMEOUT", "no answer in time")))
-    // Nobody may be waiting when the time is up.
-    expired.catch(() => undefined)
+    const until = performance.now() + dnsMilliseconds
     let questions = 0
     return (name: string, type: string): Promise<unknown> =>
       ++questions > mostQuestions
         ? Promise.reject(dnsError("ESERVFAIL", "too many questions for one message"))
-        : Promise.race([ask(name, type), expired])
+        : before(until, ask(name, type))
   }
 
   return Effect.fnUntraced(function* (envelope: Envelope, message: Uint8Array) {
-    if (isTooLarge(message)) {
+    const header = headerOf(message)
+    if (isTooLarge(header)) {
       const authentication = everywhere("permerror")
       return { authentication, field: AuthenticationResults.render(authservId, authentication), author: null }
     }
     const result = yield* Effect.option(
       Effect.tryPromise(() =>
-        authenticate(Buffer.from(message.buffer, message.byteOffset, message.byteLength), {
+        // Nothing but a signature has to do with the body.
+        authenticate(isSigned(header) ? Buffer.from(message.buffer, message.byteOffset, message.byteLength) : header, {
           ip: envelope.remoteAddress,
           helo: envelope.helo,
           sender: envelope.from,
@@ -159,14 +157,29 @@ const verdict = (result: string): Authentication["spf"] =>
   // Checked against the list of them.
   verdicts.includes(result) ? (result as Authentication["spf"]) : "neutral"
 
-const isTooLarge = (message: Uint8Array): boolean => {
+/** To the first empty line, which is where the library ends it. */
+const headerOf = (message: Uint8Array): Buffer => {
   const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength)
-  const ends = [bytes.indexOf("\r\n\r\n"), bytes.indexOf("\n\n")].filter((at) => at !== -1)
-  const end = Math.min(bytes.length, ...ends)
-  if (end > longestHeader) return true
-  let lines = 0
-  for (let at = bytes.indexOf(0x0a); at !== -1 && at < end; at = bytes.indexOf(0x0a, at + 1)) lines++
-  return lines > mostHeaderLines
+  const ends = [bytes.indexOf("\r\n\r\n"), bytes.indexOf("\n\n")].flatMap((at) => (at === -1 ? [] : [at + 4]))
+  return bytes.subarray(0, Math.min(bytes.length, ...ends))
 }
+
+const isTooLarge = (header: Buffer): boolean => {
+  if (header.length > longestHeader + 4) return true
+  let lines = 0
+  for (let at = header.indexOf(0x0a); at !== -1; at = header.indexOf(0x0a, at + 1)) lines++
+  return lines > mostHeaderLines + 2
+}
+
+/** Whether any line may be taken for the beginning of a signature, however the library reads it. */
+const isSigned = (header: Buffer): boolean => /(?:^|[\r\n])[\t ]*(?:dkim|arc)-/i.test(header.toString("latin1"))
+
+/** Fails when the time comes before the answer. */
+const before = (until: number, answer: Promise<unknown>): Promise<unknown> =>
+  new Promise((resolve, reject) => {
+    const late = () => reject(dnsError("ETIMEOUT", "no answer in time"))
+    const timer = setTimeout(late, Math.max(0, until - performance.now()))
+    answer.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
 
 const dnsError = (code: string, message: string) => Object.assign(new Error(message), { code })

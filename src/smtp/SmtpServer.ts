@@ -22,6 +22,10 @@ import * as TypedRecipients from "./TypedRecipients.ts"
 const toleratedExcess = 2 * 1024 * 1024
 
 const replies = Metric.counter("inlet_smtp_replies_total", { description: "Replies to RCPT and DATA by code" })
+const kept = {
+  RCPT: Metric.withAttributes(replies, { command: "RCPT", code: "250" }),
+  DATA: Metric.withAttributes(replies, { command: "DATA", code: "250" })
+}
 
 /** smtp-server limits connections only in all, and builds a session first; this is where it takes a new one. */
 class GuardedServer extends SMTPServer {
@@ -85,7 +89,7 @@ export const layer = Layer.effectDiscard(
         Effect.gen(function* () {
           const exit = yield* Effect.exit(effect)
           if (Exit.isSuccess(exit)) {
-            yield* Metric.update(Metric.withAttributes(replies, { command, code: "250" }), 1)
+            yield* Metric.update(kept[command], 1)
             return callback(null, exit.value)
           }
           const error = Cause.findErrorOption(exit.cause)

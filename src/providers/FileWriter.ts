@@ -1,0 +1,64 @@
+import { rm } from "node:fs"
+import { Worker } from "node:worker_threads"
+import { Cause, Effect } from "effect"
+import type { WriteTask, Written } from "./FileWriterThread.ts"
+
+interface Job {
+  readonly file: string
+  resume: (result: Effect.Effect<void, Cause.UnknownError>) => void
+}
+
+/**
+ * Writes files, each whole and synced under a name that is new, or none. A thread
+ * of its own makes the calls one after the other: each of them is short, and
+ * passing them to a pool costs the process more than the calls themselves.
+ */
+export const make = Effect.gen(function* () {
+  const jobs = new Map<number, Job>()
+  let thread: Worker | undefined
+  let lastId = 0
+
+  const finish = (id: number, result: Effect.Effect<void, Cause.UnknownError>) => {
+    const job = jobs.get(id)
+    jobs.delete(id)
+    job?.resume(result)
+  }
+  const hear = (told: ReadonlyArray<Written>) => {
+    for (const { error, id } of told) {
+      finish(id, error === undefined ? Effect.void : Effect.fail(new Cause.UnknownError(error)))
+    }
+  }
+  /** What it had is not known to be written; the next file starts another. */
+  const lose = (lost: Worker, reason: Error) => {
+    if (thread !== lost) return
+    thread = undefined
+    for (const id of [...jobs.keys()]) finish(id, Effect.fail(new Cause.UnknownError(reason)))
+  }
+  const start = () => {
+    const started = new Worker(new URL("./FileWriterThread.ts", import.meta.url), {
+      execArgv: [],
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 }
+    })
+    started.on("message", hear)
+    started.on("error", (error) => lose(started, error))
+    started.on("exit", () => lose(started, new Error("the thread that writes files has ended")))
+    thread = started
+    return started
+  }
+
+  yield* Effect.acquireRelease(Effect.sync(start), () => Effect.promise(async () => thread?.terminate()))
+
+  return (file: string, content: ReadonlyArray<Uint8Array>): Effect.Effect<void, Cause.UnknownError> =>
+    Effect.callback((resume) => {
+      const job: Job = { file, resume }
+      const task: WriteTask = { id: ++lastId, file, content }
+      jobs.set(task.id, job)
+      const running = thread ?? start()
+      running.postMessage(task)
+      return Effect.sync(() => {
+        // It can't be called back: what nobody waits for is removed once it is there.
+        job.resume = () => rm(file, { force: true }, () => {})
+      })
+    })
+})
