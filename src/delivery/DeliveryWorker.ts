@@ -1,4 +1,4 @@
-import { DateTime, Effect, FiberSet, Latch, Layer, Metric, Schedule, Semaphore, Stream } from "effect"
+import { DateTime, Effect, FiberSet, Latch, Layer, Metric, Schedule, Semaphore } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { DomainId } from "../model/Domain.ts"
 import { EventFeed } from "../reading/EventFeed.ts"
@@ -248,11 +248,9 @@ export const layer = Layer.effect(
 
     // On shutdown claiming stops first, then requests get their time, then they are given back.
     yield* Effect.addFinalizer(() => (isStopping ? Effect.void : drain))
-    yield* Effect.forkScoped(
-      Stream.runForEach(feed.announcements, ({ domainId, isDue }) =>
-        isDue && !isBusy(domainId) ? dueSoon.open : Effect.void
-      )
-    )
+    yield* feed.listen(({ domainId, isDue }) => {
+      if (isDue && !isBusy(domainId)) dueSoon.openUnsafe()
+    })
     yield* Effect.forkScoped(Effect.repeat(probes, Schedule.spaced(probesEvery)))
     yield* Effect.forkScoped(Effect.forever(round))
 

@@ -1,8 +1,7 @@
 import { isIP, type Socket } from "node:net"
-import type { Readable } from "node:stream"
 import { Cache, Cause, Context, Duration, Effect, Exit, FiberSet, Latch, Layer, Schema } from "effect"
 import { Dns, NetAddress } from "effect/net"
-import { Agent, buildConnector, type Dispatcher, errors, request } from "undici"
+import { Agent, buildConnector, type Dispatcher, errors } from "undici"
 import * as Settings from "../Settings.ts"
 import * as EgressRules from "./EgressRules.ts"
 
@@ -161,19 +160,50 @@ export class Egress extends Context.Service<
         yield* permitted(hostname.replace(/^\[|\]$/g, ""), inDns)
       })
 
-      const post: Egress["Service"]["post"] = Effect.fnUntraced(function* ({ body, headers, url }) {
+      /** Notes in `received` what comes, and succeeds when that is all, or all that is kept. */
+      const exchange = (received: Received, { body, headers, url }: Parameters<Egress["Service"]["post"]>[0]) =>
+        Effect.callback<void, NoAnswer>((resume) => {
+          let controller: Dispatcher.DispatchController | undefined
+          let isUnwanted = false
+          let length = 0
+          const done = () => resume(Effect.void)
+          const { origin, pathname, search } = new URL(url)
+          agent.dispatch(
+            { origin, path: pathname + search, method: "POST", headers, body },
+            {
+              onRequestStart: (own) => {
+                controller = own
+                if (isUnwanted) own.abort(givenUp)
+              },
+              onResponseStart: (_, statusCode, headers) => {
+                // Early hints are no answer.
+                if (statusCode >= 200) received.head = { statusCode, headers }
+              },
+              onResponseData: (own, chunk) => {
+                received.chunks.push(chunk)
+                length += chunk.byteLength
+                if (length <= keptBytes) return
+                done()
+                // With what is too much the connection is cut.
+                own.abort(givenUp)
+              },
+              onResponseEnd: done,
+              onResponseError: (_, error) =>
+                received.head === undefined
+                  ? resume(Effect.fail(new NoAnswer({ message: reasonOf(error, late) })))
+                  : done()
+            }
+          )
+          return Effect.sync(() => {
+            isUnwanted = true
+            controller?.abort(givenUp)
+          })
+        })
+
+      const post: Egress["Service"]["post"] = Effect.fnUntraced(function* (request) {
         const received: Received = { head: undefined, chunks: [] }
-        yield* Effect.tryPromise({
-          try: (signal) => request(url, { method: "POST", dispatcher: agent, signal, body, headers }),
-          catch: (cause) => new NoAnswer({ message: reasonOf(cause, late) })
-        }).pipe(
-          Effect.flatMap((response) => {
-            received.head = response
-            return read(response.body, received.chunks)
-          }),
-          // Not by the client's own limits: dripped bytes, early hints or a queue hold those up for ever.
-          Effect.timeoutOption(timeout)
-        )
+        // Not by the client's own limits: dripped bytes, early hints or a queue hold those up for ever.
+        yield* Effect.timeoutOption(exchange(received, request), timeout)
         if (received.head === undefined) return yield* new NoAnswer({ message: late })
         const { headers: answered, statusCode } = received.head
         const retryAfter = answered["retry-after"]
@@ -191,25 +221,12 @@ export class Egress extends Context.Service<
 
 /** What has come when the time is over. The status decides; a body that breaks off or drips does not change it. */
 interface Received {
-  head: Dispatcher.ResponseData | undefined
+  head: Pick<Dispatcher.ResponseData, "headers" | "statusCode"> | undefined
   readonly chunks: Array<Uint8Array>
 }
 
-/** Reads as much of a body as is kept; with what is too much the connection is cut. */
-const read = (body: Readable, chunks: Array<Uint8Array>) =>
-  Effect.callback<void>((resume) => {
-    const done = () => resume(Effect.void)
-    let length = 0
-    body.on("data", (chunk: Uint8Array) => {
-      chunks.push(chunk)
-      length += chunk.byteLength
-      if (length > keptBytes) body.destroy()
-    })
-    body.once("end", done)
-    body.on("error", done)
-    body.once("close", done)
-    return Effect.sync(() => void body.destroy())
-  })
+/** Nobody waits for the rest of the answer. */
+const givenUp = new Error("given up")
 
 const errorOf = (cause: Cause.Cause<unknown>): Error => {
   const error = Cause.squash(cause)

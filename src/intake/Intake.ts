@@ -7,21 +7,18 @@ import { canonical } from "../domains/DomainNames.ts"
 import { type DomainId, DomainName } from "../model/Domain.ts"
 import * as HeaderBlock from "../model/HeaderBlock.ts"
 import { type Envelope, InboundEmailId, rawRef } from "../model/InboundEmail.ts"
-import * as Patience from "../Patience.ts"
 import { RawStore } from "../providers/RawStore.ts"
 import { Reader, type Unread } from "../reading/Reader.ts"
 import * as Settings from "../Settings.ts"
 import * as Admissions from "./Admissions.ts"
 import * as InboundEmails from "./InboundEmails.ts"
 import * as InboundTransaction from "./InboundTransaction.ts"
+import { inTime, type NotKept, notKept } from "./NotKept.ts"
 import { DemoFull, QuotaReached, type Recipient, type SenderQuotaReached, UnknownDomain } from "./Recipient.ts"
 import * as TraceFields from "./TraceFields.ts"
 
 /** The message has been through so many servers that it must be going round. */
 export class MailLoop extends Schema.TaggedError<MailLoop>()("MailLoop", {}) {}
-
-/** We could not keep the message, so the sender must. */
-export class NotKept extends Schema.TaggedError<NotKept>()("NotKept", { cause: Schema.Defect() }) {}
 
 export type IntakeError = UnknownDomain | QuotaReached | SenderQuotaReached | DemoFull | MailLoop | NotKept
 
@@ -69,22 +66,18 @@ export class Intake extends Context.Service<
       const insert = yield* InboundEmails.make({ emailsPerDay })
       const insertApart = yield* InboundTransaction.make({ emailsPerDay, emailsPerSender })
 
-      const admit = Effect.fnUntraced(
-        function* (address: string) {
-          const at = address.lastIndexOf("@")
-          const name = canonical(address.slice(at + 1))
-          if (at < 1 || name === undefined || isRoute(address.slice(0, at))) return yield* new UnknownDomain()
-          const domain = DomainName.make(name)
-          const admission = yield* lookUp(domain)
-          if (admission === null) return yield* new UnknownDomain()
-          const { accepted, demoMails, id, workspaceId } = admission
-          if (emailsPerDay > 0 && accepted >= emailsPerDay) return yield* new QuotaReached({ limit: emailsPerDay })
-          if (demoMails !== null && demoMails >= InboundTransaction.mailsPerDemo) return yield* new DemoFull()
-          return { address: `${address.slice(0, at)}@${name}`, domain, domainId: id, workspaceId }
-        },
-        Effect.catchTag("SqlError", notKept),
-        inTime
-      )
+      const admit = Effect.fnUntraced(function* (address: string) {
+        const at = address.lastIndexOf("@")
+        const name = canonical(address.slice(at + 1))
+        if (at < 1 || name === undefined || isRoute(address.slice(0, at))) return yield* new UnknownDomain()
+        const domain = DomainName.make(name)
+        const admission = yield* lookUp(domain)
+        if (admission === null) return yield* new UnknownDomain()
+        const { accepted, demoMails, id, workspaceId } = admission
+        if (emailsPerDay > 0 && accepted >= emailsPerDay) return yield* new QuotaReached({ limit: emailsPerDay })
+        if (demoMails !== null && demoMails >= InboundTransaction.mailsPerDemo) return yield* new DemoFull()
+        return { address: `${address.slice(0, at)}@${name}`, domain, domainId: id, workspaceId }
+      })
 
       const receive: Intake["Service"]["receive"] = Effect.fn("Intake.receive")(
         function* (options) {
@@ -213,15 +206,6 @@ export class Intake extends Context.Service<
 }
 
 const isNamed = (name: string, expected: string) => name.length === expected.length && name.toLowerCase() === expected
-
-const notKept = (cause: unknown) => new NotKept({ cause })
-
-/** A database or a store that hangs must not hold up the sender: it is told to come back. */
-const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.timeoutOrElse(Patience.ofRequest(effect), {
-    duration: "8 seconds",
-    orElse: () => notKept("no answer within 8 seconds")
-  })
 
 /** `user%host.example` asks to be relayed to that host (RFC 1123, section 5.2.16), and nothing is relayed here. */
 const isRoute = (localPart: string) => /%[^%]+\.[^%]+$/.test(localPart)

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, PubSub, Schedule, Schema, Stream } from "effect"
+import { Context, Effect, Layer, Queue, Schedule, Schema, type Scope, Stream } from "effect"
 import { Notifications } from "../Database.ts"
 import { DomainId } from "../model/Domain.ts"
 
@@ -17,7 +17,8 @@ export class EventFeed extends Context.Service<
   EventFeed,
   {
     announce(domainId: DomainId, about: { readonly isDue: boolean }): Effect.Effect<void>
-    readonly announcements: Stream.Stream<Announcement>
+    /** Calls a listener with every announcement, for as long as the scope is open. */
+    listen(listener: (announcement: Announcement) => void): Effect.Effect<void, never, Scope.Scope>
     /** Each time it is worth looking for new events of a domain: now, after an announcement, and every second. */
     occasions(domainId: DomainId): Stream.Stream<void>
   }
@@ -28,30 +29,45 @@ export class EventFeed extends Context.Service<
   static readonly layer = Layer.effect(
     EventFeed,
     Effect.gen(function* () {
-      // Who is slow misses announcements, not events: it looks at the table after each.
-      const feed = yield* PubSub.sliding<Announcement>(1_024)
-      const announcements = Stream.fromPubSub(feed)
-      const listen = yield* Notifications
-      const heard = listen(EventFeed.channel).pipe(
-        Stream.runForEach((text) => {
-          const [domainId, due] = text.split(" ")
-          return Schema.is(DomainId)(domainId) ? PubSub.publish(feed, { domainId, isDue: due === "due" }) : Effect.void
-        }),
+      const listeners = new Set<(announcement: Announcement) => void>()
+      const tell = (announcement: Announcement) => {
+        for (const listener of listeners) listener(announcement)
+      }
+      const listen = (listener: (announcement: Announcement) => void) =>
+        Effect.asVoid(
+          Effect.acquireRelease(
+            Effect.sync(() => listeners.add(listener)),
+            () => Effect.sync(() => listeners.delete(listener))
+          )
+        )
+
+      const notifications = yield* Notifications
+      const heard = notifications(EventFeed.channel).pipe(
+        Stream.runForEach((text) =>
+          Effect.sync(() => {
+            const [domainId, due] = text.split(" ")
+            if (Schema.is(DomainId)(domainId)) tell({ domainId, isDue: due === "due" })
+          })
+        ),
         Effect.catchCause((cause) => Effect.logDebug("The database is not listened to; it is tried again", cause))
       )
       yield* Effect.forkScoped(Effect.repeat(heard, Schedule.spaced("5 seconds")))
+
       return EventFeed.of({
-        announce: (domainId, { isDue }) => Effect.asVoid(PubSub.publish(feed, { domainId, isDue })),
-        announcements,
+        announce: (domainId, { isDue }) => Effect.sync(() => tell({ domainId, isDue })),
+        listen,
         occasions: (domainId) =>
           Stream.merge(
-            Stream.filter(announcements, (announced) => announced.domainId === domainId),
-            Stream.fromSchedule(Schedule.spaced("1 second"))
-          ).pipe(
-            Stream.map(() => undefined),
-            Stream.prepend([undefined]),
-            Stream.buffer({ capacity: 1, strategy: "sliding" })
-          )
+            // Who is slow misses announcements, not events: it looks at the table after each.
+            Stream.callback<void>(
+              (queue) =>
+                listen((announced) => {
+                  if (announced.domainId === domainId) Queue.offerUnsafe(queue, undefined)
+                }),
+              { bufferSize: 1, strategy: "sliding" }
+            ),
+            Stream.map(Stream.fromSchedule(Schedule.spaced("1 second")), () => undefined)
+          ).pipe(Stream.prepend([undefined]), Stream.buffer({ capacity: 1, strategy: "sliding" }))
       })
     })
   )
