@@ -10,8 +10,8 @@ interface Job {
 
 /**
  * Writes files, each whole and synced under a name that is new, or none. A thread
- * of its own makes the calls one after the other: each of them is short, and
- * passing them to a pool costs the process more than the calls themselves.
+ * of its own makes the calls: passing each of them to a pool costs more than the
+ * call, and they are many for a file.
  */
 export const make = Effect.gen(function* () {
   const jobs = new Map<number, Job>()

@@ -1,5 +1,6 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, writevSync } from "node:fs"
+import { closeSync, fsync, fsyncSync, mkdirSync, open, openSync, rmSync, writevSync } from "node:fs"
 import { dirname } from "node:path"
+import { promisify } from "node:util"
 import { parentPort } from "node:worker_threads"
 
 /** A file to be written, which must not be there yet. */
@@ -20,7 +21,6 @@ export interface FileCalls {
   readonly open: (file: string) => number
   /** Writes some of it, and returns how many bytes. */
   readonly write: (descriptor: number, content: ReadonlyArray<Uint8Array>) => number
-  readonly sync: (descriptor: number) => void
   readonly close: (descriptor: number) => void
   readonly remove: (file: string) => void
 }
@@ -28,23 +28,24 @@ export interface FileCalls {
 export const calls: FileCalls = {
   open: (file) => openSync(file, "wx", 0o600),
   write: writevSync,
-  sync: fsyncSync,
   close: closeSync,
   remove: (file) => rmSync(file, { force: true })
 }
 
-/** Writes a file, whole and synced, or leaves none. Throws what the file system says. */
-export const writeFile = ({ close, open, remove, sync, write }: FileCalls, { content, file }: WriteTask): void => {
+/** Writes a new file whole, or leaves none, and returns its descriptor. Throws what the file system says. */
+export const writeFile = ({ close, open, remove, write }: FileCalls, { content, file }: WriteTask): number => {
   const descriptor = open(file)
   let isWhole = false
   try {
     let left = content.filter(({ byteLength }) => byteLength > 0)
     while (left.length > 0) left = behind(left, write(descriptor, left))
-    sync(descriptor)
     isWhole = true
+    return descriptor
   } finally {
-    close(descriptor)
-    if (!isWhole) remove(file)
+    if (!isWhole) {
+      close(descriptor)
+      remove(file)
+    }
   }
 }
 
@@ -58,6 +59,8 @@ const behind = (pieces: ReadonlyArray<Uint8Array>, bytes: number): Array<Uint8Ar
   })
 }
 
+const isMissing = (error: unknown) => error instanceof Error && "code" in error && error.code === "ENOENT"
+
 const syncFolder = (folder: string): void => {
   const descriptor = openSync(folder, "r")
   try {
@@ -67,50 +70,70 @@ const syncFolder = (folder: string): void => {
   }
 }
 
-const isMissing = (error: unknown) => error instanceof Error && "code" in error && error.code === "ENOENT"
-
-/** The error of what was tried, or undefined. */
-const errorOf = (attempt: () => void): unknown => {
+/** In a folder that may have to be made. */
+const written = (task: WriteTask): number => {
   try {
-    attempt()
-    return undefined
+    return writeFile(calls, task)
   } catch (error) {
-    return error
-  }
-}
-
-const written = (task: WriteTask): unknown => {
-  const error = errorOf(() => writeFile(calls, task))
-  if (!isMissing(error)) return error
-  const folder = dirname(task.file)
-  return errorOf(() => {
+    if (!isMissing(error)) throw error
+    const folder = dirname(task.file)
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     syncFolder(dirname(folder))
-    writeFile(calls, task)
-  })
+    return writeFile(calls, task)
+  }
 }
 
-/** Files that came in the same turn share the syncing of their folders, which is what makes new names last. */
+/** Syncs what is open and closes it. */
+const synced = async (descriptor: number): Promise<void> => {
+  try {
+    await promisify(fsync)(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/**
+ * Files that came in the same turn are synced together, each beside its folder, which is
+ * what makes a new name last: the file system makes one commit of what it is asked at once.
+ */
 const serve = (port: NonNullable<typeof parentPort>) => {
-  let turn: Array<{ readonly task: WriteTask; readonly error: unknown }> = []
+  let turn: Array<{ readonly id: number; readonly file: string; readonly descriptor: number }> = []
+  let told: Array<Written> = []
+
+  const tell = (result: Written) => {
+    if (told.length === 0) {
+      setImmediate(() => {
+        port.postMessage(told)
+        told = []
+      })
+    }
+    told.push(result)
+  }
   const endTurn = () => {
-    const synced = new Map<string, unknown>()
-    const told = turn.map(({ error, task: { file, id } }): Written => {
-      if (error !== undefined) return { id, error }
-      const folder = dirname(file)
-      if (!synced.has(folder))
-        synced.set(
-          folder,
-          errorOf(() => syncFolder(folder))
-        )
-      return { id, error: synced.get(folder) }
-    })
+    const files = turn
     turn = []
-    port.postMessage(told)
+    const folders = new Map<string, Promise<void>>()
+    for (const { descriptor, file, id } of files) {
+      const folder = dirname(file)
+      const folderSynced = folders.get(folder) ?? promisify(open)(folder, "r").then(synced)
+      folders.set(folder, folderSynced)
+      Promise.all([synced(descriptor), folderSynced]).then(
+        () => tell({ id, error: undefined }),
+        (error) => {
+          calls.remove(file)
+          tell({ id, error })
+        }
+      )
+    }
   }
   port.on("message", (task: WriteTask) => {
-    if (turn.length === 0) setImmediate(endTurn)
-    turn.push({ task, error: written(task) })
+    try {
+      const descriptor = written(task)
+      if (turn.length === 0) setImmediate(endTurn)
+      turn.push({ id: task.id, file: task.file, descriptor })
+    } catch (error) {
+      tell({ id: task.id, error })
+    }
   })
 }
 

@@ -157,7 +157,7 @@ describe("RawStore in files", () => {
       assert.throws(() => FileWriterThread.writeFile(smallDisk, { id: 1, file, content }), /ENOSPC/)
       assert.isFalse(yield* fs.exists(file))
       room = 100
-      FileWriterThread.writeFile(smallDisk, { id: 2, file, content })
+      FileWriterThread.calls.close(FileWriterThread.writeFile(smallDisk, { id: 2, file, content }))
       assert.strictEqual(yield* fs.readFileString(file), "fits at last")
     })
   )
