@@ -13,7 +13,7 @@ const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta
 const Healthcheck = Schema.Struct({ test: Schema.Array(Schema.String), interval: Schema.String })
 const Disabled = Schema.Struct({ disable: Schema.Literal(true) })
 const Healthy = Schema.Struct({ condition: Schema.Literal("service_healthy") })
-const Environment = Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Number]))
+const Environment = Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Finite]))
 
 const inlet = {
   build: Schema.Literal("."),

@@ -1,5 +1,5 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Array, Effect, Layer } from "effect"
+import { Array, Effect, Layer, Redacted } from "effect"
 import { eventually } from "../Eventually.ts"
 import * as InletProcess from "../InletProcess.ts"
 import * as Mail from "../Mail.ts"
@@ -112,7 +112,7 @@ describe("A process whose bucket fails now and then", { timeout: 120_000 }, () =
     Effect.gen(function* () {
       const server = yield* S3Server.make
       const receiver = yield* WebhookReceiver.make
-      const settings = { ...(yield* InletProcess.installation), ...server.settings }
+      const settings = { ...(yield* InletProcess.installation), ...server.settings, LOG_LEVEL: "trace" }
       const first = yield* InletProcess.start(settings)
       const { address } = yield* first.inbox(receiver.url)
       yield* server.mishaps("put", ...Array.makeBy(30, (number) => mishaps[number % mishaps.length] ?? "slow down"))
@@ -124,6 +124,7 @@ describe("A process whose bucket fails now and then", { timeout: 120_000 }, () =
       yield* first.signal("SIGKILL")
       yield* first.ending
       assert.isAbove(answered.length, 30)
+      assert.notInclude(yield* first.output, Redacted.value(server.secretAccessKey))
 
       yield* InletProcess.start(settings)
       // What the dead one had in hand is another's after a minute.
