@@ -20,12 +20,12 @@ const optionsOf = (server: S3Server["Service"]): RawStoreS3.Options => ({
   name: server.bucket,
   accessKeyId: server.accessKeyId,
   secretAccessKey: server.secretAccessKey,
-  patience: "300 millis",
+  patience: "10 seconds",
   largest: 1_024 * 1_024
 })
 
 /** A store, and the bucket it keeps its messages in. */
-const world = Effect.fnUntraced(function* (patience: Duration.Input = "300 millis") {
+const world = Effect.fnUntraced(function* (patience: Duration.Input = "10 seconds") {
   const server = yield* S3Server.make
   const context = yield* Layer.build(RawStoreS3.layer({ ...optionsOf(server), patience }))
   return { server, raw: Context.get(context, RawStore) }
@@ -54,6 +54,9 @@ const passing: ReadonlyArray<Mishap> = [
   "half an answer"
 ]
 
+/** After these the other side has to be given up. */
+const silent: ReadonlySet<Mishap> = new Set(["hang", "half an answer"])
+
 const operations: ReadonlyArray<Operation> = ["put", "get", "remove", "removeAll", "list"]
 
 /** Each operation of the store, by what it asks of S3. */
@@ -76,12 +79,15 @@ describe("A bucket in trouble", () => {
     for (const mishap of passing) {
       it.live(`is asked again when it answers ${operation} with: ${mishap}`, () =>
         Effect.gen(function* () {
-          const { raw, server } = yield* world()
+          const { raw, server } = yield* world(silent.has(mishap) ? "1 second" : "10 seconds")
           yield* raw.put(ref(1), [message])
           const before = yield* server.asked(operation)
           yield* server.mishaps(operation, mishap)
           yield* doing(raw)[operation]
-          assert.strictEqual((yield* server.asked(operation)) - before, 2)
+          const asked = (yield* server.asked(operation)) - before
+          // On a busy machine the second try may take longer than a second, too.
+          if (silent.has(mishap)) assert.isAtLeast(asked, 2)
+          else assert.strictEqual(asked, 2)
         })
       )
     }
@@ -157,7 +163,7 @@ describe("A bucket in trouble", () => {
 
   it.live("is read no further than its largest message, and its connection is cut", () =>
     Effect.gen(function* () {
-      const { raw, server } = yield* world("5 seconds")
+      const { raw, server } = yield* world()
       yield* raw.put(ref(1), [message])
       yield* server.mishaps("get", "endless answer", "endless answer", "endless answer")
       yield* failure(raw.get(ref(1)))
@@ -167,7 +173,7 @@ describe("A bucket in trouble", () => {
 
   it.live("keeps no connection whose answer never came to its end", () =>
     Effect.gen(function* () {
-      const { raw, server } = yield* world()
+      const { raw, server } = yield* world("1 second")
       yield* raw.put(ref(1), [message])
       yield* server.mishaps("get", "hang", "half an answer", "half an answer")
       yield* failure(raw.get(ref(1)))
