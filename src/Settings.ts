@@ -213,6 +213,9 @@ export const roles = setting(
   "`http,smtp,worker`"
 )
 
+/** The secret of the bucket in docker-compose.yml, which everybody knows. */
+const trialSecret = "1".repeat(64)
+
 const databaseUrl = setting(
   "DATABASE_URL",
   PostgresUrl,
@@ -241,6 +244,36 @@ const rawDirectory = setting(
   Config.map(dataDirectory, (folder) => `${folder}/raw`),
   "folder of the raw messages; several processes share one",
   "`<DATA_DIR>/raw`"
+)
+const rawStoreKind = setting(
+  "RAW_STORE",
+  Schema.Literals(["file", "s3"]),
+  "file",
+  "where raw messages are kept: `file` in `RAW_DIR`, `s3` in a bucket"
+)
+const s3Endpoint = setting("S3_ENDPOINT", HttpUrl, undefined, "URL of the S3 store, without the bucket")
+const s3Region = setting("S3_REGION", Schema.NonEmptyString, undefined, "region of the bucket, as its store names it")
+const s3Bucket = setting(
+  "S3_BUCKET",
+  Schema.NonEmptyString,
+  undefined,
+  "bucket of the raw messages, which has to exist"
+)
+const s3AccessKeyId = setting("S3_ACCESS_KEY_ID", Schema.NonEmptyString, undefined, "id of the key to that bucket")
+const s3SecretAccessKey = setting("S3_SECRET_ACCESS_KEY", Secret, undefined, "secret of that key").pipe(
+  Config.flatMap((secret) =>
+    secret !== undefined && Redacted.value(secret) === trialSecret
+      ? inProduction(
+          Config.fail(
+            new ConfigProvider.SourceError({
+              message:
+                "S3_SECRET_ACCESS_KEY: This secret is the one that docker-compose.yml has for trying out; production needs another"
+            })
+          ),
+          Config.succeed(secret)
+        )
+      : Config.succeed(secret)
+  )
 )
 const publicUrl = setting(
   "SERVICE_PUBLIC_URL",
@@ -534,7 +567,15 @@ export const smtp = Config.all({
 
 export const database = Config.all({ url: databaseUrl, dataDirectory })
 
-export const rawStore = Config.all({ folder: rawDirectory })
+export const rawStore = Config.all({ kind: rawStoreKind, folder: rawDirectory, messageBytes })
+
+export const bucket = Config.all({
+  endpoint: s3Endpoint,
+  region: s3Region,
+  name: s3Bucket,
+  accessKeyId: s3AccessKeyId,
+  secretAccessKey: s3SecretAccessKey
+})
 
 export const platform = Config.all({ domain: platformDomain, mxHost })
 
@@ -606,6 +647,7 @@ export const all = Config.all({
   smtp,
   database,
   rawStore,
+  bucket,
   platform,
   dns,
   secrets,

@@ -31,6 +31,7 @@ const program: Effect.Effect<never, "refused"> = Settings.all.pipe(
     FolderTaken: ({ message }) => refuse(`DATA_DIR: ${message}`),
     WrongSecretsKey: ({ message }) => refuse(message),
     Unconfigured: ({ message }) => refuse(message),
+    BucketUnusable: ({ message }) => refuse(message),
     TlsUnusable: ({ message }) => refuse(message),
     NetAddressError: (error) => refuse(`DNS_SERVERS: ${messageOf(error)}`),
     ServeError: ({ cause }) => refuse(ListenError.explain({ host: "HTTP_HOST", port: "HTTP_PORT" }, cause)),

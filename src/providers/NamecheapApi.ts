@@ -1,7 +1,8 @@
-import { Effect, Option, Redacted, Schema, SchemaGetter, Stream } from "effect"
-import { Xml } from "effect/encoding"
+import { Effect, Redacted, Schema, SchemaGetter } from "effect"
+import type { Xml } from "effect/encoding"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { exchange, inTrouble, inWords, refused, safeToRepeat, unavailable, unclear } from "./VendorCall.ts"
+import { at, parse, textOf } from "./VendorXml.ts"
 
 export interface Credentials {
   readonly apiUrl: string
@@ -40,7 +41,7 @@ export const make = Effect.fnUntraced(function* ({ apiKey, apiUrl, apiUser, clie
       )
     )
     if (inTrouble(status)) return yield* unavailable(`it answered with HTTP status ${status}`)
-    const root = yield* parse(body)
+    const root = yield* parse(body, "ApiResponse", notUnderstood)
     const { Status } = yield* attributes(Envelope)(root)
     if (Status === "OK") return yield* only(root, "CommandResponse")
 
@@ -72,25 +73,6 @@ export const Flag = Schema.String.pipe(
 
 const notUnderstood = () => unclear("its answer can't be understood")
 
-const parse = (body: string) =>
-  Stream.make(body).pipe(
-    Stream.pipeThroughChannel(Xml.decodeString({ maxDepth: 32 })),
-    Stream.pipeThroughChannel(Xml.elements(["ApiResponse"])),
-    Stream.runHead,
-    Effect.flatMap(Option.match({ onNone: () => Effect.fail(notUnderstood()), onSome: Effect.succeed })),
-    Effect.mapError(notUnderstood)
-  )
-
-/** The elements at a path below `element`. */
-export const at = (element: Xml.Element, ...path: ReadonlyArray<string>): ReadonlyArray<Xml.Element> =>
-  path.reduce<ReadonlyArray<Xml.Element>>(
-    (parents, name) =>
-      parents.flatMap(({ children }) =>
-        children.flatMap((child) => (typeof child !== "string" && child.name === name ? [child] : []))
-      ),
-    [element]
-  )
-
 /** The first element at a path, which has to be there. */
 export const only = (element: Xml.Element, ...path: ReadonlyArray<string>) => {
   const [first] = at(element, ...path)
@@ -102,5 +84,3 @@ export const attributes = <A, I>(schema: Schema.Codec<A, I>) => {
   const decode = Schema.decodeUnknownEffect(schema)
   return (element: Xml.Element) => decode({ ...element.attributes }).pipe(Effect.mapError(notUnderstood))
 }
-
-const textOf = ({ children }: Xml.Element) => children.filter((child) => typeof child === "string").join("")

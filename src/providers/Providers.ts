@@ -1,5 +1,5 @@
 import { NodeHttpClient, NodeServices } from "@effect/platform-node"
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, type PlatformError, Schema } from "effect"
 import type { RegistrarName } from "../model/Order.ts"
 import * as Settings from "../Settings.ts"
 import * as BillingMock from "./BillingMock.ts"
@@ -7,6 +7,7 @@ import * as BillingStripe from "./BillingStripe.ts"
 import { DnsHost } from "./DnsHost.ts"
 import * as MockZone from "./MockZone.ts"
 import { RawStore } from "./RawStore.ts"
+import * as RawStoreS3 from "./RawStoreS3.ts"
 import { Registrar } from "./Registrar.ts"
 import * as RegistrarMock from "./RegistrarMock.ts"
 import * as RegistrarNamecheap from "./RegistrarNamecheap.ts"
@@ -35,12 +36,40 @@ const whole = <const A extends Record<string, unknown>>(settings: A) => {
       )
 }
 
+const mebibyte = 1_024 * 1_024
+
+const bucket = Effect.gen(function* () {
+  const { accessKeyId, endpoint, name, region, secretAccessKey } = yield* Settings.bucket
+  const { messageBytes } = yield* Settings.rawStore
+  const given = yield* whole({
+    RAW_STORE: "s3",
+    S3_ENDPOINT: endpoint,
+    S3_REGION: region,
+    S3_BUCKET: name,
+    S3_ACCESS_KEY_ID: accessKeyId,
+    S3_SECRET_ACCESS_KEY: secretAccessKey
+  })
+  return RawStoreS3.layer({
+    endpoint: given.S3_ENDPOINT,
+    region: given.S3_REGION,
+    name: given.S3_BUCKET,
+    accessKeyId: given.S3_ACCESS_KEY_ID,
+    secretAccessKey: given.S3_SECRET_ACCESS_KEY,
+    // Half of what a sender waits for: what hangs once is asked again in that time.
+    patience: "4 seconds",
+    // The limit of messages may once have been higher.
+    largest: Math.max(messageBytes, 64 * mebibyte) + mebibyte
+  })
+})
+
 const rawStore = Layer.unwrap(
   Effect.gen(function* () {
-    const { folder } = yield* Settings.rawStore
-    return RawStore.layerFile(folder)
+    const { folder, kind } = yield* Settings.rawStore
+    const store: Layer.Layer<RawStore, PlatformError.PlatformError | RawStoreS3.BucketUnusable> =
+      kind === "s3" ? yield* bucket : RawStore.layerFile(folder).pipe(Layer.provide(NodeServices.layer))
+    return store
   })
-).pipe(Layer.provide(NodeServices.layer))
+)
 
 const billing = Layer.unwrap(
   Effect.gen(function* () {

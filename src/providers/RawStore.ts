@@ -108,4 +108,4 @@ export class RawStore extends Context.Service<
 
 const failed = (cause: unknown) => new RawStoreError({ cause })
 
-const missing = () => new NotFound({ message: "The raw message is no longer kept" })
+export const missing = () => new NotFound({ message: "The raw message is no longer kept" })

@@ -5,6 +5,7 @@ import { DnsHost, type ZoneRecord } from "./DnsHost.ts"
 import * as NamecheapApi from "./NamecheapApi.ts"
 import { Registrar } from "./Registrar.ts"
 import * as VendorCall from "./VendorCall.ts"
+import * as VendorXml from "./VendorXml.ts"
 
 /** Whose name the registry writes down. The phone number is of the form +NNN.NNNNNNNNNN. */
 export interface Contact {
@@ -46,12 +47,12 @@ export const layer = (options: Options) =>
               ActionName: "REGISTER",
               ProductName: tld
             })
-            const products = NamecheapApi.at(answer, "UserGetPricingResult", "ProductType", "ProductCategory")
+            const products = VendorXml.at(answer, "UserGetPricingResult", "ProductType", "ProductCategory")
               .filter(({ attributes }) => attributes.Name?.toLowerCase() === "register")
-              .flatMap((category) => NamecheapApi.at(category, "Product"))
+              .flatMap((category) => VendorXml.at(category, "Product"))
               .filter(({ attributes }) => attributes.Name?.toLowerCase() === tld)
             const rows = yield* Effect.forEach(
-              products.flatMap((product) => NamecheapApi.at(product, "Price")),
+              products.flatMap((product) => VendorXml.at(product, "Price")),
               NamecheapApi.attributes(Price)
             )
             return rows.flatMap(centsForAYear)[0] ?? null
@@ -86,7 +87,7 @@ export const layer = (options: Options) =>
           { concurrency: 2 }
         )
         const checks = yield* Effect.forEach(
-          answers.flatMap((answer) => NamecheapApi.at(answer, "DomainCheckResult")),
+          answers.flatMap((answer) => VendorXml.at(answer, "DomainCheckResult")),
           NamecheapApi.attributes(Check)
         )
         return new Set(checks.filter(isOrdinary).map(({ Domain }) => Domain.toLowerCase()))

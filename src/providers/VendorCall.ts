@@ -33,7 +33,8 @@ export const exchange = (client: HttpClient.HttpClient, request: HttpClientReque
     Effect.mapError((error) => unavailable(`no answer (${reasonOf(error)})`))
   )
 
-const reasonOf = ({ reason }: HttpClientError.HttpClientError): string => {
+/** The code of the error below, which says more than the words of the client. */
+export const reasonOf = ({ reason }: HttpClientError.HttpClientError): string => {
   const cause = "cause" in reason ? reason.cause : undefined
   return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : reason._tag
 }

@@ -69,6 +69,16 @@ const wrong: Readonly<Record<string, readonly [env: Record<string, string | unde
   ]
 }
 
+/** One where nobody answers. */
+const bucket = {
+  RAW_STORE: "s3",
+  S3_ENDPOINT: "http://127.0.0.1:9",
+  S3_REGION: "here-1",
+  S3_BUCKET: "mail",
+  S3_ACCESS_KEY_ID: "GK0",
+  S3_SECRET_ACCESS_KEY: "secret"
+}
+
 /** The same way, asked of `Settings` alone. */
 const explained = {
   "SMTP_PORT=65536": "SMTP_PORT: Expected a port number from 0 to 65535",
@@ -157,6 +167,20 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
         )
         assert.strictEqual(_tag, "TlsUnusable")
         assert.match(message, /^SMTP_TLS_CERT: Expected a PEM certificate \([^\n]+\)$/)
+      })
+    )
+
+    it.effect("a bucket without its key, and one where nobody answers", () =>
+      Effect.gen(function* () {
+        const env = { ...bucket, DATA_DIR: (yield* Folder).path }
+        assert.deepStrictEqual(
+          yield* refusal({ ...env, S3_ACCESS_KEY_ID: undefined, S3_SECRET_ACCESS_KEY: undefined }),
+          refuses("S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY: Missing beside RAW_STORE, S3_ENDPOINT, S3_REGION, S3_BUCKET")
+        )
+        assert.deepStrictEqual(
+          yield* refusal(env),
+          refuses("S3_ENDPOINT: Asked at http://127.0.0.1:9: no answer (ECONNREFUSED)")
+        )
       })
     )
 

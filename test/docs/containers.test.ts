@@ -1,29 +1,58 @@
 import { readFileSync } from "node:fs"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Console, Effect, Schema } from "effect"
-import { Yaml } from "effect/encoding"
+import { type Config, ConfigProvider, Console, Effect, Schema } from "effect"
+import { Toml, Yaml } from "effect/encoding"
+import * as AddressRange from "../../src/model/AddressRange.ts"
 import * as Settings from "../../src/Settings.ts"
+import * as Haproxy from "../Haproxy.ts"
 import * as Program from "../Program.ts"
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")
 
 const Healthcheck = Schema.Struct({ test: Schema.Array(Schema.String), interval: Schema.String })
+const Disabled = Schema.Struct({ disable: Schema.Literal(true) })
+const Healthy = Schema.Struct({ condition: Schema.Literal("service_healthy") })
+const Environment = Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Finite]))
+
+const inlet = {
+  build: Schema.Literal("."),
+  depends_on: Schema.Struct({ postgres: Healthy, garage: Healthy }),
+  environment: Environment,
+  volumes: Schema.Array(Schema.String),
+  stop_grace_period: Schema.String
+}
+
+/** One role of the scaled service: twice, and only when asked for. */
+const Role = Schema.Struct({
+  ...inlet,
+  profiles: Schema.Tuple([Schema.Literal("scaled")]),
+  deploy: Schema.Struct({ replicas: Schema.Literal(2) }),
+  healthcheck: Schema.Union([Healthcheck, Disabled])
+})
 
 const Compose = Schema.Struct({
   services: Schema.Struct({
-    inlet: Schema.Struct({
-      build: Schema.String,
-      depends_on: Schema.Struct({ postgres: Schema.Struct({ condition: Schema.Literal("service_healthy") }) }),
-      environment: Schema.Record(Schema.String, Schema.String),
+    inlet: Schema.Struct({ ...inlet, ports: Schema.Array(Schema.String), healthcheck: Healthcheck }),
+    smtp: Role,
+    http: Role,
+    worker: Role,
+    balancer: Schema.Struct({
+      image: Schema.String,
+      profiles: Schema.Tuple([Schema.Literal("scaled")]),
       ports: Schema.Array(Schema.String),
-      volumes: Schema.Array(Schema.String),
-      healthcheck: Healthcheck,
-      stop_grace_period: Schema.String
+      volumes: Schema.Array(Schema.String)
     }),
     postgres: Schema.Struct({
       image: Schema.String,
-      environment: Schema.Record(Schema.String, Schema.String),
+      environment: Environment,
+      volumes: Schema.Array(Schema.String),
+      healthcheck: Healthcheck
+    }),
+    garage: Schema.Struct({
+      image: Schema.String,
+      command: Schema.Array(Schema.String),
+      environment: Environment,
       volumes: Schema.Array(Schema.String),
       healthcheck: Healthcheck
     })
@@ -31,12 +60,26 @@ const Compose = Schema.Struct({
   volumes: Schema.Record(Schema.String, Schema.Null)
 })
 
-describe("docker-compose.yml", () => {
-  const compose = Effect.suspend(() => Schema.decodeUnknownEffect(Compose)(Yaml.parse(read("docker-compose.yml"))))
+const compose = Effect.suspend(() => Schema.decodeUnknownEffect(Compose)(Yaml.parse(read("docker-compose.yml"))))
 
-  it.effect("starts the service beside PostgreSQL 17, once that is healthy", () =>
+const garageToml = Effect.suspend(() => Effect.fromResult(Toml.parse(read("deploy/garage.toml"))))
+
+/** The environment that a container gets when nothing is set outside: `${NAME:-fallback}` is its fallback. */
+const unset = (environment: typeof Environment.Type): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(environment)
+      .map(([name, value]) => [name, `${value}`.replace(/\$\{\w+:-([^}]*)\}/g, "$1")] as const)
+      .filter(([, value]) => value !== "")
+  )
+
+/** Settings as a container of this environment reads them. */
+const given = <A>(config: Config.Config<A>, environment: typeof Environment.Type) =>
+  Effect.provideService(config, ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: unset(environment) }))
+
+describe("docker-compose.yml", () => {
+  it.effect("starts the service beside PostgreSQL 17 and an S3 store, once they are healthy", () =>
     Effect.gen(function* () {
-      const { inlet, postgres } = (yield* compose).services
+      const { garage, inlet, postgres } = (yield* compose).services
       assert.strictEqual(postgres.image, "postgres:17")
       assert.include(postgres.healthcheck.test.join(" "), "pg_isready")
       assert.include(inlet.healthcheck.test.join(" "), "/ready")
@@ -45,23 +88,90 @@ describe("docker-compose.yml", () => {
         inlet.environment.DATABASE_URL,
         `postgres://${POSTGRES_USER}:${POSTGRES_PASSWORD}@postgres:5432/${POSTGRES_DB}`
       )
+      assert.match(garage.image, /^dxflrs\/garage:v2\.[3-9]\.\d+$/)
+      assert.deepStrictEqual(garage.command, ["/garage", "server", "--single-node", "--default-bucket"])
+      assert.include(garage.healthcheck.test.join(" "), `bucket info ${garage.environment.GARAGE_DEFAULT_BUCKET}`)
     })
   )
 
-  it.effect("keeps what both write in named volumes, and opens its ports to this machine alone", () =>
+  it.effect("gives the service the bucket and the key that the store makes, in the store's region", () =>
+    Effect.gen(function* () {
+      const { garage, inlet } = (yield* compose).services
+      const { kind } = yield* given(Settings.rawStore, inlet.environment)
+      const bucket = yield* given(Settings.bucket, inlet.environment)
+      assert.strictEqual(kind, "s3")
+      assert.deepInclude(yield* garageToml, { s3_api: { s3_region: bucket.region, api_bind_addr: "0.0.0.0:3900" } })
+      assert.strictEqual(bucket.endpoint, "http://garage:3900")
+      assert.strictEqual(bucket.name, garage.environment.GARAGE_DEFAULT_BUCKET)
+      const { S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY } = inlet.environment
+      assert.strictEqual(S3_ACCESS_KEY_ID, garage.environment.GARAGE_DEFAULT_ACCESS_KEY)
+      assert.strictEqual(S3_SECRET_ACCESS_KEY, garage.environment.GARAGE_DEFAULT_SECRET_KEY)
+      // The forms that Garage gives to its own.
+      const { GARAGE_DEFAULT_ACCESS_KEY, GARAGE_DEFAULT_SECRET_KEY, GARAGE_RPC_SECRET } = unset(garage.environment)
+      assert.match(GARAGE_DEFAULT_ACCESS_KEY ?? "", /^GK[0-9a-f]{24}$/)
+      assert.match(GARAGE_DEFAULT_SECRET_KEY ?? "", /^[0-9a-f]{64}$/)
+      assert.match(GARAGE_RPC_SECRET ?? "", /^[0-9a-f]{64}$/)
+      assert.include(garage.volumes, "./deploy/garage.toml:/etc/garage.toml:ro")
+    })
+  )
+
+  it.effect("has a secret for trying out that production refuses", () =>
+    Effect.gen(function* () {
+      const { environment } = (yield* compose).services.inlet
+      const error = yield* Effect.flip(given(Settings.bucket, { ...environment, NODE_ENV: "production" }))
+      assert.match(Settings.explain(error), /^S3_SECRET_ACCESS_KEY: This secret is the one that docker-compose.yml has/)
+    })
+  )
+
+  it.effect("keeps what all of them write in named volumes, and opens its ports to this machine alone", () =>
     Effect.gen(function* () {
       const { services, volumes } = yield* compose
       assert.deepStrictEqual(services.inlet.volumes, ["inlet-data:/data"])
       assert.deepStrictEqual(services.postgres.volumes, ["postgres-data:/var/lib/postgresql/data"])
-      assert.deepStrictEqual(Object.keys(volumes), ["inlet-data", "postgres-data"])
+      const { data_dir, metadata_dir } = yield* garageToml
+      assert.includeMembers([...services.garage.volumes], [`garage-meta:${metadata_dir}`, `garage-data:${data_dir}`])
+      assert.deepStrictEqual(Object.keys(volumes), ["inlet-data", "postgres-data", "garage-meta", "garage-data"])
       assert.deepStrictEqual(services.inlet.ports, ["127.0.0.1:3000:3000", "127.0.0.1:2525:2525"])
+    })
+  )
+
+  it.effect("scaled, runs each role twice, and opens the balancer's ports in the place of the service's", () =>
+    Effect.gen(function* () {
+      const { balancer, http, inlet, smtp, worker } = (yield* compose).services
+      const roles = yield* Effect.forEach([smtp, http, worker], ({ environment }) => given(Settings.roles, environment))
+      assert.deepStrictEqual(roles, [["smtp"], ["http"], ["worker"]])
+      for (const { environment, volumes } of [smtp, http, worker]) {
+        // One database, one bucket, and one folder for the secrets that development makes.
+        const { ROLES: _role, SMTP_PORT: _port, SMTP_PROXY_FROM: _from, TRUST_PROXY: _hops, ...shared } = environment
+        assert.deepStrictEqual(shared, inlet.environment)
+        assert.deepStrictEqual(volumes, inlet.volumes)
+      }
+      assert.deepStrictEqual(balancer.ports, inlet.ports)
+      assert.deepStrictEqual(balancer.volumes, ["./deploy/haproxy.cfg:/usr/local/etc/haproxy/haproxy.cfg:ro"])
+    })
+  )
+
+  it.effect("scaled, believes the balancer and nobody beyond it", () =>
+    Effect.gen(function* () {
+      const { http, smtp } = (yield* compose).services
+      const { port, proxyFrom } = yield* given(Settings.smtp, smtp.environment)
+      const isBalancer = AddressRange.contains(proxyFrom)
+      for (const address of ["172.18.0.5", "192.168.16.3", "10.0.9.2"]) assert.isTrue(isBalancer(address))
+      for (const address of ["203.0.113.7", "127.0.0.1", "2001:db8::1"]) assert.isFalse(isBalancer(address))
+      assert.include(Haproxy.configuration, `smtp:${port}`)
+      assert.strictEqual((yield* given(Settings.clients, http.environment)).trustProxy, 1)
+      assert.include(Haproxy.configuration, `http:${(yield* given(Settings.http, http.environment)).port}`)
     })
   )
 
   it.effect("names settings that exist", () =>
     Effect.gen(function* () {
       const known = Settings.documented.map(({ name }) => name)
-      for (const name of Object.keys((yield* compose).services.inlet.environment)) assert.include(known, name)
+      const { http, inlet, smtp, worker } = (yield* compose).services
+      for (const { environment } of [inlet, smtp, http, worker]) {
+        for (const name of Object.keys(environment)) assert.include(known, name)
+        yield* given(Settings.all, environment)
+      }
     })
   )
 
@@ -69,8 +179,18 @@ describe("docker-compose.yml", () => {
     Effect.gen(function* () {
       const { code } = yield* Program.run("sh", ["-c", "docker compose version"])
       if (code !== 0) return yield* Console.warn("docker compose is not here: docker-compose.yml was read by us alone")
-      const checked = yield* Program.run("docker", ["compose", "--file", "docker-compose.yml", "config", "--quiet"])
-      assert.deepStrictEqual(checked, { code: 0, stdout: "", stderr: "" })
+      const args = ["compose", "--file", "docker-compose.yml", "--profile", "scaled", "config", "--quiet"]
+      assert.deepStrictEqual(yield* Program.run("docker", args), { code: 0, stdout: "", stderr: "" })
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+})
+
+describe("deploy/haproxy.cfg", () => {
+  it.live("is valid to HAProxy itself", () =>
+    Effect.gen(function* () {
+      const { code, stderr } = yield* Program.run(...Haproxy.command("-c", "-f", "deploy/haproxy.cfg"))
+      assert.strictEqual(stderr, "")
+      assert.strictEqual(code, 0)
     }).pipe(Effect.provide(NodeServices.layer))
   )
 })

@@ -5,7 +5,9 @@ import { DomainId } from "../../src/model/Domain.ts"
 import { InboundEmailId, type RawRef, rawRef } from "../../src/model/InboundEmail.ts"
 import * as FileWriterThread from "../../src/providers/FileWriterThread.ts"
 import { RawStore } from "../../src/providers/RawStore.ts"
+import * as RawStoreS3 from "../../src/providers/RawStoreS3.ts"
 import { eventually } from "../Eventually.ts"
+import { S3Server } from "../simulators/S3Server.ts"
 
 const domain = (number: number) => DomainId.make(`01981c9e-0000-7000-8000-${`${number}`.padStart(12, "0")}`)
 const ref = (domainNumber: number, number: number): RawRef =>
@@ -113,6 +115,22 @@ const temporary = Layer.unwrap(
 )
 
 contract("RawStore in files", temporary.pipe(Layer.provide(NodeServices.layer)))
+
+const bucket = Layer.unwrap(
+  Effect.map(S3Server, ({ accessKeyId, bucket, endpoint, region, secretAccessKey }) =>
+    RawStoreS3.layer({
+      endpoint,
+      region,
+      name: bucket,
+      accessKeyId,
+      secretAccessKey,
+      patience: "5 seconds",
+      largest: 8 * 1_024 * 1_024
+    })
+  )
+)
+
+contract("RawStore in a bucket", bucket.pipe(Layer.provide(S3Server.layer)))
 
 /** A store of files in a folder of its own, over a file system with these faults. */
 const inFiles = (faults: (fs: FileSystem.FileSystem) => Partial<FileSystem.FileSystem> = () => ({})) =>

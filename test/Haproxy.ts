@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs"
+import { NodeServices } from "@effect/platform-node"
+import { Effect, FileSystem } from "effect"
+import { eventually } from "./Eventually.ts"
+import { isAnswered } from "./InletProcess.ts"
+import * as Ports from "./Ports.ts"
+import * as Program from "./Program.ts"
+
+/** A command that runs it; where Debian has it is not on everybody's path. */
+export const command = (...args: ReadonlyArray<string>) =>
+  ["sh", ["-c", 'PATH=$PATH:/usr/sbin exec haproxy "$@"', "haproxy", ...args]] as const
+
+/** The configuration as it is in the repository. */
+export const configuration = readFileSync(new URL("../deploy/haproxy.cfg", import.meta.url), "utf8")
+
+/** A line of the configuration, which has to be there. */
+const replaced = (text: string, line: RegExp, by: string) => {
+  if (!line.test(text)) throw new Error(`No line in deploy/haproxy.cfg is ${line}`)
+  return text.replace(line, by)
+}
+
+/** Servers instead of the containers of a service. */
+const servers = (name: string, ports: ReadonlyArray<number>) =>
+  ports.map((port, index) => `    server ${name}-${index + 1} 127.0.0.1:${port}`).join("\n")
+
+/** HAProxy with the repository's configuration, in front of these ports of this machine instead of containers. */
+export const start = Effect.fnUntraced(
+  function* ({ http, smtp }: { readonly http: ReadonlyArray<number>; readonly smtp: ReadonlyArray<number> }) {
+    const fs = yield* FileSystem.FileSystem
+    const smtpPort = yield* Ports.free
+    const httpPort = yield* Ports.free
+    const file = yield* fs.makeTempFileScoped({ prefix: "inlet-haproxy-" })
+    const changes: ReadonlyArray<readonly [line: RegExp, by: string]> = [
+      [/^ {4}bind :2525$/m, `    bind 127.0.0.1:${smtpPort}`],
+      [/^ {4}bind :3000$/m, `    bind 127.0.0.1:${httpPort}`],
+      [/^ {4}server-template smtp- \d+ smtp:2525$/m, servers("smtp", smtp)],
+      [/^ {4}server-template http- \d+ http:3000$/m, servers("http", http)]
+    ]
+    yield* fs.writeFileString(
+      file,
+      changes.reduce((text, [line, by]) => replaced(text, line, by), configuration)
+    )
+    const program = yield* Program.start(...command("-db", "-f", file))
+    yield* eventually(isAnswered(smtpPort), (yes) => yes)
+    yield* eventually(isAnswered(httpPort), (yes) => yes)
+    return { smtpPort, url: `http://127.0.0.1:${httpPort}`, printed: program.printed }
+  },
+  Effect.provide(NodeServices.layer),
+  Effect.orDie
+)

@@ -1,0 +1,141 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Array, Effect, Layer, Redacted } from "effect"
+import { eventually } from "../Eventually.ts"
+import * as InletProcess from "../InletProcess.ts"
+import * as Mail from "../Mail.ts"
+import * as Mailbox from "../Mailbox.ts"
+import { type Mishap, S3Server } from "../simulators/S3Server.ts"
+import { TestInlet } from "../TestInlet.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+
+const InBucket = Layer.unwrap(Effect.map(S3Server, ({ settings }) => TestInlet.layer(settings))).pipe(
+  Layer.provideMerge(S3Server.layer)
+)
+
+const message = (number: number) =>
+  `Message-ID: <${number}@sender.example>\r\nSubject: mail ${number}\r\n\r\nIn a bucket.\r\n`
+
+layer(Layer.merge(InBucket, WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
+  "With RAW_STORE=s3",
+  (it) => {
+    it.effect("a mail is in the bucket when it is answered 250, goes to the webhook, and is read back by the API", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const server = yield* S3Server
+        const receiver = yield* WebhookReceiver
+        const inbox = yield* inlet.inbox(receiver.url)
+        assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message(1)), /^250 /)
+        const [key = "", ...others] = (yield* server.keys).filter((key) => key.includes(inbox.domainId))
+        assert.deepStrictEqual(others, [])
+        assert.isTrue((yield* server.bytes(key))?.toString().endsWith(message(1)))
+
+        const { event } = yield* receiver.next
+        assert.strictEqual(event.subject, "mail 1")
+        const raw = yield* Mailbox.raw(inbox, event.event_id)
+        assert.isTrue(raw.endsWith(message(1)))
+        // Passed on as it was handed over, and never read back on its way.
+        assert.strictEqual(yield* server.asked("get"), 1)
+      })
+    )
+
+    for (const mishap of [
+      "internal error",
+      "hang",
+      "login page",
+      "cut request",
+      "damaged request"
+    ] satisfies Array<Mishap>) {
+      it.effect(`a mail is answered 451 while the bucket fails (${mishap}), keeps nothing, and is taken after it`, () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const server = yield* S3Server
+          const receiver = yield* WebhookReceiver
+          const inbox = yield* inlet.inbox(receiver.url)
+          yield* server.always(mishap)
+          assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message(2)), /^451 4\.3\.0 /)
+          yield* server.always(undefined)
+          assert.deepStrictEqual(yield* Mailbox.events(inbox), [])
+          assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message(2)), /^250 /)
+          assert.strictEqual((yield* receiver.next).event.subject, "mail 2")
+          assert.lengthOf(yield* Mailbox.events(inbox), 1)
+        }).pipe(Effect.ensuring(S3Server.use((server) => server.always(undefined))))
+      )
+    }
+
+    it.effect("a mail whose bucket hangs once is answered 250 by the second try", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const server = yield* S3Server
+        const inbox = yield* inlet.inbox()
+        yield* server.mishaps("put", "hang")
+        assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message(3)), /^250 /)
+      })
+    )
+
+    it.effect("a message that can't be read is 500 and not 404, and is there again when the bucket is", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const server = yield* S3Server
+        const receiver = yield* WebhookReceiver
+        const { address, domainId, key } = yield* inlet.inbox(receiver.url)
+        yield* Mailbox.deliver(inlet.smtpPort, address, message(4))
+        const { event } = yield* receiver.next
+        const raw = inlet.call("GET", `/api/domains/${domainId}/events/${event.event_id}/raw`, { key })
+        for (const mishap of ["internal error", "login page", "page not found"] as const) {
+          yield* server.always(mishap)
+          assert.strictEqual((yield* raw).status, 500)
+        }
+        yield* server.always(undefined)
+        assert.strictEqual((yield* raw).status, 200)
+      }).pipe(Effect.ensuring(S3Server.use((server) => server.always(undefined))))
+    )
+
+    it.effect("a domain that is removed takes its objects along", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const server = yield* S3Server
+        const { address, domainId, key } = yield* inlet.inbox()
+        yield* Effect.forEach(Array.range(1, 5), (number) =>
+          Mailbox.deliver(inlet.smtpPort, address, message(10 + number))
+        )
+        const mine = Effect.map(server.keys, (keys) => keys.filter((name) => name.includes(domainId)))
+        assert.lengthOf(yield* mine, 5)
+        assert.strictEqual((yield* inlet.call("DELETE", `/api/domains/${domainId}`, { key })).status, 204)
+        yield* eventually(mine, (keys) => keys.length === 0)
+      })
+    )
+  }
+)
+
+describe("A process whose bucket fails now and then", { timeout: 120_000 }, () => {
+  it.live("loses nothing of what it answered 250, through a kill -9 too", () =>
+    Effect.gen(function* () {
+      const server = yield* S3Server.make
+      const receiver = yield* WebhookReceiver.make
+      const settings = { ...(yield* InletProcess.installation), ...server.settings, LOG_LEVEL: "trace" }
+      const first = yield* InletProcess.start(settings)
+      const { address } = yield* first.inbox(receiver.url)
+      yield* server.mishaps("put", ...Array.makeBy(30, (number) => mishaps[number % mishaps.length] ?? "slow down"))
+      const answered = yield* Effect.filter(
+        Array.range(1, 60),
+        (number) => Effect.isSuccess(Mail.send(first.smtpPort, { to: address, subject: `mail ${number}` })),
+        { concurrency: 4 }
+      )
+      yield* first.signal("SIGKILL")
+      yield* first.ending
+      assert.isAbove(answered.length, 30)
+      assert.notInclude(yield* first.output, Redacted.value(server.secretAccessKey))
+
+      yield* InletProcess.start(settings)
+      // What the dead one had in hand is another's after a minute.
+      const heard = yield* eventually(
+        Effect.map(receiver.all, (all) => new Set(all.map(({ event }) => Number(/\d+/.exec(event.subject)?.[0])))),
+        (numbers) => answered.every((number) => numbers.has(number)),
+        "80 seconds"
+      )
+      assert.isAtLeast(heard.size, answered.length)
+    })
+  )
+})
+
+const mishaps: ReadonlyArray<Mishap> = ["internal error", "slow down", "cut request", "cut answer", "damaged request"]
