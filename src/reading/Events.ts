@@ -6,6 +6,7 @@ import type { Delivery, DeliveryStatus } from "../model/Delivery.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
 import { EventFeed } from "./EventFeed.ts"
+import * as TimeRange from "./TimeRange.ts"
 
 /** An event as it is listed: the payload text as it was signed, and how its delivery stands. */
 export interface ListedEvent {
@@ -75,6 +76,7 @@ export class Events extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const feed = yield* EventFeed
+      const positionsOf = TimeRange.make(sql)
 
       const positionOf = Effect.fnUntraced(function* (domainId: DomainId, eventId: string, name: string) {
         const rows = uuid.test(eventId)
@@ -95,25 +97,44 @@ export class Events extends Context.Service<
         return rows[0]?.position ?? 0n
       })
 
-      const conditions = (domainId: DomainId, { delivery, from, recipient, since, until }: Filter) => [
-        sql`events.domain_id = ${domainId}`,
-        ...(recipient === undefined ? [] : [sql`lower(events.recipient) = lower(${recipient})`]),
-        ...(from === undefined ? [] : [sql`lower(events.sender) = lower(${from})`]),
-        ...(since === undefined ? [] : [sql`events.received_at >= ${DateTime.toDateUtc(since)}`]),
-        ...(until === undefined ? [] : [sql`events.received_at <= ${DateTime.toDateUtc(until)}`]),
-        ...(delivery === undefined
-          ? []
-          : [sql`deliveries.domain_id = ${domainId}`, sql`deliveries.status = ${delivery}`])
-      ]
+      /** What is not delivered is little, and is found in the queue; everything else among the events. */
+      const tableOf = ({ delivery }: Filter) =>
+        sql.literal(delivery === undefined || delivery === "delivered" ? "events" : "deliveries")
 
-      const select = (where: ReadonlyArray<Statement.Fragment>, order: "ASC" | "DESC", limit: number) =>
+      const conditions = (domainId: DomainId, filter: Filter) => {
+        const { delivery, from, recipient, since, until } = filter
+        // They carry the addresses, so that no other dead letters are gone through.
+        const isDead = delivery === "dead"
+        const byAddress = recipient !== undefined || from !== undefined
+        return [
+          sql`${tableOf(filter)}.domain_id = ${domainId}`,
+          ...(byAddress && !isDead ? [sql`events.domain_id = ${domainId}`] : []),
+          ...(recipient === undefined
+            ? []
+            : [sql`${isDead ? sql`deliveries.recipient` : sql`lower(events.recipient)`} = lower(${recipient})`]),
+          ...(from === undefined
+            ? []
+            : [sql`${isDead ? sql`deliveries.sender` : sql`lower(events.sender)`} = lower(${from})`]),
+          ...(since === undefined ? [] : [sql`events.received_at >= ${DateTime.toDateUtc(since)}`]),
+          ...(until === undefined ? [] : [sql`events.received_at <= ${DateTime.toDateUtc(until)}`]),
+          // Not as a parameter: only of a status that it knows can PostgreSQL tell which index has it.
+          ...(delivery === undefined ? [] : [sql`deliveries.status = ${sql.literal(`'${delivery}'`)}`])
+        ]
+      }
+
+      const select = (
+        where: ReadonlyArray<Statement.Fragment>,
+        order: "ASC" | "DESC",
+        limit: number,
+        table = sql.literal("events")
+      ) =>
         Effect.map(
           sql<Row>`
             SELECT events.id, events.payload, deliveries.status, deliveries.attempts, deliveries.due_at,
               deliveries.delivered_at, deliveries.last_error
             FROM events JOIN deliveries ON deliveries.event_id = events.id
             WHERE ${sql.and(where)}
-            ORDER BY events.position ${sql.literal(order)}
+            ORDER BY ${table}.position ${sql.literal(order)}
             LIMIT ${limit}
           `,
           (rows) => rows.map((row): ListedEvent => ({ id: row.id, payload: row.payload, delivery: toDelivery(row) }))
@@ -127,13 +148,19 @@ export class Events extends Context.Service<
       const list: Events["Service"]["list"] = Effect.fn("Events.list")(
         function* (domainId, filter, { cursor, limit }) {
           const where = conditions(domainId, filter)
+          const table = tableOf(filter)
+          const { since, until } = filter
+          if (since !== undefined || until !== undefined) {
+            const { above, below } = yield* positionsOf(domainId, { since, until })
+            where.push(sql`${table}.position > ${above}`, sql`${table}.position < ${below}`)
+          }
           if (filter.after !== undefined) {
-            where.push(sql`events.position > ${yield* positionOf(domainId, filter.after, "after")}`)
+            where.push(sql`${table}.position > ${yield* positionOf(domainId, filter.after, "after")}`)
           }
           if (cursor !== undefined) {
-            where.push(sql`events.position < ${yield* positionOf(domainId, cursor, "cursor")}`)
+            where.push(sql`${table}.position < ${yield* positionOf(domainId, cursor, "cursor")}`)
           }
-          return pageOf(yield* select(where, "DESC", limit + 1), limit)
+          return pageOf(yield* select(where, "DESC", limit + 1, table), limit)
         },
         Effect.catchTag("SqlError", Effect.die)
       )
@@ -149,10 +176,10 @@ export class Events extends Context.Service<
           // Each event is judged once, when it is new: a delivery that changes later ends no wait.
           const where = [
             ...conditions(domainId, filter),
-            sql`events.position > ${seen}`,
-            sql`events.position <= ${last}`
+            sql`${tableOf(filter)}.position > ${seen}`,
+            sql`${tableOf(filter)}.position <= ${last}`
           ]
-          const found = yield* select(where, "DESC", limit + 1)
+          const found = yield* select(where, "DESC", limit + 1, tableOf(filter))
           seen = last
           return found
         })

@@ -54,22 +54,22 @@ export class Sweeper extends Context.Service<
         Request: Schema.Int,
         Result: Schema.Struct({ id: InboundEmailId, domainId: DomainId, undelivered: Schema.Boolean }),
         // The query sees the deliveries as they were: their removal follows behind the statement.
+        // What is to go is an array, for a join with it may be made by reading the whole table.
         execute: (days) => sql`
           WITH removed AS (
-            DELETE FROM inbound_emails WHERE id IN (
+            DELETE FROM inbound_emails WHERE id = ANY(ARRAY(
               SELECT id FROM inbound_emails
               WHERE received_at < now() - make_interval(days => ${days})
               ORDER BY received_at LIMIT ${batch}
               FOR UPDATE SKIP LOCKED
-            )
+            ))
             RETURNING id, domain_id, state
           )
-          SELECT id, domain_id, state = 'received' OR EXISTS (
-            SELECT 1 FROM events
-            WHERE inbound_email_id = removed.id
-              -- By its key, however many others are pending.
-              AND (SELECT status FROM deliveries WHERE event_id = events.id) = 'pending'
-          ) AS undelivered
+          SELECT id, domain_id, state = 'received' OR coalesce((
+            -- By their keys, however many others are pending.
+            SELECT bool_or(status = 'pending') FROM events JOIN deliveries ON deliveries.event_id = events.id
+            WHERE events.inbound_email_id = removed.id
+          ), false) AS undelivered
           FROM removed
         `
       })
@@ -122,11 +122,11 @@ export class Sweeper extends Context.Service<
 
       const forgetKeys = Effect.map(
         sql`
-          DELETE FROM received_once WHERE key IN (
+          DELETE FROM received_once WHERE key = ANY(ARRAY(
             SELECT key FROM received_once WHERE received_at < now() - interval '7 days'
             ORDER BY received_at LIMIT ${batch}
             FOR UPDATE SKIP LOCKED
-          )
+          ))
           RETURNING 1 AS forgotten
         `,
         (keys) => keys.length

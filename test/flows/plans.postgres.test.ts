@@ -1,0 +1,144 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Array, Context, Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Database from "../../src/Database.ts"
+import { eventually } from "../Eventually.ts"
+import * as InletProcess from "../InletProcess.ts"
+import * as Mail from "../Mail.ts"
+import * as MailHistory from "../MailHistory.ts"
+import * as StatementPlans from "../StatementPlans.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+
+const nothing: Readonly<Record<string, string>> = {}
+
+/** Every combination of one of each. */
+const combined = (...choices: ReadonlyArray<ReadonlyArray<Readonly<Record<string, string>>>>) =>
+  choices.reduce((all, choice) => all.flatMap((one) => choice.map((other) => ({ ...one, ...other }))), [nothing])
+
+/** Statements that read a table that grows with mail from one end to the other. */
+const readingAll = (executed: ReadonlyArray<StatementPlans.Executed>) =>
+  new Set(
+    executed
+      .filter(({ plan }) =>
+        StatementPlans.steps(plan).some(
+          (step) =>
+            step["Node Type"] === "Seq Scan" && MailHistory.growing.some((table) => table === step["Relation Name"])
+        )
+      )
+      .map(({ statement }) => statement)
+  )
+
+describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode = %s", (mode) => {
+  it.live(
+    "no statement of mail, its lists and its removal reads a growing table from one end to the other",
+    () =>
+      Effect.gen(function* () {
+        const { DATABASE_URL = "", DATA_DIR } = yield* InletProcess.installation
+        const plans = yield* StatementPlans.before(new URL(DATABASE_URL), { plan_cache_mode: mode })
+        const world = yield* Layer.build(
+          Database.migrations.pipe(Layer.provideMerge(Database.layerPostgres(Redacted.make(DATABASE_URL))))
+        )
+        const sql = Context.get(world, SqlClient.SqlClient)
+        const settings = {
+          DATABASE_URL: plans.url,
+          DATA_DIR,
+          SECRETS_KEY: Buffer.alloc(32, 5).toString("base64"),
+          ADMIN_TOKEN: "operator",
+          WEBHOOK_RETRY_DELAYS: "1s"
+        }
+        const inlet = yield* InletProcess.start({ ...settings, ROLES: "http,smtp" })
+        const receiver = yield* WebhookReceiver.make
+        const inbox = yield* inlet.inbox(receiver.url)
+        const others = yield* Effect.forEach(Array.range(1, 4), () => inlet.inbox(receiver.url))
+        const domains = [inbox, ...others].map(({ domainId }) => domainId)
+        yield* Effect.gen(function* () {
+          yield* MailHistory.seed({ domains, messages: 3_000, from: 16, to: 14.1 })
+          yield* MailHistory.seed({ domains, messages: 20_000, from: 13.9, to: 0.01 })
+        }).pipe(Effect.provideContext(world))
+        const ask = (path: string) => inlet.call("GET", `/api/domains/${inbox.domainId}${path}`, { key: inbox.key })
+
+        yield* plans.taken
+        const worker = yield* InletProcess.start({ ...settings, ROLES: "worker" })
+        yield* receiver.answerWith(500)
+        const recipients = [inbox.address, inbox.address, ...others.map(({ address }) => address)]
+        yield* Effect.forEach(Array.range(1, 60), (number) =>
+          Mail.send(inlet.smtpPort, { to: recipients[number % recipients.length] ?? "", subject: `${number}` }),
+          { concurrency: 10 }
+        )
+        yield* Mail.send(inlet.smtpPort, { to: recipients, subject: "to several" })
+        yield* eventually(
+          sql`
+            SELECT 1 FROM inbound_emails WHERE state = 'received' OR received_at < now() - interval '14 days'
+            UNION ALL SELECT 1 FROM deliveries WHERE status = 'pending' AND due_at < now() + interval '1 hour' LIMIT 1
+          `,
+          (rows) => rows.length === 0,
+          "60 seconds"
+        )
+
+        const [example] = yield* sql<{
+          readonly id: string
+          readonly attempt: string
+          readonly recipient: string
+          readonly sender: string
+        }>`
+          SELECT events.id, delivery_attempts.id AS attempt, events.recipient, events.sender
+          FROM events JOIN delivery_attempts ON event_id = events.id
+          WHERE events.domain_id = ${inbox.domainId} ORDER BY position OFFSET 4000 LIMIT 1
+        `
+        if (example === undefined) return assert.fail("no event to ask for")
+        const daysAgo = (days: number) =>
+          Effect.map(
+            sql<{ readonly time: Date }>`SELECT now() - make_interval(days => ${days}) AS time`,
+            ([row]) => row?.time.toISOString() ?? ""
+          )
+        const lists = combined(
+          [nothing, { recipient: example.recipient }],
+          [nothing, { from: example.sender }],
+          [nothing, ...["delivered", "pending", "dead", "held"].map((delivery) => ({ delivery }))],
+          [nothing, { since: yield* daysAgo(2) }, { until: yield* daysAgo(10) }],
+          [nothing, { until: yield* daysAgo(1) }],
+          [nothing, { cursor: example.id }, { after: example.id }]
+        )
+        const paths = [
+          ...lists.map((query) => `/events?${new URLSearchParams(query)}`),
+          "/events?wait=1&delivery=held",
+          `/events/${example.id}`,
+          `/events/${example.id}/raw`,
+          "/delivery-attempts",
+          `/delivery-attempts?cursor=${example.attempt}`,
+          `/delivery-attempts?event_id=${example.id}`
+        ]
+        const answers = yield* Effect.forEach(paths, (path) => Effect.map(ask(path), ({ status }) => [path, status]), {
+          concurrency: 4
+        })
+        assert.deepStrictEqual(
+          answers.filter(([path, status]) => status !== 200 && path !== `/events/${example.id}/raw`),
+          []
+        )
+        for (const path of ["/api/domains", "/api/domains/wallet", "/admin/domains"]) {
+          yield* inlet.call("GET", path, { key: path.startsWith("/admin") ? "operator" : inbox.key })
+        }
+        const replayed = yield* inlet.call(
+          "POST",
+          `/api/domains/${inbox.domainId}/events/${example.id}/replay?force=true`,
+          { key: inbox.key }
+        )
+        assert.strictEqual(replayed.status, 202)
+        for (const webhookUrl of [null, receiver.url]) {
+          yield* inlet.call("PATCH", `/api/domains/${inbox.domainId}/delivery`, { key: inbox.key, body: { webhookUrl } })
+        }
+        yield* worker.signal("SIGTERM")
+        yield* worker.ending
+
+        const executed = yield* plans.taken
+        for (const words of ["INTO inbound_emails", "INTO events", "INTO delivery_attempts", "FROM inbound_emails WHERE"]) {
+          assert.isTrue(
+            executed.some(({ statement }) => statement.includes(words)),
+            `no statement with ${words} was seen`
+          )
+        }
+        assert.deepStrictEqual([...readingAll(executed)], [])
+      }),
+    180_000
+  )
+})
