@@ -3,13 +3,7 @@ import { SqlClient } from "effect/sql"
 import * as Patience from "../src/Patience.ts"
 
 /** The tables that grow with mail. */
-export const growing = [
-  "inbound_emails",
-  "received_once",
-  "events",
-  "deliveries",
-  "delivery_attempts"
-] as const
+export const growing = ["inbound_emails", "received_once", "events", "deliveries", "delivery_attempts"] as const
 
 export interface History {
   /** The first of them has half of all mail, the others share the rest. */
@@ -85,7 +79,7 @@ export const seed = Effect.fnUntraced(
     yield* sql`
       INSERT INTO received_once (key, inbound_email_id, received_at)
       SELECT sha256(('key' || hash)::bytea), email_id, received_at FROM history
-      WHERE received_at > now() - interval '7 days' ORDER BY number
+      WHERE received_at > now() - interval '7 days 2 hours' ORDER BY number
     `
     yield* sql`
       INSERT INTO event_positions (domain_id, position) SELECT domain_id, max(position) FROM history GROUP BY domain_id

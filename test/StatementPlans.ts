@@ -15,6 +15,7 @@ export interface Step {
 export interface Executed {
   readonly statement: string
   readonly plan: Step
+  readonly milliseconds: number
 }
 
 const Explained = Schema.fromJsonString(
@@ -38,8 +39,12 @@ export const before = Effect.fnUntraced(function* (server: URL, settings: Readon
   const hear = (notice: string) => {
     const explained = Schema.decodeOption(Explained)(notice.slice(notice.indexOf("{")))
     if (explained._tag === "None") return
-    // The shape of auto_explain's JSON is PostgreSQL's documented one.
-    executed.push({ statement: explained.value["Query Text"], plan: explained.value.Plan as Step })
+    executed.push({
+      statement: explained.value["Query Text"],
+      // The shape of auto_explain's JSON is PostgreSQL's documented one.
+      plan: explained.value.Plan as Step,
+      milliseconds: Number(/([\d.]+) ms/.exec(notice)?.[1])
+    })
   }
 
   const listener = createServer((client) => {

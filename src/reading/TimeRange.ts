@@ -1,5 +1,5 @@
 import { DateTime, Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import type { DomainId } from "../model/Domain.ts"
 
 /** Positions that lie between these, both left out. */
@@ -23,19 +23,19 @@ export const make =
     domainId: DomainId,
     { since, until }: { readonly since: DateTime.Utc | undefined; readonly until: DateTime.Utc | undefined }
   ) => {
-    const timeOf = (time: DateTime.Utc | undefined, otherwise: "infinity" | "-infinity") =>
-      time === undefined ? sql`${otherwise}::timestamptz` : sql`${DateTime.toDateUtc(time)}::timestamptz`
-    const from = timeOf(since, "-infinity")
-    const to = timeOf(until, "infinity")
+    const isWanted = sql.and([
+      ...(since === undefined ? [] : [sql`received_at >= ${DateTime.toDateUtc(since)}`]),
+      ...(until === undefined ? [] : [sql`received_at <= ${DateTime.toDateUtc(until)}`])
+    ])
 
     const strays = (position: "min" | "max") => sql`(
       SELECT ${sql.literal(position)}(position) FROM events
-      WHERE domain_id = ${domainId} AND received_at >= ${from} AND received_at <= ${to}
+      WHERE domain_id = ${domainId} AND ${isWanted}
         AND (read_at IS NULL OR abs(extract(epoch FROM read_at - received_at)) > 60)
     )`
 
     /** Everything up to `low` was read before the time, everything from `high` on was not. */
-    const search = (time: ReturnType<typeof timeOf>) => sql`
+    const search = (time: Statement.Fragment) => sql`
       (
         WITH RECURSIVE halves AS (
           SELECT
@@ -45,13 +45,14 @@ export const make =
           UNION ALL
           SELECT CASE WHEN is_before THEN middle ELSE low END, CASE WHEN is_before THEN high ELSE middle END
           FROM halves
-          CROSS JOIN LATERAL (SELECT (low + high) / 2 AS middle) AS half
           CROSS JOIN LATERAL (
             -- Of a removed event the next one tells. Those of unknown time are older than all others.
-            SELECT coalesce((
+            SELECT (low + high) / 2 AS middle, coalesce((
               SELECT coalesce(read_at < ${time}, true) FROM events
-              WHERE domain_id = ${domainId} AND position >= middle ORDER BY position LIMIT 1
+              WHERE domain_id = ${domainId} AND position >= (low + high) / 2 ORDER BY position LIMIT 1
             ), false) AS is_before
+            -- Looked up once, not wherever it is named.
+            OFFSET 0
           ) AS probe
           WHERE high - low > 8
         )
@@ -59,12 +60,26 @@ export const make =
       )
     `
 
+    /** With the slack, so that what is left out is left out for sure. */
+    const above =
+      since === undefined
+        ? sql`0::bigint`
+        : sql`
+          SELECT least(low, ${strays("min")} - 1)
+          FROM ${search(sql`${DateTime.toDateUtc(DateTime.subtract(since, { minutes: slackMinutes }))}`)} AS earlier
+        `
+    const below =
+      until === undefined
+        ? sql`${endOfPositions}::bigint`
+        : sql`
+          SELECT greatest(high, ${strays("max")} + 1)
+          FROM ${search(sql`${DateTime.toDateUtc(DateTime.add(until, { minutes: slackMinutes }))}`)} AS later
+        `
     return Effect.map(
-      sql<Positions>`
-        SELECT least(earlier.low, ${strays("min")} - 1) AS above, greatest(later.high, ${strays("max")} + 1) AS below
-        FROM ${search(sql`${from} - make_interval(mins => ${slackMinutes})`)} AS earlier,
-          ${search(sql`${to} + make_interval(mins => ${slackMinutes})`)} AS later
-      `,
-      ([found]) => found ?? { above: 0n, below: 0n }
+      sql<Positions>`SELECT (${above}) AS above, (${below}) AS below`,
+      ([found]) => found ?? { above: 0n, below: endOfPositions }
     )
   }
+
+/** The largest bigint: no position comes near. */
+const endOfPositions = 2n ** 63n - 1n

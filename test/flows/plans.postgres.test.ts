@@ -61,8 +61,10 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
         const worker = yield* InletProcess.start({ ...settings, ROLES: "worker" })
         yield* receiver.answerWith(500)
         const recipients = [inbox.address, inbox.address, ...others.map(({ address }) => address)]
-        yield* Effect.forEach(Array.range(1, 60), (number) =>
-          Mail.send(inlet.smtpPort, { to: recipients[number % recipients.length] ?? "", subject: `${number}` }),
+        yield* Effect.forEach(
+          Array.range(1, 60),
+          (number) =>
+            Mail.send(inlet.smtpPort, { to: recipients[number % recipients.length] ?? "", subject: `${number}` }),
           { concurrency: 10 }
         )
         yield* Mail.send(inlet.smtpPort, { to: recipients, subject: "to several" })
@@ -125,13 +127,21 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
         )
         assert.strictEqual(replayed.status, 202)
         for (const webhookUrl of [null, receiver.url]) {
-          yield* inlet.call("PATCH", `/api/domains/${inbox.domainId}/delivery`, { key: inbox.key, body: { webhookUrl } })
+          yield* inlet.call("PATCH", `/api/domains/${inbox.domainId}/delivery`, {
+            key: inbox.key,
+            body: { webhookUrl }
+          })
         }
         yield* worker.signal("SIGTERM")
         yield* worker.ending
 
         const executed = yield* plans.taken
-        for (const words of ["INTO inbound_emails", "INTO events", "INTO delivery_attempts", "FROM inbound_emails WHERE"]) {
+        for (const words of [
+          "INTO inbound_emails",
+          "INTO events",
+          "INTO delivery_attempts",
+          "FROM inbound_emails WHERE"
+        ]) {
           assert.isTrue(
             executed.some(({ statement }) => statement.includes(words)),
             `no statement with ${words} was seen`

@@ -1,0 +1,112 @@
+import { createServer } from "node:http"
+import { connect } from "node:net"
+import { Effect, Latch } from "effect"
+import { message } from "./Messages.ts"
+
+export interface Load {
+  readonly port: number
+  readonly recipient: string
+  readonly run: string
+  readonly messages: number
+  /** So many connections at a time, each for one message; or one opened every so many milliseconds, come what may. */
+  readonly pace: { readonly concurrency: number } | { readonly everyMillis: number }
+}
+
+/** Milliseconds from the end of DATA, one for each message. */
+export interface Times {
+  readonly toReply: ReadonlyArray<number>
+  readonly toWebhook: ReadonlyArray<number>
+}
+
+/** A webhook that knows when each message was sent, and the sender of mails of 4 KB to it. */
+export const make = Effect.gen(function* () {
+  const sentAt = new Map<string, number>()
+  const arrivals = new Map<string, number>()
+  let expected = Number.POSITIVE_INFINITY
+  const allArrived = Latch.makeUnsafe(false)
+
+  const server = createServer((request, response) => {
+    const chunks: Array<Buffer> = []
+    request.on("data", (chunk: Buffer) => chunks.push(chunk))
+    request.on("end", () => {
+      response.writeHead(200).end("ok")
+      const [, id = ""] = /"message_id":"<([^>]+)>"/.exec(Buffer.concat(chunks).toString("latin1")) ?? []
+      if (!sentAt.has(id) || arrivals.has(id)) return
+      arrivals.set(id, performance.now())
+      if (arrivals.size >= expected) allArrived.openUnsafe()
+    })
+  })
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
+    () =>
+      Effect.sync(() => {
+        server.closeAllConnections()
+        server.close()
+      })
+  )
+  const address = server.address()
+  const port = typeof address === "object" && address !== null ? address.port : 0
+
+  /** One message in a session of its own; tells how long its 250 took, or nothing. */
+  const deliver = (load: Load, number: number, done: (toReply: number | undefined) => void) => {
+    const socket = connect(load.port, "127.0.0.1").setNoDelay(true).setEncoding("latin1")
+    const id = `${load.run}-${number}@sender.example`
+    const says = [
+      "EHLO generator.example\r\n",
+      "MAIL FROM:<sender@sender.example>\r\n",
+      `RCPT TO:<${load.recipient}>\r\n`,
+      "DATA\r\n",
+      `${message(number, load.run, load.recipient, ["small"])}\r\n.\r\n`
+    ]
+    let toReply: number | undefined
+    let step = 0
+    socket.on("data", (reply: unknown) => {
+      if (!/^\d{3} .*\r\n$/m.test(String(reply))) return
+      const next = says[step++]
+      if (step === says.length) sentAt.set(id, performance.now())
+      if (next !== undefined) return void socket.write(next)
+      if (step > says.length + 1) return
+      if (String(reply).startsWith("250")) toReply = performance.now() - (sentAt.get(id) ?? 0)
+      else sentAt.delete(id)
+      socket.end("QUIT\r\n")
+    })
+    socket.on("error", () => {})
+    socket.on("close", () => done(toReply))
+  }
+
+  const run = (load: Load) =>
+    Effect.gen(function* () {
+      sentAt.clear()
+      arrivals.clear()
+      expected = load.messages
+      allArrived.closeUnsafe()
+      const toReply: Array<number> = []
+      yield* Effect.callback<void>((resume) => {
+        let begun = 0
+        let ended = 0
+        const next = () => {
+          if (begun >= load.messages) return
+          deliver(load, begun++, (took) => {
+            if (took !== undefined) toReply.push(took)
+            if (++ended === load.messages) resume(Effect.void)
+            else if ("concurrency" in load.pace) next()
+          })
+        }
+        if ("concurrency" in load.pace) for (let one = 0; one < load.pace.concurrency; one++) next()
+        else {
+          const timer = setInterval(
+            () => (begun < load.messages ? next() : clearInterval(timer)),
+            load.pace.everyMillis
+          )
+        }
+      })
+      yield* Effect.timeoutOption(allArrived.await, "60 seconds")
+      const times: Times = {
+        toReply,
+        toWebhook: [...arrivals].map(([id, arrived]) => arrived - (sentAt.get(id) ?? 0))
+      }
+      return times
+    })
+
+  return { url: `http://127.0.0.1:${port}/`, run }
+})
