@@ -110,3 +110,5 @@ export const make = Effect.gen(function* () {
 
   return { url: `http://127.0.0.1:${port}/`, run }
 })
+
+export type SteadyLoad = Effect.Success<typeof make>
