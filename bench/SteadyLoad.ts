@@ -47,32 +47,33 @@ export const make = Effect.gen(function* () {
   const address = server.address()
   const port = typeof address === "object" && address !== null ? address.port : 0
 
-  /** One message in a session of its own; tells how long its 250 took, or nothing. */
-  const deliver = (load: Load, number: number, done: (toReply: number | undefined) => void) => {
-    const socket = connect(load.port, "127.0.0.1").setNoDelay(true).setEncoding("latin1")
-    const id = `${load.run}-${number}@sender.example`
-    const says = [
-      "EHLO generator.example\r\n",
-      "MAIL FROM:<sender@sender.example>\r\n",
-      `RCPT TO:<${load.recipient}>\r\n`,
-      "DATA\r\n",
-      `${message(number, load.run, load.recipient, ["small"])}\r\n.\r\n`
-    ]
-    let toReply: number | undefined
-    let step = 0
-    socket.on("data", (reply: unknown) => {
-      if (!/^\d{3} .*\r\n$/m.test(String(reply))) return
-      const next = says[step++]
-      if (step === says.length) sentAt.set(id, performance.now())
-      if (next !== undefined) return void socket.write(next)
-      if (step > says.length + 1) return
-      if (String(reply).startsWith("250")) toReply = performance.now() - (sentAt.get(id) ?? 0)
-      else sentAt.delete(id)
-      socket.end("QUIT\r\n")
+  /** One message in a session of its own; gives how long its 250 took, or nothing. */
+  const deliver = (load: Load, number: number) =>
+    Effect.callback<number | undefined>((resume) => {
+      const socket = connect(load.port, "127.0.0.1").setNoDelay(true).setEncoding("latin1")
+      const id = `${load.run}-${number}@sender.example`
+      const says = [
+        "EHLO generator.example\r\n",
+        "MAIL FROM:<sender@sender.example>\r\n",
+        `RCPT TO:<${load.recipient}>\r\n`,
+        "DATA\r\n",
+        `${message(number, load.run, load.recipient, ["small"])}\r\n.\r\n`
+      ]
+      let toReply: number | undefined
+      let step = 0
+      socket.on("data", (reply: unknown) => {
+        if (!/^\d{3} .*\r\n$/m.test(String(reply))) return
+        const next = says[step++]
+        if (step === says.length) sentAt.set(id, performance.now())
+        if (next !== undefined) return void socket.write(next)
+        if (step > says.length + 1) return
+        if (String(reply).startsWith("250")) toReply = performance.now() - (sentAt.get(id) ?? 0)
+        else sentAt.delete(id)
+        socket.end("QUIT\r\n")
+      })
+      socket.on("error", () => {})
+      socket.on("close", () => resume(Effect.succeed(toReply)))
     })
-    socket.on("error", () => {})
-    socket.on("close", () => done(toReply))
-  }
 
   const run = (load: Load) =>
     Effect.gen(function* () {
@@ -80,29 +81,19 @@ export const make = Effect.gen(function* () {
       arrivals.clear()
       expected = load.messages
       allArrived.closeUnsafe()
-      const toReply: Array<number> = []
-      yield* Effect.callback<void>((resume) => {
-        let begun = 0
-        let ended = 0
-        const next = () => {
-          if (begun >= load.messages) return
-          deliver(load, begun++, (took) => {
-            if (took !== undefined) toReply.push(took)
-            if (++ended === load.messages) resume(Effect.void)
-            else if ("concurrency" in load.pace) next()
-          })
-        }
-        if ("concurrency" in load.pace) for (let one = 0; one < load.pace.concurrency; one++) next()
-        else {
-          const timer = setInterval(
-            () => (begun < load.messages ? next() : clearInterval(timer)),
-            load.pace.everyMillis
-          )
-        }
-      })
+      const { pace } = load
+      const numbers = Array.from({ length: load.messages }, (_, number) => number)
+      const replies = yield* Effect.forEach(
+        numbers,
+        (number) =>
+          "everyMillis" in pace
+            ? Effect.delay(deliver(load, number), number * pace.everyMillis)
+            : deliver(load, number),
+        { concurrency: "everyMillis" in pace ? "unbounded" : pace.concurrency }
+      )
       yield* Effect.timeoutOption(allArrived.await, "60 seconds")
       const times: Times = {
-        toReply,
+        toReply: replies.filter((took) => took !== undefined),
         toWebhook: [...arrivals].map(([id, arrived]) => arrived - (sentAt.get(id) ?? 0))
       }
       return times

@@ -175,6 +175,65 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
       })
     )
 
+    it.effect("by recipient and by sender among the dead, whatever their case", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const sql = yield* SqlClient.SqlClient
+        const inbox = yield* inlet.inbox()
+        for (const local of ["sales", "Support", "support"]) {
+          const from = `${local}@Sender.example`
+          yield* Mail.send(inlet.smtpPort, { to: `${local}@${inbox.domain}`, from, subject: local })
+          yield* Mailbox.events(inbox)
+        }
+        yield* sql`UPDATE deliveries SET status = 'dead' WHERE domain_id = ${inbox.domainId} AND position < 3`
+        const dead = { delivery: "dead" }
+        assert.deepStrictEqual((yield* list(inbox, dead)).subjects, ["Support", "sales"])
+        assert.deepStrictEqual((yield* list(inbox, { ...dead, recipient: `SUPPORT@${inbox.domain}` })).subjects, [
+          "Support"
+        ])
+        assert.deepStrictEqual((yield* list(inbox, { ...dead, from: "sales@sender.example" })).subjects, ["sales"])
+      })
+    )
+
+    it.effect("by time among many, of which some are removed, some were read late, and of some nobody knows when", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const inbox = yield* withMail("original")
+        yield* sql`
+          INSERT INTO events (id, domain_id, inbound_email_id, position, recipient, sender, received_at, read_at, payload)
+          SELECT gen_random_uuid(), domain_id, inbound_email_id, 1000 + n, recipient, sender,
+            timestamptz '2026-01-01Z' + n * interval '10 minutes'
+              - CASE WHEN n % 50 = 0 THEN interval '1 day' ELSE interval '0' END,
+            CASE WHEN n > 20 THEN timestamptz '2026-01-01Z' + n * interval '10 minutes' + interval '1 second' END,
+            json_build_object('subject', n::text)::text
+          FROM events, generate_series(1, 400) AS n WHERE domain_id = ${inbox.domainId} AND n % 7 <> 0
+        `
+        yield* sql`
+          INSERT INTO deliveries (event_id, domain_id, position, status, due_at)
+          SELECT id, domain_id, position, CASE WHEN position % 2 = 0 THEN 'dead' ELSE 'delivered' END, now() FROM events
+          WHERE domain_id = ${inbox.domainId} AND position > 1000
+        `
+        const times = ["2026-01-01T02:00:00Z", "2026-01-01T20:10:00Z", "2026-01-02T09:00:00Z", "2026-01-03T01:00:01Z"]
+        for (const since of times) {
+          for (const until of times) {
+            for (const delivery of ["dead", "delivered"]) {
+              const expected = yield* sql<{ readonly subject: string }>`
+                SELECT (events.position - 1000)::text AS subject FROM events JOIN deliveries ON deliveries.event_id = events.id
+                WHERE events.domain_id = ${inbox.domainId} AND received_at BETWEEN ${since} AND ${until}
+                  AND status = ${delivery}
+                ORDER BY events.position DESC LIMIT 100
+              `
+              const { subjects } = yield* list(inbox, { since, until, delivery, limit: 100 })
+              assert.deepStrictEqual(
+                subjects,
+                expected.map(({ subject }) => subject)
+              )
+            }
+          }
+        }
+      })
+    )
+
     it.effect("by the time of acceptance, both ends included, in any time zone", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
