@@ -61,6 +61,9 @@ const asReceived = (message: Uint8Array): Uint8Array => {
   return received === undefined ? message : message.subarray(received.end)
 }
 
+/** A message whose sender is not checked after this long is known to be parsed. */
+const worthTellingMilliseconds = 2
+
 const serve = (port: NonNullable<typeof parentPort>, settings: ThreadSettings) => {
   const check = SenderCheck.make(settings)
   const tell = (told: Told) => port.postMessage(told)
@@ -69,9 +72,11 @@ const serve = (port: NonNullable<typeof parentPort>, settings: ThreadSettings) =
     const { about, depth, envelope, message, recipients } = task
     const contents =
       depth === "full" ? yield* Mime.read(message) : Mime.headersOnly(depth === "headers" ? message : new Uint8Array())
-    tell({ tag: "parsed", id })
+    // Most senders are checked before anybody would do something about it.
+    const parsed = setTimeout(() => tell({ tag: "parsed", id }), worthTellingMilliseconds)
     const checked =
       settings.senderChecks && depth !== "nothing" ? yield* check(envelope, asReceived(message)) : SenderCheck.unchecked
+    clearTimeout(parsed)
     const result: ReadResult = {
       payloads: recipients.map(({ eventId, recipient }) =>
         EventPayload.render({

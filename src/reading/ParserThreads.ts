@@ -28,8 +28,12 @@ export const ThreadLimits = Context.Reference<ThreadLimits>("inlet/reading/Threa
 })
 
 /** Messages a thread has to parse at once, and messages whose senders it checks at once. */
-const parsesPerThread = 2
+const parsesPerThread = 4
 const tasksPerThread = 64
+
+/** What makes one more thread worth its memory: so many messages wait, or one has waited so long. */
+const worthWaiting = 16
+const worthMilliseconds = 200
 
 /** A thread that is not there after this long never will be. */
 const startMilliseconds = 30_000
@@ -178,7 +182,12 @@ export class ParserThreads extends Context.Service<
         const most = job.alone ? 1 : mostThreads
         const free = candidates.find(isFree)
         const mayStart = candidates.length < most && candidates.every(({ isReady }) => isReady) && now() >= startAgainAt
-        if (free === undefined && mayStart) start(job.alone)
+        const isWorth =
+          candidates.length === 0 ||
+          job.alone ||
+          waiting.together.length >= worthWaiting ||
+          now() - job.since > worthMilliseconds
+        if (free === undefined && mayStart && isWorth) start(job.alone)
         return free
       }
 
