@@ -13,18 +13,18 @@ export class ContestantFailed extends Schema.TaggedError<ContestantFailed>()("Co
   message: Schema.String
 }) {}
 
-/** A mail server as a process of its own, which ends with the scope. */
+/** A mail server as processes of its own, which end with the scope. */
 export interface Contestant extends Receiver {
-  readonly pid: number
-  /** What its work costs: its own process, and the database server's where it has one. */
   readonly processes: ReadonlyArray<number>
+  /** That of PostgreSQL, where it works for this one. */
+  readonly database?: number
 }
 
 export interface World {
   /** Where mail is to be posted to. */
   readonly webhook: string
   readonly postgres: Postgres.Server | undefined
-  /** A folder for the CPU profile of each thread of Inlet, written when it ends. */
+  /** A folder for the CPU profile of Inlet's main thread, written when it ends. */
   readonly profile: string | undefined
 }
 
@@ -42,6 +42,12 @@ const start = Effect.fnUntraced(function* (
     stderr: "inherit",
     forceKillAfter: "20 seconds"
   })
+  // Should the benchmark itself break off, such as when nobody reads on what it prints, no process is left behind.
+  const kill = () => Effect.runSync(Effect.ignore(Effect.try(() => process.kill(Number(child.pid), "SIGKILL"))))
+  yield* Effect.acquireRelease(
+    Effect.sync(() => process.once("exit", kill)),
+    () => Effect.sync(() => process.removeListener("exit", kill))
+  )
   yield* eventually(isAnswered(port), (yes) => yes, "60 seconds").pipe(
     Effect.raceFirst(
       Effect.flatMap(Effect.orDie(child.exitCode), (code) =>
@@ -67,7 +73,7 @@ const recipient = "somebody@bench.example"
 const plain = Effect.fnUntraced(function* ({ webhook }: World) {
   const smtpPort = yield* Ports.free
   const pid = yield* start(smtpPort, ["bench/contestants/plain.mjs", `${smtpPort}`, webhook])
-  return { smtpPort, recipient, pid, processes: [pid] }
+  return { smtpPort, recipient, processes: [pid] }
 })
 
 const durable = Effect.fnUntraced(function* ({ postgres, webhook }: World) {
@@ -75,7 +81,7 @@ const durable = Effect.fnUntraced(function* ({ postgres, webhook }: World) {
   const database = yield* Postgres.database(server, "durable_bench")
   const smtpPort = yield* Ports.free
   const pid = yield* start(smtpPort, ["bench/contestants/durable.mjs", `${smtpPort}`, webhook, database, yield* folder])
-  return { smtpPort, recipient, pid, processes: [pid, server.postmaster] }
+  return { smtpPort, recipient, processes: [pid], database: server.postmaster }
 })
 
 const haraka = Effect.fnUntraced(function* ({ webhook }: World) {
@@ -87,7 +93,7 @@ const haraka = Effect.fnUntraced(function* ({ webhook }: World) {
     BENCH_WEBHOOK: webhook,
     BENCH_FOLDER: `${home}/mail`
   })
-  return { smtpPort, recipient, pid, processes: [pid] }
+  return { smtpPort, recipient, processes: [pid] }
 })
 
 const Package = Schema.fromJsonString(Schema.Struct({ scripts: Schema.Struct({ start: Schema.String }) }))
@@ -107,7 +113,10 @@ const Answer = {
 }
 
 /** Starts Inlet as `npm start` does. */
-export const inletProcess = Effect.fnUntraced(function* (settings: Readonly<Record<string, string>>, profile?: string) {
+export const inletProcess = Effect.fnUntraced(function* (
+  settings: Readonly<Record<string, string>>,
+  nodeFlags: ReadonlyArray<string> = []
+) {
   const env = {
     HTTP_PORT: `${yield* Ports.free}`,
     SMTP_PORT: `${yield* Ports.free}`,
@@ -119,9 +128,8 @@ export const inletProcess = Effect.fnUntraced(function* (settings: Readonly<Reco
     DNS_SERVERS: "127.0.0.1:9",
     ...settings
   }
-  const profiling = profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`]
   const smtpPort = Number(env.SMTP_PORT)
-  const pid = yield* start(smtpPort, [...profiling, ...(yield* startScript)], env)
+  const pid = yield* start(smtpPort, [...nodeFlags, ...(yield* startScript)], env)
   const url = `http://127.0.0.1:${env.HTTP_PORT}`
   if (env.ROLES.includes("http")) yield* eventually(isReady(url), (yes) => yes, "60 seconds")
   return { pid, smtpPort, url }
@@ -158,20 +166,23 @@ export const inbox = Effect.fnUntraced(function* (url: string, webhook: string) 
   return address
 })
 
+const profiling = (folder: string | undefined) =>
+  folder === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${folder}`]
+
 const inlet = Effect.fnUntraced(function* ({ postgres, profile, webhook }: World) {
   const server = yield* needed(postgres)
-  const own = yield* inletProcess({ DATABASE_URL: yield* Postgres.database(server, "inlet_bench") }, profile)
+  const own = yield* inletProcess({ DATABASE_URL: yield* Postgres.database(server, "inlet_bench") }, profiling(profile))
   return {
     smtpPort: own.smtpPort,
     recipient: yield* inbox(own.url, webhook),
-    pid: own.pid,
-    processes: [own.pid, server.postmaster]
+    processes: [own.pid],
+    database: server.postmaster
   }
 })
 
 const embedded = Effect.fnUntraced(function* ({ profile, webhook }: World) {
-  const own = yield* inletProcess({}, profile)
-  return { smtpPort: own.smtpPort, recipient: yield* inbox(own.url, webhook), pid: own.pid, processes: [own.pid] }
+  const own = yield* inletProcess({}, profiling(profile))
+  return { smtpPort: own.smtpPort, recipient: yield* inbox(own.url, webhook), processes: [own.pid] }
 })
 
 /** All of them, by the name that a flag has for them. */

@@ -1,5 +1,6 @@
 import { connect, type Socket } from "node:net"
 import { Duration, Effect } from "effect"
+import * as Marker from "./Marker.ts"
 import * as Messages from "./Messages.ts"
 
 export interface Receiver {
@@ -107,7 +108,7 @@ const converse = (
     const own = number
     step = "data"
     socket.cork()
-    socket.write(Messages.head(run, own, recipient), "latin1")
+    socket.write(Messages.head(Marker.make(run, own), recipient), "latin1")
     socket.write(Messages.body[Messages.kindOf(mix, own)])
     socket.write(".\r\n", () => {
       sent.dataEndedAt[own] = performance.now()

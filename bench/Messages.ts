@@ -1,5 +1,3 @@
-import * as Marker from "./Marker.ts"
-
 /** 4 KB of text, 30 KB of multipart/alternative, 300 KB with an attachment. */
 export type Kind = "small" | "medium" | "large"
 
@@ -10,6 +8,11 @@ export type Mix = ReadonlyArray<Kind>
 export const mixed: Mix = ["small", "medium", "small", "small", "large", "small", "medium", "small", "small", "medium"]
 
 export const small: Mix = ["small"]
+
+/** 90 % small, 8 % medium, 2 % large. */
+export const mostlySmall: Mix = Array.from({ length: 50 }, (_, index) =>
+  index === 25 ? "large" : index % 12 === 6 ? "medium" : "small"
+)
 
 export const kindOf = (mix: Mix, number: number): Kind => mix[number % mix.length] ?? "small"
 
@@ -48,10 +51,8 @@ const rest: Record<Kind, string> = {
 }
 
 /** The fields that differ from message to message. */
-export const head = (run: number, number: number, recipient: string) => {
-  const marker = Marker.make(run, number)
-  return `From: Sender <sender@sender.example>\r\nTo: ${recipient}\r\nSubject: Message ${marker}\r\nMessage-ID: <${marker}@sender.example>\r\nDate: Sat, 31 Oct 2026 12:00:00 +0000\r\nMIME-Version: 1.0\r\n`
-}
+export const head = (id: string, recipient: string) =>
+  `From: Sender <sender@sender.example>\r\nTo: ${recipient}\r\nSubject: Message ${id}\r\nMessage-ID: <${id}@sender.example>\r\nDate: Sat, 31 Oct 2026 12:00:00 +0000\r\nMIME-Version: 1.0\r\n`
 
 /** What follows them, made once for all messages of a kind. No line begins with a dot. */
 export const body: Record<Kind, Buffer> = {

@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { Config, Effect, Option, Redacted } from "effect"
+import { Config, Effect, Option, Redacted, Schema } from "effect"
 import { Reactivity } from "effect/reactivity"
 import * as ProcessUsage from "./ProcessUsage.ts"
 
@@ -18,22 +18,30 @@ const connect = (url: Redacted.Redacted) =>
 const execute = (url: Redacted.Redacted, statement: string) =>
   Effect.scoped(Effect.flatMap(connect(url), (sql) => sql.unsafe(statement)))
 
-/** The one at `BENCH_DATABASE_URL`, if that is set. */
-export const server = Effect.scoped(
-  Effect.gen(function* () {
-    const url = yield* Config.option(Config.Redacted("BENCH_DATABASE_URL"))
-    if (Option.isNone(url)) return undefined
-    const sql = yield* connect(url.value)
-    const [row] = yield* sql<{ pid: number; version: string }>`
+/** The server can't be used here. */
+export class NoServer extends Schema.TaggedError<NoServer>()("NoServer", { message: Schema.String }) {}
+
+const told = Config.option(Config.Redacted("BENCH_DATABASE_URL"))
+
+const at = Effect.fnUntraced(function* (url: Redacted.Redacted) {
+  const sql = yield* connect(url)
+  const [row] = yield* sql<{ pid: number; version: string }>`
     SELECT pg_backend_pid() AS pid, split_part(current_setting('server_version'), ' ', 1) AS version`
-    if (row === undefined) return undefined
-    const own: Server = {
-      url: url.value,
-      version: row.version,
-      postmaster: (yield* ProcessUsage.parentOf(row.pid)) ?? 0
-    }
-    return own
-  })
+  const postmaster = row === undefined ? undefined : yield* ProcessUsage.parentOf(row.pid, "postgres")
+  if (row === undefined || postmaster === undefined) {
+    return yield* new NoServer({ message: "The server at BENCH_DATABASE_URL does not run on this machine" })
+  }
+  const server: Server = { url, version: row.version, postmaster }
+  return server
+}, Effect.scoped)
+
+/** The one at `BENCH_DATABASE_URL`, if that is set. */
+export const server = Effect.flatMap(told, (url) => (Option.isNone(url) ? Effect.undefined : at(url.value)))
+
+export const required = Effect.filterOrElse(
+  server,
+  (found) => found !== undefined,
+  () => Effect.fail(new NoServer({ message: "BENCH_DATABASE_URL has to name a PostgreSQL server of this machine" }))
 )
 
 /** The URL of a new database, dropped with the scope. */
@@ -49,3 +57,12 @@ export const database = Effect.fnUntraced(function* ({ url }: Server, name: stri
   own.pathname = `/${name}`
   return own.href
 })
+
+/** How many connections to a database there are, without the one that asks. */
+export const connections = Effect.fnUntraced(function* (database: string) {
+  const sql = yield* connect(Redacted.make(database))
+  const [row] = yield* sql<{ count: number }>`
+    SELECT count(*)::int AS count FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()`
+  return row?.count ?? 0
+}, Effect.scoped)

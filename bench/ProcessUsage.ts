@@ -6,6 +6,7 @@ const ticksPerSecond = 100
 
 interface Process {
   readonly pid: number
+  readonly name: string
   readonly parent: number
   /** Of all its threads, and of its children that have ended. */
   readonly ticks: number
@@ -18,12 +19,17 @@ const all = Effect.gen(function* () {
     fs.readFileString(`/proc/${pid}/stat`).pipe(
       Effect.map((stat): Process => {
         // The name of the program is in brackets and may hold anything.
+        const end = stat.lastIndexOf(")")
         const fields = stat
-          .slice(stat.lastIndexOf(")") + 2)
+          .slice(end + 2)
           .split(" ")
           .map(Number)
-        const [, parent = 0] = fields
-        return { pid: Number(pid), parent, ticks: fields.slice(11, 15).reduce((sum, ticks) => sum + ticks, 0) }
+        return {
+          pid: Number(pid),
+          name: stat.slice(stat.indexOf("(") + 1, end),
+          parent: fields[1] ?? 0,
+          ticks: fields.slice(11, 15).reduce((sum, ticks) => sum + ticks, 0)
+        }
       }),
       // It has ended meanwhile.
       Effect.option
@@ -47,22 +53,31 @@ export const cpuSeconds = (roots: ReadonlyArray<number>) =>
   Effect.map(trees(roots), (processes) => processes.reduce((sum, { ticks }) => sum + ticks, 0) / ticksPerSecond)
 
 /** The peak of memory begins anew at what is in use now. */
-export const resetPeak = Effect.fnUntraced(function* (root: number) {
+export const resetPeak = Effect.fnUntraced(function* (roots: ReadonlyArray<number>) {
   const fs = yield* FileSystem.FileSystem
-  yield* Effect.forEach(yield* trees([root]), ({ pid }) => fs.writeFileString(`/proc/${pid}/clear_refs`, "5"))
+  yield* Effect.forEach(yield* trees(roots), ({ pid }) => fs.writeFileString(`/proc/${pid}/clear_refs`, "5"))
 })
 
 const memory = (field: "VmHWM" | "VmRSS") =>
-  Effect.fnUntraced(function* (root: number) {
+  Effect.fnUntraced(function* (roots: ReadonlyArray<number>) {
     const fs = yield* FileSystem.FileSystem
-    const statuses = yield* Effect.forEach(yield* trees([root]), ({ pid }) => fs.readFileString(`/proc/${pid}/status`))
+    const statuses = yield* Effect.forEach(yield* trees(roots), ({ pid }) => fs.readFileString(`/proc/${pid}/status`))
     const kibibytes = statuses.map((status) => Number(status.split(`${field}:`)[1]?.split("kB")[0] ?? 0))
     return (kibibytes.reduce((sum, some) => sum + some, 0) * 1_024) / 1_000_000
   })
 
-/** Megabytes of memory that a process and its descendants had at their peak. */
+/** Megabytes of memory that processes and their descendants had at their peak. */
 export const peakMegabytes = memory("VmHWM")
 
-/** The process that another one is a child of. */
-export const parentOf = (pid: number) =>
-  Effect.map(all, (processes) => processes.find((process) => process.pid === pid)?.parent)
+/** The same, now. */
+export const residentMegabytes = memory("VmRSS")
+
+/** Open files and sockets of a process. */
+export const openDescriptors = Effect.fnUntraced(function* (pid: number) {
+  const fs = yield* FileSystem.FileSystem
+  return (yield* fs.readDirectory(`/proc/${pid}/fd`)).length
+})
+
+/** The process that one of this name is a child of. */
+export const parentOf = (pid: number, name: string) =>
+  Effect.map(all, (processes) => processes.find((process) => process.pid === pid && process.name === name)?.parent)

@@ -6,7 +6,7 @@ import * as Table from "./Table.ts"
 /** The counted rounds of each contestant under each load. */
 export type Results = Record<keyof typeof loads, Partial<Record<Contestants.Key, ReadonlyArray<Measured>>>>
 
-type Field = keyof Measured
+type Field = Exclude<keyof Measured, "webhooks">
 
 const valuesOf = (rounds: ReadonlyArray<Measured>, field: Field) => rounds.map((measured) => measured[field])
 

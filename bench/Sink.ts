@@ -10,6 +10,8 @@ export interface Delivered {
   readonly all: Effect.Effect<void>
   /** How many messages have come. */
   readonly count: () => number
+  /** How many have not. */
+  readonly missing: () => number
   /** Requests about a message that had come before, under the same `webhook-id`. */
   readonly repeated: () => number
   /** Messages that came under more than one `webhook-id`. */
@@ -31,7 +33,7 @@ const beginningBytes = 4_096
  * what is measured.
  */
 export const make = Effect.gen(function* () {
-  let run: { readonly id: number; readonly delivered: Run } | undefined
+  const runs = new Map<number, Run>()
   const sockets = new Set<Socket>()
 
   const server = createServer((socket) => {
@@ -41,8 +43,8 @@ export const make = Effect.gen(function* () {
     socket.on("close", () => sockets.delete(socket))
     requests(socket, (head, body) => {
       const marker = Marker.find(body)
-      if (marker === undefined || marker.run !== run?.id) return
-      run.delivered.arrived(marker.number, /^webhook-id: (\S+)/im.exec(head)?.[1] ?? "")
+      if (marker === undefined) return
+      runs.get(marker.run)?.arrived(marker.number, /^webhook-id: (\S+)/im.exec(head)?.[1] ?? "")
     })
   })
   yield* Effect.acquireRelease(
@@ -58,11 +60,11 @@ export const make = Effect.gen(function* () {
 
   return {
     url: `http://127.0.0.1:${port}/`,
-    /** From now on the messages of this run are noted, and no others. */
-    expect: (id: number, messages: number) =>
+    /** The messages of this run are noted from now on. */
+    expect: (run: number, messages: number) =>
       Effect.sync((): Delivered => {
         const delivered = nothing(messages)
-        run = { id, delivered }
+        runs.set(run, delivered)
         return delivered
       })
   }
@@ -81,6 +83,7 @@ const nothing = (messages: number): Run => {
     arrivedAt,
     all: all.await,
     count: () => count,
+    missing: () => messages - count,
     repeated: () => repeated,
     doubled: () => doubled.size,
     arrived: (number, eventId) => {

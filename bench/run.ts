@@ -1,7 +1,7 @@
-import { availableParallelism } from "node:os"
 import { NodeHttpClient, NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Cause, Console, DateTime, Effect, Exit, Option, Schema } from "effect"
+import { Cause, Console, Effect, Exit, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
+import * as Caption from "./Caption.ts"
 import * as Contestants from "./Contestants.ts"
 import * as Flags from "./Flags.ts"
 import { type Load, loads, type Measured, measure } from "./Measurement.ts"
@@ -41,7 +41,7 @@ Command.make(
     only: Flags.some("only", keys, "Only these contestants"),
     load: Flags.some("load", Results.loadNames, "Only these loads"),
     profile: Flag.Directory("profile").pipe(
-      Flag.withDescription("Writes CPU profiles of Inlet to this folder"),
+      Flag.withDescription("Writes a CPU profile of Inlet's main thread to this folder"),
       Flag.optional
     ),
     write: Flags.write(page)
@@ -84,10 +84,8 @@ Command.make(
       }
     }
 
-    const today = DateTime.formatIsoDateUtc(yield* DateTime.now)
     const caption = [
-      `${today}; Node ${process.versions.node}, PostgreSQL ${postgres?.version ?? "none"}, ${availableParallelism()} cores,`,
-      `shared with the generator, the sink and PostgreSQL; ${flags.messages.toLocaleString("en")} messages a round`,
+      `${yield* Caption.make(postgres)}; ${flags.messages.toLocaleString("en")} messages a round`,
       `(steady: ${flags.seconds} s), ${flags.rounds} rounds; median (least–most).`
     ].join(" ")
     const tables = [caption, "", ...Results.tables(results, flags.only)].join("\n").trimEnd()
@@ -102,7 +100,6 @@ Command.make(
 ).pipe(
   Command.withDescription("Measures mail servers that post to a webhook, beside each other"),
   Command.run({ version: "1" }),
-  Effect.tapErrorTag("Incomplete", ({ message }) => Console.error(`\nIncomplete:\n${message}`)),
   Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici]),
   NodeRuntime.runMain
 )
