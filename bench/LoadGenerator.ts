@@ -1,87 +1,147 @@
-import { connect } from "node:net"
-import { Effect } from "effect"
+import { connect, type Socket } from "node:net"
+import { Duration, Effect } from "effect"
+import * as Marker from "./Marker.ts"
+import * as Messages from "./Messages.ts"
 
-export interface Load {
-  readonly port: number
+export interface Receiver {
+  readonly smtpPort: number
   readonly recipient: string
-  readonly messages: number
-  /** Connections at a time. */
-  readonly concurrency: number
-  readonly messagesPerConnection: number
-  readonly message: (number: number) => string
 }
 
-export interface Result {
-  readonly accepted: number
-  /** Milliseconds from the end of DATA to its reply, one for each message. */
-  readonly replyTimes: ReadonlyArray<number>
+export interface Mail {
+  /** No two runs have the same. */
+  readonly run: number
+  readonly messages: number
+  readonly mix: Messages.Mix
+}
+
+/** When what happened to each message, by `performance.now()`. Zero is never. */
+export interface Sent {
+  /** Its last byte was handed to the system. */
+  readonly dataEndedAt: Float64Array
+  /** Its 250 came. */
+  readonly acceptedAt: Float64Array
 }
 
 /**
- * Sends all messages in a closed loop: each connection sends its share, one
- * after the other, and the next opens when one has ended. Speaks SMTP itself,
- * so that the generator costs little beside what it measures.
+ * Sends one message after the other on each connection, and opens the next
+ * connection when one has ended.
  */
-export const run = (load: Load) =>
-  Effect.callback<Result>((resume) => {
-    const replyTimes: Array<number> = []
-    let accepted = 0
+export const closedLoop = (
+  receiver: Receiver,
+  mail: Mail,
+  { connections, messagesPerConnection }: { readonly connections: number; readonly messagesPerConnection: number }
+) =>
+  Effect.callback<Sent>((resume) => {
+    const sent = nothing(mail)
+    const open = new Set<Socket>()
     let next = 0
-    let ended = 0
 
-    const session = () => {
-      if (next >= load.messages) return
-      let left = Math.min(load.messagesPerConnection, load.messages - next)
-      const numbers = Array.from({ length: left }, () => next++)
-      const socket = connect(load.port, "127.0.0.1").setNoDelay(true)
-      let sentAt = 0
-      let step: "greeting" | "hello" | "envelope" | "data" | "quit" = "greeting"
-      let answers = 0
-      let buffered = ""
-
-      const transaction = () => {
-        answers = 0
-        step = "envelope"
-        socket.write(`MAIL FROM:<sender@sender.example>\r\nRCPT TO:<${load.recipient}>\r\nDATA\r\n`)
+    const begin = () => {
+      if (next >= mail.messages) {
+        if (open.size === 0) resume(Effect.succeed(sent))
+        return
       }
-      const onReply = (code: number) => {
-        switch (step) {
-          case "greeting":
-            step = "hello"
-            socket.write("EHLO generator.example\r\n")
-            return
-          case "hello":
-            return transaction()
-          case "envelope":
-            if (++answers < 3) return
-            step = "data"
-            if (code !== 354) return socket.destroy()
-            socket.write(`${load.message(numbers[numbers.length - left] ?? 0)}\r\n.\r\n`)
-            sentAt = performance.now()
-            return
-          case "data":
-            replyTimes.push(performance.now() - sentAt)
-            if (code === 250) accepted++
-            if (--left > 0) return transaction()
-            step = "quit"
-            socket.end("QUIT\r\n")
-        }
-      }
-      socket.setEncoding("latin1")
-      socket.on("data", (chunk) => {
-        buffered += chunk
-        for (let end = buffered.indexOf("\n"); end >= 0; end = buffered.indexOf("\n")) {
-          const line = buffered.slice(0, end)
-          buffered = buffered.slice(end + 1)
-          if (line[3] !== "-") onReply(Number(line.slice(0, 3)))
-        }
-      })
-      socket.on("error", () => {})
-      socket.on("close", () => {
-        ended += numbers.length
-        if (ended >= load.messages) resume(Effect.succeed({ accepted, replyTimes }))
-        else session()
+      const first = next
+      next = Math.min(next + messagesPerConnection, mail.messages)
+      const socket = converse(receiver, mail, sent, first, next)
+      open.add(socket)
+      socket.once("close", () => {
+        open.delete(socket)
+        begin()
       })
     }
-    for (let connection = 0; connection < load.concurrency; connection++) session()
+    for (let connection = 0; connection < connections; connection++) begin()
+
+    return Effect.sync(() => {
+      next = mail.messages
+      for (const socket of open) socket.destroy()
+    })
   })
+
+/** Begins so many messages a second, each on a connection of its own, however long those before it take. */
+export const openLoop = Effect.fnUntraced(function* (receiver: Receiver, mail: Mail, perSecond: number) {
+  const sent = nothing(mail)
+  const open = new Set<Socket>()
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      for (const socket of open) socket.destroy()
+    })
+  )
+  const started = performance.now()
+  for (let next = 0; next < mail.messages; next++) {
+    const early = started + (next * 1_000) / perSecond - performance.now()
+    if (early > 0) yield* Effect.sleep(Duration.millis(early))
+    const socket = converse(receiver, mail, sent, next, next + 1)
+    open.add(socket)
+    socket.once("close", () => open.delete(socket))
+  }
+  while (open.size > 0) yield* Effect.sleep("5 millis")
+  return sent
+}, Effect.scoped)
+
+const nothing = ({ messages }: Mail): Sent => ({
+  dataEndedAt: new Float64Array(messages),
+  acceptedAt: new Float64Array(messages)
+})
+
+/** One connection. Speaks SMTP itself, so that the generator costs little beside what it measures. */
+const converse = (
+  { recipient, smtpPort }: Receiver,
+  { mix, run }: Mail,
+  sent: Sent,
+  first: number,
+  end: number
+): Socket => {
+  const socket = connect(smtpPort, "127.0.0.1").setNoDelay(true)
+  let number = first
+  let step: "greeting" | "hello" | "envelope" | "data" | "quit" = "greeting"
+  let answers = 0
+  let buffered = ""
+
+  const transaction = () => {
+    answers = 0
+    step = "envelope"
+    socket.write(`MAIL FROM:<sender@sender.example>\r\nRCPT TO:<${recipient}>\r\nDATA\r\n`)
+  }
+  const message = () => {
+    const own = number
+    step = "data"
+    socket.cork()
+    socket.write(Messages.head(Marker.make(run, own), recipient), "latin1")
+    socket.write(Messages.body[Messages.kindOf(mix, own)])
+    socket.write(".\r\n", () => {
+      sent.dataEndedAt[own] = performance.now()
+    })
+    socket.uncork()
+  }
+  const onReply = (code: number) => {
+    if (code >= 400) return socket.destroy()
+    switch (step) {
+      case "greeting":
+        step = "hello"
+        return socket.write("EHLO generator.example\r\n")
+      case "hello":
+        return transaction()
+      case "envelope":
+        return ++answers === 3 && message()
+      case "data":
+        sent.acceptedAt[number] = performance.now()
+        if (++number < end) return transaction()
+        step = "quit"
+        return socket.end("QUIT\r\n")
+    }
+  }
+  socket.setEncoding("latin1")
+  socket.on("data", (chunk) => {
+    buffered += chunk
+    for (let end = buffered.indexOf("\n"); end >= 0; end = buffered.indexOf("\n")) {
+      const line = buffered.slice(0, end)
+      buffered = buffered.slice(end + 1)
+      if (line[3] !== "-") onReply(Number(line.slice(0, 3)))
+    }
+  })
+  // What was not accepted is counted at the end.
+  socket.on("error", () => {})
+  return socket
+}

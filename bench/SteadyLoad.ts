@@ -1,7 +1,7 @@
 import { createServer } from "node:http"
 import { connect } from "node:net"
 import { Effect, Latch } from "effect"
-import { message } from "./Messages.ts"
+import * as Messages from "./Messages.ts"
 
 export interface Load {
   readonly port: number
@@ -57,7 +57,7 @@ export const make = Effect.gen(function* () {
         "MAIL FROM:<sender@sender.example>\r\n",
         `RCPT TO:<${load.recipient}>\r\n`,
         "DATA\r\n",
-        `${message(number, load.run, load.recipient, ["small"])}\r\n.\r\n`
+        `${Messages.head(`${load.run}-${number}`, load.recipient)}${Messages.body.small.toString("latin1")}.\r\n`
       ]
       let toReply: number | undefined
       let step = 0

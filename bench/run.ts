@@ -1,187 +1,105 @@
 import { NodeHttpClient, NodeRuntime, NodeServices } from "@effect/platform-node"
-import { PgClient } from "@effect/sql-pg"
-import { Config, Console, Effect, FileSystem, Option, Path, Redacted, Stream } from "effect"
-import { HttpClient, HttpClientRequest } from "effect/http"
-import { ChildProcess } from "effect/process"
-import { Reactivity } from "effect/reactivity"
-import * as Ports from "../test/Ports.ts"
-import * as LoadGenerator from "./LoadGenerator.ts"
-import { message } from "./Messages.ts"
+import { Cause, Console, Effect, Exit, Option, Schema } from "effect"
+import { Command, Flag } from "effect/cli"
+import * as Caption from "./Caption.ts"
+import * as Contestants from "./Contestants.ts"
+import * as Flags from "./Flags.ts"
+import { type Load, loads, type Measured, measure } from "./Measurement.ts"
+import * as Postgres from "./Postgres.ts"
+import * as Results from "./Results.ts"
 import * as Sink from "./Sink.ts"
+import * as Table from "./Table.ts"
 
-// Everything runs in one go on one machine, the contestants in turn, and
-// only ratios are compared: such a machine is shared and its speed drifts.
+// Everything runs in one go on one machine, the contestants in turn, and only
+// ratios are compared: such a machine is shared and its speed drifts.
 
-const rounds = 3
-const messages = 1_500
-const loads = [
-  { name: "connection per message, 100 at once", concurrency: 100, messagesPerConnection: 1 },
-  { name: "50 messages per connection, 20 at once", concurrency: 20, messagesPerConnection: 50 }
-]
+class Incomplete extends Schema.TaggedError<Incomplete>()("Incomplete", { message: Schema.String }) {}
 
-interface Contestant {
-  readonly name: string
-  readonly smtpPort: number
-  readonly recipient: string
-}
+const page = "bench/README.md"
 
-/** Starts a process and waits until it prints `ready`. It ends with the scope. */
-const start = Effect.fnUntraced(function* (script: ReadonlyArray<string>, env: Record<string, string>, ready: string) {
-  const child = yield* ChildProcess.make(process.execPath, script, { env, extendEnv: true, stderr: "inherit" })
-  yield* Stream.decodeText(child.stdout).pipe(
-    Stream.splitLines,
-    Stream.takeUntil((line) => line.includes(ready)),
-    Stream.runDrain,
-    Effect.timeout("60 seconds")
-  )
-  // What it prints from now on is read and dropped, so that it never waits for us.
-  yield* Effect.forkScoped(Effect.ignore(Stream.runDrain(child.stdout)))
-})
+// Object.keys forgets what the keys are.
+const keys = Object.keys(Contestants.all) as ReadonlyArray<Contestants.Key>
 
-const plain = Effect.fnUntraced(function* (webhook: string) {
-  const port = yield* Ports.free
-  yield* start(["bench/contestants/plain.mjs", `${port}`, webhook], {}, "listening")
-  return { name: "smtp-server + simpleParser + fetch, nothing stored", smtpPort: port, recipient: "a@bench.example" }
-})
+const told = (cause: Cause.Cause<unknown>) => Cause.prettyErrors(cause).map(({ message }) => message)[0] ?? "failed"
 
-const durable = Effect.fnUntraced(function* (webhook: string, database: string) {
-  const fs = yield* FileSystem.FileSystem
-  const port = yield* Ports.free
-  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-bench-" })
-  yield* start(["bench/contestants/durable.mjs", `${port}`, webhook, database, folder], {}, "listening")
-  return { name: "the same, durable: file, fsync, one INSERT", smtpPort: port, recipient: "a@bench.example" }
-})
+const line = (measured: Measured) =>
+  [
+    `${measured.delivered.toFixed(0)} delivered/s`,
+    `${measured.accepted.toFixed(0)} accepted/s`,
+    `DATA → 250 ${measured.replyP50.toFixed(1)} / ${measured.replyP99.toFixed(1)} ms`,
+    `→ webhook ${measured.webhookP50.toFixed(1)} / ${measured.webhookP99.toFixed(1)} ms`,
+    `CPU ${measured.cpu.toFixed(2)} s per 1,000`,
+    `${measured.peakMegabytes.toFixed(0)} MB`
+  ].join(", ")
 
-const inlet = Effect.fnUntraced(function* (name: string, webhook: string, settings: Record<string, string>) {
-  const fs = yield* FileSystem.FileSystem
-  const http = yield* Ports.free
-  const smtp = yield* Ports.free
-  yield* start(
-    ["src/main.ts"],
-    {
-      HTTP_PORT: `${http}`,
-      SMTP_PORT: `${smtp}`,
-      DATA_DIR: yield* fs.makeTempDirectoryScoped({ prefix: "inlet-bench-" }),
-      MAX_EMAILS_PER_DAY: "0",
-      LOG_FORMAT: "pretty",
-      LOG_LEVEL: "warn",
-      // Nobody answers there: senders are checked, and no question leaves this machine.
-      DNS_SERVERS: "127.0.0.1:9",
-      ...settings
-    },
-    "SMTP "
-  )
-  const client = yield* HttpClient.HttpClient
-  const ask = (method: "POST" | "PATCH", path: string, key: string, body: unknown) =>
-    HttpClientRequest.make(method)(`http://127.0.0.1:${http}${path}`).pipe(
-      HttpClientRequest.bearerToken(key),
-      HttpClientRequest.bodyJsonUnsafe(body),
-      client.execute,
-      Effect.flatMap((response) => response.json),
-      // The benchmark has just started this service and knows its answers.
-      Effect.map((json) => json as Record<string, string>)
-    )
-  const { api_key: key = "" } = yield* ask("POST", "/api/workspaces", "", { name: "bench" })
-  const { address = "", domain_id: id } = yield* ask("POST", "/api/instant-inbox", key, {})
-  yield* ask("PATCH", `/api/domains/${id}/delivery`, key, { webhookUrl: webhook })
-  return { name, smtpPort: smtp, recipient: address }
-})
-
-/** A database of the benchmark's own on the PostgreSQL at BENCH_DATABASE_URL. */
-const postgres = Effect.fnUntraced(function* (name: string) {
-  const server = yield* Config.option(Config.Redacted("BENCH_DATABASE_URL"))
-  if (Option.isNone(server)) return undefined
-  const admin = yield* PgClient.make({ url: server.value, maxConnections: 1 }).pipe(Effect.provide(Reactivity.layer))
-  yield* Effect.acquireRelease(
-    Effect.andThen(admin.unsafe(`DROP DATABASE IF EXISTS ${name}`), admin.unsafe(`CREATE DATABASE ${name}`)),
-    () => Effect.ignore(admin.unsafe(`DROP DATABASE ${name} WITH (FORCE)`))
-  )
-  const url = new URL(Redacted.value(server.value))
-  url.pathname = `/${name}`
-  return url.href
-})
-
-const median = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
-
-const percentile = (values: ReadonlyArray<number>, share: number) =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? 0
-
-const program = Effect.gen(function* () {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const sink = yield* Sink.make
-  const database = yield* postgres("inlet_bench")
-  const plainDatabase = yield* postgres("plain_bench")
-  const contestants: ReadonlyArray<Contestant> = [
-    yield* plain(sink.url),
-    ...(plainDatabase === undefined ? [] : [yield* durable(sink.url, plainDatabase)]),
-    yield* inlet("Inlet, embedded database", sink.url, {}),
-    ...(database === undefined ? [] : [yield* inlet("Inlet, PostgreSQL", sink.url, { DATABASE_URL: database })])
-  ]
-
-  const measure = Effect.fnUntraced(function* (contestant: Contestant, load: (typeof loads)[number], run: string) {
-    const arrived = yield* sink.expect(messages)
-    const started = performance.now()
-    const { accepted, replyTimes } = yield* LoadGenerator.run({
-      ...load,
-      port: contestant.smtpPort,
-      recipient: contestant.recipient,
-      messages,
-      message: (number) => message(number, run, contestant.recipient)
-    })
-    const acceptedAfter = performance.now() - started
-    const all = yield* Effect.timeoutOption(arrived, "60 seconds")
-    const deliveredAfter = performance.now() - started
-    const delivered = yield* sink.received
-    if (accepted !== messages || Option.isNone(all)) {
-      yield* Console.error(`${contestant.name}: ${accepted} accepted, ${delivered} delivered of ${messages}`)
+Command.make(
+  "bench",
+  {
+    messages: Flags.count("messages", 3_000, "Messages in a round"),
+    rounds: Flags.count("rounds", 3, "Rounds that count, after one to warm up"),
+    seconds: Flags.count("seconds", 15, "How long a round of the steady load lasts"),
+    only: Flags.some("only", keys, "Only these contestants"),
+    load: Flags.some("load", Results.loadNames, "Only these loads"),
+    profile: Flag.Directory("profile").pipe(
+      Flag.withDescription("Writes a CPU profile of Inlet's main thread to this folder"),
+      Flag.optional
+    ),
+    write: Flags.write(page)
+  },
+  Effect.fn(function* (flags) {
+    const sink = yield* Sink.make
+    const postgres = yield* Postgres.server
+    const world = { webhook: sink.url, postgres, profile: Option.getOrUndefined(flags.profile) }
+    const faults: Array<string> = []
+    const fault = (text: string) => {
+      faults.push(text)
+      return Console.error(text)
     }
-    return {
-      accepted: (accepted / acceptedAfter) * 1_000,
-      delivered: (delivered / deliveredAfter) * 1_000,
-      p50: percentile(replyTimes, 0.5),
-      p99: percentile(replyTimes, 0.99)
-    }
-  })
 
-  const lines: Array<string> = []
-  for (const load of loads) {
-    const results = contestants.map(() => [] as Array<Effect.Success<ReturnType<typeof measure>>>)
-    // A first round warms everything up and is not counted.
-    for (let round = 0; round <= rounds; round++) {
-      for (const [index, contestant] of contestants.entries()) {
-        const result = yield* measure(contestant, load, `${load.concurrency}-${round}-${index}`)
-        if (round > 0) results[index]?.push(result)
-        yield* Console.log(
-          `${load.name}: ${contestant.name}: ${result.accepted.toFixed(0)} accepted/s, ${result.delivered.toFixed(0)} delivered/s`
-        )
+    const contestants: Array<{ readonly key: Contestants.Key; readonly contestant: Contestants.Contestant }> = []
+    for (const key of flags.only) {
+      const { name, start } = Contestants.all[key]
+      const started = yield* Effect.exit(start(world))
+      if (Exit.isSuccess(started)) contestants.push({ key, contestant: started.value })
+      else yield* fault(`${name}: ${told(started.cause)}`)
+    }
+
+    const results: Results.Results = { mixed: {}, reused: {}, small: {}, steady: {} }
+    let run = 0
+    for (const name of flags.load) {
+      const load: Load = loads[name]
+      const messages = "perSecond" in load.shape ? load.shape.perSecond * flags.seconds : flags.messages
+      // A first round warms everything up and is not counted.
+      for (let round = 0; round <= flags.rounds; round++) {
+        for (const { contestant, key } of contestants) {
+          const label = `${name} ${round}/${flags.rounds}  ${Contestants.all[key].name}:`
+          const measured = yield* Effect.exit(measure(contestant, load, sink, { run: run++, messages }))
+          if (Exit.isFailure(measured)) {
+            yield* fault(`${label} ${told(measured.cause)}`)
+            continue
+          }
+          yield* Console.log(`${label} ${line(measured.value)}`)
+          results[name][key] = [...(results[name][key] ?? []), ...(round > 0 ? [measured.value] : [])]
+        }
       }
     }
-    const first = median((results[0] ?? []).map(({ delivered }) => delivered))
-    lines.push(
-      `### ${load.name}`,
-      "",
-      "| contestant | accepted/s | delivered/s | end to end, ratio | DATA → 250, p50 / p99 ms |",
-      "|---|---|---|---|---|",
-      ...contestants.map(({ name }, index) => {
-        const own = results[index] ?? []
-        const of = (field: "accepted" | "delivered" | "p50" | "p99") => median(own.map((result) => result[field]))
-        return `| ${name} | ${of("accepted").toFixed(0)} | ${of("delivered").toFixed(0)} | ${(of("delivered") / first).toFixed(2)} | ${of("p50").toFixed(1)} / ${of("p99").toFixed(1)} |`
-      }),
-      ""
-    )
-  }
 
-  const readme = path.join(import.meta.dirname, "README.md")
-  const text = yield* fs.readFileString(readme)
-  yield* fs.writeFileString(
-    readme,
-    text.replace(
-      /(<!-- results -->\n)[\s\S]*?(<!-- end -->)/,
-      (_, before, after) => `${before}\n${lines.join("\n")}\n${after}`
-    )
-  )
-  yield* Console.log(lines.join("\n"))
-})
-
-program.pipe(Effect.scoped, Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici]), NodeRuntime.runMain)
+    const caption = [
+      `${yield* Caption.make(postgres)}; ${flags.messages.toLocaleString("en")} messages a round`,
+      `(steady: ${flags.seconds} s), ${flags.rounds} rounds; median (least–most).`
+    ].join(" ")
+    const tables = [caption, "", ...Results.tables(results, flags.only)].join("\n").trimEnd()
+    const targets = [caption, "", Results.targets(results)].join("\n")
+    yield* Console.log(`\n${tables}\n\n${targets}`)
+    if (flags.write) {
+      yield* Table.write(page, "results", tables)
+      yield* Table.write(page, "targets", targets)
+    }
+    if (faults.length > 0) return yield* new Incomplete({ message: faults.join("\n") })
+  }, Effect.scoped)
+).pipe(
+  Command.withDescription("Measures mail servers that post to a webhook, beside each other"),
+  Command.run({ version: "1" }),
+  Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici]),
+  NodeRuntime.runMain
+)

@@ -1,0 +1,194 @@
+import { createHash, randomUUID } from "node:crypto"
+import { DateTime, Effect } from "effect"
+import { DeliveryQueue } from "../src/delivery/DeliveryQueue.ts"
+import { WebhookSender } from "../src/delivery/WebhookSender.ts"
+import { WebhookSigner } from "../src/delivery/WebhookSigner.ts"
+import * as InboundEmails from "../src/intake/InboundEmails.ts"
+import { DomainName } from "../src/model/Domain.ts"
+import { InboundEmailId, rawRef } from "../src/model/InboundEmail.ts"
+import { EventId } from "../src/model/InboundEvent.ts"
+import { RawStore } from "../src/providers/RawStore.ts"
+import * as EventPayload from "../src/reading/EventPayload.ts"
+import * as EventRows from "../src/reading/EventRows.ts"
+import * as Mime from "../src/reading/Mime.ts"
+import * as SenderCheck from "../src/reading/SenderCheck.ts"
+import * as Deliveries from "../test/delivery/Deliveries.ts"
+import * as Marker from "./Marker.ts"
+import * as Messages from "./Messages.ts"
+
+/** A piece of the work, alone. */
+export interface Part {
+  readonly name: string
+  /** How many are done at a time. */
+  readonly atATime: number
+  readonly count: number
+  /** What has to be there before the clock runs. */
+  readonly prepare?: (count: number) => Effect.Effect<void>
+  readonly once: (number: number) => Effect.Effect<unknown>
+}
+
+const envelope = { from: "sender@sender.example", helo: "generator.example", remoteAddress: "127.0.0.1" }
+const kinds: ReadonlyArray<Messages.Kind> = ["small", "medium", "large"]
+const sizes = { small: "4 KB", medium: "30 KB", large: "300 KB" }
+const recipient = "somebody@bench.example"
+const authservId = "mx.bench.example"
+
+const messageOf = (kind: Messages.Kind) =>
+  Buffer.concat([Buffer.from(Messages.head(Marker.make(0, 0), recipient)), Messages.body[kind]])
+
+/** All parts, on a database and a store of their own; `webhook` is posted to. */
+export const make = Effect.fnUntraced(function* (webhook: string, count: number) {
+  const raw = yield* RawStore
+  const signer = yield* WebhookSigner
+  const sender = yield* WebhookSender
+  const queue = yield* DeliveryQueue
+  const domain = yield* Deliveries.domain(webhook)
+  const insert = yield* InboundEmails.make({ emailsPerDay: 0 })
+  const makeEvents = yield* EventRows.make
+  const check = SenderCheck.make({ nameServers: ["127.0.0.1:9"], authservId })
+
+  const received = yield* Effect.forEach(kinds, (kind) =>
+    Effect.map(Mime.read(messageOf(kind)), (contents) => ({ kind, contents }))
+  )
+  const render = (contents: Mime.Contents) => {
+    const inboundEmailId = InboundEmailId.make(randomUUID())
+    const eventId = EventId.make(randomUUID())
+    const payload = EventPayload.render({
+      eventId,
+      inboundEmailId,
+      domain: DomainName.make("bench.example"),
+      recipient,
+      envelope,
+      receivedAt: "2026-10-31T12:00:00.000Z",
+      rawRef: rawRef(domain.id, inboundEmailId),
+      sha256: Buffer.alloc(32),
+      contents,
+      authentication: SenderCheck.unchecked.authentication,
+      authservId
+    })
+    return { id: eventId, recipient, sender: envelope.from, payload }
+  }
+  const [small] = received
+  if (small === undefined) return yield* Effect.die("no message")
+  const secrets = { current: domain.signingSecret, previous: undefined }
+
+  /** A message of 4 KB that has been accepted, read or not. */
+  const accept = Effect.fnUntraced(function* (isRead: boolean) {
+    const id = InboundEmailId.make(randomUUID())
+    const read = { id, domainId: domain.id, authenticationResults: null, events: [render(small.contents)] }
+    yield* insert({
+      id,
+      domainId: domain.id,
+      recipient,
+      key: createHash("sha256").update(id).digest(),
+      sha256: Buffer.alloc(32),
+      receivedAt: yield* DateTime.now,
+      envelope,
+      isOurs: true,
+      read: isRead ? read : undefined
+    })
+    return read
+  })
+  let waiting: Array<Effect.Success<ReturnType<typeof accept>>> = []
+  const acceptMany = (many: number, isRead: boolean) =>
+    Effect.orDie(
+      Effect.all(
+        Array.from({ length: many }, () => accept(isRead)),
+        { concurrency: 64 }
+      )
+    )
+  const receivedButUnread = Effect.fnUntraced(function* (many: number) {
+    waiting = yield* acceptMany(many, false)
+  })
+  const pending = (many: number) => Effect.asVoid(acceptMany(many, true))
+  const claim = (most: number) => queue.claim({ most, perDomain: most, busy: new Map() })
+  let claimed: Array<Effect.Success<ReturnType<typeof claim>>[number]> = []
+  const leased = Effect.fnUntraced(function* (many: number) {
+    yield* pending(many)
+    claimed = [...(yield* Effect.orDie(claim(many)))]
+  })
+  const outcome = { statusCode: 200, error: null, durationMs: 3, responseBody: '{"ok":true}', retryAfter: null }
+
+  const parts: ReadonlyArray<Part> = [
+    ...kinds.map((kind): Part => {
+      const message = messageOf(kind)
+      return { name: `parse, ${sizes[kind]}`, atATime: 1, count, once: () => Mime.read(message) }
+    }),
+    { name: "check the sender, 4 KB, DNS refuses", atATime: 1, count, once: () => check(envelope, messageOf("small")) },
+    ...received.map(
+      ({ contents, kind }): Part => ({
+        name: `make the payload, ${sizes[kind]}`,
+        atATime: 1,
+        count,
+        once: () => Effect.sync(() => render(contents))
+      })
+    ),
+    ...received.slice(0, 2).map(({ contents, kind }): Part => {
+      const { id, payload } = render(contents)
+      const body = Buffer.from(payload)
+      return {
+        name: `sign, ${sizes[kind]}`,
+        atATime: 1,
+        count,
+        once: () => signer.sign({ eventId: id, body, secrets })
+      }
+    }),
+    ...kinds.flatMap((kind) =>
+      [1, 32].map((atATime): Part => {
+        const message = [messageOf(kind)]
+        return {
+          name: `raw write, ${sizes[kind]}`,
+          atATime,
+          count,
+          once: () => Effect.orDie(raw.put(rawRef(domain.id, InboundEmailId.make(randomUUID())), message))
+        }
+      })
+    ),
+    ...[1, 16].map((atATime): Part => ({ name: "insert", atATime, count, once: () => Effect.orDie(accept(false)) })),
+    ...[1, 16].map(
+      (atATime): Part => ({ name: "insert with its event", atATime, count, once: () => Effect.orDie(accept(true)) })
+    ),
+    ...[1, 16].map(
+      (atATime): Part => ({
+        name: "events of a message that was read later",
+        atATime,
+        count,
+        prepare: receivedButUnread,
+        once: (number) => {
+          const read = waiting[number]
+          return read === undefined ? Effect.void : Effect.orDie(makeEvents(read))
+        }
+      })
+    ),
+    { name: "claim, one by one", atATime: 1, count, prepare: pending, once: () => Effect.orDie(claim(1)) },
+    {
+      name: "claim, 16 at once",
+      atATime: 1,
+      count: Math.ceil(count / 16),
+      prepare: (many) => pending(many * 16),
+      once: () => Effect.orDie(claim(16))
+    },
+    ...[1, 16].map(
+      (atATime): Part => ({
+        name: "settle",
+        atATime,
+        count,
+        prepare: leased,
+        once: Effect.fnUntraced(function* (number) {
+          const lease = claimed[number]
+          if (lease !== undefined) yield* Effect.orDie(queue.settle(lease, outcome, yield* DateTime.now))
+        })
+      })
+    ),
+    ...[1, 16].map((atATime): Part => {
+      const { id, payload } = render(small.contents)
+      return {
+        name: "POST, signing included, 4 KB",
+        atATime,
+        count,
+        once: () => sender.send({ url: webhook, eventId: id, payload, secrets })
+      }
+    })
+  ]
+  return parts
+})
