@@ -84,13 +84,7 @@ const written = (task: WriteTask): number => {
 }
 
 /** Syncs what is open and closes it. */
-const synced = async (descriptor: number): Promise<void> => {
-  try {
-    await promisify(fsync)(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
-}
+const synced = (descriptor: number): Promise<void> => promisify(fsync)(descriptor).finally(() => closeSync(descriptor))
 
 /**
  * Files that came in the same turn are synced together, each beside its folder, which is

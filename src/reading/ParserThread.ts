@@ -61,9 +61,6 @@ const asReceived = (message: Uint8Array): Uint8Array => {
   return received === undefined ? message : message.subarray(received.end)
 }
 
-/** A message whose sender is not checked after this long is known to be parsed. */
-const worthTellingMilliseconds = 2
-
 const serve = (port: NonNullable<typeof parentPort>, settings: ThreadSettings) => {
   const check = SenderCheck.make(settings)
   const tell = (told: Told) => port.postMessage(told)
@@ -72,11 +69,11 @@ const serve = (port: NonNullable<typeof parentPort>, settings: ThreadSettings) =
     const { about, depth, envelope, message, recipients } = task
     const contents =
       depth === "full" ? yield* Mime.read(message) : Mime.headersOnly(depth === "headers" ? message : new Uint8Array())
-    // Most senders are checked before anybody would do something about it.
-    const parsed = setTimeout(() => tell({ tag: "parsed", id }), worthTellingMilliseconds)
+    // A sender that is checked without waiting for anybody is done before this is said.
+    const telling = setImmediate(() => tell({ tag: "parsed", id }))
     const checked =
       settings.senderChecks && depth !== "nothing" ? yield* check(envelope, asReceived(message)) : SenderCheck.unchecked
-    clearTimeout(parsed)
+    clearImmediate(telling)
     const result: ReadResult = {
       payloads: recipients.map(({ eventId, recipient }) =>
         EventPayload.render({

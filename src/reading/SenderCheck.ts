@@ -1,4 +1,5 @@
 import { Resolver } from "node:dns/promises"
+import { once } from "node:events"
 import { domainToASCII } from "node:url"
 import { Effect } from "effect"
 import { type AuthenticateResult, authenticate } from "mailauth"
@@ -6,6 +7,13 @@ import * as HeaderBlock from "../model/HeaderBlock.ts"
 import type { Envelope } from "../model/InboundEmail.ts"
 import type { Authentication } from "../model/InboundEvent.ts"
 import * as AuthenticationResults from "./AuthenticationResults.ts"
+
+/** What DNS says, or will say. */
+interface Answer {
+  readonly promise: Promise<unknown>
+  until: number
+  isThere: boolean
+}
 
 /** What was found about a sender, and our field that says it (RFC 8601). */
 export interface Checked {
@@ -65,33 +73,55 @@ export const make = (options: {
   const { authservId, nameServers } = options
   const resolver = new Resolver({ timeout: 1_000, tries: 2 })
   if (nameServers !== undefined) resolver.setServers(nameServers)
-  const kept = new Map<string, { readonly until: number; readonly answer: Promise<unknown> }>()
+  const kept = new Map<string, Answer>()
 
-  const ask = (name: string, type: string): Promise<unknown> => {
+  const ask = (name: string, type: string): Answer => {
     const key = `${type} ${name.toLowerCase()}`
     const known = kept.get(key)
-    if (known !== undefined && known.until > performance.now()) return known.answer
-    const answer: Promise<unknown> = resolver.resolve(name, type)
-    const keep = (milliseconds: number) => kept.set(key, { answer, until: performance.now() + milliseconds })
+    if (known !== undefined && known.until > performance.now()) return known
+    const asked: Answer = {
+      promise: resolver.resolve(name, type),
+      until: performance.now() + answersKeptMilliseconds,
+      isThere: false
+    }
     kept.delete(key)
-    keep(answersKeptMilliseconds)
-    answer.catch(() => keep(failuresKeptMilliseconds))
+    kept.set(key, asked)
+    asked.promise.then(
+      () => {
+        asked.isThere = true
+      },
+      () => {
+        asked.isThere = true
+        asked.until = performance.now() + failuresKeptMilliseconds
+      }
+    )
     // The oldest goes: a Map remembers the order of its entries.
     for (const oldest of kept.keys()) {
       if (kept.size <= mostKept) break
       kept.delete(oldest)
     }
-    return answer
+    return asked
   }
 
   /** DNS for one message. */
   const bounded = () => {
-    const until = performance.now() + dnsMilliseconds
+    // Only for who has to wait: most answers are there.
+    let expired: Promise<never> | undefined
+    const deadline = () => {
+      const over = once(AbortSignal.timeout(dnsMilliseconds), "abort")
+      expired = over.then(() => Promise.reject(dnsError("ETIMEOUT", "no answer in time")))
+      // Nobody may be waiting when the time is up.
+      expired.catch(() => undefined)
+      return expired
+    }
     let questions = 0
-    return (name: string, type: string): Promise<unknown> =>
-      ++questions > mostQuestions
-        ? Promise.reject(dnsError("ESERVFAIL", "too many questions for one message"))
-        : before(until, ask(name, type))
+    return (name: string, type: string): Promise<unknown> => {
+      if (++questions > mostQuestions) {
+        return Promise.reject(dnsError("ESERVFAIL", "too many questions for one message"))
+      }
+      const { isThere, promise } = ask(name, type)
+      return isThere ? promise : Promise.race([promise, expired ?? deadline()])
+    }
   }
 
   return Effect.fnUntraced(function* (envelope: Envelope, message: Uint8Array) {
@@ -173,13 +203,5 @@ const isTooLarge = (header: Buffer): boolean => {
 
 /** Whether any line may be taken for the beginning of a signature, however the library reads it. */
 const isSigned = (header: Buffer): boolean => /(?:^|[\r\n])[\t ]*(?:dkim|arc)-/i.test(header.toString("latin1"))
-
-/** Fails when the time comes before the answer. */
-const before = (until: number, answer: Promise<unknown>): Promise<unknown> =>
-  new Promise((resolve, reject) => {
-    const late = () => reject(dnsError("ETIMEOUT", "no answer in time"))
-    const timer = setTimeout(late, Math.max(0, until - performance.now()))
-    answer.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
 
 const dnsError = (code: string, message: string) => Object.assign(new Error(message), { code })
