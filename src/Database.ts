@@ -1,9 +1,10 @@
 import { connect, createServer, type Server } from "node:net"
 import { Duplex } from "node:stream"
 import { fileURLToPath } from "node:url"
+import { Worker } from "node:worker_threads"
 import { NodeServices } from "@effect/platform-node"
 import { PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
-import { PGlite } from "@electric-sql/pglite"
+import type { PGlite } from "@electric-sql/pglite"
 import {
   Cause,
   Context,
@@ -24,6 +25,7 @@ import { Migrator, SqlClient, SqlError, Statement } from "effect/sql"
 import * as MigratorFileSystem from "effect/sql/MigratorFileSystem"
 import type { Connection } from "effect/sql/SqlConnection"
 import * as Patience from "./Patience.ts"
+import type * as PgliteThread from "./PgliteThread.ts"
 import * as Settings from "./Settings.ts"
 
 /** Another process uses this folder; its embedded database can serve only one. */
@@ -165,30 +167,74 @@ const isConflict = ({ reason }: SqlError.SqlError) =>
 
 const migrate = Migrator.make({})
 
-/** A Duplex that speaks Postgres' wire protocol to an in-process PGlite. */
-const wire = (database: PGlite) => () => {
-  const duplex = new Duplex({
-    read() {},
-    write(chunk, _encoding, done) {
-      database.execProtocolRaw(new Uint8Array(chunk)).then((answer) => {
-        if (answer.length > 0) duplex.push(answer)
-        done()
-      }, done)
-    }
-  })
-  return duplex
-}
+/** Passes a piece of Postgres' wire protocol to a database, and succeeds with its answer. */
+type Exchange = (piece: Uint8Array) => Promise<Uint8Array>
 
-/** The client of a PGlite that somebody else opens and closes. */
-export const layerOf = (database: PGlite) =>
+/** The client of a database with one session, which a Duplex stands before. */
+const layerWire = (exchange: Exchange) =>
   PgClient.layer({
     ...names,
-    stream: wire(database),
-    // PGlite has one session.
+    stream: () => {
+      const duplex = new Duplex({
+        read() {},
+        write(chunk, _encoding, done) {
+          exchange(new Uint8Array(chunk)).then((answer) => {
+            if (answer.length > 0) duplex.push(answer)
+            done()
+          }, done)
+        }
+      })
+      return duplex
+    },
     maxConnections: 1,
     username: "postgres",
     database: "postgres"
   })
+
+/** The client of a PGlite that somebody else opens and closes. */
+export const layerOf = (database: PGlite) => layerWire((piece) => database.execProtocolRaw(piece))
+
+/** A PGlite in a thread of its own, so that its work is not that of the process; closed with the scope. */
+const inThread = (folder: string) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly exchange: Exchange; readonly close: Effect.Effect<void> }>((resume) => {
+      const thread = new Worker(new URL("./PgliteThread.ts", import.meta.url), {
+        workerData: folder,
+        execArgv: [],
+        env: {}
+      })
+      const waiting: Array<PromiseWithResolvers<Uint8Array>> = []
+      const ended = Promise.withResolvers<void>()
+      const fail = (error: unknown) => {
+        for (const { reject } of waiting.splice(0)) reject(error)
+        resume(Effect.die(error))
+      }
+      thread.on("error", fail)
+      thread.on("exit", () => {
+        ended.resolve()
+        fail(new Error("The embedded database has ended"))
+      })
+      const exchange: Exchange = (piece) => {
+        const answer = Promise.withResolvers<Uint8Array>()
+        waiting.push(answer)
+        const asked: PgliteThread.Asked = piece
+        thread.postMessage(asked)
+        return answer.promise
+      }
+      const close = Effect.promise(() => {
+        const asked: PgliteThread.Asked = "close"
+        thread.postMessage(asked)
+        return ended.promise
+      })
+      thread.on("message", (said: PgliteThread.Said) => {
+        if (said === "open") resume(Effect.succeed({ exchange, close }))
+        else if ("answer" in said) waiting.shift()?.resolve(said.answer)
+        else if (waiting.length > 0) waiting.shift()?.reject(said.failure)
+        else fail(said.failure)
+      })
+    }),
+    ({ close }) => close
+  )
 
 /** Postgres inside this process, kept under `folder`. */
 export const layerEmbedded = (folder: string) =>
@@ -202,11 +248,8 @@ export const layerEmbedded = (folder: string) =>
       yield* fs.makeDirectory(files, { recursive: true })
       // PGlite opens its files to everybody, so nobody else may come near them.
       yield* fs.chmod(files, 0o700)
-      const database = yield* Effect.acquireRelease(
-        Effect.promise(() => PGlite.create(files)),
-        (database) => Effect.promise(() => database.close())
-      )
-      return layerOf(database)
+      const { exchange } = yield* inThread(files)
+      return layerWire(exchange)
     })
   ).pipe(Layer.provide(NodeServices.layer))
 

@@ -47,7 +47,8 @@ export const make = Effect.gen(function* () {
     return started
   }
 
-  yield* Effect.acquireRelease(Effect.sync(start), () => Effect.promise(() => Promise.resolve(thread?.terminate())))
+  // Started by the first file.
+  yield* Effect.addFinalizer(() => Effect.promise(() => Promise.resolve(thread?.terminate())))
 
   return (file: string, content: ReadonlyArray<Uint8Array>): Effect.Effect<void, Cause.UnknownError> =>
     Effect.callback((resume) => {

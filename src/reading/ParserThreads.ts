@@ -49,8 +49,7 @@ const lost = Metric.counter("inlet_parser_threads_lost_total", {
 const messagesBy = {
   full: Metric.withAttributes(messages, { parse: "full" }),
   partial: Metric.withAttributes(messages, { parse: "partial" }),
-  headers: Metric.withAttributes(messages, { parse: "headers" }),
-  nothing: Metric.withAttributes(messages, { parse: "nothing" })
+  headers: Metric.withAttributes(messages, { parse: "headers" })
 }
 
 interface Job {

@@ -95,7 +95,7 @@ describe("The threads that parse", () => {
     )
   })
 
-  layer(threads({ parseMilliseconds: 20, aloneMilliseconds: 20 }), options)("with hardly any time", (it) => {
+  layer(threads({ parseMilliseconds: 50, aloneMilliseconds: 250 }), options)("with hardly any time", (it) => {
     it.effect("are stopped when a message takes too long, which is then told by less", () =>
       Effect.gen(function* () {
         yield* read(mail("to begin with"))
