@@ -175,6 +175,9 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       yield* hanging.answerAlways(() => {})
       const stuck = yield* inlet.inbox(hanging.url)
       const well = yield* inlet.inbox(healthy.url)
+      // What starts with the first mail has started.
+      yield* Mail.send(inlet.smtpPort, { to: well.address })
+      yield* healthy.next
       yield* Deliveries.pending(DomainId.make(stuck.domainId), 500)
       yield* Mail.send(inlet.smtpPort, { to: stuck.address })
       yield* eventually(hanging.all, (requests) => requests.length === 16)
