@@ -148,7 +148,7 @@ export class ParserThreads extends Context.Service<
         dispatch()
       }
 
-      /** Stops a thread. What it was parsing is suspicious; what it was waiting for DNS with is not. */
+      /** Stops a thread. What it was parsing is suspicious: the first, for it takes them in turn. The others are once they are lost again. */
       const lose = (thread: Thread, reason: string) => {
         if (!threads.delete(thread)) return
         void thread.worker.terminate()
@@ -156,10 +156,11 @@ export class ParserThreads extends Context.Service<
         log(Effect.logWarning("A parser thread was stopped; what it held is done again", reason))
         // One that can't even start is not started again and again.
         if (!thread.isReady) startAgainAt = now() + restartMilliseconds
+        const suspect = [...thread.jobs.values()].find(({ phase }) => phase === "parsing")
         for (const job of thread.jobs.values()) {
           if (job.alone) job.resume(Effect.fail(new Unparsable({ reason })))
           else {
-            job.alone = job.phase === "parsing" || job.wasLost
+            job.alone = job === suspect || job.wasLost
             job.wasLost = true
             job.phase = "parsing"
             wait(job)

@@ -103,6 +103,8 @@ layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("When 
       // More than there are connections, so that some wait for one.
       const dialogs = yield* Effect.forEach(Array.range(1, 30), () => Mailbox.begin(port, address), { concurrency: 10 })
       yield* turn("hold")
+      // A busy domain is known for a second.
+      yield* Effect.sleep("1.1 seconds")
       yield* Effect.forEach(
         dialogs,
         (dialog, index) =>
