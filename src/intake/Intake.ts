@@ -114,7 +114,7 @@ export class Intake extends Context.Service<
               recipients: addresses,
               receivedAt,
               attempt: 1,
-              message: shared([Buffer.from(trace), message])
+              message: together([Buffer.from(trace), message])
             }
             copies.push({ id, domainId, recipients: own, unread })
           }
@@ -210,9 +210,9 @@ const isNamed = (name: string, expected: string) => name.length === expected.len
 /** `user%host.example` asks to be relayed to that host (RFC 1123, section 5.2.16), and nothing is relayed here. */
 const isRoute = (localPart: string) => /%[^%]+\.[^%]+$/.test(localPart)
 
-/** In memory that threads share, so that it is passed to them and not copied. */
-const shared = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const bytes = new Uint8Array(new SharedArrayBuffer(pieces.reduce((length, piece) => length + piece.byteLength, 0)))
+/** In memory of its own: all of what a view is on is copied for a thread. */
+const together = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const bytes = new Uint8Array(pieces.reduce((length, piece) => length + piece.byteLength, 0))
   let at = 0
   for (const piece of pieces) {
     bytes.set(piece, at)
