@@ -32,9 +32,13 @@ const durations = Metric.histogram("inlet_delivery_seconds", {
   boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 })
 
-/** What this process has of a domain: requests, leased deliveries that wait for one, places for deliveries to come. */
+/**
+ * What this process has of a domain: requests, outcomes that are being written down, leased
+ * deliveries that wait for a request, places for deliveries to come.
+ */
 interface Line {
   running: number
+  settling: number
   reserved: number
   readonly held: Array<Claimed>
 }
@@ -60,7 +64,7 @@ export const layer = Layer.effect(
     /** Domains of which the table may hold more, older than what is written now. */
     const limited = new Set<DomainId>()
     let running = 0
-    /** Running, held and reserved. */
+    /** All that the lines have. */
     let taken = 0
     /** A claim took all there was room for in all. */
     let isFull = false
@@ -72,16 +76,16 @@ export const layer = Layer.effect(
     const lineOf = (domainId: DomainId): Line => {
       const known = lines.get(domainId)
       if (known !== undefined) return known
-      const line: Line = { running: 0, reserved: 0, held: [] }
+      const line: Line = { running: 0, settling: 0, reserved: 0, held: [] }
       lines.set(domainId, line)
       return line
     }
-    const sizeOf = ({ held, reserved, running }: Line) => running + reserved + held.length
+    const sizeOf = ({ held, reserved, running, settling }: Line) => running + settling + reserved + held.length
     const forgetEmpty = (domainId: DomainId, line: Line) => {
       if (sizeOf(line) === 0) lines.delete(domainId)
     }
 
-    const deliver = Effect.fn("DeliveryWorker.deliver")(function* (claimed: Claimed) {
+    const deliver = Effect.fn("DeliveryWorker.deliver")(function* (claimed: Claimed, onAnswer: () => void) {
       const requestedAt = yield* DateTime.now
       const outcome = yield* sender.send(claimed).pipe(
         // What can't be asked for is a failure like any other: tried again by the schedule, and dead in the end.
@@ -92,6 +96,8 @@ export const layer = Layer.effect(
           )
         )
       )
+      // Another request need not wait for this one to be written down.
+      onAnswer()
       const label = outcome.error === null ? "delivered" : outcome.statusCode === null ? "no_answer" : "refused"
       yield* Metric.update(attemptsBy[label], 1)
       yield* Metric.update(durations, outcome.durationMs / 1_000)
@@ -101,16 +107,27 @@ export const layer = Layer.effect(
         : Effect.logInfo("A delivery attempt failed", outcome.error)
     })
 
-    const attempt = (claimed: Claimed) =>
-      deliver(claimed).pipe(
+    const attempt = (claimed: Claimed) => {
+      let isAnswered = false
+      const onAnswer = () => {
+        isAnswered = true
+        answered(claimed.domainId)
+      }
+      return deliver(claimed, onAnswer).pipe(
         Effect.onInterrupt(() => Effect.ignore(queue.giveBack([claimed]))),
         // Not settled: the lease runs out, and the attempt is made again.
         Effect.catchCause((cause) =>
           Effect.logError("The outcome of a delivery attempt could not be written down", cause)
         ),
-        Effect.ensuring(Effect.sync(() => end(claimed.domainId))),
+        Effect.ensuring(
+          Effect.sync(() => {
+            if (!isAnswered) onAnswer()
+            settled(claimed.domainId)
+          })
+        ),
         Effect.annotateLogs({ event_id: claimed.eventId, domain_id: claimed.domainId, attempt: claimed.attempt })
       )
+    }
 
     /** Begins what is held and has room, domain by domain in turn. */
     const beginHeld = (domainId: DomainId, line: Line) => {
@@ -128,11 +145,11 @@ export const layer = Layer.effect(
       }
     }
 
-    const end = (domainId: DomainId) => {
+    const answered = (domainId: DomainId) => {
       const line = lineOf(domainId)
       line.running--
+      line.settling++
       running--
-      taken--
       beginHeld(domainId, line)
       if (running < concurrency) {
         for (const [other, otherLine] of [...lines]) {
@@ -140,6 +157,12 @@ export const layer = Layer.effect(
           if (otherLine.held.length > 0) beginHeld(other, otherLine)
         }
       }
+    }
+
+    const settled = (domainId: DomainId) => {
+      const line = lineOf(domainId)
+      line.settling--
+      taken--
       // Most of what there was room for has gone: there may be more of it.
       const wasLimited = limited.has(domainId) && sizeOf(line) <= concurrencyPerDomain
       if (wasLimited || (isFull && taken <= concurrency)) dueSoon.openUnsafe()
