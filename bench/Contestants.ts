@@ -124,6 +124,8 @@ export const inletProcess = Effect.fnUntraced(function* (
     DATA_DIR: yield* folder,
     MAX_EMAILS_PER_DAY: "0",
     LOG_LEVEL: "warn",
+    // All connections come from one address.
+    SMTP_MAX_CONNECTIONS_PER_IP: "0",
     // Nobody answers there: senders are checked, and no question leaves this machine.
     DNS_SERVERS: "127.0.0.1:9",
     ...settings
