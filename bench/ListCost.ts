@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import * as InletProcess from "../test/InletProcess.ts"
 import * as StatementPlans from "../test/StatementPlans.ts"
 import type { Installation } from "./Installation.ts"
-import { percentile } from "./Percentile.ts"
+import { percentile } from "./Statistics.ts"
 
 const timedRequests = 40
 const explainedRequests = 7

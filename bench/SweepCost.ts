@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import * as MailHistory from "../test/MailHistory.ts"
 import * as Installation from "./Installation.ts"
-import { percentile } from "./Percentile.ts"
+import { percentile } from "./Statistics.ts"
 import * as SteadyLoad from "./SteadyLoad.ts"
 
 const expiredLeft = ({ sql }: Installation.Installation) =>

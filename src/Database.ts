@@ -1,41 +1,15 @@
-import { connect, createServer, type Server } from "node:net"
-import { Duplex } from "node:stream"
 import { fileURLToPath } from "node:url"
-import { Worker } from "node:worker_threads"
 import { NodeServices } from "@effect/platform-node"
 import { PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
-import type { PGlite } from "@electric-sql/pglite"
-import {
-  Cause,
-  Context,
-  Effect,
-  FileSystem,
-  Layer,
-  Option,
-  Path,
-  Predicate,
-  type Redacted,
-  Schedule,
-  Schema,
-  Stream,
-  String
-} from "effect"
+import { Cause, Context, Effect, Layer, Option, Predicate, type Redacted, Schedule, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { Migrator, SqlClient, SqlError, Statement } from "effect/sql"
 import * as MigratorFileSystem from "effect/sql/MigratorFileSystem"
 import type { Connection } from "effect/sql/SqlConnection"
+import * as EmbeddedDatabase from "./EmbeddedDatabase.ts"
 import * as Patience from "./Patience.ts"
-import type * as PgliteThread from "./PgliteThread.ts"
 import * as Settings from "./Settings.ts"
-
-/** Another process uses this folder; its embedded database can serve only one. */
-export class FolderTaken extends Schema.TaggedError<FolderTaken>()("FolderTaken", { message: Schema.String }) {}
-
-const names = {
-  transformQueryNames: String.camelToSnake,
-  transformResultNames: String.snakeToCamel,
-  transformJson: false
-} as const
+import * as SqlNames from "./SqlNames.ts"
 
 /** What other processes say through the database; the embedded one has no others. A stream ends with its connection. */
 export const Notifications = Context.Reference<(channel: string) => Stream.Stream<string, SqlError.SqlError>>(
@@ -79,8 +53,11 @@ export const layerPostgres = (url: Redacted.Redacted) =>
         prepareTransactionControls: true,
         commit,
         releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
-        compiler: PgClient.makeCompiler(names.transformQueryNames, names.transformJson),
-        transformRows: Statement.defaultTransforms(names.transformResultNames, names.transformJson).array,
+        compiler: PgClient.makeCompiler(SqlNames.transforms.transformQueryNames, SqlNames.transforms.transformJson),
+        transformRows: Statement.defaultTransforms(
+          SqlNames.transforms.transformResultNames,
+          SqlNames.transforms.transformJson
+        ).array,
         spanAttributes: [["db.system.name", "postgresql"]]
       })
       const { withTransaction } = client
@@ -166,93 +143,6 @@ const isConflict = ({ reason }: SqlError.SqlError) =>
   reason._tag === "DeadlockError" || reason._tag === "SerializationError"
 
 const migrate = Migrator.make({})
-
-/** Passes a piece of Postgres' wire protocol to a database, and succeeds with its answer. */
-type Exchange = (piece: Uint8Array) => Promise<Uint8Array>
-
-/** The client of a database with one session, which a Duplex stands before. */
-const layerWire = (exchange: Exchange) =>
-  PgClient.layer({
-    ...names,
-    stream: () => {
-      const duplex = new Duplex({
-        read() {},
-        write(chunk, _encoding, done) {
-          exchange(new Uint8Array(chunk)).then((answer) => {
-            if (answer.length > 0) duplex.push(answer)
-            done()
-          }, done)
-        }
-      })
-      return duplex
-    },
-    maxConnections: 1,
-    username: "postgres",
-    database: "postgres"
-  })
-
-/** The client of a PGlite that somebody else opens and closes. */
-export const layerOf = (database: PGlite) => layerWire((piece) => database.execProtocolRaw(piece))
-
-/** A PGlite in a thread of its own, so that its work is not that of the process; closed with the scope. */
-const inThread = (folder: string) =>
-  Effect.acquireRelease(
-    Effect.callback<{ readonly exchange: Exchange; readonly close: Effect.Effect<void> }>((resume) => {
-      const thread = new Worker(new URL("./PgliteThread.ts", import.meta.url), {
-        workerData: folder,
-        execArgv: [],
-        env: {}
-      })
-      const waiting: Array<PromiseWithResolvers<Uint8Array>> = []
-      const ended = Promise.withResolvers<void>()
-      const fail = (error: unknown) => {
-        for (const { reject } of waiting.splice(0)) reject(error)
-        resume(Effect.die(error))
-      }
-      thread.on("error", fail)
-      thread.on("exit", () => {
-        ended.resolve()
-        fail(new Error("The embedded database has ended"))
-      })
-      const exchange: Exchange = (piece) => {
-        const answer = Promise.withResolvers<Uint8Array>()
-        waiting.push(answer)
-        const asked: PgliteThread.Asked = piece
-        thread.postMessage(asked)
-        return answer.promise
-      }
-      const close = Effect.promise(() => {
-        const asked: PgliteThread.Asked = "close"
-        thread.postMessage(asked)
-        return ended.promise
-      })
-      thread.on("message", (said: PgliteThread.Said) => {
-        if (said === "open") resume(Effect.succeed({ exchange, close }))
-        else if ("answer" in said) waiting.shift()?.resolve(said.answer)
-        else if (waiting.length > 0) waiting.shift()?.reject(said.failure)
-        else fail(said.failure)
-      })
-    }),
-    ({ close }) => close
-  )
-
-/** Postgres inside this process, kept under `folder`. */
-export const layerEmbedded = (folder: string) =>
-  Layer.unwrap(
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const path = yield* Path.Path
-      yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
-      yield* lock(folder, path.join(folder, "lock"))
-      const files = path.join(folder, "postgres")
-      yield* fs.makeDirectory(files, { recursive: true })
-      // PGlite opens its files to everybody, so nobody else may come near them.
-      yield* fs.chmod(files, 0o700)
-      const { exchange } = yield* inThread(files)
-      return layerWire(exchange)
-    })
-  ).pipe(Layer.provide(NodeServices.layer))
-
 /** Runs whatever is new in `migrations/`, once, in order; several processes may start at once. */
 export const migrations = Layer.effectDiscard(
   migrate({
@@ -298,50 +188,7 @@ export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { dataDirectory, url } = yield* Settings.database
     return url === undefined
-      ? leasesOfTheDead.pipe(Layer.provideMerge(migrations), Layer.provideMerge(layerEmbedded(dataDirectory)))
+      ? leasesOfTheDead.pipe(Layer.provideMerge(migrations), Layer.provideMerge(EmbeddedDatabase.layer(dataDirectory)))
       : migrations.pipe(Layer.provideMerge(layerPostgres(url)))
   })
 )
-
-/**
- * Holds a listening Unix socket in the folder for as long as the scope lives.
- * The kernel drops it with its owner, so one that nobody answers is stale.
- */
-const lock = (folder: string, socket: string) =>
-  Effect.acquireRelease(
-    listen(socket).pipe(
-      Effect.catch(() =>
-        Effect.gen(function* () {
-          if (yield* isAnswered(socket)) {
-            return yield* new FolderTaken({
-              message: `${folder} is in use by another process. Stop it, choose another DATA_DIR, or set DATABASE_URL to share one database`
-            })
-          }
-          const fs = yield* FileSystem.FileSystem
-          yield* fs.remove(socket, { force: true })
-          return yield* listen(socket)
-        })
-      )
-    ),
-    (server) => Effect.callback<void>((resume) => void server.close(() => resume(Effect.void)))
-  )
-
-const listen = (socket: string) =>
-  Effect.callback<Server, FolderTaken>((resume) => {
-    const server = createServer((peer) => peer.destroy())
-    server.once("error", (error) =>
-      resume(Effect.fail(new FolderTaken({ message: `${socket} can't be listened on: ${error.message}` })))
-    )
-    server.listen(socket, () => resume(Effect.succeed(server)))
-  })
-
-const isAnswered = (socket: string) =>
-  Effect.callback<boolean>((resume) => {
-    const peer = connect(socket)
-    const answer = (yes: boolean) => {
-      peer.destroy()
-      resume(Effect.succeed(yes))
-    }
-    peer.once("connect", () => answer(true))
-    peer.once("error", () => answer(false))
-  })

@@ -27,5 +27,5 @@ const serve = (port: NonNullable<typeof parentPort>, folder: string) => {
   )
 }
 
-// Started by Database alone, which passes the folder.
+// Started by EmbeddedDatabase alone, which passes the folder.
 if (parentPort !== null) serve(parentPort, workerData as string)

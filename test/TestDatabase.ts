@@ -5,6 +5,7 @@ import { Config, Context, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Reactivity } from "effect/reactivity"
 import * as Database from "../src/Database.ts"
+import * as EmbeddedDatabase from "../src/EmbeddedDatabase.ts"
 
 /** Names the PostgreSQL server that the suite runs on; the embedded database when it is unset. */
 const server = Config.option(Config.Redacted("TEST_DATABASE_URL"))
@@ -36,7 +37,7 @@ const embedded = Layer.unwrap(
       Effect.promise(() => PGlite.create()),
       (database) => Effect.promise(() => database.close())
     )
-    return Database.layerOf(database)
+    return EmbeddedDatabase.layerOf(database)
   })
 )
 

@@ -3,6 +3,7 @@ const { randomUUID } = require("node:crypto")
 const { open } = require("node:fs/promises")
 const { simpleParser } = require("mailparser")
 
+// What Haraka passes to its plugins, which get no arguments.
 const { BENCH_FOLDER: folder, BENCH_WEBHOOK: webhook } = process.env
 
 const keep = async (id, raw) => {

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Database from "../../src/Database.ts"
+import * as EmbeddedDatabase from "../../src/EmbeddedDatabase.ts"
 import { DnsServer } from "../DnsServer.ts"
 import { eventually } from "../Eventually.ts"
 import * as InletProcess from "../InletProcess.ts"
@@ -65,7 +66,7 @@ const within = <A, E>(
 ) =>
   Effect.provide(
     effect,
-    DATABASE_URL === undefined ? Database.layerEmbedded(DATA_DIR) : Database.layerPostgres(Redacted.make(DATABASE_URL))
+    DATABASE_URL === undefined ? EmbeddedDatabase.layer(DATA_DIR) : Database.layerPostgres(Redacted.make(DATABASE_URL))
   )
 
 const world = Layer.mergeAll(Vendors.layer, StripeSimulator.layer, DnsServer.layer, NodeServices.layer)
