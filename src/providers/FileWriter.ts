@@ -13,7 +13,7 @@ interface Job {
  * of its own makes the calls: passing each of them to a pool costs more than the
  * call, and they are many for a file.
  */
-export const make = Effect.gen(function* () {
+export const make = Effect.fnUntraced(function* (script = new URL("./FileWriterThread.ts", import.meta.url)) {
   const jobs = new Map<number, Job>()
   let thread: Worker | undefined
   let lastId = 0
@@ -35,7 +35,7 @@ export const make = Effect.gen(function* () {
     for (const id of [...jobs.keys()]) finish(id, Effect.fail(new Cause.UnknownError(reason)))
   }
   const start = () => {
-    const started = new Worker(new URL("./FileWriterThread.ts", import.meta.url), {
+    const started = new Worker(script, {
       execArgv: [],
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 }

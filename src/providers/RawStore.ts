@@ -55,7 +55,7 @@ export class RawStore extends Context.Service<
         yield* fs.makeDirectory(path.join(root, "inbound"), { recursive: true, mode: 0o700 })
         const fileOf = (ref: string) => path.join(root, ref)
 
-        const write = yield* FileWriter.make
+        const write = yield* FileWriter.make()
 
         // Under its own name at once: a file is a message only when a row says so.
         const put = (ref: RawRef, message: ReadonlyArray<Uint8Array>) =>

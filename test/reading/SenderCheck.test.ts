@@ -231,6 +231,26 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of
     })
   )
 
+  it.effect("lets nobody who sends wait for DNS that is silent: the 250 comes first, the event when it is known", () =>
+    Effect.gen(function* () {
+      const dns = yield* DnsServer
+      yield* dns.answer("TXT", "patient.example", "silence")
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      yield* Mailbox.deliver(inlet.smtpPort, inbox.address, from("silent.example"), { from: "ada@silent.example" })
+      const started = performance.now()
+      const message = from("patient.example")
+      assert.match(
+        yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message, { from: "ada@patient.example" }),
+        /^250 /
+      )
+      assert.isBelow(performance.now() - started, 1_500)
+      const events = yield* eventually(Mailbox.events(inbox), (found) => found.length === 2, "20 seconds")
+      assert.isAbove(performance.now() - started, 1_500)
+      assert.isDefined(events.find(({ authentication }) => authentication.spf === "temperror"))
+    })
+  )
+
   it.effect("says temperror within its five seconds when DNS is silent, and other mail does not wait for it", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer

@@ -1,0 +1,155 @@
+import type { ServerResponse } from "node:http"
+import { NodeServices } from "@effect/platform-node"
+import { assert, layer } from "@effect/vitest"
+import { ConfigProvider, Context, Effect, FileSystem, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type * as Claims from "../../src/delivery/Claims.ts"
+import { DeliveryQueue } from "../../src/delivery/DeliveryQueue.ts"
+import * as DeliveryWorker from "../../src/delivery/DeliveryWorker.ts"
+import { Handover } from "../../src/delivery/Handover.ts"
+import { WebhookSender } from "../../src/delivery/WebhookSender.ts"
+import type { DomainId } from "../../src/model/Domain.ts"
+import * as Resolver from "../../src/providers/Resolver.ts"
+import { EventFeed } from "../../src/reading/EventFeed.ts"
+import { Workspaces } from "../../src/workspaces/Workspaces.ts"
+import { eventually } from "../Eventually.ts"
+import * as TestDatabase from "../TestDatabase.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+import * as Deliveries from "./Deliveries.ts"
+
+const settings = Layer.provide(
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const env = {
+        DATA_DIR: yield* fs.makeTempDirectoryScoped({ prefix: "inlet-test-" }),
+        SECRETS_KEY: Buffer.alloc(32, 5).toString("base64"),
+        DELIVERY_CONCURRENCY_PER_DOMAIN: "2"
+      }
+      return ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
+    })
+  ).pipe(Layer.provide(NodeServices.layer))
+)
+
+/** A worker of its own, and what it takes over. */
+const start = Effect.map(
+  Layer.build(
+    DeliveryWorker.layer.pipe(
+      Layer.provide([DeliveryQueue.layer, WebhookSender.layer, EventFeed.layer]),
+      Layer.provide(Resolver.layer),
+      settings,
+      Layer.fresh
+    )
+  ),
+  Context.get(Handover)
+)
+
+/** Writes so many deliveries, leased where there are places, as the statement that makes events does. */
+const write = (domainId: DomainId, count: number) => (places: number) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const ids = yield* Deliveries.pending(domainId, count)
+    const leased = yield* sql<Claims.Row>`
+      UPDATE deliveries SET attempts = 1, leased_until = now() + interval '60 seconds', claimed_at = now()
+      FROM events
+      JOIN domains ON domains.id = events.domain_id
+      JOIN workspaces ON workspaces.id = domains.workspace_id
+      WHERE deliveries.event_id = ANY(${ids.slice(0, places)}::uuid[]) AND events.id = deliveries.event_id
+      RETURNING events.id AS event_id, events.domain_id, attempts, spent, false AS taken_over,
+        domains.webhook_url AS url, events.payload, workspaces.id AS workspace_id, workspaces.signing_secret,
+        NULL::bytea AS previous_signing_secret
+    `
+    return { leased, places, ids }
+  })
+
+const nothing = (places: number) => Effect.succeed({ leased: [], places })
+
+layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("The handover of deliveries", (it) => {
+  it.effect("begins what was written as leased, and has it settled as its first attempt", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      const { id } = yield* Deliveries.domain(receiver.url)
+      const handover = yield* start
+      const { ids } = yield* handover.within(id, 1, write(id, 1))
+      const [eventId] = ids
+      assert.isDefined(eventId)
+      assert.strictEqual((yield* receiver.next).event.event_id, eventId)
+      yield* eventually(
+        Deliveries.delivery(eventId),
+        ({ attempts, status }) => attempts === 1 && status === "delivered"
+      )
+    })
+  )
+
+  it.effect(
+    "gives a domain places for three turns of its requests, and none while older deliveries may be waiting",
+    () =>
+      Effect.gen(function* () {
+        const receiver = yield* WebhookReceiver.make
+        const open: Array<ServerResponse> = []
+        yield* receiver.answerAlways((_, response) => void open.push(response))
+        const { id } = yield* Deliveries.domain(receiver.url)
+        const handover = yield* start
+        assert.strictEqual((yield* handover.within(id, 10, write(id, 10))).places, 6)
+        assert.strictEqual((yield* handover.within(id, 1, nothing)).places, 0)
+        const { id: other } = yield* Deliveries.domain(receiver.url)
+        assert.strictEqual((yield* handover.within(other, 1, nothing)).places, 1)
+        yield* eventually(receiver.all, (requests) => requests.length === 2)
+        yield* receiver.answerAlways(200)
+        for (const response of open) response.end()
+      })
+  )
+
+  it.effect("delivers what got no place as well, and has places again when all of it is done", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      const { id } = yield* Deliveries.domain(receiver.url)
+      const handover = yield* start
+      yield* handover.within(id, 40, write(id, 40))
+      yield* eventually(receiver.all, (requests) => requests.length === 40)
+      yield* eventually(handover.within(id, 1, nothing), ({ places }) => places === 1)
+    })
+  )
+
+  it.effect("takes places back when nothing was written", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      const { id } = yield* Deliveries.domain(receiver.url)
+      const handover = yield* start
+      for (let round = 0; round < 5; round++) {
+        yield* Effect.flip(handover.within(id, 6, (places) => Effect.fail(places)))
+        yield* handover.within(id, 6, nothing)
+      }
+      assert.strictEqual((yield* handover.within(id, 6, nothing)).places, 6)
+    })
+  )
+
+  it.effect("gives back what waits when the worker stops, and takes nothing more", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      const open: Array<ServerResponse> = []
+      yield* receiver.answerAlways((_, response) => void open.push(response))
+      const { id } = yield* Deliveries.domain(receiver.url)
+      const handover = yield* start
+      const { ids } = yield* handover.within(id, 6, write(id, 6))
+      yield* eventually(receiver.all, (requests) => requests.length === 2)
+      const answers = Effect.sync(() => {
+        for (const response of open) response.end()
+      })
+      yield* Effect.all([handover.drain, Effect.delay(answers, "300 millis")], { concurrency: 2 })
+      assert.strictEqual((yield* handover.within(id, 1, nothing)).places, 0)
+      const rows = yield* Effect.forEach(ids, Deliveries.delivery)
+      assert.deepStrictEqual(
+        rows.map(({ attempts, leasedFor, status }) => [status, attempts, leasedFor]),
+        [
+          ...Array.from({ length: 2 }, () => ["delivered", 1, null]),
+          ...Array.from({ length: 4 }, () => ["pending", 0, null])
+        ]
+      )
+      assert.lengthOf(yield* receiver.all, 2)
+    })
+  )
+})
