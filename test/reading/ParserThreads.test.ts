@@ -48,6 +48,9 @@ const threads = (limits: Partial<ThreadLimits> = {}) =>
 
 const options = { excludeTestServices: true, timeout: "60 seconds" } as const
 
+/** Threads are stopped and started again and again, which takes a busy machine long. */
+const manyThreads = { timeout: 90_000 }
+
 describe("The threads that parse", () => {
   layer(threads(), options)("with their usual limits", (it) => {
     it.effect("read many messages at once, each for itself", () =>
@@ -96,40 +99,51 @@ describe("The threads that parse", () => {
   })
 
   layer(threads({ parseMilliseconds: 50, aloneMilliseconds: 250 }), options)("with hardly any time", (it) => {
-    it.effect("are stopped when a message takes too long, which is then told by less", () =>
-      Effect.gen(function* () {
-        yield* read(mail("to begin with"))
-        const { event, parse } = yield* read(slow)
-        assert.strictEqual(parse, "headers")
-        assert.strictEqual(event.envelope.from, "bounce@sender.example")
-      })
+    it.effect(
+      "are stopped when a message takes too long, which is then told by less",
+      () =>
+        Effect.gen(function* () {
+          yield* read(mail("to begin with"))
+          const { event, parse } = yield* read(slow)
+          assert.strictEqual(parse, "headers")
+          assert.strictEqual(event.envelope.from, "bounce@sender.example")
+        }),
+      manyThreads
     )
   })
 
   layer(threads({ parseMilliseconds: 50 }), options)("with hardly any time but when alone", (it) => {
-    it.effect("read in full what was beside such a message, when others have to wait for a new thread", () =>
-      Effect.gen(function* () {
-        yield* read(mail("to begin with"))
-        const hostile = yield* Effect.forkChild(Effect.replicateEffect(read(slow), 3, { concurrency: "unbounded" }))
-        const subjects = Array.from({ length: 30 }, (_, number) => `innocent ${number}`)
-        const results = yield* Effect.forEach(subjects, (subject) => read(mail(subject)), { concurrency: "unbounded" })
-        assert.deepStrictEqual(
-          results.map(({ event, parse }) => [parse, event.subject]),
-          subjects.map((subject) => ["full", subject])
-        )
-        yield* Fiber.join(hostile)
-      })
+    it.effect(
+      "read in full what was beside such a message, when others have to wait for a new thread",
+      () =>
+        Effect.gen(function* () {
+          yield* read(mail("to begin with"))
+          const hostile = yield* Effect.forkChild(Effect.replicateEffect(read(slow), 3, { concurrency: "unbounded" }))
+          const subjects = Array.from({ length: 30 }, (_, number) => `innocent ${number}`)
+          const results = yield* Effect.forEach(subjects, (subject) => read(mail(subject)), {
+            concurrency: "unbounded"
+          })
+          assert.deepStrictEqual(
+            results.map(({ event, parse }) => [parse, event.subject]),
+            subjects.map((subject) => ["full", subject])
+          )
+          yield* Fiber.join(hostile)
+        }),
+      manyThreads
     )
   })
 
   layer(threads({ heapMegabytes: 64 }), options)("with hardly any memory", (it) => {
-    it.effect("are stopped when a message takes too much, and the next is read as ever", () =>
-      Effect.gen(function* () {
-        const { event } = yield* read(slow)
-        assert.strictEqual(event.envelope.from, "bounce@sender.example")
-        const next = yield* read(mail("next"))
-        assert.deepStrictEqual([next.parse, next.event.subject], ["full", "next"])
-      })
+    it.effect(
+      "are stopped when a message takes too much, and the next is read as ever",
+      () =>
+        Effect.gen(function* () {
+          const { event } = yield* read(slow)
+          assert.strictEqual(event.envelope.from, "bounce@sender.example")
+          const next = yield* read(mail("next"))
+          assert.deepStrictEqual([next.parse, next.event.subject], ["full", "next"])
+        }),
+      manyThreads
     )
   })
 })
