@@ -342,6 +342,12 @@ const smtpConnectionsPerAddress = setting(
   150,
   "SMTP connections at a time from one client address; `0` for no limit"
 )
+const smtpDataBytes = setting(
+  "SMTP_MAX_DATA_BYTES",
+  Limit,
+  256 * 1024 * 1024,
+  "bytes of messages that are coming in or wait for their answer, in all; `0` for no limit"
+)
 const smtpGreetingDelay = setting(
   "SMTP_GREETING_DELAY",
   Span,
@@ -560,6 +566,7 @@ export const smtp = Config.all({
   tlsKey,
   connections: smtpConnections,
   connectionsPerAddress: smtpConnectionsPerAddress,
+  dataBytes: smtpDataBytes,
   greetingDelay: smtpGreetingDelay,
   reusePort: smtpReusePort,
   proxyFrom: smtpProxyFrom

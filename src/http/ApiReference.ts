@@ -163,7 +163,7 @@ const conventions = `## Conventions
 | \`429\` | too many at once; \`Retry-After\` says when to come back |
 | \`500\` | a bug; the log has more under the \`X-Request-Id\` |
 | \`502\` | a registrar or payment provider answered wrongly, or not at all |
-| \`503\` | the database is out of reach; \`Retry-After\` says when to come back |
+| \`503\` | the database, or the store of raw messages, is out of reach; \`Retry-After\` says when to come back |
 
 - Every response carries \`X-Request-Id\`: yours, if you send one of at most 128 plain characters.
 - Lists are newest first. \`next_cursor\` is the \`cursor\` of the next page, and \`null\` at the end.

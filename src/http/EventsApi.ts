@@ -1,6 +1,6 @@
 import { Schema, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Conflict, Invalid, NotFound, TooManyRequests, Unauthorized } from "../model/ApiError.ts"
+import { Conflict, Invalid, NotFound, TooManyRequests, Unauthorized, Unavailable } from "../model/ApiError.ts"
 import { Delivery, DeliveryAttempt, DeliveryStatus } from "../model/Delivery.ts"
 import { DomainId } from "../model/Domain.ts"
 import { EventId, InboundEvent } from "../model/InboundEvent.ts"
@@ -93,7 +93,7 @@ export class EventsApi extends HttpApiGroup.make("events")
     HttpApiEndpoint.get("raw", "/api/domains/:id/events/:eventId/raw", {
       params: { id: DomainId, eventId: EventId },
       success: HttpApiSchema.StreamUint8Array({ contentType: "message/rfc822" }),
-      error: NotFound.http
+      error: [NotFound.http, Unavailable.http]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Download the raw message",
@@ -103,7 +103,7 @@ export class EventsApi extends HttpApiGroup.make("events")
     HttpApiEndpoint.get("attachment", "/api/domains/:id/events/:eventId/attachments/:index", {
       params: { id: DomainId, eventId: EventId, index: between(0, 100_000, "index of the attachment in the event") },
       success: HttpApiSchema.StreamUint8Array(),
-      error: NotFound.http
+      error: [NotFound.http, Unavailable.http]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Download an attachment",

@@ -53,7 +53,7 @@ export class TooManyRequests extends Schema.TaggedError<TooManyRequests>()("TooM
   )
 }
 
-/** The database is out of reach; try again. */
+/** The database, or the store of raw messages, is out of reach; try again. */
 export class Unavailable extends Schema.TaggedError<Unavailable>()("Unavailable", { message: Schema.String }) {
   static readonly http = answers(503, Unavailable)
 }

@@ -7,6 +7,9 @@ import { NetAddress } from "effect/net"
  */
 export const of = (text: string): Option.Option<string> => Option.map(parse(text), keyOf)
 
+/** The same, and the text itself where it is no address. */
+export const ofAnything = (text: string): string => Option.getOrElse(of(text), () => text)
+
 /** An address as sockets and proxies write it: alone or with a port, with a zone or in brackets. */
 const parse = (text: string): Option.Option<NetAddress.IpAddress> => {
   const bare = text.replace(/%[\w.-]+/, "").replace(/^\[(.*)\]$/, "$1")

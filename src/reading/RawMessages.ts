@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { NotFound } from "../model/ApiError.ts"
+import { NotFound, Unavailable } from "../model/ApiError.ts"
 import type { DomainId } from "../model/Domain.ts"
 import { type InboundEmailId, rawRef } from "../model/InboundEmail.ts"
 import type { EventId } from "../model/InboundEvent.ts"
@@ -14,7 +14,7 @@ export class RawMessages extends Context.Service<
   RawMessages,
   {
     /** As stored, with our Authentication-Results field in front and none that a sender wrote in our name. */
-    get(domainId: DomainId, eventId: EventId): Effect.Effect<Uint8Array, NotFound>
+    get(domainId: DomainId, eventId: EventId): Effect.Effect<Uint8Array, NotFound | Unavailable>
     /** One attachment, decoded; `index` is the one its event gives. */
     attachment(
       domainId: DomainId,
@@ -22,7 +22,7 @@ export class RawMessages extends Context.Service<
       index: number
     ): Effect.Effect<
       { readonly filename: string | null; readonly contentType: string; readonly content: Uint8Array },
-      NotFound
+      NotFound | Unavailable
     >
   }
 >()("inlet/reading/RawMessages") {
@@ -45,7 +45,16 @@ export class RawMessages extends Context.Service<
           if (row === undefined) return yield* new NotFound({ message: "No such event at this domain" })
           return { field: row.authenticationResults, message: yield* raw.get(rawRef(domainId, row.id)) }
         },
-        Effect.catchTags({ SqlError: Effect.die, RawStoreError: Effect.die })
+        Effect.catchTags({
+          SqlError: Effect.die,
+          RawStoreError: (error) =>
+            Effect.andThen(
+              Effect.logError("The store of raw messages failed", error),
+              Effect.fail(
+                new Unavailable({ message: "The store of raw messages is out of reach; try again in a moment" })
+              )
+            )
+        })
       )
 
       const get = Effect.fn("RawMessages.get")(function* (domainId: DomainId, eventId: EventId) {

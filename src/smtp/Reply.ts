@@ -1,4 +1,8 @@
+import { Schema } from "effect"
 import type { IntakeError } from "../intake/Intake.ts"
+
+/** Too many bytes of messages are coming in at once. */
+export class DataMemoryFull extends Schema.TaggedError<DataMemoryFull>()("DataMemoryFull", {}) {}
 
 /** What the sending server hears: 4xx means try again later, 5xx means never. The enhanced code is RFC 3463's. */
 export interface Reply {
@@ -8,7 +12,7 @@ export interface Reply {
 }
 
 // Keyed by tag, so an error without a reply does not compile.
-const replies: { readonly [Tag in IntakeError["_tag"]]: Reply } = {
+const replies: { readonly [Tag in (IntakeError | DataMemoryFull)["_tag"]]: Reply } = {
   UnknownDomain: { code: 550, enhanced: "5.1.2", text: "This domain does not receive mail here" },
   QuotaReached: {
     code: 452,
@@ -21,11 +25,12 @@ const replies: { readonly [Tag in IntakeError["_tag"]]: Reply } = {
     text: "Your address has sent the messages it may send here today; try again tomorrow (UTC)"
   },
   DemoFull: { code: 452, enhanced: "4.2.2", text: "This demo inbox has received all the mails it takes" },
+  DataMemoryFull: { code: 452, enhanced: "4.3.1", text: "Too much mail is coming in at once; please try again" },
   MailLoop: { code: 554, enhanced: "5.4.6", text: "Too many Received fields: this message is going round in a loop" },
   NotKept: { code: 451, enhanced: "4.3.0", text: "The message could not be stored; please try again" }
 }
 
-export const fromError = (error: IntakeError): Reply => replies[error._tag]
+export const fromError = (error: IntakeError | DataMemoryFull): Reply => replies[error._tag]
 
 /** The reply to a bug. Temporary, so that nobody's mail bounces while we fix it. */
 export const bug: Reply = { code: 451, enhanced: "4.3.0", text: "Something went wrong; please try again" }

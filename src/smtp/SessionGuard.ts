@@ -1,5 +1,5 @@
 import type { Socket } from "node:net"
-import { Context, Effect, FileSystem, Metric, Option } from "effect"
+import { Context, Effect, FileSystem, Metric } from "effect"
 import type { SMTPServer } from "smtp-server"
 import * as ClientNetwork from "../model/ClientNetwork.ts"
 import * as Settings from "../Settings.ts"
@@ -128,7 +128,7 @@ export const make = Effect.gen(function* () {
 
   /** Whether a new connection of a client is served; one that is not has got its answer. */
   const admits = (socket: Socket, address: string): boolean => {
-    const client = Option.getOrElse(ClientNetwork.of(address), () => address)
+    const client = ClientNetwork.ofAnything(address)
     if (overLimit(client) !== undefined) forgetGone()
     const reason = overLimit(client)
     if (reason === undefined) {

@@ -11,7 +11,9 @@ import {
 import { Intake, type IntakeError } from "../intake/Intake.ts"
 import type { Recipient } from "../intake/Recipient.ts"
 import * as AddressRange from "../model/AddressRange.ts"
+import * as ClientNetwork from "../model/ClientNetwork.ts"
 import * as Settings from "../Settings.ts"
+import * as DataMemory from "./DataMemory.ts"
 import * as MessageBytes from "./MessageBytes.ts"
 import * as Reply from "./Reply.ts"
 import * as SessionGuard from "./SessionGuard.ts"
@@ -66,7 +68,7 @@ class GuardedServer extends SMTPServer {
 /** Listens for mail. smtp-server speaks the protocol; every decision is Intake's. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { greetingDelay, host, messageBytes, mxHost, port, proxyFrom, reusePort } = yield* Settings.smtp
+    const { dataBytes, greetingDelay, host, messageBytes, mxHost, port, proxyFrom, reusePort } = yield* Settings.smtp
     const intake = yield* Intake
     const keyPair = yield* Tls.keyPair
     // Made before the server: on shutdown the server drains first, then these fibers stop.
@@ -76,13 +78,14 @@ export const layer = Layer.effectDiscard(
     const accepted = new WeakMap<SMTPServerAddress, Recipient>()
     const typed = TypedRecipients.make()
     const guard = yield* SessionGuard.make
+    const memory = DataMemory.make(dataBytes === 0 ? 0 : Math.max(dataBytes, messageBytes))
     /** What a session has been refused for: once each is enough to know, and a flood fills no disk. */
     const told = new WeakMap<SMTPServerSession, Set<string>>()
 
     const answer = <A>(
       command: "RCPT" | "DATA",
       session: SMTPServerSession,
-      effect: Effect.Effect<A, IntakeError>,
+      effect: Effect.Effect<A, IntakeError | Reply.DataMemoryFull>,
       callback: (error: Error | null, value?: A) => void
     ) =>
       run(
@@ -126,16 +129,26 @@ export const layer = Layer.effectDiscard(
       callback: (error?: Error | null) => void
     ) => {
       const bytes = MessageBytes.make()
+      const share = memory.enter(ClientNetwork.ofAnything(session.remoteAddress))
       stream.on("data", (chunk: Uint8Array) => {
-        if (!stream.sizeExceeded) return bytes.push(chunk)
+        if (!stream.sizeExceeded && share.take(chunk.byteLength)) return bytes.push(chunk)
         bytes.clear()
+        share.leave()
         if (stream.byteLength > messageBytes + toleratedExcess) guard.dismiss(server, session.id, "too_large")
+      })
+      // Its client may go away in the middle of it.
+      stream.once("close", () => {
+        if (!stream.readableEnded) share.leave()
       })
       stream.once("end", () => {
         guard.received(session.id)
         // smtp-server answers 552 5.3.4 by itself.
-        if (stream.sizeExceeded) callback(new Error("too large"))
-        else answer("DATA", session, receive(session, bytes.all()), (error) => callback(error))
+        if (stream.sizeExceeded) return callback(new Error("too large"))
+        const outcome = share.wasRefused() ? new Reply.DataMemoryFull() : receive(session, bytes.all())
+        answer("DATA", session, outcome, (error) => {
+          share.leave()
+          callback(error)
+        })
       })
     }
 

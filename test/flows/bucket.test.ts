@@ -72,7 +72,7 @@ layer(Layer.merge(InBucket, WebhookReceiver.layer), { excludeTestServices: true,
       })
     )
 
-    it.effect("a message that can't be read is 500 and not 404, and is there again when the bucket is", () =>
+    it.effect("a message that can't be read is 503 and not 404, and is there again when the bucket is", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const server = yield* S3Server
@@ -83,7 +83,11 @@ layer(Layer.merge(InBucket, WebhookReceiver.layer), { excludeTestServices: true,
         const raw = inlet.call("GET", `/api/domains/${domainId}/events/${event.event_id}/raw`, { key })
         for (const mishap of ["internal error", "login page", "page not found"] as const) {
           yield* server.always(mishap)
-          assert.strictEqual((yield* raw).status, 500)
+          const { headers, json, status } = yield* raw
+          assert.deepStrictEqual(
+            [status, headers["retry-after"], json],
+            [503, "5", { error: "The store of raw messages is out of reach; try again in a moment" }]
+          )
         }
         yield* server.always(undefined)
         assert.strictEqual((yield* raw).status, 200)

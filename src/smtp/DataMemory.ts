@@ -1,0 +1,55 @@
+/** What one message holds of the memory for all. */
+export interface Share {
+  /** Whether there is room for so many more bytes. Once there was none, there is none again. */
+  take(bytes: number): boolean
+  readonly wasRefused: () => boolean
+  /** Gives everything back. */
+  leave(): void
+}
+
+/**
+ * The bytes of messages between DATA and our answer, of all sessions together; zero is no
+ * limit. When they are too many, a client that has less than an equal part of them may go
+ * on, so that one who sends slowly on many connections keeps nobody else from sending: at
+ * worst there is twice as much.
+ */
+export const make = (mostBytes: number) => {
+  const perClient = new Map<string, number>()
+  let total = 0
+
+  const enter = (client: string): Share => {
+    let own = 0
+    let wasRefused = false
+    let hasLeft = false
+
+    const change = (bytes: number) => {
+      own += bytes
+      total += bytes
+      const held = (perClient.get(client) ?? 0) + bytes
+      if (held === 0) perClient.delete(client)
+      else perClient.set(client, held)
+    }
+    const isTooMuch = (bytes: number) => {
+      if (mostBytes === 0 || total + bytes <= mostBytes) return false
+      const held = perClient.get(client)
+      const clients = perClient.size + (held === undefined ? 1 : 0)
+      return (held ?? 0) + bytes > mostBytes / clients
+    }
+
+    return {
+      take: (bytes) => {
+        if (hasLeft || wasRefused) return false
+        wasRefused = isTooMuch(bytes)
+        if (!wasRefused) change(bytes)
+        return !wasRefused
+      },
+      wasRefused: () => wasRefused,
+      leave: () => {
+        hasLeft = true
+        change(-own)
+      }
+    }
+  }
+
+  return { enter }
+}
