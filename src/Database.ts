@@ -29,8 +29,9 @@ export const layerPostgres = (url: Redacted.Redacted) =>
         url,
         applicationName: "inlet",
         // A statement is planned once for each connection, not for each number of rows that a batch
-        // may have: planning costs more than running it. None runs long enough for a compiler.
-        startupParameters: { plan_cache_mode: "force_generic_plan", jit: "off" },
+        // may have: planning costs more than running it. None runs long enough for a compiler, or
+        // for workers of its own: a page of a list takes less time than starting one.
+        startupParameters: { plan_cache_mode: "force_generic_plan", jit: "off", max_parallel_workers_per_gather: "0" },
         maxConnections: 20,
         connectTimeout: "5 seconds"
       })

@@ -98,17 +98,29 @@ export class Events extends Context.Service<
       })
 
       /** What is not delivered is little, and is found in the queue; everything else among the events. */
-      const tableOf = ({ delivery }: Filter) =>
-        sql.literal(delivery === undefined || delivery === "delivered" ? "events" : "deliveries")
+      const tableOf = ({ delivery }: Filter): "deliveries" | "events" =>
+        delivery === undefined || delivery === "delivered" ? "events" : "deliveries"
+
+      /**
+       * Goes through the one in the order of its positions, and looks up the other for each,
+       * until there are enough. OFFSET 0 keeps PostgreSQL from the reverse: all events of a
+       * recipient, however many, for the few that wait.
+       */
+      const joined = {
+        events: sql`events CROSS JOIN LATERAL (
+          SELECT * FROM deliveries WHERE deliveries.event_id = events.id OFFSET 0
+        ) AS deliveries`,
+        deliveries: sql`deliveries CROSS JOIN LATERAL (
+          SELECT * FROM events WHERE events.id = deliveries.event_id OFFSET 0
+        ) AS events`
+      }
 
       const conditions = (domainId: DomainId, filter: Filter) => {
         const { delivery, from, recipient, since, until } = filter
         // They carry the addresses, so that no other dead letters are gone through.
         const isDead = delivery === "dead"
-        const byAddress = recipient !== undefined || from !== undefined
         return [
-          sql`${tableOf(filter)}.domain_id = ${domainId}`,
-          ...(byAddress && !isDead ? [sql`events.domain_id = ${domainId}`] : []),
+          sql`${sql(tableOf(filter))}.domain_id = ${domainId}`,
           ...(recipient === undefined
             ? []
             : [sql`${isDead ? sql`deliveries.recipient` : sql`lower(events.recipient)`} = lower(${recipient})`]),
@@ -126,15 +138,15 @@ export class Events extends Context.Service<
         where: ReadonlyArray<Statement.Fragment>,
         order: "ASC" | "DESC",
         limit: number,
-        table = sql.literal("events")
+        table: "deliveries" | "events" = "events"
       ) =>
         Effect.map(
           sql<Row>`
             SELECT events.id, events.payload, deliveries.status, deliveries.attempts, deliveries.due_at,
               deliveries.delivered_at, deliveries.last_error
-            FROM events JOIN deliveries ON deliveries.event_id = events.id
+            FROM ${joined[table]}
             WHERE ${sql.and(where)}
-            ORDER BY ${table}.position ${sql.literal(order)}
+            ORDER BY ${sql(table)}.position ${sql.literal(order)}
             LIMIT ${limit}
           `,
           (rows) => rows.map((row): ListedEvent => ({ id: row.id, payload: row.payload, delivery: toDelivery(row) }))
@@ -149,16 +161,17 @@ export class Events extends Context.Service<
         function* (domainId, filter, { cursor, limit }) {
           const where = conditions(domainId, filter)
           const table = tableOf(filter)
+          const position = sql`${sql(table)}.position`
           const { since, until } = filter
           if (since !== undefined || until !== undefined) {
             const { above, below } = yield* positionsOf(domainId, { since, until })
-            where.push(sql`${table}.position > ${above}`, sql`${table}.position < ${below}`)
+            where.push(sql`${position} > ${above}`, sql`${position} < ${below}`)
           }
           if (filter.after !== undefined) {
-            where.push(sql`${table}.position > ${yield* positionOf(domainId, filter.after, "after")}`)
+            where.push(sql`${position} > ${yield* positionOf(domainId, filter.after, "after")}`)
           }
           if (cursor !== undefined) {
-            where.push(sql`${table}.position < ${yield* positionOf(domainId, cursor, "cursor")}`)
+            where.push(sql`${position} < ${yield* positionOf(domainId, cursor, "cursor")}`)
           }
           return pageOf(yield* select(where, "DESC", limit + 1, table), limit)
         },
@@ -176,8 +189,8 @@ export class Events extends Context.Service<
           // Each event is judged once, when it is new: a delivery that changes later ends no wait.
           const where = [
             ...conditions(domainId, filter),
-            sql`${tableOf(filter)}.position > ${seen}`,
-            sql`${tableOf(filter)}.position <= ${last}`
+            sql`${sql(tableOf(filter))}.position > ${seen}`,
+            sql`${sql(tableOf(filter))}.position <= ${last}`
           ]
           const found = yield* select(where, "DESC", limit + 1, tableOf(filter))
           seen = last
