@@ -1,17 +1,18 @@
 import { NodeHttpClient, NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, Schema } from "effect"
-import { Command } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import * as Ports from "../test/Ports.ts"
 import * as Caption from "./Caption.ts"
-import { inbox, inletProcess } from "./Contestants.ts"
+import { type Contestant, ContestantFailed, inbox, inletProcess } from "./Contestants.ts"
 import * as Flags from "./Flags.ts"
 import * as Inspector from "./Inspector.ts"
+import * as LoadGenerator from "./LoadGenerator.ts"
 import { measure } from "./Measurement.ts"
 import * as Messages from "./Messages.ts"
 import * as Postgres from "./Postgres.ts"
 import * as ProcessUsage from "./ProcessUsage.ts"
 import * as Sink from "./Sink.ts"
-import { median } from "./Statistics.ts"
+import { median, percentile } from "./Statistics.ts"
 import * as Table from "./Table.ts"
 
 // What a process holds after more and more mail. The stored events pile up: that is the database's.
@@ -56,10 +57,25 @@ const growsNot = (values: ReadonlyArray<number>) => {
 
 const memory: ReadonlyArray<keyof typeof columns> = ["rss", "heap", "external"]
 
+/** Messages a second that were accepted, whatever becomes of them. */
+const accept = Effect.fnUntraced(function* (contestant: Contestant, run: number, messages: number) {
+  const started = performance.now()
+  const { acceptedAt } = yield* LoadGenerator.closedLoop(contestant, { run, messages, mix: load.mix }, load.shape)
+  const accepted = acceptedAt.filter((at) => at > 0).length
+  if (accepted < messages) {
+    return yield* new ContestantFailed({ message: `accepted ${accepted} of ${messages} messages` })
+  }
+  return (messages * 1_000) / (percentile(acceptedAt, 1) - started)
+})
+
 Command.make(
   "bench:soak",
   {
     messages: Flags.count("messages", 100_000, "Messages in all; what is held is looked at ten times"),
+    backlog: Flag.Boolean("backlog").pipe(
+      Flag.withDescription("Nobody answers at the webhook, so that the messages pile up as deliveries that are due"),
+      Flag.withDefault(false)
+    ),
     write: Flags.write(page)
   },
   Effect.fn(function* (flags) {
@@ -71,7 +87,7 @@ Command.make(
     const inspected = yield* Inspector.attach(inspector)
     const contestant = {
       smtpPort: inlet.smtpPort,
-      recipient: yield* inbox(inlet.url, sink.url),
+      recipient: yield* inbox(inlet.url, flags.backlog ? `http://127.0.0.1:${yield* Ports.free}/` : sink.url),
       processes: [inlet.pid],
       database: server.postmaster
     }
@@ -80,7 +96,9 @@ Command.make(
     const samples: Array<Sample> = []
     const rows: Array<ReadonlyArray<string>> = []
     for (let run = 0; run < 10; run++) {
-      const measured = yield* measure(contestant, load, sink, { run, messages: step })
+      const perSecond = flags.backlog
+        ? yield* accept(contestant, run, step)
+        : (yield* measure(contestant, load, sink, { run, messages: step })).delivered
       // Connections to the webhook that nobody uses any more are closed after some seconds.
       yield* Effect.sleep("8 seconds")
       const held = yield* inspected.held
@@ -98,7 +116,7 @@ Command.make(
       samples.push(sample)
       rows.push([
         ((run + 1) * step).toLocaleString("en"),
-        measured.delivered.toFixed(0),
+        perSecond.toFixed(0),
         ...names.map((name) => sample[name].toFixed(0))
       ])
       yield* Console.log(
@@ -116,10 +134,13 @@ Command.make(
     const text = [
       `${yield* Caption.make(server)}. Flat, from the second row on: memory within 10 % of its median; of the rest the most of the second half not above that of the first by more than 10 %, or two.`,
       "",
-      Table.render(["messages", "delivered/s", ...names.map((name) => columns[name])], rows)
+      Table.render(
+        ["messages", flags.backlog ? "accepted/s" : "delivered/s", ...names.map((name) => columns[name])],
+        rows
+      )
     ].join("\n")
     yield* Console.log(`\n${text}`)
-    if (flags.write) yield* Table.write(page, "soak", text)
+    if (flags.write) yield* Table.write(page, flags.backlog ? "backlog" : "soak", text)
     if (growing.length > 0) {
       return yield* new Growing({ message: `Not flat: ${growing.map((name) => columns[name]).join(", ")}` })
     }

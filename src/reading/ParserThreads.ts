@@ -31,8 +31,7 @@ export const ThreadLimits = Context.Reference<ThreadLimits>("inlet/reading/Threa
 const parsesPerThread = 4
 const tasksPerThread = 64
 
-/** What makes one more thread worth its memory: so many messages wait, or one has waited so long. */
-const worthWaiting = 16
+/** How long a message has waited when one more thread is worth its memory. */
 const worthMilliseconds = 200
 
 /** A thread that is not there after this long never will be. */
@@ -182,11 +181,7 @@ export class ParserThreads extends Context.Service<
         const most = job.alone ? 1 : mostThreads
         const free = candidates.find(isFree)
         const mayStart = candidates.length < most && candidates.every(({ isReady }) => isReady) && now() >= startAgainAt
-        const isWorth =
-          candidates.length === 0 ||
-          job.alone ||
-          waiting.together.length >= worthWaiting ||
-          now() - job.since > worthMilliseconds
+        const isWorth = candidates.length === 0 || job.alone || now() - job.since > worthMilliseconds
         if (free === undefined && mayStart && isWorth) start(job.alone)
         return free
       }
