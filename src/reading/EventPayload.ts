@@ -1,13 +1,10 @@
 import { createHash } from "node:crypto"
-import { Schema } from "effect"
 import type { DomainName } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId, RawRef } from "../model/InboundEmail.ts"
-import { type Authentication, type EventId, InboundEvent } from "../model/InboundEvent.ts"
+import type { Authentication, EventId, InboundEvent } from "../model/InboundEvent.ts"
 import * as AuthenticationResults from "./AuthenticationResults.ts"
 import * as HeaderText from "./HeaderText.ts"
 import type { Contents } from "./Mime.ts"
-
-const encode = Schema.encodeSync(Schema.fromJsonString(InboundEvent))
 
 /**
  * The text of an event as it is signed, sent and listed.
@@ -44,7 +41,7 @@ export const render = (options: {
   } = options
   const { attachments, cc, from, headers, html, inReplyTo, message_id, parse, references, replyTo, subject, text, to } =
     contents
-  return encode({
+  const event: InboundEvent = {
     event: "inbound.email.received",
     event_id: eventId,
     inbound_email_id: inboundEmailId,
@@ -74,5 +71,6 @@ export const render = (options: {
     inReplyTo,
     references,
     parse
-  })
+  }
+  return JSON.stringify(event)
 }

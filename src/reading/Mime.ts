@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import libmime from "libmime"
 import { simpleParser } from "mailparser"
 import * as HeaderBlock from "../model/HeaderBlock.ts"

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads"
-import { Effect } from "effect"
+// Not from `effect`: that loads all of it, and every thread holds what it has loaded.
+import * as Effect from "effect/Effect"
 import * as HeaderBlock from "../model/HeaderBlock.ts"
 import type { Envelope } from "../model/InboundEmail.ts"
 import type { EventId } from "../model/InboundEvent.ts"

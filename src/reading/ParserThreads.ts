@@ -32,7 +32,7 @@ const parsesPerThread = 4
 const tasksPerThread = 64
 
 /** How long a message has waited when one more thread is worth its memory. */
-const worthMilliseconds = 200
+const worthMilliseconds = 1_000
 
 /** A thread that is not there after this long never will be. */
 const startMilliseconds = 30_000

@@ -1,7 +1,7 @@
 import { Resolver } from "node:dns/promises"
 import { once } from "node:events"
 import { domainToASCII } from "node:url"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { type AuthenticateResult, authenticate } from "mailauth"
 import * as HeaderBlock from "../model/HeaderBlock.ts"
 import type { Envelope } from "../model/InboundEmail.ts"
