@@ -16,6 +16,9 @@ export interface ThreadLimits {
   readonly checkMilliseconds: number
   /** Heap of one thread; the bytes of messages are outside of it. */
   readonly heapMegabytes: number
+  /** How long a message has waited when one more thread is worth its memory, and how long that has not happened when it is not any more. */
+  readonly waitMilliseconds: number
+  readonly surplusMilliseconds: number
 }
 
 export const ThreadLimits = Context.Reference<ThreadLimits>("inlet/reading/ThreadLimits", {
@@ -23,16 +26,15 @@ export const ThreadLimits = Context.Reference<ThreadLimits>("inlet/reading/Threa
     parseMilliseconds: 4_000,
     aloneMilliseconds: 6_000,
     checkMilliseconds: 7_000,
-    heapMegabytes: 192
+    heapMegabytes: 192,
+    waitMilliseconds: 1_000,
+    surplusMilliseconds: 60_000
   })
 })
 
 /** Messages a thread has to parse at once, and messages whose senders it checks at once. */
 const parsesPerThread = 4
 const tasksPerThread = 64
-
-/** How long a message has waited when one more thread is worth its memory. */
-const worthMilliseconds = 1_000
 
 /** A thread that is not there after this long never will be. */
 const startMilliseconds = 30_000
@@ -41,6 +43,7 @@ const restartMilliseconds = 1_000
 const messages = Metric.counter("inlet_messages_read_total", {
   description: "Messages that became events, by how much could be read"
 })
+const running = Metric.gauge("inlet_parser_threads", { description: "Parser threads that run" })
 const lost = Metric.counter("inlet_parser_threads_lost_total", {
   description: "Parser threads that were stopped: too slow, out of memory, or broken"
 })
@@ -103,6 +106,8 @@ export class ParserThreads extends Context.Service<
       const waiting = { together: [] as Array<Job>, alone: [] as Array<Job> }
       let lastId = 0
       let startAgainAt = 0
+      /** When a message had waited so long that another thread would have been worth it. */
+      let shortAt = 0
       const log = (effect: Effect.Effect<void>) => void Effect.runForkWith(context)(effect)
 
       const now = () => clock.currentTimeMillisUnsafe()
@@ -117,10 +122,21 @@ export class ParserThreads extends Context.Service<
         })
         const thread: Thread = { worker, jobs: new Map(), alone, started: now(), isReady: false }
         threads.add(thread)
+        running.updateUnsafe(threads.size, context)
         worker.on("message", (told: Told) => hear(thread, told))
         worker.on("error", (error) => lose(thread, error.message))
         worker.on("exit", () => lose(thread, "the thread ended"))
         return thread
+      }
+
+      /** Returns whether it was still one of ours. */
+      const stop = (thread: Thread): boolean => {
+        const wasOurs = threads.delete(thread)
+        if (wasOurs) {
+          void thread.worker.terminate()
+          running.updateUnsafe(threads.size, context)
+        }
+        return wasOurs
       }
 
       const hear = (thread: Thread, told: Told) => {
@@ -136,10 +152,7 @@ export class ParserThreads extends Context.Service<
         } else {
           thread.jobs.delete(told.id)
           // The one for suspicious work is not kept for the next.
-          if (thread.alone) {
-            threads.delete(thread)
-            void thread.worker.terminate()
-          }
+          if (thread.alone) stop(thread)
           job.resume(
             told.tag === "done" ? Effect.succeed(told.result) : Effect.fail(new Unparsable({ reason: told.reason }))
           )
@@ -149,8 +162,7 @@ export class ParserThreads extends Context.Service<
 
       /** Stops a thread. What it was parsing is suspicious: the first, for it takes them in turn. The others are once they are lost again. */
       const lose = (thread: Thread, reason: string) => {
-        if (!threads.delete(thread)) return
-        void thread.worker.terminate()
+        if (!stop(thread)) return
         lost.updateUnsafe(1, context)
         log(Effect.logWarning("A parser thread was stopped; what it held is done again", reason))
         // One that can't even start is not started again and again.
@@ -181,7 +193,9 @@ export class ParserThreads extends Context.Service<
         const most = job.alone ? 1 : mostThreads
         const free = candidates.find(isFree)
         const mayStart = candidates.length < most && candidates.every(({ isReady }) => isReady) && now() >= startAgainAt
-        const isWorth = candidates.length === 0 || job.alone || now() - job.since > worthMilliseconds
+        const hasWaited = now() - job.since > limits.waitMilliseconds
+        if (hasWaited) shortAt = now()
+        const isWorth = candidates.length === 0 || job.alone || hasWaited
         if (free === undefined && mayStart && isWorth) start(job.alone)
         return free
       }
@@ -223,6 +237,9 @@ export class ParserThreads extends Context.Service<
           if (!thread.isReady && now() - thread.started > startMilliseconds) lose(thread, "the thread did not start")
           else if ([...thread.jobs.values()].some(isLate)) lose(thread, "no result in time")
         }
+        const [, ...others] = [...threads].filter(({ alone }) => !alone)
+        const surplus = others.find(({ isReady, jobs }) => isReady && jobs.size === 0)
+        if (surplus !== undefined && now() - shortAt > limits.surplusMilliseconds) stop(surplus)
         dispatch()
       })
       yield* Effect.forkScoped(

@@ -1,9 +1,10 @@
 import { assert, describe, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
+import { Effect, Fiber, Layer, Metric } from "effect"
 import { DomainId, DomainName } from "../../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
 import { EventId } from "../../src/model/InboundEvent.ts"
 import { ParserThreads, ThreadLimits } from "../../src/reading/ParserThreads.ts"
+import { eventually } from "../Eventually.ts"
 import { bombs } from "./Bombs.ts"
 
 const domainId = DomainId.make("01981c9e-0000-7000-8000-000000000001")
@@ -95,6 +96,26 @@ describe("The threads that parse", () => {
         const { attachment } = yield* ParserThreads
         assert.isUndefined(yield* attachment(mail("none"), 0))
       })
+    )
+  })
+
+  layer(threads({ waitMilliseconds: 0, surplusMilliseconds: 500 }), options)("where nobody is to wait", (it) => {
+    it.effect(
+      "are one more while messages wait, and one again when that has not happened for some time",
+      () =>
+        Effect.gen(function* () {
+          const running = Effect.map(Metric.snapshot, (all) =>
+            all.flatMap(({ id, state }) => (id === "inlet_parser_threads" && "value" in state ? [state.value] : []))
+          )
+          yield* read(mail("to begin with"))
+          assert.deepStrictEqual(yield* running, [1])
+          const many = yield* Effect.forkChild(Effect.replicateEffect(read(slow), 12, { concurrency: "unbounded" }))
+          yield* eventually(running, ([threads = 0]) => threads > 1)
+          yield* Fiber.join(many)
+          yield* eventually(running, ([threads]) => threads === 1)
+          assert.strictEqual((yield* read(mail("afterwards"))).event.subject, "afterwards")
+        }),
+      manyThreads
     )
   })
 
