@@ -42,6 +42,9 @@ interface Row {
   readonly lastError: string | null
 }
 
+/** Deliveries of a domain that are gone through one by one. */
+const shortQueue = 500
+
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
 /** The events of a domain, in the order of their positions. */
@@ -97,14 +100,32 @@ export class Events extends Context.Service<
         return rows[0]?.position ?? 0n
       })
 
-      /** What is not delivered is little, and is found in the queue; everything else among the events. */
-      const tableOf = ({ delivery }: Filter): "deliveries" | "events" =>
+      type Table = "deliveries" | "events"
+
+      /** What is not delivered is usually little, and is found in the queue; everything else among the events. */
+      const tableOf = ({ delivery }: Filter): Table =>
         delivery === undefined || delivery === "delivered" ? "events" : "deliveries"
 
       /**
+       * A short queue is gone through for an address. In a long one, such as that of a domain
+       * without a webhook, what is held for it is sooner found among its own events.
+       */
+      const tableFor = Effect.fnUntraced(function* (domainId: DomainId, filter: Filter) {
+        const { delivery, from, recipient } = filter
+        const isQueue = delivery === "pending" || delivery === "held"
+        if (!isQueue || (recipient === undefined && from === undefined)) return tableOf(filter)
+        const beyond = yield* sql`
+          SELECT 1 FROM deliveries WHERE domain_id = ${domainId} AND status = ${sql.literal(`'${delivery}'`)}
+          ORDER BY position OFFSET ${sql.literal(`${shortQueue}`)} LIMIT 1
+        `
+        const table: Table = beyond.length === 0 ? "deliveries" : "events"
+        return table
+      })
+
+      /**
        * Goes through the one in the order of its positions, and looks up the other for each,
-       * until there are enough. OFFSET 0 keeps PostgreSQL from the reverse: all events of a
-       * recipient, however many, for the few that wait.
+       * until there are enough. OFFSET 0 keeps PostgreSQL from the reverse: it has read all
+       * events of a recipient for the few that wait.
        */
       const joined = {
         events: sql`events CROSS JOIN LATERAL (
@@ -115,12 +136,12 @@ export class Events extends Context.Service<
         ) AS events`
       }
 
-      const conditions = (domainId: DomainId, filter: Filter) => {
+      const conditions = (domainId: DomainId, filter: Filter, table: Table) => {
         const { delivery, from, recipient, since, until } = filter
         // They carry the addresses, so that no other dead letters are gone through.
         const isDead = delivery === "dead"
         return [
-          sql`${sql(tableOf(filter))}.domain_id = ${domainId}`,
+          sql`${sql(table)}.domain_id = ${domainId}`,
           ...(recipient === undefined
             ? []
             : [sql`${isDead ? sql`deliveries.recipient` : sql`lower(events.recipient)`} = lower(${recipient})`]),
@@ -138,7 +159,7 @@ export class Events extends Context.Service<
         where: ReadonlyArray<Statement.Fragment>,
         order: "ASC" | "DESC",
         limit: number,
-        table: "deliveries" | "events" = "events"
+        table: Table = "events"
       ) =>
         Effect.map(
           sql<Row>`
@@ -159,8 +180,8 @@ export class Events extends Context.Service<
 
       const list: Events["Service"]["list"] = Effect.fn("Events.list")(
         function* (domainId, filter, { cursor, limit }) {
-          const where = conditions(domainId, filter)
-          const table = tableOf(filter)
+          const table = yield* tableFor(domainId, filter)
+          const where = conditions(domainId, filter, table)
           const position = sql`${sql(table)}.position`
           const { since, until } = filter
           if (since !== undefined || until !== undefined) {
@@ -187,12 +208,13 @@ export class Events extends Context.Service<
           const last = yield* lastPosition(domainId)
           if (last === seen) return []
           // Each event is judged once, when it is new: a delivery that changes later ends no wait.
+          const table = tableOf(filter)
           const where = [
-            ...conditions(domainId, filter),
-            sql`${sql(tableOf(filter))}.position > ${seen}`,
-            sql`${sql(tableOf(filter))}.position <= ${last}`
+            ...conditions(domainId, filter, table),
+            sql`${sql(table)}.position > ${seen}`,
+            sql`${sql(table)}.position <= ${last}`
           ]
-          const found = yield* select(where, "DESC", limit + 1, tableOf(filter))
+          const found = yield* select(where, "DESC", limit + 1, table)
           seen = last
           return found
         })

@@ -16,7 +16,7 @@ export interface ThreadLimits {
   readonly checkMilliseconds: number
   /** Heap of one thread; the bytes of messages are outside of it. */
   readonly heapMegabytes: number
-  /** How long a message has waited when one more thread is worth its memory, and how long that has not happened when it is not any more. */
+  /** How long a message has waited when one more thread is worth its memory, and how long none has when it is not any more. */
   readonly waitMilliseconds: number
   readonly surplusMilliseconds: number
 }
@@ -28,7 +28,7 @@ export const ThreadLimits = Context.Reference<ThreadLimits>("inlet/reading/Threa
     checkMilliseconds: 7_000,
     heapMegabytes: 192,
     waitMilliseconds: 1_000,
-    surplusMilliseconds: 60_000
+    surplusMilliseconds: 300_000
   })
 })
 
@@ -194,7 +194,7 @@ export class ParserThreads extends Context.Service<
         const free = candidates.find(isFree)
         const mayStart = candidates.length < most && candidates.every(({ isReady }) => isReady) && now() >= startAgainAt
         const hasWaited = now() - job.since > limits.waitMilliseconds
-        if (hasWaited) shortAt = now()
+        if (hasWaited && !job.alone) shortAt = now()
         const isWorth = candidates.length === 0 || job.alone || hasWaited
         if (free === undefined && mayStart && isWorth) start(job.alone)
         return free

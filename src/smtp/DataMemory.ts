@@ -10,8 +10,8 @@ export interface Share {
 /**
  * The bytes of messages between DATA and our answer, of all sessions together; zero is no
  * limit. When they are too many, a client that has less than an equal part of them may go
- * on, so that one who sends slowly on many connections keeps nobody else from sending: at
- * worst there is twice as much.
+ * on, so that one who sends slowly on many connections keeps nobody else from sending; but
+ * when there are twice as many, nobody may.
  */
 export const make = (mostBytes: number) => {
   const perClient = new Map<string, number>()
@@ -31,6 +31,7 @@ export const make = (mostBytes: number) => {
     }
     const isTooMuch = (bytes: number) => {
       if (mostBytes === 0 || total + bytes <= mostBytes) return false
+      if (total + bytes > 2 * mostBytes) return true
       const held = perClient.get(client)
       const clients = perClient.size + (held === undefined ? 1 : 0)
       return (held ?? 0) + bytes > mostBytes / clients

@@ -144,7 +144,10 @@ export const layer = Layer.effectDiscard(
         guard.received(session.id)
         // smtp-server answers 552 5.3.4 by itself.
         if (stream.sizeExceeded) return callback(new Error("too large"))
-        const outcome = share.wasRefused() ? new Reply.DataMemoryFull() : receive(session, bytes.all())
+        const message = bytes.all()
+        // The pieces are not kept beside the whole.
+        bytes.clear()
+        const outcome = share.wasRefused() ? new Reply.DataMemoryFull() : receive(session, message)
         answer("DATA", session, outcome, (error) => {
           share.leave()
           callback(error)

@@ -234,6 +234,55 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
       })
     )
 
+    it.effect.each([60, 1_200])("by an address among %i that are held, some delivered between them", (count) =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const inbox = yield* withMail("original")
+        yield* sql`
+          INSERT INTO events (id, domain_id, inbound_email_id, position, recipient, sender, received_at, payload)
+          SELECT gen_random_uuid(), domain_id, inbound_email_id, 1000 + n, 'User' || n % 5 || '@a.example',
+            'sender' || n % 3 || '@b.example', timestamptz '2026-01-01Z' + n * interval '1 minute',
+            json_build_object('subject', n::text)::text
+          FROM events, generate_series(1, ${count}::int) AS n WHERE domain_id = ${inbox.domainId}
+        `
+        yield* sql`
+          INSERT INTO deliveries (event_id, domain_id, position, status, due_at)
+          SELECT id, domain_id, position, CASE WHEN position % 4 = 0 THEN 'delivered' ELSE 'held' END, now() FROM events
+          WHERE domain_id = ${inbox.domainId} AND position > 1000
+        `
+        const recipient = "user2@A.example"
+        const from = "Sender1@b.example"
+        const until = "2026-01-01T00:50:00Z"
+        for (const filter of [{ recipient }, { from }, { recipient, from }, { recipient, until }]) {
+          const expected = yield* sql<{ readonly subject: string }>`
+            SELECT (events.position - 1000)::text AS subject FROM events JOIN deliveries ON deliveries.event_id = events.id
+            WHERE ${sql.and([
+              sql`events.domain_id = ${inbox.domainId} AND status = 'held'`,
+              ...("recipient" in filter ? [sql`events.recipient = 'User2@a.example'`] : []),
+              ...("from" in filter ? [sql`events.sender = 'sender1@b.example'`] : []),
+              ...("until" in filter ? [sql`received_at <= ${until}`] : [])
+            ])}
+            ORDER BY events.position DESC
+          `
+          const found: Array<string> = []
+          for (let cursor = ""; found.length === 0 || cursor !== ""; ) {
+            const page = yield* list(inbox, {
+              ...filter,
+              delivery: "held",
+              limit: 7,
+              ...(cursor === "" ? {} : { cursor })
+            })
+            found.push(...page.subjects)
+            cursor = page.json.next_cursor ?? ""
+          }
+          assert.deepStrictEqual(
+            found,
+            expected.map(({ subject }) => subject)
+          )
+        }
+      })
+    )
+
     it.effect("by the time of acceptance, both ends included, in any time zone", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

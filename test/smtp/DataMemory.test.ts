@@ -25,6 +25,16 @@ describe("The memory of messages", () => {
     assert.deepStrictEqual([modest.take(50), modest.take(1), greedy.take(1)], [true, false, false])
   })
 
+  it("is never more than twice the limit, however many clients there are", () => {
+    const memory = DataMemory.make(100)
+    let taken = 0
+    for (let client = 0; client < 50; client++) {
+      const share = memory.enter(`${client}`)
+      while (share.take(1)) taken++
+    }
+    assert.strictEqual(taken, 200)
+  })
+
   it("is given back once, however often a message leaves", () => {
     const memory = DataMemory.make(100)
     const [one, other] = [memory.enter("a"), memory.enter("a")]
