@@ -144,6 +144,7 @@ const isConflict = ({ reason }: SqlError.SqlError) =>
   reason._tag === "DeadlockError" || reason._tag === "SerializationError"
 
 const migrate = Migrator.make({})
+
 /** Runs whatever is new in `migrations/`, once, in order; several processes may start at once. */
 export const migrations = Layer.effectDiscard(
   migrate({

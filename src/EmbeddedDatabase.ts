@@ -39,10 +39,10 @@ const layerWire = (exchange: Exchange) =>
 export const layerOf = (database: PGlite) => layerWire((piece) => database.execProtocolRaw(piece))
 
 /** A PGlite in a thread of its own, so that its work is not that of the process; closed with the scope. */
-const inThread = (folder: string) =>
+const inThread = (folder: string, script: URL) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly exchange: Exchange; readonly close: Effect.Effect<void> }>((resume) => {
-      const thread = new Worker(new URL("./PgliteThread.ts", import.meta.url), {
+      const thread = new Worker(script, {
         workerData: folder,
         execArgv: [],
         env: {}
@@ -84,8 +84,8 @@ const inThread = (folder: string) =>
     ({ close }) => close
   )
 
-/** Postgres inside this process, kept under `folder`. */
-export const layer = (folder: string) =>
+/** Postgres inside this process, kept under `folder`. A thread that has ended is not started again: every statement fails. */
+export const layer = (folder: string, script = new URL("./PgliteThread.ts", import.meta.url)) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -96,7 +96,7 @@ export const layer = (folder: string) =>
       yield* fs.makeDirectory(files, { recursive: true })
       // PGlite opens its files to everybody, so nobody else may come near them.
       yield* fs.chmod(files, 0o700)
-      const { exchange } = yield* inThread(files)
+      const { exchange } = yield* inThread(files, script)
       return layerWire(exchange)
     })
   ).pipe(Layer.provide(NodeServices.layer))

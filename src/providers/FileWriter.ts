@@ -11,7 +11,7 @@ interface Job {
 /**
  * Writes files, each whole and synced under a name that is new, or none. A thread
  * of its own makes the calls: passing each of them to a pool costs more than the
- * call, and they are many for a file.
+ * call, and they are many for a file. `script` is what the thread runs.
  */
 export const make = Effect.fnUntraced(function* (script = new URL("./FileWriterThread.ts", import.meta.url)) {
   const jobs = new Map<number, Job>()

@@ -62,6 +62,18 @@ const write = (domainId: DomainId, count: number) => (places: number) =>
     return { leased, places, ids }
   })
 
+/** Has a webhook answer nobody, until what is returned has it answer all of them, and everybody after them. */
+const heldBack = Effect.fnUntraced(function* (receiver: WebhookReceiver["Service"]) {
+  const open: Array<ServerResponse> = []
+  yield* receiver.answerAlways((_, response) => void open.push(response))
+  return Effect.andThen(
+    receiver.answerAlways(200),
+    Effect.sync(() => {
+      for (const response of open) response.end()
+    })
+  )
+})
+
 const nothing = (places: number) => Effect.succeed({ leased: [], places })
 
 layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
@@ -89,8 +101,7 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
     () =>
       Effect.gen(function* () {
         const receiver = yield* WebhookReceiver.make
-        const open: Array<ServerResponse> = []
-        yield* receiver.answerAlways((_, response) => void open.push(response))
+        const answers = yield* heldBack(receiver)
         const { id } = yield* Deliveries.domain(receiver.url)
         const handover = yield* start
         assert.strictEqual((yield* handover.within(id, 10, write(id, 10))).places, 6)
@@ -98,8 +109,7 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
         const { id: other } = yield* Deliveries.domain(receiver.url)
         assert.strictEqual((yield* handover.within(other, 1, nothing)).places, 1)
         yield* eventually(receiver.all, (requests) => requests.length === 2)
-        yield* receiver.answerAlways(200)
-        for (const response of open) response.end()
+        yield* answers
       })
   )
 
@@ -130,15 +140,11 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
   it.effect("gives back what waits when the worker stops, and takes nothing more", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
-      const open: Array<ServerResponse> = []
-      yield* receiver.answerAlways((_, response) => void open.push(response))
+      const answers = yield* heldBack(receiver)
       const { id } = yield* Deliveries.domain(receiver.url)
       const handover = yield* start
       const { ids } = yield* handover.within(id, 6, write(id, 6))
       yield* eventually(receiver.all, (requests) => requests.length === 2)
-      const answers = Effect.sync(() => {
-        for (const response of open) response.end()
-      })
       yield* Effect.all([handover.drain, Effect.delay(answers, "300 millis")], { concurrency: 2 })
       assert.strictEqual((yield* handover.within(id, 1, nothing)).places, 0)
       const rows = yield* Effect.forEach(ids, Deliveries.delivery)
