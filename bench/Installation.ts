@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Config, Context, Effect, FileSystem, Layer, Redacted } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
-import * as Database from "../src/Database.ts"
+import * as Database from "../src/database/Database.ts"
 import * as InletProcess from "../test/InletProcess.ts"
 
 /** A database of the benchmark's own on the PostgreSQL at BENCH_DATABASE_URL, with a client for it. */

@@ -1,7 +1,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { Array, Clock, Context, Duration, Effect, FileSystem, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Database from "../src/Database.ts"
+import * as Database from "../src/database/Database.ts"
 import type { Answer } from "../test/TestInlet.ts"
 import { Cluster } from "./Cluster.ts"
 import * as Disk from "./Disk.ts"

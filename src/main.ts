@@ -1,6 +1,6 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
-import * as Database from "./Database.ts"
+import * as Database from "./database/Database.ts"
 import * as Inlet from "./Inlet.ts"
 import * as ListenError from "./ListenError.ts"
 import * as Providers from "./providers/Providers.ts"

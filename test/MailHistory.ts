@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Patience from "../src/Patience.ts"
+import * as Patience from "../src/database/Patience.ts"
 
 /** The tables that grow with mail. */
 export const growing = ["inbound_emails", "received_once", "events", "deliveries", "delivery_attempts"] as const

@@ -4,8 +4,8 @@ import { PGlite } from "@electric-sql/pglite"
 import { Config, Context, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Reactivity } from "effect/reactivity"
-import * as Database from "../src/Database.ts"
-import * as EmbeddedDatabase from "../src/EmbeddedDatabase.ts"
+import * as Database from "../src/database/Database.ts"
+import * as EmbeddedDatabase from "../src/database/EmbeddedDatabase.ts"
 
 /** Names the PostgreSQL server that the suite runs on; the embedded database when it is unset. */
 const server = Config.option(Config.Redacted("TEST_DATABASE_URL"))

@@ -4,9 +4,9 @@ import { Argument, Command, Flag } from "effect/cli"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import { Api } from "../http/Api.ts"
-import * as LocalSecret from "../LocalSecret.ts"
 import type { Domain } from "../model/Domain.ts"
 import * as Settings from "../Settings.ts"
+import * as LocalSecret from "../settings/LocalSecret.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 
 const url = Flag.String("url").pipe(

@@ -3,7 +3,7 @@ import { Cache, Context, DateTime, Duration, Effect, Exit, Layer, Option } from 
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import * as Batch from "../Batch.ts"
+import * as Batch from "../database/Batch.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
 import * as Settings from "../Settings.ts"

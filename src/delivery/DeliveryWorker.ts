@@ -1,10 +1,10 @@
 import { DateTime, Effect, FiberSet, Latch, Layer, Metric, Schedule, Semaphore } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { DomainId } from "../model/Domain.ts"
-import { EventFeed } from "../reading/EventFeed.ts"
 import * as Settings from "../Settings.ts"
 import type * as Claims from "./Claims.ts"
 import { type Claimed, DeliveryQueue, unasked } from "./DeliveryQueue.ts"
+import { EventFeed } from "./EventFeed.ts"
 import { Handover } from "./Handover.ts"
 import { WebhookSender } from "./WebhookSender.ts"
 

@@ -2,9 +2,9 @@ import { NodeCrypto, NodeServices } from "@effect/platform-node"
 import { Effect, Layer, Redacted } from "effect"
 import { Mac } from "effect/crypto"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
-import * as LocalSecret from "../LocalSecret.ts"
 import { NotFound } from "../model/ApiError.ts"
 import * as Settings from "../Settings.ts"
+import * as LocalSecret from "../settings/LocalSecret.ts"
 
 /** `Authorization: Bearer <ADMIN_TOKEN>`. Without it the operator's routes do not exist. */
 export class AdminAuthorization extends HttpApiMiddleware.Service<AdminAuthorization>()(

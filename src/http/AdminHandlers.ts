@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { EventFeed } from "../delivery/EventFeed.ts"
 import * as DomainNames from "../domains/DomainNames.ts"
 import { Domains } from "../domains/Domains.ts"
-import { EventFeed } from "../reading/EventFeed.ts"
 import { Api } from "./Api.ts"
 
 export const layer = HttpApiBuilder.group(

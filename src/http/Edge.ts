@@ -4,8 +4,8 @@ import * as ByteSize from "effect/ByteSize"
 import { SecureRandom } from "effect/crypto"
 import { HttpIncomingMessage, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { SqlError } from "effect/sql"
-import { isUnreachable } from "../Database.ts"
-import * as Patience from "../Patience.ts"
+import { isUnreachable } from "../database/Database.ts"
+import * as Patience from "../database/Patience.ts"
 
 /** Largest request body. */
 const largestBody = ByteSize.kibibytes(256)

@@ -1,6 +1,6 @@
 import { type Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
-import type { ListedEvent } from "../reading/EventQuery.ts"
+import type { ListedEvent } from "../events/EventQuery.ts"
 
 /** Server-sent events until `end` does; a comment every 15 s keeps proxies from closing a quiet stream. */
 export const toResponse = (events: Stream.Stream<ListedEvent>, end: Effect.Effect<unknown>) => {

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { NotFound } from "../model/ApiError.ts"
-import * as StripeCallback from "../providers/StripeCallback.ts"
+import * as StripeCallback from "../providers/billing/StripeCallback.ts"
 import { Payments } from "../purchase/Payments.ts"
 import * as Settings from "../Settings.ts"
 import { Api } from "./Api.ts"

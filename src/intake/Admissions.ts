@@ -1,10 +1,10 @@
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Batch from "../Batch.ts"
-import { isUnreachable } from "../Database.ts"
+import * as Batch from "../database/Batch.ts"
+import { isUnreachable } from "../database/Database.ts"
+import * as Patience from "../database/Patience.ts"
 import type { DomainId, DomainName } from "../model/Domain.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
-import * as Patience from "../Patience.ts"
 import { inTime, notKept } from "./NotKept.ts"
 
 /** A domain that takes mail, and how much it has had. */

@@ -1,12 +1,12 @@
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Batch from "../Batch.ts"
-import { isUnreachable } from "../Database.ts"
+import * as Batch from "../database/Batch.ts"
+import { isUnreachable } from "../database/Database.ts"
+import * as Patience from "../database/Patience.ts"
+import { EventFeed } from "../delivery/EventFeed.ts"
 import { Handover } from "../delivery/Handover.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId } from "../model/InboundEmail.ts"
-import * as Patience from "../Patience.ts"
-import { EventFeed } from "../reading/EventFeed.ts"
 import * as EventRows from "../reading/EventRows.ts"
 
 /** A stored message for one recipient. */

@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import * as Patience from "../Patience.ts"
+import * as Patience from "../database/Patience.ts"
 
 /** We could not keep the message, so the sender must. */
 export class NotKept extends Schema.TaggedError<NotKept>()("NotKept", { cause: Schema.Defect() }) {}

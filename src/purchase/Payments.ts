@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Cents from "../model/Cents.ts"
 import type { OrderStatus } from "../model/Order.ts"
-import type { PaymentNews } from "../providers/StripeCallback.ts"
+import type { PaymentNews } from "../providers/billing/StripeCallback.ts"
 import * as Settings from "../Settings.ts"
 
 /** An unpaid checkout is over after this many hours; Stripe's own end is 24. */

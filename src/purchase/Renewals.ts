@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { DomainId, DomainName } from "../model/Domain.ts"
 import { RegistrarName } from "../model/Order.ts"
-import { Registrars } from "../providers/Registrars.ts"
+import { Registrars } from "../providers/registrar/Registrars.ts"
 
 /** Bought domains past their term: what the registrar has dropped is detached (spec, section 3). */
 export class Renewals extends Context.Service<

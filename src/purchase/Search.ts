@@ -5,7 +5,7 @@ import { Invalid } from "../model/ApiError.ts"
 import * as Cents from "../model/Cents.ts"
 import { DomainName } from "../model/Domain.ts"
 import { RegistrarName } from "../model/Order.ts"
-import { Registrars } from "../providers/Registrars.ts"
+import { Registrars } from "../providers/registrar/Registrars.ts"
 import * as Settings from "../Settings.ts"
 
 const defaultTlds = ["com", "net", "org", "io", "dev"]

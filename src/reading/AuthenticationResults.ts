@@ -1,6 +1,6 @@
-import * as HeaderBlock from "../model/HeaderBlock.ts"
+import * as HeaderBlock from "../mime/HeaderBlock.ts"
+import * as HeaderText from "../mime/HeaderText.ts"
 import type { Authentication } from "../model/InboundEvent.ts"
-import * as HeaderText from "./HeaderText.ts"
 
 /** Longest field that is kept; a longer one is told by its verdicts alone. */
 const longest = 16 * 1024

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto"
+import * as HeaderText from "../mime/HeaderText.ts"
+import type { Contents } from "../mime/Mime.ts"
 import type { DomainName } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId, RawRef } from "../model/InboundEmail.ts"
 import type { Authentication, EventId, InboundEvent } from "../model/InboundEvent.ts"
 import * as AuthenticationResults from "./AuthenticationResults.ts"
-import * as HeaderText from "./HeaderText.ts"
-import type { Contents } from "./Mime.ts"
 
 /**
  * The text of an event as it is signed, sent and listed.

@@ -1,15 +1,15 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Batch from "../Batch.ts"
-import { isUnreachable } from "../Database.ts"
+import * as Batch from "../database/Batch.ts"
+import { isUnreachable } from "../database/Database.ts"
 import * as Claims from "../delivery/Claims.ts"
+import { EventFeed } from "../delivery/EventFeed.ts"
 import { Handover } from "../delivery/Handover.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { InboundEmailId } from "../model/InboundEmail.ts"
 import type { EventId } from "../model/InboundEvent.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as Settings from "../Settings.ts"
-import { EventFeed } from "./EventFeed.ts"
 
 /** An event that has no row yet. */
 export interface NewEvent {

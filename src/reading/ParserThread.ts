@@ -1,11 +1,11 @@
 import { parentPort, workerData } from "node:worker_threads"
 // Not from `effect`: that loads all of it, and every thread holds what it has loaded.
 import * as Effect from "effect/Effect"
-import * as HeaderBlock from "../model/HeaderBlock.ts"
+import * as HeaderBlock from "../mime/HeaderBlock.ts"
+import * as Mime from "../mime/Mime.ts"
 import type { Envelope } from "../model/InboundEmail.ts"
 import type { EventId } from "../model/InboundEvent.ts"
 import * as EventPayload from "./EventPayload.ts"
-import * as Mime from "./Mime.ts"
 import * as SenderCheck from "./SenderCheck.ts"
 
 /** What a thread is started with. */

@@ -1,9 +1,9 @@
 import { Context, DateTime, Effect, Layer, Schedule, Schema, Stream } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import * as Patience from "../database/Patience.ts"
 import { DomainId } from "../model/Domain.ts"
 import { InboundEmailId, type RawRef, rawRef } from "../model/InboundEmail.ts"
-import * as Patience from "../Patience.ts"
-import { RawStore } from "../providers/RawStore.ts"
+import { RawStore } from "../providers/storage/RawStore.ts"
 import * as Settings from "../Settings.ts"
 
 /** Rows that one statement removes: small, so that no lock is held for long. */

@@ -2,8 +2,8 @@ import { NodeCrypto, NodeServices } from "@effect/platform-node"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { Aead, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import * as LocalSecret from "../LocalSecret.ts"
 import * as Settings from "../Settings.ts"
+import * as LocalSecret from "../settings/LocalSecret.ts"
 
 /** The database was written under another `SECRETS_KEY`. */
 export class WrongSecretsKey extends Schema.TaggedError<WrongSecretsKey>()("WrongSecretsKey", {

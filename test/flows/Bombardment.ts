@@ -1,8 +1,8 @@
 import { Effect, Option } from "effect"
 import type { InletProcess } from "../InletProcess.ts"
 import * as Mailbox from "../Mailbox.ts"
+import { type Bomb, bombs } from "../mime/Bombs.ts"
 import * as Pinger from "../Pinger.ts"
-import { type Bomb, bombs } from "../reading/Bombs.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
 /** What one hostile message did, in milliseconds. */

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Array, Context, Effect, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Database from "../../src/Database.ts"
+import * as Database from "../../src/database/Database.ts"
 import { eventually } from "../Eventually.ts"
 import * as InletProcess from "../InletProcess.ts"
 import * as Mail from "../Mail.ts"

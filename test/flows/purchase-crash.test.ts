@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Fiber, Layer, Redacted, Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Database from "../../src/Database.ts"
+import * as Database from "../../src/database/Database.ts"
 import { DnsServer } from "../DnsServer.ts"
 import { eventually } from "../Eventually.ts"
 import * as Gate from "../Gate.ts"

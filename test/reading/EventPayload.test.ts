@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Schema } from "effect"
+import * as Mime from "../../src/mime/Mime.ts"
 import { DomainId, DomainName } from "../../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
 import { EventId, InboundEvent } from "../../src/model/InboundEvent.ts"
 import * as EventPayload from "../../src/reading/EventPayload.ts"
-import * as Mime from "../../src/reading/Mime.ts"
 
 const domainId = DomainId.make("01981c9e-0000-7000-8000-000000000001")
 const inboundEmailId = InboundEmailId.make("01981c9e-1111-7000-8000-000000000001")

@@ -5,7 +5,7 @@ import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
 import { EventId } from "../../src/model/InboundEvent.ts"
 import { ParserThreads, ThreadLimits } from "../../src/reading/ParserThreads.ts"
 import { eventually } from "../Eventually.ts"
-import { bombs } from "./Bombs.ts"
+import { bombs } from "../mime/Bombs.ts"
 
 const domainId = DomainId.make("01981c9e-0000-7000-8000-000000000001")
 const inboundEmailId = InboundEmailId.make("01981c9e-1111-7000-8000-000000000001")

@@ -1,5 +1,5 @@
 import { Layer } from "effect"
-import type { ZoneRecord } from "../../src/providers/DnsHost.ts"
+import type { ZoneRecord } from "../../src/providers/registrar/DnsHost.ts"
 import { type Account, type Answer, belongsToAnother, make, type Operation, type Question, Vendor } from "./Vendor.ts"
 
 /** The account that the simulator knows. */

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
 import { Context, Effect, FiberSet } from "effect"
-import type { ZoneRecord } from "../../src/providers/DnsHost.ts"
+import type { ZoneRecord } from "../../src/providers/registrar/DnsHost.ts"
 import * as Ports from "../Ports.ts"
 
 /** What a registrar is asked for, under one word for all vendors. */

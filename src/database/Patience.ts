@@ -1,0 +1,63 @@
+import { Clock, Context, Duration, Effect } from "effect"
+import { ConnectionError, SqlError } from "effect/sql/SqlError"
+
+/** How long the database is waited for. */
+interface Allowance {
+  /** One statement, the wait for a connection included. */
+  readonly statementMillis: number
+  /** All statements of a request that are slow, together; it is used up by them. */
+  millisLeft: number
+}
+
+/** Background work is tried again anyway, and may wait longer than somebody who holds a connection to us. */
+const Patience = Context.Reference<Allowance>("inlet/database/Patience", {
+  defaultValue: () => ({ statementMillis: 10_000, millisLeft: Number.POSITIVE_INFINITY })
+})
+
+/** Below this a statement is not slow. Streams ask every second for as long as they like. */
+const slowMillis = 1_000
+
+/**
+ * Runs what somebody waits for. A statement that is given up is cancelled, which
+ * a server that hangs does not hear: the driver then cuts the connection after
+ * another five seconds. Together that is below the ten in which we answer.
+ */
+export const ofRequest = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.suspend(() => Effect.provideService(effect, Patience, { statementMillis: 3_000, millisLeft: 5_000 }))
+
+/** Runs what may take long for good reasons: removing much, migrating. */
+export const forMuch = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.provideService(effect, Patience, {
+    statementMillis: Duration.toMillis("10 minutes"),
+    millisLeft: Number.POSITIVE_INFINITY
+  })
+
+/** Fails when there is no answer within what is allowed. */
+export const within = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
+  Effect.flatMap(Patience, (allowance) => {
+    const most = Math.min(allowance.statementMillis, allowance.millisLeft)
+    if (most <= 0) return Effect.fail(unanswered)
+    const started = realClock.currentTimeMillisUnsafe()
+    return Effect.raceFirst(effect, Effect.andThen(realSleep(most), Effect.fail(unanswered))).pipe(
+      Effect.ensuring(
+        Effect.sync(() => {
+          const took = realClock.currentTimeMillisUnsafe() - started
+          if (took >= slowMillis) allowance.millisLeft -= took
+        })
+      )
+    )
+  })
+
+/** The same, with a full allowance: how a transaction ends must be said whatever came before. */
+export const withinAnew = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
+  Effect.flatMap(Patience, ({ statementMillis }) =>
+    Effect.provideService(within(effect), Patience, { statementMillis, millisLeft: Number.POSITIVE_INFINITY })
+  )
+
+/** The server's time is real, also where a test sets the clock of the fiber that asks it. */
+const realClock = Clock.Clock.defaultValue()
+const realSleep = (millis: number) => Effect.provideService(Effect.sleep(millis), Clock.Clock, realClock)
+
+const unanswered = new SqlError({
+  reason: new ConnectionError({ cause: new Error("There was no answer in time"), operation: "query" })
+})

@@ -1,0 +1,33 @@
+import { domainToASCII } from "node:url"
+import addressparser from "nodemailer/lib/addressparser"
+import type { Mailbox } from "../model/InboundEvent.ts"
+import type { HeaderField } from "./HeaderBlock.ts"
+import * as HeaderText from "./HeaderText.ts"
+
+/**
+ * The mailboxes of an address field (RFC 5322, section 3.4), groups as their
+ * members. Encoded words are names, and never make an address (RFC 2047, section 5).
+ */
+export const parse = (field: HeaderField): ReadonlyArray<Mailbox> =>
+  addressparser(HeaderText.rawValue(field), { flatten: true }).flatMap(({ address, name }) =>
+    address === "" ? [] : [{ name: HeaderText.decoded(name), address: HeaderText.oneLine(address) }]
+  )
+
+/**
+ * The address of an author whose domain is beyond doubt, or null: DMARC has no
+ * verdict on authors of several domains (RFC 9989, section 5.3.1).
+ */
+export const author = (mailboxes: ReadonlyArray<Mailbox>): string | null => {
+  const [first] = mailboxes
+  if (first === undefined || !mailboxes.every(isUsable)) return null
+  const domain = domainOf(first)
+  return mailboxes.every((mailbox) => domainOf(mailbox) === domain) ? first.address : null
+}
+
+/** Whether this names one mailbox at one domain. */
+const isUsable = ({ address }: Mailbox): boolean => /^(?:[^\s@"]+|"[^"]*")@[^\s@]+$/.test(address)
+
+const domainOf = ({ address }: Mailbox): string => {
+  const domain = address.slice(address.lastIndexOf("@") + 1).toLowerCase()
+  return domainToASCII(domain) || domain
+}

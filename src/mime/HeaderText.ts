@@ -1,0 +1,27 @@
+import * as Charset from "./Charset.ts"
+import * as EncodedWords from "./EncodedWords.ts"
+import type { HeaderField } from "./HeaderBlock.ts"
+
+/** The unfolded value of a field as it stands, encoded words and all. */
+export const rawValue = (field: HeaderField): string => {
+  const { buffer, byteLength, byteOffset } = field.value
+  const latin1 = Buffer.from(buffer, byteOffset, byteLength).toString("latin1")
+  return Charset.guess(Buffer.from(EncodedWords.escapeRaw(latin1), "latin1"))
+    .replace(/\r*\n/g, "")
+    .trim()
+}
+
+/** Text with its encoded words decoded, in one line. */
+export const decoded = (text: string): string => oneLine(EncodedWords.decode(text))
+
+/** The value as a person reads it: unfolded, encoded words decoded (RFC 2047), one line. */
+export const value = (field: HeaderField): string => decoded(rawValue(field))
+
+/** Fit for JSON and for PostgreSQL: no NUL, no lone surrogate. */
+export const clean = (text: string): string => text.replaceAll("\0", "").toWellFormed()
+
+/** The same for a field of one line. */
+export const oneLine = (text: string): string =>
+  clean(text)
+    .replace(/[\r\n]+/g, " ")
+    .trim()

@@ -1,0 +1,104 @@
+import { isAscii } from "node:buffer"
+import libmime from "libmime"
+import * as FileName from "./FileName.ts"
+import type { HeaderField } from "./HeaderBlock.ts"
+import * as HeaderText from "./HeaderText.ts"
+
+/** What the header of a part says of its content (RFC 2045, RFC 2183), the first of each field. */
+export interface PartHeader {
+  /** Null where the field is there and is none. */
+  readonly type: string | null
+  /** Its bytes, as Latin-1: it is compared before anybody knows a charset. */
+  readonly boundary: string | undefined
+  readonly charset: string | undefined
+  readonly flowed: boolean
+  readonly delSp: boolean
+  readonly encoding: "base64" | "quoted-printable" | "uuencode" | "none"
+  readonly disposition: string | null
+  readonly filename: string | null
+  readonly contentId: string | null
+}
+
+/** As much of a field as is read: nobody's parameters are longer. */
+const longest = 64 * 1024
+
+export const read = (fields: ReadonlyArray<HeaderField>, isInDigest: boolean): PartHeader => {
+  const field = (name: string) => fields.find((candidate) => candidate.name.toLowerCase() === name)
+  const first = (name: string) => {
+    const found = field(name)
+    return found && HeaderText.rawValue(found).slice(0, longest)
+  }
+  const typeField = first("content-type")
+  const typeBytes = field("content-type")?.value ?? new Uint8Array()
+  const dispositionField = first("content-disposition") ?? ""
+  const contentType = libmime.parseHeaderValue(typeField ?? "")
+  const contentDisposition = libmime.parseHeaderValue(dispositionField)
+  const parameter = (name: string) => contentType.params[name] || bare(typeField ?? "", name)
+  const boundary = parameter("boundary")?.trimEnd() || undefined
+  const disposition = token(contentDisposition.value)
+  const filename = FileName.sanitise(
+    HeaderText.decoded(contentDisposition.params.filename || contentType.params.name || "")
+  )
+  return {
+    type:
+      typeField === undefined
+        ? untyped(isInDigest, disposition, filename)
+        : mediaType(contentType.value || "", boundary !== undefined),
+    boundary:
+      boundary === undefined || isAscii(typeBytes)
+        ? boundary
+        : libmime
+            .parseHeaderValue(Buffer.from(typeBytes).toString("latin1").replace(/\r*\n/g, ""))
+            .params.boundary?.trimEnd(),
+    charset: parameter("charset"),
+    flowed: contentType.params.format?.toLowerCase() === "flowed",
+    delSp: contentType.params.delsp?.toLowerCase() === "yes",
+    encoding: encoding(first("content-transfer-encoding") ?? ""),
+    disposition,
+    filename,
+    contentId: HeaderText.oneLine(first("content-id") ?? "") || null
+  }
+}
+
+/** A part that names no type is text (RFC 2045, section 5.2), a message in a digest, or what its name says. */
+const untyped = (isInDigest: boolean, disposition: string | null, filename: string | null): string => {
+  if (isInDigest) return "message/rfc822"
+  const extension = /\.([^.]+)$/.exec(filename ?? "")?.[1]
+  if (extension !== undefined) return libmime.detectMimeType(extension)
+  return disposition === "attachment" ? "application/octet-stream" : "text/plain"
+}
+
+const mediaType = (value: string, hasBoundary: boolean): string | null => {
+  const [, type, subtype] = /^\s*([\w!#$&^.+-]+)\s*\/\s*([\w!#$&^.+-]+)/.exec(value) ?? []
+  if (type !== undefined && subtype !== undefined) return `${type}/${subtype}`.toLowerCase()
+  if (/^multipart\b/i.test(value) && hasBoundary) return "multipart/mixed"
+  if (/^text\W*html\b/i.test(value)) return "text/html"
+  return /^text\b/i.test(value) ? "text/plain" : null
+}
+
+/** A parameter behind a forgotten semicolon. */
+const bare = (field: string, name: string): string | undefined =>
+  new RegExp(`[\\s;]${name}\\s*=\\s*(?:"([^"]+)"|([^\\s";]+))`, "i")
+    .exec(field)
+    ?.slice(1)
+    .find((value) => value !== undefined)
+
+/** What is no token is no disposition either. */
+const token = (value: string | false): string | null =>
+  /^[\w!#$&^.+-]+(?=$|[\s;,])/.exec(value || "")?.[0].toLowerCase() ?? null
+
+const encoding = (value: string): PartHeader["encoding"] => {
+  const [name] = /[\w-]+/.exec(value.replace(/\([^()]*\)/g, "").toLowerCase()) ?? []
+  switch (name) {
+    case "base64":
+    case "quoted-printable":
+      return name
+    case "uuencode":
+    case "x-uuencode":
+    case "uue":
+    case "x-uue":
+      return "uuencode"
+    default:
+      return "none"
+  }
+}

@@ -1,0 +1,166 @@
+import * as HeaderBlock from "./HeaderBlock.ts"
+import * as PartHeader from "./PartHeader.ts"
+
+/** A part that has no parts of its own, with its bytes as they stand. */
+export interface Part {
+  readonly header: PartHeader.PartHeader
+  readonly body: Uint8Array
+  /** The outermost multipart/alternative it is in. */
+  readonly alternative: number | undefined
+  /** Stands at the start of what it is in, or is the whole message. */
+  readonly isFirst: boolean
+  readonly isRoot: boolean
+}
+
+/** The parts of a message in order, and whether that is all of them. */
+export interface Parts {
+  /** The header of the message itself. */
+  readonly fields: ReadonlyArray<HeaderBlock.HeaderField>
+  readonly parts: ReadonlyArray<Part>
+  readonly isComplete: boolean
+}
+
+/** Nobody writes more, and each costs time. */
+const mostParts = 5_000
+
+interface Multipart {
+  readonly header: PartHeader.PartHeader
+  readonly start: number
+  readonly boundary: string
+  readonly alternative: number | undefined
+  readonly isFirst: boolean
+  readonly isDigest: boolean
+  children: number
+}
+
+const LF = 0x0a
+const CR = 0x0d
+
+/**
+ * Takes a message apart at its boundary lines (RFC 2046, section 5.1), whatever
+ * its depth: blanks behind a boundary are padding, and the boundary of an outer
+ * multipart ends all inner ones. Looks at each line a fixed number of times.
+ */
+export const split = (message: Uint8Array): Parts => {
+  const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength)
+  const parts: Array<Part> = []
+  const open: Array<Multipart> = []
+  const positions = new Map<string, Array<number>>()
+  let leaf: (Omit<Part, "body"> & { readonly start: number }) | undefined
+  let multiparts = 0
+  let rootFields: ReadonlyArray<HeaderBlock.HeaderField> = []
+
+  const endLeaf = (end: number) => {
+    if (leaf === undefined) return
+    const { start, ...part } = leaf
+    // Two boundary lines with nothing between them.
+    if (end > start || part.isRoot || part.header.type !== "text/plain" || part.header.filename !== null) {
+      parts.push({ ...part, body: message.subarray(start, Math.max(start, end)) })
+    }
+    leaf = undefined
+  }
+  const closeTo = (depth: number, end: number) => {
+    while (open.length > depth) {
+      const multipart = open.pop()
+      if (multipart === undefined) return
+      positions.get(multipart.boundary)?.pop()
+      if (multipart.children > 0) continue
+      // Its boundary never came: what is in it is text.
+      const { alternative, header, isFirst, start } = multipart
+      leaf = {
+        header: { ...header, type: "text/plain" },
+        start,
+        alternative,
+        isFirst,
+        isRoot: open.length === 0
+      }
+      endLeaf(end)
+    }
+  }
+  const begin = (start: number): number => {
+    const parent = open.at(-1)
+    const isRoot = parent === undefined
+    const { end, fields } = HeaderBlock.read(message, start, !isRoot)
+    if (isRoot) rootFields = fields
+    const header = PartHeader.read(fields, parent?.isDigest === true)
+    const isFirst = isRoot || parent.children === 0
+    if (parent !== undefined) parent.children++
+    const isMultipart = header.type?.startsWith("multipart/") === true
+    // Looked up for the whole message alone: for each part it would be quadratic.
+    const isUsed =
+      header.boundary !== undefined && (isRoot ? bytes.includes(`--${header.boundary}`, end, "latin1") : isMultipart)
+    const boundary = isUsed ? header.boundary : isMultipart ? firstDashes(bytes, end) : undefined
+    const alternative = parent?.alternative ?? (header.type === "multipart/alternative" ? multiparts : undefined)
+    if (boundary === undefined || boundary === "") {
+      leaf = {
+        header: isMultipart ? { ...header, type: "text/plain" } : header,
+        start: end,
+        alternative,
+        isFirst,
+        isRoot
+      }
+    } else {
+      multiparts++
+      const levels = positions.get(boundary) ?? []
+      positions.set(boundary, levels)
+      levels.push(open.length)
+      open.push({
+        header,
+        start: end,
+        boundary,
+        alternative,
+        isFirst,
+        isDigest: header.type === "multipart/digest",
+        children: 0
+      })
+    }
+    return end
+  }
+
+  let at = begin(0)
+  while (open.length > 0 && at < bytes.length && parts.length < mostParts) {
+    const start = nextDashes(bytes, at)
+    if (start === -1) break
+    const feed = bytes.indexOf(LF, start)
+    const end = feed === -1 ? bytes.length : feed + 1
+    const line = bytes.toString("latin1", start + 2, end).trimEnd()
+    const closing = line.endsWith("--") ? line.slice(0, -2) : undefined
+    const opened = positions.get(line)?.at(-1)
+    const closed = opened === undefined && closing !== undefined ? positions.get(closing)?.at(-1) : undefined
+    at = end
+    const depth = opened ?? closed
+    if (depth === undefined) continue
+    const before = withoutLineEnd(bytes, start)
+    endLeaf(before)
+    closeTo(depth + 1, before)
+    if (opened === undefined) closeTo(depth, before)
+    else at = begin(end)
+  }
+  const isComplete = parts.length < mostParts
+  if (isComplete) {
+    endLeaf(bytes.length)
+    closeTo(0, bytes.length)
+  }
+  return { fields: rootFields, parts, isComplete }
+}
+
+/** Where the next line with two dashes begins, this one included. */
+const nextDashes = (bytes: Buffer, from: number): number => {
+  if (bytes[from] === 0x2d && bytes[from + 1] === 0x2d && (from === 0 || bytes[from - 1] === LF)) return from
+  const feed = bytes.indexOf("\n--", from, "latin1")
+  return feed === -1 ? -1 : feed + 1
+}
+
+/** The line end in front of a boundary is part of that (RFC 2046, section 5.1.1). */
+const withoutLineEnd = (bytes: Buffer, end: number): number => {
+  if (bytes[end - 1] !== LF) return end
+  return bytes[end - 2] === CR ? end - 2 : end - 1
+}
+
+/** The boundary of a multipart that does not name it, or names another: the first line with dashes, where a header or an empty line follows. */
+const firstDashes = (bytes: Buffer, from: number): string | undefined => {
+  const start = nextDashes(bytes, from)
+  if (start === -1) return undefined
+  const [line = "", next = ""] = bytes.toString("latin1", start + 2, start + 1_024).split(/\r?\n/)
+  return next === "" || /^content-[a-z-]+:/i.test(next) ? line.trimEnd() : undefined
+}

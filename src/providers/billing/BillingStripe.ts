@@ -1,0 +1,133 @@
+import { Cause, Duration, Effect, Layer, Redacted, Schema } from "effect"
+import Stripe from "stripe"
+import { version } from "../../Version.ts"
+import { Billing, BillingError } from "./Billing.ts"
+
+/** What Stripe's dashboard gives an account. */
+export interface Options {
+  readonly secretKey: Redacted.Redacted
+  /** Verifies the callbacks: see StripeCallback. */
+  readonly webhookSecret: Redacted.Redacted
+  /** Scheme, host and port of another server than Stripe's own. */
+  readonly apiUrl?: string | undefined
+  /** How long one request may take; 10 seconds. */
+  readonly timeout?: Duration.Input | undefined
+}
+
+/** Paid at Stripe: every order has a Checkout Session. */
+export const layer = (options: Options) =>
+  Layer.sync(Billing, () => {
+    const stripe = new Stripe(Redacted.value(options.secretKey), {
+      ...(options.apiUrl === undefined ? {} : serverAt(new URL(options.apiUrl))),
+      // Its time-out covers the whole request; that of Node's client starts again with every byte.
+      httpClient: Stripe.createFetchHttpClient(),
+      timeout: Duration.toMillis(options.timeout ?? "10 seconds"),
+      maxNetworkRetries: 0,
+      telemetry: false,
+      appInfo: { name: "Inlet", version }
+    })
+
+    const checkout: Billing["Service"]["checkout"] = Effect.fn("BillingStripe.checkout")(function* ({
+      cancelUrl,
+      domain,
+      orderId,
+      priceCents,
+      successUrl,
+      years
+    }) {
+      const name = `${domain}, ${years} ${years === 1 ? "year" : "years"}`
+      const session = yield* ask(() =>
+        stripe.checkout.sessions.create(
+          {
+            mode: "payment",
+            line_items: [
+              { quantity: 1, price_data: { currency: "usd", unit_amount: priceCents, product_data: { name } } }
+            ],
+            // So that the callback tells the price we asked, in the currency we asked it in.
+            adaptive_pricing: { enabled: false },
+            client_reference_id: orderId,
+            metadata: { order_id: orderId },
+            payment_intent_data: { metadata: { order_id: orderId } },
+            success_url: successUrl,
+            cancel_url: cancelUrl
+          },
+          repeatable(`checkout-${orderId}`)
+        )
+      )
+      return yield* decodeCheckout(session)
+    }, Effect.mapError(told))
+
+    const refund: Billing["Service"]["refund"] = Effect.fn("BillingStripe.refund")(function* ({ orderId, paymentId }) {
+      if (paymentId === null) {
+        return yield* new BillingError({ message: "Can't refund: the order has no payment id of Stripe" })
+      }
+      // Without an amount it is all that has not been given back yet.
+      const { status } = yield* ask(() =>
+        stripe.refunds.create(
+          { payment_intent: paymentId, metadata: { order_id: orderId } },
+          repeatable(`refund-${orderId}`)
+        )
+      ).pipe(
+        Effect.flatMap(decodeRefund),
+        Effect.catchIf(isAlreadyRefunded, () => Effect.succeed({ status: "succeeded" }))
+      )
+      if (status === "failed" || status === "canceled") {
+        return yield* new BillingError({ message: `Stripe could not give the money back: the refund is ${status}` })
+      }
+    }, Effect.mapError(told))
+
+    return Billing.of({ provider: "stripe", charge: () => Effect.succeed(false), checkout, refund })
+  })
+
+const serverAt = ({ hostname, port, protocol }: URL) => {
+  const plain = protocol === "http:"
+  return { protocol: plain ? "http" : "https", host: hostname, port: port === "" ? (plain ? 80 : 443) : port } as const
+}
+
+/**
+ * Under one key Stripe does a thing once and gives the same answer again, for a
+ * day at least, so a lost answer is safe to ask for twice more. The library
+ * does it, as it knows Stripe's hints on what is worth repeating.
+ */
+const repeatable = (idempotencyKey: string) => ({ idempotencyKey, maxNetworkRetries: 2 })
+
+type StripeError = InstanceType<typeof Stripe.errors.StripeError>
+
+const isStripeError = (cause: unknown): cause is StripeError => cause instanceof Stripe.errors.StripeError
+
+const isAlreadyRefunded = (error: StripeError | Schema.SchemaError) =>
+  isStripeError(error) && error.code === "charge_already_refunded"
+
+const ask = (request: () => Promise<unknown>) =>
+  Effect.tryPromise({
+    try: request,
+    catch: (cause) => (isStripeError(cause) ? cause : new Cause.UnknownError(cause))
+  }).pipe(Effect.catchIf(Cause.isUnknownError, Effect.die))
+
+const decodeCheckout = Schema.decodeUnknownEffect(
+  Schema.Struct({ id: Schema.NonEmptyString, url: Schema.NonEmptyString })
+)
+
+const decodeRefund = Schema.decodeUnknownEffect(Schema.Struct({ status: Schema.NullOr(Schema.String) }))
+
+const told = (error: StripeError | Schema.SchemaError | BillingError) => {
+  if (!isStripeError(error)) {
+    return error._tag === "BillingError" ? error : new BillingError({ message: "Stripe's answer was not understood" })
+  }
+  const reference = error.requestId === undefined ? "" : ` (Stripe request ${error.requestId})`
+  return new BillingError({ message: `${reasonOf(error)}${reference}` })
+}
+
+const reasonOf = (error: StripeError) => {
+  const { errors } = Stripe
+  if (error instanceof errors.StripeConnectionError) return "Stripe can't be reached, or did not answer in time"
+  if (error instanceof errors.StripeAuthenticationError || error instanceof errors.StripePermissionError) {
+    return "Stripe does not accept the secret key of this service"
+  }
+  if (error instanceof errors.StripeRateLimitError) return "Stripe is asked too often at the moment"
+  // A repetition may find the first request, which took too long for us, still under way.
+  if (error.code === "idempotency_key_in_use") return "Stripe is still busy with an earlier request for this order"
+  if (error instanceof errors.StripeAPIError) return "Stripe failed to answer"
+  // Stripe masks the keys it quotes; what is left of them is nobody's business either.
+  return `Stripe refused: ${error.message.replaceAll(/\b(?:sk|rk|pk|whsec)_\S+/g, "…")}`
+}

@@ -1,0 +1,142 @@
+import { Clock, Effect, Redacted, Schema } from "effect"
+import Stripe from "stripe"
+import { Invalid } from "../../model/ApiError.ts"
+
+/** What a callback says about a payment. What it does not tell is null. */
+export interface PaymentNews {
+  readonly eventId: string
+  readonly livemode: boolean
+  /** `other` is news that changes no order, such as a checkout that is completed but not paid yet. */
+  readonly kind: "paid" | "expired" | "failed" | "other"
+  readonly checkoutId: string | null
+  readonly orderId: string | null
+  readonly paymentId: string | null
+  readonly amountCents: number | null
+  readonly currency: string | null
+}
+
+const toleratedSeconds = 300
+
+/**
+ * Verifies that Stripe signed these very bytes within the last 300 seconds, and
+ * tells what they say. While the secret is rolled Stripe signs with both, and
+ * one of them is enough.
+ */
+export const verify = Effect.fn("StripeCallback.verify")(function* (callback: {
+  /** The bytes as they came, before any parsing. */
+  readonly rawBody: Uint8Array
+  /** The Stripe-Signature header. */
+  readonly signature: string | undefined
+  readonly secret: Redacted.Redacted
+}): Effect.fn.Return<PaymentNews, Invalid> {
+  const signature = callback.signature ?? ""
+  const signedAt = yield* timestamp(signature)
+  const now = yield* Clock.currentTimeMillis
+  // Stripe's library refuses what is too old, not what is from the future.
+  if (Math.abs(Math.floor(now / 1_000) - signedAt) > toleratedSeconds) {
+    return yield* new Invalid({
+      message: `Stripe-Signature: expected a time of signing within ${toleratedSeconds} seconds of this clock`
+    })
+  }
+  const event = yield* Effect.try({
+    try: () =>
+      Stripe.webhooks.constructEvent(
+        exactText.decode(callback.rawBody),
+        signature,
+        Redacted.value(callback.secret),
+        toleratedSeconds,
+        undefined,
+        now
+      ),
+    catch: (cause) => (cause instanceof SyntaxError ? misunderstood() : unsigned())
+  })
+  return yield* Effect.mapError(news(event), misunderstood)
+})
+
+// The library's own decoder drops a byte order mark and repairs broken UTF-8, so other bytes than the signed would pass.
+const exactText = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+const timestamp = (signature: string) => {
+  const [time, ...more] = signature.split(",").filter((part) => part.startsWith("t="))
+  const seconds = /^t=(\d{1,12})$/.exec(time ?? "")?.[1]
+  return seconds === undefined || more.length > 0
+    ? Effect.fail(
+        new Invalid({ message: "Stripe-Signature: expected a header of the form t=<seconds>,v1=<signature>" })
+      )
+    : Effect.succeed(Number(seconds))
+}
+
+const Unset = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+const Event = Schema.Struct({
+  id: Schema.NonEmptyString,
+  type: Schema.String,
+  livemode: Schema.Boolean,
+  /** The connected account whose event this is; our own account's have none. */
+  account: Unset(Schema.String),
+  data: Schema.Struct({ object: Schema.Unknown })
+})
+
+const Session = Schema.Struct({
+  id: Schema.NonEmptyString,
+  payment_status: Schema.String,
+  client_reference_id: Unset(Schema.String),
+  metadata: Unset(Schema.Record(Schema.String, Schema.String)),
+  payment_intent: Unset(Schema.Union([Schema.String, Schema.Struct({ id: Schema.String })])),
+  amount_total: Unset(Schema.Int),
+  currency: Unset(Schema.String)
+})
+
+const unsigned = () =>
+  new Invalid({ message: "Stripe-Signature: expected a signature of this body, as sent, with the endpoint's secret" })
+
+const misunderstood = () => new Invalid({ message: "The body: expected an event of Stripe in its documented form" })
+
+const decodeEvent = Schema.decodeUnknownEffect(Event)
+const decodeSession = Schema.decodeUnknownEffect(Session)
+
+const news = Effect.fnUntraced(function* (callback: unknown): Effect.fn.Return<PaymentNews, Schema.SchemaError> {
+  const event = yield* decodeEvent(callback)
+  const { id: eventId, livemode, type } = event
+  if (!type.startsWith("checkout.session.") || typeof event.account === "string") {
+    return {
+      eventId,
+      livemode,
+      kind: "other",
+      checkoutId: null,
+      orderId: null,
+      paymentId: null,
+      amountCents: null,
+      currency: null
+    }
+  }
+  const session = yield* decodeSession(event.data.object)
+  const payment = session.payment_intent ?? null
+  return {
+    eventId,
+    livemode,
+    kind: kindOf(type, session.payment_status),
+    checkoutId: session.id,
+    // Customers can set the client reference in the address of a payment link, the metadata only we.
+    orderId: session.metadata?.order_id ?? session.client_reference_id ?? null,
+    paymentId: typeof payment === "object" ? (payment?.id ?? null) : payment,
+    amountCents: session.amount_total ?? null,
+    currency: session.currency ?? null
+  }
+})
+
+const kindOf = (type: string, paymentStatus: string): PaymentNews["kind"] => {
+  switch (type) {
+    // Completed and unpaid: a bank debit, say, whose outcome one of the two async events tells days later.
+    case "checkout.session.completed":
+      return paymentStatus === "paid" || paymentStatus === "no_payment_required" ? "paid" : "other"
+    case "checkout.session.async_payment_succeeded":
+      return "paid"
+    case "checkout.session.async_payment_failed":
+      return "failed"
+    case "checkout.session.expired":
+      return "expired"
+    default:
+      return "other"
+  }
+}

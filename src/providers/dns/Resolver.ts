@@ -1,0 +1,27 @@
+import { NodeDns, NodeFileSystem } from "@effect/platform-node"
+import { Effect, Layer } from "effect"
+import { Dns } from "effect/net"
+import * as Settings from "../../Settings.ts"
+import * as HostAddresses from "./HostAddresses.ts"
+
+/** Answers everything that asks DNS: `DNS_SERVERS`, or the system's. A question takes 4 s at most. */
+export const layer = Layer.effect(
+  Dns.Dns,
+  Effect.gen(function* () {
+    const { nameServers } = yield* Settings.dns
+    const dns = yield* NodeDns.make({ nameServers, timeout: "1 second", tries: 2 })
+    // The resolver waits longer at every try and asks each server in turn, so its own limits don't bound a question.
+    const resolve: typeof dns.resolve = (name, type) =>
+      dns.resolve(name, type).pipe(
+        Effect.timeoutOrElse({
+          duration: "4 seconds",
+          orElse: () =>
+            Effect.fail(
+              new Dns.DnsError({ reason: "Timeout", method: "resolve", hostname: String(name), recordType: type })
+            )
+        })
+      )
+    const { lookup } = Dns.make({ lookup: yield* HostAddresses.make(resolve) })
+    return Dns.Dns.of({ ...dns, resolve, lookup })
+  })
+).pipe(Layer.provide(NodeFileSystem.layer))

@@ -1,0 +1,17 @@
+import { Context, type Effect } from "effect"
+import type { DomainName } from "../../model/Domain.ts"
+import type { RegistrarError } from "../registrar/Registrar.ts"
+
+/** One record of a zone. `name` is relative to the domain; `@` is the domain itself. */
+export type ZoneRecord =
+  | { readonly type: "MX"; readonly name: string; readonly priority: number; readonly value: string }
+  | { readonly type: "TXT"; readonly name: string; readonly value: string }
+
+/** Who answers DNS for the names that a registrar sold. */
+export class DnsHost extends Context.Service<
+  DnsHost,
+  {
+    /** Makes these the records of the zone. Safe to repeat: it says the whole of it each time. */
+    publish(name: DomainName, records: ReadonlyArray<ZoneRecord>): Effect.Effect<void, RegistrarError>
+  }
+>()("inlet/providers/registrar/DnsHost") {}

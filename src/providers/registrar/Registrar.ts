@@ -1,0 +1,38 @@
+import { Context, type Effect, Schema } from "effect"
+import type { DomainName } from "../../model/Domain.ts"
+import { type OrderId, RegistrarName } from "../../model/Order.ts"
+
+/** Somebody else has the name: for certain nothing was registered. */
+export class NameTaken extends Schema.TaggedError<NameTaken>()("NameTaken", {}) {}
+
+/** The vendor said no: for certain nothing was done. `message` is the vendor's, without credentials. */
+export class Refused extends Schema.TaggedError<Refused>()("Refused", { message: Schema.String }) {}
+
+/** No answer, or none that can be understood: what was asked may have happened all the same. */
+export class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", { message: Schema.String }) {}
+
+export class RegistrarError extends Schema.TaggedError<RegistrarError>()("RegistrarError", {
+  registrar: RegistrarName,
+  reason: Schema.Union([NameTaken, Refused, NoAnswer])
+}) {}
+
+/** Where domain names are bought. Names are registrable names, without a subdomain. */
+export class Registrar extends Context.Service<
+  Registrar,
+  {
+    readonly name: RegistrarName
+    /**
+     * The wholesale price of each name for one year in US cents. A name that is
+     * taken, premium, or of a TLD that is not sold is left out. Safe to repeat.
+     */
+    quote(names: ReadonlyArray<DomainName>): Effect.Effect<ReadonlyMap<DomainName, number>, RegistrarError>
+    /** Whether our account holds the name, such as after a registration whose answer was lost. Safe to repeat. */
+    holds(name: DomainName): Effect.Effect<boolean, RegistrarError>
+    /** Registers the name and is charged for it, so it is asked once; ask `holds` before asking again. */
+    register(options: {
+      readonly name: DomainName
+      readonly years: number
+      readonly orderId: OrderId
+    }): Effect.Effect<void, RegistrarError>
+  }
+>()("inlet/providers/registrar/Registrar") {}

@@ -1,0 +1,94 @@
+import { type Duration, Effect, Schedule, Schema } from "effect"
+import type { HttpClient, HttpClientRequest } from "effect/http"
+import { parse as parseSuffix } from "tldts"
+import type { DomainName } from "../../model/Domain.ts"
+import type { RegistrarName } from "../../model/Order.ts"
+import { reasonOf } from "../vendor/VendorAnswer.ts"
+import { NameTaken, NoAnswer, Refused, RegistrarError } from "./Registrar.ts"
+
+/**
+ * Why a vendor's API did not do what it was asked. `refused`: it said no, and did
+ * nothing. `unavailable`: nobody answered, or a server in trouble. `unclear`: its
+ * answer can't be made sense of, so that anything may have happened.
+ */
+export class VendorFailure extends Schema.TaggedError<VendorFailure>()("VendorFailure", {
+  kind: Schema.Literals(["refused", "unavailable", "unclear"]),
+  /** The vendor's own number of the error, where it gave one. */
+  code: Schema.NullOr(Schema.String),
+  message: Schema.String
+}) {}
+
+export const refused = (message: string, code: string | null = null) =>
+  new VendorFailure({ kind: "refused", code, message })
+
+export const unavailable = (message: string, code: string | null = null) =>
+  new VendorFailure({ kind: "unavailable", code, message })
+
+export const unclear = (message: string, code: string | null = null) =>
+  new VendorFailure({ kind: "unclear", code, message })
+
+/** The whole answer as text. The client's own error is dropped: it carries the request, and with it credentials. */
+export const exchange = (client: HttpClient.HttpClient, request: HttpClientRequest.HttpClientRequest) =>
+  client.execute(request).pipe(
+    Effect.flatMap((response) => Effect.map(response.text, (body) => ({ status: response.status, body }))),
+    Effect.mapError((error) => unavailable(`no answer (${reasonOf(error)})`))
+  )
+
+const waits = Schedule.exponential("200 millis").pipe(Schedule.jittered)
+
+/** Only for what changes nothing, or says the whole of what is to be: asking it twice is asking it once. */
+export const safeToRepeat = <A, R>(self: Effect.Effect<A, VendorFailure, R>) =>
+  Effect.retry(self, { schedule: waits, times: 3, while: ({ kind }) => kind === "unavailable" })
+
+/** What the rest of the product knows of failures. Time that is up says nothing of what has happened. */
+export const asRegistrar =
+  (registrar: RegistrarName, time: Duration.Input) =>
+  <A, R>(self: Effect.Effect<A, VendorFailure | NameTaken, R>): Effect.Effect<A, RegistrarError, R> =>
+    self.pipe(
+      Effect.timeoutOrElse({ duration: time, orElse: () => Effect.fail(unavailable("no answer in time")) }),
+      Effect.mapError((error) => {
+        if (error._tag === "NameTaken") return new RegistrarError({ registrar, reason: error })
+        const { kind, message } = error
+        return new RegistrarError({
+          registrar,
+          reason: kind === "refused" ? new Refused({ message }) : new NoAnswer({ message })
+        })
+      })
+    )
+
+/**
+ * Who has a name that the vendor says is not free. It may be us, by a
+ * registration whose answer was lost: only somebody else's is `NameTaken`.
+ */
+export const whoHas = <R>(ours: Effect.Effect<boolean, VendorFailure, R>) =>
+  ours.pipe(
+    Effect.mapError(({ code, message }) => unclear(message, code)),
+    Effect.flatMap((yes) => Effect.fail(yes ? unclear("the name is in our account already") : new NameTaken()))
+  )
+
+/** A name at the boundary where it is registered: example.co.uk is `example` under `co.uk`. */
+export const split = (name: DomainName) => {
+  const { domain, domainWithoutSuffix, publicSuffix } = parseSuffix(name, { allowPrivateDomains: false })
+  return domain === name && domainWithoutSuffix !== null && publicSuffix !== null
+    ? { label: domainWithoutSuffix, suffix: publicSuffix }
+    : undefined
+}
+
+export const parts = (name: DomainName) => {
+  const found = split(name)
+  return found === undefined ? Effect.fail(refused("the name can't be registered by itself")) : Effect.succeed(found)
+}
+
+/** Both vendors want to know the script of an IDN, which we can't tell: such names are not bought. */
+export const isPlain = (name: DomainName): boolean => !name.split(".").some((label) => label.startsWith("xn--"))
+
+/** A decimal price in cents, by its digits and rounded up; undefined for anything else. */
+export const centsOf = (price: string | number): number | undefined => {
+  const [, whole, fraction = ""] = /^(\d{1,9})(?:\.(\d+))?$/.exec(String(price)) ?? []
+  if (whole === undefined) return undefined
+  const more = /[1-9]/.test(fraction.slice(2)) ? 1 : 0
+  return Number(whole) * 100 + Number(fraction.slice(0, 2).padEnd(2, "0")) + more
+}
+
+/** Seconds that resolvers may keep a record of ours; both vendors take this number. */
+export const ttl = 900

@@ -1,0 +1,79 @@
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { DomainName } from "../../model/Domain.ts"
+import * as Settings from "../../Settings.ts"
+import { DnsHost } from "./DnsHost.ts"
+import { NameTaken, Registrar, RegistrarError } from "./Registrar.ts"
+
+/** Wholesale cents for a year. A TLD that is not here costs as much as .io. */
+const prices: Readonly<Record<string, number>> = { com: 999, net: 1_099, org: 1_049, dev: 1_299, io: 3_499, test: 500 }
+
+const priceOf = (name: DomainName) => prices[name.slice(name.indexOf(".") + 1)] ?? 3_499
+
+/** Names that are nobody's in the world (RFC 6761). */
+const isReserved = (name: DomainName) => /\.(test|example|invalid)$/.test(name)
+
+/**
+ * Sells every name once and remembers it in the database; names that begin with
+ * `taken` belong to somebody else. What it sells is verified without a word of
+ * the real DNS, so in production it sells only what has no owner there.
+ */
+const registrar = Layer.effect(
+  Registrar,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const production = yield* Settings.production
+    const sells = (name: DomainName) => !name.startsWith("taken") && (isReserved(name) || !production)
+
+    const sold = (names: ReadonlyArray<DomainName>) =>
+      Effect.orDie(
+        sql<{ readonly name: DomainName }>`SELECT name FROM mock_registrations WHERE name = ANY(${names}::text[])`
+      ).pipe(Effect.map((rows) => new Set(rows.map(({ name }) => name))))
+
+    return Registrar.of({
+      name: "mock",
+      quote: Effect.fn("RegistrarMock.quote")(function* (names) {
+        const gone = yield* sold(names)
+        return new Map(names.filter((name) => !gone.has(name) && sells(name)).map((name) => [name, priceOf(name)]))
+      }),
+      holds: Effect.fn("RegistrarMock.holds")((name) => Effect.map(sold([name]), (names) => names.has(name))),
+      register: Effect.fn("RegistrarMock.register")(function* ({ name, orderId, years }) {
+        const inserted = yield* Effect.orDie(sql`
+          INSERT INTO mock_registrations (name, order_id, years)
+          SELECT ${name}, ${orderId}::uuid, ${years}::int WHERE ${name} NOT LIKE 'taken%'
+          ON CONFLICT DO NOTHING
+          RETURNING name
+        `)
+        if (inserted.length === 0) return yield* new RegistrarError({ registrar: "mock", reason: new NameTaken() })
+      })
+    })
+  })
+)
+
+/** The zone is a table, and the product's own resolver answers from it (MockZone). */
+const dnsHost = Layer.effect(
+  DnsHost,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    return DnsHost.of({
+      publish: Effect.fn("RegistrarMock.publish")(function* (domain, records) {
+        yield* sql.withTransaction(
+          Effect.gen(function* () {
+            yield* sql`DELETE FROM mock_zone_records WHERE domain = ${domain}`
+            for (const record of records) {
+              yield* sql`
+                INSERT INTO mock_zone_records (domain, name, type, priority, value)
+                VALUES (
+                  ${domain}, ${record.name === "@" ? domain : `${record.name}.${domain}`}, ${record.type},
+                  ${record.type === "MX" ? record.priority : null}, ${record.value}
+                )
+              `
+            }
+          })
+        )
+      }, Effect.orDie)
+    })
+  })
+)
+
+export const layer = Layer.merge(registrar, dnsHost)

@@ -1,0 +1,230 @@
+import { NodeHttpClient } from "@effect/platform-node"
+import { Array, Cache, Context, Duration, Effect, Exit, Layer, Schema } from "effect"
+import type { DomainName } from "../../model/Domain.ts"
+import * as VendorXml from "../vendor/VendorXml.ts"
+import { DnsHost, type ZoneRecord } from "./DnsHost.ts"
+import * as NamecheapApi from "./NamecheapApi.ts"
+import { Registrar } from "./Registrar.ts"
+import * as RegistrarCall from "./RegistrarCall.ts"
+
+/** Whose name the registry writes down. The phone number is of the form +NNN.NNNNNNNNNN. */
+export interface Contact {
+  readonly firstName: string
+  readonly lastName: string
+  readonly address: string
+  readonly city: string
+  readonly state: string
+  readonly postalCode: string
+  readonly country: string
+  readonly phone: string
+  readonly email: string
+}
+
+export interface Options extends NamecheapApi.Credentials {
+  readonly contact: Contact
+  /** How long one call may take in all, repetitions included. */
+  readonly time?: Duration.Input
+}
+
+/** The most names that domains.check takes at once. */
+const mostNames = 50
+
+/** The vendor asks that prices are kept, and allows 50 calls a minute. */
+const pricesKept = Duration.hours(1)
+
+export const layer = (options: Options) =>
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const api = yield* NamecheapApi.make(options)
+      const inTime = RegistrarCall.asRegistrar("namecheap", options.time ?? "10 seconds")
+
+      /** What a year under a TLD costs us in cents, fees included; null where it is not sold for dollars. */
+      const prices = yield* Cache.makeWith(
+        Effect.fnUntraced(
+          function* (tld: string) {
+            const answer = yield* api.repeatedly("namecheap.users.getPricing", {
+              ProductType: "DOMAIN",
+              ActionName: "REGISTER",
+              ProductName: tld
+            })
+            const products = VendorXml.at(answer, "UserGetPricingResult", "ProductType", "ProductCategory")
+              .filter(({ attributes }) => attributes.Name?.toLowerCase() === "register")
+              .flatMap((category) => VendorXml.at(category, "Product"))
+              .filter(({ attributes }) => attributes.Name?.toLowerCase() === tld)
+            const rows = yield* Effect.forEach(
+              products.flatMap((product) => VendorXml.at(product, "Price")),
+              NamecheapApi.attributes(Price)
+            )
+            return rows.flatMap(centsForAYear)[0] ?? null
+          },
+          Effect.catchIf(isOfParameters, () => Effect.succeed(null))
+        ),
+        { capacity: 2_000, timeToLive: (exit) => (Exit.isSuccess(exit) ? pricesKept : Duration.zero) }
+      )
+
+      const priced = Effect.fnUntraced(function* (names: ReadonlyArray<DomainName>) {
+        const sellable = names.flatMap((name) => {
+          const found = RegistrarCall.isPlain(name) ? RegistrarCall.split(name) : undefined
+          return found === undefined ? [] : [{ name, tld: found.suffix }]
+        })
+        const tlds = Array.dedupe(sellable.map(({ tld }) => tld))
+        const asked = yield* Effect.forEach(
+          tlds,
+          (tld) => Effect.map(Cache.get(prices, tld), (cents) => [tld, cents] as const),
+          { concurrency: 5 }
+        )
+        const byTld = new Map(asked)
+        return sellable.flatMap(({ name, tld }) => {
+          const cents = byTld.get(tld)
+          return cents === undefined || cents === null ? [] : [[name, cents] as const]
+        })
+      })
+
+      const free = Effect.fnUntraced(function* (names: ReadonlyArray<DomainName>) {
+        const answers = yield* Effect.forEach(
+          Array.chunksOf(names, mostNames),
+          (some) => api.repeatedly("namecheap.domains.check", { DomainList: some.join(",") }),
+          { concurrency: 2 }
+        )
+        const checks = yield* Effect.forEach(
+          answers.flatMap((answer) => VendorXml.at(answer, "DomainCheckResult")),
+          NamecheapApi.attributes(Check)
+        )
+        return new Set(checks.filter(isOrdinary).map(({ Domain }) => Domain.toLowerCase()))
+      })
+
+      const holds = Effect.fnUntraced(
+        function* (name: DomainName) {
+          const answer = yield* api.repeatedly("namecheap.domains.getInfo", { DomainName: name })
+          const info = yield* Effect.flatMap(
+            NamecheapApi.only(answer, "DomainGetInfoResult"),
+            NamecheapApi.attributes(Info)
+          )
+          return info.IsOwner && info.Status.toLowerCase() !== "expired"
+        },
+        Effect.catchIf(isOfAnother, () => Effect.succeed(false))
+      )
+
+      const register = Effect.fnUntraced(
+        function* (name: DomainName, years: number) {
+          const answer = yield* api.once("namecheap.domains.create", {
+            DomainName: name,
+            Years: String(years),
+            AddFreeWhoisguard: "yes",
+            WGEnabled: "yes",
+            ...contactParameters(options.contact)
+          })
+          const { Registered } = yield* Effect.flatMap(
+            NamecheapApi.only(answer, "DomainCreateResult"),
+            NamecheapApi.attributes(Created)
+          )
+          if (!Registered) return yield* RegistrarCall.unclear("it did not say that the name is registered")
+        },
+        (effect, name) => Effect.catchIf(effect, isTaken, () => RegistrarCall.whoHas(holds(name)))
+      )
+
+      /** setHosts replaces all the records there are. */
+      const publish = Effect.fnUntraced(function* (name: DomainName, records: ReadonlyArray<ZoneRecord>) {
+        const { label, suffix } = yield* RegistrarCall.parts(name)
+        const answer = yield* api.repeatedly("namecheap.domains.dns.setHosts", {
+          SLD: label,
+          TLD: suffix,
+          // Without it the MX records are stored and not served.
+          EmailType: "MX",
+          ...Object.assign({}, ...records.map(hostParameters))
+        })
+        const { IsSuccess } = yield* Effect.flatMap(
+          NamecheapApi.only(answer, "DomainDNSSetHostsResult"),
+          NamecheapApi.attributes(HostsSet)
+        )
+        if (!IsSuccess) return yield* RegistrarCall.unclear("it did not say that the records are set")
+      })
+
+      const registrar = Registrar.of({
+        name: "namecheap",
+        quote: Effect.fn("RegistrarNamecheap.quote")(function* (names) {
+          const offered = yield* priced(names)
+          const available = yield* free(offered.map(([name]) => name))
+          return new Map(offered.filter(([name]) => available.has(name)))
+        }, inTime),
+        holds: Effect.fn("RegistrarNamecheap.holds")(holds, inTime),
+        register: Effect.fn("RegistrarNamecheap.register")(({ name, years }) => register(name, years), inTime)
+      })
+      const dnsHost = DnsHost.of({ publish: Effect.fn("RegistrarNamecheap.publish")(publish, inTime) })
+      return Context.make(Registrar, registrar).pipe(Context.add(DnsHost, dnsHost))
+    })
+  ).pipe(Layer.provide(NodeHttpClient.layerUndici))
+
+const Price = Schema.Struct({
+  Duration: Schema.String,
+  DurationType: Schema.String,
+  YourPrice: Schema.optional(Schema.String),
+  /** The fee of ICANN, which is charged on top; so spelled on the wire. */
+  YourAdditonalCost: Schema.optional(Schema.String),
+  Currency: Schema.String
+})
+
+const centsForAYear = (price: typeof Price.Type): ReadonlyArray<number> => {
+  if (price.Duration !== "1" || price.DurationType !== "YEAR" || price.Currency !== "USD") return []
+  const cents = RegistrarCall.centsOf(price.YourPrice ?? "")
+  const fee = RegistrarCall.centsOf(price.YourAdditonalCost || "0")
+  return cents === undefined || cents === 0 || fee === undefined ? [] : [cents + fee]
+}
+
+const Check = Schema.Struct({
+  Domain: Schema.String,
+  Available: NamecheapApi.Flag,
+  ErrorNo: Schema.optional(Schema.String),
+  IsPremiumName: Schema.optional(NamecheapApi.Flag),
+  /** What a new TLD charges for coming early. */
+  EapFee: Schema.optional(Schema.String)
+})
+
+/** Free, at the price that everybody pays. */
+const isOrdinary = ({ Available, EapFee, ErrorNo, IsPremiumName }: typeof Check.Type) =>
+  Available &&
+  IsPremiumName !== true &&
+  (ErrorNo === undefined || ErrorNo === "" || ErrorNo === "0") &&
+  RegistrarCall.centsOf(EapFee || "0") === 0
+
+const Info = Schema.Struct({ Status: Schema.String, IsOwner: NamecheapApi.Flag })
+
+const Created = Schema.Struct({ Registered: NamecheapApi.Flag })
+
+const HostsSet = Schema.Struct({ IsSuccess: NamecheapApi.Flag })
+
+const isTaken = ({ code }: RegistrarCall.VendorFailure) => code !== null && NamecheapApi.takenCodes.has(code)
+
+/** "Domain not found" and "not associated with your account". */
+const isOfAnother = ({ code }: RegistrarCall.VendorFailure) => code === "2019166" || code === "2016166"
+
+/** It does not know the product that was asked for, and has nothing against us. */
+const isOfParameters = ({ code, kind }: RegistrarCall.VendorFailure) =>
+  kind === "refused" && code?.startsWith("2") === true
+
+/** The same person in every role that domains.create asks for. */
+const contactParameters = (contact: Contact): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    ["Registrant", "Tech", "Admin", "AuxBilling"].flatMap((role) => [
+      [`${role}FirstName`, contact.firstName],
+      [`${role}LastName`, contact.lastName],
+      [`${role}Address1`, contact.address],
+      [`${role}City`, contact.city],
+      [`${role}StateProvince`, contact.state],
+      [`${role}PostalCode`, contact.postalCode],
+      [`${role}Country`, contact.country],
+      [`${role}Phone`, contact.phone],
+      [`${role}EmailAddress`, contact.email]
+    ])
+  )
+
+const hostParameters = (record: ZoneRecord, index: number): Readonly<Record<string, string>> => {
+  const n = index + 1
+  return {
+    [`HostName${n}`]: record.name,
+    [`RecordType${n}`]: record.type,
+    [`Address${n}`]: record.value,
+    [`MXPref${n}`]: record.type === "MX" ? String(record.priority) : "10",
+    [`TTL${n}`]: String(RegistrarCall.ttl)
+  }
+}

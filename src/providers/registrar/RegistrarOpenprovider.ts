@@ -1,0 +1,206 @@
+import { NodeHttpClient } from "@effect/platform-node"
+import { Array, Context, type Duration, Effect, Layer, Schema } from "effect"
+import type { DomainName } from "../../model/Domain.ts"
+import type { OrderId } from "../../model/Order.ts"
+import { DnsHost, type ZoneRecord } from "./DnsHost.ts"
+import * as OpenproviderApi from "./OpenproviderApi.ts"
+import { Registrar } from "./Registrar.ts"
+import * as RegistrarCall from "./RegistrarCall.ts"
+
+export interface Options extends OpenproviderApi.Credentials {
+  /** The customer of the account that names are registered for, such as XX123456-XX. */
+  readonly ownerHandle: string
+  /** The name servers of new names; the vendor's own when undefined. */
+  readonly nsGroup: string | undefined
+  /** How long one call may take in all, repetitions included. */
+  readonly time?: Duration.Input
+}
+
+/** More names in one check are answered with an error. */
+const mostNames = 15
+
+const ownNameServers = "dns-openprovider"
+
+export const layer = (options: Options) =>
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const api = yield* OpenproviderApi.make(options)
+      const inTime = RegistrarCall.asRegistrar("openprovider", options.time ?? "10 seconds")
+
+      const check = (names: ReadonlyArray<Named>) =>
+        Effect.map(
+          api.repeatedly(
+            OpenproviderApi.post("/domains/check", {
+              domains: names.map(({ label, suffix }) => ({ name: label, extension: suffix })),
+              with_price: true
+            }),
+            Checks
+          ),
+          ({ results }) => results
+        )
+
+      /** One extension that is not sold spoils the answer for all, so then each is asked for itself. */
+      const checkEach = (names: ReadonlyArray<Named>) =>
+        check(names).pipe(
+          Effect.catchIf(isInvalidExtension, () =>
+            Effect.map(
+              Effect.forEach(
+                Object.values(Array.groupBy(names, ({ suffix }) => suffix)),
+                (some) => check(some).pipe(Effect.catchIf(isInvalidExtension, () => Effect.succeed([]))),
+                { concurrency: 5 }
+              ),
+              Array.flatten
+            )
+          )
+        )
+
+      const quote = Effect.fnUntraced(function* (names: ReadonlyArray<DomainName>) {
+        const sellable = names.flatMap((name): ReadonlyArray<Named> => {
+          const found = RegistrarCall.isPlain(name) ? RegistrarCall.split(name) : undefined
+          return found === undefined ? [] : [{ name, ...found }]
+        })
+        const checks = yield* Effect.forEach(Array.chunksOf(sellable, mostNames), checkEach, { concurrency: 2 })
+        const cents = new Map(checks.flat().map((result) => [result.domain.toLowerCase(), centsForAYear(result)]))
+        return new Map(
+          sellable.flatMap(({ name }) => {
+            const price = cents.get(name)
+            return price === undefined ? [] : [[name, price] as const]
+          })
+        )
+      })
+
+      const holds = Effect.fnUntraced(function* (name: DomainName) {
+        const { results } = yield* api.repeatedly(OpenproviderApi.get("/domains", { full_name: name }), Domains)
+        return (results ?? []).some(
+          ({ domain, status }) => `${domain.name}.${domain.extension}`.toLowerCase() === name && !gone.has(status)
+        )
+      })
+
+      const register = Effect.fnUntraced(
+        function* (name: DomainName, years: number, orderId: OrderId) {
+          const { label, suffix } = yield* RegistrarCall.parts(name)
+          const { status } = yield* api.once(
+            OpenproviderApi.post("/domains", {
+              domain: { name: label, extension: suffix },
+              period: years,
+              unit: "y",
+              owner_handle: options.ownerHandle,
+              admin_handle: options.ownerHandle,
+              tech_handle: options.ownerHandle,
+              billing_handle: options.ownerHandle,
+              ns_group: options.nsGroup ?? ownNameServers,
+              autorenew: "off",
+              comments: `order ${orderId}`
+            }),
+            Registered
+          )
+          if (gone.has(status)) return yield* RegistrarCall.unclear(`it says that the name is ${status}`)
+        },
+        (effect, name) => Effect.catchIf(effect, isTaken, () => RegistrarCall.whoHas(holds(name)))
+      )
+
+      /** `replace` gives the whole zone. A zone that is not there is made, whoever of two makes it. */
+      const publish = Effect.fnUntraced(function* (name: DomainName, records: ReadonlyArray<ZoneRecord>) {
+        const { label, suffix } = yield* RegistrarCall.parts(name)
+        const rows = records.map(rowOf)
+        const replace = api.repeatedly(
+          OpenproviderApi.put(`/dns/zones/${name}`, { name, type: "master", records: { replace: rows } }),
+          Success
+        )
+        const create = api.repeatedly(
+          OpenproviderApi.post("/dns/zones", {
+            domain: { name: label, extension: suffix },
+            type: "master",
+            records: rows
+          }),
+          Success
+        )
+        const { success } = yield* replace.pipe(
+          Effect.catchIf(isNoZone, () => Effect.catchIf(create, isZoneThere, () => replace))
+        )
+        if (!success) return yield* RegistrarCall.unclear("it did not say that the records are set")
+      })
+
+      const registrar = Registrar.of({
+        name: "openprovider",
+        quote: Effect.fn("RegistrarOpenprovider.quote")(quote, inTime),
+        holds: Effect.fn("RegistrarOpenprovider.holds")(holds, inTime),
+        register: Effect.fn("RegistrarOpenprovider.register")(
+          ({ name, orderId, years }) => register(name, years, orderId),
+          inTime
+        )
+      })
+      const dnsHost = DnsHost.of({ publish: Effect.fn("RegistrarOpenprovider.publish")(publish, inTime) })
+      return Context.make(Registrar, registrar).pipe(Context.add(DnsHost, dnsHost))
+    })
+  ).pipe(Layer.provide(NodeHttpClient.layerUndici))
+
+interface Named {
+  readonly name: DomainName
+  readonly label: string
+  readonly suffix: string
+}
+
+const maybe = <S extends Schema.Top>(schema: S) => Schema.optional(Schema.NullOr(schema))
+
+const Check = Schema.Struct({
+  domain: Schema.String,
+  status: Schema.String,
+  is_premium: maybe(Schema.Boolean),
+  premium: maybe(Schema.Struct({ price: maybe(Schema.Struct({ create: maybe(Schema.Finite) })) })),
+  /** What we pay is `reseller`, in the currency of the account. */
+  price: maybe(Schema.Struct({ reseller: maybe(Schema.Struct({ price: Schema.Finite, currency: Schema.String })) }))
+})
+
+const Checks = Schema.Struct({ results: Schema.Array(Check) })
+
+/** Undefined unless it is free, ordinary and sold for dollars. */
+const centsForAYear = ({ is_premium, premium, price, status }: typeof Check.Type): number | undefined => {
+  const own = price?.reseller
+  if (status !== "free" || is_premium === true || (premium?.price?.create ?? 0) > 0) return undefined
+  if (own?.currency !== "USD" || own.price <= 0) return undefined
+  return RegistrarCall.centsOf(own.price)
+}
+
+const Domains = Schema.Struct({
+  results: maybe(
+    Schema.Array(
+      Schema.Struct({
+        domain: Schema.Struct({ name: Schema.String, extension: Schema.String }),
+        status: Schema.String
+      })
+    )
+  )
+})
+
+const Registered = Schema.Struct({ status: Schema.String })
+
+const Success = Schema.Struct({ success: Schema.Boolean })
+
+/** Deleted, and failed. Active (ACT) and on its way (REQ, PEN) are ours. */
+const gone: ReadonlySet<string> = new Set(["DEL", "FAI"])
+
+const saying = (...codes: ReadonlyArray<string>) => {
+  const known = new Set<string | null>(codes)
+  return ({ code }: RegistrarCall.VendorFailure) => known.has(code)
+}
+
+/** "Your domain request contains an invalid extension!" */
+const isInvalidExtension = saying("307")
+
+/** "The domain you want to register is not free!", "already in your account", "duplicate domain". */
+const isTaken = saying("311", "326", "346")
+
+/** "Unknown DNS zone", "Zone specified is not found." */
+const isNoZone = saying("800", "872")
+
+/** "A zone already exists for this domain" */
+const isZoneThere = saying("805")
+
+const rowOf = (record: ZoneRecord) => ({
+  type: record.type,
+  name: record.name === "@" ? "" : record.name,
+  value: record.type === "TXT" ? `"${record.value}"` : record.value,
+  ttl: RegistrarCall.ttl,
+  ...(record.type === "MX" ? { prio: record.priority } : {})
+})

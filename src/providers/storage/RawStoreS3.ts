@@ -1,0 +1,88 @@
+import { NodeHttpClient } from "@effect/platform-node"
+import { DateTime, Effect, Layer, Option, Schema, Stream } from "effect"
+import type { DomainId } from "../../model/Domain.ts"
+import { RawRef } from "../../model/InboundEmail.ts"
+import { missing, RawStore, RawStoreError } from "./RawStore.ts"
+import * as S3Api from "./S3Api.ts"
+
+/** The store does not let us in; the message names the setting to look at. */
+export class BucketUnusable extends Schema.TaggedError<BucketUnusable>()("BucketUnusable", {
+  message: Schema.String
+}) {}
+
+export interface Options extends S3Api.Bucket {
+  /** Bytes of the largest answer that is read. */
+  readonly largest: number
+}
+
+/** Objects of an S3 store, named by their reference. */
+export const layer = ({ largest, ...bucket }: Options) =>
+  Layer.effect(
+    RawStore,
+    Effect.gen(function* () {
+      const s3 = yield* S3Api.make(bucket)
+      yield* s3.list("inbound/", Option.none(), 1).pipe(Effect.mapError(unusable(bucket)))
+
+      const put = Effect.fn("RawStore.put")((ref: RawRef, message: ReadonlyArray<Uint8Array>) =>
+        Effect.mapError(s3.put(ref, Buffer.concat(message)), failed)
+      )
+
+      const get = Effect.fn("RawStore.get")((ref: RawRef) =>
+        // Of the answers with status 404 the one that says so: a bucket that is gone, or a proxy, knows nothing of the object.
+        Effect.mapError(s3.get(ref), (error) => (error.code === "NoSuchKey" ? missing() : failed(error)))
+      )
+
+      const remove = Effect.fn("RawStore.remove")((ref: RawRef) => Effect.mapError(s3.remove(ref), failed))
+
+      const below = (prefix: string) =>
+        Stream.paginate(Option.none<string>(), (after) =>
+          Effect.map(s3.list(prefix, after), ([objects, next]) => [objects, Option.map(next, Option.some)] as const)
+        )
+
+      const removeDomain = Effect.fn("RawStore.removeDomain")((domainId: DomainId) =>
+        below(`inbound/${domainId}/`).pipe(
+          Stream.grouped(1_000),
+          Stream.runForEach((objects) => s3.removeAll(objects.map(({ key }) => key))),
+          Effect.mapError(failed)
+        )
+      )
+
+      return RawStore.of({
+        put,
+        get,
+        remove,
+        removeDomain,
+        olderThan: (time) =>
+          below("inbound/").pipe(
+            Stream.filter(({ keptAt }) => DateTime.isLessThan(keptAt, time)),
+            Stream.map(({ key }) => key),
+            // What else lies there is not ours.
+            Stream.filter(Schema.is(RawRef)),
+            Stream.mapError(failed)
+          )
+      })
+    })
+  ).pipe(Layer.provide(NodeHttpClient.layerUndiciOptions({ connections: 128, maxResponseSize: largest })))
+
+const failed = (cause: S3Api.S3Error) => new RawStoreError({ cause })
+
+/** What a person has to look at. Stores differ in their words for a key that they do not know. */
+const unusable =
+  ({ endpoint, name }: S3Api.Bucket) =>
+  ({ code, message }: S3Api.S3Error) => {
+    switch (code) {
+      case null:
+        return new BucketUnusable({ message: `S3_ENDPOINT: Asked at ${endpoint}: ${message}` })
+      case "NoSuchBucket":
+        return new BucketUnusable({ message: `S3_BUCKET: There is no bucket ${name} at ${endpoint}` })
+      case "AuthorizationHeaderMalformed":
+      case "PermanentRedirect":
+        return new BucketUnusable({ message: `S3_REGION: ${message}` })
+      case "InvalidAccessKeyId":
+      case "SignatureDoesNotMatch":
+      case "AccessDenied":
+        return new BucketUnusable({ message: `S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY: ${message}` })
+      default:
+        return new BucketUnusable({ message: `S3_ENDPOINT, S3_BUCKET: ${message}` })
+    }
+  }

@@ -1,0 +1,19 @@
+import { Redacted } from "effect"
+import type { HttpClientError } from "effect/http"
+
+/** The code of the error below, which says more than the words of the client. */
+export const reasonOf = ({ reason }: HttpClientError.HttpClientError): string => {
+  const cause = "cause" in reason ? reason.cause : undefined
+  return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : reason._tag
+}
+
+/** Whether a status says that the server, not the question, is the trouble. */
+export const inTrouble = (status: number): boolean => status === 429 || status >= 500
+
+/** One line of the vendor's own words, without what nobody must see. */
+export const inWords = (text: string, secrets: ReadonlyArray<Redacted.Redacted>): string =>
+  secrets
+    .reduce((words, secret) => words.replaceAll(Redacted.value(secret), "***"), text)
+    .replace(/\s+/g, " ")
+    .trim()
+    .slice(0, 300)

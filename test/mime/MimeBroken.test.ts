@@ -1,0 +1,194 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Mime from "../../src/mime/Mime.ts"
+import { message } from "./Message.ts"
+
+describe("What is broken", () => {
+  const part = (...lines: ReadonlyArray<string>) => ["--b", ...lines]
+  const mixed = (...lines: ReadonlyArray<string>) =>
+    message("Subject: x", "Content-Type: multipart/mixed; boundary=b", "", ...lines, "--b--", "")
+
+  it.effect.each([
+    ["a missing empty line", message("Subject: x", "Hello there,", "this is the text", "", "Bye")],
+    ["line feeds", Buffer.from("Subject: x\n\nHello there,\nthis is the text\n\nBye")],
+    ["carriage returns", Buffer.from("Subject: x\r\rHello there,\rthis is the text\r\rBye\r\n")],
+    [
+      "two carriage returns a line",
+      Buffer.from("Subject: x\r\r\n\r\r\nHello there,\r\r\nthis is the text\r\r\n\r\r\nBye")
+    ],
+    [
+      "a type that is none",
+      message("Subject: x", "Content-Type: text plain", "", "Hello there,", "this is the text", "", "Bye")
+    ],
+    [
+      "a type of one word",
+      message("Subject: x", "Content-Type: text", "", "Hello there,", "this is the text", "", "Bye")
+    ],
+    [
+      "a multipart without its boundary",
+      message("Subject: x", "Content-Type: multipart/mixed", "", "Hello there,", "this is the text", "", "Bye")
+    ],
+    [
+      "a multipart that names another one",
+      message(
+        "Subject: x",
+        "Content-Type: multipart/mixed; boundary=c",
+        "",
+        "--b",
+        "",
+        "Hello there,",
+        "this is the text",
+        "",
+        "Bye",
+        "--b--"
+      )
+    ],
+    [
+      "a boundary behind a forgotten semicolon",
+      message(
+        "Subject: x",
+        "Content-Type: multipart/mixed boundary=b",
+        "",
+        "--b",
+        "",
+        "Hello there,",
+        "this is the text",
+        "",
+        "Bye",
+        "--b--"
+      )
+    ],
+    [
+      "a boundary of raw bytes",
+      message(
+        "Subject: x",
+        'Content-Type: multipart/mixed; boundary="gr\xfc\xdfe"',
+        "",
+        "--gr\xfc\xdfe",
+        "",
+        "Hello there,",
+        "this is the text",
+        "",
+        "Bye",
+        "--gr\xfc\xdfe--"
+      )
+    ],
+    [
+      "a text type with the parts of a multipart",
+      message(
+        "Subject: x",
+        "Content-Type: text/plain; boundary=b",
+        "",
+        "--b",
+        "",
+        "Hello there,",
+        "this is the text",
+        "",
+        "Bye",
+        "--b--"
+      )
+    ],
+    [
+      "an inner multipart that never ends",
+      mixed(
+        "--b",
+        "Content-Type: multipart/alternative; boundary=i",
+        "",
+        "--i",
+        "",
+        "Hello there,",
+        "this is the text",
+        "",
+        "Bye"
+      )
+    ],
+    [
+      "an unknown transfer encoding",
+      message("Subject: x", "Content-Transfer-Encoding: 8bits", "", "Hello there,", "this is the text", "", "Bye")
+    ],
+    [
+      "a text that only claims to be base64",
+      message("Subject: x", "Content-Transfer-Encoding: base64", "", "Hello there,", "this is the text", "", "Bye")
+    ]
+  ] as const)("is read as a person would: %s", ([, bytes]) =>
+    Effect.gen(function* () {
+      const { attachments, parse, subject, text } = yield* Mime.read(bytes)
+      assert.deepStrictEqual(
+        { attachments, parse, subject, text: text.trimEnd() },
+        {
+          attachments: [],
+          parse: "full",
+          subject: "x",
+          text: "Hello there,\nthis is the text\n\nBye"
+        }
+      )
+    })
+  )
+
+  it.effect.each([
+    ["quoted-printable", "50=25 of =C3=A4=ZZ and a =\r\nsoft break=", "50% of ä=ZZ and a soft break"],
+    ["base64", "SGVsbG8=SGVsbG8\r\n =", "HelloHello"],
+    [
+      "base64",
+      "SGVsbG8gdGhlcmUh\r\n____________\r\nlist footer, as it is",
+      "Hello there!____________\nlist footer, as it is"
+    ],
+    ["x-uuencode", "begin 644 a.txt\r\n%2&5L;&\\`\r\n`\r\nend\r\n", "Hello"]
+  ] as const)("is decoded as far as it goes: %s of %j", ([encoding, body, text]) =>
+    Effect.gen(function* () {
+      const contents = yield* Mime.read(message(`Content-Transfer-Encoding: ${encoding}`, "", body))
+      assert.strictEqual(contents.text.trimEnd(), text)
+    })
+  )
+
+  it.effect("is shown where it is text and attached where it is none", () =>
+    Effect.gen(function* () {
+      const contents = yield* Mime.read(mixed(...part("Content-Type: application-x-gzip", "", "\x1f\x8b\0\0")))
+      assert.strictEqual(contents.text, "")
+      assert.deepInclude(contents.attachments[0], { contentType: "application/octet-stream", size: 4 })
+    })
+  )
+
+  it.effect("is a file when a text has one uuencoded in its middle", () =>
+    Effect.gen(function* () {
+      const bytes = message("", "see:", "begin 644 ../a b.txt", "%2&5L;&\\`", "`", "end", "bye", "begin 644 no", "text")
+      const contents = yield* Mime.read(bytes)
+      assert.strictEqual(contents.text, "see:\nbye\nbegin 644 no\ntext")
+      assert.deepInclude(contents.attachments[0], { filename: "a b.txt", size: 5 })
+      const file = yield* Mime.attachment(bytes, 0)
+      assert.strictEqual(Buffer.from(file?.content ?? []).toString(), "Hello")
+    })
+  )
+
+  it.effect.each([
+    ["nothing said", "", "Gr\xc3\xbc\xc3\x9fe", "Grüße"],
+    ["nothing said", "", "Gr\xfc\xdfe \x80", "Grüße €"],
+    ["us-ascii", "; charset=us-ascii", "Gr\xfc\xdfe", "Grüße"],
+    ["utf-8", "; charset=utf-8", "Gr\xfc\xdfe", "Grüße"],
+    ["utf-8", "; charset=utf-8", "Gr\xc3\xbc\xc3\x9fe \x93", "Grüße “"],
+    ["utf-8", "; charset=utf-8", "Gr\xc3\xbc\xc3\x9fe \xe4\xb8", "Grüße \ufffd"],
+    ["euc-kr", "; charset=euc-kr", "\xe2\x82\xac!", "€!"],
+    ["x-nobody-knows", "; charset=x-nobody-knows", "Gr\xfc\xdfe", "Grüße"],
+    ["iso-8859-1", "; charset=iso-8859-1", "\x93hi\x94", "“hi”"],
+    ["utf-8", "; charset=utf-8", "\xef\xbb\xbfhi", "hi"],
+    ["utf-8", "; charset=utf-8", "\xff\xfeh\0i\0", "hi"],
+    ["iso-2022-kr", "; charset=iso-2022-kr", "\u001b$)C\u000e>H3g\u000f hi", "안녕 hi"],
+    ["hz-gb-2312", "; charset=hz-gb-2312", "~{Dc:C~} hi ~~", "你好 hi ~"],
+    ["x-mac-cyrillic", "; charset=x-mac-cyrillic", "\x8f\xf0\xe8\xe2\xe5\xf2", "Привет"],
+    ["utf-7", "; charset=utf-7", "Hi +Jjo-", "Hi ☺"],
+    ["no semicolon", " charset=koi8-r", "\xf0\xd2\xc9\xd7\xc5\xd4", "Привет"]
+  ] as const)("is in the charset that it can be in, with %s: %s of %j", ([, charset, raw, text]) =>
+    Effect.gen(function* () {
+      const contents = yield* Mime.read(message(`Content-Type: text/plain${charset}`, "", raw))
+      assert.strictEqual(contents.text, text)
+    })
+  )
+
+  it.effect("is in the charset that an HTML part names itself, where nobody else does", () =>
+    Effect.gen(function* () {
+      const html = '<meta http-equiv="Content-Type" content="text/html; charset=koi8-r"><p>\xf0\xd2\xc9\xd7\xc5\xd4'
+      const contents = yield* Mime.read(message("Content-Type: text/html", "", html))
+      assert.strictEqual(contents.text, "Привет")
+    })
+  )
+})

@@ -1,0 +1,346 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { DomainName } from "../../../src/model/Domain.ts"
+import { OrderId } from "../../../src/model/Order.ts"
+import { WorkspaceId } from "../../../src/model/Workspace.ts"
+import { Billing } from "../../../src/providers/billing/Billing.ts"
+import * as BillingStripe from "../../../src/providers/billing/BillingStripe.ts"
+import * as Ports from "../../Ports.ts"
+import { StripeSimulator } from "../../simulators/Stripe.ts"
+
+/** The simulator's account, with other options where told. */
+const stripe = (changed: Partial<BillingStripe.Options> = {}) =>
+  Layer.unwrap(
+    Effect.map(StripeSimulator, ({ secretKey, url, webhookSecret }) =>
+      BillingStripe.layer({
+        secretKey: Redacted.make(secretKey),
+        webhookSecret: Redacted.make(webhookSecret),
+        apiUrl: url,
+        ...changed
+      })
+    )
+  )
+
+let orders = 0
+
+/** The bill of a new order. */
+const bill = () => ({
+  orderId: OrderId.make(`01980000-0000-7000-8000-${`${++orders}`.padStart(12, "0")}`),
+  workspaceId: WorkspaceId.make("01980000-0000-7000-8000-ffffffffffff"),
+  domain: DomainName.make("example.com"),
+  years: 2,
+  priceCents: 2_895,
+  successUrl: "https://shop.example/purchase/success",
+  cancelUrl: "https://shop.example/purchase/cancel"
+})
+
+/** The bill of an order that was paid at its checkout. */
+const paidBill = Effect.gen(function* () {
+  const billing = yield* Billing
+  const simulator = yield* StripeSimulator
+  const order = bill()
+  const checkout = yield* billing.checkout(order)
+  const event = yield* simulator.pay(checkout.id)
+  return { ...order, paymentId: event.data.object.payment_intent }
+})
+
+const calls = Effect.fnUntraced(function* (idempotencyKey: string) {
+  const simulator = yield* StripeSimulator
+  return (yield* simulator.calls).filter((call) => call.idempotencyKey === idempotencyKey)
+})
+
+const sessionsOf = Effect.fnUntraced(function* (orderId: string) {
+  const simulator = yield* StripeSimulator
+  return (yield* simulator.sessions).filter((session) => session.client_reference_id === orderId)
+})
+
+const refundsOf = Effect.fnUntraced(function* (paymentId: string | null) {
+  const simulator = yield* StripeSimulator
+  return (yield* simulator.refunds).filter((refund) => refund.payment_intent === paymentId)
+})
+
+layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestServices: true })(
+  "Billing through Stripe",
+  (it) => {
+    it.effect("takes nothing at once: the customer pays at a checkout", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        assert.strictEqual(billing.provider, "stripe")
+        assert.isFalse(yield* billing.charge(bill()))
+      })
+    )
+
+    it.effect("opens a checkout for one thing at the price of the order, and says in it which order it is", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const order = bill()
+        const checkout = yield* billing.checkout(order)
+
+        const [call, ...more] = yield* calls(`checkout-${order.orderId}`)
+        assert.deepStrictEqual(more, [])
+        assert.deepStrictEqual(call?.params, {
+          mode: "payment",
+          "line_items[0][quantity]": "1",
+          "line_items[0][price_data][currency]": "usd",
+          "line_items[0][price_data][unit_amount]": "2895",
+          "line_items[0][price_data][product_data][name]": "example.com, 2 years",
+          "adaptive_pricing[enabled]": "false",
+          client_reference_id: order.orderId,
+          "metadata[order_id]": order.orderId,
+          "payment_intent_data[metadata][order_id]": order.orderId,
+          success_url: "https://shop.example/purchase/success",
+          cancel_url: "https://shop.example/purchase/cancel"
+        })
+        const [session] = yield* sessionsOf(order.orderId)
+        assert.deepStrictEqual(checkout, { id: session?.id ?? "", url: session?.url ?? "" })
+        assert.strictEqual(session?.amount_total, 2_895)
+      })
+    )
+
+    it.effect("calls one year a year", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const order = { ...bill(), years: 1 }
+        yield* billing.checkout(order)
+        const [call] = yield* calls(`checkout-${order.orderId}`)
+        assert.strictEqual(call?.params["line_items[0][price_data][product_data][name]"], "example.com, 1 year")
+      })
+    )
+
+    it.effect("gives the same checkout for the same order, one after the other and at once", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const simulator = yield* StripeSimulator
+        const order = bill()
+        const first = yield* billing.checkout(order)
+        assert.deepStrictEqual(yield* billing.checkout(order), first)
+
+        const another = bill()
+        yield* simulator.slow("100 millis")
+        const [one, two] = yield* Effect.all([billing.checkout(another), billing.checkout(another)], {
+          concurrency: "unbounded"
+        }).pipe(Effect.ensuring(simulator.slow(0)))
+        assert.deepStrictEqual(one, two)
+        assert.notDeepEqual(one, first)
+        // Stripe turned the second one away while the first was under way.
+        assert.deepStrictEqual(
+          (yield* calls(`checkout-${another.orderId}`)).map(({ status }) => status).toSorted(),
+          [200, 200, 409]
+        )
+        assert.lengthOf(yield* sessionsOf(another.orderId), 1)
+      })
+    )
+
+    it.effect("does not let an order's price change once its checkout is open", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const order = bill()
+        yield* billing.checkout(order)
+        const error = yield* Effect.flip(billing.checkout({ ...order, priceCents: 1_000 }))
+        assert.strictEqual(error._tag, "BillingError")
+        assert.include(error.message, "can only be used with the same parameters")
+        assert.deepStrictEqual(
+          (yield* sessionsOf(order.orderId)).map((session) => session.amount_total),
+          [2_895]
+        )
+      })
+    )
+
+    it.effect("asks again when Stripe fails, under the same key", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const simulator = yield* StripeSimulator
+        const order = bill()
+        yield* simulator.failNext(2)
+        yield* billing.checkout(order)
+        assert.deepStrictEqual(
+          (yield* calls(`checkout-${order.orderId}`)).map(({ status }) => status),
+          [500, 500, 200]
+        )
+      })
+    )
+
+    it.effect("gives up after three failures, and says so", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const simulator = yield* StripeSimulator
+        const order = bill()
+        yield* simulator.failNext(3)
+        const error = yield* Effect.flip(billing.checkout(order))
+        assert.strictEqual(error._tag, "BillingError")
+        assert.match(error.message, /^Stripe failed to answer \(Stripe request req_\w+\)$/)
+        assert.lengthOf(yield* calls(`checkout-${order.orderId}`), 3)
+        assert.lengthOf(yield* sessionsOf(order.orderId), 0)
+      })
+    )
+
+    it.effect("finds the checkout again whose answer was lost", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const simulator = yield* StripeSimulator
+        const order = bill()
+        yield* simulator.loseAnswers(2)
+        const checkout = yield* billing.checkout(order)
+        assert.deepStrictEqual(
+          (yield* sessionsOf(order.orderId)).map(({ id }) => id),
+          [checkout.id]
+        )
+      })
+    )
+
+    it.effect("waits no longer than it was told", () =>
+      Effect.gen(function* () {
+        const simulator = yield* StripeSimulator
+        const order = bill()
+        yield* simulator.slow("10 seconds")
+        const error = yield* Billing.use((billing) => Effect.flip(billing.checkout(order))).pipe(
+          Effect.provide(stripe({ timeout: "50 millis" })),
+          Effect.timeout("8 seconds"),
+          Effect.ensuring(simulator.slow(0))
+        )
+        assert.strictEqual(error._tag, "BillingError")
+        assert.match(error.message, /did not answer in time|still busy with an earlier request/)
+        assert.lengthOf(yield* sessionsOf(order.orderId), 0)
+      })
+    )
+
+    it.effect("says that nobody can be reached where nobody listens", () =>
+      Effect.gen(function* () {
+        const port = yield* Ports.free
+        const error = yield* Billing.use((billing) => Effect.flip(billing.checkout(bill()))).pipe(
+          Effect.provide(stripe({ apiUrl: `http://127.0.0.1:${port}` }))
+        )
+        assert.strictEqual(error.message, "Stripe can't be reached, or did not answer in time")
+      })
+    )
+
+    it.effect("does not take a proxy's page for an answer", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const simulator = yield* StripeSimulator
+        yield* simulator.answerRubbish(1)
+        const error = yield* Effect.flip(billing.checkout(bill()))
+        assert.strictEqual(error._tag, "BillingError")
+        assert.match(error.message, /^Stripe failed to answer/)
+      })
+    )
+
+    it.effect("passes on what Stripe has against an order", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const cheap = yield* Effect.flip(billing.checkout({ ...bill(), priceCents: 49 }))
+        assert.match(cheap.message, /^Stripe refused: .*at least \$0\.50/)
+        const lost = yield* Effect.flip(billing.checkout({ ...bill(), successUrl: "nowhere" }))
+        assert.match(lost.message, /^Stripe refused: Not a valid URL/)
+      })
+    )
+
+    it.effect("tells nobody the key, not even what Stripe quotes of a wrong one", () =>
+      Effect.gen(function* () {
+        const secretKey = "sk_live_0123456789abcdefghijklmnopqrstuvwxyz"
+        const error = yield* Billing.use((billing) => Effect.flip(billing.checkout(bill()))).pipe(
+          Effect.provide(stripe({ secretKey: Redacted.make(secretKey) }))
+        )
+        assert.strictEqual(error._tag, "BillingError")
+        assert.match(error.message, /^Stripe does not accept the secret key of this service/)
+        assert.notMatch(JSON.stringify(error) + String(error.stack) + String(error.cause), /sk_live|wxyz/)
+      })
+    )
+
+    it.effect("gives the whole price back, once, however often it is asked", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const simulator = yield* StripeSimulator
+        const order = yield* paidBill
+        yield* billing.refund(order)
+        yield* billing.refund(order)
+        yield* simulator.forgetKeys
+        yield* billing.refund(order)
+
+        assert.deepStrictEqual(
+          (yield* refundsOf(order.paymentId)).map(({ amount, metadata }) => ({ amount, metadata })),
+          [{ amount: 2_895, metadata: { order_id: order.orderId } }]
+        )
+        const keys = new Set((yield* calls(`refund-${order.orderId}`)).map(({ path }) => path))
+        assert.deepStrictEqual([...keys], ["/v1/refunds"])
+      })
+    )
+
+    it.effect("gives the price back once when the answer was lost", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const simulator = yield* StripeSimulator
+        const order = yield* paidBill
+        yield* simulator.loseAnswers(1)
+        yield* billing.refund(order)
+        assert.lengthOf(yield* refundsOf(order.paymentId), 1)
+      })
+    )
+
+    it.effect("is content with what was given back by hand", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const simulator = yield* StripeSimulator
+        const order = yield* paidBill
+        yield* simulator.refundByHand(order.paymentId ?? "")
+        yield* billing.refund(order)
+        assert.lengthOf(yield* refundsOf(order.paymentId), 0)
+      })
+    )
+
+    it.effect("fails while Stripe breaks over a refund, and gives the money back when it is asked a day later", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const simulator = yield* StripeSimulator
+        const order = yield* paidBill
+        yield* simulator.breakNext(1)
+        assert.match((yield* Effect.flip(billing.refund(order))).message, /^Stripe failed to answer/)
+        assert.match((yield* Effect.flip(billing.refund(order))).message, /^Stripe failed to answer/)
+        assert.lengthOf(yield* refundsOf(order.paymentId), 0)
+
+        yield* simulator.forgetKeys
+        yield* billing.refund(order)
+        assert.lengthOf(yield* refundsOf(order.paymentId), 1)
+      })
+    )
+
+    it.effect("does not call a refund done that failed at the bank", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const simulator = yield* StripeSimulator
+        const order = yield* paidBill
+        yield* simulator.refundsBecome("failed")
+        const error = yield* Effect.flip(billing.refund(order)).pipe(
+          Effect.ensuring(simulator.refundsBecome("succeeded"))
+        )
+        assert.strictEqual(error.message, "Stripe could not give the money back: the refund is failed")
+      })
+    )
+
+    it.effect("can't refund what it does not know, or what was not paid", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const simulator = yield* StripeSimulator
+        const unknown = yield* Effect.flip(billing.refund({ ...bill(), paymentId: "pi_unknown" }))
+        assert.match(unknown.message, /^Stripe refused: No such payment_intent: 'pi_unknown'/)
+
+        const order = bill()
+        const { id } = yield* billing.checkout(order)
+        const { payment_intent: paymentId } = (yield* simulator.pay(id, { later: true })).data.object
+        const unpaid = yield* Effect.flip(billing.refund({ ...order, paymentId }))
+        assert.match(unpaid.message, /does not have a successful charge to refund/)
+      })
+    )
+
+    it.effect("says what is missing when an order has no payment, and asks Stripe nothing", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const order = bill()
+        const error = yield* Effect.flip(billing.refund({ ...order, paymentId: null }))
+        assert.strictEqual(error._tag, "BillingError")
+        assert.strictEqual(error.message, "Can't refund: the order has no payment id of Stripe")
+        assert.lengthOf(yield* calls(`refund-${order.orderId}`), 0)
+      })
+    )
+  }
+)

@@ -1,0 +1,275 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, DateTime, type Duration, Effect, Layer, Redacted, Stream } from "effect"
+import type { NotFound } from "../../../src/model/ApiError.ts"
+import { DomainId } from "../../../src/model/Domain.ts"
+import { InboundEmailId, rawRef } from "../../../src/model/InboundEmail.ts"
+import { RawStore, type RawStoreError } from "../../../src/providers/storage/RawStore.ts"
+import * as RawStoreS3 from "../../../src/providers/storage/RawStoreS3.ts"
+import { eventually } from "../../Eventually.ts"
+import { type Mishap, type Operation, S3Server } from "../../simulators/S3Server.ts"
+
+const domainId = DomainId.make("01981c9e-0000-7000-8000-000000000001")
+const ref = (number: number) =>
+  rawRef(domainId, InboundEmailId.make(`01981c9e-1111-7000-8000-${`${number}`.padStart(12, "0")}`))
+
+const message = Buffer.from("Subject: Hello\r\n\r\nHi\r\n")
+
+const optionsOf = (server: S3Server["Service"]): RawStoreS3.Options => ({
+  endpoint: server.endpoint,
+  region: server.region,
+  name: server.bucket,
+  accessKeyId: server.accessKeyId,
+  secretAccessKey: server.secretAccessKey,
+  patience: "10 seconds",
+  largest: 1_024 * 1_024
+})
+
+/** A store, and the bucket it keeps its messages in. */
+const world = Effect.fnUntraced(function* (patience: Duration.Input = "10 seconds") {
+  const server = yield* S3Server.make
+  const context = yield* Layer.build(RawStoreS3.layer({ ...optionsOf(server), patience }))
+  return { server, raw: Context.get(context, RawStore) }
+})
+
+/** What stops the start when one thing about the bucket is otherwise. */
+const refusal = Effect.fnUntraced(function* (
+  change: (server: S3Server["Service"]) => Partial<RawStoreS3.Options>,
+  prepare: (server: S3Server["Service"]) => Effect.Effect<void> = () => Effect.void
+) {
+  const server = yield* S3Server.make
+  yield* prepare(server)
+  const error = yield* Effect.flip(Layer.build(RawStoreS3.layer({ ...optionsOf(server), ...change(server) })))
+  assert.strictEqual(error._tag, "BucketUnusable")
+  assert.notInclude(error.message, Redacted.value(server.secretAccessKey))
+  return error.message.replaceAll(server.endpoint, "<endpoint>")
+})
+
+const passing: ReadonlyArray<Mishap> = [
+  "internal error",
+  "slow down",
+  "bad gateway",
+  "hang",
+  "cut request",
+  "cut answer",
+  "half an answer"
+]
+
+/** After these the other side has to be given up. */
+const silent: ReadonlySet<Mishap> = new Set(["hang", "half an answer"])
+
+const operations: ReadonlyArray<Operation> = ["put", "get", "remove", "removeAll", "list"]
+
+/** Each operation of the store, by what it asks of S3. */
+const doing = (raw: RawStore["Service"]) => ({
+  put: raw.put(ref(1), [message]),
+  get: raw.get(ref(1)),
+  remove: raw.remove(ref(1)),
+  removeAll: raw.removeDomain(domainId),
+  list: Effect.flatMap(DateTime.now, (now) => Stream.runCollect(raw.olderThan(now)))
+})
+
+/** What a failure of the store says, as the log shows it. */
+const failure = Effect.fnUntraced(function* <A>(effect: Effect.Effect<A, NotFound | RawStoreError>) {
+  const error = yield* Effect.flip(effect)
+  return error._tag === "RawStoreError" ? String(error.cause) : yield* Effect.die(error)
+})
+
+describe("A bucket in trouble", () => {
+  for (const operation of operations) {
+    for (const mishap of passing) {
+      it.live(`is asked again when it answers ${operation} with: ${mishap}`, () =>
+        Effect.gen(function* () {
+          const { raw, server } = yield* world(silent.has(mishap) ? "1 second" : "10 seconds")
+          yield* raw.put(ref(1), [message])
+          const before = yield* server.asked(operation)
+          yield* server.mishaps(operation, mishap)
+          yield* doing(raw)[operation]
+          const asked = (yield* server.asked(operation)) - before
+          // On a busy machine the second try may take longer than a second, too.
+          if (silent.has(mishap)) assert.isAtLeast(asked, 2)
+          else assert.strictEqual(asked, 2)
+        })
+      )
+    }
+
+    it.live(`fails ${operation} after three tries, and never with "not there"`, () =>
+      Effect.gen(function* () {
+        const { raw, server } = yield* world()
+        yield* raw.put(ref(1), [message])
+        const before = yield* server.asked(operation)
+        yield* server.mishaps(operation, "internal error", "slow down", "cut answer")
+        yield* failure<unknown>(doing(raw)[operation])
+        assert.strictEqual((yield* server.asked(operation)) - before, 3)
+        yield* doing(raw)[operation]
+      })
+    )
+
+    for (const mishap of ["login page", "page not found"] as const) {
+      it.live(`fails ${operation} at once when somebody answers it with a ${mishap}`, () =>
+        Effect.gen(function* () {
+          const { raw, server } = yield* world()
+          yield* raw.put(ref(1), [message])
+          const before = yield* server.asked(operation)
+          yield* server.mishaps(operation, mishap)
+          yield* failure<unknown>(doing(raw)[operation])
+          assert.strictEqual((yield* server.asked(operation)) - before, 1)
+        })
+      )
+    }
+
+    it.live(`fails ${operation} once the key is withdrawn, and goes on when it is given back`, () =>
+      Effect.gen(function* () {
+        const { raw, server } = yield* world()
+        yield* raw.put(ref(1), [message])
+        yield* server.withdraw(true)
+        assert.include(yield* failure<unknown>(doing(raw)[operation]), "the key was withdrawn")
+        yield* server.withdraw(false)
+        yield* doing(raw)[operation]
+      })
+    )
+
+    it.live(`fails ${operation} while the bucket is gone, and does not take that for a missing message`, () =>
+      Effect.gen(function* () {
+        const { raw, server } = yield* world()
+        yield* raw.put(ref(1), [message])
+        yield* server.drop(true)
+        yield* failure<unknown>(doing(raw)[operation])
+      })
+    )
+  }
+
+  it.live("keeps nothing of an upload that was damaged on its way, and takes it whole the next time", () =>
+    Effect.gen(function* () {
+      const { raw, server } = yield* world()
+      yield* server.mishaps("put", "damaged request", "damaged request", "damaged request")
+      yield* failure(raw.put(ref(1), [message]))
+      assert.deepStrictEqual(yield* server.keys, [])
+      yield* server.mishaps("put", "damaged request")
+      yield* raw.put(ref(1), [message])
+      assert.isTrue(message.equals((yield* server.bytes(ref(1))) ?? Buffer.alloc(0)))
+    })
+  )
+
+  it.live("gives no message of which one bit has changed", () =>
+    Effect.gen(function* () {
+      const { raw, server } = yield* world()
+      yield* raw.put(ref(1), [message])
+      yield* server.mishaps("get", "damaged answer")
+      assert.isTrue(message.equals(yield* raw.get(ref(1))))
+      yield* server.mishaps("get", "damaged answer", "damaged answer", "damaged answer")
+      assert.include(yield* failure(raw.get(ref(1))), "other bytes than were put there")
+    })
+  )
+
+  it.live("is read no further than its largest message, and its connection is cut", () =>
+    Effect.gen(function* () {
+      const { raw, server } = yield* world()
+      yield* raw.put(ref(1), [message])
+      yield* server.mishaps("get", "endless answer", "endless answer", "endless answer")
+      yield* failure(raw.get(ref(1)))
+      yield* eventually(server.connections, (count) => count <= 1)
+    })
+  )
+
+  it.live("keeps no connection whose answer never came to its end", () =>
+    Effect.gen(function* () {
+      const { raw, server } = yield* world("1 second")
+      yield* raw.put(ref(1), [message])
+      yield* server.mishaps("get", "hang", "half an answer", "half an answer")
+      yield* failure(raw.get(ref(1)))
+      yield* eventually(server.connections, (count) => count <= 1)
+    })
+  )
+})
+
+describe("A bucket", () => {
+  it.live("is listed and emptied page by page, and what is not ours stays out of the list", () =>
+    Effect.gen(function* () {
+      const { raw, server } = yield* world()
+      const numbers = Array.from({ length: 25 }, (_, number) => number)
+      yield* Effect.forEach(numbers, (number) => raw.put(ref(number), [message]), { concurrency: 8 })
+      yield* server.place("inbound/notes & <more>.txt", message)
+      yield* server.place(`inbound/${domainId}/a & b <c>+.eml`, message)
+      yield* server.place("elsewhere/1.eml", message)
+      yield* server.pages(10)
+      const later = DateTime.add(yield* DateTime.now, { hours: 1 })
+      assert.deepStrictEqual(yield* Stream.runCollect(raw.olderThan(later)), numbers.map(ref))
+
+      yield* raw.removeDomain(domainId)
+      assert.deepStrictEqual(yield* server.keys, ["elsewhere/1.eml", "inbound/notes & <more>.txt"])
+    })
+  )
+
+  it.live("tells the age of a message by the store's clock", () =>
+    Effect.gen(function* () {
+      const { raw, server } = yield* world()
+      const now = yield* DateTime.now
+      yield* server.place(ref(1), message, DateTime.subtract(now, { hours: 2 }))
+      yield* raw.put(ref(2), [message])
+      assert.deepStrictEqual(yield* Stream.runCollect(raw.olderThan(DateTime.subtract(now, { hours: 1 }))), [ref(1)])
+    })
+  )
+
+  it.live("gives a message that was copied there by a tool that dropped our hash", () =>
+    Effect.gen(function* () {
+      const { raw, server } = yield* world()
+      yield* server.place(ref(1), message)
+      assert.isTrue(message.equals(yield* raw.get(ref(1))))
+      yield* server.mishaps("get", "damaged answer")
+      assert.isTrue(message.equals(yield* raw.get(ref(1))))
+    })
+  )
+})
+
+describe("The start with a bucket ends with a line about", () => {
+  it.live("a bucket that is not there", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* refusal(() => ({ name: "other" })), "S3_BUCKET: There is no bucket other at <endpoint>")
+    })
+  )
+
+  it.live("a key that the store does not know, a wrong secret, and a key that may not list", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(
+        yield* refusal(() => ({ accessKeyId: "GK0" })),
+        "S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY: The AWS Access Key Id you provided does not exist in our records. (InvalidAccessKeyId, HTTP status 403)"
+      )
+      assert.strictEqual(
+        yield* refusal(() => ({ secretAccessKey: Redacted.make("wrong") })),
+        "S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY: The request signature we calculated does not match the signature you provided. (SignatureDoesNotMatch, HTTP status 403)"
+      )
+      assert.strictEqual(
+        yield* refusal(
+          () => ({}),
+          (server) => server.withdraw(true)
+        ),
+        "S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY: Forbidden: the key was withdrawn (AccessDenied, HTTP status 403)"
+      )
+    })
+  )
+
+  it.live("another region, with the right one", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(
+        yield* refusal(() => ({ region: "there-2" })),
+        "S3_REGION: The authorization header is malformed; the region 'there-2' is wrong; expecting 'here-1' (AuthorizationHeaderMalformed, HTTP status 400)"
+      )
+    })
+  )
+
+  it.live("an address where nobody answers, or somebody who is no S3 store", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(
+        yield* refusal(() => ({ endpoint: "http://127.0.0.1:9" })),
+        "S3_ENDPOINT: Asked at http://127.0.0.1:9: no answer (ECONNREFUSED)"
+      )
+      assert.strictEqual(
+        yield* refusal(
+          () => ({}),
+          (server) => server.always("login page")
+        ),
+        "S3_ENDPOINT: Asked at <endpoint>: it answered with what is no list"
+      )
+    })
+  )
+})

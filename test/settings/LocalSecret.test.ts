@@ -1,0 +1,30 @@
+import { NodeCrypto, NodeServices } from "@effect/platform-node"
+import { assert, layer } from "@effect/vitest"
+import { Effect, FileSystem, Layer, Redacted } from "effect"
+import * as LocalSecret from "../../src/settings/LocalSecret.ts"
+
+layer(Layer.merge(NodeServices.layer, NodeCrypto.layer), { excludeTestServices: true })("LocalSecret", (it) => {
+  it.effect("makes 32 bytes once, in a file that only its owner can read", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = `${yield* fs.makeTempDirectoryScoped()}/data`
+      const made = Redacted.value(yield* LocalSecret.readOrMake(folder, "key"))
+      assert.strictEqual(Buffer.from(made, "base64").length, 32)
+      assert.strictEqual(Redacted.value(yield* LocalSecret.readOrMake(folder, "key")), made)
+      assert.strictEqual((yield* fs.stat(`${folder}/key`)).mode & 0o777, 0o600)
+      assert.deepStrictEqual(yield* fs.readDirectory(folder), ["key"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("gives all who ask at once the same secret, and never a half of it", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const made = yield* Effect.forEach(Array.from({ length: 32 }), () => LocalSecret.readOrMake(folder, "key"), {
+        concurrency: "unbounded"
+      })
+      assert.strictEqual(new Set(made.map(Redacted.value)).size, 1)
+      assert.strictEqual(Buffer.from(Redacted.value(made[0] ?? Redacted.make("")), "base64").length, 32)
+    }).pipe(Effect.scoped)
+  )
+})
