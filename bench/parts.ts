@@ -1,4 +1,4 @@
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { NodeRuntime } from "@effect/platform-node"
 import { ConfigProvider, Console, Effect, FileSystem, Layer } from "effect"
 import { Command } from "effect/cli"
 import * as Database from "../src/database/Database.ts"
@@ -7,6 +7,7 @@ import { EventFeed } from "../src/delivery/EventFeed.ts"
 import { Handover } from "../src/delivery/Handover.ts"
 import { WebhookSender } from "../src/delivery/WebhookSender.ts"
 import { WebhookSigner } from "../src/delivery/WebhookSigner.ts"
+import * as Platform from "../src/Platform.ts"
 import * as Providers from "../src/providers/Providers.ts"
 import { Workspaces } from "../src/workspaces/Workspaces.ts"
 import * as Caption from "./Caption.ts"
@@ -117,6 +118,6 @@ Command.make(
 ).pipe(
   Command.withDescription("Measures the parts of the work, each alone"),
   Command.run({ version: "1" }),
-  Effect.provide(NodeServices.layer),
+  Effect.provide(Platform.layer),
   NodeRuntime.runMain
 )

@@ -3,6 +3,7 @@ import { Console, Effect, Layer } from "effect"
 import * as Database from "./database/Database.ts"
 import * as Inlet from "./Inlet.ts"
 import * as ListenError from "./ListenError.ts"
+import * as Platform from "./Platform.ts"
 import * as Providers from "./providers/Providers.ts"
 import * as Settings from "./Settings.ts"
 import * as Telemetry from "./Telemetry.ts"
@@ -12,7 +13,8 @@ const service = Tour.layer.pipe(
   Layer.provide(Inlet.layer),
   Layer.provide(Providers.layer),
   Layer.provide(Database.layer),
-  Layer.provide(Telemetry.layer)
+  Layer.provide(Telemetry.layer),
+  Layer.provide(Platform.layer)
 )
 
 /** A person has to do something before this can start: one line says what. */

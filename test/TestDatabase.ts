@@ -1,4 +1,3 @@
-import { NodeCrypto } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import { PGlite } from "@electric-sql/pglite"
 import { Config, Context, Effect, Layer, Redacted } from "effect"
@@ -6,6 +5,7 @@ import { SecureRandom } from "effect/crypto"
 import { Reactivity } from "effect/reactivity"
 import * as Database from "../src/database/Database.ts"
 import * as EmbeddedDatabase from "../src/database/EmbeddedDatabase.ts"
+import * as Platform from "../src/Platform.ts"
 
 /** Names the PostgreSQL server that the suite runs on; the embedded database when it is unset. */
 const server = Config.option(Config.Redacted("TEST_DATABASE_URL"))
@@ -28,7 +28,7 @@ export class TestPostgres extends Context.Service<TestPostgres, { readonly url: 
         url.pathname = `/${name}`
         return { url: Redacted.make(url.href) }
       })
-    ).pipe(Layer.provide([NodeCrypto.layer, Reactivity.layer]))
+    ).pipe(Layer.provide([Platform.layer, Reactivity.layer]))
 }
 
 const embedded = Layer.unwrap(
@@ -52,7 +52,7 @@ export const layer = Layer.unwrap(
     const url = yield* server
     return Database.migrations.pipe(Layer.provideMerge(url._tag === "Some" ? postgres(url.value) : embedded))
   })
-)
+).pipe(Layer.provideMerge(Platform.layer))
 
 /** What a process of its own needs to reach a database of this test's own. */
 export const settings = Effect.gen(function* () {

@@ -2,6 +2,7 @@ import { NodeHttpClient, NodeServices } from "@effect/platform-node"
 import { ConfigProvider, Context, Effect, FileSystem, Layer, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import * as Inlet from "../src/Inlet.ts"
+import * as Platform from "../src/Platform.ts"
 import * as Providers from "../src/providers/Providers.ts"
 import * as Telemetry from "../src/Telemetry.ts"
 import * as Ports from "./Ports.ts"
@@ -129,6 +130,7 @@ export class TestInlet extends Context.Service<
           Layer.provideMerge(Inlet.layer),
           Layer.provide(Providers.layer),
           Layer.provideMerge(TestDatabase.layer),
+          Layer.provide(Platform.layer),
           Layer.provide(Telemetry.layer),
           // What names the test's own database is read from the real environment.
           Layer.provide(ConfigProvider.layerAdd(ConfigProvider.fromEnv({ env }), { asPrimary: true }))

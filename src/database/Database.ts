@@ -1,5 +1,4 @@
 import { fileURLToPath } from "node:url"
-import { NodeServices } from "@effect/platform-node"
 import { PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
 import { Cause, Context, Effect, Layer, Option, Predicate, type Redacted, Schedule, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
@@ -163,7 +162,7 @@ export const migrations = Layer.effectDiscard(
       while: (error) => error._tag === "SqlError" && isUnreachable(error)
     })
   )
-).pipe(Layer.provide(NodeServices.layer))
+)
 
 /** Whether the database could not do it now, as opposed to having refused. */
 export const isUnreachable = ({ reason }: SqlError.SqlError): boolean =>

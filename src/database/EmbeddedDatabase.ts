@@ -1,7 +1,6 @@
 import { connect, createServer, type Server } from "node:net"
 import { Duplex } from "node:stream"
 import { Worker } from "node:worker_threads"
-import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import type { PGlite } from "@electric-sql/pglite"
 import { Effect, FileSystem, Layer, Path, Schema } from "effect"
@@ -99,7 +98,7 @@ export const layer = (folder: string, script = new URL("./PgliteThread.ts", impo
       const { exchange } = yield* inThread(files, script)
       return layerWire(exchange)
     })
-  ).pipe(Layer.provide(NodeServices.layer))
+  )
 
 /**
  * Holds a listening Unix socket in the folder for as long as the scope lives.

@@ -1,4 +1,3 @@
-import { NodeCrypto } from "@effect/platform-node"
 import { Cache, Context, DateTime, Duration, Effect, Exit, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
@@ -224,7 +223,7 @@ export class DeliveryQueue extends Context.Service<
         oldestDueSeconds: claims.oldestDueSeconds
       })
     })
-  ).pipe(Layer.provide([SecretsKey.layer, NodeCrypto.layer]))
+  ).pipe(Layer.provide(SecretsKey.layer))
 }
 
 /** An attempt that came to nothing before anybody was asked. */

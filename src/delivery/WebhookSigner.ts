@@ -1,4 +1,3 @@
-import { NodeCrypto } from "@effect/platform-node"
 import { Clock, Context, Effect, Layer, Redacted } from "effect"
 import { Mac } from "effect/crypto"
 import { Base64, Hex } from "effect/encoding"
@@ -84,5 +83,5 @@ export class WebhookSigner extends Context.Service<
 
       return WebhookSigner.of({ sign })
     })
-  ).pipe(Layer.provide(NodeCrypto.layerMac))
+  )
 }

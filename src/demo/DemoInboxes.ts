@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto"
-import { NodeCrypto } from "@effect/platform-node"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
@@ -86,7 +85,7 @@ export class DemoInboxes extends Context.Service<
 
       return DemoInboxes.of({ open, session })
     })
-  ).pipe(Layer.provide(NodeCrypto.layer))
+  )
 }
 
 // Cookies are 256 random bits, so a plain hash can't be guessed back.

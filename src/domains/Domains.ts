@@ -1,4 +1,3 @@
-import { NodeCrypto } from "@effect/platform-node"
 import { Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
@@ -345,7 +344,7 @@ export class Domains extends Context.Service<
         enable
       })
     })
-  ).pipe(Layer.provide(NodeCrypto.layer))
+  )
 }
 
 const unknownName = (name: DomainName) => new NotFound({ message: `No domain ${name} to change` })

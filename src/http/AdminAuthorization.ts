@@ -1,4 +1,3 @@
-import { NodeCrypto, NodeServices } from "@effect/platform-node"
 import { Effect, Layer, Redacted } from "effect"
 import { Mac } from "effect/crypto"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
@@ -27,5 +26,5 @@ export class AdminAuthorization extends HttpApiMiddleware.Service<AdminAuthoriza
         })
       })
     })
-  ).pipe(Layer.provide([NodeServices.layer, NodeCrypto.layer]))
+  )
 }

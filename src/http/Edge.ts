@@ -1,4 +1,3 @@
-import { NodeCrypto } from "@effect/platform-node"
 import { Cause, Clock, Effect, Exit, Layer, Metric } from "effect"
 import * as ByteSize from "effect/ByteSize"
 import { SecureRandom } from "effect/crypto"
@@ -63,7 +62,7 @@ export const layer = HttpRouter.middleware(
       }).pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, largestBody))
   }),
   { global: true }
-).pipe(Layer.provide(NodeCrypto.layer))
+)
 
 const isTooLarge = ({ headers }: HttpServerRequest.HttpServerRequest) =>
   Number(headers["content-length"] ?? 0) > ByteSize.toNumberUnsafe(largestBody)

@@ -1,5 +1,4 @@
 import { fileURLToPath } from "node:url"
-import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import * as Settings from "../Settings.ts"
@@ -56,4 +55,4 @@ export const layer = Layer.unwrap(
     )
     return Layer.mergeAll(Layer.empty, ...routes)
   })
-).pipe(Layer.provide(NodeServices.layer))
+)

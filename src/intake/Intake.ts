@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto"
-import { NodeCrypto } from "@effect/platform-node"
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { isUnreachable } from "../database/Database.ts"
@@ -202,7 +201,7 @@ export class Intake extends Context.Service<
 
       return Intake.of({ admit, receive })
     })
-  ).pipe(Layer.provide(NodeCrypto.layer))
+  )
 }
 
 const isNamed = (name: string, expected: string) => name.length === expected.length && name.toLowerCase() === expected

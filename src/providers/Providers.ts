@@ -1,5 +1,5 @@
-import { NodeHttpClient, NodeServices } from "@effect/platform-node"
-import { Context, Effect, Layer, type PlatformError, Schema } from "effect"
+import { NodeHttpClient } from "@effect/platform-node"
+import { Context, Effect, type FileSystem, Layer, type Path, type PlatformError, Schema } from "effect"
 import type { RegistrarName } from "../model/Order.ts"
 import * as Settings from "../Settings.ts"
 import * as BillingMock from "./billing/BillingMock.ts"
@@ -65,8 +65,11 @@ const bucket = Effect.gen(function* () {
 const rawStore = Layer.unwrap(
   Effect.gen(function* () {
     const { folder, kind } = yield* Settings.rawStore
-    const store: Layer.Layer<RawStore, PlatformError.PlatformError | RawStoreS3.BucketUnusable> =
-      kind === "s3" ? yield* bucket : RawStore.layerFile(folder).pipe(Layer.provide(NodeServices.layer))
+    const store: Layer.Layer<
+      RawStore,
+      PlatformError.PlatformError | RawStoreS3.BucketUnusable,
+      FileSystem.FileSystem | Path.Path
+    > = kind === "s3" ? yield* bucket : RawStore.layerFile(folder)
     return store
   })
 )

@@ -1,4 +1,3 @@
-import { NodeCrypto } from "@effect/platform-node"
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
@@ -226,7 +225,7 @@ export class Fulfilment extends Context.Service<
 
       return Fulfilment.of({ advance })
     })
-  ).pipe(Layer.provide(NodeCrypto.layer))
+  )
 }
 
 /** What was asked just now was not done; what was asked earlier may have been. */

@@ -1,4 +1,3 @@
-import { NodeCrypto } from "@effect/platform-node"
 import { Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
@@ -156,7 +155,7 @@ export class Orders extends Context.Service<
         )
       })
     })
-  ).pipe(Layer.provide(NodeCrypto.layer))
+  )
 }
 
 /** As the API tells it. */

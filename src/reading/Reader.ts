@@ -1,4 +1,3 @@
-import { NodeCrypto } from "@effect/platform-node"
 import { Cause, Context, DateTime, type Duration, Effect, Exit, Fiber, FiberSet, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
@@ -218,7 +217,7 @@ export class Reader extends Context.Service<
         readLeftOver
       })
     })
-  ).pipe(Layer.provide([NodeCrypto.layer, ParserThreads.layer]))
+  ).pipe(Layer.provide(ParserThreads.layer))
 }
 
 /** An address as lists are filtered by it: an entry of an index has a bound, an address has none. The payload has it whole. */

@@ -1,5 +1,4 @@
 import type { Socket } from "node:net"
-import { NodeServices } from "@effect/platform-node"
 import { Cause, Duration, Effect, Exit, FiberSet, Layer, Metric, Option } from "effect"
 import {
   SMTPServer,
@@ -229,4 +228,4 @@ export const layer = Layer.effectDiscard(
     yield* Effect.forkScoped(Tls.renewals(keyPair, (pair) => server.updateSecureContext(pair)))
     yield* Effect.logInfo("SMTP listens", { host, port })
   })
-).pipe(Layer.provide(NodeServices.layer))
+)

@@ -1,4 +1,3 @@
-import { NodeCrypto, NodeServices } from "@effect/platform-node"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { Aead, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
@@ -72,5 +71,5 @@ export class SecretsKey extends Context.Service<
         )
       })
     })
-  ).pipe(Layer.provide([NodeCrypto.layer, NodeServices.layer]))
+  )
 }

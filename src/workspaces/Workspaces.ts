@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto"
-import { NodeCrypto } from "@effect/platform-node"
 import { Context, Effect, Layer, PubSub, Redacted, Schedule, Schema, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
@@ -109,7 +108,7 @@ export class Workspaces extends Context.Service<
 
       return Workspaces.of({ create, authenticate, untilReplaced, rotateKey, rotateSecret })
     })
-  ).pipe(Layer.provide([SecretsKey.layer, NodeCrypto.layer]))
+  ).pipe(Layer.provide(SecretsKey.layer))
 }
 
 // Keys are 256 random bits, so a plain hash can't be guessed back.

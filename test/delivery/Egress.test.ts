@@ -6,6 +6,7 @@ import { ConfigProvider, Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { generate } from "selfsigned"
 import { Egress } from "../../src/delivery/Egress.ts"
+import * as Platform from "../../src/Platform.ts"
 import * as Resolver from "../../src/providers/dns/Resolver.ts"
 import { DnsServer } from "../DnsServer.ts"
 import { FakeInternet, type KeyPair, listening, raw } from "./FakeInternet.ts"
@@ -338,7 +339,7 @@ const realNames = Layer.unwrap(
       Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { DNS_SERVERS: server } })))
     )
   )
-).pipe(Layer.provideMerge(DnsServer.layer))
+).pipe(Layer.provideMerge(DnsServer.layer), Layer.provide(Platform.layer))
 
 layer(realNames, { excludeTestServices: true })("Egress over a name server", (it) => {
   it.effect("finds the private address behind a CNAME, and in the AAAA record beside a public A", () =>

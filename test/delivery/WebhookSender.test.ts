@@ -7,6 +7,7 @@ import { Array, ConfigProvider, Effect, Fiber, Layer, Redacted } from "effect"
 import { generate } from "selfsigned"
 import { WebhookSender } from "../../src/delivery/WebhookSender.ts"
 import { EventId } from "../../src/model/InboundEvent.ts"
+import * as Platform from "../../src/Platform.ts"
 import * as Resolver from "../../src/providers/dns/Resolver.ts"
 import { version } from "../../src/Version.ts"
 import { eventually } from "../Eventually.ts"
@@ -20,6 +21,7 @@ const secrets = { current: Redacted.make(`whsec_${Buffer.alloc(32, 7).toString("
 const senderWith = (env: Record<string, string>) =>
   WebhookSender.layer.pipe(
     Layer.provide(Resolver.layer),
+    Layer.provide(Platform.layer),
     Layer.provide(
       ConfigProvider.layer(
         // No question leaves the machine: nobody answers there.

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Array, Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Database from "../../src/database/Database.ts"
+import * as Platform from "../../src/Platform.ts"
 import { eventually } from "../Eventually.ts"
 import * as InletProcess from "../InletProcess.ts"
 import * as Mail from "../Mail.ts"
@@ -36,7 +37,10 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
         const { DATABASE_URL = "", DATA_DIR } = yield* InletProcess.installation
         const plans = yield* StatementPlans.before(new URL(DATABASE_URL), { plan_cache_mode: mode })
         const world = yield* Layer.build(
-          Database.migrations.pipe(Layer.provideMerge(Database.layerPostgres(Redacted.make(DATABASE_URL))))
+          Database.migrations.pipe(
+            Layer.provideMerge(Database.layerPostgres(Redacted.make(DATABASE_URL))),
+            Layer.provide(Platform.layer)
+          )
         )
         const sql = Context.get(world, SqlClient.SqlClient)
         const settings = {

@@ -5,6 +5,7 @@ import { Array, Clock, ConfigProvider, Context, Deferred, Effect, Fiber, Layer, 
 import { SqlClient } from "effect/sql"
 import * as Database from "../../src/database/Database.ts"
 import * as Patience from "../../src/database/Patience.ts"
+import * as Platform from "../../src/Platform.ts"
 import { Workspaces } from "../../src/workspaces/Workspaces.ts"
 import * as Deliveries from "../delivery/Deliveries.ts"
 import * as Queues from "../delivery/Queues.ts"
@@ -20,6 +21,7 @@ const shared = Effect.gen(function* () {
     Workspaces.layer.pipe(
       Layer.provideMerge(Database.migrations),
       Layer.provideMerge(Database.layerPostgres(Redacted.make(DATABASE_URL))),
+      Layer.provideMerge(Platform.layer),
       Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: settings })))
     )
   )

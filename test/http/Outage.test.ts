@@ -11,6 +11,7 @@ import * as Edge from "../../src/http/Edge.ts"
 import { SystemApi } from "../../src/http/SystemApi.ts"
 import * as SystemHandlers from "../../src/http/SystemHandlers.ts"
 import { ValidationErrors } from "../../src/http/ValidationErrors.ts"
+import * as Platform from "../../src/Platform.ts"
 import * as Ports from "../Ports.ts"
 import { call } from "../TestInlet.ts"
 
@@ -48,7 +49,8 @@ const served = (databasePort: number) =>
         Layer.provide(NodeHttpServer.layer(() => createHttpServer(), { host: "127.0.0.1", port })),
         Layer.merge(Layer.succeed(Url, `http://127.0.0.1:${port}`)),
         // What fails is logged; this file makes it fail.
-        Layer.provide(Logger.layer([remember]))
+        Layer.provide(Logger.layer([remember])),
+        Layer.provide(Platform.layer)
       )
     })
   )

@@ -5,6 +5,7 @@ import * as Database from "../../src/database/Database.ts"
 import { EventFeed } from "../../src/delivery/EventFeed.ts"
 import { Handover } from "../../src/delivery/Handover.ts"
 import * as Inlet from "../../src/Inlet.ts"
+import * as Platform from "../../src/Platform.ts"
 import { RawStore } from "../../src/providers/storage/RawStore.ts"
 import * as DatabaseProxy from "../DatabaseProxy.ts"
 import { eventually } from "../Eventually.ts"
@@ -42,6 +43,7 @@ class Outage extends Context.Service<
           Layer.provide([EventFeed.layer, Handover.layerNone, RawStore.layerMemory, Logger.layer([])]),
           Layer.provide(Database.migrations),
           Layer.provide(Database.layerPostgres(Redacted.make(proxy.url))),
+          Layer.provide(Platform.layer),
           Layer.provide(
             ConfigProvider.layerAdd(ConfigProvider.fromEnv({ env: { SMTP_PORT: `${port}` } }), { asPrimary: true })
           )

@@ -1,4 +1,3 @@
-import { NodeCrypto } from "@effect/platform-node"
 import { Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
@@ -111,5 +110,5 @@ export class Wallet extends Context.Service<
 
       return Wallet.of({ debit, refund, get })
     })
-  ).pipe(Layer.provide(NodeCrypto.layer))
+  )
 }

@@ -1,4 +1,4 @@
-import { NodeDns, NodeFileSystem } from "@effect/platform-node"
+import { NodeDns } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 import { Dns } from "effect/net"
 import * as Settings from "../../Settings.ts"
@@ -24,4 +24,4 @@ export const layer = Layer.effect(
     const { lookup } = Dns.make({ lookup: yield* HostAddresses.make(resolve) })
     return Dns.Dns.of({ ...dns, resolve, lookup })
   })
-).pipe(Layer.provide(NodeFileSystem.layer))
+)

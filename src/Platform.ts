@@ -1,0 +1,5 @@
+import { NodeCrypto, NodeServices } from "@effect/platform-node"
+import { Layer } from "effect"
+
+/** What the service takes from Node: files, processes, and all of its cryptography, randomness included. */
+export const layer = Layer.mergeAll(NodeServices.layer, NodeCrypto.layer)
