@@ -1,5 +1,6 @@
-import { DateTime, Effect, FiberSet, Latch, Layer, Metric, Schedule, Semaphore } from "effect"
+import { DateTime, Effect, FiberSet, Latch, Layer, Metric, Semaphore } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import * as BackgroundLoop from "../BackgroundLoop.ts"
 import type { DomainId } from "../model/Domain.ts"
 import * as Settings from "../Settings.ts"
 import type * as Claims from "./Claims.ts"
@@ -203,15 +204,7 @@ export const layer = Layer.effect(
       })
       // An announcement or a free place ends the wait; what falls due by itself is found after a second.
       if (!more) yield* Effect.timeoutOption(dueSoon.await, "1 second")
-    }).pipe(
-      Effect.catchCause((cause) =>
-        Effect.andThen(Effect.logError("Looking for due deliveries failed", cause), Effect.sleep("1 second"))
-      )
-    )
-
-    const probes = claimAndHold(queue.claimProbes).pipe(
-      Effect.catchCause((cause) => Effect.logError("Looking for paused webhooks failed", cause))
-    )
+    })
 
     const drain = Effect.suspend(() => {
       isStopping = true
@@ -274,8 +267,8 @@ export const layer = Layer.effect(
     yield* feed.listen(({ domainId, isDue }) => {
       if (isDue && !isBusy(domainId)) dueSoon.openUnsafe()
     })
-    yield* Effect.forkScoped(Effect.repeat(probes, Schedule.spaced(probesEvery)))
-    yield* Effect.forkScoped(Effect.forever(round))
+    yield* BackgroundLoop.every(probesEvery, "Looking for paused webhooks failed", claimAndHold(queue.claimProbes))
+    yield* BackgroundLoop.endless("Looking for due deliveries failed", round)
 
     return Handover.of({ within, drain })
   })

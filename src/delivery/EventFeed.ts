@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, Queue, Schedule, Schema, type Scope, Stream } from "effect"
+import * as BackgroundLoop from "../BackgroundLoop.ts"
 import { Notifications } from "../database/Database.ts"
 import { DomainId } from "../model/Domain.ts"
 
@@ -48,10 +49,13 @@ export class EventFeed extends Context.Service<
             const [domainId, due] = text.split(" ")
             if (Schema.is(DomainId)(domainId)) tell({ domainId, isDue: due === "due" })
           })
-        ),
-        Effect.catchCause((cause) => Effect.logDebug("The database is not listened to; it is tried again", cause))
+        )
       )
-      yield* Effect.forkScoped(Effect.repeat(heard, Schedule.spaced("5 seconds")))
+      yield* BackgroundLoop.every(
+        "5 seconds",
+        { says: "The database is not listened to; it is tried again", level: "Debug" },
+        heard
+      )
 
       return EventFeed.of({
         announce: (domainId, { isDue }) => Effect.sync(() => tell({ domainId, isDue })),

@@ -1,5 +1,6 @@
-import { Effect, Layer, Metric, Schedule } from "effect"
+import { Effect, Layer, Metric } from "effect"
 import { SqlClient } from "effect/sql"
+import * as BackgroundLoop from "../BackgroundLoop.ts"
 import { DeliveryQueue } from "./DeliveryQueue.ts"
 
 const oldest = Metric.gauge("inlet_queue_oldest_seconds", {
@@ -24,8 +25,8 @@ export const layer = Layer.effectDiscard(
       yield* Metric.update(Metric.withAttributes(oldest, { queue: "messages" }), Math.max(now?.unreadSeconds ?? 0, 0))
       yield* Metric.update(Metric.withAttributes(oldest, { queue: "deliveries" }), Math.max(dueSeconds, 0))
       yield* Metric.update(pausedNow, now?.paused ?? 0)
-    }).pipe(Effect.catchCause((cause) => Effect.logWarning("The queues could not be looked at", cause)))
+    })
 
-    yield* Effect.forkScoped(Effect.repeat(look, Schedule.spaced("15 seconds")))
+    yield* BackgroundLoop.every("15 seconds", { says: "The queues could not be looked at", level: "Warn" }, look)
   })
 )

@@ -1,4 +1,5 @@
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Layer } from "effect"
+import { every, survive } from "../BackgroundLoop.ts"
 import { Fulfilment } from "./Fulfilment.ts"
 import { Orders } from "./Orders.ts"
 import { Payments } from "./Payments.ts"
@@ -19,22 +20,18 @@ export const layer = Layer.effectDiscard(
 
     const fulfilDue = Effect.gen(function* () {
       const due = yield* orders.claimDue(atATime)
-      yield* Effect.forEach(due, (order) => survive("An order", fulfilment.advance(order)), {
+      yield* Effect.forEach(due, (order) => survive(failed("An order"), fulfilment.advance(order)), {
         concurrency: "unbounded",
         discard: true
       })
       return due.length
     }).pipe(Effect.repeat({ while: (count) => count === atATime }))
 
-    const every = <A, E>(interval: "1 second" | "1 minute" | "1 day", name: string, work: Effect.Effect<A, E>) =>
-      Effect.forkScoped(Effect.repeat(survive(name, work), Schedule.spaced(interval)))
-
-    yield* every("1 second", "Looking for due orders", fulfilDue)
-    yield* every("1 second", "Looking whether DNS has spread", provisioning.verifyDue)
-    yield* every("1 minute", "Looking for unpaid orders", payments.expireUnpaid)
-    yield* every("1 day", "Looking for dropped domains", renewals.lookAfterTerms)
+    yield* every("1 second", failed("Looking for due orders"), fulfilDue)
+    yield* every("1 second", failed("Looking whether DNS has spread"), provisioning.verifyDue)
+    yield* every("1 minute", failed("Looking for unpaid orders"), payments.expireUnpaid)
+    yield* every("1 day", failed("Looking for dropped domains"), renewals.lookAfterTerms)
   })
 )
 
-const survive = <A, E>(name: string, work: Effect.Effect<A, E>) =>
-  Effect.catchCause(work, (cause) => Effect.logError(`${name}: this failed and is tried again`, cause))
+const failed = (name: string) => `${name}: this failed and is tried again`

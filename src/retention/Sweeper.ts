@@ -1,5 +1,6 @@
-import { Context, DateTime, Effect, Layer, Schedule, Schema, Stream } from "effect"
+import { Context, DateTime, Effect, Layer, Schema, Stream } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import * as BackgroundLoop from "../BackgroundLoop.ts"
 import * as Patience from "../database/Patience.ts"
 import { DomainId } from "../model/Domain.ts"
 import { InboundEmailId, type RawRef, rawRef } from "../model/InboundEmail.ts"
@@ -201,21 +202,21 @@ const idOf = (ref: RawRef) => InboundEmailId.make(ref.slice(ref.lastIndexOf("/")
 export const layerWorker = Layer.effectDiscard(
   Effect.gen(function* () {
     const sweeper = yield* Sweeper
-    const survive = <A>(name: string, sweep: Effect.Effect<A>) =>
-      Effect.catchCause(Patience.forMuch(sweep), (cause) =>
-        Effect.logError(`Sweeping ${name} failed; it is tried again`, cause)
-      )
-    yield* Effect.forkScoped(
-      Effect.repeat(
-        survive("expired mail", sweeper.expired).pipe(
-          Effect.andThen(survive("demo inboxes", sweeper.demos)),
-          Effect.andThen(survive("leftovers", sweeper.leftovers))
-        ),
-        Schedule.spaced("10 minutes")
+    const failed = (name: string) => `Sweeping ${name} failed; it is tried again`
+    const sweep = <A>(name: string, work: Effect.Effect<A>) =>
+      BackgroundLoop.survive(failed(name), Patience.forMuch(work))
+    yield* BackgroundLoop.every(
+      "10 minutes",
+      failed("what is past its time"),
+      sweep("expired mail", sweeper.expired).pipe(
+        Effect.andThen(sweep("demo inboxes", sweeper.demos)),
+        Effect.andThen(sweep("leftovers", sweeper.leftovers))
       )
     )
-    yield* Effect.forkScoped(
-      Effect.repeat(survive("orphans", sweeper.orphans), Schedule.spaced("1 day")).pipe(Effect.delay("1 minute"))
+    // Not in the first minute, in which a start has enough to do.
+    yield* Effect.sleep("1 minute").pipe(
+      Effect.andThen(BackgroundLoop.every("1 day", failed("orphans"), Patience.forMuch(sweeper.orphans))),
+      Effect.forkScoped
     )
   })
 )

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net"
 import { Context, Effect, FileSystem, Metric } from "effect"
 import type { SMTPServer } from "smtp-server"
+import * as BackgroundLoop from "../BackgroundLoop.ts"
 import * as ClientNetwork from "../model/ClientNetwork.ts"
 import * as Settings from "../Settings.ts"
 
@@ -240,17 +241,15 @@ export const make = Effect.gen(function* () {
   })
 
   const watch = (server: SMTPServer) =>
-    Effect.sleep(bounds.lookMilliseconds).pipe(
-      Effect.andThen(
-        Effect.suspend(() => {
-          now += bounds.lookMilliseconds
-          forgetGone()
-          endOverdue(server)
-          return tell
-        })
-      ),
-      Effect.catchCause((cause) => Effect.logError("A look at the SMTP sessions failed", cause)),
-      Effect.forever
+    BackgroundLoop.every(
+      bounds.lookMilliseconds,
+      "A look at the SMTP sessions failed",
+      Effect.suspend(() => {
+        now += bounds.lookMilliseconds
+        forgetGone()
+        endOverdue(server)
+        return tell
+      })
     )
 
   return {

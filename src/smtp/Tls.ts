@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto"
 import { createSecureContext } from "node:tls"
 import { Clock, Context, Effect, FileSystem, Queue, Schema } from "effect"
 import { generate } from "selfsigned"
+import * as BackgroundLoop from "../BackgroundLoop.ts"
 import * as Settings from "../Settings.ts"
 
 /** The certificate can't be used; the message names the setting. */
@@ -41,7 +42,7 @@ export const keyPair = Effect.gen(function* () {
 export const renewals = Effect.fnUntraced(function* (first: KeyPair, use: (pair: KeyPair) => void) {
   const { tlsCertificate, tlsKey } = yield* Settings.smtp
   // Without files there is nothing to renew, and SIGHUP keeps its meaning of a terminal that closes.
-  if (tlsCertificate === undefined) return yield* Effect.never
+  if (tlsCertificate === undefined) return
   const { milliseconds } = yield* CertificateLooks
   const asked = yield* Queue.sliding<true>(1)
   const ask = () => void Queue.offerUnsafe(asked, true)
@@ -78,7 +79,7 @@ export const renewals = Effect.fnUntraced(function* (first: KeyPair, use: (pair:
     })
   )
   const pause = Effect.timeoutOrElse(signalled, { duration: milliseconds, orElse: () => Effect.void })
-  return yield* Effect.forever(Effect.andThen(pause, look))
+  yield* BackgroundLoop.endless("A look at the certificate for STARTTLS failed", Effect.andThen(pause, look))
 })
 
 const fingerprint = ({ cert, key }: KeyPair) => `${cert}\n${key}`
