@@ -9,6 +9,7 @@ import { WorkspaceId } from "../model/Workspace.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as Settings from "../Settings.ts"
 import { txtName } from "./DnsRecords.ts"
+import * as DomainLimit from "./DomainLimit.ts"
 import { isWithin } from "./DomainNames.ts"
 import * as PlatformName from "./PlatformName.ts"
 
@@ -64,7 +65,7 @@ export class Domains extends Context.Service<
       const random = yield* SecureRandom.SecureRandom
       const raw = yield* RawStore
       const platform = yield* Settings.platform
-      const { domainsPerWorkspace } = yield* Settings.limits
+      const checkRoom = yield* DomainLimit.make
 
       const toDomain = ({ name, txtValue, ...row }: typeof Row.Type) =>
         new Domain({
@@ -209,23 +210,7 @@ export class Domains extends Context.Service<
         return yield* sql
           .withTransaction(
             Effect.gen(function* () {
-              // Two requests at once take turns here, so both can't see room for one more.
-              yield* sql`SELECT 1 FROM workspaces WHERE id = ${workspaceId} FOR NO KEY UPDATE`
-              const own = (yield* selectOf(workspaceId)).filter(({ origin }) => origin !== "instant")
-              if (own.some((row) => row.name === name)) {
-                return yield* new Conflict({ message: `${name} is already registered in this workspace` })
-              }
-              // What is being bought has its place already.
-              const bought = yield* sql`
-                SELECT 1 FROM orders
-                WHERE workspace_id = ${workspaceId} AND name <> ${name} AND domain_id IS NULL
-                  AND status IN ('pending_payment', 'paid', 'registering', 'provisioning')
-              `
-              if (domainsPerWorkspace > 0 && own.length + bought.length >= domainsPerWorkspace) {
-                return yield* new Conflict({
-                  message: `A workspace can have ${domainsPerWorkspace} domain${domainsPerWorkspace === 1 ? "" : "s"}; delete one, or create another workspace`
-                })
-              }
+              yield* checkRoom(workspaceId, name)
               return yield* insert({ id, workspaceId, name, origin: "byo", txtValue: `service_verify_${token}` })
             })
           )

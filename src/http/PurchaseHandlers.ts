@@ -1,8 +1,7 @@
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { BadGateway, NotFound } from "../model/ApiError.ts"
+import { BadGateway } from "../model/ApiError.ts"
 import * as Cents from "../model/Cents.ts"
-import { Wallet } from "../providers/billing/Wallet.ts"
 import { toOrder } from "../purchase/Orders.ts"
 import { Purchase } from "../purchase/Purchase.ts"
 import { Search } from "../purchase/Search.ts"
@@ -15,8 +14,6 @@ export const layer = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const search = yield* Search
     const purchase = yield* Purchase
-    // There is one only where the wallet pays.
-    const wallet = yield* Effect.serviceOption(Wallet)
 
     return handlers.handleAll({
       search: ({ query }) => Effect.map(search.search(query.q, query.tlds), (results) => ({ results })),
@@ -48,10 +45,7 @@ export const layer = HttpApiBuilder.group(
         CurrentWorkspace.use(({ id }) => purchase.get(id, params.orderId)).pipe(Effect.map(toOrder)),
       wallet: Effect.fnUntraced(function* () {
         const workspace = yield* CurrentWorkspace
-        if (Option.isNone(wallet)) {
-          return yield* new NotFound({ message: "There is no wallet: orders are paid through a checkout" })
-        }
-        const { balanceCents, entries } = yield* wallet.value.get(workspace.id)
+        const { balanceCents, entries } = yield* purchase.wallet(workspace.id)
         return {
           balance_cents: balanceCents,
           balance: Cents.decimal(balanceCents),

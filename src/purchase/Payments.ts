@@ -1,9 +1,9 @@
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import type { Invalid, NotFound } from "../model/ApiError.ts"
 import * as Cents from "../model/Cents.ts"
 import type { OrderStatus } from "../model/Order.ts"
-import type { PaymentNews } from "../providers/billing/StripeCallback.ts"
-import * as Settings from "../Settings.ts"
+import { Billing, type Callback, type PaymentNews } from "../providers/billing/Billing.ts"
 
 /** An unpaid checkout is over after this many hours; Stripe's own end is 24. */
 const unpaidHours = 25
@@ -23,7 +23,7 @@ export class Payments extends Context.Service<
   Payments,
   {
     /** The seen id and what follows from it are one transaction: a crash between them is no loss. */
-    hear(news: PaymentNews): Effect.Effect<void>
+    hear(callback: Callback): Effect.Effect<void, Invalid | NotFound>
     /** Ends orders whose checkout nobody paid. */
     readonly expireUnpaid: Effect.Effect<void>
   }
@@ -32,15 +32,14 @@ export class Payments extends Context.Service<
     Payments,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { secretKey } = yield* Settings.stripe
-      const live = isLive(secretKey)
+      const billing = yield* Billing
 
       /** The order that the checkout was opened for; the checkout's own word for it is not enough. */
       const target = (news: PaymentNews) =>
         Effect.map(
           sql<Target>`
             SELECT id, status, price_cents, payment_id FROM orders
-            WHERE billing = 'stripe' AND checkout_id = ${news.checkoutId} FOR UPDATE
+            WHERE billing = ${billing.provider} AND checkout_id = ${news.checkoutId} FOR UPDATE
           `,
           ([order]) => order
         )
@@ -107,13 +106,8 @@ export class Payments extends Context.Service<
         }
       })
 
-      const hear = Effect.fn("Payments.hear")(
+      const takeIn = Effect.fnUntraced(
         function* (news: PaymentNews) {
-          if (live !== undefined && news.livemode !== live) {
-            return yield* Effect.logError(
-              `A payment in ${news.livemode ? "live" : "test"} mode is not done: STRIPE_SECRET_KEY is of the other one`
-            )
-          }
           const first = yield* sql`
             INSERT INTO payment_events (id) VALUES (${news.eventId}) ON CONFLICT DO NOTHING RETURNING id
           `
@@ -127,6 +121,11 @@ export class Payments extends Context.Service<
         (effect, news) => Effect.annotateLogs(effect, { payment_event_id: news.eventId, kind: news.kind })
       )
 
+      const hear = Effect.fn("Payments.hear")(function* (callback: Callback) {
+        const news = yield* billing.hear(callback)
+        if (news !== null) yield* takeIn(news)
+      })
+
       return Payments.of({
         hear,
         expireUnpaid: sql`
@@ -139,10 +138,4 @@ export class Payments extends Context.Service<
       })
     })
   )
-}
-
-/** The mode that a secret key is for, where it tells. */
-const isLive = (secretKey: Redacted.Redacted | undefined) => {
-  const mode = /^[a-z]+_(live|test)_/.exec(secretKey === undefined ? "" : Redacted.value(secretKey))?.[1]
-  return mode === undefined ? undefined : mode === "live"
 }

@@ -1,9 +1,10 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import * as DomainLimit from "../domains/DomainLimit.ts"
 import { BadGateway, Conflict, Invalid, type NotFound } from "../model/ApiError.ts"
 import type { OrderId } from "../model/Order.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
-import { Billing } from "../providers/billing/Billing.ts"
+import { Billing, type WalletStatement } from "../providers/billing/Billing.ts"
 import { Registrars } from "../providers/registrar/Registrars.ts"
 import * as Settings from "../Settings.ts"
 import { Fulfilment, nameTaken } from "./Fulfilment.ts"
@@ -26,6 +27,8 @@ export class Purchase extends Context.Service<
       }
     ): Effect.Effect<OrderRow, Invalid | Conflict | BadGateway>
     get(workspaceId: WorkspaceId, id: OrderId): Effect.Effect<OrderRow, NotFound>
+    /** Endpoint 9. */
+    wallet(workspaceId: WorkspaceId): Effect.Effect<WalletStatement, NotFound>
   }
 >()("inlet/purchase/Purchase") {
   static readonly layer = Layer.effect(
@@ -38,7 +41,7 @@ export class Purchase extends Context.Service<
       const registrars = yield* Registrars
       const fulfilment = yield* Fulfilment
       const { publicUrl } = yield* Settings.purchase
-      const { domainsPerWorkspace } = yield* Settings.limits
+      const checkRoom = yield* DomainLimit.make
 
       const known = (wanted: string | undefined) =>
         wanted === undefined || [...registrars.keys()].some((name) => name === wanted)
@@ -65,29 +68,6 @@ export class Purchase extends Context.Service<
                 message: `${name} can't be had${wanted === undefined ? "" : ` from ${wanted}`}: it is taken, or its TLD is not sold here`
               })
             )
-      })
-
-      /**
-       * In the transaction of the order: no two purchases at once pass the limit together.
-       * The lock is one that rows which refer to the workspace don't wait for.
-       */
-      const checkRoom = Effect.fnUntraced(function* (workspaceId: WorkspaceId, name: OrderRow["name"]) {
-        yield* sql`SELECT 1 FROM workspaces WHERE id = ${workspaceId} FOR NO KEY UPDATE`
-        const own = yield* sql<{ readonly name: string }>`
-          SELECT name FROM domains WHERE workspace_id = ${workspaceId} AND origin IN ('byo', 'purchased')
-          UNION
-          SELECT name FROM orders
-          WHERE workspace_id = ${workspaceId} AND status IN ('pending_payment', 'paid', 'registering', 'provisioning')
-            AND name <> ${name}
-        `
-        if (own.some((domain) => domain.name === name)) {
-          return yield* new Conflict({ message: `${name} is in this workspace already` })
-        }
-        if (domainsPerWorkspace > 0 && own.length >= domainsPerWorkspace) {
-          return yield* new Conflict({
-            message: `A workspace can have ${domainsPerWorkspace} domain${domainsPerWorkspace === 1 ? "" : "s"}; delete one, or create another workspace`
-          })
-        }
       })
 
       const checkout = Effect.fnUntraced(function* (order: OrderRow) {
@@ -147,7 +127,7 @@ export class Purchase extends Context.Service<
         Effect.catchTag("SqlError", Effect.die)
       )
 
-      return Purchase.of({ buy, get: orders.get })
+      return Purchase.of({ buy, get: orders.get, wallet: billing.wallet })
     })
   )
 }

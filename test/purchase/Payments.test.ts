@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, Layer, Logger } from "effect"
+import { Context, Effect, Layer, Logger, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import * as BillingStripe from "../../src/providers/billing/BillingStripe.ts"
 import { Payments } from "../../src/purchase/Payments.ts"
 import { eventually } from "../Eventually.ts"
 import { type Delivery, type StripeEvent, StripeSimulator } from "../simulators/Stripe.ts"
@@ -51,10 +52,14 @@ const assertUntouched = Effect.fnUntraced(function* (order: Effect.Success<Retur
 })
 
 /** The callback's work alone, on the service's database: what a worker does by the hour, and under other settings. */
-const payments = (env: Readonly<Record<string, string>> = {}) =>
-  Layer.build(
-    Layer.fresh(Payments.layer).pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))))
-  ).pipe(Effect.map(Context.get(Payments)))
+const payments = Effect.fnUntraced(function* (secretKey = "sk_test_x") {
+  const { webhookSecret } = yield* StripeSimulator
+  const billing = BillingStripe.layer({
+    secretKey: Redacted.make(secretKey),
+    webhookSecret: Redacted.make(webhookSecret)
+  })
+  return Context.get(yield* Layer.build(Layer.fresh(Payments.layer).pipe(Layer.provide(billing))), Payments)
+})
 
 /** As if the order had been placed so long ago. */
 const age = Effect.fnUntraced(function* (orderId: string, interval: string) {
@@ -319,24 +324,15 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
       assert.deepStrictEqual(yield* order.call({ ...event, livemode: true }), [200])
       yield* assertUntouched(order, "mode.com")
 
-      const news = {
-        eventId: "evt_of_test_mode",
-        livemode: false,
-        kind: "paid",
-        checkoutId: order.checkoutId,
-        orderId: order.orderId,
-        paymentId: event.data.object.payment_intent,
-        amountCents: price,
-        currency: "usd"
-      } as const
+      const callback = yield* StripeSimulator.use(({ signed }) => signed({ ...event, id: "evt_of_test_mode" }))
       for (const key of ["sk_live_x", "rk_live_x"]) {
-        const live = yield* payments({ STRIPE_SECRET_KEY: key })
-        yield* live.hear(news)
+        const live = yield* payments(key)
+        yield* live.hear(callback)
         yield* assertUntouched(order, "mode.com")
       }
       // It counts for nothing that it was told before in the wrong mode.
-      const test = yield* payments({ STRIPE_SECRET_KEY: "sk_test_x" })
-      yield* test.hear(news)
+      const test = yield* payments("sk_test_x")
+      yield* test.hear(callback)
       yield* order.is("completed")
     })
   )
@@ -440,20 +436,16 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("Mo
         Logger.make(({ logLevel, message }) => void lines.push([logLevel, [message].flat()[0]]))
       ])
       const { hear } = yield* payments()
-      const news = {
-        eventId: "evt_alarm",
-        livemode: false,
-        kind: "paid",
-        checkoutId: order.checkoutId,
-        orderId: order.orderId,
-        paymentId: event.data.object.payment_intent,
-        amountCents: 1,
-        currency: "usd"
-      } as const
-      yield* hear(news).pipe(Effect.provide(alarms))
-      yield* hear({ ...news, eventId: "evt_alarm_again" }).pipe(Effect.provide(alarms))
-      yield* hear({ ...news, eventId: "evt_alarm_second", paymentId: "pi_second" }).pipe(Effect.provide(alarms))
-      yield* hear({ ...news, eventId: "evt_alarm_foreign", checkoutId: "cs_foreign" }).pipe(Effect.provide(alarms))
+      const { signed } = yield* StripeSimulator
+      /** The event as Stripe told it, but for its id and this. */
+      const tell = Effect.fnUntraced(function* (id: string, changed: Partial<StripeEvent["data"]["object"]>) {
+        const object = { ...event.data.object, amount_total: 1, ...changed }
+        yield* hear(yield* signed({ ...event, id, data: { object } })).pipe(Effect.provide(alarms))
+      })
+      yield* tell("evt_alarm", {})
+      yield* tell("evt_alarm_again", {})
+      yield* tell("evt_alarm_second", { payment_intent: "pi_second" })
+      yield* tell("evt_alarm_foreign", { id: "cs_foreign" })
       assert.deepStrictEqual(lines, [
         ["Error", "A payment buys nothing and is given back: $0.01 was paid, and the order costs $13.27"],
         ["Error", "A second payment came for one order; give it back at Stripe"],

@@ -271,7 +271,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       yield* post("/api/domains", { domain: "own-name.com" })
       const { json, status } = yield* buy("own-name.com")
       assert.strictEqual(status, 409)
-      assert.strictEqual(json.error, "own-name.com is in this workspace already")
+      assert.strictEqual(json.error, "own-name.com is already registered in this workspace")
     })
   )
 

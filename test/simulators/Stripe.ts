@@ -121,6 +121,14 @@ export class StripeSimulator extends Context.Service<
     readonly secretKey: string
     /** What the callbacks are signed with. */
     readonly webhookSecret: string
+    /** An event as its callback brings it. */
+    signed(
+      event: StripeEvent,
+      how?: Pick<Delivery, "age" | "secret">
+    ): Effect.Effect<{
+      readonly rawBody: Uint8Array
+      readonly headers: { readonly "user-agent": string; readonly "stripe-signature": string }
+    }>
 
     /** Every request to the API so far, those that were refused too. */
     readonly calls: Effect.Effect<ReadonlyArray<Call>>
@@ -197,6 +205,21 @@ export class StripeSimulator extends Context.Service<
         rubbish: 0,
         refundStatus: "succeeded"
       }
+      const signed: StripeSimulator["Service"]["signed"] = Effect.fnUntraced(function* (
+        event,
+        { age = 0, secret = webhookSecret } = {}
+      ) {
+        const payload = JSON.stringify(event, null, 2)
+        const timestamp = (yield* seconds) - age
+        return {
+          rawBody: Buffer.from(payload),
+          headers: {
+            "user-agent": "Stripe/1.0 (+https://stripe.com/docs/webhooks)",
+            // https://docs.stripe.com/webhooks#verify-manually
+            "stripe-signature": StripeLibrary.webhooks.generateTestHeaderString({ payload, secret, timestamp })
+          }
+        }
+      })
       const make = (changed: Partial<Trouble>) => Effect.sync(() => void Object.assign(trouble, changed))
       /** Whether there is trouble of this kind this time. */
       const strikes = (kind: "failing" | "breaking" | "losing" | "rubbish") => {
@@ -549,21 +572,13 @@ export class StripeSimulator extends Context.Service<
           return yield* happened("checkout.session.expired", { ...open, status: "expired", url: null })
         }),
 
-        send: Effect.fnUntraced(function* (event, to, { age = 0, atOnce = false, secret, times = 1 } = {}) {
-          const payload = JSON.stringify(event, null, 2)
+        signed,
+        send: Effect.fnUntraced(function* (event, to, { atOnce = false, times = 1, ...how } = {}) {
           const post = Effect.gen(function* () {
-            const timestamp = (yield* seconds) - age
+            const { headers, rawBody } = yield* signed(event, how)
             return yield* HttpClientRequest.post(to).pipe(
-              HttpClientRequest.setHeaders({
-                "user-agent": "Stripe/1.0 (+https://stripe.com/docs/webhooks)",
-                // https://docs.stripe.com/webhooks#verify-manually
-                "stripe-signature": StripeLibrary.webhooks.generateTestHeaderString({
-                  payload,
-                  secret: secret ?? webhookSecret,
-                  timestamp
-                })
-              }),
-              HttpClientRequest.bodyText(payload, "application/json; charset=utf-8"),
+              HttpClientRequest.setHeaders(headers),
+              HttpClientRequest.bodyUint8Array(rawBody, "application/json; charset=utf-8"),
               client.execute,
               Effect.map(({ status }) => status),
               Effect.catchTag("HttpClientError", () => Effect.succeed(null))

@@ -1,5 +1,5 @@
-import { Context, type Effect, Schema } from "effect"
-import type { Conflict } from "../../model/ApiError.ts"
+import { Context, type DateTime, type Effect, Schema } from "effect"
+import type { Conflict, Invalid, NotFound } from "../../model/ApiError.ts"
 import type { DomainName } from "../../model/Domain.ts"
 import type { BillingProvider, OrderId } from "../../model/Order.ts"
 import type { WorkspaceId } from "../../model/Workspace.ts"
@@ -14,6 +14,37 @@ export interface Bill {
   readonly domain: DomainName
   readonly years: number
   readonly priceCents: number
+}
+
+/** A request of the payment provider to us, as it came: a signature is about these very bytes. */
+export interface Callback {
+  readonly rawBody: Uint8Array
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+}
+
+/** What a callback says about a payment. What it does not tell is null. */
+export interface PaymentNews {
+  readonly eventId: string
+  /** `other` is news that changes no order, such as a checkout that is completed but not paid yet. */
+  readonly kind: "paid" | "expired" | "failed" | "other"
+  readonly checkoutId: string | null
+  readonly orderId: string | null
+  readonly paymentId: string | null
+  readonly amountCents: number | null
+  readonly currency: string | null
+}
+
+/** What a workspace has to spend, and how it came to that. */
+export interface WalletStatement {
+  readonly balanceCents: number
+  /** Newest first. */
+  readonly entries: ReadonlyArray<{
+    readonly orderId: OrderId | null
+    readonly amountCents: number
+    readonly kind: "opening" | "debit" | "refund"
+    readonly createdAt: DateTime.Utc
+  }>
 }
 
 /** How orders are paid. */
@@ -33,5 +64,12 @@ export class Billing extends Context.Service<
     ): Effect.Effect<{ readonly id: string; readonly url: string }, BillingError>
     /** Gives the whole price back. Safe to repeat: an order is refunded once. */
     refund(bill: Bill & { readonly paymentId: string | null }): Effect.Effect<void, BillingError>
+    /**
+     * Verifies that a callback is the provider's, and tells what it says: null where that is
+     * not for this account's mode. `NotFound` where the provider calls nobody back.
+     */
+    hear(callback: Callback): Effect.Effect<PaymentNews | null, Invalid | NotFound>
+    /** `NotFound` where customers pay at a checkout. */
+    wallet(workspaceId: WorkspaceId): Effect.Effect<WalletStatement, NotFound>
   }
 >()("inlet/providers/billing/Billing") {}

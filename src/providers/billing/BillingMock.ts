@@ -1,4 +1,5 @@
 import { Effect, Layer } from "effect"
+import { NotFound } from "../../model/ApiError.ts"
 import { Billing } from "./Billing.ts"
 import { Wallet } from "./Wallet.ts"
 
@@ -12,7 +13,9 @@ export const layer = Layer.effect(
       charge: (bill) => Effect.as(wallet.debit(bill), true),
       // Nothing is left to be paid.
       checkout: () => Effect.die("the wallet has no checkout"),
-      refund: wallet.refund
+      refund: wallet.refund,
+      hear: () => Effect.fail(new NotFound({ message: "No such route; orders are not paid through Stripe here" })),
+      wallet: wallet.get
     })
   })
 ).pipe(Layer.provideMerge(Wallet.layer))

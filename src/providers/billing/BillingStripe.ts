@@ -1,7 +1,9 @@
 import { Cause, Duration, Effect, Layer, Redacted, Schema } from "effect"
 import Stripe from "stripe"
+import { NotFound } from "../../model/ApiError.ts"
 import { version } from "../../Version.ts"
 import { Billing, BillingError } from "./Billing.ts"
+import * as StripeCallback from "./StripeCallback.ts"
 
 /** What Stripe's dashboard gives an account. */
 export interface Options {
@@ -76,8 +78,35 @@ export const layer = (options: Options) =>
       }
     }, Effect.mapError(told))
 
-    return Billing.of({ provider: "stripe", charge: () => Effect.succeed(false), checkout, refund })
+    const live = isLive(options.secretKey)
+    const hear: Billing["Service"]["hear"] = Effect.fn("BillingStripe.hear")(function* ({ headers, rawBody }) {
+      const { livemode, ...news } = yield* StripeCallback.verify({
+        rawBody,
+        signature: headers["stripe-signature"],
+        secret: options.webhookSecret
+      })
+      if (live === undefined || livemode === live) return news
+      yield* Effect.logError(
+        `A payment in ${livemode ? "live" : "test"} mode is not done: STRIPE_SECRET_KEY is of the other one`
+      ).pipe(Effect.annotateLogs({ payment_event_id: news.eventId, kind: news.kind }))
+      return null
+    })
+
+    return Billing.of({
+      provider: "stripe",
+      charge: () => Effect.succeed(false),
+      checkout,
+      refund,
+      hear,
+      wallet: () => Effect.fail(new NotFound({ message: "There is no wallet: orders are paid through a checkout" }))
+    })
   })
+
+/** The mode that a secret key is for, where it tells. */
+const isLive = (secretKey: Redacted.Redacted) => {
+  const mode = /^[a-z]+_(live|test)_/.exec(Redacted.value(secretKey))?.[1]
+  return mode === undefined ? undefined : mode === "live"
+}
 
 const serverAt = ({ hostname, port, protocol }: URL) => {
   const plain = protocol === "http:"

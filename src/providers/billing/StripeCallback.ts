@@ -1,18 +1,11 @@
 import { Clock, Effect, Redacted, Schema } from "effect"
 import Stripe from "stripe"
 import { Invalid } from "../../model/ApiError.ts"
+import type { PaymentNews } from "./Billing.ts"
 
-/** What a callback says about a payment. What it does not tell is null. */
-export interface PaymentNews {
-  readonly eventId: string
+/** The news, and whether it is about real money. */
+export interface StripeNews extends PaymentNews {
   readonly livemode: boolean
-  /** `other` is news that changes no order, such as a checkout that is completed but not paid yet. */
-  readonly kind: "paid" | "expired" | "failed" | "other"
-  readonly checkoutId: string | null
-  readonly orderId: string | null
-  readonly paymentId: string | null
-  readonly amountCents: number | null
-  readonly currency: string | null
 }
 
 const toleratedSeconds = 300
@@ -28,7 +21,7 @@ export const verify = Effect.fn("StripeCallback.verify")(function* (callback: {
   /** The Stripe-Signature header. */
   readonly signature: string | undefined
   readonly secret: Redacted.Redacted
-}): Effect.fn.Return<PaymentNews, Invalid> {
+}): Effect.fn.Return<StripeNews, Invalid> {
   const signature = callback.signature ?? ""
   const signedAt = yield* timestamp(signature)
   const now = yield* Clock.currentTimeMillis
@@ -95,7 +88,7 @@ const misunderstood = () => new Invalid({ message: "The body: expected an event 
 const decodeEvent = Schema.decodeUnknownEffect(Event)
 const decodeSession = Schema.decodeUnknownEffect(Session)
 
-const news = Effect.fnUntraced(function* (callback: unknown): Effect.fn.Return<PaymentNews, Schema.SchemaError> {
+const news = Effect.fnUntraced(function* (callback: unknown): Effect.fn.Return<StripeNews, Schema.SchemaError> {
   const event = yield* decodeEvent(callback)
   const { id: eventId, livemode, type } = event
   if (!type.startsWith("checkout.session.") || typeof event.account === "string") {

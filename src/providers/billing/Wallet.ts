@@ -5,7 +5,7 @@ import { Conflict } from "../../model/ApiError.ts"
 import * as Cents from "../../model/Cents.ts"
 import { OrderId } from "../../model/Order.ts"
 import type { WorkspaceId } from "../../model/Workspace.ts"
-import type { Bill } from "./Billing.ts"
+import type { Bill, WalletStatement } from "./Billing.ts"
 
 /** What every workspace starts with: $50.00 (spec, section 8). */
 const openingCents = 5_000
@@ -25,11 +25,7 @@ export class Wallet extends Context.Service<
     debit(bill: Bill): Effect.Effect<void, Conflict>
     /** Gives the price of an order back, once. */
     refund(bill: Bill): Effect.Effect<void>
-    get(workspaceId: WorkspaceId): Effect.Effect<{
-      readonly balanceCents: number
-      /** Newest first. */
-      readonly entries: ReadonlyArray<typeof Entry.Type>
-    }>
+    get(workspaceId: WorkspaceId): Effect.Effect<WalletStatement>
   }
 >()("inlet/providers/billing/Wallet") {
   static readonly layer = Layer.effect(

@@ -8,7 +8,7 @@ import { OrderId } from "../../../src/model/Order.ts"
 import { WorkspaceId } from "../../../src/model/Workspace.ts"
 import { Billing } from "../../../src/providers/billing/Billing.ts"
 import * as BillingStripe from "../../../src/providers/billing/BillingStripe.ts"
-import { type PaymentNews, verify } from "../../../src/providers/billing/StripeCallback.ts"
+import { type StripeNews, verify } from "../../../src/providers/billing/StripeCallback.ts"
 import { StripeSimulator } from "../../simulators/Stripe.ts"
 import { WebhookReceiver } from "../../WebhookReceiver.ts"
 
@@ -77,7 +77,7 @@ describe("A callback of Stripe", () => {
   it.effect("is paid, expired, failed or other news by its type and the session's payment status", () =>
     Effect.gen(function* () {
       const unpaid = { ...session, payment_status: "unpaid" }
-      const kinds: ReadonlyArray<readonly [PaymentNews["kind"], string, object]> = [
+      const kinds: ReadonlyArray<readonly [StripeNews["kind"], string, object]> = [
         ["paid", "checkout.session.completed", session],
         ["paid", "checkout.session.completed", { ...session, payment_status: "no_payment_required" }],
         ["other", "checkout.session.completed", unpaid],
