@@ -10,7 +10,7 @@ import { InboundEmailId, rawRef } from "../src/model/InboundEmail.ts"
 import { EventId } from "../src/model/InboundEvent.ts"
 import { RawStore } from "../src/providers/storage/RawStore.ts"
 import * as EventPayload from "../src/reading/EventPayload.ts"
-import * as EventRows from "../src/reading/EventRows.ts"
+import * as EventWriter from "../src/reading/EventWriter.ts"
 import * as SenderCheck from "../src/reading/SenderCheck.ts"
 import * as Deliveries from "../test/delivery/Deliveries.ts"
 import * as Marker from "./Marker.ts"
@@ -44,7 +44,7 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
   const queue = yield* DeliveryQueue
   const domain = yield* Deliveries.domain(webhook)
   const insert = yield* InboundEmails.make({ emailsPerDay: 0 })
-  const makeEvents = yield* EventRows.make
+  const makeEvents = yield* EventWriter.make
   const check = SenderCheck.make({ nameServers: ["127.0.0.1:9"], authservId })
 
   const received = yield* Effect.forEach(kinds, (kind) =>

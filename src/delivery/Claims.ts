@@ -1,28 +1,8 @@
 import { Duration, Effect, Schema } from "effect"
 import { type SqlClient, SqlSchema, type Statement } from "effect/sql"
 import { DomainId } from "../model/Domain.ts"
-import { EventId } from "../model/InboundEvent.ts"
-import { WorkspaceId } from "../model/Workspace.ts"
+import { SealedDelivery } from "./Lease.ts"
 import * as Pausing from "./Pausing.ts"
-
-/** A delivery that has been leased. */
-const Row = Schema.Struct({
-  eventId: EventId,
-  domainId: DomainId,
-  attempts: Schema.Int,
-  spent: Schema.Int,
-  /** Somebody else held it before, whose lease ran out. */
-  takenOver: Schema.Boolean,
-  url: Schema.String,
-  payload: Schema.String,
-  workspaceId: WorkspaceId,
-  signingSecret: Schema.Uint8Array,
-  previousSigningSecret: Schema.NullOr(Schema.Uint8Array)
-})
-export type Row = typeof Row.Type
-
-/** How long an attempt is ours: as long as a request may take, and time for what comes before and after it. */
-export const leaseSeconds = (timeout: Duration.Duration) => Math.max(60, Duration.toSeconds(timeout) + 30)
 
 /** The statements that lease deliveries. Due times and leases go by the database's clock. */
 export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
@@ -95,7 +75,7 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
       busyDomains: Schema.Array(DomainId),
       busyCounts: Schema.Array(Schema.Int)
     }),
-    Result: Row,
+    Result: SealedDelivery,
     execute: ({ busyCounts, busyDomains, most, perDomain }) =>
       lease(sql`
         ${waiting}, first AS (
@@ -124,7 +104,7 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
   // Of each webhook the delivery that has waited longest; a failed one goes to the end of the line.
   const probes = SqlSchema.findAll({
     Request: Schema.Int,
-    Result: Row,
+    Result: SealedDelivery,
     execute: (most) =>
       lease(sql`
         probed AS (

@@ -5,31 +5,15 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Batch from "../database/Batch.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
+import * as RetryDelay from "../RetryDelay.ts"
 import * as Settings from "../Settings.ts"
 import { SecretsKey } from "../workspaces/SecretsKey.ts"
 import * as Claims from "./Claims.ts"
+import * as Lease from "./Lease.ts"
 import * as Pausing from "./Pausing.ts"
 import * as Retries from "./Retries.ts"
 import * as Settlements from "./Settlements.ts"
 import type { Outcome } from "./WebhookSender.ts"
-import type { SigningSecrets } from "./WebhookSigner.ts"
-
-/** An attempt that this process may make until its lease ends. */
-export interface Lease {
-  readonly eventId: EventId
-  readonly domainId: DomainId
-  /** Numbered on over replays; fences off a worker that lost its lease. */
-  readonly attempt: number
-  /** Which attempt of the present budget this is. */
-  readonly attemptOfBudget: number
-  readonly url: string
-}
-
-/** With all that the request needs. */
-export interface Claimed extends Lease {
-  readonly payload: string
-  readonly secrets: SigningSecrets
-}
 
 /** Longest a `Retry-After` is believed. */
 const longestRetryAfter = Duration.hours(24)
@@ -49,15 +33,15 @@ export class DeliveryQueue extends Context.Service<
       readonly most: number
       readonly perDomain: number
       readonly busy: ReadonlyMap<DomainId, number>
-    }): Effect.Effect<ReadonlyArray<Claimed>, SqlError>
+    }): Effect.Effect<ReadonlyArray<Lease.LeasedDelivery>, SqlError>
     /** Takes one delivery of each paused webhook whose next try is due, however long the delivery itself would wait. */
-    claimProbes(most: number): Effect.Effect<ReadonlyArray<Claimed>, SqlError>
+    claimProbes(most: number): Effect.Effect<ReadonlyArray<Lease.LeasedDelivery>, SqlError>
     /** What is leased to us already, ready to be requested. */
-    requestable(rows: ReadonlyArray<Claims.Row>): Effect.Effect<ReadonlyArray<Claimed>, SqlError>
+    requestable(rows: ReadonlyArray<Lease.SealedDelivery>): Effect.Effect<ReadonlyArray<Lease.LeasedDelivery>, SqlError>
     /** Writes down what became of an attempt, and decides what comes next. Late news of a lost lease change nothing. */
-    settle(lease: Lease, outcome: Outcome, requestedAt: DateTime.Utc): Effect.Effect<void, SqlError>
+    settle(lease: Lease.Lease, outcome: Outcome, requestedAt: DateTime.Utc): Effect.Effect<void, SqlError>
     /** Gives back what is leased and was not requested to its end. */
-    giveBack(leases: ReadonlyArray<Lease>): Effect.Effect<void, SqlError>
+    giveBack(leases: ReadonlyArray<Lease.Lease>): Effect.Effect<void, SqlError>
     /** How long the oldest delivery that could go out has been due, in seconds; 0 when none waits. */
     readonly oldestDueSeconds: Effect.Effect<number, SqlError>
   }
@@ -70,10 +54,10 @@ export class DeliveryQueue extends Context.Service<
       const secretsKey = yield* SecretsKey
       const { retryDelays, timeout } = yield* Settings.webhooks
       const retries = Retries.schedule(retryDelays)
-      const claims = Claims.make(sql, Claims.leaseSeconds(timeout))
+      const claims = Claims.make(sql, Lease.seconds(timeout))
 
       /** Of each event how many attempts of its present budget nobody finished. */
-      const losses = Effect.fnUntraced(function* (rows: ReadonlyArray<Claims.Row>) {
+      const losses = Effect.fnUntraced(function* (rows: ReadonlyArray<Lease.SealedDelivery>) {
         const takenOver = rows.filter((row) => row.takenOver).map(({ eventId }) => eventId)
         if (takenOver.length === 0) return new Map<EventId, number>()
         const counts = yield* sql<{ readonly eventId: EventId; readonly count: number }>`
@@ -86,8 +70,8 @@ export class DeliveryQueue extends Context.Service<
       })
 
       /** Not tried now: it may be what its workers stop of. */
-      const postpone = Effect.fnUntraced(function* ({ attempt, eventId }: Lease, lost: number) {
-        const wait = yield* Retries.delayAfter(retries, lost)
+      const postpone = Effect.fnUntraced(function* ({ attempt, eventId }: Lease.Lease, lost: number) {
+        const wait = yield* RetryDelay.after(retries, lost)
         const seconds = Duration.toSeconds(Option.getOrElse(wait, () => Duration.zero))
         yield* sql`
           UPDATE deliveries SET
@@ -115,7 +99,7 @@ export class DeliveryQueue extends Context.Service<
       const open = (sealed: Uint8Array, workspaceId: string) =>
         Cache.get(opened, `${Buffer.from(sealed).toString("base64")} ${workspaceId}`)
 
-      const secretsOf = Effect.fnUntraced(function* (row: Claims.Row) {
+      const secretsOf = Effect.fnUntraced(function* (row: Lease.SealedDelivery) {
         const { previousSigningSecret: previous, workspaceId } = row
         return {
           current: yield* open(row.signingSecret, workspaceId),
@@ -124,12 +108,12 @@ export class DeliveryQueue extends Context.Service<
       })
 
       /** What of the leased can be requested. One that can't must not keep the others from it. */
-      const requestable = Effect.fnUntraced(function* (rows: ReadonlyArray<Claims.Row>) {
+      const requestable = Effect.fnUntraced(function* (rows: ReadonlyArray<Lease.SealedDelivery>) {
         const lost = yield* losses(rows)
         const found = yield* Effect.forEach(
           rows,
           Effect.fnUntraced(function* (row) {
-            const lease: Lease = {
+            const lease: Lease.Lease = {
               eventId: row.eventId,
               domainId: row.domainId,
               attempt: row.attempts,
@@ -147,7 +131,7 @@ export class DeliveryQueue extends Context.Service<
               yield* settle(lease, unasked("the signing secret can't be opened"), yield* DateTime.now)
               return []
             }
-            const claimed: Claimed = { ...lease, payload: row.payload, secrets: secrets.value }
+            const claimed: Lease.LeasedDelivery = { ...lease, payload: row.payload, secrets: secrets.value }
             return [claimed]
           })
         )
@@ -155,9 +139,9 @@ export class DeliveryQueue extends Context.Service<
       })
 
       /** What an outcome makes of the delivery: done, dead, or due again after a wait. */
-      const next = Effect.fnUntraced(function* (lease: Lease, outcome: Outcome, asked: Duration.Duration) {
+      const next = Effect.fnUntraced(function* (lease: Lease.Lease, outcome: Outcome, asked: Duration.Duration) {
         if (outcome.error === null) return { status: "delivered", waitSeconds: 0 }
-        const wait = yield* Retries.delayAfter(retries, lease.attemptOfBudget)
+        const wait = yield* RetryDelay.after(retries, lease.attemptOfBudget)
         if (outcome.statusCode === 410 || Option.isNone(wait)) return { status: "dead", waitSeconds: 0 }
         return { status: "pending", waitSeconds: Duration.toSeconds(Duration.max(wait.value, asked)) }
       })
@@ -201,7 +185,7 @@ export class DeliveryQueue extends Context.Service<
         Effect.catchTag("SchemaError", Effect.die)
       )
 
-      const giveBack = Effect.fn("DeliveryQueue.giveBack")((leases: ReadonlyArray<Lease>) => {
+      const giveBack = Effect.fn("DeliveryQueue.giveBack")((leases: ReadonlyArray<Lease.Lease>) => {
         const column = Batch.columnsOf(leases)
         return leases.length === 0
           ? Effect.void

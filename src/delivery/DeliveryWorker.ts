@@ -3,10 +3,10 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as BackgroundLoop from "../BackgroundLoop.ts"
 import type { DomainId } from "../model/Domain.ts"
 import * as Settings from "../Settings.ts"
-import type * as Claims from "./Claims.ts"
-import { type Claimed, DeliveryQueue, unasked } from "./DeliveryQueue.ts"
+import { DeliveryQueue, unasked } from "./DeliveryQueue.ts"
 import { EventFeed } from "./EventFeed.ts"
 import { Handover } from "./Handover.ts"
+import type { LeasedDelivery, SealedDelivery } from "./Lease.ts"
 import { WebhookSender } from "./WebhookSender.ts"
 
 /** Most deliveries one claim takes, each with its payload. */
@@ -41,7 +41,7 @@ interface Line {
   running: number
   settling: number
   reserved: number
-  readonly held: Array<Claimed>
+  readonly held: Array<LeasedDelivery>
 }
 
 /**
@@ -86,7 +86,7 @@ export const layer = Layer.effect(
       if (sizeOf(line) === 0) lines.delete(domainId)
     }
 
-    const deliver = Effect.fn("DeliveryWorker.deliver")(function* (claimed: Claimed, onAnswer: () => void) {
+    const deliver = Effect.fn("DeliveryWorker.deliver")(function* (claimed: LeasedDelivery, onAnswer: () => void) {
       const requestedAt = yield* DateTime.now
       const outcome = yield* sender.send(claimed).pipe(
         // What can't be asked for is a failure like any other: tried again by the schedule, and dead in the end.
@@ -108,7 +108,7 @@ export const layer = Layer.effect(
         : Effect.logInfo("A delivery attempt failed", outcome.error)
     })
 
-    const attempt = (claimed: Claimed) => {
+    const attempt = (claimed: LeasedDelivery) => {
       let isAnswered = false
       const onAnswer = () => {
         isAnswered = true
@@ -170,14 +170,14 @@ export const layer = Layer.effect(
       forgetEmpty(domainId, line)
     }
 
-    const hold = (claimed: ReadonlyArray<Claimed>) => {
+    const hold = (claimed: ReadonlyArray<LeasedDelivery>) => {
       taken += claimed.length
       for (const delivery of claimed) lineOf(delivery.domainId).held.push(delivery)
       for (const domainId of new Set(claimed.map(({ domainId }) => domainId))) beginHeld(domainId, lineOf(domainId))
     }
 
     /** Returns whether there may be more. Not to be interrupted between claiming and beginning. */
-    const claimAndHold = (claim: (most: number) => Effect.Effect<ReadonlyArray<Claimed>, SqlError>) =>
+    const claimAndHold = (claim: (most: number) => Effect.Effect<ReadonlyArray<LeasedDelivery>, SqlError>) =>
       Effect.gen(function* () {
         if (isStopping) return false
         const most = Math.min(mostPerClaim, mostInAll - taken)
@@ -239,7 +239,7 @@ export const layer = Layer.effect(
       forgetEmpty(domainId, line)
     }
 
-    const begin = (leased: ReadonlyArray<Claims.Row>) =>
+    const begin = (leased: ReadonlyArray<SealedDelivery>) =>
       Effect.flatMap(queue.requestable(leased), (claimed) => {
         if (isStopping) return queue.giveBack(claimed)
         hold(claimed)

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import type { DomainId } from "../model/Domain.ts"
-import type { Row } from "./Claims.ts"
+import type { SealedDelivery } from "./Lease.ts"
 
 /**
  * The short way from whoever writes deliveries to the worker of the same process:
@@ -15,7 +15,7 @@ export class Handover extends Context.Service<
      * Runs `write`, which makes up to `most` deliveries of a domain, of which it may
      * write `places` as leased. It returns those that it has.
      */
-    within<A extends { readonly leased: ReadonlyArray<Row> }, E, R>(
+    within<A extends { readonly leased: ReadonlyArray<SealedDelivery> }, E, R>(
       domainId: DomainId,
       most: number,
       write: (places: number) => Effect.Effect<A, E, R>

@@ -2,7 +2,7 @@ import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Batch from "../database/Batch.ts"
 import { isUnreachable } from "../database/Database.ts"
-import type { Lease } from "./DeliveryQueue.ts"
+import type { Lease } from "./Lease.ts"
 import * as Pausing from "./Pausing.ts"
 import type { Outcome } from "./WebhookSender.ts"
 

@@ -1,4 +1,4 @@
-import { Cause, Clock, Effect, Exit, Layer, Metric } from "effect"
+import { Cause, Clock, Effect, Exit, Metric } from "effect"
 import * as ByteSize from "effect/ByteSize"
 import { SecureRandom } from "effect/crypto"
 import { HttpIncomingMessage, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"

@@ -5,7 +5,8 @@ import { isUnreachable } from "../database/Database.ts"
 import * as Patience from "../database/Patience.ts"
 import type { DomainId, DomainName } from "../model/Domain.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
-import { inTime, notKept } from "./NotKept.ts"
+import { inTime } from "./Deadline.ts"
+import { notStored } from "./NotStored.ts"
 
 /** A domain that takes mail, and how much it has had. */
 export interface Admission {
@@ -81,7 +82,7 @@ export const make = Effect.gen(function* () {
             if (asked !== undefined && asked.asks >= asksBefore) asked.admission = admission
           })
         ),
-        Effect.catchTag("SqlError", notKept),
+        Effect.catchTag("SqlError", notStored),
         inTime
       )
     })

@@ -7,7 +7,7 @@ import { EventFeed } from "../delivery/EventFeed.ts"
 import { Handover } from "../delivery/Handover.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId } from "../model/InboundEmail.ts"
-import * as EventRows from "../reading/EventRows.ts"
+import * as EventWriter from "../reading/EventWriter.ts"
 
 /** A stored message for one recipient. */
 export interface Accepted {
@@ -22,7 +22,7 @@ export interface Accepted {
   /** Whether this process reads it, and so leases it until it has. */
   readonly isOurs: boolean
   /** What has been read of it already: its events are written with it. */
-  readonly read: EventRows.Read | undefined
+  readonly read: EventWriter.ReadMessage | undefined
 }
 
 /** `kept`, `seen` before, the domain is `gone`, or it takes a transaction of its own to tell: `apart`. */
@@ -38,7 +38,7 @@ interface Item extends Accepted {
   readonly places: number
 }
 
-interface Row extends EventRows.Written {
+interface Row extends EventWriter.WrittenEvent {
   readonly ordinal: bigint
   readonly state: Acceptance
 }
@@ -52,7 +52,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
   const sql = yield* SqlClient.SqlClient
   const feed = yield* EventFeed
   const handover = yield* Handover
-  const eventsOf = yield* EventRows.statement
+  const eventsOf = yield* EventWriter.statement
   const { emailsPerDay } = options
   const today = sql.literal("(now() AT TIME ZONE 'UTC')::date")
 
@@ -148,7 +148,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
     const { row } = yield* handover.within(accepted.domainId, events.length, (places) =>
       Effect.map(write({ ...accepted, places }), (row) => ({
         row,
-        leased: row === undefined || row.state !== "kept" ? [] : EventRows.leased([row], events)
+        leased: row === undefined || row.state !== "kept" ? [] : EventWriter.leased([row], events)
       }))
     )
     if (row?.state === "kept" && events.length > 0) {

@@ -10,16 +10,17 @@ import { RawStore } from "../providers/storage/RawStore.ts"
 import { Reader, type Unread } from "../reading/Reader.ts"
 import * as Settings from "../Settings.ts"
 import * as Admissions from "./Admissions.ts"
+import { inTime } from "./Deadline.ts"
 import * as InboundEmails from "./InboundEmails.ts"
 import * as InboundTransaction from "./InboundTransaction.ts"
-import { inTime, type NotKept, notKept } from "./NotKept.ts"
+import { type NotStored, notStored } from "./NotStored.ts"
 import { DemoFull, QuotaReached, type Recipient, type SenderQuotaReached, UnknownDomain } from "./Recipient.ts"
 import * as TraceFields from "./TraceFields.ts"
 
 /** The message has been through so many servers that it must be going round. */
 export class MailLoop extends Schema.TaggedError<MailLoop>()("MailLoop", {}) {}
 
-export type IntakeError = UnknownDomain | QuotaReached | SenderQuotaReached | DemoFull | MailLoop | NotKept
+export type IntakeError = UnknownDomain | QuotaReached | SenderQuotaReached | DemoFull | MailLoop | NotStored
 
 /** The message as it is kept for one domain. */
 interface Stored extends InboundTransaction.Copy {
@@ -43,7 +44,7 @@ export class Intake extends Context.Service<
   Intake,
   {
     /** Whose mail this is. The address is whatever the client typed. */
-    admit(address: string): Effect.Effect<Recipient, UnknownDomain | QuotaReached | DemoFull | NotKept>
+    admit(address: string): Effect.Effect<Recipient, UnknownDomain | QuotaReached | DemoFull | NotStored>
     /** Keeps the message for every recipient or for none. Once it succeeds, the events follow whatever happens. */
     receive(options: {
       readonly envelope: Envelope
@@ -180,7 +181,7 @@ export class Intake extends Context.Service<
             ),
             // The others' mail must not bounce because one domain has just left: the retry is without it.
             Effect.mapError((error) =>
-              error._tag === "UnknownDomain" && copies.length > 1 ? notKept("a recipient's domain has left") : error
+              error._tag === "UnknownDomain" && copies.length > 1 ? notStored("a recipient's domain has left") : error
             )
           )
           yield* discard(copies.filter(({ id }) => !kept.some(({ copy }) => copy.id === id)))
@@ -190,7 +191,7 @@ export class Intake extends Context.Service<
             yield* reader.handOver(early ?? (yield* reader.begin({ ...copy.unread, recipients: addresses })))
           }
         },
-        Effect.catchTag(["SqlError", "RawStoreError"], notKept),
+        Effect.catchTag(["SqlError", "RawStoreError"], notStored),
         inTime
       )
 

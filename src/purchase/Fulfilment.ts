@@ -1,30 +1,25 @@
-import { Context, Effect, Layer } from "effect"
-import { SecureRandom } from "effect/crypto"
+import { Context, Duration, Effect, Layer, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import { txtName } from "../domains/DnsRecords.ts"
-import { DomainId } from "../model/Domain.ts"
-import type { OrderStatus } from "../model/Order.ts"
-import { Billing, type BillingError } from "../providers/billing/Billing.ts"
-import { NoAnswer, type Registrar, RegistrarError } from "../providers/registrar/Registrar.ts"
-import { Registrars, type Vendor } from "../providers/registrar/Registrars.ts"
-import * as Settings from "../Settings.ts"
+import type { BillingError } from "../providers/billing/Billing.ts"
+import type { RegistrarError } from "../providers/registrar/Registrar.ts"
+import * as RetryDelay from "../RetryDelay.ts"
+import * as OrderSteps from "./OrderSteps.ts"
 import { type OrderRow, Orders } from "./Orders.ts"
 
-/** Waits before a step is tried again; the last one repeats. Each step looks first, so each may be repeated. */
-const waits = [15, 30, 60, 120, 300, 600, 1_800, 3_600]
-
-/** After so many registrations that never happened, the vendor is not going to. */
-const mostRegistrations = 5
-
-/** Why an order fails whose name somebody else got between the quote and the registration. */
-export const nameTaken = "The name was taken meanwhile"
+/** The wait before a step is taken when nothing of it was tried, or its process stopped in the middle of it. */
+const soon = Duration.seconds(5)
 
 /**
- * Moves a paid order on: registers, publishes the records, or gives the money
- * back. Each step is written before the next begins, and a worker that finds
- * an order in the middle of one looks what has happened before it does anything.
+ * The waits between the tries of a step; the last one repeats. Safe to repeat: each
+ * step looks first what has happened, and a registration is counted before it is asked for.
  */
+const retries = [15, 30, 60, 120, 300, 600, 1_800]
+  .map((seconds): Schedule.Schedule<unknown> => Schedule.duration(Duration.seconds(seconds)))
+  .reduce((earlier, later) => Schedule.concat(earlier, later))
+  .pipe(Schedule.concat(Schedule.spaced("1 hour")))
+
+/** Moves a paid order on, step by step, as far as the registrar and the payment provider do their parts. */
 export class Fulfilment extends Context.Service<
   Fulfilment,
   {
@@ -36,152 +31,17 @@ export class Fulfilment extends Context.Service<
     Fulfilment,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const random = yield* SecureRandom.SecureRandom
       const orders = yield* Orders
-      const billing = yield* Billing
-      const registrars = yield* Registrars
-      const { mxHost } = yield* Settings.platform
-
-      const write = (order: OrderRow, status: OrderStatus) =>
-        sql`UPDATE orders SET status = ${status} WHERE id = ${order.id} AND status = ${order.status}`
-
-      /** Whether an order before this one got the name; what our account holds is then not this one's. */
-      const soldToAnother = (order: OrderRow) =>
-        Effect.map(
-          sql`
-            SELECT 1 FROM orders
-            WHERE name = ${order.name} AND registrar = ${order.registrar} AND status = 'completed'
-              AND id <> ${order.id} AND created_at + make_interval(years => years) > now()
-          `,
-          (rows) => rows.length > 0
-        )
-
-      /** paid → registering. The unique index lets one order at a time through for a name. */
-      const begin = Effect.fnUntraced(function* (order: OrderRow) {
-        // Many may wait for one name; that it is sold can be told to all of them at once.
-        if (yield* soldToAnother(order)) return yield* fail(order, nameTaken)
-        yield* write(order, "registering").pipe(
-          Effect.asVoid,
-          // Another order registers this name now. Its end decides what becomes of this one.
-          Effect.catchReason("SqlError", "UniqueViolation", () => Effect.void)
-        )
-      })
-
-      /** registering → provisioning. While an order is here no other one can come here for its name. */
-      const register = Effect.fnUntraced(function* (order: OrderRow, registrar: Registrar["Service"]) {
-        if (yield* soldToAnother(order)) return yield* fail(order, nameTaken)
-        // Before the registrar is asked: whoever finds the order here knows that it may have been.
-        yield* sql`UPDATE orders SET tries = tries + 1 WHERE id = ${order.id}`
-        const ours = Effect.mapError(registrar.holds(order.name), uncertain)
-        if (!(yield* ours)) {
-          if (order.tries >= mostRegistrations) return yield* fail(order, "The registrar did not register the name")
-          yield* registrar.register({ name: order.name, years: order.years, orderId: order.id }).pipe(
-            // A second try may be refused because the first one, whose answer was lost, went through or still is.
-            Effect.catchTag("RegistrarError", (error) =>
-              order.tries === 0 || error.reason._tag === "NoAnswer"
-                ? Effect.fail(error)
-                : Effect.flatMap(ours, (yes) => (yes ? Effect.void : Effect.fail(uncertain(error))))
-            )
-          )
-        }
-        yield* attach(order)
-      })
-
-      /** The domain and the order's step are one statement. */
-      const attach = Effect.fnUntraced(function* (order: OrderRow) {
-        const id = DomainId.make(yield* random.uuidV7())
-        const token = Buffer.from(yield* random.randomBytes(16)).toString("hex")
-        // The workspace may have registered the name as its own before it bought it.
-        yield* sql`
-          WITH attached AS (
-            INSERT INTO domains (
-              id, workspace_id, name, origin, status, txt_value, registrar, term_ends_at, verify_at
-            )
-            VALUES (
-              ${id}, ${order.workspaceId}, ${order.name}, 'purchased', 'pending_verification',
-              ${`service_verify_${token}`}, ${order.registrar},
-              now() + make_interval(years => ${order.years}), now()
-            )
-            ON CONFLICT (workspace_id, name) DO UPDATE SET
-              origin = 'purchased', registrar = excluded.registrar, term_ends_at = excluded.term_ends_at,
-              verify_at = excluded.verify_at
-            RETURNING id
-          )
-          UPDATE orders SET status = 'provisioning', domain_id = attached.id, tries = 0, failure = NULL
-          FROM attached WHERE orders.id = ${order.id} AND orders.status = 'registering'
-        `
-      })
-
-      /** provisioning → completed. */
-      const publish = Effect.fnUntraced(function* (order: OrderRow, { dnsHost }: Vendor) {
-        const [domain] = yield* sql<{ readonly txtValue: string }>`
-          SELECT txt_value FROM domains WHERE id = ${order.domainId}
-        `
-        // Detached meanwhile: the name is theirs, and there is nothing to publish for.
-        if (domain !== undefined) {
-          yield* dnsHost.publish(order.name, [
-            { type: "MX", name: "@", priority: 10, value: mxHost },
-            { type: "TXT", name: txtName(order.name).slice(0, -order.name.length - 1), value: domain.txtValue },
-            { type: "TXT", name: "@", value: "v=spf1 -all" }
-          ])
-        }
-        yield* write(order, "completed")
-      })
-
-      /** For certain nothing was registered: the money goes back. */
-      const fail = Effect.fnUntraced(function* (order: OrderRow, failure: string) {
-        yield* sql`
-          UPDATE orders SET status = 'failed', failure = ${failure}, refund_due = true, tries = 0
-          WHERE id = ${order.id} AND status = ${order.status}
-        `
-        yield* Effect.logWarning("An order failed; its price is given back", failure)
-      })
-
-      const giveBack = Effect.fnUntraced(function* (order: OrderRow) {
-        yield* billing.refund({
-          orderId: order.id,
-          workspaceId: order.workspaceId,
-          domain: order.name,
-          years: order.years,
-          priceCents: order.priceCents,
-          paymentId: order.paymentId
-        })
-        yield* sql`
-          UPDATE orders SET refund_due = false, status = ${order.billing === "mock" ? "failed" : "refunded"}
-          WHERE id = ${order.id}
-        `
-      })
-
-      /** The vendor of an order, who may have been taken out of the settings since. */
-      const vendorOf = ({ registrar }: OrderRow) => {
-        const vendor = registrars.get(registrar)
-        return vendor === undefined
-          ? Effect.fail(
-              new RegistrarError({ registrar, reason: new NoAnswer({ message: "it is not configured any more" }) })
-            )
-          : Effect.succeed(vendor)
-      }
-
-      /** One step; nothing where there is none to take. */
-      const step = (order: OrderRow): Effect.Effect<void, RegistrarError | BillingError | SqlError> => {
-        if (order.refundDue) return giveBack(order)
-        switch (order.status) {
-          case "paid":
-            return begin(order)
-          case "registering":
-            return Effect.flatMap(vendorOf(order), ({ registrar }) => register(order, registrar))
-          case "provisioning":
-            return Effect.flatMap(vendorOf(order), (vendor) => publish(order, vendor))
-          default:
-            return Effect.void
-        }
-      }
+      const { fail, step } = yield* OrderSteps.make
 
       /** What a vendor's failure means: an end where nothing happened for certain, else another try later. */
       const onVendorError = Effect.fnUntraced(function* (order: OrderRow, error: RegistrarError) {
         const { reason } = error
-        if (order.status === "registering" && reason._tag !== "NoAnswer") {
-          yield* fail(order, reason._tag === "NameTaken" ? nameTaken : `The registrar refused: ${reason.message}`)
+        if (order.status === "registering" && reason._tag !== "Uncertain") {
+          yield* fail(
+            order,
+            reason._tag === "NameTaken" ? OrderSteps.nameTaken : `The registrar refused: ${reason.message}`
+          )
           return true
         }
         yield* Effect.logWarning(`${error.registrar} did not do its part; it is asked again`, reason)
@@ -212,13 +72,17 @@ export class Fulfilment extends Context.Service<
             const stuck = present.status === before.status && present.refundDue === before.refundDue
             if (!goesOn || stuck) break
           }
-          yield* orders.release(present.id, waits[Math.min(present.tries, waits.length) - 1] ?? 5)
+          const wait = yield* RetryDelay.after(retries, present.tries)
+          yield* orders.release(
+            present.id,
+            Option.getOrElse(wait, () => soon)
+          )
           return present
         },
         (effect, order) =>
           effect.pipe(
             // A client that went away, or a stop: the next step is the worker's.
-            Effect.onInterrupt(() => Effect.ignore(orders.release(order.id, 5))),
+            Effect.onInterrupt(() => Effect.ignore(orders.release(order.id, soon))),
             Effect.annotateLogs({ order_id: order.id })
           )
       )
@@ -227,13 +91,6 @@ export class Fulfilment extends Context.Service<
     })
   )
 }
-
-/** What was asked just now was not done; what was asked earlier may have been. */
-const uncertain = ({ reason, registrar }: RegistrarError) =>
-  new RegistrarError({
-    registrar,
-    reason: new NoAnswer({ message: reason._tag === "NameTaken" ? "the name is taken, maybe by us" : reason.message })
-  })
 
 const isOpen = ({ refundDue, status }: OrderRow) =>
   refundDue || status === "paid" || status === "registering" || status === "provisioning"

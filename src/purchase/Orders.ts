@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Duration, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
@@ -51,8 +51,8 @@ export class Orders extends Context.Service<
     read(id: OrderId): Effect.Effect<OrderRow, SqlError>
     /** Orders whose next step is due, leased to the caller. */
     claimDue(most: number): Effect.Effect<ReadonlyArray<OrderRow>, SqlError>
-    /** Ends the lease; the next step is due after `seconds`. */
-    release(id: OrderId, seconds: number): Effect.Effect<void, SqlError>
+    /** Ends the lease; the next step is due after `wait`. */
+    release(id: OrderId, wait: Duration.Duration): Effect.Effect<void, SqlError>
   }
 >()("inlet/purchase/Orders") {
   static readonly layer = Layer.effect(
@@ -148,8 +148,9 @@ export class Orders extends Context.Service<
         read,
         claimDue: Effect.fn("Orders.claimDue")(claimRows, Effect.catchTag("SchemaError", Effect.die)),
         release: Effect.fn("Orders.release")(
-          (id, seconds) => sql`
-            UPDATE orders SET leased_until = NULL, due_at = now() + make_interval(secs => ${seconds}) WHERE id = ${id}
+          (id, wait) => sql`
+            UPDATE orders SET leased_until = NULL, due_at = now() + make_interval(secs => ${Duration.toSeconds(wait)})
+            WHERE id = ${id}
           `,
           Effect.asVoid
         )

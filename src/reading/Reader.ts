@@ -6,7 +6,7 @@ import { DomainId, DomainName } from "../model/Domain.ts"
 import { type Envelope, InboundEmailId, rawRef } from "../model/InboundEmail.ts"
 import { EventId } from "../model/InboundEvent.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
-import * as EventRows from "./EventRows.ts"
+import * as EventWriter from "./EventWriter.ts"
 import { ParserThreads } from "./ParserThreads.ts"
 
 /** A stored message that has no events yet. */
@@ -47,7 +47,7 @@ const Claimed = Schema.Struct({
 /** A message that is being read in this process. */
 export interface Reading {
   readonly unread: Unread
-  readonly fiber: Fiber.Fiber<EventRows.Read>
+  readonly fiber: Fiber.Fiber<EventWriter.ReadMessage>
 }
 
 /** Turns stored messages into events: one for every recipient, in one transaction with their deliveries. */
@@ -59,7 +59,7 @@ export class Reader extends Context.Service<
     /** Begins to read a message, in this process. */
     begin(unread: Unread): Effect.Effect<Reading>
     /** What has been read, where that is known within this time. */
-    finished(reading: Reading, time: Duration.Input): Effect.Effect<EventRows.Read | undefined>
+    finished(reading: Reading, time: Duration.Input): Effect.Effect<EventWriter.ReadMessage | undefined>
     /** Writes the events once it is read. The row of the message is leased to us. */
     handOver(reading: Reading): Effect.Effect<void>
     /** Reads what is left over in the table: after a crash, a failure, or a full hand. Returns how many. */
@@ -74,7 +74,7 @@ export class Reader extends Context.Service<
       const raw = yield* RawStore
       const threads = yield* ParserThreads
       yield* threads.warmUp
-      const write = yield* EventRows.make
+      const write = yield* EventWriter.make
       const inHand = new Set<InboundEmailId>()
       let bytesInHand = 0
 
@@ -108,7 +108,7 @@ export class Reader extends Context.Service<
           },
           unread.attempt > mostLooks ? "nothing" : unread.attempt > mostParses ? "headers" : "full"
         )
-        const done: EventRows.Read = {
+        const done: EventWriter.ReadMessage = {
           id: unread.id,
           domainId: unread.domainId,
           authenticationResults,

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net"
-import { Cause, Duration, Effect, Exit, FiberSet, Layer, Metric, Option } from "effect"
+import { Cause, Duration, Effect, Exit, FiberSet, Layer, Metric, Option, Schema } from "effect"
 import {
   SMTPServer,
   type SMTPServerAddress,
@@ -18,6 +18,11 @@ import * as Reply from "./Reply.ts"
 import * as SessionGuard from "./SessionGuard.ts"
 import * as Tls from "./Tls.ts"
 import * as TypedRecipients from "./TypedRecipients.ts"
+
+/** The port of the mail server can't be listened on. */
+export class SmtpListenError extends Schema.TaggedError<SmtpListenError>()("SmtpListenError", {
+  cause: Schema.Defect()
+}) {}
 
 /** What a message may exceed its limit by before the connection is cut. */
 const toleratedExcess = 2 * 1024 * 1024
@@ -199,9 +204,8 @@ export const layer = Layer.effectDiscard(
     server.on("error", (error) => run(Effect.logDebug("An SMTP session broke off", error.message)))
 
     yield* Effect.acquireRelease(
-      Effect.callback<void, Cause.UnknownError>((resume) => {
-        const failed = (error: Error) =>
-          resume(Effect.fail(new Cause.UnknownError(error, `SMTP_HOST ${host}, SMTP_PORT ${port}: ${error.message}`)))
+      Effect.callback<void, SmtpListenError>((resume) => {
+        const failed = (cause: Error) => resume(Effect.fail(new SmtpListenError({ cause })))
         server.once("error", failed)
         server.listen({ port, host, reusePort }, () => {
           server.off("error", failed)

@@ -3,11 +3,11 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, Context, Effect, FileSystem, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type * as Claims from "../../src/delivery/Claims.ts"
 import { DeliveryQueue } from "../../src/delivery/DeliveryQueue.ts"
 import * as DeliveryWorker from "../../src/delivery/DeliveryWorker.ts"
 import { EventFeed } from "../../src/delivery/EventFeed.ts"
 import { Handover } from "../../src/delivery/Handover.ts"
+import type { SealedDelivery } from "../../src/delivery/Lease.ts"
 import { WebhookSender } from "../../src/delivery/WebhookSender.ts"
 import type { DomainId } from "../../src/model/Domain.ts"
 import * as Resolver from "../../src/providers/dns/Resolver.ts"
@@ -49,7 +49,7 @@ const write = (domainId: DomainId, count: number) => (places: number) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const ids = yield* Deliveries.pending(domainId, count)
-    const leased = yield* sql<Claims.Row>`
+    const leased = yield* sql<SealedDelivery>`
       UPDATE deliveries SET attempts = 1, leased_until = now() + interval '60 seconds', claimed_at = now()
       FROM events
       JOIN domains ON domains.id = events.domain_id

@@ -1,6 +1,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { ConfigProvider, DateTime, Effect, FileSystem, Layer } from "effect"
-import { DeliveryQueue, type Lease } from "../../src/delivery/DeliveryQueue.ts"
+import { DeliveryQueue } from "../../src/delivery/DeliveryQueue.ts"
+import type { Lease } from "../../src/delivery/Lease.ts"
 import type { Outcome } from "../../src/delivery/WebhookSender.ts"
 import type { DomainId } from "../../src/model/Domain.ts"
 import { Workspaces } from "../../src/workspaces/Workspaces.ts"

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Array, ConfigProvider, Duration, Effect, Option, Random } from "effect"
 import * as Retries from "../../src/delivery/Retries.ts"
+import * as RetryDelay from "../../src/RetryDelay.ts"
 import * as Settings from "../../src/Settings.ts"
 
 const webhooks = (env: Record<string, string>) =>
@@ -10,7 +11,7 @@ const standard = Effect.map(webhooks({}), ({ retryDelays }) => Retries.schedule(
 
 /** The waits, in seconds, after the first, the second, … failure of a budget. */
 const waits = Effect.fnUntraced(function* (schedule: ReturnType<typeof Retries.schedule>, failures: number) {
-  const found = yield* Effect.forEach(Array.range(1, failures), (failure) => Retries.delayAfter(schedule, failure))
+  const found = yield* Effect.forEach(Array.range(1, failures), (failure) => RetryDelay.after(schedule, failure))
   return found.map((wait) => (Option.isNone(wait) ? null : Duration.toSeconds(wait.value)))
 })
 
@@ -55,7 +56,7 @@ describe("Retries", () => {
   it.effect("waits as long after a failure that another process has made before", () =>
     Effect.gen(function* () {
       const schedule = yield* standard
-      const third = yield* Retries.delayAfter(schedule, 3)
+      const third = yield* RetryDelay.after(schedule, 3)
       assert.closeTo(Duration.toSeconds(Option.getOrThrow(third)), 300, 60)
     }).pipe(Random.withSeed("third"))
   )

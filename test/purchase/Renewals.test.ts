@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { DnsHost } from "../../src/providers/registrar/DnsHost.ts"
-import { NoAnswer, Refused, Registrar, RegistrarError } from "../../src/providers/registrar/Registrar.ts"
+import { Refused, Registrar, RegistrarError, Uncertain } from "../../src/providers/registrar/Registrar.ts"
 import { Registrars } from "../../src/providers/registrar/Registrars.ts"
 import { Renewals } from "../../src/purchase/Renewals.ts"
 import { eventually } from "../Eventually.ts"
@@ -44,7 +44,7 @@ const bought = Effect.fnUntraced(function* (name: string) {
   return { ...someone, domain, id: json.domain_id as string }
 })
 
-const failure = (reason: NoAnswer | Refused) => Effect.fail(new RegistrarError({ registrar: "mock", reason }))
+const failure = (reason: Uncertain | Refused) => Effect.fail(new RegistrarError({ registrar: "mock", reason }))
 
 layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
   "A bought domain past its term",
@@ -99,7 +99,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
 
     for (const [what, says] of [
       ["the registrar still holds it", Effect.succeed(true)],
-      ["the registrar does not answer", failure(new NoAnswer({ message: "no answer" }))],
+      ["the registrar does not answer", failure(new Uncertain({ message: "no answer" }))],
       ["the registrar does not want to tell", failure(new Refused({ message: "not now" }))]
     ] as const) {
       it.effect(`stays as it is while ${what}`, () =>

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { DomainName } from "../../src/model/Domain.ts"
 import type { RegistrarName } from "../../src/model/Order.ts"
 import { DnsHost } from "../../src/providers/registrar/DnsHost.ts"
-import { NoAnswer, Registrar, RegistrarError } from "../../src/providers/registrar/Registrar.ts"
+import { Registrar, RegistrarError, Uncertain } from "../../src/providers/registrar/Registrar.ts"
 import { Registrars, type Vendor } from "../../src/providers/registrar/Registrars.ts"
 import { Search } from "../../src/purchase/Search.ts"
 import { DnsServer } from "../DnsServer.ts"
@@ -39,7 +39,7 @@ const selling = (name: RegistrarName, prices: Readonly<Record<string, number>>) 
 
 const down = (name: RegistrarName) =>
   vendor(name, () =>
-    Effect.fail(new RegistrarError({ registrar: name, reason: new NoAnswer({ message: "no answer" }) }))
+    Effect.fail(new RegistrarError({ registrar: name, reason: new Uncertain({ message: "no answer" }) }))
   )
 
 const late = (name: RegistrarName, prices: Readonly<Record<string, number>>, after: Duration.Input) =>

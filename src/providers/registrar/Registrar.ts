@@ -9,11 +9,11 @@ export class NameTaken extends Schema.TaggedError<NameTaken>()("NameTaken", {}) 
 export class Refused extends Schema.TaggedError<Refused>()("Refused", { message: Schema.String }) {}
 
 /** No answer, or none that can be understood: what was asked may have happened all the same. */
-export class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", { message: Schema.String }) {}
+export class Uncertain extends Schema.TaggedError<Uncertain>()("Uncertain", { message: Schema.String }) {}
 
 export class RegistrarError extends Schema.TaggedError<RegistrarError>()("RegistrarError", {
   registrar: RegistrarName,
-  reason: Schema.Union([NameTaken, Refused, NoAnswer])
+  reason: Schema.Union([NameTaken, Refused, Uncertain])
 }) {}
 
 /** Where domain names are bought. Names are registrable names, without a subdomain. */

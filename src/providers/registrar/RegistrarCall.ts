@@ -4,7 +4,7 @@ import { parse as parseSuffix } from "tldts"
 import type { DomainName } from "../../model/Domain.ts"
 import type { RegistrarName } from "../../model/Order.ts"
 import { reasonOf } from "../vendor/VendorAnswer.ts"
-import { NameTaken, NoAnswer, Refused, RegistrarError } from "./Registrar.ts"
+import { NameTaken, Refused, RegistrarError, Uncertain } from "./Registrar.ts"
 
 /**
  * Why a vendor's API did not do what it was asked. `refused`: it said no, and did
@@ -51,7 +51,7 @@ export const asRegistrar =
         const { kind, message } = error
         return new RegistrarError({
           registrar,
-          reason: kind === "refused" ? new Refused({ message }) : new NoAnswer({ message })
+          reason: kind === "refused" ? new Refused({ message }) : new Uncertain({ message })
         })
       })
     )

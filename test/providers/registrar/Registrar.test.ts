@@ -233,7 +233,7 @@ for (const vendor of [namecheap, openprovider]) {
       Effect.gen(function* () {
         const { asked } = yield* goesWrong("check", "rubbish")
         const { reason } = yield* Effect.flip(quote("rubbish.com"))
-        assert.strictEqual(reason._tag, "NoAnswer")
+        assert.strictEqual(reason._tag, "Uncertain")
         assert.strictEqual(yield* asked, 1)
       })
     )
@@ -242,7 +242,7 @@ for (const vendor of [namecheap, openprovider]) {
       Effect.gen(function* () {
         const { asked } = yield* goesWrong("check", "busy", "busy", "busy", "busy")
         const { reason } = yield* Effect.flip(quote("stays-busy.com"))
-        assert.strictEqual(reason._tag, "NoAnswer")
+        assert.strictEqual(reason._tag, "Uncertain")
         assert.strictEqual(yield* asked, 4)
       })
     )
@@ -277,7 +277,7 @@ for (const vendor of [namecheap, openprovider]) {
         const { reason } = yield* Effect.flip(
           register(domain).pipe(Effect.provide(vendor.adapter({ time: "300 millis" })))
         )
-        assert.strictEqual(reason._tag, "NoAnswer")
+        assert.strictEqual(reason._tag, "Uncertain")
         assert.isTrue(yield* holds(domain))
         assert.strictEqual(yield* asked, 1)
       })
@@ -288,7 +288,7 @@ for (const vendor of [namecheap, openprovider]) {
         const domain = name("hang-up.com")
         const { asked } = yield* goesWrong("register", "hang-up")
         const { reason } = yield* Effect.flip(register(domain))
-        assert.strictEqual(reason._tag, "NoAnswer")
+        assert.strictEqual(reason._tag, "Uncertain")
         assert.isTrue(yield* holds(domain))
         assert.strictEqual(yield* asked, 1)
       })
@@ -299,7 +299,7 @@ for (const vendor of [namecheap, openprovider]) {
         for (const mishap of ["busy", "too many requests", "rubbish"] as const) {
           const { asked } = yield* goesWrong("register", mishap)
           const { reason } = yield* Effect.flip(register(name("in-trouble.com")))
-          assert.strictEqual(reason._tag, "NoAnswer", mishap)
+          assert.strictEqual(reason._tag, "Uncertain", mishap)
           assert.strictEqual(yield* asked, 1, mishap)
         }
         assert.isFalse(yield* holds(name("in-trouble.com")))
@@ -311,7 +311,7 @@ for (const vendor of [namecheap, openprovider]) {
         const domain = name("our-own.com")
         yield* register(domain)
         const { reason } = yield* Effect.flip(register(domain))
-        assert.strictEqual(reason._tag, "NoAnswer")
+        assert.strictEqual(reason._tag, "Uncertain")
       })
     )
 
@@ -319,7 +319,7 @@ for (const vendor of [namecheap, openprovider]) {
       Effect.gen(function* () {
         yield* goesWrong("holds", "rubbish")
         const { reason } = yield* Effect.flip(register(name("taken-unseen.com")))
-        assert.strictEqual(reason._tag, "NoAnswer")
+        assert.strictEqual(reason._tag, "Uncertain")
       })
     )
 
@@ -432,7 +432,7 @@ for (const vendor of [namecheap, openprovider]) {
             Effect.provideService(Vendor, { ...(yield* Vendor.pipe(Effect.provide(vendor.simulator))), url })
           )
         )
-        assert.strictEqual(reason._tag, "NoAnswer")
+        assert.strictEqual(reason._tag, "Uncertain")
       })
     )
   })
@@ -499,7 +499,7 @@ layer(whole(namecheap), options)("Namecheap", (it) => {
         text: "Unknown error while adding domain to your account"
       })
       const { reason } = yield* Effect.flip(register(name("unknown-error.com")))
-      assert.strictEqual(reason._tag, "NoAnswer")
+      assert.strictEqual(reason._tag, "Uncertain")
     })
   )
 })
@@ -550,7 +550,7 @@ layer(whole(openprovider), options)("Openprovider", (it) => {
       const simulator = yield* Vendor
       yield* simulator.mishaps("register", { error: 399, text: "An unknown domain error has occurred!" })
       const { reason } = yield* Effect.flip(register(name("unknown-error.com")))
-      assert.strictEqual(reason._tag, "NoAnswer")
+      assert.strictEqual(reason._tag, "Uncertain")
     })
   )
 })

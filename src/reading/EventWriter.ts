@@ -2,9 +2,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Batch from "../database/Batch.ts"
 import { isUnreachable } from "../database/Database.ts"
-import * as Claims from "../delivery/Claims.ts"
 import { EventFeed } from "../delivery/EventFeed.ts"
 import { Handover } from "../delivery/Handover.ts"
+import * as Lease from "../delivery/Lease.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { InboundEmailId } from "../model/InboundEmail.ts"
 import type { EventId } from "../model/InboundEvent.ts"
@@ -20,7 +20,7 @@ export interface NewEvent {
 }
 
 /** A message that has been read. */
-export interface Read {
+export interface ReadMessage {
   readonly id: InboundEmailId
   readonly domainId: DomainId
   readonly authenticationResults: string | null
@@ -28,7 +28,7 @@ export interface Read {
 }
 
 /** What the database says of an event that it has written. */
-export interface Written {
+export interface WrittenEvent {
   readonly eventId: EventId
   readonly domainId: DomainId
   /** The delivery is leased to this process. */
@@ -58,7 +58,7 @@ interface Placed {
 export const statement = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { timeout } = yield* Settings.webhooks
-  const leaseSeconds = Claims.leaseSeconds(timeout)
+  const leaseSeconds = Lease.seconds(timeout)
 
   return (events: ReadonlyArray<Placed>) => {
     const column = Batch.columnsOf(events)
@@ -115,7 +115,10 @@ export const statement = Effect.gen(function* () {
 })
 
 /** The deliveries that the database has leased to this process, with what their requests need. */
-export const leased = (written: ReadonlyArray<Written>, events: ReadonlyArray<NewEvent>): ReadonlyArray<Claims.Row> =>
+export const leased = (
+  written: ReadonlyArray<WrittenEvent>,
+  events: ReadonlyArray<NewEvent>
+): ReadonlyArray<Lease.SealedDelivery> =>
   written.flatMap(({ isDue: _, isLeased, ...row }) => {
     const event = isLeased ? events.find(({ id }) => id === row.eventId) : undefined
     return event === undefined ? [] : [{ ...row, payload: event.payload, attempts: 1, spent: 0, takenOver: false }]
@@ -132,7 +135,7 @@ export const make = Effect.gen(function* () {
   const handover = yield* Handover
   const eventsOf = yield* statement
 
-  interface Item extends Read {
+  interface Item extends ReadMessage {
     readonly places: number
   }
 
@@ -143,7 +146,7 @@ export const make = Effect.gen(function* () {
     const events = messages.flatMap(({ events, id, places }) =>
       events.map((event, index): Placed => ({ emailId: id, event, hasPlace: index < places }))
     )
-    return sql<Written>`
+    return sql<WrittenEvent>`
       WITH read AS (
         UPDATE inbound_emails
         SET state = 'read', leased_until = NULL, authentication_results = input.authentication_results
@@ -173,7 +176,7 @@ export const make = Effect.gen(function* () {
     }
   )
 
-  return Effect.fnUntraced(function* (read: Read) {
+  return Effect.fnUntraced(function* (read: ReadMessage) {
     const { written } = yield* handover.within(read.domainId, read.events.length, (places) =>
       Effect.map(write({ ...read, places }), (written) => ({ written, leased: leased(written, read.events) }))
     )

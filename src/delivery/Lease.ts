@@ -1,0 +1,41 @@
+import { Duration, Schema } from "effect"
+import { DomainId } from "../model/Domain.ts"
+import { EventId } from "../model/InboundEvent.ts"
+import { WorkspaceId } from "../model/Workspace.ts"
+import type { SigningSecrets } from "./WebhookSigner.ts"
+
+/** The right of this process to one attempt of a delivery, until the lease ends. */
+export interface Lease {
+  readonly eventId: EventId
+  readonly domainId: DomainId
+  /** Numbered on over replays; fences off a worker that lost its lease. */
+  readonly attempt: number
+  /** Which attempt of the present budget this is. */
+  readonly attemptOfBudget: number
+  readonly url: string
+}
+
+/** A leased delivery as the database gives it, the secrets of its workspace sealed. */
+export const SealedDelivery = Schema.Struct({
+  eventId: EventId,
+  domainId: DomainId,
+  attempts: Schema.Int,
+  spent: Schema.Int,
+  /** Another worker held it before, whose lease ran out. */
+  takenOver: Schema.Boolean,
+  url: Schema.String,
+  payload: Schema.String,
+  workspaceId: WorkspaceId,
+  signingSecret: Schema.Uint8Array,
+  previousSigningSecret: Schema.NullOr(Schema.Uint8Array)
+})
+export type SealedDelivery = typeof SealedDelivery.Type
+
+/** A leased delivery with all that its request needs. */
+export interface LeasedDelivery extends Lease {
+  readonly payload: string
+  readonly secrets: SigningSecrets
+}
+
+/** How long an attempt is ours: as long as a request may take, and time for what comes before and after it. */
+export const seconds = (timeout: Duration.Duration) => Math.max(60, Duration.toSeconds(timeout) + 30)
