@@ -1,157 +1,29 @@
-import { isIP } from "node:net"
-import { Config, ConfigProvider, Duration, Redacted, Schema, SchemaTransformation } from "effect"
+// As long as the table of settings: each is declared here, once, with its default and its line of documentation.
+import { Config, ConfigProvider, Duration, Redacted, Schema } from "effect"
 import * as Issue from "effect/SchemaIssue"
-import ipaddr from "ipaddr.js"
 import { BillingProvider, RegistrarName } from "./model/Order.ts"
-
-/** One setting as the README and `.env.example` show it. */
-export interface Documented {
-  readonly name: string
-  readonly fallback: string
-  readonly meaning: string
-}
-
-const table: Array<Documented> = []
+import { type Documented, declared, setting } from "./settings/Setting.ts"
+import {
+  AddressRange,
+  beginningWith,
+  Count,
+  commaSeparated,
+  Flag,
+  HostName,
+  HttpUrl,
+  Key,
+  Limit,
+  NameServer,
+  Port,
+  PostgresUrl,
+  Secret,
+  Span,
+  TldRoute,
+  wholeNumber
+} from "./settings/SettingText.ts"
 
 /** Every setting of the service, in the order of the README. */
-export const documented: ReadonlyArray<Documented> = table
-
-/**
- * Declares a setting once: how its text is read, what it is when unset, and
- * what the README says of it. `shown` stands for a fallback that is computed.
- */
-const setting = <A, const B>(
-  name: string,
-  codec: Schema.ConstraintCodec<A, unknown>,
-  fallback: B | Config.Config<B>,
-  meaning: string,
-  shown?: string
-): Config.Config<A | B> => {
-  table.push({ name, fallback: shown ?? (fallback === undefined ? "none" : `\`${fallback}\``), meaning })
-  return Config.option(Config.schema(codec, name)).pipe(
-    Config.flatMap((value): Config.Config<A | B> => {
-      if (value._tag === "Some") return Config.succeed(value.value)
-      return Config.isConfig(fallback) ? fallback : Config.succeed(fallback)
-    })
-  )
-}
-
-const wholeNumber = (expected: string, pattern: RegExp, maximum = Number.MAX_SAFE_INTEGER) =>
-  Schema.String.check(
-    Schema.makeFilter((text) => (pattern.test(text) && Number(text) <= maximum ? undefined : expected))
-  ).pipe(Schema.decodeTo(Schema.Finite, SchemaTransformation.numberFromString))
-
-const Count = wholeNumber("Expected a whole number above 0", /^0*[1-9]\d*$/)
-/** Zero turns a limit off. */
-const Limit = wholeNumber("Expected a whole number, or 0 to turn the limit off", /^\d+$/)
-const Port = wholeNumber("Expected a port number from 0 to 65535", /^\d+$/, 65_535)
-const Secret = Schema.RedactedFromValue(Schema.NonEmptyString)
-const beginningWith = (start: RegExp, message: string) =>
-  Schema.RedactedFromValue(Schema.String.check(Schema.isPattern(start, { message })))
-
-const PostgresUrl = Schema.RedactedFromValue(
-  Schema.String.check(
-    Schema.makeFilter((text) =>
-      /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? "")
-        ? undefined
-        : "Expected a URL such as postgres://user:password@host:5432/database"
-    )
-  )
-)
-
-const HttpUrl = Schema.String.check(
-  Schema.makeFilter((text) => {
-    const url = URL.parse(text)
-    return url !== null && /^https?:$/.test(url.protocol)
-      ? undefined
-      : "Expected an http or https URL such as https://inlet.example.com"
-  })
-)
-
-const HostName = Schema.String.check(
-  Schema.isPattern(/^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/i, {
-    message: "Expected a name such as example.com, without a dot at its end and in its xn-- form"
-  })
-)
-
-const Key = Schema.RedactedFromValue(
-  Schema.String.check(
-    Schema.makeFilter((text) =>
-      Buffer.from(text, "base64").length === 32 ? undefined : "Expected 32 bytes in base64 (openssl rand -base64 32)"
-    )
-  )
-)
-
-const milliseconds: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-/** `500ms`, `15s`, `5m`, `2h`, `1d`. */
-export const Span = Schema.String.check(
-  Schema.isPattern(/^\d+(ms|s|m|h|d)$/, { message: "Expected a time such as 500ms, 15s, 5m, 2h or 1d" })
-).pipe(
-  Schema.decodeTo(
-    Schema.Duration,
-    SchemaTransformation.transform({
-      decode: (text) =>
-        Duration.millis(Number.parseInt(text, 10) * (milliseconds[text.replace(/^\d+/, "")] ?? Number.NaN)),
-      encode: (duration) => `${Duration.toMillis(duration)}ms`
-    })
-  )
-)
-
-const commaSeparated = <A>(item: Schema.ConstraintCodec<A, string>) =>
-  Schema.String.pipe(
-    Schema.decodeTo(
-      Schema.Array(item),
-      SchemaTransformation.transform({
-        decode: (text): ReadonlyArray<string> => text.split(/\s*,\s*/).filter((part) => part !== ""),
-        encode: (parts) => parts.join(",")
-      })
-    )
-  )
-
-const NameServer = Schema.String.check(
-  Schema.makeFilter((text) => {
-    const [, host = text] = /^\[(.+)\](?::\d{1,5})?$/.exec(text) ?? /^([\d.]+)(?::\d{1,5})?$/.exec(text) ?? []
-    return isIP(host) === 0 ? "Expected an address such as 9.9.9.9 or 127.0.0.1:5353" : undefined
-  })
-)
-
-const Flag = Schema.Literals(["true", "false"]).pipe(
-  Schema.decodeTo(
-    Schema.Boolean,
-    SchemaTransformation.transform({
-      decode: (text) => text === "true",
-      encode: (yes): "true" | "false" => (yes ? "true" : "false")
-    })
-  )
-)
-
-const AddressRange = Schema.String.check(
-  Schema.makeFilter((text) =>
-    ipaddr.isValidCIDR(text) || ipaddr.isValid(text)
-      ? undefined
-      : "Expected addresses or ranges such as 10.1.0.0/16 or fd00:1::/32"
-  )
-)
-
-/** `com:namecheap`; a TLD may be named several times. */
-const TldRoute = Schema.String.check(
-  Schema.isPattern(/^\.?[a-z0-9.-]+:(mock|namecheap|openprovider)$/i, {
-    message: "Expected pairs such as com:namecheap,io:openprovider"
-  })
-).pipe(
-  Schema.decodeTo(
-    Schema.Struct({ tld: Schema.String, registrar: RegistrarName }),
-    SchemaTransformation.transform({
-      decode: (text) => ({
-        tld: text.slice(0, text.indexOf(":")).toLowerCase().replace(/^\./, ""),
-        // The check above leaves only these names.
-        registrar: text.slice(text.indexOf(":") + 1).toLowerCase() as RegistrarName
-      }),
-      encode: ({ registrar, tld }) => `${tld}:${registrar}`
-    })
-  )
-)
+export const documented: ReadonlyArray<Documented> = declared
 
 const contact = (name: string, meaning: string) =>
   setting(`NAMECHEAP_CONTACT_${name}`, Schema.NonEmptyString, undefined, meaning)

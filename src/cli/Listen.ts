@@ -4,7 +4,7 @@ import { Config, Console, DateTime, Duration, Effect, Layer, Option, Result, Sch
 import { Command, Flag } from "effect/cli"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ListenError from "../ListenError.ts"
-import * as Settings from "../Settings.ts"
+import { Span } from "../settings/SettingText.ts"
 import { type InboundEvent, verify } from "../webhook.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 
@@ -33,7 +33,7 @@ const visible = (line: string) => line.replace(/[^\P{Cc}\t]/gu, "�")
 
 /** As the settings write it, or in words. */
 const duration = (text: string): Option.Option<Duration.Duration> =>
-  Option.orElse(Schema.decodeOption(Settings.Span)(text), () => Duration.fromInput(text as Duration.Input))
+  Option.orElse(Schema.decodeOption(Span)(text), () => Duration.fromInput(text as Duration.Input))
 
 export const command = Command.make(
   "listen",

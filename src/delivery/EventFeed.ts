@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Queue, Schedule, Schema, type Scope, Stream } from "effect"
-import * as BackgroundLoop from "../BackgroundLoop.ts"
 import { Notifications } from "../database/Database.ts"
 import { DomainId } from "../model/Domain.ts"
+import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 
 /** A domain has new events, of which some may be due for whoever claims them. */
 export interface Announcement {

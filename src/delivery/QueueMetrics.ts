@@ -1,6 +1,6 @@
 import { Effect, Layer, Metric } from "effect"
 import { SqlClient } from "effect/sql"
-import * as BackgroundLoop from "../BackgroundLoop.ts"
+import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import { DeliveryQueue } from "./DeliveryQueue.ts"
 
 const oldest = Metric.gauge("inlet_queue_oldest_seconds", {

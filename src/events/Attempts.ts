@@ -4,7 +4,7 @@ import { Invalid } from "../model/ApiError.ts"
 import { AttemptId, type DeliveryAttempt } from "../model/Delivery.ts"
 import type { DomainId } from "../model/Domain.ts"
 import { EventId } from "../model/InboundEvent.ts"
-import type { Page } from "./Events.ts"
+import type { Page } from "../model/Page.ts"
 
 const Row = Schema.Struct({
   id: AttemptId,

@@ -6,18 +6,13 @@ import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
 import type { Delivery } from "../model/Delivery.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
+import type { Page } from "../model/Page.ts"
 import * as EventQuery from "./EventQuery.ts"
 import * as TimeRange from "./TimeRange.ts"
 
 export interface Filter extends EventQuery.Filter {
   /** Only events newer than this one. */
   readonly after?: string | undefined
-}
-
-export interface Page<A> {
-  readonly items: ReadonlyArray<A>
-  /** Give it back as `cursor` for what comes next; null at the end. */
-  readonly nextCursor: string | null
 }
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/

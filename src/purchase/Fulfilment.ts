@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { BillingError } from "../providers/billing/Billing.ts"
 import type { RegistrarError } from "../providers/registrar/Registrar.ts"
-import * as RetryDelay from "../RetryDelay.ts"
+import * as RetryDelay from "../schedule/RetryDelay.ts"
 import * as OrderSteps from "./OrderSteps.ts"
 import { type OrderRow, Orders } from "./Orders.ts"
 

@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { every, survive } from "../BackgroundLoop.ts"
+import { every, survive } from "../schedule/BackgroundLoop.ts"
 import { Fulfilment } from "./Fulfilment.ts"
 import { Orders } from "./Orders.ts"
 import { Payments } from "./Payments.ts"

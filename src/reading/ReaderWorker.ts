@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import * as BackgroundLoop from "../BackgroundLoop.ts"
+import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import { Reader } from "./Reader.ts"
 
 /** Reads what a crash or a full hand has left over, for as long as the process runs. */

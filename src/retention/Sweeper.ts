@@ -1,11 +1,11 @@
 import { Context, DateTime, Effect, Layer, Schema, Stream } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import * as BackgroundLoop from "../BackgroundLoop.ts"
 import * as Patience from "../database/Patience.ts"
 import { DomainId } from "../model/Domain.ts"
 import { InboundEmailId, type RawRef, rawRef } from "../model/InboundEmail.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as Settings from "../Settings.ts"
+import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 
 /** Rows that one statement removes: small, so that no lock is held for long. */
 const batch = 500

@@ -15,6 +15,7 @@ import * as Settings from "../Settings.ts"
 import * as DataMemory from "./DataMemory.ts"
 import * as MessageBytes from "./MessageBytes.ts"
 import * as Reply from "./Reply.ts"
+import { recipientsPerMessage } from "./SessionBudget.ts"
 import * as SessionGuard from "./SessionGuard.ts"
 import * as Tls from "./Tls.ts"
 import * as TypedRecipients from "./TypedRecipients.ts"
@@ -166,7 +167,7 @@ export const layer = Layer.effectDiscard(
       banner: "Inlet",
       size: messageBytes,
       rejectOversized: true,
-      maxRecipients: SessionGuard.recipientsPerMessage,
+      maxRecipients: recipientsPerMessage,
       disabledCommands: ["AUTH", "WIZ", "SHELL", "KILL"],
       hideENHANCEDSTATUSCODES: false,
       hideDSN: true,

@@ -2,8 +2,8 @@ import { createPrivateKey, X509Certificate } from "node:crypto"
 import { createSecureContext } from "node:tls"
 import { Clock, Context, Effect, FileSystem, Queue, Schema } from "effect"
 import { generate } from "selfsigned"
-import * as BackgroundLoop from "../BackgroundLoop.ts"
 import * as Settings from "../Settings.ts"
+import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 
 /** The certificate can't be used; the message names the setting. */
 export class TlsUnusable extends Schema.TaggedError<TlsUnusable>()("TlsUnusable", { message: Schema.String }) {}

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Array, ConfigProvider, Duration, Effect, Option, Random } from "effect"
 import * as Retries from "../../src/delivery/Retries.ts"
-import * as RetryDelay from "../../src/RetryDelay.ts"
 import * as Settings from "../../src/Settings.ts"
+import * as RetryDelay from "../../src/schedule/RetryDelay.ts"
 
 const webhooks = (env: Record<string, string>) =>
   Settings.webhooks.pipe(Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))))

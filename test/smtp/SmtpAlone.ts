@@ -3,7 +3,7 @@ import { ConfigProvider, Context, Effect, Layer, Logger } from "effect"
 import { Intake } from "../../src/intake/Intake.ts"
 import { UnknownDomain } from "../../src/intake/Recipient.ts"
 import { DomainId, DomainName } from "../../src/model/Domain.ts"
-import * as SessionGuard from "../../src/smtp/SessionGuard.ts"
+import * as SessionBudget from "../../src/smtp/SessionBudget.ts"
 import * as SmtpServer from "../../src/smtp/SmtpServer.ts"
 import * as Ports from "../Ports.ts"
 
@@ -33,7 +33,7 @@ export class SmtpAlone extends Context.Service<
     intake = {},
     settings = {}
   }: {
-    readonly bounds?: Partial<ReturnType<typeof SessionGuard.SessionBounds.defaultValue>>
+    readonly bounds?: Partial<ReturnType<typeof SessionBudget.SessionBounds.defaultValue>>
     readonly intake?: Partial<Intake["Service"]>
     readonly settings?: Readonly<Record<string, string>>
   }) =>
@@ -47,8 +47,8 @@ export class SmtpAlone extends Context.Service<
           Layer.provide([
             Layer.mock(Intake, { ...known, ...intake }),
             Logger.layer([Logger.map(Logger.formatSimple, (line) => void logged.push(line))]),
-            Layer.succeed(SessionGuard.SessionBounds, {
-              ...SessionGuard.SessionBounds.defaultValue(),
+            Layer.succeed(SessionBudget.SessionBounds, {
+              ...SessionBudget.SessionBounds.defaultValue(),
               ...bounds
             })
           ]),

@@ -1,0 +1,33 @@
+import { Config, type Schema } from "effect"
+
+/** One setting as the README and `.env.example` show it. */
+export interface Documented {
+  readonly name: string
+  readonly fallback: string
+  readonly meaning: string
+}
+
+const table: Array<Documented> = []
+
+/** The settings that have been declared so far, in their order. */
+export const declared: ReadonlyArray<Documented> = table
+
+/**
+ * Declares a setting once: how its text is read, what it is when unset, and
+ * what the README says of it. `shown` stands for a fallback that is computed.
+ */
+export const setting = <A, const B>(
+  name: string,
+  codec: Schema.ConstraintCodec<A, unknown>,
+  fallback: B | Config.Config<B>,
+  meaning: string,
+  shown?: string
+): Config.Config<A | B> => {
+  table.push({ name, fallback: shown ?? (fallback === undefined ? "none" : `\`${fallback}\``), meaning })
+  return Config.option(Config.schema(codec, name)).pipe(
+    Config.flatMap((value): Config.Config<A | B> => {
+      if (value._tag === "Some") return Config.succeed(value.value)
+      return Config.isConfig(fallback) ? fallback : Config.succeed(fallback)
+    })
+  )
+}

@@ -1,0 +1,123 @@
+import { isIP } from "node:net"
+import { Duration, Schema, SchemaTransformation } from "effect"
+import ipaddr from "ipaddr.js"
+import { RegistrarName } from "../model/Order.ts"
+
+// How the text of a setting is read, and what a person is told that it should have been.
+
+export const wholeNumber = (expected: string, pattern: RegExp, maximum = Number.MAX_SAFE_INTEGER) =>
+  Schema.String.check(
+    Schema.makeFilter((text) => (pattern.test(text) && Number(text) <= maximum ? undefined : expected))
+  ).pipe(Schema.decodeTo(Schema.Finite, SchemaTransformation.numberFromString))
+
+export const Count = wholeNumber("Expected a whole number above 0", /^0*[1-9]\d*$/)
+/** Zero turns a limit off. */
+export const Limit = wholeNumber("Expected a whole number, or 0 to turn the limit off", /^\d+$/)
+export const Port = wholeNumber("Expected a port number from 0 to 65535", /^\d+$/, 65_535)
+export const Secret = Schema.RedactedFromValue(Schema.NonEmptyString)
+export const beginningWith = (start: RegExp, message: string) =>
+  Schema.RedactedFromValue(Schema.String.check(Schema.isPattern(start, { message })))
+
+export const PostgresUrl = Schema.RedactedFromValue(
+  Schema.String.check(
+    Schema.makeFilter((text) =>
+      /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? "")
+        ? undefined
+        : "Expected a URL such as postgres://user:password@host:5432/database"
+    )
+  )
+)
+
+export const HttpUrl = Schema.String.check(
+  Schema.makeFilter((text) => {
+    const url = URL.parse(text)
+    return url !== null && /^https?:$/.test(url.protocol)
+      ? undefined
+      : "Expected an http or https URL such as https://inlet.example.com"
+  })
+)
+
+export const HostName = Schema.String.check(
+  Schema.isPattern(/^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/i, {
+    message: "Expected a name such as example.com, without a dot at its end and in its xn-- form"
+  })
+)
+
+export const Key = Schema.RedactedFromValue(
+  Schema.String.check(
+    Schema.makeFilter((text) =>
+      Buffer.from(text, "base64").length === 32 ? undefined : "Expected 32 bytes in base64 (openssl rand -base64 32)"
+    )
+  )
+)
+
+const milliseconds: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** `500ms`, `15s`, `5m`, `2h`, `1d`. */
+export const Span = Schema.String.check(
+  Schema.isPattern(/^\d+(ms|s|m|h|d)$/, { message: "Expected a time such as 500ms, 15s, 5m, 2h or 1d" })
+).pipe(
+  Schema.decodeTo(
+    Schema.Duration,
+    SchemaTransformation.transform({
+      decode: (text) =>
+        Duration.millis(Number.parseInt(text, 10) * (milliseconds[text.replace(/^\d+/, "")] ?? Number.NaN)),
+      encode: (duration) => `${Duration.toMillis(duration)}ms`
+    })
+  )
+)
+
+export const commaSeparated = <A>(item: Schema.ConstraintCodec<A, string>) =>
+  Schema.String.pipe(
+    Schema.decodeTo(
+      Schema.Array(item),
+      SchemaTransformation.transform({
+        decode: (text): ReadonlyArray<string> => text.split(/\s*,\s*/).filter((part) => part !== ""),
+        encode: (parts) => parts.join(",")
+      })
+    )
+  )
+
+export const NameServer = Schema.String.check(
+  Schema.makeFilter((text) => {
+    const [, host = text] = /^\[(.+)\](?::\d{1,5})?$/.exec(text) ?? /^([\d.]+)(?::\d{1,5})?$/.exec(text) ?? []
+    return isIP(host) === 0 ? "Expected an address such as 9.9.9.9 or 127.0.0.1:5353" : undefined
+  })
+)
+
+export const Flag = Schema.Literals(["true", "false"]).pipe(
+  Schema.decodeTo(
+    Schema.Boolean,
+    SchemaTransformation.transform({
+      decode: (text) => text === "true",
+      encode: (yes): "true" | "false" => (yes ? "true" : "false")
+    })
+  )
+)
+
+export const AddressRange = Schema.String.check(
+  Schema.makeFilter((text) =>
+    ipaddr.isValidCIDR(text) || ipaddr.isValid(text)
+      ? undefined
+      : "Expected addresses or ranges such as 10.1.0.0/16 or fd00:1::/32"
+  )
+)
+
+/** `com:namecheap`; a TLD may be named several times. */
+export const TldRoute = Schema.String.check(
+  Schema.isPattern(/^\.?[a-z0-9.-]+:(mock|namecheap|openprovider)$/i, {
+    message: "Expected pairs such as com:namecheap,io:openprovider"
+  })
+).pipe(
+  Schema.decodeTo(
+    Schema.Struct({ tld: Schema.String, registrar: RegistrarName }),
+    SchemaTransformation.transform({
+      decode: (text) => ({
+        tld: text.slice(0, text.indexOf(":")).toLowerCase().replace(/^\./, ""),
+        // The check above leaves only these names.
+        registrar: text.slice(text.indexOf(":") + 1).toLowerCase() as RegistrarName
+      }),
+      encode: ({ registrar, tld }) => `${tld}:${registrar}`
+    })
+  )
+)

@@ -1,0 +1,87 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { basename, dirname, join, normalize } from "node:path"
+import { fileURLToPath } from "node:url"
+import { assert, describe, it } from "@effect/vitest"
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+
+/** The levels that docs/architecture.md draws, top first: folders and files of `src`. */
+const levels = (() => {
+  const page = readFileSync(join(root, "docs/architecture.md"), "utf8")
+  const [, block = ""] = /^## Which way imports point\n[^`]*```text\n([^`]*)```/m.exec(page) ?? []
+  return block
+    .trim()
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+})()
+
+const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts"))
+  .sort()
+
+/** What a file names by a relative path: imports by type and by value, and the scripts of threads. */
+const imports = new Map(
+  files.map((file) => {
+    const text = readFileSync(join(root, "src", file), "utf8")
+    const named = [...text.matchAll(/(?:\bfrom\s+|\bimport\s*\(?\s*|new URL\(\s*)"(\.[^"]+\.ts)"/g)]
+    return [file, [...new Set(named.map(([, path = ""]) => normalize(join(dirname(file), path))))]] as const
+  })
+)
+
+const roomOf = (file: string) => (dirname(file) === "." ? basename(file) : dirname(file))
+const levelOf = (room: string) => levels.findIndex((rooms) => rooms.includes(room))
+
+const arrows = [...imports].flatMap(([from, targets]) => targets.map((to) => ({ from, to })))
+
+describe("The files of src", () => {
+  it("each have a place in the drawing, and nothing else has one", () => {
+    const rooms = new Set(files.map(roomOf))
+    assert.sameMembers([...rooms], levels.flat())
+  })
+
+  it("import what exists", () => {
+    assert.deepStrictEqual(
+      arrows.filter(({ to }) => !files.includes(to)),
+      []
+    )
+  })
+
+  it("import from their own folder or from a lower line of the drawing, never up and never across", () => {
+    const wrong = arrows.filter(({ from, to }) => {
+      const [own, other] = [roomOf(from), roomOf(to)]
+      return own !== other && levelOf(other) <= levelOf(own)
+    })
+    assert.deepStrictEqual(
+      wrong.map(({ from, to }) => `${from} → ${to}`),
+      []
+    )
+  })
+
+  it("make no circle, by type or by value", () => {
+    const done = new Set<string>()
+    const circles: Array<string> = []
+    const visit = (file: string, path: ReadonlyArray<string>): void => {
+      if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(" → "))
+      if (path.includes(file) || done.has(file)) return
+      for (const next of imports.get(file) ?? []) visit(next, [...path, file])
+      done.add(file)
+    }
+    for (const file of files) visit(file, [])
+    assert.deepStrictEqual(circles, [])
+  })
+
+  it("are short: the median has at most 70 lines, and none more than 300 without a reason in its head", () => {
+    const lengths = files.map((file) => {
+      const lines = readFileSync(join(root, "src", file), "utf8")
+        .trimEnd()
+        .split("\n")
+      return { file, length: lines.length, hasReason: /^\/\/ .*\blong\b/.test(lines[0] ?? "") }
+    })
+    const sorted = lengths.map(({ length }) => length).sort((one, other) => one - other)
+    assert.isAtMost(sorted[Math.floor(sorted.length / 2)] ?? Number.NaN, 70)
+    assert.deepStrictEqual(
+      lengths.filter(({ hasReason, length }) => length > 300 && !hasReason),
+      []
+    )
+  })
+})
