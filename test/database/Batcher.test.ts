@@ -1,0 +1,191 @@
+import { setImmediate as turn } from "node:timers/promises"
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Effect, Exit, Scope } from "effect"
+import * as Batcher from "../../src/database/Batcher.ts"
+
+type Ended = (exit: Exit.Exit<ReadonlyArray<string>, string>) => void
+
+/** The end of this turn of the event loop, when batches begin. */
+const endOfTurn = Effect.promise(() => turn())
+
+/** A batcher whose batches end when the test says so, and all that it told. */
+const recording = (limits: { readonly lanes?: number; readonly most?: number; readonly mostBytes?: number } = {}) => {
+  const begun: Array<{ readonly items: ReadonlyArray<string>; readonly ended: Ended }> = []
+  const told: Array<string> = []
+  const push = Batcher.plain<string, string, string>((items, ended) => void begun.push({ items, ended }), {
+    succeeded: (item, out) => void told.push(`${item}: ${out}`),
+    failed: (item, cause) => void told.push(`${item} failed: ${Cause.squash(cause)}`),
+    isOutage: (error) => error === "away",
+    bytesOf: (item) => item.length,
+    ...limits
+  })
+  const end = (batch: number, result: Exit.Exit<ReadonlyArray<string>, string> | undefined = undefined) => {
+    const { ended, items } = begun[batch] ?? assert.fail(`there is no batch ${batch}`)
+    ended(result ?? Exit.succeed(items.map((item) => item.toUpperCase())))
+  }
+  return { push, told, end, batches: () => begun.map(({ items }) => items.join(" ")) }
+}
+
+describe("A batcher", () => {
+  it.effect("begins at the end of a turn, with all that came in it", () =>
+    Effect.gen(function* () {
+      const { batches, end, push, told } = recording()
+      push("a")
+      push("b")
+      assert.deepStrictEqual(batches(), [])
+      yield* endOfTurn
+      assert.deepStrictEqual(batches(), ["a b"])
+      end(0)
+      assert.deepStrictEqual(told, ["a: A", "b: B"])
+    })
+  )
+
+  it.effect("keeps what comes while a batch runs for the next one", () =>
+    Effect.gen(function* () {
+      const { batches, end, push } = recording()
+      push("a")
+      yield* endOfTurn
+      push("b")
+      yield* endOfTurn
+      push("c")
+      yield* endOfTurn
+      assert.deepStrictEqual(batches(), ["a"])
+      end(0)
+      yield* endOfTurn
+      assert.deepStrictEqual(batches(), ["a", "b c"])
+    })
+  )
+
+  it.effect("runs as many batches at a time as it has lanes", () =>
+    Effect.gen(function* () {
+      const { batches, end, push } = recording({ lanes: 2 })
+      for (const item of ["a", "b", "c"]) {
+        push(item)
+        yield* endOfTurn
+      }
+      assert.deepStrictEqual(batches(), ["a", "b"])
+      end(1)
+      yield* endOfTurn
+      assert.deepStrictEqual(batches(), ["a", "b", "c"])
+    })
+  )
+
+  it.effect("has 64 items at most, and as many bytes as are allowed unless one item alone has more", () =>
+    Effect.gen(function* () {
+      const many = recording()
+      for (let number = 0; number < 65; number++) many.push("x")
+      yield* endOfTurn
+      many.end(0)
+      yield* endOfTurn
+      assert.deepStrictEqual(
+        many.batches().map((items) => items.split(" ").length),
+        [64, 1]
+      )
+
+      const large = recording({ mostBytes: 5, lanes: 9 })
+      for (const item of ["aaaaaaaa", "bbb", "cc", "d", "eeeee"]) large.push(item)
+      yield* endOfTurn
+      assert.deepStrictEqual(large.batches(), ["aaaaaaaa", "bbb cc", "d", "eeeee"])
+    })
+  )
+
+  it.effect("tries each item by itself when a batch fails, before it goes on", () =>
+    Effect.gen(function* () {
+      const { batches, end, push, told } = recording()
+      for (const item of ["a", "b", "c"]) push(item)
+      yield* endOfTurn
+      push("d")
+      end(0, Exit.fail("one is bad"))
+      assert.deepStrictEqual(told, [])
+      end(1)
+      end(2, Exit.fail("bad"))
+      end(3)
+      yield* endOfTurn
+      end(4)
+      assert.deepStrictEqual(batches(), ["a b c", "a", "b", "c", "d"])
+      assert.deepStrictEqual(told, ["a: A", "b failed: bad", "c: C", "d: D"])
+    })
+  )
+
+  it.effect("tries nothing again that failed with an outage, by an interruption, or alone", () =>
+    Effect.gen(function* () {
+      const { batches, end, push, told } = recording()
+      for (const result of [Exit.fail("away"), Exit.interrupt(1)]) {
+        push("a")
+        push("b")
+        yield* endOfTurn
+        end(batches().length - 1, result)
+      }
+      push("c")
+      yield* endOfTurn
+      end(2, Exit.die("a bug"))
+      yield* endOfTurn
+      assert.deepStrictEqual(batches(), ["a b", "a b", "c"])
+      assert.lengthOf(told, 5)
+      assert.deepStrictEqual([told[0], told[1], told[4]], ["a failed: away", "b failed: away", "c failed: a bug"])
+    })
+  )
+
+  it.effect("fails an item that has no result", () =>
+    Effect.gen(function* () {
+      const { end, push, told } = recording()
+      push("a")
+      push("b")
+      yield* endOfTurn
+      end(0, Exit.succeed(["A"]))
+      assert.deepStrictEqual(told, ["a: A", "b failed: A batch has no result for one of its items"])
+    })
+  )
+
+  it.effect("takes what is pushed while results are told", () =>
+    Effect.gen(function* () {
+      const told: Array<string> = []
+      const push: (item: string) => void = Batcher.plain<string, string, never>(
+        (items, ended) => ended(Exit.succeed(items)),
+        {
+          succeeded: (item) => {
+            told.push(item)
+            if (item.length < 3) push(`${item}x`)
+          },
+          failed: () => assert.fail("nothing fails"),
+          isOutage: () => false,
+          bytesOf: () => 1
+        }
+      )
+      push("x")
+      yield* endOfTurn
+      yield* endOfTurn
+      yield* endOfTurn
+      assert.deepStrictEqual(told, ["x", "xx", "xxx"])
+    })
+  )
+
+  it.effect("runs an effect for each batch, also one that dies before it begins, until its scope is closed", () =>
+    Effect.gen(function* () {
+      const told: Array<string> = []
+      const scope = yield* Scope.make()
+      const push = yield* Batcher.make(
+        (items: ReadonlyArray<string>) => {
+          assert.notInclude(items, "bad")
+          return items.includes("slow") ? Effect.never : Effect.succeed(items.map((item) => item.length))
+        },
+        {
+          succeeded: (item, out) => void told.push(`${item}: ${out}`),
+          failed: (item, cause) => void told.push(`${item}${Cause.hasInterrupts(cause) ? " interrupted" : " died"}`),
+          isOutage: () => false,
+          bytesOf: () => 1
+        }
+      ).pipe(Scope.provide(scope))
+      const pushing = (...items: ReadonlyArray<string>) => {
+        items.forEach(push)
+        return endOfTurn
+      }
+      yield* pushing("aa", "bad", "bbb")
+      assert.deepStrictEqual(told, ["aa: 2", "bad died", "bbb: 3"])
+      yield* pushing("slow")
+      yield* Scope.close(scope, Exit.void)
+      yield* pushing("late")
+      assert.deepStrictEqual(told.slice(3), ["slow interrupted", "late interrupted"])
+    })
+  )
+})
