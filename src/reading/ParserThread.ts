@@ -3,58 +3,14 @@ import { parentPort, workerData } from "node:worker_threads"
 import * as Effect from "effect/Effect"
 import * as HeaderBlock from "../mime/HeaderBlock.ts"
 import * as Mime from "../mime/Mime.ts"
-import type { Envelope } from "../model/InboundEmail.ts"
-import type { EventId } from "../model/InboundEvent.ts"
+import { rawRef } from "../model/InboundEmail.ts"
+import * as DamagedParts from "./DamagedParts.ts"
 import * as EventPayload from "./EventPayload.ts"
+import type { AttachmentTask, Handed, ReadTask, Results, ThreadSettings } from "./ReadTask.ts"
 import * as SenderCheck from "./SenderCheck.ts"
 
-/** What a thread is started with. */
-export interface ThreadSettings {
-  readonly nameServers: ReadonlyArray<string> | undefined
-  readonly authservId: string
-  readonly senderChecks: boolean
-}
-
-/** A stored message whose events are to be written. */
-export interface ReadTask {
-  readonly kind: "read"
-  /** The raw message as stored, trace fields in front. */
-  readonly message: Uint8Array
-  /** How much of it is looked at: less when a reader did not survive more. */
-  readonly depth: "full" | "headers" | "nothing"
-  readonly envelope: Envelope
-  readonly recipients: ReadonlyArray<{ readonly eventId: EventId; readonly recipient: string }>
-  readonly about: Omit<
-    Parameters<typeof EventPayload.render>[0],
-    "eventId" | "recipient" | "envelope" | "contents" | "authentication" | "authservId"
-  >
-}
-
-export interface ReadResult {
-  /** One for each recipient, in their order. */
-  readonly payloads: ReadonlyArray<string>
-  readonly sender: string
-  readonly parse: Mime.Contents["parse"]
-  /** Our Authentication-Results field, or null where nobody checked. */
-  readonly authenticationResults: string | null
-}
-
-export interface AttachmentTask {
-  readonly kind: "attachment"
-  readonly message: Uint8Array
-  readonly index: number
-}
-
-export type AttachmentResult =
-  | { readonly filename: string | null; readonly contentType: string; readonly content: Uint8Array }
-  | undefined
-
-/** What a thread says: that it is there, that it has parsed, and what came of a task. */
-export type Told =
-  | { readonly tag: "ready" }
-  | { readonly tag: "parsed"; readonly id: number }
-  | { readonly tag: "done"; readonly id: number; readonly result: ReadResult | AttachmentResult }
-  | { readonly tag: "failed"; readonly id: number; readonly reason: string }
+/** Payloads that have gathered go back in the middle of a batch when they are so many bytes. */
+const mostBytesGathered = 256 * 1024
 
 /** Our own two fields stand in front of every stored message; the sender signed what follows. */
 const asReceived = (message: Uint8Array): Uint8Array => {
@@ -62,49 +18,142 @@ const asReceived = (message: Uint8Array): Uint8Array => {
   return received === undefined ? message : message.subarray(received.end)
 }
 
-const serve = (port: NonNullable<typeof parentPort>, settings: ThreadSettings) => {
-  const check = SenderCheck.make(settings)
-  const tell = (told: Told) => port.postMessage(told)
+interface Gathered {
+  readonly read: Array<Results["read"][number] & { readonly payloads: ReadonlyArray<string> }>
+  readonly attachments: Array<Results["attachments"][number]>
+  readonly failed: Array<Results["failed"][number]>
+  readonly aside: Set<number>
+  bytes: number
+}
 
-  const read = Effect.fnUntraced(function* (id: number, task: ReadTask) {
-    const { about, depth, envelope, message, recipients } = task
-    const contents =
-      depth === "full" ? yield* Mime.read(message) : Mime.headersOnly(depth === "headers" ? message : new Uint8Array())
-    // A sender that is checked without waiting for anybody is done before this is said.
-    const telling = setImmediate(() => tell({ tag: "parsed", id }))
-    const checked =
-      settings.senderChecks && depth !== "nothing" ? yield* check(envelope, asReceived(message)) : SenderCheck.unchecked
-    clearImmediate(telling)
-    const result: ReadResult = {
-      payloads: recipients.map(({ eventId, recipient }) =>
-        EventPayload.render({
-          ...about,
-          eventId,
-          recipient,
-          envelope,
-          contents,
-          authentication: SenderCheck.verdictsFor(checked, contents.from),
-          authservId: settings.authservId
-        })
-      ),
+const nothing = (): Gathered => ({ read: [], attachments: [], failed: [], aside: new Set(), bytes: 0 })
+
+const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: ThreadSettings) => {
+  const check = SenderCheck.make(settings)
+  let gathered = nothing()
+  let isTelling = false
+
+  const tell = () => {
+    isTelling = false
+    const { aside, attachments, bytes, failed, read } = gathered
+    gathered = nothing()
+    const payloads = new ArrayBuffer(bytes)
+    const target = Buffer.from(payloads)
+    let at = 0
+    for (const message of read) for (const payload of message.payloads) at += target.write(payload, at)
+    const results: Results = {
+      tag: "results",
+      read: read.map(({ payloads: _, ...message }) => message),
+      payloads,
+      attachments,
+      failed,
+      aside: [...aside]
+    }
+    port.postMessage(results, [payloads])
+  }
+  /** At the end of a turn, in which most of a batch is done. */
+  const tellSoon = () => {
+    if (gathered.bytes > mostBytesGathered) return tell()
+    if (isTelling) return
+    isTelling = true
+    setImmediate(() => {
+      if (isTelling) tell()
+    })
+  }
+
+  const render = (number: number, task: ReadTask, contents: Mime.Contents, checked: SenderCheck.Checked) => {
+    const { depth: _depth, domainId, envelope, id, kind: _kind, receivedAt, recipients, ...about } = task
+    const payloads = recipients.map(({ address, eventId }) =>
+      EventPayload.render({
+        ...about,
+        inboundEmailId: id,
+        rawRef: rawRef(domainId, id),
+        receivedAt,
+        eventId,
+        recipient: address,
+        envelope,
+        contents,
+        authentication: SenderCheck.verdictsFor(checked, contents.from),
+        authservId: settings.authservId
+      })
+    )
+    const lengths = payloads.map((payload) => Buffer.byteLength(payload))
+    gathered.aside.delete(number)
+    for (const length of lengths) gathered.bytes += length
+    gathered.read.push({
+      number,
+      lengths,
+      payloads,
       sender: contents.from ?? envelope.from,
       parse: contents.parse,
       authenticationResults: checked.field
-    }
-    return result
-  })
+    })
+    tellSoon()
+  }
 
-  port.on("message", ({ id, task }: { readonly id: number; readonly task: ReadTask | AttachmentTask }) => {
-    const work: Effect.Effect<ReadResult | AttachmentResult> =
-      task.kind === "read" ? read(id, task) : Mime.attachment(task.message, task.index)
-    Effect.runFork(
-      Effect.matchCause(work, {
-        onSuccess: (result) => tell({ tag: "done", id, result }),
-        onFailure: (cause) => tell({ tag: "failed", id, reason: String(cause) })
-      })
+  const fail = (number: number, reason: unknown) => {
+    gathered.failed.push({ number, reason: String(reason) })
+    tellSoon()
+  }
+
+  /** What has to be waited for is put aside; the messages behind it go on. */
+  const aside = <A>(number: number, work: Effect.Effect<A>, then: (result: A) => void) => {
+    gathered.aside.add(number)
+    Effect.runPromise(work).then(
+      (result) => attempt(number, () => then(result)),
+      (reason) => fail(number, reason)
     )
+    tellSoon()
+  }
+
+  /** A bug of ours costs one message its depth, not the thread. The number tells which one it was when the thread is stopped in it. */
+  const attempt = (number: number, work: () => void) => {
+    Atomics.store(current, 0, number)
+    const exit = Effect.runSyncExit(Effect.sync(work))
+    Atomics.store(current, 0, 0)
+    if (exit._tag === "Failure") fail(number, exit.cause)
+  }
+
+  const checkSender = (number: number, task: ReadTask, message: Uint8Array, contents: Mime.Contents) => {
+    if (!settings.senderChecks || task.depth === "nothing") {
+      return render(number, task, contents, SenderCheck.unchecked)
+    }
+    aside(number, check(task.envelope, asReceived(message)), (checked) => render(number, task, contents, checked))
+  }
+
+  /** The message taken apart, with what `mailparser` makes of its damaged parts. */
+  const mended = (
+    number: number,
+    message: Uint8Array,
+    then: (opened: Mime.Opened, mended: DamagedParts.Mended) => void
+  ) => {
+    const opened = Mime.open(message)
+    if (opened.damaged.length === 0) then(opened, new Map())
+    else aside(number, DamagedParts.mend(opened.damaged), (parts) => then(opened, parts))
+  }
+
+  const read = (number: number, task: ReadTask, message: Uint8Array) => {
+    if (task.depth !== "full") {
+      const contents = Mime.headersOnly(task.depth === "headers" ? message : new Uint8Array())
+      return checkSender(number, task, message, contents)
+    }
+    mended(number, message, (opened, parts) => checkSender(number, task, message, opened.read(parts)))
+  }
+
+  const attachment = (number: number, { index }: AttachmentTask, message: Uint8Array) =>
+    mended(number, message, (opened, parts) => {
+      gathered.attachments.push({ number, attachment: opened.attachment(index, parts) })
+      tellSoon()
+    })
+
+  port.on("message", (batch: ReadonlyArray<Handed>) => {
+    for (const { message, number, task } of batch) {
+      attempt(number, () =>
+        task.kind === "read" ? read(number, task, message) : attachment(number, task, message)
+      )
+    }
   })
-  tell({ tag: "ready" })
+  port.postMessage("ready")
 }
 
 // Started by ParserThreads alone, which passes the settings.

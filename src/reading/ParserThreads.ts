@@ -1,18 +1,16 @@
 import { availableParallelism } from "node:os"
 import { Worker } from "node:worker_threads"
-import { Clock, Context, Effect, Layer, Metric, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Metric } from "effect"
+import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import * as Settings from "../Settings.ts"
-import type { AttachmentResult, AttachmentTask, ReadResult, ReadTask, ThreadSettings, Told } from "./ParserThread.ts"
-
-/** No thread could do it in time or memory, even on its own. */
-export class Unparsable extends Schema.TaggedError<Unparsable>()("Unparsable", { reason: Schema.String }) {}
+import type { AttachmentResult, AttachmentTask, Handed, ReadResult, ReadTask, Results, ThreadSettings } from "./ReadTask.ts"
 
 /** What bounds a thread. */
 export interface ThreadLimits {
-  /** Longest that parsing may take beside others, and alone. */
+  /** Longest that one message may be parsed, beside others and alone. */
   readonly parseMilliseconds: number
   readonly aloneMilliseconds: number
-  /** Longest from the end of parsing to the result: the sender's DNS is bounded by 5 s itself. */
+  /** Longest that a message may wait for the sender's DNS, which is bounded by 5 s itself. */
   readonly checkMilliseconds: number
   /** Heap of one thread; the bytes of messages are outside of it. */
   readonly heapMegabytes: number
@@ -32,9 +30,10 @@ export const ThreadLimits = Context.Reference<ThreadLimits>("inlet/reading/Threa
   })
 })
 
-/** Messages a thread has to parse at once, and messages whose senders it checks at once. */
-const parsesPerThread = 4
-const tasksPerThread = 64
+/** What a thread has to parse at once, and how many messages in all, those that wait for DNS among them. */
+const mostToParse = 16
+const mostBytesToParse = 1024 * 1024
+const mostOfThread = 64
 
 /** A thread that is not there after this long never will be. */
 const startMilliseconds = 30_000
@@ -54,36 +53,66 @@ const messagesBy = {
   headers: Metric.withAttributes(messages, { parse: "headers" })
 }
 
+/** The stored message, anew: a thread that is lost takes its bytes along. */
+export type Reload = (then: (message: Uint8Array | undefined) => void) => void
+
 interface Job {
-  readonly id: number
+  readonly number: number
   readonly task: ReadTask | AttachmentTask
-  readonly resume: (result: Effect.Effect<ReadResult | AttachmentResult, Unparsable>) => void
-  phase: "parsing" | "checking"
+  message: Uint8Array | undefined
+  readonly bytes: number
+  readonly reload: Reload
+  readonly answer: (result: ReadResult | AttachmentResult) => void
+  /** No thread could do it, even alone; or its bytes can't be had. */
+  readonly fail: (reason: string, isUnparsable: boolean) => void
+  /** When it began to wait, then when a thread was given it. */
   since: number
+  isAside: boolean
   /** Was on a thread that was lost. */
   wasLost: boolean
-  /** Is suspected of it: it is tried again where it can harm nobody else. */
-  alone: boolean
+  /** Is suspected of it: it is tried again where it can harm no other. */
+  isAlone: boolean
 }
 
 interface Thread {
   readonly worker: Worker
   readonly jobs: Map<number, Job>
-  readonly alone: boolean
+  readonly isAlone: boolean
   readonly started: number
+  readonly current: Int32Array
   isReady: boolean
+  /** Of those that are to be parsed. */
+  toParse: number
+  bytesToParse: number
+  /** The message that was being parsed at the last look, and since when. */
+  seen: number
+  seenAt: number
 }
 
 /**
- * Threads that read messages. Whatever the bytes do, the process stays free: a
- * thread that takes too long or too much memory is stopped, and what it held is
- * done again, by itself. What fails then is read less deeply.
+ * Threads that read messages, many of which go over and come back together. Whatever
+ * the bytes do, the process stays free: a thread that parses one message for too long,
+ * or takes too much memory, is stopped, and what it held is done again from the store:
+ * the message it was at alone, the others among others. A message that fails alone is
+ * read less deeply.
  */
 export class ParserThreads extends Context.Service<
   ParserThreads,
   {
-    /** Always gives a result: of the headers alone, or of the envelope, where there is no more to be had. */
-    read(task: Omit<ReadTask, "kind" | "depth">, deepest: ReadTask["depth"]): Effect.Effect<ReadResult>
+    /**
+     * Reads a message, whose bytes are a thread's from then on. `answer` gets a result in
+     * every case but one, of the headers alone or of the envelope where there is no more to
+     * be had; `fail` is called when the bytes of a message that has to be read again are gone.
+     */
+    read(
+      task: ReadTask,
+      message: Uint8Array,
+      how: {
+        readonly reload: Reload
+        readonly answer: (result: ReadResult) => void
+        readonly fail: (reason: string) => void
+      }
+    ): void
     /** Undefined when the message has no such attachment, or can't be parsed. */
     attachment(message: Uint8Array, index: number): Effect.Effect<AttachmentResult>
     /** Starts a thread, so that the first message does not wait for it. */
@@ -98,21 +127,22 @@ export class ParserThreads extends Context.Service<
       const limits = yield* ThreadLimits
       const clock = yield* Clock.Clock
       const context = yield* Effect.context()
-      const settings: ThreadSettings = { nameServers, authservId: mxHost, senderChecks }
       const mostThreads = Math.max(2, Math.min(4, availableParallelism()))
+      const now = () => clock.currentTimeMillisUnsafe()
+      const log = (line: string, reason: string) => void Effect.runForkWith(context)(Effect.logWarning(line, reason))
 
       const threads = new Set<Thread>()
       /** In the order they came; those that are done alone apart. */
       const waiting = { together: [] as Array<Job>, alone: [] as Array<Job> }
-      let lastId = 0
+      let lastNumber = 0
       let startAgainAt = 0
       /** When a message had waited so long that another thread would have been worth it. */
       let shortAt = 0
-      const log = (effect: Effect.Effect<void>) => void Effect.runForkWith(context)(effect)
+      let isDispatching = false
 
-      const now = () => clock.currentTimeMillisUnsafe()
-
-      const start = (alone: boolean): Thread => {
+      const start = (isAlone: boolean): Thread => {
+        const current = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+        const settings: ThreadSettings = { nameServers, authservId: mxHost, senderChecks, current }
         const worker = new Worker(new URL("./ParserThread.ts", import.meta.url), {
           workerData: settings,
           execArgv: [],
@@ -120,10 +150,21 @@ export class ParserThreads extends Context.Service<
           env: {},
           resourceLimits: { maxOldGenerationSizeMb: limits.heapMegabytes, maxYoungGenerationSizeMb: 32 }
         })
-        const thread: Thread = { worker, jobs: new Map(), alone, started: now(), isReady: false }
+        const thread: Thread = {
+          worker,
+          jobs: new Map(),
+          isAlone,
+          started: now(),
+          current,
+          isReady: false,
+          toParse: 0,
+          bytesToParse: 0,
+          seen: 0,
+          seenAt: now()
+        }
         threads.add(thread)
         running.updateUnsafe(threads.size, context)
-        worker.on("message", (told: Told) => hear(thread, told))
+        worker.on("message", (told: "ready" | Results) => hear(thread, told))
         worker.on("error", (error) => lose(thread, error.message))
         worker.on("exit", () => lose(thread, "the thread ended"))
         return thread
@@ -139,111 +180,184 @@ export class ParserThreads extends Context.Service<
         return wasOurs
       }
 
-      const hear = (thread: Thread, told: Told) => {
-        if (told.tag === "ready") {
-          thread.isReady = true
-          return dispatch()
-        }
-        const job = thread.jobs.get(told.id)
-        if (job === undefined) return
-        if (told.tag === "parsed") {
-          job.phase = "checking"
-          job.since = now()
-        } else {
-          thread.jobs.delete(told.id)
-          // The one for suspicious work is not kept for the next.
-          if (thread.alone) stop(thread)
-          job.resume(
-            told.tag === "done" ? Effect.succeed(told.result) : Effect.fail(new Unparsable({ reason: told.reason }))
-          )
-        }
-        dispatch()
+      const isParsed = (thread: Thread, job: Job) => {
+        if (job.isAside) return
+        job.isAside = true
+        thread.toParse--
+        thread.bytesToParse -= job.bytes
       }
 
-      /** Stops a thread. What it was parsing is suspicious: the first, for it takes them in turn. The others are once they are lost again. */
+      const taken = (thread: Thread, number: number): Job | undefined => {
+        const job = thread.jobs.get(number)
+        if (job === undefined) return undefined
+        thread.jobs.delete(number)
+        isParsed(thread, job)
+        return job
+      }
+
+      const hear = (thread: Thread, told: "ready" | Results) => {
+        if (told === "ready") thread.isReady = true
+        else {
+          for (const number of told.aside) {
+            const job = thread.jobs.get(number)
+            if (job !== undefined) isParsed(thread, job)
+          }
+          let at = 0
+          for (const { lengths, number, ...result } of told.read) {
+            const payloads = lengths.map((length) => {
+              at += length
+              return new Uint8Array(told.payloads, at - length, length)
+            })
+            taken(thread, number)?.answer({ ...result, payloads })
+          }
+          for (const { attachment, number } of told.attachments) taken(thread, number)?.answer(attachment)
+          for (const { number, reason } of told.failed) taken(thread, number)?.fail(reason, true)
+          // The one for suspicious work is not kept for the next.
+          if (thread.isAlone && thread.jobs.size === 0) stop(thread)
+        }
+        dispatchSoon()
+      }
+
+      /** What was lost with its thread comes again, with its bytes from the store. */
+      const again = (job: Job) => {
+        job.reload((message) => {
+          if (message === undefined) return job.fail("its bytes can't be had again", false)
+          job.message = message
+          wait(job)
+        })
+      }
+
+      /** Stops a thread. The message it was parsing is the suspect; another one is suspected when its thread is lost a second time. */
       const lose = (thread: Thread, reason: string) => {
         if (!stop(thread)) return
         lost.updateUnsafe(1, context)
-        log(Effect.logWarning("A parser thread was stopped; what it held is done again", reason))
+        log("A parser thread was stopped; what it held is done again", reason)
         // One that can't even start is not started again and again.
         if (!thread.isReady) startAgainAt = now() + restartMilliseconds
-        const suspect = [...thread.jobs.values()].find(({ phase }) => phase === "parsing")
+        const suspect = Atomics.load(thread.current, 0)
         for (const job of thread.jobs.values()) {
-          if (job.alone) job.resume(Effect.fail(new Unparsable({ reason })))
+          if (job.isAlone) job.fail(reason, true)
           else {
-            job.alone = job === suspect || job.wasLost
+            job.isAlone = job.number === suspect || job.wasLost
             job.wasLost = true
-            job.phase = "parsing"
-            wait(job)
+            job.isAside = false
+            again(job)
           }
         }
-        dispatch()
+        dispatchSoon()
       }
 
-      const isFree = ({ alone, isReady, jobs }: Thread) => {
-        if (!isReady || jobs.size >= (alone ? 1 : tasksPerThread)) return false
-        let parsing = 0
-        for (const { phase } of jobs.values()) if (phase === "parsing") parsing++
-        return parsing < parsesPerThread
-      }
+      const hasRoom = ({ bytesToParse, isAlone, isReady, jobs, toParse }: Thread, job: Job) =>
+        isReady &&
+        (jobs.size === 0 ||
+          (!isAlone &&
+            jobs.size < mostOfThread &&
+            toParse < mostToParse &&
+            (toParse === 0 || bytesToParse + job.bytes <= mostBytesToParse)))
 
       /** A thread with room for this; where all are busy one more is started, up to a bound. */
       const placeFor = (job: Job): Thread | undefined => {
-        const candidates = [...threads].filter(({ alone }) => alone === job.alone)
-        const most = job.alone ? 1 : mostThreads
-        const free = candidates.find(isFree)
-        const mayStart = candidates.length < most && candidates.every(({ isReady }) => isReady) && now() >= startAgainAt
+        const candidates = [...threads].filter(({ isAlone }) => isAlone === job.isAlone)
+        const free = candidates.find((thread) => hasRoom(thread, job))
+        if (free !== undefined) return free
         const hasWaited = now() - job.since > limits.waitMilliseconds
-        if (hasWaited && !job.alone) shortAt = now()
-        const isWorth = candidates.length === 0 || job.alone || hasWaited
-        if (free === undefined && mayStart && isWorth) start(job.alone)
-        return free
+        if (hasWaited && !job.isAlone) shortAt = now()
+        const mayStart =
+          candidates.length < (job.isAlone ? 1 : mostThreads) &&
+          candidates.every(({ isReady }) => isReady) &&
+          now() >= startAgainAt
+        if (mayStart && (candidates.length === 0 || job.isAlone || hasWaited)) start(job.isAlone)
+        return undefined
       }
 
       const dispatch = () => {
+        isDispatching = false
+        const handed = new Map<Thread, Array<Handed>>()
         for (const jobs of [waiting.together, waiting.alone]) {
-          for (let job = jobs[0]; job !== undefined; job = jobs[0]) {
-            const thread = placeFor(job)
-            if (thread === undefined) break
-            jobs.shift()
+          let count = 0
+          for (const job of jobs) {
+            const { message } = job
+            const thread = message === undefined ? undefined : placeFor(job)
+            if (thread === undefined || message === undefined) break
+            count++
+            thread.jobs.set(job.number, job)
+            thread.toParse++
+            thread.bytesToParse += job.bytes
             job.since = now()
-            thread.jobs.set(job.id, job)
-            thread.worker.postMessage({ id: job.id, task: job.task })
+            job.message = undefined
+            const own = handed.get(thread)
+            const next = { number: job.number, task: job.task, message: movable(message) }
+            if (own === undefined) handed.set(thread, [next])
+            else own.push(next)
           }
+          jobs.splice(0, count)
+        }
+        for (const [thread, batch] of handed) {
+          thread.worker.postMessage(
+            batch,
+            batch.map(({ message }) => message.buffer)
+          )
         }
       }
 
-      const wait = (job: Job) => void (job.alone ? waiting.alone : waiting.together).push(job)
+      /** At the end of a turn, so that what came with the same packets goes over together. */
+      const dispatchSoon = () => {
+        if (isDispatching) return
+        isDispatching = true
+        setImmediate(dispatch)
+      }
 
-      const run = (task: ReadTask | AttachmentTask) =>
-        Effect.callback<ReadResult | AttachmentResult, Unparsable>((resume) => {
-          const job: Job = { id: ++lastId, task, resume, phase: "parsing", since: now(), wasLost: false, alone: false }
-          wait(job)
-          dispatch()
-          return Effect.sync(() => {
-            for (const jobs of [waiting.together, waiting.alone]) {
-              const at = jobs.indexOf(job)
-              if (at !== -1) jobs.splice(at, 1)
-            }
-          })
+      const wait = (job: Job) => {
+        job.since = now()
+        ;(job.isAlone ? waiting.alone : waiting.together).push(job)
+        dispatchSoon()
+      }
+
+      const run = (
+        task: ReadTask | AttachmentTask,
+        message: Uint8Array,
+        how: Pick<Job, "reload" | "answer" | "fail">
+      ) =>
+        wait({
+          ...how,
+          number: ++lastNumber,
+          task,
+          message,
+          bytes: message.byteLength,
+          since: 0,
+          isAside: false,
+          wasLost: false,
+          isAlone: false
         })
 
-      const isLate = ({ alone, phase, since }: Job) =>
-        now() - since >
-        (phase === "checking" ? limits.checkMilliseconds : alone ? limits.aloneMilliseconds : limits.parseMilliseconds)
+      /** Whether a thread has parsed one message for too long, or says no more about those that wait for DNS. */
+      const isLate = (thread: Thread): boolean => {
+        const number = Atomics.load(thread.current, 0)
+        if (number !== thread.seen) {
+          thread.seen = number
+          thread.seenAt = now()
+        }
+        const since = now() - thread.seenAt
+        if (number === 0) {
+          return since > limits.checkMilliseconds && [...thread.jobs.values()].some((job) => now() - job.since > limits.checkMilliseconds)
+        }
+        return since > (thread.isAlone ? limits.aloneMilliseconds : limits.parseMilliseconds)
+      }
 
-      const watch = Effect.sync(() => {
+      const look = Effect.sync(() => {
         for (const thread of threads) {
           if (!thread.isReady && now() - thread.started > startMilliseconds) lose(thread, "the thread did not start")
-          else if ([...thread.jobs.values()].some(isLate)) lose(thread, "no result in time")
+          else if (isLate(thread)) lose(thread, "no result in time")
         }
-        const [, ...others] = [...threads].filter(({ alone }) => !alone)
+        const [, ...others] = [...threads].filter(({ isAlone }) => !isAlone)
         const surplus = others.find(({ isReady, jobs }) => isReady && jobs.size === 0)
         if (surplus !== undefined && now() - shortAt > limits.surplusMilliseconds) stop(surplus)
-        dispatch()
+        dispatchSoon()
       })
-      yield* Effect.forkScoped(
-        Effect.forever(Effect.andThen(Effect.sleep(Math.min(250, limits.parseMilliseconds / 2)), watch))
+      yield* BackgroundLoop.every(
+        Math.min(250, limits.parseMilliseconds / 2),
+        "A look at the parser threads failed",
+        look
       )
 
       yield* Effect.addFinalizer(() =>
@@ -256,34 +370,39 @@ export class ParserThreads extends Context.Service<
         })
       )
 
-      const lessDeep = { full: "headers", headers: "nothing", nothing: "nothing" } as const
+      const lessDeep = { full: "headers", headers: "nothing" } as const
 
-      const read: ParserThreads["Service"]["read"] = (task, deepest) =>
-        run({ ...task, kind: "read", depth: deepest }).pipe(
-          Effect.catchTag("Unparsable", ({ reason }) =>
-            deepest === "nothing"
-              ? Effect.die(new Error(`A message can't even be told by its envelope: ${reason}`))
-              : Effect.andThen(
-                  Effect.logWarning("A message could not be read in full; less of it is told", reason),
-                  read(task, lessDeep[deepest])
-                )
-          ),
-          // A read task is answered with what it asks for.
-          Effect.map((result) => result as ReadResult)
-        )
+      const read: ParserThreads["Service"]["read"] = (task, message, how) =>
+        run(task, message, {
+          reload: how.reload,
+          answer: (result) => {
+            // A read task is answered with what it asks for.
+            const read = result as ReadResult
+            messagesBy[read.parse].updateUnsafe(1, context)
+            how.answer(read)
+          },
+          fail: (reason, isUnparsable) => {
+            const { depth } = task
+            if (!isUnparsable || depth === "nothing") return how.fail(reason)
+            log("A message could not be read in full; less of it is told", reason)
+            const less: ReadTask = { ...task, depth: lessDeep[depth] }
+            how.reload((message) =>
+              message === undefined ? how.fail("its bytes can't be had again") : read(less, message, how)
+            )
+          }
+        })
 
       return ParserThreads.of({
-        read: Effect.fnUntraced(function* (task, deepest) {
-          const result = yield* read(task, deepest)
-          yield* Metric.update(messagesBy[result.parse], 1)
-          return result
-        }),
+        read,
         attachment: Effect.fn("ParserThreads.attachment")((message, index) =>
-          run({ kind: "attachment", message, index }).pipe(
-            Effect.catchTag("Unparsable", ({ reason }) =>
-              Effect.as(Effect.logWarning("An attachment could not be decoded", reason), undefined)
-            ),
-            Effect.map((result) => result as AttachmentResult)
+          Effect.callback<AttachmentResult>((resume) =>
+            run({ kind: "attachment", index }, movable(message).slice(), {
+              reload: (then) => then(message.slice()),
+              // An attachment task is answered with what it asks for.
+              answer: (result) => resume(Effect.succeed(result as AttachmentResult)),
+              fail: (reason) =>
+                resume(Effect.as(Effect.logWarning("An attachment could not be decoded", reason), undefined))
+            })
           )
         ),
         warmUp: Effect.sync(() => {
@@ -292,4 +411,10 @@ export class ParserThreads extends Context.Service<
       })
     })
   )
+}
+
+/** With memory of its own, which is handed over whole. */
+const movable = (message: Uint8Array): Uint8Array<ArrayBuffer> => {
+  const { buffer, byteLength } = message
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? new Uint8Array(buffer) : message.slice()
 }

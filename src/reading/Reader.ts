@@ -1,37 +1,27 @@
-import { Cause, Context, DateTime, type Duration, Effect, Exit, Fiber, FiberSet, Layer, Option, Schema } from "effect"
+import { Context, DateTime, Effect, Exit, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import * as HeaderText from "../mime/HeaderText.ts"
 import { DomainId, DomainName } from "../model/Domain.ts"
-import { type Envelope, InboundEmailId, rawRef } from "../model/InboundEmail.ts"
+import { InboundEmailId, rawRef } from "../model/InboundEmail.ts"
 import { EventId } from "../model/InboundEvent.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as EventWriter from "./EventWriter.ts"
+import type { Mail } from "./Mail.ts"
 import { ParserThreads } from "./ParserThreads.ts"
+import type { ReadTask } from "./ReadTask.ts"
 
-/** A stored message that has no events yet. */
-export interface Unread {
-  readonly id: InboundEmailId
-  readonly domainId: DomainId
-  readonly domain: DomainName
-  readonly sha256: Uint8Array
-  readonly envelope: Envelope
-  readonly recipients: ReadonlyArray<string>
-  readonly receivedAt: DateTime.Utc
-  /** How often somebody has begun to read it, this time included. */
-  readonly attempt: number
-  /** The raw message as stored, trace fields in front. */
-  readonly message: Uint8Array
-}
-
-/** Messages in hand that are not read yet; beyond this the table hands them out later. */
+/** Bytes of messages whose events are not written yet; beyond this the table hands them out later. */
 const mostBytesInHand = 64 * 1024 * 1024
 
 /** A message that took two processes with it is not parsed a third time, and hardly looked at a fifth time. */
 const mostParses = 2
 const mostLooks = 4
 
-const Claimed = Schema.Struct({
+/** Messages that are claimed at once. */
+const mostPerClaim = 16
+
+const Unread = Schema.Struct({
   id: InboundEmailId,
   domainId: DomainId,
   domain: DomainName,
@@ -44,24 +34,14 @@ const Claimed = Schema.Struct({
   readAttempts: Schema.Int
 })
 
-/** A message that is being read in this process. */
-export interface Reading {
-  readonly unread: Unread
-  readonly fiber: Fiber.Fiber<EventWriter.ReadMessage>
-}
-
-/** Turns stored messages into events: one for every recipient, in one transaction with their deliveries. */
+/** Turns stored messages into events: one for every recipient, written together with their deliveries. */
 export class Reader extends Context.Service<
   Reader,
   {
     /** Whether one more message can be read with its bytes in hand; otherwise the table keeps it for any reader. */
-    readonly hasRoom: Effect.Effect<boolean>
-    /** Begins to read a message, in this process. */
-    begin(unread: Unread): Effect.Effect<Reading>
-    /** What has been read, where that is known within this time. */
-    finished(reading: Reading, time: Duration.Input): Effect.Effect<EventWriter.ReadMessage | undefined>
-    /** Writes the events once it is read. The row of the message is leased to us. */
-    handOver(reading: Reading): Effect.Effect<void>
+    readonly hasRoom: () => boolean
+    /** Reads a message whose row is committed and leased to us, and writes its events. */
+    read(mail: Mail): void
     /** Reads what is left over in the table: after a crash, a failure, or a full hand. Returns how many. */
     readonly readLeftOver: Effect.Effect<number>
   }
@@ -74,57 +54,97 @@ export class Reader extends Context.Service<
       const raw = yield* RawStore
       const threads = yield* ParserThreads
       yield* threads.warmUp
-      const write = yield* EventWriter.make
-      const inHand = new Set<InboundEmailId>()
+      const context = yield* Effect.context()
+      const run = Effect.runForkWith(context)
+      const inHand = new Map<InboundEmailId, number>()
       let bytesInHand = 0
 
-      // Runs after the fibers have stopped: what they did not finish is anybody's at once.
+      // Runs after the writer has stopped: what has no events is anybody's at once.
       yield* Effect.addFinalizer(() =>
         Effect.ignore(
           inHand.size === 0
             ? Effect.void
-            : sql`UPDATE inbound_emails SET leased_until = NULL WHERE id = ANY(${[...inHand]}::uuid[]) AND state = 'received'`
+            : sql`
+                UPDATE inbound_emails SET leased_until = NULL
+                WHERE id = ANY(${[...inHand.keys()]}::uuid[]) AND state = 'received'
+              `
         )
       )
-      const fork = yield* FiberSet.makeRuntime()
+      const write = yield* EventWriter.make
 
-      const read = Effect.fn("Reader.read")(function* (unread: Unread) {
-        const recipients: Array<{ readonly eventId: EventId; readonly recipient: string }> = []
-        for (const recipient of unread.recipients) {
-          recipients.push({ eventId: EventId.make(yield* random.uuidV7()), recipient })
-        }
-        const { authenticationResults, payloads, sender } = yield* threads.read(
-          {
-            message: unread.message,
-            envelope: unread.envelope,
-            recipients,
-            about: {
-              inboundEmailId: unread.id,
-              domain: unread.domain,
-              receivedAt: DateTime.formatIso(unread.receivedAt),
-              rawRef: rawRef(unread.domainId, unread.id),
-              sha256: unread.sha256
-            }
-          },
-          unread.attempt > mostLooks ? "nothing" : unread.attempt > mostParses ? "headers" : "full"
+      const load = (mail: Mail) =>
+        raw.get(rawRef(mail.domainId, mail.id)).pipe(
+          // Somebody took the file away. What the envelope says is still an event.
+          Effect.catchTag("NotFound", () => Effect.succeed(new Uint8Array()))
         )
-        const done: EventWriter.ReadMessage = {
-          id: unread.id,
-          domainId: unread.domainId,
-          authenticationResults,
-          events: recipients.map(({ eventId, recipient }, index) => ({
-            id: eventId,
-            recipient: filterable(recipient),
-            sender: filterable(sender),
-            payload: payloads[index] ?? ""
-          }))
-        }
-        return done
+
+      const trouble = (mail: Mail, reason: unknown) =>
+        void run(
+          Effect.annotateLogs(Effect.logError("A message could not be read; it is tried again", reason), {
+            inbound_email_id: mail.id
+          })
+        )
+
+      /** A process may be given a message twice, when a lease has run out under it. */
+      const enter = (mail: Mail) => {
+        inHand.set(mail.id, (inHand.get(mail.id) ?? 0) + 1)
+        bytesInHand += mail.bytes
+      }
+      const leave = (mail: Mail) => {
+        const others = (inHand.get(mail.id) ?? 1) - 1
+        if (others === 0) inHand.delete(mail.id)
+        else inHand.set(mail.id, others)
+        bytesInHand -= mail.bytes
+      }
+
+      const taskOf = ({ attempt, domain, domainId, envelope, id, receivedAt, recipients, sha256 }: Mail): ReadTask => ({
+        kind: "read",
+        depth: attempt > mostLooks ? "nothing" : attempt > mostParses ? "headers" : "full",
+        id,
+        domainId,
+        domain,
+        envelope,
+        recipients,
+        receivedAt: DateTime.formatIso(DateTime.makeUnsafe(receivedAt)),
+        sha256
       })
+
+      /** Its lease runs out when there is trouble, and whoever finds it then reads it. */
+      const begin = (mail: Mail, message: Uint8Array, done: () => void) => {
+        enter(mail)
+        mail.message = undefined
+        const end = (reason?: unknown) => {
+          if (reason !== undefined) trouble(mail, reason)
+          leave(mail)
+          done()
+        }
+        threads.read(taskOf(mail), message, {
+          reload: (then) =>
+            void run(
+              Effect.map(Effect.exit(load(mail)), (exit) => then(Exit.isSuccess(exit) ? exit.value : undefined))
+            ),
+          fail: end,
+          answer: ({ authenticationResults, payloads, sender }) =>
+            write(
+              {
+                id: mail.id,
+                domainId: mail.domainId,
+                authenticationResults,
+                events: mail.recipients.map(({ address, eventId }, index) => ({
+                  id: eventId,
+                  recipient: filterable(address),
+                  sender: filterable(sender),
+                  payload: payloads[index] ?? new Uint8Array()
+                }))
+              },
+              end
+            )
+        })
+      }
 
       const claim = SqlSchema.findAll({
         Request: Schema.Int,
-        Result: Claimed,
+        Result: Unread,
         execute: (most) => sql`
           UPDATE inbound_emails SET leased_until = now() + interval '60 seconds', read_attempts = read_attempts + 1
           FROM domains
@@ -139,81 +159,48 @@ export class Reader extends Context.Service<
         `
       })
 
-      const readClaimed = ({ helo, mailFrom, readAttempts, remoteAddress, ...email }: typeof Claimed.Type) =>
-        raw.get(rawRef(email.domainId, email.id)).pipe(
-          // Somebody took the file away. What the envelope says is still an event.
-          Effect.catchTag("NotFound", () => Effect.succeed(new Uint8Array())),
-          Effect.flatMap((message) =>
-            read({
-              ...email,
-              envelope: { from: mailFrom, helo, remoteAddress },
-              attempt: readAttempts,
-              message
-            })
-          ),
-          Effect.flatMap(write),
-          Effect.annotateLogs({ inbound_email_id: email.id })
+      const readClaimed = Effect.fnUntraced(function* (row: typeof Unread.Type) {
+        const recipients: Array<Mail["recipients"][number]> = []
+        for (const address of row.recipients) {
+          recipients.push({ eventId: EventId.make(yield* random.uuidV7()), address })
+        }
+        const { domain, domainId, helo, id, mailFrom, readAttempts, receivedAt, remoteAddress, sha256 } = row
+        const about = {
+          id,
+          domainId,
+          domain,
+          envelope: { from: mailFrom, helo, remoteAddress },
+          recipients,
+          receivedAt: DateTime.toEpochMillis(receivedAt),
+          sha256,
+          message: undefined,
+          attempt: readAttempts
+        }
+        const message = yield* load({ ...about, bytes: 0 })
+        yield* Effect.callback<void>((resume) =>
+          begin({ ...about, bytes: message.byteLength }, message, () => resume(Effect.void))
         )
+      })
 
       const readLeftOver = Effect.gen(function* () {
-        const emails = yield* claim(16)
+        const rows = yield* claim(mostPerClaim)
         yield* Effect.forEach(
-          emails,
-          (email) =>
-            readClaimed(email).pipe(
-              Effect.catchCause((cause) => Effect.logError("A message could not be read; it is tried again", cause))
+          rows,
+          (row) =>
+            readClaimed(row).pipe(
+              Effect.catchCause((cause) => Effect.logError("A message could not be read; it is tried again", cause)),
+              Effect.annotateLogs({ inbound_email_id: row.id })
             ),
           { discard: true, concurrency: "unbounded" }
         )
-        return emails.length
+        return rows.length
       }).pipe(Effect.orDie, Effect.withSpan("Reader.readLeftOver"))
 
-      const begin = (unread: Unread) =>
-        Effect.sync(() => {
-          const bytes = unread.message.byteLength
-          bytesInHand += bytes
-          const fiber = fork(
-            Effect.ensuring(
-              read(unread),
-              Effect.sync(() => (bytesInHand -= bytes))
-            )
-          )
-          return { unread, fiber }
-        })
-
-      const finished = ({ fiber }: Reading, time: Duration.Input) => {
-        const known = fiber.pollUnsafe()
-        const exit = known === undefined ? Effect.timeoutOption(Fiber.await(fiber), time) : Effect.succeedSome(known)
-        // A failure is told by whoever hands it over.
-        return Effect.map(exit, (exit) => Option.getOrUndefined(Option.flatMap(exit, Exit.getSuccess)))
-      }
-
-      const handOver = ({ fiber, unread }: Reading) =>
-        Effect.sync(() => {
-          inHand.add(unread.id)
-          fork(
-            Effect.flatMap(Fiber.join(fiber), write).pipe(
-              // Its lease runs out, and whoever finds it then reads it.
-              Effect.tapCause((cause) =>
-                Cause.hasInterrupts(cause)
-                  ? Effect.void
-                  : Effect.logError("A message could not be read; it is tried again", cause)
-              ),
-              Effect.onExit((exit) =>
-                Effect.sync(() => {
-                  if (!Exit.hasInterrupts(exit)) inHand.delete(unread.id)
-                })
-              ),
-              Effect.annotateLogs({ inbound_email_id: unread.id })
-            )
-          )
-        })
-
       return Reader.of({
-        hasRoom: Effect.sync(() => bytesInHand < mostBytesInHand),
-        begin,
-        finished,
-        handOver,
+        hasRoom: () => bytesInHand < mostBytesInHand,
+        read: (mail) => {
+          if (mail.message !== undefined) begin(mail, mail.message, () => undefined)
+        },
         readLeftOver
       })
     })

@@ -1,0 +1,25 @@
+/** Random bytes that are asked for at once; an id takes ten of them. */
+const poolBytes = 8_192
+
+/**
+ * Makes UUIDv7 (RFC 9562, section 5.7) in their text form, one by one and without an
+ * Effect for each: `millis` is when, `random` fills a pool that many of them share.
+ */
+export const make = (random: (bytes: number) => Uint8Array) => {
+  let pool = Buffer.alloc(0)
+  let at = 0
+  const id = Buffer.alloc(16)
+  return (millis: number): string => {
+    if (at + 10 > pool.length) {
+      pool = Buffer.from(random(poolBytes))
+      at = 0
+    }
+    id.writeUIntBE(millis, 0, 6)
+    pool.copy(id, 6, at, at + 10)
+    at += 10
+    id.writeUInt8(0x70 | (id.readUInt8(6) & 0x0f), 6)
+    id.writeUInt8(0x80 | (id.readUInt8(8) & 0x3f), 8)
+    const hex = id.toString("hex")
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+  }
+}

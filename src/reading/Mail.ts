@@ -1,0 +1,22 @@
+import type { DomainId, DomainName } from "../model/Domain.ts"
+import type { Envelope, InboundEmailId } from "../model/InboundEmail.ts"
+import type { EventId } from "../model/InboundEvent.ts"
+
+/** One message for one domain, from the end of DATA, or from its row, until its events are written: one object all the way. */
+export interface Mail {
+  readonly id: InboundEmailId
+  readonly domainId: DomainId
+  readonly domain: DomainName
+  readonly envelope: Envelope
+  /** Each makes an event of its own, whose id is given out here: whatever is repeated behind, it is the same event. */
+  readonly recipients: ReadonlyArray<{ readonly eventId: EventId; readonly address: string }>
+  /** Milliseconds since 1970. */
+  readonly receivedAt: number
+  /** Of the bytes as received. */
+  readonly sha256: Uint8Array
+  /** The raw message as stored, trace fields in front, in memory of its own; undefined once a parser thread has it. */
+  message: Uint8Array | undefined
+  readonly bytes: number
+  /** How often a process has begun to read it, this time included. */
+  readonly attempt: number
+}

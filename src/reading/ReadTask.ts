@@ -1,0 +1,74 @@
+import type { DomainId, DomainName } from "../model/Domain.ts"
+import type { Envelope, InboundEmailId } from "../model/InboundEmail.ts"
+import type { EventId } from "../model/InboundEvent.ts"
+
+/** How much of a message is looked at: less when a reader did not survive more. */
+export type Depth = "full" | "headers" | "nothing"
+
+/** A stored message whose payloads a parser thread makes. */
+export interface ReadTask {
+  readonly kind: "read"
+  readonly depth: Depth
+  readonly id: InboundEmailId
+  readonly domainId: DomainId
+  readonly domain: DomainName
+  readonly envelope: Envelope
+  readonly recipients: ReadonlyArray<{ readonly eventId: EventId; readonly address: string }>
+  /** ISO 8601. */
+  readonly receivedAt: string
+  readonly sha256: Uint8Array
+}
+
+/** A stored message of which one attachment is wanted. */
+export interface AttachmentTask {
+  readonly kind: "attachment"
+  readonly index: number
+}
+
+/** A task with the bytes of its message, which are handed over, not copied. Numbers begin with 1. */
+export interface Handed {
+  readonly number: number
+  readonly task: ReadTask | AttachmentTask
+  readonly message: Uint8Array<ArrayBuffer>
+}
+
+/** A message as its events tell it. */
+export interface ReadResult {
+  /** One for each recipient, in their order, as UTF-8. */
+  readonly payloads: ReadonlyArray<Uint8Array>
+  readonly sender: string
+  readonly parse: "full" | "partial" | "headers"
+  /** Our Authentication-Results field, or null where the sender was not checked. */
+  readonly authenticationResults: string | null
+}
+
+export type AttachmentResult =
+  | { readonly filename: string | null; readonly contentType: string; readonly content: Uint8Array }
+  | undefined
+
+/** What became of messages: the payloads of all of them lie one behind the other in one buffer, which is handed over. */
+export interface Results {
+  readonly tag: "results"
+  readonly read: ReadonlyArray<{
+    readonly number: number
+    /** Of each payload, in bytes. */
+    readonly lengths: ReadonlyArray<number>
+    readonly sender: string
+    readonly parse: ReadResult["parse"]
+    readonly authenticationResults: string | null
+  }>
+  readonly payloads: ArrayBuffer
+  readonly attachments: ReadonlyArray<{ readonly number: number; readonly attachment: AttachmentResult }>
+  readonly failed: ReadonlyArray<{ readonly number: number; readonly reason: string }>
+  /** Parsed, and put aside until DNS has answered: they hold up nothing behind them. */
+  readonly aside: ReadonlyArray<number>
+}
+
+/** What a parser thread is started with. */
+export interface ThreadSettings {
+  readonly nameServers: ReadonlyArray<string> | undefined
+  readonly authservId: string
+  readonly senderChecks: boolean
+  /** Shared: the number of the message that is being parsed, 0 between two. */
+  readonly current: Int32Array
+}
