@@ -11,7 +11,7 @@ const Row = Schema.Struct({
   domainId: DomainId,
   attempts: Schema.Int,
   spent: Schema.Int,
-  /** Somebody else held it before, whose lease ran out. */
+  /** Another worker held it before, and its lease ran out. */
   takenOver: Schema.Boolean,
   url: Schema.String,
   payload: Schema.String,
@@ -55,7 +55,7 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
 
   /**
    * Leases what `due` names. An expired lease that is taken over leaves a row behind,
-   * so that the attempt nobody finished is listed too.
+   * so that the unfinished attempt is listed too.
    */
   const lease = (due: Statement.Fragment) => sql`
     WITH RECURSIVE ${due}, lost AS (
@@ -86,8 +86,8 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
         AS previous_signing_secret
   `
 
-  // In each domain the oldest first. No more domains than deliveries are looked into, for all that is
-  // looked at is locked.
+  // In each domain the oldest first. No more domains than deliveries are looked into, for every row
+  // that is looked at is locked.
   const due = SqlSchema.findAll({
     Request: Schema.Struct({
       most: Schema.Int,

@@ -27,13 +27,13 @@ export interface Read {
   readonly events: ReadonlyArray<NewEvent>
 }
 
-/** What the database says of an event that it has written. */
+/** The database's answer for an event that it has written. */
 export interface Written {
   readonly eventId: EventId
   readonly domainId: DomainId
   /** The delivery is leased to this process. */
   readonly isLeased: boolean
-  /** The delivery is there for whoever claims it. */
+  /** The delivery is due, and waits for a claim. */
   readonly isDue: boolean
   readonly url: string
   readonly workspaceId: WorkspaceId
@@ -123,8 +123,8 @@ export const leased = (written: ReadonlyArray<Written>, events: ReadonlyArray<Ne
 
 /**
  * Writes the events of stored messages, many in one statement and so one commit, hands
- * their deliveries to the worker of this process, and tells who waits for events. A
- * message that somebody else has read meanwhile is passed over.
+ * their deliveries to the worker of this process, and announces them. A message that
+ * another reader has finished meanwhile is passed over.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -137,7 +137,7 @@ export const make = Effect.gen(function* () {
   }
 
   const insert = (all: ReadonlyArray<Item>) => {
-    // Whoever lost his lease meanwhile may have read the same message as the one who took it over.
+    // A reader that lost its lease may have read the same message as the one that took it over.
     const messages = [...new Map(all.map((message) => [message.id, message])).values()]
     const column = Batch.columnsOf(messages)
     const events = messages.flatMap(({ events, id, places }) =>
