@@ -20,7 +20,7 @@ export interface ReadTask {
   readonly kind: "read"
   /** The raw message as stored, trace fields in front. */
   readonly message: Uint8Array
-  /** How much of it is looked at: less when a reader did not survive more. */
+  /** How deep it is read: less deep after a reader that did not survive more. */
   readonly depth: "full" | "headers" | "nothing"
   readonly envelope: Envelope
   readonly recipients: ReadonlyArray<{ readonly eventId: EventId; readonly recipient: string }>
@@ -35,7 +35,7 @@ export interface ReadResult {
   readonly payloads: ReadonlyArray<string>
   readonly sender: string
   readonly parse: Mime.Contents["parse"]
-  /** Our Authentication-Results field, or null where nobody checked. */
+  /** Our Authentication-Results field, or null where the sender was not checked. */
   readonly authenticationResults: string | null
 }
 
@@ -49,7 +49,7 @@ export type AttachmentResult =
   | { readonly filename: string | null; readonly contentType: string; readonly content: Uint8Array }
   | undefined
 
-/** What a thread says: that it is there, that it has parsed, and what came of a task. */
+/** The messages of a thread: it is ready, it has parsed a message, and the outcome of a task. */
 export type Told =
   | { readonly tag: "ready" }
   | { readonly tag: "parsed"; readonly id: number }
@@ -70,7 +70,7 @@ const serve = (port: NonNullable<typeof parentPort>, settings: ThreadSettings) =
     const { about, depth, envelope, message, recipients } = task
     const contents =
       depth === "full" ? yield* Mime.read(message) : Mime.headersOnly(depth === "headers" ? message : new Uint8Array())
-    // A sender that is checked without waiting for anybody is done before this is said.
+    // A check that waits for no DNS is done before this is told.
     const telling = setImmediate(() => tell({ tag: "parsed", id }))
     const checked =
       settings.senderChecks && depth !== "nothing" ? yield* check(envelope, asReceived(message)) : SenderCheck.unchecked

@@ -16,7 +16,7 @@ export interface ThreadLimits {
   readonly checkMilliseconds: number
   /** Heap of one thread; the bytes of messages are outside of it. */
   readonly heapMegabytes: number
-  /** How long a message has waited when one more thread is worth its memory, and how long none has when it is not any more. */
+  /** After a wait this long one more thread is worth its memory, and after so long without such a wait it is not any more. */
   readonly waitMilliseconds: number
   readonly surplusMilliseconds: number
 }
@@ -36,7 +36,7 @@ export const ThreadLimits = Context.Reference<ThreadLimits>("inlet/reading/Threa
 const parsesPerThread = 4
 const tasksPerThread = 64
 
-/** A thread that is not there after this long never will be. */
+/** A thread that is not ready after this long is given up. */
 const startMilliseconds = 30_000
 const restartMilliseconds = 1_000
 
@@ -60,9 +60,9 @@ interface Job {
   readonly resume: (result: Effect.Effect<ReadResult | AttachmentResult, Unparsable>) => void
   phase: "parsing" | "checking"
   since: number
-  /** Was on a thread that was lost. */
+  /** Its thread was lost once. */
   wasLost: boolean
-  /** Is suspected of it: it is tried again where it can harm nobody else. */
+  /** Suspected of the loss: it is tried again in a thread of its own. */
   alone: boolean
 }
 
@@ -76,13 +76,13 @@ interface Thread {
 
 /**
  * Threads that read messages. Whatever the bytes do, the process stays free: a
- * thread that takes too long or too much memory is stopped, and what it held is
- * done again, by itself. What fails then is read less deeply.
+ * thread that takes too long or too much memory is stopped, and its messages are
+ * done again. A message that fails in a thread of its own is read less deeply.
  */
 export class ParserThreads extends Context.Service<
   ParserThreads,
   {
-    /** Always gives a result: of the headers alone, or of the envelope, where there is no more to be had. */
+    /** Always gives a result: of the headers alone, or of the envelope, where no more can be read. */
     read(task: Omit<ReadTask, "kind" | "depth">, deepest: ReadTask["depth"]): Effect.Effect<ReadResult>
     /** Undefined when the message has no such attachment, or can't be parsed. */
     attachment(message: Uint8Array, index: number): Effect.Effect<AttachmentResult>
@@ -102,11 +102,11 @@ export class ParserThreads extends Context.Service<
       const mostThreads = Math.max(2, Math.min(4, availableParallelism()))
 
       const threads = new Set<Thread>()
-      /** In the order they came; those that are done alone apart. */
+      /** In the order they came. Suspects have a line of their own. */
       const waiting = { together: [] as Array<Job>, alone: [] as Array<Job> }
       let lastId = 0
       let startAgainAt = 0
-      /** When a message had waited so long that another thread would have been worth it. */
+      /** The last time a message had waited so long that another thread was worth it. */
       let shortAt = 0
       const log = (effect: Effect.Effect<void>) => void Effect.runForkWith(context)(effect)
 
@@ -151,7 +151,7 @@ export class ParserThreads extends Context.Service<
           job.since = now()
         } else {
           thread.jobs.delete(told.id)
-          // The one for suspicious work is not kept for the next.
+          // A thread that had a suspect is not kept for the next one.
           if (thread.alone) stop(thread)
           job.resume(
             told.tag === "done" ? Effect.succeed(told.result) : Effect.fail(new Unparsable({ reason: told.reason }))
@@ -160,12 +160,15 @@ export class ParserThreads extends Context.Service<
         dispatch()
       }
 
-      /** Stops a thread. What it was parsing is suspicious: the first, for it takes them in turn. The others are once they are lost again. */
+      /**
+       * Stops a thread, and does its messages again. The first that was not parsed yet is a
+       * suspect, for a thread takes them in turn. Any other becomes one when it is lost again.
+       */
       const lose = (thread: Thread, reason: string) => {
         if (!stop(thread)) return
         lost.updateUnsafe(1, context)
         log(Effect.logWarning("A parser thread was stopped; what it held is done again", reason))
-        // One that can't even start is not started again and again.
+        // After a thread that could not even start, the next one waits a moment.
         if (!thread.isReady) startAgainAt = now() + restartMilliseconds
         const suspect = [...thread.jobs.values()].find(({ phase }) => phase === "parsing")
         for (const job of thread.jobs.values()) {
@@ -268,7 +271,7 @@ export class ParserThreads extends Context.Service<
                   read(task, lessDeep[deepest])
                 )
           ),
-          // A read task is answered with what it asks for.
+          // A read task is answered with a ReadResult.
           Effect.map((result) => result as ReadResult)
         )
 

@@ -18,7 +18,7 @@ export interface Unread {
   readonly envelope: Envelope
   readonly recipients: ReadonlyArray<string>
   readonly receivedAt: DateTime.Utc
-  /** How often somebody has begun to read it, this time included. */
+  /** How many times it has been begun, this one included. */
   readonly attempt: number
   /** The raw message as stored, trace fields in front. */
   readonly message: Uint8Array
@@ -62,7 +62,7 @@ export class Reader extends Context.Service<
     finished(reading: Reading, time: Duration.Input): Effect.Effect<EventWriter.ReadMessage | undefined>
     /** Writes the events once it is read. The row of the message is leased to us. */
     handOver(reading: Reading): Effect.Effect<void>
-    /** Reads what is left over in the table: after a crash, a failure, or a full hand. Returns how many. */
+    /** Reads left-over messages of the table: after a crash, a failure, or a full hand. Returns how many. */
     readonly readLeftOver: Effect.Effect<number>
   }
 >()("inlet/reading/Reader") {
@@ -78,7 +78,7 @@ export class Reader extends Context.Service<
       const inHand = new Set<InboundEmailId>()
       let bytesInHand = 0
 
-      // Runs after the fibers have stopped: what they did not finish is anybody's at once.
+      // Runs after the fibers have stopped: other processes may take their messages at once.
       yield* Effect.addFinalizer(() =>
         Effect.ignore(
           inHand.size === 0
@@ -141,7 +141,7 @@ export class Reader extends Context.Service<
 
       const readClaimed = ({ helo, mailFrom, readAttempts, remoteAddress, ...email }: typeof Claimed.Type) =>
         raw.get(rawRef(email.domainId, email.id)).pipe(
-          // Somebody took the file away. What the envelope says is still an event.
+          // The file is gone. The envelope is still an event.
           Effect.catchTag("NotFound", () => Effect.succeed(new Uint8Array())),
           Effect.flatMap((message) =>
             read({
@@ -184,7 +184,7 @@ export class Reader extends Context.Service<
       const finished = ({ fiber }: Reading, time: Duration.Input) => {
         const known = fiber.pollUnsafe()
         const exit = known === undefined ? Effect.timeoutOption(Fiber.await(fiber), time) : Effect.succeedSome(known)
-        // A failure is told by whoever hands it over.
+        // A failure is logged by `handOver`.
         return Effect.map(exit, (exit) => Option.getOrUndefined(Option.flatMap(exit, Exit.getSuccess)))
       }
 
@@ -193,7 +193,7 @@ export class Reader extends Context.Service<
           inHand.add(unread.id)
           fork(
             Effect.flatMap(Fiber.join(fiber), write).pipe(
-              // Its lease runs out, and whoever finds it then reads it.
+              // Its lease runs out, and the next reader takes it.
               Effect.tapCause((cause) =>
                 Cause.hasInterrupts(cause)
                   ? Effect.void
@@ -220,5 +220,5 @@ export class Reader extends Context.Service<
   ).pipe(Layer.provide(ParserThreads.layer))
 }
 
-/** An address as lists are filtered by it: an entry of an index has a bound, an address has none. The payload has it whole. */
+/** An address for the filters of lists: an entry of an index has a bound, an address has none. The payload has the whole of it. */
 const filterable = (address: string) => HeaderText.clean(address.slice(0, 512))
