@@ -1,16 +1,17 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem } from "effect"
-import * as ApiReference from "../src/http/ApiReference.ts"
-import * as SettingsReference from "../src/SettingsReference.ts"
+import * as ApiReference from "./ApiReference.ts"
+import * as SettingsReference from "./SettingsReference.ts"
 
-/** Writes what is generated: docs/api.md, .env.example, and the README's table of settings. */
+/** Writes what is generated: docs/api.md, docs/settings.md, .env.example, and the README's table of settings. */
 Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   yield* fs.writeFileString("docs/api.md", ApiReference.render())
+  yield* fs.writeFileString("docs/settings.md", SettingsReference.page())
   yield* fs.writeFileString(".env.example", SettingsReference.example())
   const readme = yield* fs.readFileString("README.md")
   yield* fs.writeFileString(
     "README.md",
-    readme.replace(/\| setting \|.*\n(\|.*\n)+/, () => `${SettingsReference.table()}\n`)
+    readme.replace(/\| setting \|.*\n(\|.*\n)+/, () => `${SettingsReference.firstTable()}\n`)
   )
 }).pipe(Effect.provide(NodeServices.layer), NodeRuntime.runMain)

@@ -33,7 +33,7 @@ import { Workspaces } from "./workspaces/Workspaces.ts"
 /** Mail comes in, is kept, and is handed to the reader of this process. */
 export const smtp = SmtpServer.layer.pipe(Layer.provide(Intake.layerNoDeps), Layer.provide(Reader.layer))
 
-/** Left-over mail is read, events are delivered, what is past its time is removed. */
+/** Left-over mail is read, events are delivered, data past its time is removed. */
 export const worker = Layer.mergeAll(
   ReaderWorker.layer.pipe(Layer.provide(Reader.layer)),
   QueueMetrics.layer.pipe(Layer.provide(DeliveryQueue.layer)),
@@ -58,7 +58,7 @@ export const http = HttpServer.layer.pipe(
 
 const runtimes = { http, smtp, worker }
 
-/** Delivers, also what this process has just written; it ends after those who write. */
+/** Makes deliveries, those that this process has just written too; it ends after the layers that write them. */
 const deliveries = DeliveryWorker.layer.pipe(Layer.provide([DeliveryQueue.layer, WebhookSender.layer]))
 
 /** The service: the roles that `ROLES` names, over a world (database, providers) that is left open. */

@@ -2,7 +2,7 @@
 import { Config, ConfigProvider, Duration, Redacted, Schema } from "effect"
 import * as Issue from "effect/SchemaIssue"
 import { BillingProvider, RegistrarName } from "./model/Order.ts"
-import { type Documented, declared, setting } from "./settings/Setting.ts"
+import { declared, setting } from "./settings/Setting.ts"
 import {
   AddressRange,
   beginningWith,
@@ -22,8 +22,8 @@ import {
   wholeNumber
 } from "./settings/SettingText.ts"
 
-/** Every setting of the service, in the order of the README. */
-export const documented: ReadonlyArray<Documented> = declared
+/** Every setting of the service, in the order of docs/settings.md. */
+export const documented = declared
 
 const contact = (name: string, meaning: string) =>
   setting(`NAMECHEAP_CONTACT_${name}`, Schema.NonEmptyString, undefined, meaning)

@@ -13,7 +13,7 @@ export const layer = Layer.unwrap(
     const logs = Layer.mergeAll(
       Logger.layer([logFormat === "json" ? Logger.consoleJson : Logger.consolePretty()]),
       Layer.succeed(References.MinimumLogLevel, levels[logLevel]),
-      // Whatever a client has put into the query of a URL, a key too: no trace has its value.
+      // A client may put anything into the query of a URL, a key too: no trace has its values.
       Layer.succeed(UrlParams.CurrentRedactedNames, [/^/])
     )
     if (otlpEndpoint === undefined) return logs

@@ -8,7 +8,7 @@ import { Span } from "../settings/SettingText.ts"
 import { type InboundEvent, verify } from "../webhook.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 
-/** What a person wants to see of a mail, one fact a line. */
+/** A mail for a person, one fact a line. */
 const render = (event: InboundEvent) =>
   [
     `✓ ${event.event_id}  verified`,

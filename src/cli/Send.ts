@@ -53,7 +53,7 @@ export const command = Command.make(
   }, Effect.scoped)
 ).pipe(Command.withDescription("Send a mail to the local SMTP server"))
 
-/** What the server said, or why it could not be asked. */
+/** The server's answer, or the reason that there is none. */
 const reasonOf = (cause: unknown): string => {
   const { message, response } = Object(cause) as { readonly message?: string; readonly response?: string }
   return response ?? message ?? String(cause)

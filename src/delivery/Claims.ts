@@ -35,7 +35,7 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
 
   /**
    * Leases what `due` names. An expired lease that is taken over leaves a row behind,
-   * so that the attempt nobody finished is listed too.
+   * so that the unfinished attempt is listed too.
    */
   const lease = (due: Statement.Fragment) => sql`
     WITH RECURSIVE ${due}, lost AS (
@@ -66,8 +66,8 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
         AS previous_signing_secret
   `
 
-  // In each domain the oldest first. No more domains than deliveries are looked into, for all that is
-  // looked at is locked.
+  // In each domain the oldest first. No more domains than deliveries are looked into, for every row
+  // that is looked at is locked.
   const due = SqlSchema.findAll({
     Request: Schema.Struct({
       most: Schema.Int,

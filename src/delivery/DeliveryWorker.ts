@@ -34,7 +34,7 @@ const durations = Metric.histogram("inlet_delivery_seconds", {
 })
 
 /**
- * What this process has of a domain: requests, outcomes that are being written down, leased
+ * A domain's part of this process: requests, outcomes that are being written down, leased
  * deliveries that wait for a request, places for deliveries to come.
  */
 interface Line {
@@ -45,9 +45,9 @@ interface Line {
 }
 
 /**
- * Delivers what is due for as long as the process runs, and takes over what the
- * process itself writes. Stopping gives back what waits, lets requests finish,
- * then gives back the rest.
+ * Makes due deliveries for as long as the process runs, and takes over those that
+ * the process itself writes. Stopping gives back the waiting ones, lets requests
+ * finish, then gives back the rest.
  */
 export const layer = Layer.effect(
   Handover,
@@ -62,12 +62,12 @@ export const layer = Layer.effect(
     const requests = yield* FiberSet.make<void>()
     const fork = yield* FiberSet.runtime(requests)()
     const lines = new Map<DomainId, Line>()
-    /** Domains of which the table may hold more, older than what is written now. */
+    /** Domains whose older deliveries may still be in the table. */
     const limited = new Set<DomainId>()
     let running = 0
-    /** All that the lines have. */
+    /** The size of all lines together. */
     let taken = 0
-    /** A claim took all there was room for in all. */
+    /** The last claim found no room in all. */
     let isFull = false
     let isStopping = false
     const dueSoon = yield* Latch.make(false)
@@ -89,7 +89,7 @@ export const layer = Layer.effect(
     const deliver = Effect.fn("DeliveryWorker.deliver")(function* (claimed: LeasedDelivery, onAnswer: () => void) {
       const requestedAt = yield* DateTime.now
       const outcome = yield* sender.send(claimed).pipe(
-        // What can't be asked for is a failure like any other: tried again by the schedule, and dead in the end.
+        // A request that can't be made is a failure like any other: tried again by the schedule, and dead in the end.
         Effect.catchDefect((defect) =>
           Effect.as(
             Effect.logError("A webhook request could not be made", defect),
@@ -164,7 +164,7 @@ export const layer = Layer.effect(
       const line = lineOf(domainId)
       line.settling--
       taken--
-      // Most of what there was room for has gone: there may be more of it.
+      // Most of the line has gone: the table may hold more of it.
       const wasLimited = limited.has(domainId) && sizeOf(line) <= concurrencyPerDomain
       if (wasLimited || (isFull && taken <= concurrency)) dueSoon.openUnsafe()
       forgetEmpty(domainId, line)
@@ -196,7 +196,7 @@ export const layer = Layer.effect(
       yield* dueSoon.close
       const more = yield* claimAndHold((most) => {
         const busy = new Map([...lines].map(([domainId, line]) => [domainId, sizeOf(line)]))
-        // What a claim finds no more of is not behind.
+        // The claim has room for these: they are behind only if it fills them again.
         for (const domainId of [...limited]) {
           if ((busy.get(domainId) ?? 0) < mostOfDomain) limited.delete(domainId)
         }
@@ -213,20 +213,20 @@ export const layer = Layer.effect(
       return Effect.ignore(queue.giveBack(held))
     }).pipe(Effect.andThen(Effect.ignore(Effect.timeoutOption(FiberSet.awaitEmpty(requests), "20 seconds"))))
 
-    /** It is known to have more, and has much to do before that. */
+    /** The table has more of the domain, and its line is still long. */
     const isBusy = (domainId: DomainId) => {
       const line = limited.has(domainId) ? lines.get(domainId) : undefined
       return line !== undefined && sizeOf(line) > concurrencyPerDomain
     }
 
-    /** Places for a domain whose older deliveries are all here: what is in the table goes first. */
+    /** Places for a domain whose older deliveries are all here: those in the table go first. */
     const reserve = (domainId: DomainId, most: number): number => {
       if (isStopping || limited.has(domainId)) return 0
       const line = lineOf(domainId)
       const places = Math.max(0, Math.min(most, mostOfDomain - sizeOf(line), mostInAll - taken))
       line.reserved += places
       taken += places
-      // What gets no place is for a claim.
+      // A delivery without a place is for a claim.
       if (places < most) limited.add(domainId)
       forgetEmpty(domainId, line)
       return places

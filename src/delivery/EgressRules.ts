@@ -6,7 +6,7 @@ type Range = readonly [network: Address, bits: number]
 /** Says what is wrong with an address; nothing where it may be reached. */
 export type Judge = (address: string) => "is not public" | "is denied" | undefined
 
-/** The rules of the operator: what is allowed wins over what is denied, and that over what is private. */
+/** The rules of the operator: an allowed address wins over a denied one, and that over a private one. */
 export const make = (rules: {
   readonly allowPrivate: boolean
   readonly allow: ReadonlyArray<string>

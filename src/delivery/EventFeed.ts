@@ -3,7 +3,7 @@ import { Notifications } from "../database/Database.ts"
 import { DomainId } from "../model/Domain.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 
-/** A domain has new events, of which some may be due for whoever claims them. */
+/** A domain has new events, and some of them may be due for a claim. */
 export interface Announcement {
   readonly domainId: DomainId
   readonly isDue: boolean
@@ -11,8 +11,8 @@ export interface Announcement {
 
 /**
  * Says that a domain has new events, in this process or, through the database,
- * in another one, so that nobody waits for a poll. Whoever misses it, while the
- * database is away, finds the events by polling.
+ * in another one, so that deliveries and held requests need no poll. An announcement that is
+ * missed, while the database is away, is made up for by polling.
  */
 export class EventFeed extends Context.Service<
   EventFeed,
@@ -62,7 +62,7 @@ export class EventFeed extends Context.Service<
         listen,
         occasions: (domainId) =>
           Stream.merge(
-            // Who is slow misses announcements, not events: it looks at the table after each.
+            // A slow listener misses announcements, not events: it looks at the table after each.
             Stream.callback<void>(
               (queue) =>
                 listen((announced) => {

@@ -17,7 +17,7 @@ const resumed = Metric.counter("inlet_webhooks_resumed_total", {
   incremental: true
 })
 
-/** An attempt has failed: notes since when the webhook only fails, and pauses it in time. `wait` is what it asked for. */
+/** An attempt has failed: notes since when the webhook only fails, and pauses it in time. `wait` is the wait it asked for. */
 export const failed = Effect.fn("Pausing.failed")(function* (
   sql: SqlClient.SqlClient,
   { domainId, url, wait }: { readonly domainId: DomainId; readonly url: string; readonly wait: Duration.Duration }
@@ -46,12 +46,12 @@ export const succeeded = Effect.fn("Pausing.succeeded")((sql: SqlClient.SqlClien
   lift(sql, domainId, "failing")
 )
 
-/** Somebody wants a paused webhook to be tried again. */
+/** A replay or a new URL resumes a paused webhook. */
 export const resume = Effect.fn("Pausing.resume")((sql: SqlClient.SqlClient, domainId: DomainId) =>
   lift(sql, domainId, "paused")
 )
 
-/** All of it becomes due, the oldest first; how much goes out at a time is bounded as ever. */
+/** All its deliveries become due, the oldest first, within the bounds of every claim. */
 const lift = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, domainId: DomainId, which: "failing" | "paused") {
   const rows = yield* sql<{ readonly wasPaused: boolean }>`
     WITH webhook AS (

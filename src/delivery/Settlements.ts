@@ -6,13 +6,13 @@ import type { Lease } from "./Lease.ts"
 import * as Pausing from "./Pausing.ts"
 import type { Outcome } from "./WebhookSender.ts"
 
-/** What became of an attempt, and what that makes of its delivery. */
+/** The outcome of an attempt, and the next state of its delivery. */
 export interface Settlement {
   readonly attemptId: string
   readonly lease: Lease
   readonly requestedAt: DateTime.Utc
   readonly outcome: Outcome
-  /** What the receiver asked us to wait. */
+  /** The wait that the receiver asked for. */
   readonly askedSeconds: number
   readonly status: string
   readonly waitSeconds: number

@@ -4,7 +4,7 @@ import { version } from "../Version.ts"
 import { Egress } from "./Egress.ts"
 import { type SigningSecrets, WebhookSigner } from "./WebhookSigner.ts"
 
-/** What became of one request. It never fails: no answer is an outcome too. */
+/** The outcome of one request. It never fails: no answer is an outcome too. */
 export interface Outcome {
   readonly statusCode: number | null
   /** Why there was no answer, or which answer was not 2xx. */

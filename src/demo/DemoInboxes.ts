@@ -13,7 +13,7 @@ export const lifetimeSeconds = 24 * 60 * 60
 
 const Token = Schema.String.check(Schema.isPattern(/^[\w-]{43}$/))
 
-/** An inbox on the platform domain that belongs to whoever has its cookie. */
+/** An inbox on the platform domain that belongs to the holder of its cookie. */
 const DemoInbox = Schema.Struct({ domainId: DomainId, domain: DomainName, secondsLeft: Schema.Finite })
 export type DemoInbox = typeof DemoInbox.Type
 

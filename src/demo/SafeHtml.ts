@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { Parser } from "htmlparser2"
 
-// What holds is the sandbox and the policy below. Leaving out what they forbid keeps browsers from
-// complaining about it, and a reader from clicking what can't work.
+// The protection is the sandbox and the policy below. Leaving out the elements that they forbid
+// keeps browsers from complaining, and a reader from clicking links that can't work.
 
 const kept = new Set(
   (

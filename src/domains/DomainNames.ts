@@ -8,7 +8,7 @@ const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
 
 /**
  * The canonical form of a name a customer typed: lower case, one trailing dot
- * dropped, Unicode as `xn--`. Fails for what nobody can register: public
+ * dropped, Unicode as `xn--`. Fails for names that can't be registered: public
  * suffixes, addresses, single labels, and look-alikes of another name that
  * IDNA would silently fold (full-width letters, soft hyphens).
  */
@@ -30,7 +30,7 @@ export const canonical = (input: string): string | undefined => {
   const typed = input.normalize("NFC").toLowerCase().replace(/\.$/, "")
   const ascii = domainToASCII(typed)
   if (ascii === "" || ascii.length > 253 || !ascii.split(".").every((part) => label.test(part))) return undefined
-  // What IDNA folded into another spelling, or an A-label that is no U-label's, is not the name that was typed.
+  // A name that IDNA folded into another spelling, or an A-label without a U-label, is not the name that was typed.
   const unfolded = typed === ascii ? domainToASCII(domainToUnicode(ascii)) === ascii : domainToUnicode(ascii) === typed
   const fake = ascii.split(".").some((part) => part.startsWith("xn--") && domainToUnicode(part) === part)
   return unfolded && !fake ? ascii : undefined

@@ -6,7 +6,7 @@ import type { WorkspaceId } from "../model/Workspace.ts"
 import type { MxRecords } from "./DnsRecords.ts"
 import { Domains } from "./Domains.ts"
 
-/** Asks DNS what a customer has published. */
+/** Asks DNS for a customer's records. */
 export class Verification extends Context.Service<
   Verification,
   {

@@ -79,9 +79,9 @@ export const make = (sql: SqlClient.SqlClient) => {
   const has = (status: DeliveryStatus) => sql`deliveries.status = ${sql.literal(`'${status}'`)}`
 
   /**
-   * What is not delivered is usually little, and is found in the queue; everything else among
-   * the events. A short queue is gone through for an address. In a long one, such as that of a
-   * domain without a webhook, what is held for it is sooner found among its own events.
+   * Undelivered events are usually few, and are found in the queue; all others among the
+   * events. A short queue is gone through for an address. With a long one, such as that of a
+   * domain without a webhook, the held events of an address are sooner found among its own.
    */
   const tableFor = Effect.fnUntraced(function* (
     domainId: DomainId,
@@ -113,7 +113,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   }
 
   return {
-    /** Those that match, within all of the bounds. */
+    /** The events that match, within all of the bounds. */
     find: Effect.fnUntraced(function* (
       domainId: DomainId,
       filter: Filter,

@@ -60,7 +60,7 @@ export const make =
       )
     `
 
-    /** With the slack, so that what is left out is left out for sure. */
+    /** With the slack, so that an event outside of these positions is outside of the time for sure. */
     const above =
       since === undefined
         ? sql`0::bigint`

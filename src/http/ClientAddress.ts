@@ -3,9 +3,9 @@ import type { HttpServerRequest } from "effect/http"
 import * as ClientNetwork from "../model/ClientNetwork.ts"
 
 /**
- * Who a request comes from, as limits count it. The address is the socket's, or
+ * The client of a request, as limits count it. The address is the socket's, or
  * with `proxies` in front the one that many from the right of X-Forwarded-For:
- * what stands left of it is whatever the client wrote.
+ * the rest, left of it, is the client's own claim.
  */
 export const of = (
   { headers, remoteAddress }: Pick<HttpServerRequest.HttpServerRequest, "headers" | "remoteAddress">,

@@ -9,7 +9,7 @@ import * as Patience from "../database/Patience.ts"
 /** Largest request body. */
 const largestBody = ByteSize.kibibytes(256)
 
-/** Those of our routes; what a client makes up is no label. */
+/** The methods of our routes; one that a client makes up is no label. */
 const methods = new Set<string>(["GET", "HEAD", "POST", "PATCH", "DELETE"])
 
 const requests = Metric.counter("inlet_http_requests_total", { description: "Answered requests by method and status" })

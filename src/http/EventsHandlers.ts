@@ -106,7 +106,7 @@ const encodeListed = ({ delivery, payload }: ListedEvent) =>
 
 const json = (text: string) => HttpServerResponse.text(text, { contentType: "application/json" })
 
-// What a stranger sent is never to be shown as a page of ours.
+// A stranger's bytes are never shown as a page of ours.
 const download = { "x-content-type-options": "nosniff", "content-security-policy": "sandbox; default-src 'none'" }
 
 /** RFC 6266: an ASCII name for old clients, the real one beside it. */

@@ -74,7 +74,7 @@ export const Timeouts = Context.Reference("inlet/http/HttpServer/Timeouts", {
     headersTimeout: 20_000,
     /** For the whole request. */
     requestTimeout: 60_000,
-    /** How often it is looked who is late. */
+    /** How often late clients are looked for. */
     connectionsCheckingInterval: 2_000
   })
 })
@@ -85,7 +85,7 @@ const listener = Layer.unwrap(
     const timeouts = yield* Timeouts
     const makeServer = () => {
       const server = createServer(timeouts)
-      // The port is open before the routes are there. Who comes that early would never be answered.
+      // The port is open before the routes are there. A request that early would never be answered.
       return server.on("request", (_request, response) => {
         if (server.listenerCount("request") > 1) return
         response.writeHead(503, { "content-type": "application/json", "retry-after": "1" })

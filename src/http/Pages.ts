@@ -35,7 +35,7 @@ const headers = {
 
 const escape = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;")
 
-/** The pages for people: the demo at `/`, and where a checkout comes back to. Read once at start. */
+/** The pages for people: the demo at `/`, and those that a checkout returns to. Read once at start. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem

@@ -9,7 +9,7 @@ export class ValidationErrors extends HttpApiMiddleware.Service<ValidationErrors
 }) {
   static readonly layer = HttpApiMiddleware.layerSchemaErrorTransform(ValidationErrors, (error) => {
     switch (error.kind) {
-      // An id that is no UUID names nothing, like a UUID that nobody has.
+      // An id that is no UUID names nothing, like an unknown UUID.
       case "Params":
         return Effect.fail(new NotFound({ message: "No such resource" }))
       // Our own answer does not encode: a bug.

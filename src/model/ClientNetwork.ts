@@ -2,7 +2,7 @@ import { Option, Result } from "effect"
 import { NetAddress } from "effect/net"
 
 /**
- * Who an address is, as limits count clients: an IPv4 address, or the /64 of an
+ * The client behind an address, as limits count it: an IPv4 address, or the /64 of an
  * IPv6 address, which is what one customer of a provider has.
  */
 export const of = (text: string): Option.Option<string> => Option.map(parse(text), keyOf)

@@ -23,7 +23,7 @@ export type Attachment = typeof Attachment.Type
 
 const Verdict = Schema.Literals(["pass", "fail", "softfail", "neutral", "none", "temperror", "permerror"])
 
-/** What was found about the sender. It is told, it never refuses mail. */
+/** The verdicts about the sender. They are told, and never refuse mail. */
 export const Authentication = Schema.Struct({ spf: Verdict, dkim: Verdict, dmarc: Verdict, arc: Verdict }).annotate({
   identifier: "Authentication"
 })

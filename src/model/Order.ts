@@ -4,7 +4,7 @@ import { DomainId, DomainName } from "./Domain.ts"
 export const OrderId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("OrderId"))
 export type OrderId = typeof OrderId.Type
 
-/** Who sells domain names. */
+/** The sellers of domain names. */
 export const RegistrarName = Schema.Literals(["mock", "namecheap", "openprovider"])
 export type RegistrarName = typeof RegistrarName.Type
 
@@ -52,7 +52,7 @@ export const CompletedOrder = Schema.Struct({ ...fields, status: Schema.Literal(
   identifier: "CompletedOrder"
 })
 
-/** An order that something is still to happen to. */
+/** An order that is on its way. */
 export const OpenOrder = Schema.Struct({
   ...fields,
   status: Schema.Literals(["pending_payment", "paid", "registering", "provisioning"])

@@ -23,7 +23,7 @@ export const render = (options: {
   readonly sha256: Uint8Array
   readonly contents: Contents
   readonly authentication: Authentication
-  /** The name we check senders under: a field that claims it is not told on. */
+  /** The name we check senders under: a sender's field that claims it is left out. */
   readonly authservId: string
 }): string => {
   const {

@@ -33,7 +33,7 @@ export interface WrittenEvent {
   readonly domainId: DomainId
   /** The delivery is leased to this process. */
   readonly isLeased: boolean
-  /** The delivery is there for whoever claims it. */
+  /** The delivery is due, and waits for a claim. */
   readonly isDue: boolean
   readonly url: string
   readonly workspaceId: WorkspaceId
@@ -126,8 +126,8 @@ export const leased = (
 
 /**
  * Writes the events of stored messages, many in one statement and so one commit, hands
- * their deliveries to the worker of this process, and tells who waits for events. A
- * message that somebody else has read meanwhile is passed over.
+ * their deliveries to the worker of this process, and announces them. A message that
+ * another reader has finished meanwhile is passed over.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -140,7 +140,7 @@ export const make = Effect.gen(function* () {
   }
 
   const insert = (all: ReadonlyArray<Item>) => {
-    // Whoever lost his lease meanwhile may have read the same message as the one who took it over.
+    // A reader that lost its lease may have read the same message as the one that took it over.
     const messages = [...new Map(all.map((message) => [message.id, message])).values()]
     const column = Batch.columnsOf(messages)
     const events = messages.flatMap(({ events, id, places }) =>

@@ -8,14 +8,14 @@ import type { Envelope } from "../model/InboundEmail.ts"
 import type { Authentication } from "../model/InboundEvent.ts"
 import * as AuthenticationResults from "./AuthenticationResults.ts"
 
-/** What DNS says, or will say. */
+/** An answer of DNS, there or on its way. */
 interface Answer {
   readonly promise: Promise<unknown>
   until: number
   isThere: boolean
 }
 
-/** What was found about a sender, and our field that says it (RFC 8601). */
+/** The verdicts about a sender, and our field that tells them (RFC 8601). */
 export interface Checked {
   readonly authentication: Authentication
   readonly field: string | null
@@ -30,7 +30,7 @@ const everywhere = (verdict: Authentication["spf"]): Authentication => ({
   arc: verdict
 })
 
-/** Nobody has checked the sender. */
+/** The sender was not checked. */
 export const unchecked: Checked = {
   authentication: everywhere("none"),
   field: null,
@@ -52,7 +52,7 @@ export const verdictsFor = ({ author, authentication }: Checked, from: string | 
 const longestHeader = 256 * 1024
 const mostHeaderLines = 2_000
 
-/** Everything that DNS does for one message. */
+/** Bounds of all DNS for one message. */
 const dnsMilliseconds = 5_000
 const mostQuestions = 100
 
@@ -63,8 +63,8 @@ const mostKept = 10_000
 
 /**
  * Checks SPF (RFC 7208), DKIM (RFC 6376), DMARC (RFC 9989) and ARC (RFC 8617).
- * Asks DNS and nothing else; bounded in time, questions and the size of what is
- * looked at. Never fails: what can't be found out is a verdict too.
+ * Asks DNS and nothing else; bounded in time, questions and the size of the
+ * header. Never fails: a check that can't be made is a verdict too.
  */
 export const make = (options: {
   readonly nameServers: ReadonlyArray<string> | undefined
@@ -105,12 +105,12 @@ export const make = (options: {
 
   /** DNS for one message. */
   const bounded = () => {
-    // Only for who has to wait: most answers are there.
+    // Made when an answer has to be waited for: most are there.
     let expired: Promise<never> | undefined
     const deadline = () => {
       const over = once(AbortSignal.timeout(dnsMilliseconds), "abort")
       expired = over.then(() => Promise.reject(dnsError("ETIMEOUT", "no answer in time")))
-      // Nobody may be waiting when the time is up.
+      // When the time is up, all answers may be there.
       expired.catch(() => undefined)
       return expired
     }

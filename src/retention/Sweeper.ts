@@ -16,7 +16,7 @@ const pendingDays = 30
 /** Fewer than of mails: a demo inbox takes its mails with it. */
 const demoBatch = 50
 
-/** Removes what is past its time, from the database and from the raw store. */
+/** Removes data past its time, from the database and from the raw store. */
 export class Sweeper extends Context.Service<
   Sweeper,
   {
@@ -24,7 +24,7 @@ export class Sweeper extends Context.Service<
     readonly expired: Effect.Effect<number>
     /** Raw messages that no row knows: left by a crash before the commit, or by a removal that failed. */
     readonly orphans: Effect.Effect<number>
-    /** Pending domains nobody verified, keys and counters that no longer count. */
+    /** Pending domains that were not verified in time, keys and counters that no longer count. */
     readonly leftovers: Effect.Effect<void>
     /** Demo inboxes past their day, with their mail. Returns how many. */
     readonly demos: Effect.Effect<number>
@@ -55,7 +55,7 @@ export class Sweeper extends Context.Service<
         Request: Schema.Int,
         Result: Schema.Struct({ id: InboundEmailId, domainId: DomainId, undelivered: Schema.Boolean }),
         // The query sees the deliveries as they were: their removal follows behind the statement.
-        // What is to go is an array, for a join with it may be made by reading the whole table.
+        // The ids are an array, for a join with them may be made by reading the whole table.
         execute: (days) => sql`
           WITH removed AS (
             DELETE FROM inbound_emails WHERE id = ANY(ARRAY(
@@ -163,7 +163,7 @@ export class Sweeper extends Context.Service<
 
       const demoBatchGone = Effect.gen(function* () {
         const domains = yield* removeDemos()
-        // What this leaves behind has no row any more, and the sweep of orphans takes it.
+        // A raw message that this leaves behind has no row any more, and the sweep of orphans takes it.
         yield* Effect.forEach(domains, ({ id }) =>
           raw
             .removeDomain(id)
@@ -183,7 +183,7 @@ export class Sweeper extends Context.Service<
   )
 }
 
-/** Removes batch after batch until one is not full; gives how many that were. */
+/** Removes batch after batch until one is not full; gives their number together. */
 const inBatches = Effect.fnUntraced(function* <E, R>(size: number, removeBatch: Effect.Effect<number, E, R>) {
   let removed = 0
   let last = size
@@ -198,7 +198,7 @@ const inBatches = Effect.fnUntraced(function* <E, R>(size: number, removeBatch: 
 
 const idOf = (ref: RawRef) => InboundEmailId.make(ref.slice(ref.lastIndexOf("/") + 1, -".eml".length))
 
-/** Sweeps for as long as the process runs: what expired every ten minutes, orphans once a day. */
+/** Sweeps for as long as the process runs: expired data every ten minutes, orphans once a day. */
 export const layerWorker = Layer.effectDiscard(
   Effect.gen(function* () {
     const sweeper = yield* Sweeper

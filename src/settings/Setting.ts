@@ -1,6 +1,6 @@
 import { Config, type Schema } from "effect"
 
-/** One setting as the README and `.env.example` show it. */
+/** One setting as docs/settings.md and `.env.example` show it. */
 export interface Documented {
   readonly name: string
   readonly fallback: string
@@ -14,7 +14,7 @@ export const declared: ReadonlyArray<Documented> = table
 
 /**
  * Declares a setting once: how its text is read, what it is when unset, and
- * what the README says of it. `shown` stands for a fallback that is computed.
+ * the line that docs/settings.md has of it. `shown` stands for a fallback that is computed.
  */
 export const setting = <A, const B>(
   name: string,

@@ -1,4 +1,4 @@
-/** What one message holds of the memory for all. */
+/** One message's share of the memory for all. */
 export interface Share {
   /** Whether there is room for so many more bytes. Once there was none, there is none again. */
   take(bytes: number): boolean
@@ -9,9 +9,9 @@ export interface Share {
 
 /**
  * The bytes of messages between DATA and our answer, of all sessions together; zero is no
- * limit. When they are too many, a client that has less than an equal part of them may go
- * on, so that one who sends slowly on many connections keeps nobody else from sending; but
- * when there are twice as many, nobody may.
+ * limit. Beyond the limit a client that has less than an equal part may go on, so that slow
+ * messages on many connections of one client do not keep the others from sending. Beyond
+ * twice the limit none may.
  */
 export const make = (mostBytes: number) => {
   const perClient = new Map<string, number>()

@@ -32,7 +32,7 @@ const replies: { readonly [Tag in (IntakeError | DataMemoryFull)["_tag"]]: Reply
 
 export const fromError = (error: IntakeError | DataMemoryFull): Reply => replies[error._tag]
 
-/** The reply to a bug. Temporary, so that nobody's mail bounces while we fix it. */
+/** The reply to a bug. Temporary, so that no mail bounces while we fix it. */
 export const bug: Reply = { code: 451, enhanced: "4.3.0", text: "Something went wrong; please try again" }
 
 /** As smtp-server takes it. */

@@ -37,7 +37,7 @@ export const keyPair = Effect.gen(function* () {
 
 /**
  * Hands on the pair whenever its files have changed, or the process is sent
- * SIGHUP. One that can't be used is logged, and the pair before it stays.
+ * SIGHUP. A pair that can't be used is logged, and the pair before it stays.
  */
 export const renewals = Effect.fnUntraced(function* (first: KeyPair, use: (pair: KeyPair) => void) {
   const { tlsCertificate, tlsKey } = yield* Settings.smtp
@@ -106,7 +106,7 @@ const readFile = Effect.fnUntraced(function* (setting: string, file: string | un
   )
 })
 
-/** Both are there, and belong together. One that is past its time is better than none, and is said. */
+/** Both are there, and belong together. An expired certificate is better than none, and is logged. */
 const check = Effect.fnUntraced(function* (pair: KeyPair) {
   // An empty certificate makes a context that no handshake succeeds with.
   const certificate = yield* attempt("SMTP_TLS_CERT: Expected a PEM certificate", () => new X509Certificate(pair.cert))

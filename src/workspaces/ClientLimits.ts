@@ -3,14 +3,14 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { TooManyRequests } from "../model/ApiError.ts"
 import * as Settings from "../Settings.ts"
 
-/** What anybody may do without a key, but not without end. */
+/** Actions that need no key, and have a limit instead. */
 export type Action = "workspace" | "demo inbox"
 
 /** How often one client may make something in a UTC day, counted where every process counts. */
 export class ClientLimits extends Context.Service<
   ClientLimits,
   {
-    /** Runs the effect as one transaction with its count: what fails does not count. */
+    /** Runs the effect as one transaction with its count: a failure does not count. */
     within<A, E, R>(
       action: Action,
       client: string,

@@ -12,7 +12,7 @@ export class WrongSecretsKey extends Schema.TaggedError<WrongSecretsKey>()("Wron
 const nonceLength = 12
 const checked = new TextEncoder().encode("inlet secrets key")
 
-/** Seals what the database must not show: AES-256-GCM under `SECRETS_KEY`, a fresh nonce in front. */
+/** Seals secrets that the database must not show: AES-256-GCM under `SECRETS_KEY`, a fresh nonce in front. */
 export class SecretsKey extends Context.Service<
   SecretsKey,
   {

@@ -6,7 +6,7 @@ import { Unauthorized } from "../model/ApiError.ts"
 import { WorkspaceId, type WorkspaceName } from "../model/Workspace.ts"
 import { SecretsKey } from "./SecretsKey.ts"
 
-/** How long deliveries are also signed with the secret before. */
+/** How long deliveries are also signed with the previous secret. */
 const previousSecretHours = 24
 
 /** How often the key of a request that is held open is looked at again: another process may have replaced it. */

@@ -49,12 +49,15 @@ describe("docs/guarantees.md", () => {
   )
 })
 
-describe("docs/cases.md", () => {
+describe.each([
+  ["docs/cases.md", 30],
+  ["docs/contributing.md", 8]
+] as const)("%s", (page, atLeast) => {
   it.effect("names test files that exist", () =>
     Effect.sync(() => {
-      const cases = readFileSync(new URL("docs/cases.md", root), "utf8")
-      const files = new Set([...cases.matchAll(/`(test\/[^`]+\.ts)`/g)].map(([, file = ""]) => file))
-      assert.isAbove(files.size, 30)
+      const text = readFileSync(new URL(page, root), "utf8")
+      const files = new Set([...text.matchAll(/`(test\/[^`]+\.ts)`/g)].map(([, file = ""]) => file))
+      assert.isAbove(files.size, atLeast)
       for (const file of files) assert.isTrue(existsSync(new URL(file, root)), file)
     })
   )

@@ -50,7 +50,7 @@ export const make = Effect.fnUntraced(function* ({ apiKey, apiUrl, apiUser, clie
     const { Number: code } = yield* attributes(VendorError)(error)
     const message = inWords(`${textOf(error)} (${code})`, [apiKey])
     if (code === tooManyRequests) return yield* unavailable(message, code)
-    // 1… is our access and 2… our parameters; from 3… on the registry may have been asked, and nobody knows.
+    // 1… is our access and 2… our parameters; from 3… on the registry may have been asked, and the outcome is unknown.
     return yield* /^[12]\d{6}$/.test(code) || takenCodes.has(code) ? refused(message, code) : unclear(message, code)
   })
 

@@ -2,13 +2,13 @@ import { Context, type Effect, Schema } from "effect"
 import type { DomainName } from "../../model/Domain.ts"
 import { type OrderId, RegistrarName } from "../../model/Order.ts"
 
-/** Somebody else has the name: for certain nothing was registered. */
+/** The name has another owner: for certain nothing was registered. */
 export class NameTaken extends Schema.TaggedError<NameTaken>()("NameTaken", {}) {}
 
 /** The vendor said no: for certain nothing was done. `message` is the vendor's, without credentials. */
 export class Refused extends Schema.TaggedError<Refused>()("Refused", { message: Schema.String }) {}
 
-/** No answer, or none that can be understood: what was asked may have happened all the same. */
+/** No answer, or none that can be understood: the request may have been carried out all the same. */
 export class Uncertain extends Schema.TaggedError<Uncertain>()("Uncertain", { message: Schema.String }) {}
 
 export class RegistrarError extends Schema.TaggedError<RegistrarError>()("RegistrarError", {

@@ -7,9 +7,9 @@ import { reasonOf } from "../vendor/VendorAnswer.ts"
 import { NameTaken, Refused, RegistrarError, Uncertain } from "./Registrar.ts"
 
 /**
- * Why a vendor's API did not do what it was asked. `refused`: it said no, and did
- * nothing. `unavailable`: nobody answered, or a server in trouble. `unclear`: its
- * answer can't be made sense of, so that anything may have happened.
+ * A vendor's API did not do as it was asked. `refused`: it said no, and did nothing.
+ * `unavailable`: no answer, or one of a server in trouble. `unclear`: an answer
+ * that can't be understood, so that anything may have happened.
  */
 export class VendorFailure extends Schema.TaggedError<VendorFailure>()("VendorFailure", {
   kind: Schema.Literals(["refused", "unavailable", "unclear"]),
@@ -36,11 +36,11 @@ export const exchange = (client: HttpClient.HttpClient, request: HttpClientReque
 
 const waits = Schedule.exponential("200 millis").pipe(Schedule.jittered)
 
-/** Only for what changes nothing, or says the whole of what is to be: asking it twice is asking it once. */
+/** Only for calls that change nothing, or state the whole outcome: asking twice is asking once. */
 export const safeToRepeat = <A, R>(self: Effect.Effect<A, VendorFailure, R>) =>
   Effect.retry(self, { schedule: waits, times: 3, while: ({ kind }) => kind === "unavailable" })
 
-/** What the rest of the product knows of failures. Time that is up says nothing of what has happened. */
+/** Failures as the rest of the product knows them. A time-out says nothing about the outcome. */
 export const asRegistrar =
   (registrar: RegistrarName, time: Duration.Input) =>
   <A, R>(self: Effect.Effect<A, VendorFailure | NameTaken, R>): Effect.Effect<A, RegistrarError, R> =>
@@ -57,8 +57,8 @@ export const asRegistrar =
     )
 
 /**
- * Who has a name that the vendor says is not free. It may be us, by a
- * registration whose answer was lost: only somebody else's is `NameTaken`.
+ * The owner of a name that the vendor says is not free. It may be us, by a
+ * registration whose answer was lost: only another's name is `NameTaken`.
  */
 export const whoHas = <R>(ours: Effect.Effect<boolean, VendorFailure, R>) =>
   ours.pipe(

@@ -10,13 +10,13 @@ const prices: Readonly<Record<string, number>> = { com: 999, net: 1_099, org: 1_
 
 const priceOf = (name: DomainName) => prices[name.slice(name.indexOf(".") + 1)] ?? 3_499
 
-/** Names that are nobody's in the world (RFC 6761). */
+/** Names that have no owner in the world (RFC 6761). */
 const isReserved = (name: DomainName) => /\.(test|example|invalid)$/.test(name)
 
 /**
  * Sells every name once and remembers it in the database; names that begin with
- * `taken` belong to somebody else. What it sells is verified without a word of
- * the real DNS, so in production it sells only what has no owner there.
+ * `taken` belong to another. Its names are verified without a word of the real
+ * DNS, so in production it sells only names that have no owner there.
  */
 const registrar = Layer.effect(
   Registrar,

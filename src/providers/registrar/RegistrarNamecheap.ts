@@ -7,7 +7,7 @@ import * as NamecheapApi from "./NamecheapApi.ts"
 import { Registrar } from "./Registrar.ts"
 import * as RegistrarCall from "./RegistrarCall.ts"
 
-/** Whose name the registry writes down. The phone number is of the form +NNN.NNNNNNNNNN. */
+/** The registrant, as the registry knows it. The phone number is of the form +NNN.NNNNNNNNNN. */
 export interface Contact {
   readonly firstName: string
   readonly lastName: string
@@ -38,7 +38,7 @@ export const layer = (options: Options) =>
       const api = yield* NamecheapApi.make(options)
       const inTime = RegistrarCall.asRegistrar("namecheap", options.time ?? "10 seconds")
 
-      /** What a year under a TLD costs us in cents, fees included; null where it is not sold for dollars. */
+      /** Our cost of a year under a TLD in cents, fees included; null where it is not sold for dollars. */
       const prices = yield* Cache.makeWith(
         Effect.fnUntraced(
           function* (tld: string) {
@@ -176,11 +176,11 @@ const Check = Schema.Struct({
   Available: NamecheapApi.Flag,
   ErrorNo: Schema.optional(Schema.String),
   IsPremiumName: Schema.optional(NamecheapApi.Flag),
-  /** What a new TLD charges for coming early. */
+  /** A new TLD's charge for coming early. */
   EapFee: Schema.optional(Schema.String)
 })
 
-/** Free, at the price that everybody pays. */
+/** Free, at the ordinary price. */
 const isOrdinary = ({ Available, EapFee, ErrorNo, IsPremiumName }: typeof Check.Type) =>
   Available &&
   IsPremiumName !== true &&
@@ -198,7 +198,7 @@ const isTaken = ({ code }: RegistrarCall.VendorFailure) => code !== null && Name
 /** "Domain not found" and "not associated with your account". */
 const isOfAnother = ({ code }: RegistrarCall.VendorFailure) => code === "2019166" || code === "2016166"
 
-/** It does not know the product that was asked for, and has nothing against us. */
+/** The vendor does not know the product, and has nothing against us. */
 const isOfParameters = ({ code, kind }: RegistrarCall.VendorFailure) =>
   kind === "refused" && code?.startsWith("2") === true
 

@@ -99,7 +99,7 @@ export const layer = (options: Options) =>
         (effect, name) => Effect.catchIf(effect, isTaken, () => RegistrarCall.whoHas(holds(name)))
       )
 
-      /** `replace` gives the whole zone. A zone that is not there is made, whoever of two makes it. */
+      /** `replace` gives the whole zone. A zone that is not there is made, by either of two calls at once. */
       const publish = Effect.fnUntraced(function* (name: DomainName, records: ReadonlyArray<ZoneRecord>) {
         const { label, suffix } = yield* RegistrarCall.parts(name)
         const rows = records.map(rowOf)
@@ -148,7 +148,7 @@ const Check = Schema.Struct({
   status: Schema.String,
   is_premium: maybe(Schema.Boolean),
   premium: maybe(Schema.Struct({ price: maybe(Schema.Struct({ create: maybe(Schema.Finite) })) })),
-  /** What we pay is `reseller`, in the currency of the account. */
+  /** Our price is `reseller`, in the currency of the account. */
   price: maybe(Schema.Struct({ reseller: maybe(Schema.Struct({ price: Schema.Finite, currency: Schema.String })) }))
 })
 

@@ -28,7 +28,7 @@ export const make = Effect.fnUntraced(function* (script = new URL("./FileWriterT
       finish(id, error === undefined ? Effect.void : Effect.fail(new Cause.UnknownError(error)))
     }
   }
-  /** What it had is not known to be written; the next file starts another. */
+  /** Its files are not known to be written; the next file starts another thread. */
   const lose = (lost: Worker, reason: Error) => {
     if (thread !== lost) return
     thread = undefined
@@ -58,7 +58,7 @@ export const make = Effect.fnUntraced(function* (script = new URL("./FileWriterT
       const running = thread ?? start()
       running.postMessage(task)
       return Effect.sync(() => {
-        // It can't be called back: what nobody waits for is removed once it is there.
+        // It can't be called back: a file that is not waited for any more is removed once it is there.
         job.resume = () => rm(file, { force: true }, () => {})
       })
     })

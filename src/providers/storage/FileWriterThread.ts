@@ -10,7 +10,7 @@ export interface WriteTask {
   readonly content: ReadonlyArray<Uint8Array>
 }
 
-/** What became of it: written and synced, with its folder, unless there is an error. */
+/** Its outcome: written and synced, with its folder, unless there is an error. */
 export interface Written {
   readonly id: number
   readonly error: unknown
@@ -49,7 +49,7 @@ export const writeFile = ({ close, open, remove, write }: FileCalls, { content, 
   }
 }
 
-/** What is left of the pieces behind so many bytes. */
+/** The rest of the pieces, behind so many bytes. */
 const behind = (pieces: ReadonlyArray<Uint8Array>, bytes: number): Array<Uint8Array> => {
   let passed = bytes
   return pieces.flatMap((piece) => {
@@ -88,7 +88,7 @@ const synced = (descriptor: number): Promise<void> => promisify(fsync)(descripto
 
 /**
  * Files that came in the same turn are synced together, each beside its folder, which is
- * what makes a new name last: the file system makes one commit of what it is asked at once.
+ * what makes a new name last: the file system makes one commit of calls that come at once.
  */
 const serve = (port: NonNullable<typeof parentPort>) => {
   let turn: Array<{ readonly id: number; readonly file: string; readonly descriptor: number }> = []

@@ -14,7 +14,7 @@ export class RawStore extends Context.Service<
     /** Keeps the whole message, durably, or nothing. */
     put(ref: RawRef, message: ReadonlyArray<Uint8Array>): Effect.Effect<void, RawStoreError>
     get(ref: RawRef): Effect.Effect<Uint8Array, NotFound | RawStoreError>
-    /** Removing what is not there is no error. */
+    /** Removing a message that is not there is no error. */
     remove(ref: RawRef): Effect.Effect<void, RawStoreError>
     removeDomain(domainId: DomainId): Effect.Effect<void, RawStoreError>
     /** Everything that has been kept since before `time`, for the sweeper. */
@@ -73,7 +73,7 @@ export class RawStore extends Context.Service<
           fs.remove(fileOf(`inbound/${domainId}`), { recursive: true, force: true }).pipe(Effect.mapError(failed))
         )
 
-        /** The files of one folder that are old enough; what vanishes meanwhile was removed by somebody else. */
+        /** The files of one folder that are old enough; a file that vanishes meanwhile was removed by another process. */
         const oldIn = (domainId: DomainId, time: DateTime.Utc) =>
           Stream.fromIterableEffect(fs.readDirectory(fileOf(`inbound/${domainId}`))).pipe(
             Stream.filterEffect((name) =>
@@ -96,7 +96,7 @@ export class RawStore extends Context.Service<
           removeDomain,
           olderThan: (time) =>
             Stream.fromIterableEffect(fs.readDirectory(fileOf("inbound"))).pipe(
-              // What else lies there is not ours.
+              // Other files there are not ours.
               Stream.filter(Schema.is(DomainId)),
               Stream.flatMap((domainId) => oldIn(domainId, time)),
               Stream.mapError(failed)

@@ -28,7 +28,7 @@ export const layer = ({ largest, ...bucket }: Options) =>
       )
 
       const get = Effect.fn("RawStore.get")((ref: RawRef) =>
-        // Of the answers with status 404 the one that says so: a bucket that is gone, or a proxy, knows nothing of the object.
+        // Not every answer with status 404: a bucket that is gone, or a proxy, knows nothing of the object.
         Effect.mapError(s3.get(ref), (error) => (error.code === "NoSuchKey" ? missing() : failed(error)))
       )
 
@@ -56,7 +56,7 @@ export const layer = ({ largest, ...bucket }: Options) =>
           below("inbound/").pipe(
             Stream.filter(({ keptAt }) => DateTime.isLessThan(keptAt, time)),
             Stream.map(({ key }) => key),
-            // What else lies there is not ours.
+            // Other objects there are not ours.
             Stream.filter(Schema.is(RawRef)),
             Stream.mapError(failed)
           )
@@ -66,7 +66,7 @@ export const layer = ({ largest, ...bucket }: Options) =>
 
 const failed = (cause: S3Api.S3Error) => new RawStoreError({ cause })
 
-/** What a person has to look at. Stores differ in their words for a key that they do not know. */
+/** The setting for a person to look at. Stores differ in their words for a key that they do not know. */
 const unusable =
   ({ endpoint, name }: S3Api.Bucket) =>
   ({ code, message }: S3Api.S3Error) => {

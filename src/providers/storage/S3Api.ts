@@ -43,7 +43,7 @@ export interface Listed {
   readonly keptAt: DateTime.Utc
 }
 
-// Every request says the whole of what is to be, so asking it twice is asking it once.
+// Every request states the whole outcome, so asking it twice is asking it once.
 const waits = Schedule.exponential("100 millis").pipe(Schedule.jittered)
 
 /** Codes below 500 that tell of the way and not of the request. */
@@ -54,7 +54,7 @@ const passingCodes: ReadonlySet<string> = new Set([
   "XAmzContentSHA256Mismatch"
 ])
 
-/** Where the hash of what was sent is kept beside it: what comes back has to have it. */
+/** The header that keeps the hash of an object beside it: the bytes that come back have to match. */
 const hashHeader = "x-amz-meta-sha256"
 
 /** The part of S3's API that a store of small objects needs, in the path style, which every S3 store speaks. */
@@ -102,7 +102,7 @@ export const make = Effect.fnUntraced(function* (bucket: Bucket) {
     Effect.timeoutOrElse({ duration: bucket.patience, orElse: () => Effect.fail(silent("it took too long")) })
   )
 
-  /** What it says when it refuses, in its own words. */
+  /** The store's own words for a refusal. */
   const refusal = Effect.fnUntraced(function* ({ body, status }: Answer) {
     const isPassing = inTrouble(status)
     const unreadable = () => odd(`with HTTP status ${status}`, isPassing)
@@ -123,7 +123,7 @@ export const make = Effect.fnUntraced(function* (bucket: Bucket) {
       Effect.retry({ schedule: waits, times: 2, while: ({ isPassing }) => isPassing })
     )
 
-  /** Done only when the answer is the one that S3 gives to a PUT, so that a page that somebody puts in between is none. */
+  /** Done only with the answer that S3 gives to a PUT, which the page of a proxy in between is not. */
   const put = Effect.fn("S3Api.put")((key: string, body: Uint8Array) =>
     ask(
       { method: "PUT", key, headers: { "content-type": "message/rfc822", [hashHeader]: hex("sha256", body) }, body },

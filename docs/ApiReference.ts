@@ -1,7 +1,7 @@
 import { OpenApi } from "effect/http-api"
-import { Api } from "./Api.ts"
+import { Api } from "../src/http/Api.ts"
 
-/** What is read of a JSON Schema here. */
+/** The part of JSON Schema that is read here. */
 interface Shape {
   readonly $ref?: string
   readonly type?: string
@@ -63,7 +63,7 @@ const fieldRows = ({ properties = {}, required = [] }: Shape) =>
     [required.includes(key) ? "" : "optional", shape.description ?? ""].filter((part) => part !== "").join("; ")
   ])
 
-/** An object in full; what is all of another object and more says so. */
+/** An object in full, or another object and the fields beyond it. */
 const fields = (shape: Shape, self = ""): string => {
   const own = Object.keys(shape.properties ?? {})
   const base = [...named].find(([name, { properties = {} }]) => {

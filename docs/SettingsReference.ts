@@ -1,0 +1,47 @@
+import { documented } from "../src/Settings.ts"
+import type { Documented } from "../src/settings/Setting.ts"
+
+/** The settings that a newcomer meets first. The README shows these; docs/settings.md has all. */
+const first = [
+  "NODE_ENV",
+  "HTTP_PORT",
+  "SMTP_PORT",
+  "DATABASE_URL",
+  "DATA_DIR",
+  "SERVICE_PUBLIC_URL",
+  "PLATFORM_DOMAIN",
+  "SECRETS_KEY",
+  "MAX_EMAILS_PER_DAY",
+  "RETENTION_DAYS"
+]
+
+const table = (settings: ReadonlyArray<Documented>) =>
+  [
+    "| setting | default | meaning |",
+    "| --- | --- | --- |",
+    ...settings.map(({ fallback, meaning, name }) => `| \`${name}\` | ${fallback} | ${meaning} |`)
+  ].join("\n")
+
+/** The README's table. */
+export const firstTable = (): string => table(documented.filter(({ name }) => first.includes(name)))
+
+/** docs/settings.md: every setting as a row. */
+export const page = (): string => `# Settings
+
+Settings are environment variables, read once at start. A wrong one stops the start with a line that names it. [.env.example](../.env.example) has them all: copy it to \`.env\`, edit it, and start with \`npm run start:env\`. [operations.md](operations.md) says what they mean in practice.
+
+A time is a number with \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`. \`npm run docs\` writes this page from \`src/Settings.ts\`.
+
+${table(documented)}
+`
+
+const plain = (text: string) => text.replaceAll("`", "")
+
+/** .env.example: every setting, commented out. */
+export const example = (): string =>
+  [
+    "# Settings of Inlet. Copy this file to .env, take the # away from what you set, and run npm run start:env.",
+    ...documented.map(({ fallback, meaning, name }) => `# ${plain(meaning)}\n# Default: ${plain(fallback)}\n#${name}=`)
+  ]
+    .join("\n\n")
+    .concat("\n")

@@ -1,0 +1,89 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+
+const root = new URL("../../", import.meta.url)
+const read = (path: string) => readFileSync(new URL(path, root), "utf8")
+const list = (path: string, recursive = false) => readdirSync(new URL(path, root), { recursive, encoding: "utf8" })
+
+const inDocs = list("docs").filter((file) => file.endsWith(".md"))
+const pages = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  "CHANGELOG.md",
+  ...inDocs.map((file) => `docs/${file}`),
+  "bench/README.md",
+  "bench/profile.md"
+]
+
+const architecture = read("docs/architecture.md")
+const section = (title: string) => architecture.split("\n## ").find((text) => text.startsWith(`${title}\n`)) ?? ""
+
+/** A heading as the part of a link behind the #. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\w\s-]/g, "")
+    .replaceAll(" ", "-")
+
+const anchors = (page: string) => [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => anchorOf(heading))
+
+describe("The pages", () => {
+  it.each(pages)("link to files and headings that exist: %s", (page) => {
+    for (const [, target = ""] of read(page).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^https?:/.test(target)) continue
+      const [file = "", anchor] = target.split("#")
+      const path = file === "" ? page : new URL(file, new URL(page, root)).pathname.slice(root.pathname.length)
+      assert.isTrue(existsSync(new URL(path, root)), target)
+      if (anchor !== undefined) assert.include(anchors(path), anchor, target)
+    }
+  })
+
+  it.each(pages)("name files of the project that exist: %s", (page) => {
+    for (const [, path = ""] of read(page).matchAll(/`((?:src|docs|bench|prove|migrations|deploy)\/[\w./-]*)`/g)) {
+      assert.isTrue(existsSync(new URL(path, root)), path)
+    }
+  })
+
+  it("are all behind one of the doors of docs/README.md, and described there once", () => {
+    const described = [...read("docs/README.md").matchAll(/^- \[[^\]]+\]\(([^)]+)\)/gm)].map(([, file = ""]) => file)
+    const all = inDocs.filter((file) => file !== "README.md")
+    assert.sameMembers(
+      described.filter((file) => !file.startsWith("../")),
+      all
+    )
+  })
+})
+
+describe("docs/architecture.md", () => {
+  it("has every folder and file at the top of src in its list of folders, and no other", () => {
+    const [, drawn = ""] = /\nsrc\/\n((?: {2}.*\n)+)/.exec(section("Folders")) ?? []
+    const names = [...drawn.matchAll(/^ {2}( {2})?([\w.]+\/?) {2}/gm)].map(([, deep, name = ""]) =>
+      deep === undefined ? name : `providers/${name}`
+    )
+    const entries = (path: string) =>
+      readdirSync(new URL(path, root), { withFileTypes: true }).map((entry) =>
+        entry.isDirectory() ? `${entry.name}/` : entry.name
+      )
+    const rooms = entries("src/providers").filter((name) => name.endsWith("/"))
+    assert.sameMembers(names, [...entries("src"), ...rooms.map((name) => `providers/${name}`)])
+  })
+
+  it("names files that exist", () => {
+    const files = new Set(list("src", true).map((file) => file.replace(/^.*\//, "")))
+    const named = [...architecture.matchAll(/`(\w+\.ts)`/g)].map(([, file = ""]) => file)
+    assert.isAbove(named.length, 20)
+    for (const file of named) assert.isTrue(files.has(file), file)
+  })
+
+  it("has each of its decisions in the index before them, in their order", () => {
+    const decisions = section("Decisions")
+    const index = [...decisions.matchAll(/^ *- \[([^\]]+)\]\(#([^)]+)\)/gm)]
+    const headings = [...decisions.matchAll(/^### (.*)$/gm)].map(([, heading = ""]) => heading)
+    assert.isAbove(headings.length, 20)
+    assert.deepStrictEqual(
+      index.map(([, title, anchor]) => ({ title, anchor })),
+      headings.map((heading) => ({ title: heading, anchor: anchorOf(heading) }))
+    )
+  })
+})
