@@ -1,6 +1,7 @@
-import { Effect } from "effect"
+import { Cause, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Batch from "../database/Batch.ts"
+import * as Batcher from "../database/Batcher.ts"
 import { isUnreachable } from "../database/Database.ts"
 import { EventFeed } from "../delivery/EventFeed.ts"
 import { Handover } from "../delivery/Handover.ts"
@@ -16,7 +17,8 @@ export interface NewEvent {
   readonly id: EventId
   readonly recipient: string
   readonly sender: string
-  readonly payload: string
+  /** UTF-8. */
+  readonly payload: Uint8Array
 }
 
 /** A message that has been read. */
@@ -27,13 +29,13 @@ export interface ReadMessage {
   readonly events: ReadonlyArray<NewEvent>
 }
 
-/** What the database says of an event that it has written. */
-export interface WrittenEvent {
+/** The database's answer for an event that it has written. */
+interface WrittenEvent {
   readonly eventId: EventId
   readonly domainId: DomainId
   /** The delivery is leased to this process. */
   readonly isLeased: boolean
-  /** The delivery is due, and waits for a claim. */
+  /** The delivery is there for any process that claims it. */
   readonly isDue: boolean
   readonly url: string
   readonly workspaceId: WorkspaceId
@@ -41,39 +43,61 @@ export interface WrittenEvent {
   readonly previousSigningSecret: Uint8Array | null
 }
 
-interface Placed {
-  readonly emailId: InboundEmailId
-  readonly event: NewEvent
-  /** Whether the delivery may be leased to this process. */
-  readonly hasPlace: boolean
+interface Item extends ReadMessage {
+  /** How many of its deliveries may be leased to this process; known once its first batch begins. */
+  places: number | undefined
+  /** Called once the events are written, with a reason where they could not be. */
+  readonly done: (reason?: unknown) => void
 }
 
 /**
- * The part of a statement that writes events with their deliveries: expects `read`
- * (id, domain_id, received_at), and ends with `written`. The row locks of
- * event_positions last until the commit, which makes a domain's events visible in the
- * order of their positions. They are taken in one order, so that two batches can't
- * wait for each other.
+ * Writes the events of stored messages, many in one statement and so one commit, hands
+ * their deliveries to the worker of this process, and tells who waits for events. A
+ * message that somebody else has read meanwhile is passed over.
  */
-export const statement = Effect.gen(function* () {
+export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const feed = yield* EventFeed
+  const handover = yield* Handover
   const { timeout } = yield* Settings.webhooks
   const leaseSeconds = Lease.seconds(timeout)
+  const context = yield* Effect.context()
 
-  return (events: ReadonlyArray<Placed>) => {
-    const column = Batch.columnsOf(events)
-    return sql`
-      new AS (
+  /**
+   * The row locks of event_positions last until the commit, which makes a domain's events
+   * visible in the order of their positions. They are taken in one order, so that two
+   * batches can't wait for each other.
+   */
+  const insert = (all: ReadonlyArray<Item>) => {
+    // A process that lost its lease meanwhile may have read the same message as the one that took it over.
+    const messages = [...new Map(all.map((message) => [message.id, message])).values()]
+    const column = Batch.columnsOf(messages)
+    const events = Batch.columnsOf(
+      messages.flatMap(({ events, id, places }) =>
+        events.map((event, index) => ({ event, emailId: id, hasPlace: index < (places ?? 0) }))
+      )
+    )
+    return sql<WrittenEvent>`
+      WITH read AS (
+        UPDATE inbound_emails
+        SET state = 'read', leased_until = NULL, authentication_results = input.authentication_results
+        FROM unnest(
+          ${column("uuid", ({ id }) => id)},
+          ${column("text", ({ authenticationResults }) => authenticationResults)}
+        ) AS input (id, authentication_results)
+        WHERE inbound_emails.id = input.id AND state = 'received'
+        RETURNING inbound_emails.id, domain_id, received_at
+      ), new AS (
         SELECT input.*, read.domain_id, read.received_at,
           row_number() OVER (PARTITION BY read.domain_id ORDER BY input.ordinal) AS number,
           count(*) OVER (PARTITION BY read.domain_id) AS of_domain
         FROM unnest(
-          ${column("uuid", ({ event }) => event.id)},
-          ${column("uuid", ({ emailId }) => emailId)},
-          ${column("text", ({ event }) => event.recipient)},
-          ${column("text", ({ event }) => event.sender)},
-          ${column("text", ({ event }) => event.payload)},
-          ${column("bool", ({ hasPlace }) => hasPlace)}
+          ${events("uuid", ({ event }) => event.id)},
+          ${events("uuid", ({ emailId }) => emailId)},
+          ${events("text", ({ event }) => event.recipient)},
+          ${events("text", ({ event }) => event.sender)},
+          ${events("bytea", ({ event }) => event.payload)},
+          ${events("bool", ({ hasPlace }) => hasPlace)}
         ) WITH ORDINALITY AS input (id, inbound_email_id, recipient, sender, payload, has_place, ordinal)
         JOIN read ON read.id = input.inbound_email_id
       ), last AS (
@@ -89,7 +113,9 @@ export const statement = Effect.gen(function* () {
         FROM new JOIN last USING (domain_id) JOIN domains ON domains.id = new.domain_id
       ), inserted AS (
         INSERT INTO events (id, domain_id, inbound_email_id, position, recipient, sender, received_at, payload)
-        SELECT id, domain_id, inbound_email_id, position, recipient, sender, received_at, payload FROM placed
+        SELECT id, domain_id, inbound_email_id, position, recipient, sender, received_at,
+          convert_from(payload, 'UTF8')
+        FROM placed
       ), delivery AS (
         INSERT INTO deliveries (event_id, domain_id, position, status, due_at, attempts, leased_until, claimed_at)
         SELECT id, domain_id, position, CASE WHEN webhook_url IS NULL THEN 'held' ELSE 'pending' END, now(),
@@ -97,89 +123,59 @@ export const statement = Effect.gen(function* () {
           CASE WHEN is_leased THEN now() + make_interval(secs => ${leaseSeconds}) END,
           CASE WHEN is_leased THEN now() END
         FROM placed
-      ), written AS (
-        SELECT placed.id AS event_id, placed.inbound_email_id, placed.domain_id, is_leased,
-          webhook_url IS NOT NULL AND NOT is_leased AS is_due,
-          webhook_url AS url, workspaces.id AS workspace_id, workspaces.signing_secret,
-          CASE WHEN workspaces.previous_secret_until > now() THEN workspaces.previous_signing_secret END
-            AS previous_signing_secret,
-          -- Other processes hear of it at the commit.
-          CASE WHEN number = 1 THEN pg_notify(${EventFeed.channel}, placed.domain_id || CASE
-            WHEN bool_or(webhook_url IS NOT NULL AND NOT is_leased) OVER (PARTITION BY placed.domain_id) THEN ' due'
-            ELSE ''
-          END)::text END AS told
-        FROM placed LEFT JOIN workspaces ON is_leased AND workspaces.id = placed.workspace_id
       )
-    `
-  }
-})
-
-/** The deliveries that the database has leased to this process, with what their requests need. */
-export const leased = (
-  written: ReadonlyArray<WrittenEvent>,
-  events: ReadonlyArray<NewEvent>
-): ReadonlyArray<Lease.SealedDelivery> =>
-  written.flatMap(({ isDue: _, isLeased, ...row }) => {
-    const event = isLeased ? events.find(({ id }) => id === row.eventId) : undefined
-    return event === undefined ? [] : [{ ...row, payload: event.payload, attempts: 1, spent: 0, takenOver: false }]
-  })
-
-/**
- * Writes the events of stored messages, many in one statement and so one commit, hands
- * their deliveries to the worker of this process, and announces them. A message that
- * another reader has finished meanwhile is passed over.
- */
-export const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const feed = yield* EventFeed
-  const handover = yield* Handover
-  const eventsOf = yield* statement
-
-  interface Item extends ReadMessage {
-    readonly places: number
-  }
-
-  const insert = (all: ReadonlyArray<Item>) => {
-    // A reader that lost its lease may have read the same message as the one that took it over.
-    const messages = [...new Map(all.map((message) => [message.id, message])).values()]
-    const column = Batch.columnsOf(messages)
-    const events = messages.flatMap(({ events, id, places }) =>
-      events.map((event, index): Placed => ({ emailId: id, event, hasPlace: index < places }))
-    )
-    return sql<WrittenEvent>`
-      WITH read AS (
-        UPDATE inbound_emails
-        SET state = 'read', leased_until = NULL, authentication_results = input.authentication_results
-        FROM unnest(
-          ${column("uuid", ({ id }) => id)},
-          ${column("text", ({ authenticationResults }) => authenticationResults)}
-        ) AS input (id, authentication_results)
-        WHERE inbound_emails.id = input.id AND state = 'received'
-        RETURNING inbound_emails.id, domain_id, received_at
-      ), ${eventsOf(events)}
-      SELECT * FROM written
+      SELECT placed.id AS event_id, placed.domain_id, is_leased,
+        webhook_url IS NOT NULL AND NOT is_leased AS is_due,
+        webhook_url AS url, workspaces.id AS workspace_id, workspaces.signing_secret,
+        CASE WHEN workspaces.previous_secret_until > now() THEN workspaces.previous_signing_secret END
+          AS previous_signing_secret,
+        -- Other processes hear of it at the commit.
+        CASE WHEN number = 1 THEN pg_notify(${EventFeed.channel}, placed.domain_id || CASE
+          WHEN bool_or(webhook_url IS NOT NULL AND NOT is_leased) OVER (PARTITION BY placed.domain_id) THEN ' due'
+          ELSE ''
+        END)::text END AS told
+      FROM placed LEFT JOIN workspaces ON is_leased AND workspaces.id = placed.workspace_id
     `
   }
 
-  const write = yield* Batch.make(
-    (messages: ReadonlyArray<Item>) =>
-      Effect.map(insert(messages), (rows) => {
-        const own = Map.groupBy(rows, ({ eventId }) => eventId)
-        return messages.map(({ events }) => events.flatMap(({ id }) => own.get(id) ?? []))
+  const writtenOf = (messages: ReadonlyArray<Item>, rows: ReadonlyArray<WrittenEvent>) => {
+    const own = new Map(rows.map((row) => [row.eventId, row]))
+    return messages.map(({ events }) => events.flatMap(({ id }) => own.get(id) ?? []))
+  }
+
+  const begin = (item: Item, written: ReadonlyArray<WrittenEvent>) => {
+    const leased = written.flatMap(({ isDue: _, isLeased, ...row }) => {
+      const event = isLeased ? item.events.find(({ id }) => id === row.eventId) : undefined
+      return event === undefined ? [] : [{ ...row, payload: event.payload, attempts: 1, spent: 0, takenOver: false }]
+    })
+    if (leased.length > 0) handover.begin(leased)
+  }
+
+  const push = yield* Batcher.make(
+    (items: ReadonlyArray<Item>) =>
+      Effect.suspend(() => {
+        for (const item of items) item.places ??= handover.reserve(item.domainId, item.events.length)
+        return Effect.map(insert(items), (rows) => writtenOf(items, rows))
       }),
     {
-      lanes: 1,
-      most: 64,
-      mostBytes: 4 * 1024 * 1024,
       isOutage: isUnreachable,
-      bytesOf: ({ events }) => events.reduce((bytes, { payload }) => bytes + payload.length, 0)
+      bytesOf: ({ events }) => events.reduce((bytes, { payload }) => bytes + payload.byteLength, 0),
+      succeeded: (item, written) => {
+        begin(item, written)
+        if (written.length > 0) {
+          const isDue = written.some(({ isDue }) => isDue)
+          Effect.runForkWith(context)(feed.announce(item.domainId, { isDue }))
+        }
+        handover.release(item.domainId, item.places ?? 0)
+        item.done()
+      },
+      failed: (item, cause) => {
+        handover.release(item.domainId, item.places ?? 0)
+        // At a stop the reader gives back all that is not done.
+        if (!Cause.hasInterrupts(cause)) item.done(cause)
+      }
     }
   )
 
-  return Effect.fnUntraced(function* (read: ReadMessage) {
-    const { written } = yield* handover.within(read.domainId, read.events.length, (places) =>
-      Effect.map(write({ ...read, places }), (written) => ({ written, leased: leased(written, read.events) }))
-    )
-    if (written.length > 0) yield* feed.announce(read.domainId, { isDue: written.some(({ isDue }) => isDue) })
-  })
+  return (message: ReadMessage, done: (reason?: unknown) => void) => push({ ...message, places: undefined, done })
 })
