@@ -1,12 +1,12 @@
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Batch from "../database/Batch.ts"
+import * as Batcher from "../database/Batcher.ts"
 import { isUnreachable } from "../database/Database.ts"
 import * as Patience from "../database/Patience.ts"
 import type { DomainId, DomainName } from "../model/Domain.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
-import { inTime } from "./Deadline.ts"
-import { notStored } from "./NotStored.ts"
+import * as Deadline from "./Deadline.ts"
+import { type NotStored, notStored } from "./NotStored.ts"
 
 /** A domain that takes mail, and how much it has had. */
 export interface Admission {
@@ -17,6 +17,9 @@ export interface Admission {
   /** Messages of a demo inbox; null for any other domain. */
   readonly demoMails: number | null
 }
+
+/** Gets null where a domain takes no mail. */
+type Answer = (exit: Exit.Exit<Admission | null, NotStored>) => void
 
 /**
  * A domain that gets much mail is not looked up for each: an answer is good for a
@@ -31,9 +34,15 @@ interface Known {
   admission: Admission | null
 }
 
-/** Looks domains up by name, many in one statement. Null where a domain takes no mail. */
+interface Asked extends Deadline.Pending {
+  readonly name: DomainName
+  readonly answer: Answer
+}
+
+/** Looks domains up by name, many in one statement. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const deadline = yield* Deadline.make
 
   const find = (names: ReadonlyArray<string>) => sql<Admission & { readonly name: string }>`
     SELECT domains.name, domains.id, domains.workspace_id, coalesce(daily_intake.accepted, 0) AS accepted,
@@ -50,40 +59,49 @@ export const make = Effect.gen(function* () {
       ))
   `
 
-  const lookUp = yield* Batch.make(
-    (names: ReadonlyArray<DomainName>) =>
-      Effect.map(Patience.ofRequest(find([...new Set(names)])), (rows): ReadonlyArray<Admission | null> => {
-        const found = new Map(rows.map((row) => [row.name, row]))
-        return names.map((name) => found.get(name) ?? null)
-      }),
-    { lanes: 2, most: 64, mostBytes: Number.POSITIVE_INFINITY, bytesOf: () => 0, isOutage: isUnreachable }
-  )
-
   const clock = yield* Clock.Clock
   let busy = new Map<DomainName, Known>()
   let began = clock.currentTimeMillisUnsafe()
 
-  return (name: DomainName) =>
-    Effect.suspend(() => {
-      const now = clock.currentTimeMillisUnsafe()
-      if (now - began >= goodForMillis) {
-        busy = new Map()
-        began = now
-      }
-      const known = busy.get(name)
-      if (known === undefined) busy.set(name, { asks: 1, admission: null })
-      else known.asks++
-      if (known !== undefined && known.asks > asksBefore && known.admission !== null)
-        return Effect.succeed(known.admission)
-      return lookUp(name).pipe(
-        Effect.tap((admission) =>
-          Effect.sync(() => {
-            const asked = busy.get(name)
-            if (asked !== undefined && asked.asks >= asksBefore) asked.admission = admission
-          })
-        ),
-        Effect.catchTag("SqlError", notStored),
-        inTime
-      )
-    })
+  const told = (asked: Asked, exit: Exit.Exit<Admission | null, NotStored>) => {
+    if (asked.isOver) return
+    deadline.end(asked)
+    asked.answer(exit)
+  }
+
+  const push = yield* Batcher.make(
+    (all: ReadonlyArray<Asked>) =>
+      Effect.map(Patience.ofRequest(find([...new Set(all.map(({ name }) => name))])), (rows) => {
+        const found = new Map(rows.map((row): readonly [string, Admission] => [row.name, row]))
+        return all.map(({ name }) => found.get(name) ?? null)
+      }),
+    {
+      lanes: 2,
+      bytesOf: () => 0,
+      isOutage: isUnreachable,
+      succeeded: (asked, admission) => {
+        const known = busy.get(asked.name)
+        if (known !== undefined && known.asks >= asksBefore) known.admission = admission
+        told(asked, Exit.succeed(admission))
+      },
+      failed: (asked, cause) => told(asked, Exit.fail(notStored(cause)))
+    }
+  )
+
+  return (name: DomainName, answer: Answer): void => {
+    const now = clock.currentTimeMillisUnsafe()
+    if (now - began >= goodForMillis) {
+      busy = new Map()
+      began = now
+    }
+    const known = busy.get(name)
+    if (known === undefined) busy.set(name, { asks: 1, admission: null })
+    else {
+      known.asks++
+      if (known.asks > asksBefore && known.admission !== null) return answer(Exit.succeed(known.admission))
+    }
+    const asked: Asked = { name, answer, isOver: false }
+    deadline.begin(asked, () => told(asked, Exit.fail(notStored("no answer within 8 seconds"))))
+    push(asked)
+  }
 })

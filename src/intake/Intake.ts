@@ -1,16 +1,19 @@
 import { createHash } from "node:crypto"
-import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { Cause, Clock, Context, DateTime, Effect, Exit, FiberSet, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { isUnreachable } from "../database/Database.ts"
 import { canonical } from "../domains/DomainNames.ts"
 import * as HeaderBlock from "../mime/HeaderBlock.ts"
 import { type DomainId, DomainName } from "../model/Domain.ts"
 import { type Envelope, InboundEmailId, rawRef } from "../model/InboundEmail.ts"
+import { EventId } from "../model/InboundEvent.ts"
+import * as Uuid7 from "../model/Uuid7.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
-import { Reader, type Unread } from "../reading/Reader.ts"
+import type { Mail } from "../reading/Mail.ts"
+import { Reader } from "../reading/Reader.ts"
 import * as Settings from "../Settings.ts"
 import * as Admissions from "./Admissions.ts"
-import { inTime } from "./Deadline.ts"
+import * as Deadline from "./Deadline.ts"
 import * as InboundEmails from "./InboundEmails.ts"
 import * as InboundTransaction from "./InboundTransaction.ts"
 import { type NotStored, notStored } from "./NotStored.ts"
@@ -22,9 +25,19 @@ export class MailLoop extends Schema.TaggedError<MailLoop>()("MailLoop", {}) {}
 
 export type IntakeError = UnknownDomain | QuotaReached | SenderQuotaReached | DemoFull | MailLoop | NotStored
 
+/** A message at the end of its DATA. */
+export interface Arrival {
+  readonly envelope: Envelope
+  readonly recipients: ReadonlyArray<Recipient>
+  readonly transmission: TraceFields.Transmission
+  readonly message: Uint8Array
+}
+
+type Answer<A> = (exit: Exit.Exit<A, IntakeError>) => void
+
 /** The message as it is kept for one domain. */
-interface Stored extends InboundTransaction.Copy {
-  readonly unread: Unread
+interface Copy extends InboundTransaction.Copy {
+  readonly mail: Mail
 }
 
 /** As many Received fields mean a loop (RFC 5321, section 6.3, wants a large bound). */
@@ -34,171 +47,208 @@ const loopReceivedFields = 50
 const ownReceivedFields = 2
 
 /**
- * How long the answer waits for the message to be read, so that its row and its events
- * are one commit. What takes longer, such as the DNS of a sender far away, is read after.
+ * The door of the service: decides who gets mail, and never says yes before it is safe.
+ * Both answers are calls, made once: no fiber, span or timer for a message.
  */
-const readInTime = "250 millis"
-
-/** The door of the service: decides who gets mail, and never says yes before it is safe. */
 export class Intake extends Context.Service<
   Intake,
   {
-    /** Whose mail this is. The address is whatever the client typed. */
-    admit(address: string): Effect.Effect<Recipient, UnknownDomain | QuotaReached | DemoFull | NotStored>
+    /** Whose mail this is. The address is as the client typed it. */
+    admit(address: string, answer: Answer<Recipient>): void
     /** Keeps the message for every recipient or for none. Once it succeeds, the events follow whatever happens. */
-    receive(options: {
-      readonly envelope: Envelope
-      readonly recipients: ReadonlyArray<Recipient>
-      readonly transmission: TraceFields.Transmission
-      readonly message: Uint8Array
-    }): Effect.Effect<void, IntakeError>
+    receive(arrival: Arrival, answer: Answer<void>): void
   }
 >()("inlet/intake/Intake") {
   static readonly layerNoDeps = Layer.effect(
     Intake,
     Effect.gen(function* () {
       const random = yield* SecureRandom.SecureRandom
+      const clock = yield* Clock.Clock
       const raw = yield* RawStore
       const reader = yield* Reader
       const { mxHost } = yield* Settings.platform
       const { emailsPerDay, emailsPerSender } = yield* Settings.limits
+      const deadline = yield* Deadline.make
       const lookUp = yield* Admissions.make
       const insert = yield* InboundEmails.make({ emailsPerDay })
       const insertApart = yield* InboundTransaction.make({ emailsPerDay, emailsPerSender })
+      const run = yield* FiberSet.makeRuntime()
+      const newId = Uuid7.make((bytes) => Effect.runSync(random.randomBytes(bytes)))
 
-      const admit = Effect.fnUntraced(function* (address: string) {
+      const admit: Intake["Service"]["admit"] = (address, answer) => {
         const at = address.lastIndexOf("@")
         const name = canonical(address.slice(at + 1))
-        if (at < 1 || name === undefined || isRoute(address.slice(0, at))) return yield* new UnknownDomain()
+        if (at < 1 || name === undefined || isRoute(address.slice(0, at))) return answer(Exit.fail(new UnknownDomain()))
         const domain = DomainName.make(name)
-        const admission = yield* lookUp(domain)
-        if (admission === null) return yield* new UnknownDomain()
-        const { accepted, demoMails, id, workspaceId } = admission
-        if (emailsPerDay > 0 && accepted >= emailsPerDay) return yield* new QuotaReached({ limit: emailsPerDay })
-        if (demoMails !== null && demoMails >= InboundTransaction.mailsPerDemo) return yield* new DemoFull()
-        return { address: `${address.slice(0, at)}@${name}`, domain, domainId: id, workspaceId }
-      })
-
-      const receive: Intake["Service"]["receive"] = Effect.fn("Intake.receive")(
-        function* (options) {
-          const { message, recipients, transmission } = options
-          const fields = HeaderBlock.fields(message)
-          const hops = fields.filter(({ name }) => isNamed(name, "received"))
-          const own = hops.filter(({ value }) => TraceFields.isBy(mxHost, value))
-          if (hops.length >= loopReceivedFields || own.length >= ownReceivedFields) return yield* new MailLoop()
-
-          const receivedAt = yield* DateTime.now
-          const sha256 = createHash("sha256").update(message).digest()
-          // Two spellings of one domain name one mailbox.
-          const mailboxes = new Map(recipients.map((recipient) => [recipient.address, recipient])).values()
-          const copies: Array<Stored> = []
-          for (const [domainId, own] of Map.groupBy(mailboxes, ({ domainId }) => domainId)) {
-            const [first] = own
-            if (first === undefined) continue
-            const id = InboundEmailId.make(yield* random.uuidV7())
-            const addresses = own.map(({ address }) => address)
-            const trace = TraceFields.render({
-              id,
-              envelope: options.envelope,
-              recipients: addresses,
-              mxHost,
-              receivedAt,
-              transmission
-            })
-            const unread: Unread = {
-              id,
-              domainId,
-              domain: first.domain,
-              sha256,
-              envelope: options.envelope,
-              recipients: addresses,
-              receivedAt,
-              attempt: 1,
-              message: together([Buffer.from(trace), message])
-            }
-            copies.push({ id, domainId, recipients: own, unread })
+        lookUp(domain, (exit) => {
+          if (Exit.isFailure(exit)) return answer(exit)
+          if (exit.value === null) return answer(Exit.fail(new UnknownDomain()))
+          const { accepted, demoMails, id, workspaceId } = exit.value
+          if (emailsPerDay > 0 && accepted >= emailsPerDay) {
+            return answer(Exit.fail(new QuotaReached({ limit: emailsPerDay })))
           }
-          const envelope = {
-            ...options.envelope,
-            from: InboundTransaction.printable(options.envelope.from),
-            helo: InboundTransaction.printable(options.envelope.helo)
+          if (demoMails !== null && demoMails >= InboundTransaction.mailsPerDemo) {
+            return answer(Exit.fail(new DemoFull()))
           }
-          // A message without a Message-ID can't be told from one that was sent twice on purpose.
-          const keyOf = fields.some(({ name }) => isNamed(name, "message-id"))
-            ? (domainId: DomainId, address: string) => retryKey(domainId, address, sha256)
-            : null
+          answer(Exit.succeed({ address: `${address.slice(0, at)}@${name}`, domain, domainId: id, workspaceId }))
+        })
+      }
 
-          const [only] = copies
-          const [recipient] = only?.recipients ?? []
-          /** The usual message: one recipient, and nothing to count but the workspace's day. */
-          const isUsual =
-            copies.length === 1 &&
-            only?.recipients.length === 1 &&
-            recipient !== undefined &&
-            recipient.workspaceId !== null &&
-            emailsPerSender === 0
+      /** The one object of a message for one domain: what is known of it at the end of DATA, and its bytes, copied once. */
+      const mailOf = (arrival: Arrival, own: ReadonlyArray<Recipient>, first: Recipient, sha256: Uint8Array): Mail => {
+        const receivedAt = clock.currentTimeMillisUnsafe()
+        const id = InboundEmailId.make(newId(receivedAt))
+        const trace = Buffer.from(
+          TraceFields.render({
+            id,
+            envelope: arrival.envelope,
+            recipients: own.map(({ address }) => address),
+            mxHost,
+            receivedAt: DateTime.makeUnsafe(receivedAt),
+            transmission: arrival.transmission
+          })
+        )
+        const message = new Uint8Array(trace.byteLength + arrival.message.byteLength)
+        message.set(trace)
+        message.set(arrival.message, trace.byteLength)
+        return {
+          id,
+          domainId: first.domainId,
+          domain: first.domain,
+          envelope: arrival.envelope,
+          recipients: own.map(({ address }) => ({ eventId: EventId.make(newId(receivedAt)), address })),
+          receivedAt,
+          sha256,
+          message,
+          bytes: message.byteLength,
+          attempt: 1
+        }
+      }
 
-          const isOurs = yield* reader.hasRoom
-          const early = isUsual && isOurs ? yield* reader.begin(only.unread) : undefined
+      const copiesOf = (arrival: Arrival, sha256: Uint8Array): ReadonlyArray<Copy> => {
+        // Two spellings of one domain name one mailbox.
+        const mailboxes = new Map(arrival.recipients.map((recipient) => [recipient.address, recipient])).values()
+        return [...Map.groupBy(mailboxes, ({ domainId }) => domainId)].flatMap(([domainId, own]) => {
+          const [first] = own
+          if (first === undefined) return []
+          const mail = mailOf(arrival, own, first, sha256)
+          return [{ id: mail.id, domainId, recipients: own, mail }]
+        })
+      }
 
-          // Bytes first, row second: a crash in between leaves an orphan that the sweeper takes, never a row without its mail.
-          yield* only !== undefined && copies.length === 1
-            ? keep(only)
-            : Effect.forEach(copies, keep, { concurrency: "unbounded", discard: true })
-
-          if (isUsual) {
-            const read = early === undefined ? undefined : yield* reader.finished(early, readInTime)
-            const acceptance = yield* insert({
-              id: only.id,
-              domainId: only.domainId,
-              recipient: InboundTransaction.printable(recipient.address),
-              key: keyOf === null ? null : keyOf(only.domainId, recipient.address),
-              sha256,
-              receivedAt,
-              envelope,
-              isOurs,
-              read
-            }).pipe(
-              Effect.catchIf(
-                (error) => !isUnreachable(error),
-                (error) => Effect.as(Effect.logWarning("A message is written by itself", error), "apart" as const)
-              )
-            )
-            if (acceptance === "kept") {
-              if (early !== undefined && read === undefined) yield* reader.handOver(early)
-              return
-            }
-            if (acceptance !== "apart") {
-              yield* discard(copies)
-              return acceptance === "seen" ? undefined : yield* new UnknownDomain()
-            }
-          }
-
-          const kept = yield* insertApart({ copies, envelope, sha256, receivedAt, keyOf, isOurs }).pipe(
-            // Known to be rolled back. After a failure of the database nobody knows, and the sweeper finds out.
-            Effect.tapErrorTag(["QuotaReached", "SenderQuotaReached", "DemoFull", "UnknownDomain"], () =>
-              discard(copies)
-            ),
-            // The others' mail must not bounce because one domain has just left: the retry is without it.
-            Effect.mapError((error) =>
-              error._tag === "UnknownDomain" && copies.length > 1 ? notStored("a recipient's domain has left") : error
-            )
-          )
-          yield* discard(copies.filter(({ id }) => !kept.some(({ copy }) => copy.id === id)))
-          if (!isOurs) return
-          for (const { copy, recipients } of kept) {
-            const addresses = recipients.map(({ address }) => address)
-            yield* reader.handOver(early ?? (yield* reader.begin({ ...copy.unread, recipients: addresses })))
-          }
-        },
-        Effect.catchTag(["SqlError", "RawStoreError"], notStored),
-        inTime
-      )
-
-      const keep = ({ domainId, id, unread }: Stored) => raw.put(rawRef(domainId, id), [unread.message])
+      const keep = ({ domainId, id, mail }: Copy) =>
+        raw.put(rawRef(domainId, id), mail.message === undefined ? [] : [mail.message])
 
       const discard = (copies: ReadonlyArray<{ readonly domainId: DomainId; readonly id: InboundEmailId }>) =>
         Effect.forEach(copies, ({ domainId, id }) => Effect.ignore(raw.remove(rawRef(domainId, id))), { discard: true })
+
+      const receive: Intake["Service"]["receive"] = (arrival, answer) => {
+        const fields = HeaderBlock.fields(arrival.message)
+        const hops = fields.filter(({ name }) => isNamed(name, "received"))
+        const own = hops.filter(({ value }) => TraceFields.isBy(mxHost, value))
+        if (hops.length >= loopReceivedFields || own.length >= ownReceivedFields) {
+          return answer(Exit.fail(new MailLoop()))
+        }
+        const sha256 = createHash("sha256").update(arrival.message).digest()
+        const copies = copiesOf(arrival, sha256)
+        // A message without a Message-ID can't be told from one that was sent twice on purpose.
+        const keyOf = fields.some(({ name }) => isNamed(name, "message-id"))
+          ? (domainId: DomainId, address: string) => retryKey(domainId, address, sha256)
+          : null
+        const envelope = {
+          ...arrival.envelope,
+          from: InboundTransaction.printable(arrival.envelope.from),
+          helo: InboundTransaction.printable(arrival.envelope.helo)
+        }
+        const isOurs = reader.hasRoom()
+
+        const pending: Deadline.Pending = { isOver: false }
+        const end = (exit: Exit.Exit<void, IntakeError>) => {
+          if (pending.isOver) return
+          deadline.end(pending)
+          answer(exit)
+        }
+        deadline.begin(pending, () => end(Exit.fail(notStored("no answer within 8 seconds"))))
+
+        /** In a transaction of its own. The bytes are there already where `isKept`. */
+        const apart = (isKept: boolean) => {
+          const work = Effect.gen(function* () {
+            if (!isKept) yield* Effect.forEach(copies, keep, { concurrency: "unbounded", discard: true })
+            const receivedAt = DateTime.makeUnsafe(copies[0]?.mail.receivedAt ?? 0)
+            const kept = yield* insertApart({ copies, envelope, sha256, receivedAt, keyOf, isOurs }).pipe(
+              // Known to be rolled back. After a failure of the database nobody knows, and the sweeper finds out.
+              Effect.tapErrorTag(["QuotaReached", "SenderQuotaReached", "DemoFull", "UnknownDomain"], () =>
+                discard(copies)
+              ),
+              // The others' mail must not bounce because one domain has just left: the retry is without it.
+              Effect.mapError((error) =>
+                error._tag === "UnknownDomain" && copies.length > 1 ? notStored("a recipient's domain has left") : error
+              )
+            )
+            yield* discard(copies.filter(({ id }) => !kept.some(({ copy }) => copy.id === id)))
+            return kept
+          }).pipe(Effect.catchTag(["SqlError", "RawStoreError"], notStored), Deadline.inTime)
+          run(work).addObserver((exit) => {
+            if (Exit.isFailure(exit)) return end(exit)
+            end(Exit.void)
+            if (!isOurs) return
+            for (const { copy, recipients } of exit.value) {
+              const fresh = new Set(recipients.map(({ address }) => address))
+              reader.read({ ...copy.mail, recipients: copy.mail.recipients.filter(({ address }) => fresh.has(address)) })
+            }
+          })
+        }
+
+        const [only] = copies
+        const [recipient] = only?.recipients ?? []
+        /** The usual message has one recipient, and nothing is to be counted but the workspace's day. */
+        const isUsual =
+          copies.length === 1 &&
+          only?.recipients.length === 1 &&
+          recipient !== undefined &&
+          recipient.workspaceId !== null &&
+          emailsPerSender === 0
+        if (!isUsual) return apart(false)
+
+        const accepted = (acceptance: InboundEmails.Acceptance) => {
+          switch (acceptance) {
+            case "kept":
+              end(Exit.void)
+              // Also where the sender has been told to come back: its retry will be recognised.
+              if (isOurs) reader.read(only.mail)
+              return
+            case "apart":
+              return apart(true)
+            case "seen":
+            case "gone":
+              end(acceptance === "seen" ? Exit.void : Exit.fail(new UnknownDomain()))
+              run(discard(copies))
+          }
+        }
+        // Bytes first, row second: a crash in between leaves an orphan that the sweeper takes, never a row without its mail.
+        run(keep(only)).addObserver((stored) => {
+          if (Exit.isFailure(stored)) {
+            return end(Exit.mapError(stored, notStored))
+          }
+          // Its sender has been told to come back, and will bring the message again.
+          if (pending.isOver) return
+          insert({
+            mail: only.mail,
+            recipient: InboundTransaction.printable(recipient.address),
+            envelope,
+            key: keyOf === null ? null : keyOf(only.domainId, recipient.address),
+            isOurs,
+            succeeded: accepted,
+            failed: (cause) => {
+              if (Cause.hasInterrupts(cause) || Option.exists(Cause.findErrorOption(cause), isUnreachable)) {
+                return end(Exit.fail(notStored(cause)))
+              }
+              run(Effect.logWarning("A message is written by itself", cause))
+              apart(true)
+            }
+          })
+        })
+      }
 
       return Intake.of({ admit, receive })
     })
@@ -209,17 +259,6 @@ const isNamed = (name: string, expected: string) => name.length === expected.len
 
 /** `user%host.example` asks to be relayed to that host (RFC 1123, section 5.2.16), and nothing is relayed here. */
 const isRoute = (localPart: string) => /%[^%]+\.[^%]+$/.test(localPart)
-
-/** In memory of its own: all of what a view is on is copied for a thread. */
-const together = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const bytes = new Uint8Array(pieces.reduce((length, piece) => length + piece.byteLength, 0))
-  let at = 0
-  for (const piece of pieces) {
-    bytes.set(piece, at)
-    at += piece.byteLength
-  }
-  return bytes
-}
 
 const retryKey = (domainId: DomainId, recipient: string, sha256: Uint8Array) =>
   createHash("sha256").update(`${domainId}\n${recipient}\n`).update(sha256).digest()

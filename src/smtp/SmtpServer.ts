@@ -78,6 +78,7 @@ export const layer = Layer.effectDiscard(
     const keyPair = yield* Tls.keyPair
     // Made before the server: on shutdown the server drains first, then these fibers stop.
     const run = yield* FiberSet.makeRuntime()
+    const context = yield* Effect.context()
 
     /** smtp-server keeps the address object that was accepted in the envelope of the transaction. */
     const accepted = new WeakMap<SMTPServerAddress, Recipient>()
@@ -87,46 +88,46 @@ export const layer = Layer.effectDiscard(
     /** What a session has been refused for: once each is enough to know, and a flood fills no disk. */
     const told = new WeakMap<SMTPServerSession, Set<string>>()
 
-    const answer = <A>(
+    /** Replies as the exit says, and counts and logs it. */
+    const reply = <A>(
       command: "RCPT" | "DATA",
       session: SMTPServerSession,
-      effect: Effect.Effect<A, IntakeError | Reply.DataMemoryFull>,
+      exit: Exit.Exit<A, IntakeError | Reply.DataMemoryFull>,
       callback: (error: Error | null, value?: A) => void
-    ) =>
-      run(
-        Effect.gen(function* () {
-          const exit = yield* Effect.exit(effect)
-          if (Exit.isSuccess(exit)) {
-            yield* Metric.update(kept[command], 1)
-            return callback(null, exit.value)
-          }
-          const error = Cause.findErrorOption(exit.cause)
-          const reply = Option.isSome(error) ? Reply.fromError(error.value) : Reply.bug
-          yield* Metric.update(Metric.withAttributes(replies, { command, code: `${reply.code}` }), 1)
-          callback(Reply.toError(reply))
-          const line = `${command} was answered ${reply.code} ${reply.enhanced}`
-          const before = told.get(session) ?? new Set()
-          if (before.has(line)) return yield* Effect.logDebug(line)
-          told.set(session, before.add(line))
-          yield* reply.code === 451 ? Effect.logError(line, exit.cause) : Effect.logInfo(line)
-        }).pipe(Effect.annotateLogs({ smtp_session: session.id, remote_address: session.remoteAddress }))
-      )
+    ) => {
+      if (Exit.isSuccess(exit)) {
+        kept[command].updateUnsafe(1, context)
+        return callback(null, exit.value)
+      }
+      const error = Cause.findErrorOption(exit.cause)
+      const reply = Option.isSome(error) ? Reply.fromError(error.value) : Reply.bug
+      Metric.withAttributes(replies, { command, code: `${reply.code}` }).updateUnsafe(1, context)
+      callback(Reply.toError(reply))
+      const line = `${command} was answered ${reply.code} ${reply.enhanced}`
+      const before = told.get(session) ?? new Set()
+      const log = before.has(line)
+        ? Effect.logDebug(line)
+        : reply.code === 451
+          ? Effect.logError(line, exit.cause)
+          : Effect.logInfo(line)
+      told.set(session, before.add(line))
+      run(Effect.annotateLogs(log, { smtp_session: session.id, remote_address: session.remoteAddress }))
+    }
 
-    const receive = (session: SMTPServerSession, message: Uint8Array) =>
-      intake.receive({
-        envelope: {
-          from: session.envelope.mailFrom === false ? "" : session.envelope.mailFrom.address,
-          helo: session.hostNameAppearsAs,
-          remoteAddress: session.remoteAddress
-        },
-        recipients: session.envelope.rcptTo.flatMap((address) => accepted.get(address) ?? []),
-        transmission: {
-          extended: session.openingCommand === "EHLO",
-          encrypted: session.secure,
-          utf8: session.envelope.smtpUtf8 === true
-        },
-        message
-      })
+    const arrivalOf = (session: SMTPServerSession, message: Uint8Array) => ({
+      envelope: {
+        from: session.envelope.mailFrom === false ? "" : session.envelope.mailFrom.address,
+        helo: session.hostNameAppearsAs,
+        remoteAddress: session.remoteAddress
+      },
+      recipients: session.envelope.rcptTo.flatMap((address) => accepted.get(address) ?? []),
+      transmission: {
+        extended: session.openingCommand === "EHLO",
+        encrypted: session.secure,
+        utf8: session.envelope.smtpUtf8 === true
+      },
+      message
+    })
 
     const onData = (
       stream: SMTPServerDataStream,
@@ -152,11 +153,13 @@ export const layer = Layer.effectDiscard(
         const message = bytes.all()
         // The pieces are not kept beside the whole.
         bytes.clear()
-        const outcome = share.wasRefused() ? new Reply.DataMemoryFull() : receive(session, message)
-        answer("DATA", session, outcome, (error) => {
-          share.leave()
-          callback(error)
-        })
+        const answer = (exit: Exit.Exit<void, IntakeError | Reply.DataMemoryFull>) =>
+          reply("DATA", session, exit, (error) => {
+            share.leave()
+            callback(error)
+          })
+        if (share.wasRefused()) answer(Exit.fail(new Reply.DataMemoryFull()))
+        else intake.receive(arrivalOf(session, message), answer)
       })
     }
 
@@ -176,10 +179,12 @@ export const layer = Layer.effectDiscard(
       socketTimeout: guard.silenceMilliseconds,
       closeTimeout: 20_000,
       onRcptTo: (address, session, callback) =>
-        answer("RCPT", session, intake.admit(typed.address(session.id, address.address)), (error, recipient) => {
-          if (recipient !== undefined) accepted.set(address, recipient)
-          callback(error)
-        }),
+        intake.admit(typed.address(session.id, address.address), (exit) =>
+          reply("RCPT", session, exit, (error, recipient) => {
+            if (recipient !== undefined) accepted.set(address, recipient)
+            callback(error)
+          })
+        ),
       onData,
       onClose: ({ error, id, remoteAddress }) => {
         typed.forget(id)

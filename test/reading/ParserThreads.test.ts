@@ -1,33 +1,41 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer, Metric } from "effect"
 import { DomainId, DomainName } from "../../src/model/Domain.ts"
-import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
+import { InboundEmailId } from "../../src/model/InboundEmail.ts"
 import { EventId } from "../../src/model/InboundEvent.ts"
 import { ParserThreads, ThreadLimits } from "../../src/reading/ParserThreads.ts"
+import type { Depth, ReadResult } from "../../src/reading/ReadTask.ts"
 import { eventually } from "../Eventually.ts"
 import { bombs } from "../mime/Bombs.ts"
 
 const domainId = DomainId.make("01981c9e-0000-7000-8000-000000000001")
 const inboundEmailId = InboundEmailId.make("01981c9e-1111-7000-8000-000000000001")
 
-const read = Effect.fnUntraced(function* (message: Uint8Array, depth: "full" | "headers" | "nothing" = "full") {
+const read = Effect.fnUntraced(function* (message: Uint8Array, depth: Depth = "full") {
   const threads = yield* ParserThreads
-  const result = yield* threads.read(
-    {
-      message,
-      envelope: { from: "bounce@sender.example", helo: "client.example", remoteAddress: "203.0.113.9" },
-      recipients: [{ eventId: EventId.make("01981c9e-2222-7000-8000-000000000001"), recipient: "a@example.com" }],
-      about: {
-        inboundEmailId,
+  const result = yield* Effect.callback<ReadResult, string>((resume) =>
+    threads.read(
+      {
+        kind: "read",
+        depth,
+        id: inboundEmailId,
+        domainId,
         domain: DomainName.make("example.com"),
+        envelope: { from: "bounce@sender.example", helo: "client.example", remoteAddress: "203.0.113.9" },
+        recipients: [{ eventId: EventId.make("01981c9e-2222-7000-8000-000000000001"), address: "a@example.com" }],
         receivedAt: "2026-01-31T12:00:00.007Z",
-        rawRef: rawRef(domainId, inboundEmailId),
         sha256: new Uint8Array(32)
+      },
+      // A thread takes the bytes away.
+      Uint8Array.from(message),
+      {
+        reload: (then) => then(Uint8Array.from(message)),
+        answer: (result) => resume(Effect.succeed(result)),
+        fail: (reason) => resume(Effect.fail(reason))
       }
-    },
-    depth
+    )
   )
-  return { ...result, event: JSON.parse(result.payloads[0] ?? "null") }
+  return { ...result, event: JSON.parse(Buffer.from(result.payloads[0] ?? new Uint8Array()).toString()) }
 })
 
 const mail = (subject: string) =>

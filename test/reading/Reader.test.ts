@@ -1,13 +1,16 @@
 import { createHash } from "node:crypto"
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import { Context, DateTime, Effect, FileSystem, Layer } from "effect"
+import { Context, Effect, FileSystem, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { EventFeed } from "../../src/delivery/EventFeed.ts"
 import { Handover } from "../../src/delivery/Handover.ts"
 import { DomainId, DomainName } from "../../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
+import { EventId } from "../../src/model/InboundEvent.ts"
 import { RawStore } from "../../src/providers/storage/RawStore.ts"
+import type { Mail } from "../../src/reading/Mail.ts"
 import { Reader } from "../../src/reading/Reader.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mailbox from "../Mailbox.ts"
@@ -81,6 +84,23 @@ const another = Effect.gen(function* () {
   )
   return Context.get(built, Reader)
 })
+
+/** A message as it is at the end of DATA. */
+const mailOf = (id: InboundEmailId, domainId: string, domain: string): Mail => {
+  const message = Uint8Array.from(messageOf("in hand"))
+  return {
+    id,
+    domainId: DomainId.make(domainId),
+    domain: DomainName.make(domain),
+    sha256: new Uint8Array(32),
+    envelope: { from: "", helo: "client.example", remoteAddress: "203.0.113.9" },
+    recipients: [{ eventId: EventId.make(SecureRandom.uuidV7Unsafe()), address: `someone@${domain}` }],
+    receivedAt: 1_770_000_000_000,
+    attempt: 1,
+    message,
+    bytes: message.byteLength
+  }
+}
 
 /** A domain with mail left over. */
 const backlog = Effect.fnUntraced(function* (name: string, size: number, lease: string) {
@@ -278,25 +298,9 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { domainId, ids } = yield* backlog("twice.example", 30, "1 hour")
-        const receivedAt = yield* DateTime.now
         const reader = yield* another
         // Twice each, as when a lease has run out and its message was claimed again.
-        yield* Effect.forEach([...ids, ...ids], (id) =>
-          Effect.flatMap(
-            reader.begin({
-              id,
-              domainId,
-              domain: DomainName.make("twice.example"),
-              sha256: new Uint8Array(32),
-              envelope: { from: "", helo: "client.example", remoteAddress: "203.0.113.9" },
-              recipients: ["someone@twice.example"],
-              receivedAt,
-              attempt: 1,
-              message: messageOf("twice")
-            }),
-            reader.handOver
-          )
-        )
+        for (const id of [...ids, ...ids]) reader.read(mailOf(id, domainId, "twice.example"))
         yield* eventually(
           sql`SELECT 1 FROM inbound_emails WHERE domain_id = ${domainId} AND state = 'received'`,
           (left) => left.length === 0
@@ -312,26 +316,10 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { domainId, ids } = yield* backlog("stopping.example", 40, "1 hour")
-        const receivedAt = yield* DateTime.now
         yield* Effect.scoped(
           Effect.gen(function* () {
             const stopping = yield* another
-            yield* Effect.forEach(ids, (id) =>
-              Effect.flatMap(
-                stopping.begin({
-                  id,
-                  domainId,
-                  domain: DomainName.make("stopping.example"),
-                  sha256: new Uint8Array(32),
-                  envelope: { from: "", helo: "client.example", remoteAddress: "203.0.113.9" },
-                  recipients: ["someone@stopping.example"],
-                  receivedAt,
-                  attempt: 1,
-                  message: messageOf("in hand")
-                }),
-                stopping.handOver
-              )
-            )
+            for (const id of ids) stopping.read(mailOf(id, domainId, "stopping.example"))
           })
         )
         const events = yield* eventually(
