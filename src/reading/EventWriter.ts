@@ -148,7 +148,8 @@ export const make = Effect.gen(function* () {
       const event = isLeased ? item.events.find(({ id }) => id === row.eventId) : undefined
       return event === undefined ? [] : [{ ...row, payload: event.payload, attempts: 1, spent: 0, takenOver: false }]
     })
-    if (leased.length > 0) handover.begin(leased)
+    handover.begin(leased)
+    handover.release(item.domainId, (item.places ?? 0) - leased.length)
   }
 
   const push = yield* Batcher.make(
@@ -166,7 +167,6 @@ export const make = Effect.gen(function* () {
           const isDue = written.some(({ isDue }) => isDue)
           Effect.runForkWith(context)(feed.announce(item.domainId, { isDue }))
         }
-        handover.release(item.domainId, item.places ?? 0)
         item.done()
       },
       failed: (item, cause) => {
