@@ -81,7 +81,7 @@ export class Intake extends Context.Service<
         if (at < 1 || name === undefined || isRoute(address.slice(0, at))) return answer(Exit.fail(new UnknownDomain()))
         const domain = DomainName.make(name)
         lookUp(domain, (exit) => {
-          if (Exit.isFailure(exit)) return answer(exit)
+          if (Exit.isFailure(exit)) return answer(Exit.failCause(exit.cause))
           if (exit.value === null) return answer(Exit.fail(new UnknownDomain()))
           const { accepted, demoMails, id, workspaceId } = exit.value
           if (emailsPerDay > 0 && accepted >= emailsPerDay) {
@@ -194,7 +194,10 @@ export class Intake extends Context.Service<
             if (!isOurs) return
             for (const { copy, recipients } of exit.value) {
               const fresh = new Set(recipients.map(({ address }) => address))
-              reader.read({ ...copy.mail, recipients: copy.mail.recipients.filter(({ address }) => fresh.has(address)) })
+              reader.read({
+                ...copy.mail,
+                recipients: copy.mail.recipients.filter(({ address }) => fresh.has(address))
+              })
             }
           })
         }

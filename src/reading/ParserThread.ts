@@ -122,11 +122,7 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
   }
 
   /** The message taken apart, with what `mailparser` makes of its damaged parts. */
-  const mended = (
-    number: number,
-    message: Uint8Array,
-    then: (opened: Mime.Opened, mended: DamagedParts.Mended) => void
-  ) => {
+  const mended = (number: number, message: Uint8Array, then: (opened: Mime.Opened, mended: Mime.Mended) => void) => {
     const opened = Mime.open(message)
     if (opened.damaged.length === 0) then(opened, new Map())
     else aside(number, DamagedParts.mend(opened.damaged), (parts) => then(opened, parts))
@@ -148,9 +144,7 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
 
   port.on("message", (batch: ReadonlyArray<Handed>) => {
     for (const { message, number, task } of batch) {
-      attempt(number, () =>
-        task.kind === "read" ? read(number, task, message) : attachment(number, task, message)
-      )
+      attempt(number, () => (task.kind === "read" ? read(number, task, message) : attachment(number, task, message)))
     }
   })
   port.postMessage("ready")

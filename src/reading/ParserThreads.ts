@@ -1,9 +1,17 @@
 import { availableParallelism } from "node:os"
 import { Worker } from "node:worker_threads"
 import { Clock, Context, Effect, Layer, Metric } from "effect"
-import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import * as Settings from "../Settings.ts"
-import type { AttachmentResult, AttachmentTask, Handed, ReadResult, ReadTask, Results, ThreadSettings } from "./ReadTask.ts"
+import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
+import type {
+  AttachmentResult,
+  AttachmentTask,
+  Handed,
+  ReadResult,
+  ReadTask,
+  Results,
+  ThreadSettings
+} from "./ReadTask.ts"
 
 /** What bounds a thread. */
 export interface ThreadLimits {
@@ -339,7 +347,10 @@ export class ParserThreads extends Context.Service<
         }
         const since = now() - thread.seenAt
         if (number === 0) {
-          return since > limits.checkMilliseconds && [...thread.jobs.values()].some((job) => now() - job.since > limits.checkMilliseconds)
+          return (
+            since > limits.checkMilliseconds &&
+            [...thread.jobs.values()].some((job) => now() - job.since > limits.checkMilliseconds)
+          )
         }
         return since > (thread.isAlone ? limits.aloneMilliseconds : limits.parseMilliseconds)
       }

@@ -1,5 +1,5 @@
 import { NodeServices } from "@effect/platform-node"
-import { ConfigProvider, Context, Effect, Layer, Logger } from "effect"
+import { ConfigProvider, Context, Effect, Exit, Layer, Logger } from "effect"
 import { Intake } from "../../src/intake/Intake.ts"
 import { UnknownDomain } from "../../src/intake/Recipient.ts"
 import { DomainId, DomainName } from "../../src/model/Domain.ts"
@@ -11,12 +11,14 @@ const domain = DomainName.make("known.example")
 const domainId = DomainId.make("01981c9e-4f00-7000-8000-000000000001")
 
 /** Keeps nothing, and takes mail for one domain. */
-const known: Partial<Intake["Service"]> = {
-  admit: (address) =>
-    address.endsWith(`@${domain}`)
-      ? Effect.succeed({ address, domain, domainId, workspaceId: null })
-      : Effect.fail(new UnknownDomain()),
-  receive: () => Effect.void
+const known: Intake["Service"] = {
+  admit: (address, answer) =>
+    answer(
+      address.endsWith(`@${domain}`)
+        ? Exit.succeed({ address, domain, domainId, workspaceId: null })
+        : Exit.fail(new UnknownDomain())
+    ),
+  receive: (_, answer) => answer(Exit.void)
 }
 
 /** The SMTP server before an Intake of the test's own, without a database. */
@@ -45,7 +47,7 @@ export class SmtpAlone extends Context.Service<
         return Layer.succeed(SmtpAlone, { port, logged }).pipe(
           Layer.provideMerge(SmtpServer.layer),
           Layer.provide([
-            Layer.mock(Intake, { ...known, ...intake }),
+            Layer.succeed(Intake, { ...known, ...intake }),
             Logger.layer([Logger.map(Logger.formatSimple, (line) => void logged.push(line))]),
             Layer.succeed(SessionBudget.SessionBounds, {
               ...SessionBudget.SessionBounds.defaultValue(),
