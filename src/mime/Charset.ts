@@ -12,7 +12,6 @@ export const guess = (bytes: Uint8Array): string => {
   const whole = latin.replace(cutOff, "")
   for (const [found] of whole.matchAll(highBytes)) found.length > 1 ? sequences++ : strays++
   if (sequences <= strays) return fromWindows1252(text)
-  if (sequences <= strays) return fromWindows1252(text)
   // One broken byte does not make a text in UTF-8 one in windows-1252, nor does a character that is cut off.
   return latin
     .replace(cutOff, replacement)

@@ -1,14 +1,13 @@
 import * as Charset from "./Charset.ts"
 import * as EncodedWords from "./EncodedWords.ts"
 import type { HeaderField } from "./HeaderBlock.ts"
+import * as LineEnds from "./LineEnds.ts"
 
 /** The unfolded value of a field as it stands, encoded words and all. */
 export const rawValue = (field: HeaderField): string => {
   const { buffer, byteLength, byteOffset } = field.value
   const latin1 = Buffer.from(buffer, byteOffset, byteLength).toString("latin1")
-  return Charset.guess(Buffer.from(EncodedWords.escapeRaw(latin1), "latin1"))
-    .replace(/\r*\n/g, "")
-    .trim()
+  return LineEnds.unfolded(Charset.guess(Buffer.from(EncodedWords.escapeRaw(latin1), "latin1"))).trim()
 }
 
 /** Text with its encoded words decoded, in one line. */

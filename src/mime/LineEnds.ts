@@ -16,3 +16,9 @@ export const withFeeds = (message: Uint8Array): Uint8Array => {
   for (let at = fed.indexOf(CR, from); at !== -1 && at < end; at = fed.indexOf(CR, at + 1)) fed[at] = LF
   return fed
 }
+
+/** Text whose lines end in line feeds. A run of carriage returns is looked at once, whether or not it ends in one. */
+export const unified = (text: string): string => text.replace(/(?<!\r)\r*\n|\r/g, "\n")
+
+/** Text without line ends; a carriage return that stands elsewhere is kept. */
+export const unfolded = (text: string): string => text.replace(/(?<!\r)\r*\n/g, "")

@@ -3,6 +3,7 @@ import libmime from "libmime"
 import * as FileName from "./FileName.ts"
 import type { HeaderField } from "./HeaderBlock.ts"
 import * as HeaderText from "./HeaderText.ts"
+import * as LineEnds from "./LineEnds.ts"
 
 /** What the header of a part says of its content (RFC 2045, RFC 2183), the first of each field. */
 export interface PartHeader {
@@ -48,7 +49,7 @@ export const read = (fields: ReadonlyArray<HeaderField>, isInDigest: boolean): P
       boundary === undefined || isAscii(typeBytes)
         ? boundary
         : libmime
-            .parseHeaderValue(Buffer.from(typeBytes).toString("latin1").replace(/\r*\n/g, ""))
+            .parseHeaderValue(LineEnds.unfolded(Buffer.from(typeBytes).toString("latin1")))
             .params.boundary?.trimEnd(),
     charset: parameter("charset"),
     flowed: contentType.params.format?.toLowerCase() === "flowed",

@@ -5,6 +5,7 @@ import * as HeaderBlock from "../mime/HeaderBlock.ts"
 import * as Mime from "../mime/Mime.ts"
 import type { Envelope } from "../model/InboundEmail.ts"
 import type { EventId } from "../model/InboundEvent.ts"
+import * as DamagedParts from "./DamagedParts.ts"
 import * as EventPayload from "./EventPayload.ts"
 import * as SenderCheck from "./SenderCheck.ts"
 
@@ -62,15 +63,25 @@ const asReceived = (message: Uint8Array): Uint8Array => {
   return received === undefined ? message : message.subarray(received.end)
 }
 
+const look = Effect.fnUntraced(function* (message: Uint8Array, depth: ReadTask["depth"]) {
+  if (depth !== "full") return Mime.headersOnly(depth === "headers" ? message : new Uint8Array())
+  const opened = Mime.open(message)
+  return opened.read(yield* DamagedParts.mend(opened.damaged))
+})
+
+const attachment = Effect.fnUntraced(function* ({ index, message }: AttachmentTask) {
+  const opened = Mime.open(message)
+  return opened.attachment(index, yield* DamagedParts.mend(opened.damaged))
+})
+
 const serve = (port: NonNullable<typeof parentPort>, settings: ThreadSettings) => {
   const check = SenderCheck.make(settings)
   const tell = (told: Told) => port.postMessage(told)
 
   const read = Effect.fnUntraced(function* (id: number, task: ReadTask) {
     const { about, depth, envelope, message, recipients } = task
-    const contents =
-      depth === "full" ? yield* Mime.read(message) : Mime.headersOnly(depth === "headers" ? message : new Uint8Array())
-    // A check that waits for no DNS is done before this is told.
+    const contents = yield* look(message, depth)
+    // A sender that is checked without waiting for anybody is done before this is said.
     const telling = setImmediate(() => tell({ tag: "parsed", id }))
     const checked =
       settings.senderChecks && depth !== "nothing" ? yield* check(envelope, asReceived(message)) : SenderCheck.unchecked
@@ -95,8 +106,7 @@ const serve = (port: NonNullable<typeof parentPort>, settings: ThreadSettings) =
   })
 
   port.on("message", ({ id, task }: { readonly id: number; readonly task: ReadTask | AttachmentTask }) => {
-    const work: Effect.Effect<ReadResult | AttachmentResult> =
-      task.kind === "read" ? read(id, task) : Mime.attachment(task.message, task.index)
+    const work: Effect.Effect<ReadResult | AttachmentResult> = task.kind === "read" ? read(id, task) : attachment(task)
     Effect.runFork(
       Effect.matchCause(work, {
         onSuccess: (result) => tell({ tag: "done", id, result }),

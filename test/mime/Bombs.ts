@@ -101,6 +101,9 @@ export const headerBombs: ReadonlyArray<Bomb> = [
   field("Subject", "a\r\n "),
   field("References", "<a@sender.example>\r\n "),
   field("X-Long", "x"),
+  bomb("X-Returns: carriage returns before a letter", () =>
+    filled(`${header("returns")}X-Returns: a`, "\r", "x\r\n\r\nbody\r\n")
+  ),
   bomb("a field for every six bytes", () => filled(header("fields"), "X: a\r\n", "\r\nbody\r\n"))
 ]
 
@@ -184,11 +187,6 @@ export const bodyBombs: ReadonlyArray<Bomb> = [
       "\r\n--b\r\nContent-Type: image/png\r\nContent-ID: <x>\r\nContent-Transfer-Encoding: base64\r\n\r\niVBORw0KGgo=\r\n--b--\r\n"
     return filled(`${header("images")}${type}--b\r\nContent-Type: text/html\r\n\r\n`, "<img src=cid:x>", image)
   }),
-  body("quoted-printable of soft breaks", "Content-Transfer-Encoding: quoted-printable", "=\r\n"),
-  body("quoted-printable of escapes", "Content-Transfer-Encoding: quoted-printable", "=00"),
-  body("quoted-printable of blanks", "Content-Transfer-Encoding: quoted-printable", " "),
-  body("base64 of blanks", "Content-Transfer-Encoding: base64", "A \r\n"),
-  body("base64 of padding", "Content-Transfer-Encoding: base64", "="),
   body("uuencode begins", "Content-Type: text/plain", "begin 644 a\r\n"),
   body("uuencoded files", "Content-Type: text/plain", "begin 644 a\r\n#86)C\r\n`\r\nend\r\n"),
   body("empty lines", "Content-Type: text/plain", "\r\n"),
@@ -204,6 +202,36 @@ export const bodyBombs: ReadonlyArray<Bomb> = [
   bomb("blanks alone", () => filled("", " "))
 ]
 
+const encoded = (encoding: string, name: string, piece: string, after = "") =>
+  body(`${encoding} of ${name}`, `Content-Transfer-Encoding: ${encoding}`, piece, "", after)
+
+/** Runs that end in something else, so that a decoder finds out late that they were none of its business. */
+const runs = (encoding: string): ReadonlyArray<Bomb> => [
+  encoded(encoding, "blanks before a letter", " ", "x"),
+  encoded(encoding, "blanks before a letter in many lines", `${" ".repeat(990)}x\r\n`),
+  encoded(encoding, "blanks before line ends", " \t \r\n"),
+  encoded(encoding, "equals signs before a letter", "=", "x"),
+  encoded(encoding, "equals signs in many lines", `${"=".repeat(990)}x\r\n`),
+  encoded(encoding, "soft breaks", "=\r\n", "x"),
+  encoded(encoding, "broken escapes", "=ZZ", "x"),
+  encoded(encoding, "carriage returns before a letter", "\r", "x\r\ny\r\n")
+]
+
+export const encodingBombs: ReadonlyArray<Bomb> = [
+  ...["quoted-printable", "base64", "7bit", "8bit", "x-uuencode"].flatMap(runs),
+  encoded("quoted-printable", "blanks", " "),
+  encoded("quoted-printable", "NULs", "=00"),
+  encoded("quoted-printable", "escaped carriage returns", "=0D", "x"),
+  encoded("quoted-printable", "escaped blanks", "=20", "x"),
+  encoded("base64", "letters apart", "A \r\n"),
+  encoded("base64", "padded letters", "A="),
+  encoded("base64", "stray characters", "A!\r\n"),
+  encoded("base64", "carriage returns", "DQ0N", "eA=="),
+  encoded("base64", "lines that are nearly legible", "!A\r\n"),
+  encoded("x-uuencode", "lines of blanks", `M${" ".repeat(60)}\r\n`),
+  manyParts("parts of damaged base64", "Content-Transfer-Encoding: base64\r\n\r\n!!A=")
+]
+
 /** Every one of them. */
 export const bombs: ReadonlyArray<Bomb> = [
   ...htmlBombs,
@@ -212,5 +240,6 @@ export const bombs: ReadonlyArray<Bomb> = [
   ...charsetBombs,
   ...addressBombs,
   ...structureBombs,
-  ...bodyBombs
+  ...bodyBombs,
+  ...encodingBombs
 ]

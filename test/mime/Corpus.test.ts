@@ -107,9 +107,9 @@ const plainly = Effect.fnUntraced(function* (message: Buffer) {
 
 const ours = Effect.fnUntraced(function* (message: Buffer) {
   const started = yield* Clock.currentTimeMillis
-  const contents = yield* Mime.read(message)
+  const contents = Mime.read(message)
   const milliseconds = (yield* Clock.currentTimeMillis) - started
-  const attachments = yield* Effect.forEach(contents.attachments, ({ index }) => Mime.attachment(message, index))
+  const attachments = contents.attachments.map(({ index }) => Mime.attachment(message, index))
   return {
     contents,
     milliseconds,

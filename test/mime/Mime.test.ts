@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
 import * as Mime from "../../src/mime/Mime.ts"
 import { message } from "./Message.ts"
 
@@ -24,164 +23,150 @@ const empty: Mime.Contents = {
 }
 
 describe("A message's contents", () => {
-  it.effect("are all there for one that uses much of what MIME has", () =>
-    Effect.gen(function* () {
-      const { headers, ...contents } = yield* Mime.read(fixture("forwarded"))
-      assert.deepStrictEqual(contents, {
-        message_id: "<forward-1@sender.example>",
-        from: "ada@sender.example",
-        subject: "Fwd: plans",
-        text: "Zum Gruß",
-        html: '<p>Hello <img src="cid:logo@sender.example"></p>',
-        attachments: [
-          {
-            filename: "logo.png",
-            contentType: "image/png",
-            size: 8,
-            contentId: "<logo@sender.example>",
-            disposition: "inline",
-            index: 0
-          },
-          {
-            filename: "Übersicht.pdf",
-            contentType: "application/pdf",
-            size: 9,
-            contentId: null,
-            disposition: "attachment",
-            index: 1
-          },
-          {
-            filename: null,
-            contentType: "message/rfc822",
-            size: 75,
-            contentId: null,
-            disposition: "attachment",
-            index: 2
-          },
-          {
-            filename: null,
-            contentType: "application/octet-stream",
-            size: 6,
-            contentId: null,
-            disposition: null,
-            index: 3
-          }
-        ],
-        to: [
-          { name: "Bob", address: "bob@example.test" },
-          { name: "", address: "carl@example.test" }
-        ],
-        cc: [{ name: "Müller, Jörg", address: "joerg@example.test" }],
-        replyTo: [{ name: "", address: "replies@sender.example" }],
-        inReplyTo: "<root@sender.example>",
-        references: ["<root@sender.example>", "<middle@sender.example>"],
-        parse: "full"
-      })
-      assert.deepStrictEqual(headers.slice(-3), [
-        { name: "References", value: "<root@sender.example> <middle@sender.example>" },
-        { name: "MIME-Version", value: "1.0" },
-        { name: "Content-Type", value: 'multipart/mixed; boundary="outer"' }
-      ])
+  it("are all there for one that uses much of what MIME has", () => {
+    const { headers, ...contents } = Mime.read(fixture("forwarded"))
+    assert.deepStrictEqual(contents, {
+      message_id: "<forward-1@sender.example>",
+      from: "ada@sender.example",
+      subject: "Fwd: plans",
+      text: "Zum Gruß",
+      html: '<p>Hello <img src="cid:logo@sender.example"></p>',
+      attachments: [
+        {
+          filename: "logo.png",
+          contentType: "image/png",
+          size: 8,
+          contentId: "<logo@sender.example>",
+          disposition: "inline",
+          index: 0
+        },
+        {
+          filename: "Übersicht.pdf",
+          contentType: "application/pdf",
+          size: 9,
+          contentId: null,
+          disposition: "attachment",
+          index: 1
+        },
+        {
+          filename: null,
+          contentType: "message/rfc822",
+          size: 75,
+          contentId: null,
+          disposition: "attachment",
+          index: 2
+        },
+        {
+          filename: null,
+          contentType: "application/octet-stream",
+          size: 6,
+          contentId: null,
+          disposition: null,
+          index: 3
+        }
+      ],
+      to: [
+        { name: "Bob", address: "bob@example.test" },
+        { name: "", address: "carl@example.test" }
+      ],
+      cc: [{ name: "Müller, Jörg", address: "joerg@example.test" }],
+      replyTo: [{ name: "", address: "replies@sender.example" }],
+      inReplyTo: "<root@sender.example>",
+      references: ["<root@sender.example>", "<middle@sender.example>"],
+      parse: "full"
     })
-  )
+    assert.deepStrictEqual(headers.slice(-3), [
+      { name: "References", value: "<root@sender.example> <middle@sender.example>" },
+      { name: "MIME-Version", value: "1.0" },
+      { name: "Content-Type", value: 'multipart/mixed; boundary="outer"' }
+    ])
+  })
 
-  it.effect("are empty and null where there is nothing", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* Mime.read(new Uint8Array()), empty)
-      assert.deepStrictEqual(yield* Mime.read(message("", "body")), { ...empty, text: "body" })
-    })
-  )
+  it("are empty and null where there is nothing", () => {
+    assert.deepStrictEqual(Mime.read(new Uint8Array()), empty)
+    assert.deepStrictEqual(Mime.read(message("", "body")), { ...empty, text: "body" })
+  })
 
-  it.effect("have an empty subject and no message_id where those fields are empty", () =>
-    Effect.gen(function* () {
-      const contents = yield* Mime.read(message("Subject:", "Message-ID: ", "From:", "", "body"))
-      assert.deepInclude(contents, { subject: "", message_id: null, from: null, text: "body" })
-    })
-  )
+  it("have an empty subject and no message_id where those fields are empty", () => {
+    const contents = Mime.read(message("Subject:", "Message-ID: ", "From:", "", "body"))
+    assert.deepInclude(contents, { subject: "", message_id: null, from: null, text: "body" })
+  })
 
-  it.effect("are the same every time, to the byte", () =>
-    Effect.gen(function* () {
-      for (const name of ["forwarded", "newsletter", "iso-2022-jp", "padded-boundaries"]) {
-        const once = JSON.stringify(yield* Mime.read(fixture(name)))
-        assert.strictEqual(JSON.stringify(yield* Mime.read(fixture(name))), once)
-      }
-      const undated = message("Date: yesterday", "Subject: x", "", "body")
-      assert.strictEqual(JSON.stringify(yield* Mime.read(undated)), JSON.stringify(yield* Mime.read(undated)))
-    })
-  )
+  it("are the same every time, to the byte", () => {
+    for (const name of ["forwarded", "newsletter", "iso-2022-jp", "padded-boundaries"]) {
+      const once = JSON.stringify(Mime.read(fixture(name)))
+      assert.strictEqual(JSON.stringify(Mime.read(fixture(name))), once)
+    }
+    const undated = message("Date: yesterday", "Subject: x", "", "body")
+    assert.strictEqual(JSON.stringify(Mime.read(undated)), JSON.stringify(Mime.read(undated)))
+  })
 })
 
 describe("The text", () => {
-  it.effect("is made from the HTML where there is no plain part", () =>
-    Effect.gen(function* () {
-      const contents = yield* Mime.read(fixture("newsletter"))
-      assert.strictEqual(contents.subject, "Neues aus dem Café")
-      assert.strictEqual(
-        contents.text,
-        [
-          "Neues aus dem Café",
-          "",
-          "Liebe Gäste,",
-          "ab Montag gibt es zwei Sorten:",
-          "",
-          "- Espresso",
-          "- Filter",
-          "",
-          "Espresso 2,40 €",
-          "Filter 3,10 €",
-          "",
-          "Mehr auf unserer Karte [https://sender.example/menu]."
-        ].join("\n")
-      )
-      assert.match(contents.html ?? "", /^<!DOCTYPE html>\n<html>[\s\S]*<script>alert/)
-    })
-  )
+  it("is made from the HTML where there is no plain part", () => {
+    const contents = Mime.read(fixture("newsletter"))
+    assert.strictEqual(contents.subject, "Neues aus dem Café")
+    assert.strictEqual(
+      contents.text,
+      [
+        "Neues aus dem Café",
+        "",
+        "Liebe Gäste,",
+        "ab Montag gibt es zwei Sorten:",
+        "",
+        "- Espresso",
+        "- Filter",
+        "",
+        "Espresso 2,40 €",
+        "Filter 3,10 €",
+        "",
+        "Mehr auf unserer Karte [https://sender.example/menu]."
+      ].join("\n")
+    )
+    assert.match(contents.html ?? "", /^<!DOCTYPE html>\n<html>[\s\S]*<script>alert/)
+  })
 
-  it.effect("is made from the HTML where the plain part is blank", () =>
-    Effect.gen(function* () {
-      const contents = yield* Mime.read(
-        message(
-          "Content-Type: multipart/alternative; boundary=b",
-          "",
-          "--b",
-          "Content-Type: text/plain",
-          "",
-          " ",
-          "--b",
-          "Content-Type: text/html",
-          "",
-          "<p>Hi</p>",
-          "--b--"
-        )
+  it("is made from the HTML where the plain part is blank", () => {
+    const contents = Mime.read(
+      message(
+        "Content-Type: multipart/alternative; boundary=b",
+        "",
+        "--b",
+        "Content-Type: text/plain",
+        "",
+        " ",
+        "--b",
+        "Content-Type: text/html",
+        "",
+        "<p>Hi</p>",
+        "--b--"
       )
-      assert.strictEqual(contents.text, "Hi")
-    })
-  )
+    )
+    assert.strictEqual(contents.text, "Hi")
+  })
 
-  it.effect("is the plain part where there is one, and the HTML stays as it was sent", () =>
-    Effect.gen(function* () {
-      const html = '<p onclick="x()">Hello <img src="cid:none"> https://example.com &amp; more</p>'
-      const contents = yield* Mime.read(
-        message(
-          "Content-Type: multipart/alternative; boundary=b",
-          "",
-          "--b",
-          "Content-Type: text/plain",
-          "",
-          "plain https://example.com",
-          "--b",
-          "Content-Type: text/html",
-          "",
-          html,
-          "--b--"
-        )
+  it("is the plain part where there is one, and the HTML stays as it was sent", () => {
+    const html = '<p onclick="x()">Hello <img src="cid:none"> https://example.com &amp; more</p>'
+    const contents = Mime.read(
+      message(
+        "Content-Type: multipart/alternative; boundary=b",
+        "",
+        "--b",
+        "Content-Type: text/plain",
+        "",
+        "plain https://example.com",
+        "--b",
+        "Content-Type: text/html",
+        "",
+        html,
+        "--b--"
       )
-      assert.strictEqual(contents.text, "plain https://example.com")
-      assert.strictEqual(contents.html, html)
-    })
-  )
+    )
+    assert.strictEqual(contents.text, "plain https://example.com")
+    assert.strictEqual(contents.html, html)
+  })
 
-  it.effect.each([
+  it.for([
     ["utf-8", "Gr\xc3\xbc\xc3\x9fe, \xe4\xb8\x96\xe7\x95\x8c", "Grüße, 世界"],
     ["iso-8859-1", "Gr\xfc\xdfe", "Grüße"],
     ["windows-1252", "\x80 \x93hi\x94", "€ “hi”"],
@@ -197,123 +182,111 @@ describe("The text", () => {
     ["iso-8859-15", "\xa4", "€"],
     ["utf-16le", "h\0i\0", "hi"],
     ["us-ascii", "plain", "plain"]
-  ] as const)("is read in %s", ([charset, bytes, text]) =>
-    Effect.gen(function* () {
-      const contents = yield* Mime.read(message(`Content-Type: text/plain; charset=${charset}`, "", bytes))
-      assert.strictEqual(contents.text, text)
-    })
-  )
+  ] as const)("is read in %s", ([charset, bytes, text]) => {
+    const contents = Mime.read(message(`Content-Type: text/plain; charset=${charset}`, "", bytes))
+    assert.strictEqual(contents.text, text)
+  })
 
-  it.effect("is there in an unknown charset, as far as it can be read", () =>
-    Effect.gen(function* () {
-      const contents = yield* Mime.read(message("Content-Type: text/plain; charset=x-nobody-knows", "", "abc\x80"))
-      assert.match(contents.text, /^abc/)
-      assert.strictEqual(contents.parse, "full")
-    })
-  )
+  it("is there in an unknown charset, as far as it can be read", () => {
+    const contents = Mime.read(message("Content-Type: text/plain; charset=x-nobody-knows", "", "abc\x80"))
+    assert.match(contents.text, /^abc/)
+    assert.strictEqual(contents.parse, "full")
+  })
 
-  it.effect.each([
+  it.for([
     ["quoted-printable", "Gr=C3=BC=C3=9Fe =\r\nzusammen", "Grüße zusammen"],
     ["base64", "R3LDvMOf\r\nZQ==", "Grüße"],
     ["8bit", "Gr\xc3\xbc\xc3\x9fe", "Grüße"],
     ["quoted-printable", "broken =ZZ =", "broken =ZZ "],
     ["base64", "R3LDv!!!MOfZQ", "Grüße"],
     ["x-unknown", "as it is", "as it is"]
-  ] as const)("is decoded from %s, broken or not", ([encoding, body, text]) =>
-    Effect.gen(function* () {
-      const contents = yield* Mime.read(
-        message("Content-Type: text/plain; charset=utf-8", `Content-Transfer-Encoding: ${encoding}`, "", body)
-      )
-      assert.strictEqual(contents.text, text)
-    })
-  )
+  ] as const)("is decoded from %s, broken or not", ([encoding, body, text]) => {
+    const contents = Mime.read(
+      message("Content-Type: text/plain; charset=utf-8", `Content-Transfer-Encoding: ${encoding}`, "", body)
+    )
+    assert.strictEqual(contents.text, text)
+  })
 
-  it.effect("and every other field has no NUL and no lone surrogate", () =>
-    Effect.gen(function* () {
-      const contents = yield* Mime.read(
-        message(
-          'From: "a\0b" <x@a.example>',
-          "Subject: a\0b =?utf-8?Q?c=00d=0D=0Ae?= =?utf-16be?B?2AA=?=",
-          "Content-Type: multipart/mixed; boundary=b",
-          "",
-          "--b",
-          "Content-Type: text/plain; charset=utf-16be",
-          "",
-          "\xd8\x00\x00a\x00\x00",
-          "--b",
-          'Content-Type: application/x; name="=?utf-8?Q?n=00a=0Am=0De?="',
-          "Content-Disposition: attachment",
-          "Content-ID: <\0id>",
-          "",
-          "x",
-          "--b--"
-        )
+  it("and every other field has no NUL and no lone surrogate", () => {
+    const contents = Mime.read(
+      message(
+        'From: "a\0b" <x@a.example>',
+        "Subject: a\0b =?utf-8?Q?c=00d=0D=0Ae?= =?utf-16be?B?2AA=?=",
+        "Content-Type: multipart/mixed; boundary=b",
+        "",
+        "--b",
+        "Content-Type: text/plain; charset=utf-16be",
+        "",
+        "\xd8\x00\x00a\x00\x00",
+        "--b",
+        'Content-Type: application/x; name="=?utf-8?Q?n=00a=0Am=0De?="',
+        "Content-Disposition: attachment",
+        "Content-ID: <\0id>",
+        "",
+        "x",
+        "--b--"
       )
-      assert.isTrue(JSON.stringify(contents).isWellFormed())
-      assert.notInclude(JSON.stringify(contents), "\\u0000")
-      assert.notMatch(JSON.stringify(contents), /\\ud[89a-f]/i)
-      assert.match(contents.subject, /^ab cd e/)
-      assert.strictEqual(contents.attachments[0]?.filename, "na m e")
-    })
-  )
+    )
+    assert.isTrue(JSON.stringify(contents).isWellFormed())
+    assert.notInclude(JSON.stringify(contents), "\\u0000")
+    assert.notMatch(JSON.stringify(contents), /\\ud[89a-f]/i)
+    assert.match(contents.subject, /^ab cd e/)
+    assert.strictEqual(contents.attachments[0]?.filename, "na m e")
+  })
 })
 
 describe("The header", () => {
-  it.effect("is read in raw UTF-8, and in windows-1252 where it is none", () =>
-    Effect.gen(function* () {
-      const modern = yield* Mime.read(
-        utf8("From: Jörg <jörg@sender.example>", "To: 用户 <u@a.example>", "Subject: Grüße 世界", "", "")
-      )
-      assert.deepInclude(modern, {
-        from: "jörg@sender.example",
-        to: [{ name: "用户", address: "u@a.example" }],
-        subject: "Grüße 世界"
-      })
-      const old = yield* Mime.read(
-        message("From: x@a.example", "To: J\xf6rg <j@a.example>", "Subject: Gr\xfc\xdfe \x80", "", "")
-      )
-      assert.deepInclude(old, { subject: "Grüße €", to: [{ name: "Jörg", address: "j@a.example" }] })
-      assert.deepInclude(old.headers, { name: "Subject", value: "Grüße €" })
+  it("is read in raw UTF-8, and in windows-1252 where it is none", () => {
+    const modern = Mime.read(
+      utf8("From: Jörg <jörg@sender.example>", "To: 用户 <u@a.example>", "Subject: Grüße 世界", "", "")
+    )
+    assert.deepInclude(modern, {
+      from: "jörg@sender.example",
+      to: [{ name: "用户", address: "u@a.example" }],
+      subject: "Grüße 世界"
     })
-  )
+    const old = Mime.read(
+      message("From: x@a.example", "To: J\xf6rg <j@a.example>", "Subject: Gr\xfc\xdfe \x80", "", "")
+    )
+    assert.deepInclude(old, { subject: "Grüße €", to: [{ name: "Jörg", address: "j@a.example" }] })
+    assert.deepInclude(old.headers, { name: "Subject", value: "Grüße €" })
+  })
 
-  it.effect("counts the first of several fields that may stand once, and lists them all", () =>
-    Effect.gen(function* () {
-      const contents = yield* Mime.read(
-        message(
-          "From: First <first@a.example>",
-          "From: Second <second@b.example>",
-          "Subject: one",
-          "SUBJECT: two",
-          "Message-ID: <1@a.example>",
-          "Message-Id: <2@a.example>",
-          "To: a@a.example",
-          "To: b@b.example",
-          "Reply-To: c@c.example",
-          "Reply-To: d@d.example",
-          "In-Reply-To: <3@a.example>",
-          "In-Reply-To: <4@a.example>",
-          "Content-Type: text/plain",
-          "Content-Type: text/html",
-          "",
-          "<p>x"
-        )
+  it("counts the first of several fields that may stand once, and lists them all", () => {
+    const contents = Mime.read(
+      message(
+        "From: First <first@a.example>",
+        "From: Second <second@b.example>",
+        "Subject: one",
+        "SUBJECT: two",
+        "Message-ID: <1@a.example>",
+        "Message-Id: <2@a.example>",
+        "To: a@a.example",
+        "To: b@b.example",
+        "Reply-To: c@c.example",
+        "Reply-To: d@d.example",
+        "In-Reply-To: <3@a.example>",
+        "In-Reply-To: <4@a.example>",
+        "Content-Type: text/plain",
+        "Content-Type: text/html",
+        "",
+        "<p>x"
       )
-      assert.deepInclude(contents, {
-        from: "first@a.example",
-        subject: "one",
-        message_id: "<1@a.example>",
-        to: [{ name: "", address: "a@a.example" }],
-        replyTo: [{ name: "", address: "c@c.example" }],
-        inReplyTo: "<3@a.example>",
-        text: "<p>x",
-        html: null
-      })
-      assert.strictEqual(contents.headers.length, 14)
+    )
+    assert.deepInclude(contents, {
+      from: "first@a.example",
+      subject: "one",
+      message_id: "<1@a.example>",
+      to: [{ name: "", address: "a@a.example" }],
+      replyTo: [{ name: "", address: "c@c.example" }],
+      inReplyTo: "<3@a.example>",
+      text: "<p>x",
+      html: null
     })
-  )
+    assert.strictEqual(contents.headers.length, 14)
+  })
 
-  it.effect.each([
+  it.for([
     ["Ada <ada@a.example>", "ada@a.example"],
     ["ada@a.example", "ada@a.example"],
     ['"Ada, the first" <ada@a.example>', "ada@a.example"],
@@ -337,61 +310,53 @@ describe("The header", () => {
     ["ada@a.example@b.example", null],
     ["<>", null],
     ["", null]
-  ] as const)("of From: %j gives the address %j", ([field, address]) =>
-    Effect.gen(function* () {
-      const contents = yield* Mime.read(message(`From: ${field}`, "", ""))
-      assert.strictEqual(contents.from, address)
-    })
-  )
+  ] as const)("of From: %j gives the address %j", ([field, address]) => {
+    const contents = Mime.read(message(`From: ${field}`, "", ""))
+    assert.strictEqual(contents.from, address)
+  })
 
-  it.effect("of a megabyte does not keep the body from being read", () =>
-    Effect.gen(function* () {
-      const contents = yield* Mime.read(message("Subject: large", `X-Large: ${"x".repeat(1_100_000)}`, "", "body"))
-      assert.deepInclude(contents, { subject: "large", text: "body", parse: "full" })
-    })
-  )
+  it("of a megabyte does not keep the body from being read", () => {
+    const contents = Mime.read(message("Subject: large", `X-Large: ${"x".repeat(1_100_000)}`, "", "body"))
+    assert.deepInclude(contents, { subject: "large", text: "body", parse: "full" })
+  })
 
-  it.effect("is listed in order, decoded, up to 64 KiB", () =>
-    Effect.gen(function* () {
-      const many = Array.from(
-        { length: 3_000 },
-        (_, number) => `X-${number}: =?utf-8?Q?=C3=A4=C3=A4=C3=A4=C3=A4=C3=A4=C3=A4?= tail`
+  it("is listed in order, decoded, up to 64 KiB", () => {
+    const many = Array.from(
+      { length: 3_000 },
+      (_, number) => `X-${number}: =?utf-8?Q?=C3=A4=C3=A4=C3=A4=C3=A4=C3=A4=C3=A4?= tail`
+    )
+    const contents = Mime.read(message("Subject: bounded", ...many, "", "body"))
+    assert.deepStrictEqual(contents.headers.slice(0, 2), [
+      { name: "Subject", value: "bounded" },
+      { name: "X-0", value: "ääääää tail" }
+    ])
+    const bytes = contents.headers.reduce((sum, { name, value }) => sum + Buffer.byteLength(name + value), 0)
+    assert.isAtMost(bytes, 64 * 1024)
+    assert.isAbove(bytes, 63 * 1024)
+    assert.strictEqual(contents.text, "body")
+  })
+
+  it("lists a thousand addresses and references of a field, and no more", () => {
+    const contents = Mime.read(
+      message(
+        `To: ${"a@a.example, ".repeat(5_000)}last@a.example`,
+        `Cc: g: ${"a@a.example, ".repeat(5_000)}last@a.example;`,
+        `References: ${"<a@a.example> ".repeat(5_000)}`,
+        "",
+        ""
       )
-      const contents = yield* Mime.read(message("Subject: bounded", ...many, "", "body"))
-      assert.deepStrictEqual(contents.headers.slice(0, 2), [
-        { name: "Subject", value: "bounded" },
-        { name: "X-0", value: "ääääää tail" }
-      ])
-      const bytes = contents.headers.reduce((sum, { name, value }) => sum + Buffer.byteLength(name + value), 0)
-      assert.isAtMost(bytes, 64 * 1024)
-      assert.isAbove(bytes, 63 * 1024)
-      assert.strictEqual(contents.text, "body")
-    })
-  )
-
-  it.effect("lists a thousand addresses and references of a field, and no more", () =>
-    Effect.gen(function* () {
-      const contents = yield* Mime.read(
-        message(
-          `To: ${"a@a.example, ".repeat(5_000)}last@a.example`,
-          `Cc: g: ${"a@a.example, ".repeat(5_000)}last@a.example;`,
-          `References: ${"<a@a.example> ".repeat(5_000)}`,
-          "",
-          ""
-        )
-      )
-      assert.strictEqual(contents.to.length, 1_000)
-      assert.strictEqual(contents.cc.length, 1_000)
-      assert.strictEqual(contents.references.length, 1_000)
-    })
-  )
+    )
+    assert.strictEqual(contents.to.length, 1_000)
+    assert.strictEqual(contents.cc.length, 1_000)
+    assert.strictEqual(contents.references.length, 1_000)
+  })
 })
 
 describe("Attachments", () => {
   const attached = (...lines: ReadonlyArray<string>) =>
     message("Content-Type: multipart/mixed; boundary=b", "", "--b", ...lines, "", "content", "--b--", "")
 
-  it.effect.each([
+  it.for([
     ['attachment; filename="report.pdf"', "report.pdf"],
     ["attachment; filename=report.pdf", "report.pdf"],
     ["attachment; filename*=utf-8''%e2%82%ac%20rates.txt", "€ rates.txt"],
@@ -415,71 +380,62 @@ describe("Attachments", () => {
     ['attachment; filename="folder/"', null],
     ['attachment; filename=""', null],
     ["attachment", null]
-  ] as const)("with Content-Disposition %j have the file name %j", ([disposition, filename]) =>
-    Effect.gen(function* () {
-      const contents = yield* Mime.read(
-        attached("Content-Type: application/octet-stream", `Content-Disposition: ${disposition}`)
+  ] as const)("with Content-Disposition %j have the file name %j", ([disposition, filename]) => {
+    const contents = Mime.read(
+      attached("Content-Type: application/octet-stream", `Content-Disposition: ${disposition}`)
+    )
+    assert.deepInclude(contents.attachments[0], { filename, size: 7, disposition: "attachment" })
+  })
+
+  it("are counted from zero, with the bytes behind each index", () => {
+    const raw = fixture("forwarded")
+    const { attachments } = Mime.read(raw)
+    assert.deepStrictEqual(
+      attachments.map(({ index }) => index),
+      [0, 1, 2, 3]
+    )
+    for (const listed of attachments) {
+      const part = Mime.attachment(raw, listed.index)
+      assert.strictEqual(part?.content.byteLength, listed.size)
+      assert.strictEqual(part?.filename, listed.filename)
+      assert.strictEqual(part?.contentType, listed.contentType)
+    }
+    assert.deepStrictEqual([...(Mime.attachment(raw, 3)?.content ?? [])], [0, 1, 2, 3, 4, 5])
+    assert.isUndefined(Mime.attachment(raw, 4))
+  })
+
+  it("are found behind boundary lines with blanks at their end (RFC 2046, section 5.1.1)", () => {
+    const { attachments, text } = Mime.read(fixture("padded-boundaries"))
+    assert.strictEqual(text, "visible text\n--not a boundary  \n-- \nthe signature")
+    assert.strictEqual(attachments.length, 1)
+    assert.deepInclude(attachments[0], { filename: "table.csv", contentType: "text/csv", size: 5 })
+  })
+
+  it("are told as far as they came when the message was cut off", () => {
+    const contents = Mime.read(
+      message(
+        "Content-Type: multipart/mixed; boundary=b",
+        "",
+        "--b",
+        "Content-Type: text/plain",
+        "",
+        "hello",
+        "--b",
+        "Content-Type: application/pdf",
+        "Content-Transfer-Encoding: base64",
+        "",
+        "JVBERi0x"
       )
-      assert.deepInclude(contents.attachments[0], { filename, size: 7, disposition: "attachment" })
-    })
-  )
+    )
+    assert.strictEqual(contents.text, "hello")
+    assert.deepInclude(contents.attachments[0], { contentType: "application/pdf", size: 6 })
+  })
 
-  it.effect("are counted from zero, with the bytes behind each index", () =>
-    Effect.gen(function* () {
-      const raw = fixture("forwarded")
-      const { attachments } = yield* Mime.read(raw)
-      assert.deepStrictEqual(
-        attachments.map(({ index }) => index),
-        [0, 1, 2, 3]
-      )
-      for (const listed of attachments) {
-        const part = yield* Mime.attachment(raw, listed.index)
-        assert.strictEqual(part?.content.byteLength, listed.size)
-        assert.strictEqual(part?.filename, listed.filename)
-        assert.strictEqual(part?.contentType, listed.contentType)
-      }
-      assert.deepStrictEqual([...((yield* Mime.attachment(raw, 3))?.content ?? [])], [0, 1, 2, 3, 4, 5])
-      assert.isUndefined(yield* Mime.attachment(raw, 4))
-    })
-  )
-
-  it.effect("are found behind boundary lines with blanks at their end (RFC 2046, section 5.1.1)", () =>
-    Effect.gen(function* () {
-      const { attachments, text } = yield* Mime.read(fixture("padded-boundaries"))
-      assert.strictEqual(text, "visible text\n--not a boundary  \n-- \nthe signature")
-      assert.strictEqual(attachments.length, 1)
-      assert.deepInclude(attachments[0], { filename: "table.csv", contentType: "text/csv", size: 5 })
-    })
-  )
-
-  it.effect("are told as far as they came when the message was cut off", () =>
-    Effect.gen(function* () {
-      const contents = yield* Mime.read(
-        message(
-          "Content-Type: multipart/mixed; boundary=b",
-          "",
-          "--b",
-          "Content-Type: text/plain",
-          "",
-          "hello",
-          "--b",
-          "Content-Type: application/pdf",
-          "Content-Transfer-Encoding: base64",
-          "",
-          "JVBERi0x"
-        )
-      )
-      assert.strictEqual(contents.text, "hello")
-      assert.deepInclude(contents.attachments[0], { contentType: "application/pdf", size: 6 })
-    })
-  )
-
-  it.effect.each(["text plain", "application-x-gzip", "", "/", ";;;"])(
+  it.for(["text plain", "application-x-gzip", "", "/", ";;;"])(
     "or text hold what comes under the Content-Type %j",
-    (type) =>
-      Effect.gen(function* () {
-        const { attachments, text } = yield* Mime.read(message(`Content-Type: ${type}`, "", "content"))
-        assert.isTrue(text === "content" || attachments[0]?.size === 7)
-      })
+    (type) => {
+      const { attachments, text } = Mime.read(message(`Content-Type: ${type}`, "", "content"))
+      assert.isTrue(text === "content" || attachments[0]?.size === 7)
+    }
   )
 })

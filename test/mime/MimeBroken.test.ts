@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
 import * as Mime from "../../src/mime/Mime.ts"
 import { message } from "./Message.ts"
 
@@ -8,7 +7,7 @@ describe("What is broken", () => {
   const mixed = (...lines: ReadonlyArray<string>) =>
     message("Subject: x", "Content-Type: multipart/mixed; boundary=b", "", ...lines, "--b--", "")
 
-  it.effect.each([
+  it.for([
     ["a missing empty line", message("Subject: x", "Hello there,", "this is the text", "", "Bye")],
     ["line feeds", Buffer.from("Subject: x\n\nHello there,\nthis is the text\n\nBye")],
     ["carriage returns", Buffer.from("Subject: x\r\rHello there,\rthis is the text\r\rBye\r\n")],
@@ -110,22 +109,20 @@ describe("What is broken", () => {
       "a text that only claims to be base64",
       message("Subject: x", "Content-Transfer-Encoding: base64", "", "Hello there,", "this is the text", "", "Bye")
     ]
-  ] as const)("is read as a person would: %s", ([, bytes]) =>
-    Effect.gen(function* () {
-      const { attachments, parse, subject, text } = yield* Mime.read(bytes)
-      assert.deepStrictEqual(
-        { attachments, parse, subject, text: text.trimEnd() },
-        {
-          attachments: [],
-          parse: "full",
-          subject: "x",
-          text: "Hello there,\nthis is the text\n\nBye"
-        }
-      )
-    })
-  )
+  ] as const)("is read as a person would: %s", ([, bytes]) => {
+    const { attachments, parse, subject, text } = Mime.read(bytes)
+    assert.deepStrictEqual(
+      { attachments, parse, subject, text: text.trimEnd() },
+      {
+        attachments: [],
+        parse: "full",
+        subject: "x",
+        text: "Hello there,\nthis is the text\n\nBye"
+      }
+    )
+  })
 
-  it.effect.each([
+  it.for([
     ["quoted-printable", "50=25 of =C3=A4=ZZ and a =\r\nsoft break=", "50% of ä=ZZ and a soft break"],
     ["base64", "SGVsbG8=SGVsbG8\r\n =", "HelloHello"],
     [
@@ -134,33 +131,27 @@ describe("What is broken", () => {
       "Hello there!____________\nlist footer, as it is"
     ],
     ["x-uuencode", "begin 644 a.txt\r\n%2&5L;&\\`\r\n`\r\nend\r\n", "Hello"]
-  ] as const)("is decoded as far as it goes: %s of %j", ([encoding, body, text]) =>
-    Effect.gen(function* () {
-      const contents = yield* Mime.read(message(`Content-Transfer-Encoding: ${encoding}`, "", body))
-      assert.strictEqual(contents.text.trimEnd(), text)
-    })
-  )
+  ] as const)("is decoded as far as it goes: %s of %j", ([encoding, body, text]) => {
+    const contents = Mime.read(message(`Content-Transfer-Encoding: ${encoding}`, "", body))
+    assert.strictEqual(contents.text.trimEnd(), text)
+  })
 
-  it.effect("is shown where it is text and attached where it is none", () =>
-    Effect.gen(function* () {
-      const contents = yield* Mime.read(mixed(...part("Content-Type: application-x-gzip", "", "\x1f\x8b\0\0")))
-      assert.strictEqual(contents.text, "")
-      assert.deepInclude(contents.attachments[0], { contentType: "application/octet-stream", size: 4 })
-    })
-  )
+  it("is shown where it is text and attached where it is none", () => {
+    const contents = Mime.read(mixed(...part("Content-Type: application-x-gzip", "", "\x1f\x8b\0\0")))
+    assert.strictEqual(contents.text, "")
+    assert.deepInclude(contents.attachments[0], { contentType: "application/octet-stream", size: 4 })
+  })
 
-  it.effect("is a file when a text has one uuencoded in its middle", () =>
-    Effect.gen(function* () {
-      const bytes = message("", "see:", "begin 644 ../a b.txt", "%2&5L;&\\`", "`", "end", "bye", "begin 644 no", "text")
-      const contents = yield* Mime.read(bytes)
-      assert.strictEqual(contents.text, "see:\nbye\nbegin 644 no\ntext")
-      assert.deepInclude(contents.attachments[0], { filename: "a b.txt", size: 5 })
-      const file = yield* Mime.attachment(bytes, 0)
-      assert.strictEqual(Buffer.from(file?.content ?? []).toString(), "Hello")
-    })
-  )
+  it("is a file when a text has one uuencoded in its middle", () => {
+    const bytes = message("", "see:", "begin 644 ../a b.txt", "%2&5L;&\\`", "`", "end", "bye", "begin 644 no", "text")
+    const contents = Mime.read(bytes)
+    assert.strictEqual(contents.text, "see:\nbye\nbegin 644 no\ntext")
+    assert.deepInclude(contents.attachments[0], { filename: "a b.txt", size: 5 })
+    const file = Mime.attachment(bytes, 0)
+    assert.strictEqual(Buffer.from(file?.content ?? []).toString(), "Hello")
+  })
 
-  it.effect.each([
+  it.for([
     ["nothing said", "", "Gr\xc3\xbc\xc3\x9fe", "Grüße"],
     ["nothing said", "", "Gr\xfc\xdfe \x80", "Grüße €"],
     ["us-ascii", "; charset=us-ascii", "Gr\xfc\xdfe", "Grüße"],
@@ -177,18 +168,14 @@ describe("What is broken", () => {
     ["x-mac-cyrillic", "; charset=x-mac-cyrillic", "\x8f\xf0\xe8\xe2\xe5\xf2", "Привет"],
     ["utf-7", "; charset=utf-7", "Hi +Jjo-", "Hi ☺"],
     ["no semicolon", " charset=koi8-r", "\xf0\xd2\xc9\xd7\xc5\xd4", "Привет"]
-  ] as const)("is in the charset that it can be in, with %s: %s of %j", ([, charset, raw, text]) =>
-    Effect.gen(function* () {
-      const contents = yield* Mime.read(message(`Content-Type: text/plain${charset}`, "", raw))
-      assert.strictEqual(contents.text, text)
-    })
-  )
+  ] as const)("is in the charset that it can be in, with %s: %s of %j", ([, charset, raw, text]) => {
+    const contents = Mime.read(message(`Content-Type: text/plain${charset}`, "", raw))
+    assert.strictEqual(contents.text, text)
+  })
 
-  it.effect("is in the charset that an HTML part names itself, where nobody else does", () =>
-    Effect.gen(function* () {
-      const html = '<meta http-equiv="Content-Type" content="text/html; charset=koi8-r"><p>\xf0\xd2\xc9\xd7\xc5\xd4'
-      const contents = yield* Mime.read(message("Content-Type: text/html", "", html))
-      assert.strictEqual(contents.text, "Привет")
-    })
-  )
+  it("is in the charset that an HTML part names itself, where nobody else does", () => {
+    const html = '<meta http-equiv="Content-Type" content="text/html; charset=koi8-r"><p>\xf0\xd2\xc9\xd7\xc5\xd4'
+    const contents = Mime.read(message("Content-Type: text/html", "", html))
+    assert.strictEqual(contents.text, "Привет")
+  })
 })

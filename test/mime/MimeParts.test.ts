@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
 import * as Mime from "../../src/mime/Mime.ts"
 import { nestedMultiparts } from "./Bombs.ts"
 import { message } from "./Message.ts"
@@ -15,94 +14,76 @@ describe("A part", () => {
     )
   const text = ["Content-Type: text/plain", "", "the text"]
 
-  it.effect("of text with a file name is an attachment and not glued to the text", () =>
-    Effect.gen(function* () {
-      const contents = yield* Mime.read(
-        mixed(
-          text,
-          ["Content-Type: text/plain; name=a.txt", "Content-Disposition: inline", "", "a"],
-          ['Content-Type: text/html; name="b.html"', "", "<p>b"],
-          ["Content-Type: text/plain", "", "more"]
-        )
+  it("of text with a file name is an attachment and not glued to the text", () => {
+    const contents = Mime.read(
+      mixed(
+        text,
+        ["Content-Type: text/plain; name=a.txt", "Content-Disposition: inline", "", "a"],
+        ['Content-Type: text/html; name="b.html"', "", "<p>b"],
+        ["Content-Type: text/plain", "", "more"]
       )
-      assert.strictEqual(contents.text, "the text\nmore")
-      assert.isNull(contents.html)
-      assert.deepStrictEqual(
-        contents.attachments.map(({ contentType, filename, size }) => [filename, contentType, size]),
+    )
+    assert.strictEqual(contents.text, "the text\nmore")
+    assert.isNull(contents.html)
+    assert.deepStrictEqual(
+      contents.attachments.map(({ contentType, filename, size }) => [filename, contentType, size]),
+      [
+        ["a.txt", "text/plain", 1],
+        ["b.html", "text/html", 4]
+      ]
+    )
+  })
+
+  it("of text with a file name that comes first is both, so that neither reader misses it", () => {
+    const contents = Mime.read(mixed(["Content-Type: text/plain; name=a.txt", "", "a"]))
+    assert.strictEqual(contents.text, "a")
+    assert.deepInclude(contents.attachments[0], { filename: "a.txt", size: 1 })
+  })
+
+  it("that is a message is an attachment, whatever its disposition, and what is in it stays in it", () => {
+    const inner = ["Subject: inner", "Content-Type: multipart/mixed; boundary=i", "", "--i", "", "inner text", "--i--"]
+    const contents = Mime.read(
+      mixed(
+        text,
+        ["Content-Type: message/rfc822", "Content-Disposition: inline", "", ...inner],
+        ["Content-Type: message/partial; id=a; number=1; total=2", "", "Subject: half"],
         [
-          ["a.txt", "text/plain", 1],
-          ["b.html", "text/html", 4]
+          "Content-Type: message/external-body; access-type=URL; URL=http://127.0.0.1/",
+          "",
+          "Content-Type: text/plain",
+          ""
         ]
       )
-    })
-  )
+    )
+    assert.strictEqual(contents.text, "the text")
+    assert.deepStrictEqual(
+      contents.attachments.map(({ contentType }) => contentType),
+      ["message/rfc822", "message/partial", "message/external-body"]
+    )
+    assert.strictEqual(contents.attachments[0]?.size, inner.join("\r\n").length)
+  })
 
-  it.effect("of text with a file name that comes first is both, so that neither reader misses it", () =>
-    Effect.gen(function* () {
-      const contents = yield* Mime.read(mixed(["Content-Type: text/plain; name=a.txt", "", "a"]))
-      assert.strictEqual(contents.text, "a")
-      assert.deepInclude(contents.attachments[0], { filename: "a.txt", size: 1 })
-    })
-  )
+  it("of a digest is a message", () => {
+    const contents = Mime.read(
+      message("Content-Type: multipart/digest; boundary=b", "", "--b", "", "Subject: one", "", "1", "--b--")
+    )
+    assert.deepInclude(contents.attachments[0], { contentType: "message/rfc822" })
+  })
 
-  it.effect("that is a message is an attachment, whatever its disposition, and what is in it stays in it", () =>
-    Effect.gen(function* () {
-      const inner = [
-        "Subject: inner",
-        "Content-Type: multipart/mixed; boundary=i",
+  it("of a delivery report is attached with its type, and its fields can be read in the text too", () => {
+    const contents = Mime.read(
+      mixed(text, [
+        "Content-Type: message/delivery-status",
         "",
-        "--i",
-        "",
-        "inner text",
-        "--i--"
-      ]
-      const contents = yield* Mime.read(
-        mixed(
-          text,
-          ["Content-Type: message/rfc822", "Content-Disposition: inline", "", ...inner],
-          ["Content-Type: message/partial; id=a; number=1; total=2", "", "Subject: half"],
-          [
-            "Content-Type: message/external-body; access-type=URL; URL=http://127.0.0.1/",
-            "",
-            "Content-Type: text/plain",
-            ""
-          ]
-        )
-      )
-      assert.strictEqual(contents.text, "the text")
-      assert.deepStrictEqual(
-        contents.attachments.map(({ contentType }) => contentType),
-        ["message/rfc822", "message/partial", "message/external-body"]
-      )
-      assert.strictEqual(contents.attachments[0]?.size, inner.join("\r\n").length)
-    })
-  )
+        "Final-Recipient: rfc822; a@a.example",
+        "Status: 5.1.1"
+      ])
+    )
+    assert.strictEqual(contents.text, "the text\nFinal-Recipient: rfc822; a@a.example\nStatus: 5.1.1")
+    assert.deepInclude(contents.attachments[0], { contentType: "message/delivery-status", size: 51 })
+  })
 
-  it.effect("of a digest is a message", () =>
-    Effect.gen(function* () {
-      const contents = yield* Mime.read(
-        message("Content-Type: multipart/digest; boundary=b", "", "--b", "", "Subject: one", "", "1", "--b--")
-      )
-      assert.deepInclude(contents.attachments[0], { contentType: "message/rfc822" })
-    })
-  )
-
-  it.effect("of a delivery report is attached with its type, and its fields can be read in the text too", () =>
-    Effect.gen(function* () {
-      const contents = yield* Mime.read(
-        mixed(text, [
-          "Content-Type: message/delivery-status",
-          "",
-          "Final-Recipient: rfc822; a@a.example",
-          "Status: 5.1.1"
-        ])
-      )
-      assert.strictEqual(contents.text, "the text\nFinal-Recipient: rfc822; a@a.example\nStatus: 5.1.1")
-      assert.deepInclude(contents.attachments[0], { contentType: "message/delivery-status", size: 51 })
-    })
-  )
-
-  it.effect.each([
+  it.for([
     "message/feedback-report",
     "message/disposition-notification",
     "text/calendar",
@@ -112,64 +93,54 @@ describe("A part", () => {
     "application/pkcs7-mime",
     "application/ms-tnef",
     "application/zip"
-  ])("of %s is an attachment with its type and size, as it is", (type) =>
-    Effect.gen(function* () {
-      const bytes = mixed(text, [`Content-Type: ${type}`, "Content-Transfer-Encoding: base64", "", "UEsDBAoAAAA="])
-      const contents = yield* Mime.read(bytes)
-      assert.strictEqual(contents.text, "the text")
-      assert.deepInclude(contents.attachments[0], { contentType: type, size: 8 })
-      const part = yield* Mime.attachment(bytes, 0)
-      assert.deepStrictEqual([...(part?.content ?? [])], [0x50, 0x4b, 3, 4, 10, 0, 0, 0])
-    })
-  )
+  ])("of %s is an attachment with its type and size, as it is", (type) => {
+    const bytes = mixed(text, [`Content-Type: ${type}`, "Content-Transfer-Encoding: base64", "", "UEsDBAoAAAA="])
+    const contents = Mime.read(bytes)
+    assert.strictEqual(contents.text, "the text")
+    assert.deepInclude(contents.attachments[0], { contentType: type, size: 8 })
+    const part = Mime.attachment(bytes, 0)
+    assert.deepStrictEqual([...(part?.content ?? [])], [0x50, 0x4b, 3, 4, 10, 0, 0, 0])
+  })
 
-  it.effect("of HTML without plain text beside it is read into the text together with the others", () =>
-    Effect.gen(function* () {
-      const contents = yield* Mime.read(
-        mixed(["Content-Type: text/html", "", "<p>the letter</p>"], ["Content-Type: text/plain", "", "the footer"])
-      )
-      assert.strictEqual(contents.text, "the letter\nthe footer")
-      assert.strictEqual(contents.html, "<p>the letter</p>")
-    })
-  )
+  it("of HTML without plain text beside it is read into the text together with the others", () => {
+    const contents = Mime.read(
+      mixed(["Content-Type: text/html", "", "<p>the letter</p>"], ["Content-Type: text/plain", "", "the footer"])
+    )
+    assert.strictEqual(contents.text, "the letter\nthe footer")
+    assert.strictEqual(contents.html, "<p>the letter</p>")
+  })
 })
 
 describe("More parts than anybody sends", () => {
-  it.effect("are read as far as the text goes", () =>
-    Effect.gen(function* () {
-      const many = message(
-        "Subject: many",
-        "Content-Type: multipart/mixed; boundary=b",
-        "",
-        `${"--b\r\n\r\nx\r\n".repeat(1_100)}--b--`
-      )
-      const contents = yield* Mime.read(many)
-      assert.deepInclude(contents, { subject: "many", parse: "full" })
-      assert.strictEqual(contents.text, Array.from({ length: 1_100 }, () => "x").join("\n"))
-    })
-  )
+  it("are read as far as the text goes", () => {
+    const many = message(
+      "Subject: many",
+      "Content-Type: multipart/mixed; boundary=b",
+      "",
+      `${"--b\r\n\r\nx\r\n".repeat(1_100)}--b--`
+    )
+    const contents = Mime.read(many)
+    assert.deepInclude(contents, { subject: "many", parse: "full" })
+    assert.strictEqual(contents.text, Array.from({ length: 1_100 }, () => "x").join("\n"))
+  })
 
-  it.effect("are listed up to a thousand, and the event says that there is more", () =>
-    Effect.gen(function* () {
-      const many = message(
-        "Subject: many",
-        "Content-Type: multipart/mixed; boundary=b",
-        "",
-        `--b\r\n\r\nx\r\n${"--b\r\nContent-Type: image/png\r\n\r\nx\r\n".repeat(1_100)}--b--`
-      )
-      const contents = yield* Mime.read(many)
-      assert.deepInclude(contents, { subject: "many", text: "x", parse: "partial" })
-      assert.strictEqual(contents.attachments.length, 1_000)
-      assert.deepStrictEqual({ ...contents, text: "", attachments: [], parse: "headers" }, Mime.headersOnly(many))
-    })
-  )
+  it("are listed up to a thousand, and the event says that there is more", () => {
+    const many = message(
+      "Subject: many",
+      "Content-Type: multipart/mixed; boundary=b",
+      "",
+      `--b\r\n\r\nx\r\n${"--b\r\nContent-Type: image/png\r\n\r\nx\r\n".repeat(1_100)}--b--`
+    )
+    const contents = Mime.read(many)
+    assert.deepInclude(contents, { subject: "many", text: "x", parse: "partial" })
+    assert.strictEqual(contents.attachments.length, 1_000)
+    assert.deepStrictEqual({ ...contents, text: "", attachments: [], parse: "headers" }, Mime.headersOnly(many))
+  })
 
-  it.effect("inside each other are read to the bottom", () =>
-    Effect.gen(function* () {
-      for (const depth of [900, 5_000]) {
-        const contents = yield* Mime.read(nestedMultiparts(depth))
-        assert.deepInclude(contents, { text: "at the bottom", parse: "full" })
-      }
-    })
-  )
+  it("inside each other are read to the bottom", () => {
+    for (const depth of [900, 5_000]) {
+      const contents = Mime.read(nestedMultiparts(depth))
+      assert.deepInclude(contents, { text: "at the bottom", parse: "full" })
+    }
+  })
 })

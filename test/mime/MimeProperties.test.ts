@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Effect, Schema } from "effect"
+import { Arbitrary, Schema } from "effect"
 import * as Mime from "../../src/mime/Mime.ts"
 import { InboundEvent } from "../../src/model/InboundEvent.ts"
 import { message } from "./Message.ts"
@@ -65,18 +65,22 @@ const Contents = Schema.Struct({
   parse: InboundEvent.fields.parse
 })
 
-const readable = Effect.fnUntraced(function* (bytes: Uint8Array) {
-  const contents = yield* Mime.read(bytes)
-  const json = yield* Schema.encodeEffect(Schema.fromJsonString(Contents))(contents)
+const ContentsJson = Schema.fromJsonString(Contents)
+const encodeJson = Schema.encodeSync(ContentsJson)
+const decodeJson = Schema.decodeSync(ContentsJson)
+
+const readable = (bytes: Uint8Array) => {
+  const contents = Mime.read(bytes)
+  const json = encodeJson(contents)
   assert.isTrue(json.isWellFormed())
   assert.notInclude(json, "\\u0000")
   assert.notMatch(json, /\\ud[89a-f]/i)
-  assert.deepStrictEqual(yield* Schema.decodeEffect(Schema.fromJsonString(Contents))(json), contents)
-  assert.strictEqual(JSON.stringify(yield* Mime.read(Uint8Array.from(bytes))), JSON.stringify(contents))
+  assert.deepStrictEqual(decodeJson(json), contents)
+  assert.strictEqual(JSON.stringify(Mime.read(Uint8Array.from(bytes))), JSON.stringify(contents))
   for (const { index, size } of contents.attachments) {
-    assert.strictEqual((yield* Mime.attachment(bytes, index))?.content.byteLength, size)
+    assert.strictEqual(Mime.attachment(bytes, index)?.content.byteLength, size)
   }
-})
+}
 
 /** Joins pieces of text. */
 const text = (pieces: ReadonlyArray<string>, maxLength: number) =>
@@ -168,18 +172,16 @@ const hostile = Arbitrary.all({
 })
 
 describe("Any bytes at all", () => {
-  it.effect.prop("are read, and what is read is fit for JSON", { bytes: Schema.Uint8Array }, ({ bytes }) =>
-    readable(bytes)
-  )
+  it.prop("are read, and what is read is fit for JSON", { bytes: Schema.Uint8Array }, ({ bytes }) => readable(bytes))
 
-  it.effect.prop(
+  it.prop(
     "that look like mail are read, and what is read is fit for JSON",
     { bytes: soup },
     ({ bytes }) => readable(bytes),
     { arbitrary: { runs: 500 } }
   )
 
-  it.effect.prop(
+  it.prop(
     "with a header made by hand are read, and what is read is fit for JSON",
     { fields: Arbitrary.array(hostile, { maxLength: 6 }) },
     ({ fields }) =>
@@ -189,43 +191,42 @@ describe("Any bytes at all", () => {
 })
 
 describe("A message that was made as it should be", () => {
-  it.effect.prop(
+  it.prop(
     "gives back its subject, its texts and its files, whatever its shape",
     { tree },
-    ({ tree: { leaves, subject } }) =>
-      Effect.gen(function* () {
-        const parts = leaves.map(({ content, depth, encoding, isFile, name, words }, number) => {
-          const body = isFile ? Buffer.from(content) : Buffer.from(`t${words}`)
-          const header = isFile
-            ? `Content-Type: application/x; x=y\r\nContent-Transfer-Encoding: base64\r\nContent-Disposition: attachment; filename*=utf-8''${encodeURIComponent(`n${name}`).replace(/['()]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)}`
-            : `Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}`
-          return nested(
-            Buffer.concat([Buffer.from(`${header}\r\n\r\n`), encoded(isFile ? "base64" : encoding, body)]),
-            depth,
-            `inner${number}`
-          )
-        })
-        const bytes = Buffer.concat([
-          Buffer.from(`Subject: =?utf-8?B?${Buffer.from(subject).toString("base64")}?=\r\n`),
-          Buffer.from("Content-Type: multipart/mixed; boundary=outer\r\n\r\n"),
-          ...parts.flatMap((part) => [Buffer.from("--outer\r\n"), part, Buffer.from("\r\n")]),
-          Buffer.from("--outer--\r\n")
-        ])
-        const contents = yield* Mime.read(bytes)
-        assert.strictEqual(contents.parse, "full")
-        assert.strictEqual(contents.subject, subject.trim())
-        const texts = leaves.filter(({ isFile }) => !isFile).map(({ words }) => `t${words}`.replaceAll("\r\n", "\n"))
-        if (leaves.length > 0) assert.strictEqual(contents.text, texts.join("\n"))
-        const files = leaves.filter(({ isFile }) => isFile)
-        assert.deepStrictEqual(
-          contents.attachments.map(({ filename, size }) => [filename, size]),
-          files.map(({ content, name }) => [`n${name}`.trim(), content.byteLength])
+    ({ tree: { leaves, subject } }) => {
+      const parts = leaves.map(({ content, depth, encoding, isFile, name, words }, number) => {
+        const body = isFile ? Buffer.from(content) : Buffer.from(`t${words}`)
+        const header = isFile
+          ? `Content-Type: application/x; x=y\r\nContent-Transfer-Encoding: base64\r\nContent-Disposition: attachment; filename*=utf-8''${encodeURIComponent(`n${name}`).replace(/['()]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)}`
+          : `Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: ${encoding}`
+        return nested(
+          Buffer.concat([Buffer.from(`${header}\r\n\r\n`), encoded(isFile ? "base64" : encoding, body)]),
+          depth,
+          `inner${number}`
         )
-        for (const [index, { content }] of files.entries()) {
-          const part = yield* Mime.attachment(bytes, index)
-          assert.deepStrictEqual(Buffer.from(part?.content ?? []), Buffer.from(content))
-        }
-      }),
+      })
+      const bytes = Buffer.concat([
+        Buffer.from(`Subject: =?utf-8?B?${Buffer.from(subject).toString("base64")}?=\r\n`),
+        Buffer.from("Content-Type: multipart/mixed; boundary=outer\r\n\r\n"),
+        ...parts.flatMap((part) => [Buffer.from("--outer\r\n"), part, Buffer.from("\r\n")]),
+        Buffer.from("--outer--\r\n")
+      ])
+      const contents = Mime.read(bytes)
+      assert.strictEqual(contents.parse, "full")
+      assert.strictEqual(contents.subject, subject.trim())
+      const texts = leaves.filter(({ isFile }) => !isFile).map(({ words }) => `t${words}`.replaceAll("\r\n", "\n"))
+      if (leaves.length > 0) assert.strictEqual(contents.text, texts.join("\n"))
+      const files = leaves.filter(({ isFile }) => isFile)
+      assert.deepStrictEqual(
+        contents.attachments.map(({ filename, size }) => [filename, size]),
+        files.map(({ content, name }) => [`n${name}`.trim(), content.byteLength])
+      )
+      for (const [index, { content }] of files.entries()) {
+        const part = Mime.attachment(bytes, index)
+        assert.deepStrictEqual(Buffer.from(part?.content ?? []), Buffer.from(content))
+      }
+    },
     { arbitrary: { runs: 200 } }
   )
 })

@@ -1,11 +1,12 @@
 import { assert, describe, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer, Metric } from "effect"
+import { Duration, Effect, Fiber, Layer, Metric } from "effect"
 import { DomainId, DomainName } from "../../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
 import { EventId } from "../../src/model/InboundEvent.ts"
 import { ParserThreads, ThreadLimits } from "../../src/reading/ParserThreads.ts"
 import { eventually } from "../Eventually.ts"
 import { bombs } from "../mime/Bombs.ts"
+import { message } from "../mime/Message.ts"
 
 const domainId = DomainId.make("01981c9e-0000-7000-8000-000000000001")
 const inboundEmailId = InboundEmailId.make("01981c9e-1111-7000-8000-000000000001")
@@ -33,6 +34,16 @@ const read = Effect.fnUntraced(function* (message: Uint8Array, depth: "full" | "
 const mail = (subject: string) =>
   Buffer.from(
     `Return-Path: <a@b.example>\r\nReceived: from x\r\nFrom: Ada <ada@sender.example>\r\nSubject: ${subject}\r\n\r\nHello ${subject}.\r\n`
+  )
+
+const encoded = (encoding: string, body: string, type = "text/plain") =>
+  message(`Content-Type: ${type}`, `Content-Transfer-Encoding: ${encoding}`, "", body)
+
+const counted = (name: string) =>
+  Effect.map(Metric.snapshot, (all) =>
+    all.flatMap(({ id, state }) =>
+      id !== name ? [] : "value" in state ? [state.value] : "count" in state ? [state.count] : []
+    )
   )
 
 /** One that takes the parser more than a moment. */
@@ -91,6 +102,35 @@ describe("The threads that parse", () => {
       })
     )
 
+    it.effect.each([
+      ["150 KB", 150_000],
+      ["1 MiB", 1_048_000]
+    ] as const)("read a run of %s of blanks before a letter in full, within a second", ([, size]) =>
+      Effect.gen(function* () {
+        yield* read(mail("to begin with"))
+        const before = yield* counted("inlet_parser_threads_lost_total")
+        const [spent, { event, parse }] = yield* Effect.timed(
+          read(encoded("quoted-printable", `Hello=\r\n${" ".repeat(size)}x`))
+        )
+        assert.strictEqual(parse, "full")
+        assert.strictEqual(event.text.length, "Hello".length + size + 1)
+        assert.isBelow(Duration.toMillis(spent), 1_000)
+        assert.deepStrictEqual(yield* counted("inlet_parser_threads_lost_total"), before)
+      })
+    )
+
+    it.effect("ask a more lenient decoder for a part that is damaged, as text and as an attachment", () =>
+      Effect.gen(function* () {
+        // With a parity bit in each byte, which is nothing that RFC 2045 knows.
+        const body = [...Buffer.from("Hello").toString("base64")].map((letter) => letter.charCodeAt(0) | 0x80)
+        const { event, parse } = yield* read(encoded("base64", String.fromCharCode(...body)))
+        assert.deepStrictEqual([parse, event.text], ["full", "Hello"])
+        const { attachment } = yield* ParserThreads
+        const file = yield* attachment(encoded("base64", String.fromCharCode(...body), "application/x"), 0)
+        assert.strictEqual(Buffer.from(file?.content ?? []).toString(), "Hello")
+      })
+    )
+
     it.effect("find no attachment where there is none", () =>
       Effect.gen(function* () {
         const { attachment } = yield* ParserThreads
@@ -104,9 +144,7 @@ describe("The threads that parse", () => {
       "are one more while messages wait, and one again when that has not happened for some time",
       () =>
         Effect.gen(function* () {
-          const running = Effect.map(Metric.snapshot, (all) =>
-            all.flatMap(({ id, state }) => (id === "inlet_parser_threads" && "value" in state ? [state.value] : []))
-          )
+          const running = counted("inlet_parser_threads")
           yield* read(mail("to begin with"))
           assert.deepStrictEqual(yield* running, [1])
           const many = yield* Effect.forkChild(Effect.replicateEffect(read(slow), 12, { concurrency: "unbounded" }))

@@ -1,0 +1,150 @@
+import type { Part } from "./Parts.ts"
+import * as Uuencode from "./Uuencode.ts"
+
+/** A part without its transfer encoding. */
+export interface Decoded {
+  readonly encoded: Uint8Array
+  readonly content: Uint8Array
+  /** False for base64 of which some bytes mean nothing, and were left out. */
+  readonly isWhole: boolean
+  /** What stands behind a text in base64 as it is: mailing lists put their footers there. */
+  readonly footer: Uint8Array
+}
+
+const nothing = new Uint8Array()
+const LF = 0x0a
+const CR = 0x0d
+const EQUALS = 0x3d
+const isBlank = (byte: number | undefined) => byte === 0x20 || byte === 0x09
+
+/** Never fails, and looks at each byte a fixed number of times. */
+export const decode = ({ body, header: { encoding, type } }: Part): Decoded => {
+  switch (encoding) {
+    case "none":
+      return { encoded: body, content: body, isWhole: true, footer: nothing }
+    case "uuencode":
+      return { encoded: body, content: Uuencode.decode(body), isWhole: true, footer: nothing }
+    case "quoted-printable":
+      return { encoded: body, content: unescaped(withoutSoftBreaks(body)), isWhole: true, footer: nothing }
+    case "base64": {
+      const whole = base64(body)
+      const end = whole.isWhole || !type?.startsWith("text/") ? body.length : endOfBase64(body)
+      return end === body.length ? whole : { ...base64(body.subarray(0, end)), footer: body.subarray(end) }
+    }
+  }
+}
+
+/** All that a part says, with what another decoder made of it where that is better. */
+export const content = (decoded: Decoded, mended: Uint8Array = decoded.content): Uint8Array =>
+  decoded.footer.length === 0 ? mended : Buffer.concat([mended, decoded.footer])
+
+/** Joins the lines of quoted-printable (RFC 2045, section 6.7). Blanks at the end of a line came there on its way. */
+const withoutSoftBreaks = (body: Uint8Array): Buffer => {
+  const joined = Buffer.allocUnsafe(body.length)
+  let length = 0
+  let lineStart = 0
+  /** Returns whether the next line is joined to this one. */
+  const endLine = (canJoin: boolean): boolean => {
+    while (length > lineStart && isBlank(joined[length - 1])) length--
+    const isJoined = canJoin && length > lineStart && joined[length - 1] === EQUALS
+    if (isJoined) length--
+    return isJoined
+  }
+  for (let at = 0; at < body.length; at++) {
+    const byte = body[at] ?? 0
+    if (byte === LF || byte === CR) {
+      const isPair = byte === CR && body[at + 1] === LF
+      // A lone carriage return takes the blanks before it along, and joins nothing.
+      if (!endLine(byte === LF || isPair)) joined[length++] = byte
+      else if (isPair) at++
+      lineStart = length
+    } else joined[length++] = byte
+  }
+  endLine(true)
+  return joined.subarray(0, length)
+}
+
+/** What `=` and two digits stand for, in place. Before anything else it stands for itself. */
+const unescaped = (joined: Buffer): Buffer => {
+  let length = 0
+  for (let at = 0; at < joined.length; at++) {
+    let byte = joined[at] ?? 0
+    if (byte === EQUALS) {
+      const high = digit(joined[at + 1])
+      const low = digit(joined[at + 2])
+      if (high !== -1 && low !== -1) {
+        byte = high * 16 + low
+        at += 2
+      }
+    }
+    joined[length++] = byte
+  }
+  return joined.subarray(0, length)
+}
+
+const digit = (byte = 0): number => {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
+  const letter = byte | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
+}
+
+const padding = 64
+const blank = 65
+const stray = 66
+
+/** What each byte is in base64 (RFC 2045, section 6.8): six bits, or one of the above. */
+const values = new Uint8Array(256).fill(stray)
+for (const byte of [0x09, LF, 0x0b, 0x0c, CR, 0x20]) values[byte] = blank
+for (const [value, letter] of [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="].entries()) {
+  values[letter.charCodeAt(0)] = value
+}
+const valueOf = (byte = 0): number => values[byte] ?? stray
+
+const base64 = (encoded: Uint8Array): Decoded => {
+  const content = Buffer.allocUnsafe(Math.ceil(encoded.length / 4) * 3)
+  let length = 0
+  let isWhole = true
+  /** Bits that do not make a byte yet, and how many. */
+  let bits = 0
+  let held = 0
+  for (let at = 0; at < encoded.length; at++) {
+    // Four at a time, which is how nearly all of them come.
+    while (held === 0 && at + 4 < encoded.length) {
+      const a = valueOf(encoded[at])
+      const b = valueOf(encoded[at + 1])
+      const c = valueOf(encoded[at + 2])
+      const d = valueOf(encoded[at + 3])
+      if ((a | b | c | d) >= padding) break
+      content[length++] = (a << 2) | (b >> 4)
+      content[length++] = (b << 4) | (c >> 2)
+      content[length++] = (c << 6) | d
+      at += 4
+    }
+    const value = valueOf(encoded[at])
+    if (value < padding) {
+      bits = ((bits << 6) | value) & 0xfff
+      held += 6
+      if (held >= 8) {
+        held -= 8
+        content[length++] = bits >> held
+      }
+    } else if (value === stray || (value === padding && held === 6)) isWhole = false
+    // Behind padding another piece may begin.
+    if (value === padding) held = 0
+  }
+  return { encoded, content: content.subarray(0, length), isWhole: isWhole && held !== 6, footer: nothing }
+}
+
+/** Where a text in base64 ends and something legible follows. */
+const endOfBase64 = (body: Uint8Array): number => {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("latin1")
+  let start = 0
+  while (start < text.length) {
+    const feed = text.indexOf("\n", start)
+    const next = feed === -1 ? text.length : feed + 1
+    const line = text.slice(start, next)
+    if (/[^A-Za-z\d+/=\s]/.test(line) && /\S[ \t]+\S|^[-_*=]{2}/.test(line)) break
+    start = next
+  }
+  return /^[A-Za-z\d+/]{60,76}[ \t\r]*$/m.test(text.slice(start)) ? text.length : start
+}

@@ -1,0 +1,30 @@
+import * as Effect from "effect/Effect"
+import type * as Mime from "../mime/Mime.ts"
+import type * as TransferEncoding from "../mime/TransferEncoding.ts"
+
+/** The library is slow with some shapes of many bytes, so it gets few, and as few times. */
+const longest = 32 * 1024
+const mostParts = 16
+const blanks = /[ \t]{256}/
+
+/** What mailparser makes of damaged parts: where the rules end, its leniency is what people are used to. */
+export const mend = Effect.fnUntraced(function* (damaged: Mime.Opened["damaged"]) {
+  const mended = new Map<TransferEncoding.Decoded, Uint8Array>()
+  for (const part of damaged.filter(isHarmless).slice(0, mostParts)) {
+    const content = yield* Effect.option(Effect.tryPromise(() => decode(part.encoded)))
+    if (content._tag === "Some") mended.set(part, content.value)
+  }
+  return mended
+})
+
+const isHarmless = ({ encoded }: TransferEncoding.Decoded): boolean =>
+  encoded.length <= longest &&
+  !blanks.test(Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength).toString("latin1"))
+
+const header = Buffer.from("Content-Type: application/octet-stream\r\nContent-Transfer-Encoding: base64\r\n\r\n")
+
+// Loaded by the first damaged part: it costs a thread 50 ms and 10 MB, and few threads see one.
+const decode = (encoded: Uint8Array): Promise<Uint8Array> =>
+  import("mailparser")
+    .then(({ simpleParser }) => simpleParser(Buffer.concat([header, encoded])))
+    .then(({ attachments: [part] }) => part?.content ?? new Uint8Array())

@@ -1,0 +1,154 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Effect, Schema } from "effect"
+import { simpleParser } from "mailparser"
+import * as HeaderBlock from "../../src/mime/HeaderBlock.ts"
+import * as PartHeader from "../../src/mime/PartHeader.ts"
+import * as TransferEncoding from "../../src/mime/TransferEncoding.ts"
+
+type Encoding = "quoted-printable" | "base64" | "7bit" | "8bit"
+
+const fieldsOf = (encoding: Encoding, type: string) =>
+  Buffer.from(`Content-Type: ${type}\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n`)
+
+const decode = (encoding: Encoding, body: Uint8Array, type = "application/octet-stream") => {
+  const header = PartHeader.read(HeaderBlock.fields(fieldsOf(encoding, type)), false)
+  return TransferEncoding.decode({ header, body, alternative: undefined, isFirst: true, isRoot: true })
+}
+
+const latin1 = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1")
+const said = (encoding: Encoding, body: string, type?: string) =>
+  latin1(TransferEncoding.content(decode(encoding, Buffer.from(body, "latin1"), type)))
+
+/** What mailparser makes of the same part. */
+const foreign = (encoding: Encoding, body: Uint8Array) =>
+  Effect.promise(() => simpleParser(Buffer.concat([fieldsOf(encoding, "application/octet-stream"), body]))).pipe(
+    Effect.map(({ attachments: [part] }) => latin1(part?.content ?? new Uint8Array()))
+  )
+
+describe("Quoted-printable", () => {
+  it.each([
+    ["a=\r\nb=\nc", "abc"],
+    ["a=", "a"],
+    ["a= \t\r\nb", "ab"],
+    ["a \t\r\nb \nc \rd ", "a\r\nb\nc\rd"],
+    ["a =\r\n b", "a  b"],
+    [" =20\r\n", "  \r\n"],
+    ["=41=e4=E4=0d=00", "A\xe4\xe4\r\0"],
+    ["=ZZ=4=\r\n1==", "=ZZA="],
+    ["==41", "=A"],
+    ["=\rx\r\r\n", "=\rx\r\r\n"],
+    ["a\0\xe4", "a\0\xe4"],
+    ["", ""]
+  ])("%j says %j", (body, content) => {
+    assert.strictEqual(said("quoted-printable", body), content)
+  })
+
+  it.effect.prop(
+    "gives back what was encoded, wherever its lines were broken, as mailparser does",
+    { bytes: Schema.Uint8Array, widths: Arbitrary.array(Arbitrary.schema(Schema.Literals([1, 3, 10, 70]))) },
+    ({ bytes, widths }) =>
+      Effect.gen(function* () {
+        const characters = [...bytes].map((byte) =>
+          byte > 0x20 && byte < 0x7f && byte !== 0x3d
+            ? String.fromCharCode(byte)
+            : `=${byte.toString(16).padStart(2, "0")}`
+        )
+        const lines = [...widths.map((width) => characters.splice(0, width).join("")), characters.join("")]
+        const body = Buffer.from(lines.join("=\r\n"))
+        assert.strictEqual(latin1(decode("quoted-printable", body).content), latin1(bytes))
+        assert.strictEqual(yield* foreign("quoted-printable", body), latin1(bytes))
+      })
+  )
+
+  const pieces = [
+    "=",
+    "=\r\n",
+    "=\n",
+    "\r\n",
+    "\n",
+    "\r",
+    " ",
+    "\t",
+    "=41",
+    "=c3=A4",
+    "=ZZ",
+    "=4",
+    "a",
+    "F",
+    "\0",
+    "\xff"
+  ]
+  it.effect.prop(
+    "that is damaged says what mailparser makes of it",
+    { some: Arbitrary.array(Arbitrary.schema(Schema.Literals(pieces)), { maxLength: 20 }) },
+    ({ some }) =>
+      Effect.map(foreign("quoted-printable", Buffer.from(some.join(""), "latin1")), (theirs) =>
+        assert.strictEqual(said("quoted-printable", some.join("")), theirs)
+      ),
+    { arbitrary: { runs: 300 } }
+  )
+})
+
+describe("Base64", () => {
+  it.each([
+    ["SGVsbG8=", "Hello"],
+    ["SGVs\r\nbG8", "Hello"],
+    ["S G\tV\ns\rb\fG8 =\r\n", "Hello"],
+    ["SGVsbG8=SGVsbG8=\r\nIQ", "HelloHello!"],
+    ["SGVs=====bG8==", "Hello"],
+    ["====", ""],
+    ["", ""]
+  ])("%j says %j, and nothing was left out", (body, content) => {
+    assert.strictEqual(said("base64", body), content)
+    assert.isTrue(decode("base64", Buffer.from(body)).isWhole)
+  })
+
+  it.each([
+    ["SGVs!bG8=", "Hello"],
+    ["SGV-sb_G8", "Hello"],
+    ["SGVsbG8\0", "Hello"],
+    ["SGVsbG8hI", "Hello!"],
+    ["SGVsb=SGVsbG8", "HelHello"],
+    ["\xd3\xc7", ""]
+  ])("%j says %j, and something was left out", (body, content) => {
+    assert.strictEqual(said("base64", body), content)
+    assert.isFalse(decode("base64", Buffer.from(body, "latin1")).isWhole)
+  })
+
+  it("of a text ends where something legible follows, and of a file it does not", () => {
+    const body = "SGVsbG8gdGhlcmUh\r\n-- \r\nlist footer"
+    assert.strictEqual(said("base64", body, "text/plain"), "Hello there!-- \r\nlist footer")
+    assert.isTrue(decode("base64", Buffer.from(body), "text/plain").isWhole)
+    assert.isFalse(decode("base64", Buffer.from(body)).isWhole)
+  })
+
+  it.effect.prop(
+    "gives back what was encoded, in lines of any length, as mailparser does",
+    { bytes: Schema.Uint8Array, width: Arbitrary.schema(Schema.Literals([1, 5, 60, 76])) },
+    ({ bytes, width }) =>
+      Effect.gen(function* () {
+        const text = Buffer.from(bytes).toString("base64")
+        const body = Buffer.from(text.replace(new RegExp(`.{${width}}`, "g"), "$&\r\n"))
+        const { content, isWhole } = decode("base64", body)
+        assert.deepStrictEqual([latin1(content), isWhole], [latin1(bytes), true])
+        assert.strictEqual(yield* foreign("base64", body), latin1(bytes))
+      })
+  )
+
+  const pieces = ["QUJD", "Q", "QQ", "QUI", "=", "==", "QUI=", "\r\n", " ", "!", "-", "_", "\0", "/", "+"]
+  it.effect.prop(
+    "that is damaged says what mailparser makes of it",
+    { some: Arbitrary.array(Arbitrary.schema(Schema.Literals(pieces)), { maxLength: 20 }) },
+    ({ some }) =>
+      Effect.map(foreign("base64", Buffer.from(some.join(""))), (theirs) =>
+        assert.strictEqual(said("base64", some.join("")), theirs)
+      ),
+    { arbitrary: { runs: 300 } }
+  )
+})
+
+describe("What has no transfer encoding", () => {
+  it.each(["7bit", "8bit"] as const)("is as it stands: %s", (encoding) => {
+    assert.strictEqual(said(encoding, "=41 \r\n\xe4\0 =\r\n"), "=41 \r\n\xe4\0 =\r\n")
+  })
+})

@@ -1,0 +1,60 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Mime from "../../src/mime/Mime.ts"
+import * as DamagedParts from "../../src/reading/DamagedParts.ts"
+import { message } from "../mime/Message.ts"
+
+/** Base64 whose bytes have a parity bit: nothing that RFC 2045 knows, but mailparser reads it. */
+const withParity = (text: string) =>
+  String.fromCharCode(...[...Buffer.from(text).toString("base64")].map((letter) => letter.charCodeAt(0) | 0x80))
+
+const mixed = (...bodies: ReadonlyArray<string>) =>
+  message(
+    "Content-Type: multipart/mixed; boundary=b",
+    "",
+    ...bodies.flatMap((body) => ["--b", "Content-Transfer-Encoding: base64", "", body]),
+    "--b--",
+    ""
+  )
+
+const read = Effect.fnUntraced(function* (bytes: Uint8Array) {
+  const opened = Mime.open(bytes)
+  const mended = yield* DamagedParts.mend(opened.damaged)
+  return { ...opened.read(mended), mended: mended.size }
+})
+
+describe("A damaged part", () => {
+  it.effect("is read as mailparser reads it, and the message is whole", () =>
+    Effect.gen(function* () {
+      const bytes = mixed(withParity("Hello"), "d29ybGQ=")
+      assert.deepInclude(Mime.read(bytes), { text: "world", parse: "partial" })
+      assert.deepInclude(yield* read(bytes), { text: "Hello\nworld", parse: "full" })
+    })
+  )
+
+  it.effect("keeps the footer that a mailing list put behind it", () =>
+    Effect.gen(function* () {
+      const { parse, text } = yield* read(mixed("SGVsbG8hI\r\n-- \r\nlist footer"))
+      assert.deepStrictEqual([text, parse], ["Hello!-- \nlist footer", "full"])
+    })
+  )
+
+  it.effect.each([
+    ["is larger than 32 KiB", mixed(`!${"QUJD\r\n".repeat(6_000)}`), "ABC".repeat(6_000)],
+    ["has a long run of blanks", mixed(`!QUJD\r\n${" ".repeat(300)}REVG`), "ABCDEF"]
+  ] as const)("that %s is read as far as it goes, and the message is partial", ([, bytes, text]) =>
+    Effect.gen(function* () {
+      assert.deepInclude(yield* read(bytes), { text, parse: "partial", mended: 0 })
+    })
+  )
+
+  it.effect("that is the seventeenth is read as far as it goes", () =>
+    Effect.gen(function* () {
+      const sixteen = Array.from({ length: 16 }, () => "!QUJD")
+      assert.deepInclude(yield* read(mixed(...sixteen)), { parse: "full", mended: 16 })
+      const more = yield* read(mixed(...sixteen, "!REVG"))
+      assert.deepInclude(more, { parse: "partial", mended: 16 })
+      assert.include(more.text, "DEF")
+    })
+  )
+})
