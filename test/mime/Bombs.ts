@@ -101,6 +101,9 @@ export const headerBombs: ReadonlyArray<Bomb> = [
   field("Subject", "a\r\n "),
   field("References", "<a@sender.example>\r\n "),
   field("X-Long", "x"),
+  bomb("X-Returns: carriage returns before a letter", () =>
+    filled(`${header("returns")}X-Returns: a`, "\r", "x\r\n\r\nbody\r\n")
+  ),
   bomb("a field for every six bytes", () => filled(header("fields"), "X: a\r\n", "\r\nbody\r\n"))
 ]
 
