@@ -407,8 +407,8 @@ export class ParserThreads extends Context.Service<
         read,
         attachment: Effect.fn("ParserThreads.attachment")((message, index) =>
           Effect.callback<AttachmentResult>((resume) =>
-            run({ kind: "attachment", index }, movable(message).slice(), {
-              reload: (then) => then(message.slice()),
+            run({ kind: "attachment", index }, new Uint8Array(message), {
+              reload: (then) => then(new Uint8Array(message)),
               // An attachment task is answered with what it asks for.
               answer: (result) => resume(Effect.succeed(result as AttachmentResult)),
               fail: (reason) =>
@@ -427,5 +427,7 @@ export class ParserThreads extends Context.Service<
 /** With memory of its own, which is handed over whole. */
 const movable = (message: Uint8Array): Uint8Array<ArrayBuffer> => {
   const { buffer, byteLength } = message
-  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? new Uint8Array(buffer) : message.slice()
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
+    ? new Uint8Array(buffer)
+    : new Uint8Array(message)
 }
