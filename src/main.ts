@@ -35,6 +35,7 @@ const program: Effect.Effect<never, "refused"> = Settings.all.pipe(
     Unconfigured: ({ message }) => refuse(message),
     BucketUnusable: ({ message }) => refuse(message),
     TlsUnusable: ({ message }) => refuse(message),
+    SmtpLibraryChanged: ({ message }) => refuse(message),
     NetAddressError: (error) => refuse(`DNS_SERVERS: ${messageOf(error)}`),
     ServeError: ({ cause }) => refuse(ListenError.explain({ host: "HTTP_HOST", port: "HTTP_PORT" }, cause)),
     SmtpListenError: ({ cause }) => refuse(ListenError.explain({ host: "SMTP_HOST", port: "SMTP_PORT" }, cause)),

@@ -30,14 +30,19 @@ export interface Arrival {
   readonly envelope: Envelope
   readonly recipients: ReadonlyArray<Recipient>
   readonly transmission: TraceFields.Transmission
-  readonly message: Uint8Array
+  /** In the pieces in which it came; read before `receive` returns. */
+  readonly message: {
+    readonly byteLength: number
+    copyInto(target: Uint8Array, offset: number): void
+  }
 }
 
 type Answer<A> = (exit: Exit.Exit<A, IntakeError>) => void
 
-/** The message as it is kept for one domain. */
+/** The message as it is kept for one domain: its bytes as they came are behind our trace fields. */
 interface Copy extends InboundTransaction.Copy {
   readonly mail: Mail
+  readonly received: Uint8Array
 }
 
 /** As many Received fields mean a loop (RFC 5321, section 6.3, wants a large bound). */
@@ -94,45 +99,42 @@ export class Intake extends Context.Service<
         })
       }
 
-      /** The one object of a message for one domain: what is known of it at the end of DATA, and its bytes, copied once. */
-      const mailOf = (arrival: Arrival, own: ReadonlyArray<Recipient>, first: Recipient, sha256: Uint8Array): Mail => {
+      /** A copy for each domain, in memory of its own: the message is copied once for the usual one. */
+      const copiesOf = ({ envelope, message, recipients, transmission }: Arrival): ReadonlyArray<Copy> => {
         const receivedAt = clock.currentTimeMillisUnsafe()
-        const id = InboundEmailId.make(newId(receivedAt))
-        const trace = Buffer.from(
-          TraceFields.render({
-            id,
-            envelope: arrival.envelope,
-            recipients: own.map(({ address }) => address),
-            mxHost,
-            receivedAt: DateTime.makeUnsafe(receivedAt),
-            transmission: arrival.transmission
-          })
-        )
-        const message = new Uint8Array(trace.byteLength + arrival.message.byteLength)
-        message.set(trace)
-        message.set(arrival.message, trace.byteLength)
-        return {
-          id,
-          domainId: first.domainId,
-          domain: first.domain,
-          envelope: arrival.envelope,
-          recipients: own.map(({ address }) => ({ eventId: EventId.make(newId(receivedAt)), address })),
-          receivedAt,
-          sha256,
-          message,
-          bytes: message.byteLength,
-          attempt: 1
-        }
-      }
-
-      const copiesOf = (arrival: Arrival, sha256: Uint8Array): ReadonlyArray<Copy> => {
         // Two spellings of one domain name one mailbox.
-        const mailboxes = new Map(arrival.recipients.map((recipient) => [recipient.address, recipient])).values()
+        const mailboxes = new Map(recipients.map((recipient) => [recipient.address, recipient])).values()
         return [...Map.groupBy(mailboxes, ({ domainId }) => domainId)].flatMap(([domainId, own]) => {
           const [first] = own
           if (first === undefined) return []
-          const mail = mailOf(arrival, own, first, sha256)
-          return [{ id: mail.id, domainId, recipients: own, mail }]
+          const id = InboundEmailId.make(newId(receivedAt))
+          const trace = Buffer.from(
+            TraceFields.render({
+              id,
+              envelope,
+              recipients: own.map(({ address }) => address),
+              mxHost,
+              receivedAt: DateTime.makeUnsafe(receivedAt),
+              transmission
+            })
+          )
+          const stored = new Uint8Array(trace.byteLength + message.byteLength)
+          stored.set(trace)
+          message.copyInto(stored, trace.byteLength)
+          const received = stored.subarray(trace.byteLength)
+          const mail: Mail = {
+            id,
+            domainId,
+            domain: first.domain,
+            envelope,
+            recipients: own.map(({ address }) => ({ eventId: EventId.make(newId(receivedAt)), address })),
+            receivedAt,
+            sha256: createHash("sha256").update(received).digest(),
+            message: stored,
+            bytes: stored.byteLength,
+            attempt: 1
+          }
+          return [{ id, domainId, recipients: own, mail, received }]
         })
       }
 
@@ -143,14 +145,16 @@ export class Intake extends Context.Service<
         Effect.forEach(copies, ({ domainId, id }) => Effect.ignore(raw.remove(rawRef(domainId, id))), { discard: true })
 
       const receive: Intake["Service"]["receive"] = (arrival, answer) => {
-        const fields = HeaderBlock.fields(arrival.message)
+        const copies = copiesOf(arrival)
+        const [only] = copies
+        if (only === undefined) return answer(Exit.die("A message came for nobody"))
+        const fields = HeaderBlock.fields(only.received)
         const hops = fields.filter(({ name }) => isNamed(name, "received"))
         const own = hops.filter(({ value }) => TraceFields.isBy(mxHost, value))
         if (hops.length >= loopReceivedFields || own.length >= ownReceivedFields) {
           return answer(Exit.fail(new MailLoop()))
         }
-        const sha256 = createHash("sha256").update(arrival.message).digest()
-        const copies = copiesOf(arrival, sha256)
+        const { receivedAt, sha256 } = only.mail
         // A message without a Message-ID can't be told from one that was sent twice on purpose.
         const keyOf = fields.some(({ name }) => isNamed(name, "message-id"))
           ? (domainId: DomainId, address: string) => retryKey(domainId, address, sha256)
@@ -174,8 +178,14 @@ export class Intake extends Context.Service<
         const apart = (isKept: boolean) => {
           const work = Effect.gen(function* () {
             if (!isKept) yield* Effect.forEach(copies, keep, { concurrency: "unbounded", discard: true })
-            const receivedAt = DateTime.makeUnsafe(copies[0]?.mail.receivedAt ?? 0)
-            const kept = yield* insertApart({ copies, envelope, sha256, receivedAt, keyOf, isOurs }).pipe(
+            const kept = yield* insertApart({
+              copies,
+              envelope,
+              sha256,
+              receivedAt: DateTime.makeUnsafe(receivedAt),
+              keyOf,
+              isOurs
+            }).pipe(
               // Known to be rolled back. After a failure of the database nobody knows, and the sweeper finds out.
               Effect.tapErrorTag(["QuotaReached", "SenderQuotaReached", "DemoFull", "UnknownDomain"], () =>
                 discard(copies)
@@ -202,12 +212,11 @@ export class Intake extends Context.Service<
           })
         }
 
-        const [only] = copies
-        const [recipient] = only?.recipients ?? []
+        const [recipient] = only.recipients
         /** The usual message has one recipient, and nothing is to be counted but the workspace's day. */
         const isUsual =
           copies.length === 1 &&
-          only?.recipients.length === 1 &&
+          only.recipients.length === 1 &&
           recipient !== undefined &&
           recipient.workspaceId !== null &&
           emailsPerSender === 0

@@ -13,10 +13,12 @@ import * as AddressRange from "../model/AddressRange.ts"
 import * as ClientNetwork from "../model/ClientNetwork.ts"
 import * as Settings from "../Settings.ts"
 import * as DataMemory from "./DataMemory.ts"
-import * as MessageBytes from "./MessageBytes.ts"
+import * as DataStream from "./DataStream.ts"
+import { MessageBytes } from "./MessageBytes.ts"
 import * as Reply from "./Reply.ts"
 import { recipientsPerMessage } from "./SessionBudget.ts"
 import * as SessionGuard from "./SessionGuard.ts"
+import * as SmtpLibrary from "./SmtpLibrary.ts"
 import * as Tls from "./Tls.ts"
 import * as TypedRecipients from "./TypedRecipients.ts"
 
@@ -58,15 +60,15 @@ class GuardedServer extends SMTPServer {
 
   override connect(...[socket, details]: Parameters<SMTPServer["connect"]>) {
     if (!this.#guard.admits(socket, details?.remoteAddress ?? socket.remoteAddress ?? "")) return
-    super.connect(socket, details)
-    for (const connection of this.connections) {
-      // Not in the library's types: the socket, and what it calls a fixed tenth of a second later.
-      const own = connection as unknown as { readonly _socket?: unknown; connectionReady?: () => void }
-      const greeting = own.connectionReady
-      if (own._socket !== socket || greeting === undefined) continue
-      own.connectionReady = () => undefined
-      this.#greet(() => greeting.call(connection))
-    }
+    const connection = new DataStream.DataConnection(this, socket, details)
+    // The library calls it a fixed tenth of a second later.
+    const greeting = connection.connectionReady
+    connection.connectionReady = () => undefined
+    this.connections.add(connection)
+    connection.on("error", (error) => this._onError(error))
+    connection.on("connect", (client) => this._onClientConnect(client))
+    connection.init()
+    this.#greet(() => greeting.call(connection))
   }
 }
 
@@ -74,6 +76,7 @@ class GuardedServer extends SMTPServer {
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { dataBytes, greetingDelay, host, messageBytes, mxHost, port, proxyFrom, reusePort } = yield* Settings.smtp
+    yield* SmtpLibrary.check(SmtpLibrary.internals())
     const intake = yield* Intake
     const keyPair = yield* Tls.keyPair
     // Made before the server: on shutdown the server drains first, then these fibers stop.
@@ -114,7 +117,7 @@ export const layer = Layer.effectDiscard(
       run(Effect.annotateLogs(log, { smtp_session: session.id, remote_address: session.remoteAddress }))
     }
 
-    const arrivalOf = (session: SMTPServerSession, message: Uint8Array) => ({
+    const arrivalOf = (session: SMTPServerSession, message: MessageBytes) => ({
       envelope: {
         from: session.envelope.mailFrom === false ? "" : session.envelope.mailFrom.address,
         helo: session.hostNameAppearsAs,
@@ -134,32 +137,30 @@ export const layer = Layer.effectDiscard(
       session: SMTPServerSession,
       callback: (error?: Error | null) => void
     ) => {
-      const bytes = MessageBytes.make()
+      const bytes = new MessageBytes()
       const share = memory.enter(ClientNetwork.ofAnything(session.remoteAddress))
-      stream.on("data", (chunk: Uint8Array) => {
-        if (!stream.sizeExceeded && share.take(chunk.byteLength)) return bytes.push(chunk)
-        bytes.clear()
-        share.leave()
-        if (stream.byteLength > messageBytes + toleratedExcess) guard.dismiss(server, session.id, "too_large")
-      })
-      // Its client may go away in the middle of it.
-      stream.once("close", () => {
-        if (!stream.readableEnded) share.leave()
-      })
-      stream.once("end", () => {
-        guard.received(session.id)
-        // smtp-server answers 552 5.3.4 by itself.
-        if (stream.sizeExceeded) return callback(new Error("too large"))
-        const message = bytes.all()
-        // The pieces are not kept beside the whole.
-        bytes.clear()
-        const answer = (exit: Exit.Exit<void, IntakeError | Reply.DataMemoryFull>) =>
-          reply("DATA", session, exit, (error) => {
-            share.leave()
-            callback(error)
-          })
-        if (share.wasRefused()) answer(Exit.fail(new Reply.DataMemoryFull()))
-        else intake.receive(arrivalOf(session, message), answer)
+      DataStream.receive(stream, {
+        take: (piece) => {
+          if (!stream.sizeExceeded && share.take(piece.byteLength)) return bytes.push(piece)
+          bytes.clear()
+          share.leave()
+          if (stream.byteLength > messageBytes + toleratedExcess) guard.dismiss(server, session.id, "too_large")
+        },
+        cut: () => share.leave(),
+        end: () => {
+          guard.received(session.id)
+          // smtp-server answers 552 5.3.4 by itself.
+          if (stream.sizeExceeded) return callback(new Error("too large"))
+          const answer = (exit: Exit.Exit<void, IntakeError | Reply.DataMemoryFull>) =>
+            reply("DATA", session, exit, (error) => {
+              share.leave()
+              callback(error)
+            })
+          if (share.wasRefused()) answer(Exit.fail(new Reply.DataMemoryFull()))
+          else intake.receive(arrivalOf(session, bytes), answer)
+          // Intake has copied it; the pieces are not kept beside the whole.
+          bytes.clear()
+        }
       })
     }
 

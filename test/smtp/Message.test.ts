@@ -109,6 +109,19 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
     })
   )
 
+  it.effect("keeps bare CR and LF as they were sent, and the dots behind them", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const message = "Subject: bare\r\n\r\n..a\n..b\n.\n.c\r..d\r.\n\r\n"
+      const dialog = yield* Mailbox.begin(inlet.smtpPort, inbox.address)
+      assert.match(yield* Mailbox.data(dialog, message), /^250 /)
+      const [event] = yield* Mailbox.accepted(inbox)
+      const raw = yield* Mailbox.raw(inbox, event.event_id)
+      assert.strictEqual(raw.slice(-message.length), message)
+    })
+  )
+
   it.effect("keeps an empty message", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

@@ -70,9 +70,12 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       assert.match(yield* say(secure, "MAIL FROM:<sender@sender.example>"), /^250 /)
       assert.match(yield* say(secure, `RCPT TO:<${inbox.address}>`), /^250 /)
       assert.match(yield* say(secure, "DATA"), /^354 /)
-      assert.match(yield* say(secure, "Subject: encrypted\r\n\r\nbody\r\n."), /^250 /)
+      assert.match(yield* say(secure, "Subject: encrypted\r\n\r\nbody\n..\r\n..\r\n."), /^250 /)
       const [event] = yield* Mailbox.accepted(inbox)
-      assert.match(yield* Mailbox.raw(inbox, event.event_id), /\r\nReceived: [^;]* with ESMTPS id /)
+      const raw = yield* Mailbox.raw(inbox, event.event_id)
+      assert.match(raw, /\r\nReceived: [^;]* with ESMTPS id /)
+      // The dots are those of a message in plain text.
+      assert.isTrue(raw.endsWith("\r\n\r\nbody\n..\r\n.\r\n"))
     })
   )
 

@@ -1,0 +1,141 @@
+import type { SMTPServerDataStream } from "smtp-server"
+import { SMTPConnection } from "smtp-server/lib/smtp-connection.js"
+import { SMTPStream } from "smtp-server/lib/smtp-stream.js"
+
+/** Where the bytes of a message go. */
+export interface Receiver {
+  /** The next of them, without the dots that were added for the wire. */
+  take(piece: Uint8Array): void
+  /** That was all. */
+  end(): void
+  /** The client is gone in the middle of them. */
+  cut(): void
+}
+
+/** As much of a stream as a connection asks for, in the place of the library's PassThrough. */
+class Incoming {
+  byteLength = 0
+  sizeExceeded = false
+  /** The answer waits for no event of it. */
+  readonly readable = false
+  writableEnded = false
+  destroyed = false
+  receiver: Receiver | undefined
+
+  listenerCount() {
+    return 0
+  }
+
+  destroy() {
+    this.destroyed = true
+    this.receiver?.cut()
+  }
+}
+
+/** Says where the bytes of a message go, before the first of them has come. */
+export const receive = (stream: SMTPServerDataStream, receiver: Receiver) => {
+  // DataParser has made it.
+  const incoming = stream as unknown as Incoming
+  incoming.receiver = receiver
+}
+
+const cr = 0x0d
+const lf = 0x0a
+const dot = 0x2e
+const lineEndAndDot = "\r\n."
+
+/** What the bytes so far end with: all that the meaning of the next one depends on. */
+type Place = "in a line" | "behind CR" | "at a line's start" | "behind its dot" | "behind its dot and CR"
+
+const placeBehind = (chunk: Buffer): Place => {
+  const last = chunk.at(-1)
+  if (last === cr) return "behind CR"
+  return last === lf && chunk.at(-2) === cr ? "at a line's start" : "in a line"
+}
+
+/**
+ * Finds the end of a message (RFC 5321, section 4.1.1.4) and the dots that were added
+ * (section 4.5.2) by the platform's search. A line ends with CR LF alone: bare CR and
+ * bare LF are content, and so is a dot behind them.
+ */
+export class DataParser extends SMTPStream {
+  #incoming = new Incoming()
+  #place: Place = "at a line's start"
+
+  override startDataMode(maxBytes?: number | string | null): SMTPServerDataStream {
+    this.#incoming = new Incoming()
+    this.#place = "at a line's start"
+    // The connection asks for no more of it than there is.
+    const stream = this.#incoming as unknown as SMTPServerDataStream
+    this._dataStream = stream
+    this._dataMode = true
+    this._maxBytes = Number(maxBytes) || Number.POSITIVE_INFINITY
+    this.dataBytes = 0
+    return stream
+  }
+
+  override _feedDataStream(...[chunk, done]: Parameters<SMTPStream["_feedDataStream"]>) {
+    let place = this.#place
+    let from = 0
+    let at = 0
+    for (;;) {
+      if (place === "in a line") {
+        const found = chunk.indexOf(lineEndAndDot, at, "latin1")
+        place = found < 0 ? placeBehind(chunk) : "at a line's start"
+        at = found < 0 ? chunk.length : found + 2
+      }
+      const byte = chunk[at]
+      if (byte === undefined) break
+      if (place === "behind CR" && byte === lf) {
+        place = "at a line's start"
+        at++
+      } else if (place === "at a line's start" && byte === dot) {
+        place = "behind its dot"
+        this.#take(chunk.subarray(from, at))
+        from = ++at
+      } else if (place === "behind its dot" && byte === cr) {
+        place = "behind its dot and CR"
+        at++
+      } else {
+        if (place === "behind its dot and CR") {
+          if (byte === lf) return this.#end(chunk.subarray(at + 1), done)
+          if (at === 0) this.#take(Buffer.of(cr))
+        }
+        place = "in a line"
+      }
+    }
+    // That CR belongs to the end, or comes with the next byte.
+    this.#take(chunk.subarray(from, place === "behind its dot and CR" ? -1 : undefined))
+    this.#place = place
+    done()
+  }
+
+  #take(piece: Buffer) {
+    if (piece.length === 0) return
+    this._countDataBytes(piece.length)
+    this.#incoming.receiver?.take(piece)
+  }
+
+  /** What came behind the end waits until the message has been answered. */
+  #end(rest: Buffer, done: (error?: Error | null) => void) {
+    if (this.isClosed) return done()
+    this._dataMode = false
+    this._dataStream = null
+    this._remainder = ""
+    // Not at once: the library forgets its callback after the call, and the next message may be in the rest.
+    this._continueCallback = () => queueMicrotask(() => this._write(rest, "buffer", done))
+    this.#incoming.writableEnded = true
+    this.#incoming.receiver?.end()
+  }
+}
+
+/** Reads messages with DataParser, before STARTTLS and after it. */
+export class DataConnection extends SMTPConnection {
+  override _createParser(): SMTPStream {
+    const { maxCommandLength } = this._server.options
+    const parser = new DataParser({ maxCommandLength })
+    parser.oncommand = (command, callback) => this._onCommand(command, callback)
+    parser.on("error", (error) => this.send(421, `Error: ${error.message}`))
+    return parser
+  }
+}
