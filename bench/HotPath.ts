@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from "node:crypto"
-import { DateTime, Effect } from "effect"
+import { Clock, DateTime, Effect } from "effect"
 import { DeliveryQueue } from "../src/delivery/DeliveryQueue.ts"
-import { WebhookSender } from "../src/delivery/WebhookSender.ts"
-import { WebhookSigner } from "../src/delivery/WebhookSigner.ts"
+import { type Outcome, WebhookSender } from "../src/delivery/WebhookSender.ts"
+import * as WebhookSigner from "../src/delivery/WebhookSigner.ts"
 import * as InboundEmails from "../src/intake/InboundEmails.ts"
 import * as Mime from "../src/mime/Mime.ts"
 import { DomainName } from "../src/model/Domain.ts"
@@ -39,7 +39,6 @@ const messageOf = (kind: Messages.Kind) =>
 /** All parts, on a database and a store of their own; `webhook` is posted to. */
 export const make = Effect.fnUntraced(function* (webhook: string, count: number) {
   const raw = yield* RawStore
-  const signer = yield* WebhookSigner
   const sender = yield* WebhookSender
   const queue = yield* DeliveryQueue
   const domain = yield* Deliveries.domain(webhook)
@@ -130,7 +129,7 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
         name: `sign, ${sizes[kind]}`,
         atATime: 1,
         count,
-        once: () => signer.sign({ eventId: id, body, secrets })
+        once: () => Effect.sync(() => WebhookSigner.sign({ eventId: id, body, secrets, seconds: 1_800_000_000 }))
       }
     }),
     ...kinds.flatMap((kind) =>
@@ -176,7 +175,12 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
         prepare: leased,
         once: Effect.fnUntraced(function* (number) {
           const lease = claimed[number]
-          if (lease !== undefined) yield* Effect.orDie(queue.settle(lease, outcome, yield* DateTime.now))
+          const requestedAt = yield* Clock.currentTimeMillis
+          yield* Effect.callback<void>((resume) =>
+            lease === undefined
+              ? resume(Effect.void)
+              : queue.settle(lease, outcome, requestedAt, (exit) => resume(Effect.orDie(exit)))
+          )
         })
       })
     ),
@@ -186,7 +190,12 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
         name: "POST, signing included, 4 KB",
         atATime,
         count,
-        once: () => sender.send({ url: webhook, eventId: id, payload, secrets })
+        once: () =>
+          Effect.callback<Outcome>((resume) => {
+            sender.send({ url: webhook, eventId: id, payload: Buffer.from(payload), secrets }, (outcome) =>
+              resume(Effect.succeed(outcome))
+            )
+          })
       }
     })
   ]
