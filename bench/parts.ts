@@ -6,7 +6,6 @@ import { DeliveryQueue } from "../src/delivery/DeliveryQueue.ts"
 import { EventFeed } from "../src/delivery/EventFeed.ts"
 import { Handover } from "../src/delivery/Handover.ts"
 import { WebhookSender } from "../src/delivery/WebhookSender.ts"
-import { WebhookSigner } from "../src/delivery/WebhookSigner.ts"
 import * as Platform from "../src/Platform.ts"
 import * as Providers from "../src/providers/Providers.ts"
 import { Workspaces } from "../src/workspaces/Workspaces.ts"
@@ -39,7 +38,7 @@ const services = (server: Postgres.Server) =>
         DATA_DIR: yield* fs.makeTempDirectoryScoped({ prefix: "inlet-bench-" }),
         DNS_SERVERS: "127.0.0.1:9"
       }
-      return Layer.mergeAll(DeliveryQueue.layer, WebhookSender.layer, WebhookSigner.layer, Workspaces.layer).pipe(
+      return Layer.mergeAll(DeliveryQueue.layer, WebhookSender.layer, Workspaces.layer).pipe(
         Layer.provideMerge([EventFeed.layer, Handover.layerNone]),
         Layer.provideMerge(Providers.layer),
         Layer.provideMerge(Database.layer),

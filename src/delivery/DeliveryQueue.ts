@@ -1,5 +1,4 @@
-import { Cache, Context, DateTime, Duration, Effect, Exit, Layer, Option } from "effect"
-import { SecureRandom } from "effect/crypto"
+import { Clock, Context, DateTime, Duration, Effect, Exit, FiberSet, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Batch from "../database/Batch.ts"
@@ -10,10 +9,12 @@ import * as RetryDelay from "../schedule/RetryDelay.ts"
 import { SecretsKey } from "../workspaces/SecretsKey.ts"
 import * as Claims from "./Claims.ts"
 import * as Lease from "./Lease.ts"
+import * as OpenedSecrets from "./OpenedSecrets.ts"
 import * as Pausing from "./Pausing.ts"
 import * as Retries from "./Retries.ts"
 import * as Settlements from "./Settlements.ts"
 import type { Outcome } from "./WebhookSender.ts"
+import type { SigningSecrets } from "./WebhookSigner.ts"
 
 /** Longest a `Retry-After` is believed. */
 const longestRetryAfter = Duration.hours(24)
@@ -38,8 +39,19 @@ export class DeliveryQueue extends Context.Service<
     claimProbes(most: number): Effect.Effect<ReadonlyArray<Lease.LeasedDelivery>, SqlError>
     /** What is leased to us already, ready to be requested. */
     requestable(rows: ReadonlyArray<Lease.SealedDelivery>): Effect.Effect<ReadonlyArray<Lease.LeasedDelivery>, SqlError>
-    /** Writes down what became of an attempt, and decides what comes next. Late news of a lost lease change nothing. */
-    settle(lease: Lease.Lease, outcome: Outcome, requestedAt: DateTime.Utc): Effect.Effect<void, SqlError>
+    /** The same of one that was just written, where the secrets of its workspace are open. A plain function. */
+    requestableNow(row: Lease.SealedDelivery): Lease.LeasedDelivery | undefined
+    /**
+     * Writes down what became of an attempt, and decides what comes next. Late news of a lost lease
+     * change nothing. On the path of every message: a plain function, and `settled` is called once.
+     */
+    settle(
+      lease: Lease.Lease,
+      outcome: Outcome,
+      /** Milliseconds since 1970. */
+      requestedAt: number,
+      settled: (exit: Exit.Exit<void, SqlError>) => void
+    ): void
     /** Gives back what is leased and was not requested to its end. */
     giveBack(leases: ReadonlyArray<Lease.Lease>): Effect.Effect<void, SqlError>
     /** How long the oldest delivery that could go out has been due, in seconds; 0 when none waits. */
@@ -50,8 +62,8 @@ export class DeliveryQueue extends Context.Service<
     DeliveryQueue,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const random = yield* SecureRandom.SecureRandom
-      const secretsKey = yield* SecretsKey
+      const secrets = yield* OpenedSecrets.make
+      const fork = yield* FiberSet.makeRuntime()
       const { retryDelays, timeout } = yield* Settings.webhooks
       const retries = Retries.schedule(retryDelays)
       const claims = Claims.make(sql, Lease.seconds(timeout))
@@ -87,25 +99,16 @@ export class DeliveryQueue extends Context.Service<
         )
       })
 
-      // By what is sealed, so that a rotation is followed at once.
-      const opened = yield* Cache.make({
-        capacity: 1_000,
-        timeToLive: "5 minutes",
-        lookup: (sealedFor: string) => {
-          const [sealed = "", workspaceId = ""] = sealedFor.split(" ")
-          return secretsKey.open(Buffer.from(sealed, "base64"), workspaceId)
-        }
+      const withSecrets = (row: Lease.SealedDelivery, secrets: SigningSecrets): Lease.LeasedDelivery => ({
+        ...Lease.of(row),
+        payload: typeof row.payload === "string" ? Buffer.from(row.payload) : row.payload,
+        secrets
       })
-      const open = (sealed: Uint8Array, workspaceId: string) =>
-        Cache.get(opened, `${Buffer.from(sealed).toString("base64")} ${workspaceId}`)
 
-      const secretsOf = Effect.fnUntraced(function* (row: Lease.SealedDelivery) {
-        const { previousSigningSecret: previous, workspaceId } = row
-        return {
-          current: yield* open(row.signingSecret, workspaceId),
-          previous: previous === null ? undefined : yield* open(previous, workspaceId)
-        }
-      })
+      const requestableNow: DeliveryQueue["Service"]["requestableNow"] = (row) => {
+        const known = secrets.known(row)
+        return known === undefined ? undefined : withSecrets(row, known)
+      }
 
       /** What of the leased can be requested. One that can't must not keep the others from it. */
       const requestable = Effect.fnUntraced(function* (rows: ReadonlyArray<Lease.SealedDelivery>) {
@@ -113,61 +116,79 @@ export class DeliveryQueue extends Context.Service<
         const found = yield* Effect.forEach(
           rows,
           Effect.fnUntraced(function* (row) {
-            const lease: Lease.Lease = {
-              eventId: row.eventId,
-              domainId: row.domainId,
-              attempt: row.attempts,
-              attemptOfBudget: Math.max(row.attempts - row.spent, 1),
-              url: row.url
-            }
+            const lease = Lease.of(row)
             const lostBefore = lost.get(row.eventId) ?? 0
             if (lostBefore > lossesRepeatedAtOnce) {
               yield* postpone(lease, lostBefore)
               return []
             }
-            const secrets = yield* Effect.exit(secretsOf(row))
-            if (Exit.isFailure(secrets)) {
-              yield* Effect.logError("The signing secret of a workspace can't be opened", secrets.cause)
-              yield* settle(lease, unasked("the signing secret can't be opened"), yield* DateTime.now)
+            const opened = yield* Effect.exit(secrets.open(row))
+            if (Exit.isFailure(opened)) {
+              yield* Effect.logError("The signing secret of a workspace can't be opened", opened.cause)
+              const requestedAt = yield* Clock.currentTimeMillis
+              yield* Effect.callback<void, SqlError>((resume) =>
+                settle(lease, unasked("the signing secret can't be opened"), requestedAt, resume)
+              )
               return []
             }
-            const claimed: Lease.LeasedDelivery = { ...lease, payload: row.payload, secrets: secrets.value }
-            return [claimed]
+            return [withSecrets(row, opened.value)]
           })
         )
         return found.flat()
       })
 
-      /** What an outcome makes of the delivery: done, dead, or due again after a wait. */
-      const next = Effect.fnUntraced(function* (lease: Lease.Lease, outcome: Outcome, asked: Duration.Duration) {
-        if (outcome.error === null) return { status: "delivered", waitSeconds: 0 }
-        const wait = yield* RetryDelay.after(retries, lease.attemptOfBudget)
-        if (outcome.statusCode === 410 || Option.isNone(wait)) return { status: "dead", waitSeconds: 0 }
-        return { status: "pending", waitSeconds: Duration.toSeconds(Duration.max(wait.value, asked)) }
-      })
-
-      const writeSettled = yield* Settlements.make
-
-      const settle: DeliveryQueue["Service"]["settle"] = Effect.fnUntraced(function* (lease, outcome, requestedAt) {
-        const ok = outcome.error === null
-        const error = outcome.error === null ? null : outcome.error.replaceAll("\0", "").slice(0, errorCharacters)
+      /** What a failure makes of the delivery: dead, or due again after a wait. */
+      const next = Effect.fnUntraced(function* (lease: Lease.Lease, outcome: Outcome) {
         const asked = yield* askedWait(outcome)
-        const { status, waitSeconds } = yield* next(lease, outcome, asked)
-        const { isNews } = yield* writeSettled({
-          attemptId: yield* random.uuidV7(),
-          lease,
-          requestedAt,
-          outcome: { ...outcome, error },
-          askedSeconds: Duration.toSeconds(asked),
-          status,
-          waitSeconds
-        })
-        // Apart from the hot path and its locks. Should it be missed, the next outcome makes up for it.
-        if (!isNews) return
-        yield* ok
-          ? Pausing.succeeded(sql, lease.domainId)
-          : Pausing.failed(sql, { domainId: lease.domainId, url: lease.url, wait: asked })
+        const wait = yield* RetryDelay.after(retries, lease.attemptOfBudget)
+        const isLast = outcome.statusCode === 410 || Option.isNone(wait)
+        return {
+          asked,
+          status: isLast ? "dead" : "pending",
+          wait: isLast ? Duration.zero : Duration.max(wait.value, asked)
+        }
       })
+
+      const settlements = yield* Settlements.make
+
+      /** Writes news about the webhook, apart from the path and its locks. Should they be missed, the next outcome makes up for it. */
+      const follow =
+        (settled: (exit: Exit.Exit<void, SqlError>) => void, news: () => Effect.Effect<void, SqlError>) =>
+        (exit: Exit.Exit<boolean, SqlError>) => {
+          if (Exit.isSuccess(exit) && exit.value) fork(Effect.suspend(news)).addObserver(settled)
+          else settled(Exit.asVoid(exit))
+        }
+
+      const settle: DeliveryQueue["Service"]["settle"] = (lease, outcome, requestedAt, settled) => {
+        const { domainId, url } = lease
+        if (outcome.error === null) {
+          return settlements({
+            lease,
+            requestedAt,
+            outcome,
+            askedSeconds: 0,
+            status: "delivered",
+            waitSeconds: 0,
+            written: follow(settled, () => Pausing.succeeded(sql, domainId))
+          })
+        }
+        const error = outcome.error.replaceAll("\0", "").slice(0, errorCharacters)
+        fork(next(lease, outcome)).addObserver(
+          Exit.match({
+            onSuccess: ({ asked, status, wait }) =>
+              settlements({
+                lease,
+                requestedAt,
+                outcome: { ...outcome, error },
+                askedSeconds: Duration.toSeconds(asked),
+                status,
+                waitSeconds: Duration.toSeconds(wait),
+                written: follow(settled, () => Pausing.failed(sql, { domainId, url, wait: asked }))
+              }),
+            onFailure: (cause) => settled(Exit.failCause(cause))
+          })
+        )
+      }
 
       const claim: DeliveryQueue["Service"]["claim"] = Effect.fn("DeliveryQueue.claim")(
         function* ({ busy, most, perDomain }) {
@@ -202,6 +223,7 @@ export class DeliveryQueue extends Context.Service<
         claim,
         claimProbes,
         requestable,
+        requestableNow,
         settle,
         giveBack,
         oldestDueSeconds: claims.oldestDueSeconds

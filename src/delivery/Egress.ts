@@ -1,9 +1,11 @@
 import { isIP, type Socket } from "node:net"
-import { Cache, Cause, Context, Duration, Effect, Exit, FiberSet, Latch, Layer, Schema } from "effect"
+import { Cache, Cause, Clock, Context, Duration, Effect, Exit, FiberSet, Latch, Layer, Schema } from "effect"
 import { Dns, NetAddress } from "effect/net"
-import { Agent, buildConnector, type Dispatcher, errors } from "undici"
+import { Agent, buildConnector, errors } from "undici"
 import * as Settings from "../Settings.ts"
+import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import * as EgressRules from "./EgressRules.ts"
+import { Exchange, type Listener } from "./Exchange.ts"
 
 /** A host that no request is made to. */
 export class Unreachable extends Schema.TaggedError<Unreachable>()("Unreachable", {
@@ -11,14 +13,10 @@ export class Unreachable extends Schema.TaggedError<Unreachable>()("Unreachable"
   message: Schema.String
 }) {}
 
-/** A request without an answer; the message says why. */
-export class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", { message: Schema.String }) {}
-
-export interface Answer {
-  readonly statusCode: number
-  readonly retryAfter: string | null
-  /** The first KiB. */
-  readonly body: string
+/** A request that is under way. */
+export interface UnderWay {
+  /** Cuts it, and its listener hears nothing of it. */
+  abandon(): void
 }
 
 /** Opens one connection, to an address that was checked. HTTP/1.1, where a request that is given up is a connection that is cut. */
@@ -27,7 +25,8 @@ export const Dial = Context.Reference<(timeout: Duration.Duration) => buildConne
   { defaultValue: () => (timeout) => buildConnector({ allowH2: false, timeout: Duration.toMillis(timeout) }) }
 )
 
-const keptBytes = 1_024
+/** How often it is looked whether the time of a request is over: one look for all, in place of a timer for each. */
+const looksEvery = "250 millis"
 
 /** Most addresses of a name that are tried. */
 const mostAddresses = 8
@@ -43,18 +42,21 @@ export class Egress extends Context.Service<
   {
     /** Whether the host of a URL may be reached, by what DNS says now. Nobody is asked where everything may be. */
     check(url: string): Effect.Effect<void, Unreachable>
-    /** One POST, within `WEBHOOK_TIMEOUT` whatever the other side does. */
-    post(options: {
-      readonly url: string
-      readonly headers: Record<string, string>
-      readonly body: Uint8Array
-    }): Effect.Effect<Answer, NoAnswer>
+    /**
+     * One POST, which is over within `WEBHOOK_TIMEOUT` and a look, whatever the other side does. On
+     * the path of every message: a plain function, and the listener is called once.
+     */
+    send(
+      request: { readonly url: string; readonly headers: Record<string, string>; readonly body: Uint8Array },
+      listener: Listener
+    ): UnderWay
   }
 >()("inlet/delivery/Egress") {
   static readonly layer = Layer.effect(
     Egress,
     Effect.gen(function* () {
       const dns = yield* Dns.Dns
+      const clock = yield* Clock.Clock
       const { concurrency, timeout } = yield* Settings.webhooks
       const rules = yield* Settings.egress
       const judge = EgressRules.make(rules)
@@ -146,8 +148,9 @@ export class Egress extends Context.Service<
               allowH2: false,
               keepAliveTimeout: 10_000,
               keepAliveMaxTimeout: 60_000,
-              headersTimeout: Duration.toMillis(timeout),
-              bodyTimeout: Duration.toMillis(timeout),
+              // Not by the client's own limits: dripped bytes, early hints or a queue hold those up for ever.
+              headersTimeout: 0,
+              bodyTimeout: 0,
               connect
             })
         ),
@@ -160,73 +163,33 @@ export class Egress extends Context.Service<
         yield* permitted(hostname.replace(/^\[|\]$/g, ""), inDns)
       })
 
-      /** Notes in `received` what comes, and succeeds when that is all, or all that is kept. */
-      const exchange = (received: Received, { body, headers, url }: Parameters<Egress["Service"]["post"]>[0]) =>
-        Effect.callback<void, NoAnswer>((resume) => {
-          let controller: Dispatcher.DispatchController | undefined
-          let isUnwanted = false
-          let length = 0
-          const done = () => resume(Effect.void)
-          const { origin, pathname, search } = new URL(url)
-          agent.dispatch(
-            { origin, path: pathname + search, method: "POST", headers, body },
-            {
-              onRequestStart: (own) => {
-                controller = own
-                if (isUnwanted) own.abort(givenUp)
-              },
-              onResponseStart: (_, statusCode, headers) => {
-                // Early hints are no answer.
-                if (statusCode >= 200) received.head = { statusCode, headers }
-              },
-              onResponseData: (own, chunk) => {
-                received.chunks.push(chunk)
-                length += chunk.byteLength
-                if (length <= keptBytes) return
-                done()
-                // With what is too much the connection is cut.
-                own.abort(givenUp)
-              },
-              onResponseEnd: done,
-              onResponseError: (_, error) =>
-                received.head === undefined
-                  ? resume(Effect.fail(new NoAnswer({ message: reasonOf(error, late) })))
-                  : done()
-            }
-          )
-          return Effect.sync(() => {
-            isUnwanted = true
-            controller?.abort(givenUp)
-          })
-        })
+      /** Requests under way, the oldest first. */
+      const underWay = new Set<Exchange>()
+      const over = (exchange: Exchange) => void underWay.delete(exchange)
+      const reasonOf = (error: Error) => wordsFor(error, late)
+      const milliseconds = () => Number(clock.monotonicTimeNanosUnsafe() / 1_000n) / 1_000
 
-      const post: Egress["Service"]["post"] = Effect.fnUntraced(function* (request) {
-        const received: Received = { head: undefined, chunks: [] }
-        // Not by the client's own limits: dripped bytes, early hints or a queue hold those up for ever.
-        yield* Effect.timeoutOption(exchange(received, request), timeout)
-        if (received.head === undefined) return yield* new NoAnswer({ message: late })
-        const { headers: answered, statusCode } = received.head
-        const retryAfter = answered["retry-after"]
-        return {
-          statusCode,
-          retryAfter: typeof retryAfter === "string" ? retryAfter : null,
-          body: Buffer.concat(received.chunks).subarray(0, keptBytes).toString("utf8").replaceAll("\0", "")
+      const send: Egress["Service"]["send"] = ({ body, headers, url }, listener) => {
+        const { origin, pathname, search } = new URL(url)
+        const exchange = new Exchange({ startedAt: milliseconds(), listener, reasonOf, over })
+        underWay.add(exchange)
+        agent.dispatch({ origin, path: pathname + search, method: "POST", headers, body }, exchange)
+        return exchange
+      }
+
+      const look = Effect.sync(() => {
+        const began = milliseconds() - Duration.toMillis(timeout)
+        for (const exchange of underWay) {
+          if (exchange.startedAt > began) break
+          exchange.expire(late)
         }
       })
+      yield* BackgroundLoop.every(looksEvery, "Looking for requests whose time is over failed", look)
 
-      return Egress.of({ check, post })
+      return Egress.of({ check, send })
     })
   )
 }
-
-/** What has come when the time is over. The status decides; a body that breaks off or drips does not change it. */
-interface Received {
-  head: Pick<Dispatcher.ResponseData, "headers" | "statusCode"> | undefined
-  readonly chunks: Array<Uint8Array>
-}
-
-/** Nobody waits for the rest of the answer. */
-const givenUp = new Error("given up")
 
 const errorOf = (cause: Cause.Cause<unknown>): Error => {
   const error = Cause.squash(cause)
@@ -234,7 +197,7 @@ const errorOf = (cause: Cause.Cause<unknown>): Error => {
 }
 
 /** Our own words for what a person can do something about, else the library's code. */
-const reasonOf = (cause: unknown, late: string): string => {
+const wordsFor = (cause: unknown, late: string): string => {
   if (cause instanceof Unreachable) return cause.message
   if (Cause.isTimeoutError(cause) || cause instanceof errors.ConnectTimeoutError) return late
   if (cause instanceof errors.UndiciError) return `no valid answer (${cause.code}: ${cause.message})`

@@ -1,6 +1,33 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Exit, Layer } from "effect"
 import type { DomainId } from "../model/Domain.ts"
 import type { SealedDelivery } from "./Lease.ts"
+
+/** The plain functions of a handover, for the path of every message. */
+export interface Places {
+  /**
+   * Places for up to `most` deliveries of a domain that are about to be written: so many
+   * of them may be written as leased. Each place is to be given up, by `begin` or by `release`.
+   */
+  reserve(domainId: DomainId, most: number): number
+  /** Begins what is committed as leased; each takes one of the places that were reserved for its domain. */
+  begin(leased: ReadonlyArray<SealedDelivery>): void
+  /** Gives up places for which no delivery was leased. */
+  release(domainId: DomainId, places: number): void
+}
+
+const within =
+  ({ begin, release, reserve }: Places): Handover["Service"]["within"] =>
+  (domainId, most, write) =>
+    Effect.suspend(() => {
+      const places = reserve(domainId, most)
+      return Effect.onExit(write(places), (exit) =>
+        Effect.sync(() => {
+          const leased = Exit.isSuccess(exit) ? exit.value.leased : []
+          begin(leased)
+          release(domainId, places - leased.length)
+        })
+      )
+    })
 
 /**
  * The short way from a writer of deliveries to the worker of the same process:
@@ -10,7 +37,7 @@ import type { SealedDelivery } from "./Lease.ts"
  */
 export class Handover extends Context.Service<
   Handover,
-  {
+  Places & {
     /**
      * Runs `write`, which makes up to `most` deliveries of a domain, of which it may
      * write `places` as leased. It returns the leased ones.
@@ -24,9 +51,12 @@ export class Handover extends Context.Service<
     readonly drain: Effect.Effect<void>
   }
 >()("inlet/delivery/Handover") {
+  static readonly make = (places: Places, drain: Effect.Effect<void>) =>
+    Handover.of({ ...places, within: within(places), drain })
+
   /** Where no worker runs in this process. */
-  static readonly layerNone = Layer.succeed(Handover, {
-    within: (_domainId, _most, write) => write(0),
-    drain: Effect.void
-  })
+  static readonly layerNone = Layer.succeed(
+    Handover,
+    Handover.make({ reserve: () => 0, begin: () => {}, release: () => {} }, Effect.void)
+  )
 }

@@ -24,16 +24,25 @@ export const SealedDelivery = Schema.Struct({
   /** Another worker held it before, whose lease ran out. */
   takenOver: Schema.Boolean,
   url: Schema.String,
-  payload: Schema.String,
+  /** Text where it comes from the database, bytes where it was just made. */
+  payload: Schema.Union([Schema.String, Schema.Uint8Array]),
   workspaceId: WorkspaceId,
   signingSecret: Schema.Uint8Array,
   previousSigningSecret: Schema.NullOr(Schema.Uint8Array)
 })
 export type SealedDelivery = typeof SealedDelivery.Type
 
+export const of = (row: SealedDelivery): Lease => ({
+  eventId: row.eventId,
+  domainId: row.domainId,
+  attempt: row.attempts,
+  attemptOfBudget: Math.max(row.attempts - row.spent, 1),
+  url: row.url
+})
+
 /** A leased delivery with all that its request needs. */
 export interface LeasedDelivery extends Lease {
-  readonly payload: string
+  readonly payload: Uint8Array
   readonly secrets: SigningSecrets
 }
 

@@ -1,6 +1,9 @@
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Exit } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
 import * as Batch from "../database/Batch.ts"
+import * as Batcher from "../database/Batcher.ts"
 import { isUnreachable } from "../database/Database.ts"
 import type { Lease } from "./Lease.ts"
 import * as Pausing from "./Pausing.ts"
@@ -8,35 +11,36 @@ import type { Outcome } from "./WebhookSender.ts"
 
 /** The outcome of an attempt, and the next state of its delivery. */
 export interface Settlement {
-  readonly attemptId: string
   readonly lease: Lease
-  readonly requestedAt: DateTime.Utc
+  /** Milliseconds since 1970. */
+  readonly requestedAt: number
   readonly outcome: Outcome
   /** The wait that the receiver asked for. */
   readonly askedSeconds: number
   readonly status: string
   readonly waitSeconds: number
+  /** Hears once whether it is news about the webhook's health, or why it could not be written down. */
+  readonly written: (exit: Exit.Exit<boolean, SqlError>) => void
 }
 
-/**
- * Writes outcomes down, many in one statement and so one commit. Tells of each
- * whether it is news about the webhook's health.
- */
+/** Takes outcomes to be written down, many in one statement and so one commit. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const random = yield* SecureRandom.SecureRandom
 
   // The attempt is listed in any case; the delivery moves only for the holder of the present lease.
-  const write = (all: ReadonlyArray<Settlement>) => {
+  const write = Effect.fnUntraced(function* (all: ReadonlyArray<Settlement>) {
     const column = Batch.columnsOf(all)
-    return sql<{ readonly ordinal: bigint; readonly isNews: boolean }>`
+    const ids = yield* Effect.replicateEffect(random.uuidV7(), all.length)
+    const rows = yield* sql<{ readonly ordinal: bigint; readonly isNews: boolean }>`
       WITH input AS (
         SELECT *, error IS NULL AS ok FROM unnest(
-          ${column("uuid", ({ attemptId }) => attemptId)},
+          ${Batch.columnsOf(ids)("uuid", (id) => id)},
           ${column("uuid", ({ lease }) => lease.eventId)},
           ${column("uuid", ({ lease }) => lease.domainId)},
           ${column("int4", ({ lease }) => lease.attempt)},
           ${column("text", ({ lease }) => lease.url)},
-          ${column("timestamptz", ({ requestedAt }) => DateTime.toDateUtc(requestedAt))},
+          ${column("timestamptz", ({ requestedAt }) => DateTime.toDateUtc(DateTime.makeUnsafe(requestedAt)))},
           ${column("int4", ({ outcome }) => Math.round(outcome.durationMs))},
           ${column("int4", ({ outcome }) => outcome.statusCode)},
           ${column("text", ({ outcome }) => outcome.error)},
@@ -102,14 +106,14 @@ export const make = Effect.gen(function* () {
       )
       SELECT ordinal, is_news FROM settled
     `
-  }
+    const news = new Set(rows.flatMap(({ isNews, ordinal }) => (isNews ? [Number(ordinal)] : [])))
+    return all.map((_, index) => news.has(index + 1))
+  })
 
-  return yield* Batch.make(
-    (all: ReadonlyArray<Settlement>) =>
-      Effect.map(write(all), (rows) => {
-        const news = new Set(rows.flatMap(({ isNews, ordinal }) => (isNews ? [Number(ordinal)] : [])))
-        return all.map((_, index) => ({ isNews: news.has(index + 1) }))
-      }),
-    { lanes: 1, most: 64, mostBytes: 4 * 1024 * 1024, isOutage: isUnreachable, bytesOf: () => 2_048 }
-  )
+  return yield* Batcher.make(write, {
+    succeeded: ({ written }, isNews) => written(Exit.succeed(isNews)),
+    failed: ({ written }, cause) => written(Exit.failCause(cause)),
+    isOutage: isUnreachable,
+    bytesOf: () => 2_048
+  })
 })

@@ -1,10 +1,10 @@
 import { Clock, Context, Effect, Layer } from "effect"
-import type { EventId } from "../model/InboundEvent.ts"
 import { version } from "../Version.ts"
-import { Egress } from "./Egress.ts"
-import { type SigningSecrets, WebhookSigner } from "./WebhookSigner.ts"
+import { Egress, type UnderWay } from "./Egress.ts"
+import type { LeasedDelivery } from "./Lease.ts"
+import * as WebhookSigner from "./WebhookSigner.ts"
 
-/** The outcome of one request. It never fails: no answer is an outcome too. */
+/** What became of one request: no answer is an outcome too. */
 export interface Outcome {
   readonly statusCode: number | null
   /** Why there was no answer, or which answer was not 2xx. */
@@ -20,38 +20,41 @@ export interface Outcome {
 export class WebhookSender extends Context.Service<
   WebhookSender,
   {
-    send(options: {
-      readonly url: string
-      readonly eventId: EventId
-      readonly payload: string
-      readonly secrets: SigningSecrets
-    }): Effect.Effect<Outcome>
+    /** On the path of every message: a plain function, and `ended` is called once. */
+    send(
+      delivery: Pick<LeasedDelivery, "eventId" | "payload" | "secrets" | "url">,
+      ended: (outcome: Outcome) => void
+    ): UnderWay
   }
 >()("inlet/delivery/WebhookSender") {
   static readonly layer = Layer.effect(
     WebhookSender,
     Effect.gen(function* () {
-      const signer = yield* WebhookSigner
       const egress = yield* Egress
+      const clock = yield* Clock.Clock
 
-      const send: WebhookSender["Service"]["send"] = Effect.fnUntraced(function* ({ eventId, payload, secrets, url }) {
-        const body = Buffer.from(payload)
-        const signature = yield* signer.sign({ eventId, body, secrets })
-        const started = yield* Clock.currentTimeMillis
+      const send: WebhookSender["Service"]["send"] = ({ eventId, payload, secrets, url }, ended) => {
+        const started = clock.currentTimeMillisUnsafe()
+        const signature = WebhookSigner.sign({ eventId, body: payload, secrets, seconds: Math.floor(started / 1_000) })
         const headers = { "Content-Type": "application/json", "User-Agent": `Inlet/${version}`, ...signature }
-        const outcome = yield* Effect.match(egress.post({ url, headers, body }), {
-          onSuccess: ({ body, retryAfter, statusCode }) => ({
-            statusCode,
-            error: statusCode >= 200 && statusCode < 300 ? null : `the webhook answered ${statusCode}`,
-            responseBody: body,
-            retryAfter
-          }),
-          onFailure: ({ message }) => ({ statusCode: null, error: message, responseBody: null, retryAfter: null })
-        })
-        return { ...outcome, durationMs: (yield* Clock.currentTimeMillis) - started }
-      })
+        const end = (outcome: Omit<Outcome, "durationMs">) =>
+          ended({ ...outcome, durationMs: Math.max(0, clock.currentTimeMillisUnsafe() - started) })
+        return egress.send(
+          { url, headers, body: payload },
+          {
+            answered: ({ body, retryAfter, statusCode }) =>
+              end({
+                statusCode,
+                error: statusCode >= 200 && statusCode < 300 ? null : `the webhook answered ${statusCode}`,
+                responseBody: body,
+                retryAfter
+              }),
+            unanswered: (error) => end({ statusCode: null, error, responseBody: null, retryAfter: null })
+          }
+        )
+      }
 
       return WebhookSender.of({ send })
     })
-  ).pipe(Layer.provide([WebhookSigner.layer, Egress.layer]))
+  ).pipe(Layer.provide(Egress.layer))
 }

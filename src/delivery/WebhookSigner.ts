@@ -1,6 +1,5 @@
-import { Clock, Context, Effect, Layer, Redacted } from "effect"
-import { Mac } from "effect/crypto"
-import { Base64, Hex } from "effect/encoding"
+import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
+import { Redacted } from "effect"
 import type { EventId } from "../model/InboundEvent.ts"
 
 /** The secrets of a workspace that sign now: the previous one for a day after a rotation. */
@@ -9,79 +8,61 @@ export interface SigningSecrets {
   readonly previous: Redacted.Redacted | undefined
 }
 
-/** Makes the headers that let a receiver trust a request (spec, section 6; Standard Webhooks). */
-export class WebhookSigner extends Context.Service<
-  WebhookSigner,
-  {
-    /** Headers for exactly these body bytes, stamped with the present second. */
-    sign(options: {
-      readonly eventId: EventId
-      readonly body: Uint8Array
-      readonly secrets: SigningSecrets
-    }): Effect.Effect<Record<string, string>>
+interface Keys {
+  readonly service: KeyObject
+  readonly standard: KeyObject
+}
+
+// A secret signs many messages; its keys last as long as it does.
+const known = new WeakMap<Redacted.Redacted, Keys>()
+
+const keysOf = (secret: Redacted.Redacted): Keys => {
+  const before = known.get(secret)
+  if (before !== undefined) return before
+  const text = Redacted.value(secret)
+  const keys = {
+    // The whole secret as text is the key, `whsec_` included.
+    service: createSecretKey(Buffer.from(text)),
+    // The bytes behind `whsec_` are the key.
+    standard: createSecretKey(Buffer.from(text.slice("whsec_".length), "base64"))
   }
->()("inlet/delivery/WebhookSigner") {
-  static readonly layer = Layer.effect(
-    WebhookSigner,
-    Effect.gen(function* () {
-      const mac = yield* Mac.Mac
+  known.set(secret, keys)
+  return keys
+}
 
-      // A secret signs many messages; its keys last as long as it does.
-      const known = new WeakMap<Redacted.Redacted, { readonly service: Mac.Key; readonly standard: Mac.Key }>()
-      const keysOf = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
-        const before = known.get(secret)
-        if (before !== undefined) return before
-        const text = Redacted.value(secret)
-        const keys = {
-          // The whole secret as text is the key, `whsec_` included.
-          service: yield* Mac.key(Mac.hmacSha256, Buffer.from(text)),
-          // The bytes behind `whsec_` are the key.
-          standard: yield* Mac.key(Mac.hmacSha256, Buffer.from(text.slice("whsec_".length), "base64"))
-        }
-        known.set(secret, keys)
-        return keys
-      })
+const service = (secret: Redacted.Redacted, seconds: number, body: Uint8Array) =>
+  `t=${seconds},v1=${createHmac("sha256", keysOf(secret).service).update(`${seconds}.`).update(body).digest("hex")}`
 
-      const hmac = (key: Mac.Key, prefix: string, body: Uint8Array) =>
-        mac.sign(key, Buffer.concat([Buffer.from(prefix), body]))
+const standard = (secret: Redacted.Redacted, eventId: EventId, seconds: number, body: Uint8Array) =>
+  `v1,${createHmac("sha256", keysOf(secret).standard).update(`${eventId}.${seconds}.`).update(body).digest("base64")}`
 
-      const service = Effect.fnUntraced(function* (secret: Redacted.Redacted, seconds: number, body: Uint8Array) {
-        const tag = yield* hmac((yield* keysOf(secret)).service, `${seconds}.`, body)
-        return `t=${seconds},v1=${Hex.encode(tag)}`
-      })
-
-      const standard = Effect.fnUntraced(function* (
-        secret: Redacted.Redacted,
-        eventId: EventId,
-        seconds: number,
-        body: Uint8Array
-      ) {
-        const tag = yield* hmac((yield* keysOf(secret)).standard, `${eventId}.${seconds}.`, body)
-        return `v1,${Base64.encode(tag)}`
-      })
-
-      const sign: WebhookSigner["Service"]["sign"] = Effect.fnUntraced(
-        function* ({ body, eventId, secrets: { current, previous } }) {
-          const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
-          const live = previous === undefined ? [current] : [current, previous]
-          const signatures = yield* Effect.forEach(live, (secret) => standard(secret, eventId, seconds, body))
-          return {
-            "X-Service-Event-Id": eventId,
-            "X-Service-Timestamp": `${seconds}`,
-            "X-Service-Signature": yield* service(current, seconds, body),
-            ...(previous === undefined
-              ? {}
-              : { "X-Service-Signature-Previous": yield* service(previous, seconds, body) }),
-            "webhook-id": eventId,
-            "webhook-timestamp": `${seconds}`,
-            "webhook-signature": signatures.join(" ")
-          }
-        },
-        // We made the secrets, so one that is no key is our bug.
-        Effect.orDie
-      )
-
-      return WebhookSigner.of({ sign })
-    })
-  )
+/**
+ * The headers that let a receiver trust a request (spec, section 6; Standard Webhooks): for
+ * exactly these body bytes, stamped with this second.
+ */
+export const sign = ({
+  body,
+  eventId,
+  seconds,
+  secrets: { current, previous }
+}: {
+  readonly eventId: EventId
+  readonly body: Uint8Array
+  readonly secrets: SigningSecrets
+  readonly seconds: number
+}): Record<string, string> => {
+  const own = {
+    "X-Service-Event-Id": eventId,
+    "X-Service-Timestamp": `${seconds}`,
+    "X-Service-Signature": service(current, seconds, body),
+    "webhook-id": eventId,
+    "webhook-timestamp": `${seconds}`,
+    "webhook-signature": standard(current, eventId, seconds, body)
+  }
+  if (previous === undefined) return own
+  return {
+    ...own,
+    "X-Service-Signature-Previous": service(previous, seconds, body),
+    "webhook-signature": `${own["webhook-signature"]} ${standard(previous, eventId, seconds, body)}`
+  }
 }

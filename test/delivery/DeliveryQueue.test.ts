@@ -29,19 +29,24 @@ const one = Effect.fnUntraced(function* (env: Record<string, string> = {}) {
   return id === undefined || claimed === undefined ? yield* Effect.die("nothing to claim") : { domain, id, claimed }
 })
 
-/** Runs as a process whose clock is off. */
-const withClockOff = (minutes: number) =>
-  Effect.updateService(Clock.Clock, (clock): Clock.Clock => {
-    const millis = minutes * 60_000
-    return {
-      ...clock,
-      sleep: (duration) => clock.sleep(duration),
-      currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
-      currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + millis),
-      currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + BigInt(millis) * 1_000_000n,
-      currentTimeNanos: Effect.map(clock.currentTimeNanos, (now) => now + BigInt(millis) * 1_000_000n)
-    }
-  })
+/** Runs as a process whose clock is off, with a queue of its own. */
+const withClockOff =
+  (minutes: number) =>
+  <A, E>(effect: Effect.Effect<A, E, DeliveryQueue>) =>
+    effect.pipe(
+      Effect.provide(Queues.layer()),
+      Effect.updateService(Clock.Clock, (clock): Clock.Clock => {
+        const millis = minutes * 60_000
+        return {
+          ...clock,
+          sleep: (duration) => clock.sleep(duration),
+          currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
+          currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + millis),
+          currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + BigInt(millis) * 1_000_000n,
+          currentTimeNanos: Effect.map(clock.currentTimeNanos, (now) => now + BigInt(millis) * 1_000_000n)
+        }
+      })
+    )
 
 /** Loses the worker that holds it, and lets the lease run out. */
 const lose = Effect.fnUntraced(function* () {
@@ -70,7 +75,7 @@ layer(
       )
       for (const delivery of claimed) {
         assert.deepInclude(delivery, { domainId: domain.id, attempt: 1, attemptOfBudget: 1, url })
-        assert.strictEqual(JSON.parse(delivery.payload).event_id, delivery.eventId)
+        assert.strictEqual(JSON.parse(Buffer.from(delivery.payload).toString()).event_id, delivery.eventId)
         assert.strictEqual(Redacted.value(delivery.secrets.current), Redacted.value(domain.signingSecret))
         assert.isUndefined(delivery.secrets.previous)
       }

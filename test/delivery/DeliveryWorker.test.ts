@@ -127,8 +127,10 @@ layer(Workspaces.layer.pipe(settings({}), Layer.provideMerge(TestDatabase.layer)
       const sender = Layer.effect(
         WebhookSender,
         Effect.map(WebhookSender, ({ send }) => ({
-          send: (options: Parameters<typeof send>[0]) =>
-            options.eventId === poison ? Effect.die(new Error("a header no request can have")) : send(options)
+          send: (...[delivery, ended]: Parameters<typeof send>) => {
+            if (delivery.eventId === poison) throw new Error("a header no request can have")
+            return send(delivery, ended)
+          }
         }))
       ).pipe(Layer.provide(WebhookSender.layer))
       yield* startWorker({ WEBHOOK_RETRY_DELAYS: "10ms,10ms" }, sender).pipe(Effect.provide(Logger.layer([])))

@@ -6,6 +6,7 @@ import { ConfigProvider, Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { generate } from "selfsigned"
 import { Egress } from "../../src/delivery/Egress.ts"
+import type { Answer } from "../../src/delivery/Exchange.ts"
 import * as Platform from "../../src/Platform.ts"
 import * as Resolver from "../../src/providers/dns/Resolver.ts"
 import { DnsServer } from "../DnsServer.ts"
@@ -28,10 +29,21 @@ const egressWith = (env: Record<string, string> = {}) =>
 const settings = (env?: Record<string, string>) => egressWith(env).pipe(Layer.provideMerge(FakeInternet.layer))
 
 const check = (url: string) => Effect.flip(Egress.use((egress) => egress.check(url)))
+/** The answer to a request, or why there was none. */
 const request = (url: string) =>
-  Egress.use((egress) => egress.post({ url, headers: { "X-Test": "1" }, body: Buffer.from("{}") }))
-/** Why there was no answer. */
-const failed = (url: string) => Effect.map(Effect.flip(request(url)), ({ message }) => message)
+  Egress.use((egress) =>
+    Effect.callback<Answer, string>((resume) => {
+      const sent = egress.send(
+        { url, headers: { "X-Test": "1" }, body: Buffer.from("{}") },
+        {
+          answered: (answer) => resume(Effect.succeed(answer)),
+          unanswered: (reason) => resume(Effect.fail(reason))
+        }
+      )
+      return Effect.sync(() => sent.abandon())
+    })
+  )
+const failed = (url: string) => Effect.flip(request(url))
 
 /** A server that says 200 and remembers what it heard; it keeps connections open or closes each. */
 const web = Effect.fnUntraced(function* (connection: "keep-alive" | "close" = "close") {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http"
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, FileSystem, Layer } from "effect"
+import { ConfigProvider, Context, Effect, FileSystem, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { DeliveryQueue } from "../../src/delivery/DeliveryQueue.ts"
 import * as DeliveryWorker from "../../src/delivery/DeliveryWorker.ts"
@@ -122,6 +122,56 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
       yield* eventually(receiver.all, (requests) => requests.length === 40)
       yield* eventually(handover.within(id, 1, nothing), ({ places }) => places === 1)
     })
+  )
+
+  it.effect("begins what comes into places that were reserved, and has them again when it is done", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      const { id } = yield* Deliveries.domain(receiver.url)
+      const handover = yield* start
+      for (const round of [1, 2]) {
+        assert.strictEqual(handover.reserve(id, 6), 6)
+        const { ids, leased } = yield* write(id, 4)(4)
+        handover.begin(leased.map((row) => ({ ...row, payload: Buffer.from(`${row.payload}`) })))
+        handover.release(id, 2)
+        const requests = yield* eventually(receiver.all, (requests) => requests.length === 4 * round)
+        assert.sameMembers(
+          requests.slice(-4).map(({ event }) => event.event_id),
+          ids
+        )
+        yield* eventually(
+          Effect.sync(() => handover.reserve(id, 6)),
+          (places) => {
+            handover.release(id, places)
+            return places === 6
+          }
+        )
+      }
+    })
+  )
+
+  it.effect("begins the others beside one whose secret can't be opened, which fails like any other", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      const { id } = yield* Deliveries.domain(receiver.url)
+      const handover = yield* start
+      assert.strictEqual(handover.reserve(id, 3), 3)
+      const { leased } = yield* write(id, 3)(3)
+      const [broken, ...sound] = leased
+      if (broken === undefined) return assert.fail("nothing was written")
+      handover.begin([{ ...broken, signingSecret: Buffer.from("tampered with") }, ...sound])
+      const requests = yield* eventually(receiver.all, (requests) => requests.length === 2)
+      assert.sameMembers(
+        requests.map(({ event }) => event.event_id),
+        sound.map(({ eventId }) => eventId)
+      )
+      const { attempts, lastError, status } = yield* eventually(
+        Deliveries.delivery(broken.eventId),
+        ({ leasedFor }) => leasedFor === null
+      )
+      assert.deepStrictEqual([status, attempts, lastError], ["pending", 1, "the signing secret can't be opened"])
+      yield* eventually(handover.within(id, 6, nothing), ({ places }) => places === 6)
+    }).pipe(Effect.provide(Logger.layer([])))
   )
 
   it.effect("takes places back when nothing was written", () =>

@@ -52,6 +52,13 @@ const paused = Effect.fnUntraced(function* (count: number) {
   return { id, ids }
 })
 
+/** A queue of its own, and what it says. */
+const listening = () => {
+  const said: Array<string> = []
+  const logger = Logger.layer([Logger.make(({ message }) => void said.push(String([message].flat()[0])))])
+  return { said, withQueue: Queues.layer().pipe(Layer.provideMerge(logger)) }
+}
+
 const statuses = (ids: ReadonlyArray<EventId>) =>
   Effect.map(Effect.forEach(ids, Deliveries.delivery), (found) => found.map(({ status }) => status))
 
@@ -63,12 +70,11 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
     "is paused when all it did for five days was fail, whichever mails it was asked to take, and says so once",
     () =>
       Effect.gen(function* () {
-        const said: Array<string> = []
-        const logger = Logger.layer([Logger.make(({ message }) => void said.push(String([message].flat()[0])))])
+        const { said, withQueue } = listening()
         const { id } = yield* domainWith(1)
         yield* failNext()
         yield* Deliveries.pass("4 days 23 hours")
-        yield* failNext().pipe(Effect.provide(logger))
+        yield* failNext().pipe(Effect.provide(withQueue))
         assert.deepInclude(yield* Deliveries.webhook(id), { failing: true, paused: false })
         assert.deepStrictEqual(said, [])
 
@@ -76,7 +82,9 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
         yield* Deliveries.pass("2 hours")
         const claimed = yield* Queues.claimUpTo(10)
         assert.lengthOf(claimed, 4)
-        yield* Effect.forEach(claimed, (one) => Queues.settle(one, Queues.answered(503))).pipe(Effect.provide(logger))
+        yield* Effect.forEach(claimed, (one) => Queues.settle(one, Queues.answered(503))).pipe(
+          Effect.provide(withQueue)
+        )
         const webhook = yield* Deliveries.webhook(id)
         assert.isTrue(webhook.paused)
         assert.closeTo(webhook.probeIn ?? Number.NaN, 3_600, 5)
@@ -177,13 +185,12 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
     "that is paused is resumed by the first success: all is due, the oldest first, so many at a time as ever",
     () =>
       Effect.gen(function* () {
-        const said: Array<string> = []
-        const logger = Logger.layer([Logger.make(({ message }) => void said.push(String([message].flat()[0])))])
+        const { said, withQueue } = listening()
         const { id, ids } = yield* paused(40)
         yield* Deliveries.pass("1 hour")
         const [probe] = yield* claimProbes
         if (probe === undefined) return assert.fail("nothing was tried")
-        yield* Queues.settle(probe, Queues.answered(200)).pipe(Effect.provide(logger))
+        yield* Queues.settle(probe, Queues.answered(200)).pipe(Effect.provide(withQueue))
 
         assert.deepStrictEqual(yield* Deliveries.webhook(id), { failing: false, paused: false, probeIn: null })
         assert.deepStrictEqual(said, ["A paused webhook is resumed: all its deliveries are due"])

@@ -1,5 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
-import { ConfigProvider, DateTime, Effect, FileSystem, Layer } from "effect"
+import { Clock, ConfigProvider, Effect, FileSystem, Layer } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
 import { DeliveryQueue } from "../../src/delivery/DeliveryQueue.ts"
 import type { Lease } from "../../src/delivery/Lease.ts"
 import type { Outcome } from "../../src/delivery/WebhookSender.ts"
@@ -37,5 +38,6 @@ export const claimUpTo = Effect.fnUntraced(function* (
 
 export const settle = Effect.fnUntraced(function* (lease: Lease, outcome: Outcome) {
   const queue = yield* DeliveryQueue
-  yield* queue.settle(lease, outcome, yield* DateTime.now)
+  const requestedAt = yield* Clock.currentTimeMillis
+  yield* Effect.callback<void, SqlError>((resume) => queue.settle(lease, outcome, requestedAt, resume))
 })

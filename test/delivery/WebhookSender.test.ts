@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib"
 import { assert, layer } from "@effect/vitest"
 import { Array, ConfigProvider, Effect, Fiber, Layer, Redacted } from "effect"
 import { generate } from "selfsigned"
-import { WebhookSender } from "../../src/delivery/WebhookSender.ts"
+import { type Outcome, WebhookSender } from "../../src/delivery/WebhookSender.ts"
 import { EventId } from "../../src/model/InboundEvent.ts"
 import * as Platform from "../../src/Platform.ts"
 import * as Resolver from "../../src/providers/dns/Resolver.ts"
@@ -30,7 +30,15 @@ const senderWith = (env: Record<string, string>) =>
     )
   )
 
-const send = (url: string) => WebhookSender.use((sender) => sender.send({ url, eventId, payload, secrets }))
+const send = (url: string) =>
+  WebhookSender.use((sender) =>
+    Effect.callback<Outcome>((resume) => {
+      const request = sender.send({ url, eventId, payload: Buffer.from(payload), secrets }, (outcome) =>
+        resume(Effect.succeed(outcome))
+      )
+      return Effect.sync(() => request.abandon())
+    })
+  )
 
 /** The connections of a server, closed with it. */
 const listening = Effect.fnUntraced(function* (server: Server, scheme = "http") {
@@ -219,6 +227,40 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
       assert.deepInclude(outcome, { statusCode: null, error: "no answer within 1 s", responseBody: null })
       assert.closeTo(outcome.durationMs, 1_000, 500)
       yield* closed(sockets)
+    })
+  )
+
+  it.effect("looks for those whose time is over, each by its own beginning", () =>
+    Effect.gen(function* () {
+      const { url } = yield* raw(() => {})
+      const outcomes = yield* Effect.forEach([0, 300, 600, 900], (wait) => Effect.delay(send(url), wait), {
+        concurrency: "unbounded"
+      })
+      for (const { durationMs, error } of outcomes) {
+        assert.strictEqual(error, "no answer within 1 s")
+        assert.closeTo(durationMs, 1_000, 500)
+      }
+    })
+  )
+
+  it.effect("cuts a request that is abandoned, before it has begun or after, and tells nothing of it", () =>
+    Effect.gen(function* () {
+      const { sockets, url } = yield* raw((socket) => void socket.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"))
+      const sender = yield* WebhookSender
+      const heard: Array<Outcome> = []
+      const start = () =>
+        sender.send({ url, eventId, payload: Buffer.from(payload), secrets }, (outcome) => void heard.push(outcome))
+      start().abandon()
+      yield* closed(sockets)
+      const begun = start()
+      yield* eventually(
+        Effect.sync(() => sockets.filter(({ bytesRead }) => bytesRead > 0).length),
+        (asked) => asked === 1
+      )
+      begun.abandon()
+      begun.abandon()
+      yield* closed(sockets)
+      assert.deepStrictEqual(heard, [])
     })
   )
 

@@ -1,6 +1,6 @@
 import { connect } from "node:net"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Deferred, Effect } from "effect"
+import { Deferred, Effect, Exit } from "effect"
 import * as DataStream from "../../src/smtp/DataStream.ts"
 import { MessageBytes } from "../../src/smtp/MessageBytes.ts"
 import { eventually } from "../Eventually.ts"
@@ -270,7 +270,12 @@ const known = "someone@known.example"
 const received: Array<string> = []
 const alone = SmtpAlone.layer({
   intake: {
-    receive: ({ message }) => Effect.sync(() => void received.push(Buffer.from(message).toString("latin1")))
+    receive: ({ message }, answer) => {
+      const bytes = Buffer.alloc(message.byteLength)
+      message.copyInto(bytes, 0)
+      received.push(bytes.toString("latin1"))
+      answer(Exit.void)
+    }
   }
 })
 
