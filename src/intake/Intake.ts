@@ -233,8 +233,9 @@ export class Intake extends Context.Service<
               return apart(true)
             case "seen":
             case "gone":
-              end(acceptance === "seen" ? Exit.void : Exit.fail(new UnknownDomain()))
-              run(discard(copies))
+              run(discard(copies)).addObserver(() =>
+                end(acceptance === "seen" ? Exit.void : Exit.fail(new UnknownDomain()))
+              )
           }
         }
         // Bytes first, row second: a crash in between leaves an orphan that the sweeper takes, never a row without its mail.
