@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs"
 import { connect } from "node:net"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
@@ -6,6 +5,7 @@ import { Effect, FileSystem } from "effect"
 import { eventually } from "../Eventually.ts"
 import * as InletProcess from "../InletProcess.ts"
 import * as Mailbox from "../Mailbox.ts"
+import * as Needs from "../Needs.ts"
 import * as Program from "../Program.ts"
 import * as SmtpDialog from "../SmtpDialog.ts"
 
@@ -47,7 +47,7 @@ const run = (pid: number, files: number) =>
     assert.strictEqual(code, 0)
   )
 
-describe.runIf(existsSync("/proc/self/status"))("A process", { timeout: 120_000 }, () => {
+describe("A process", { timeout: 120_000, ...Needs.options(Needs.limits) }, () => {
   it.live("stays small whatever it is sent, and cuts it off", () =>
     Effect.gen(function* () {
       const inlet = yield* InletProcess.start(yield* InletProcess.installation)
