@@ -1,6 +1,7 @@
 import { Config, Effect, Option } from "effect"
 import { configDefaults, defineConfig } from "vitest/config"
 import { runReport } from "./test/RunReport.ts"
+import { beyondServer } from "./test/ServerReach.ts"
 
 const isCi = Effect.runSync(Config.withDefault(Config.Boolean("CI"), false))
 const hasServer = Option.isSome(Effect.runSync(Config.option(Config.Redacted("TEST_DATABASE_URL"))))
@@ -11,7 +12,9 @@ export default defineConfig({
     exclude: [
       ...configDefaults.exclude,
       // What is done to a database server can't be done to the embedded one.
-      ...(hasServer ? [] : ["test/**/*.postgres.test.ts"])
+      ...(hasServer ? [] : ["test/**/*.postgres.test.ts"]),
+      // CI has run these on the embedded one, to no other effect.
+      ...(hasServer && isCi ? beyondServer(new URL("./", import.meta.url)) : [])
     ],
     testTimeout: 30_000,
     hookTimeout: 60_000,
