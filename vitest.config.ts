@@ -1,3 +1,5 @@
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { Config, Effect, Option } from "effect"
 import { configDefaults, defineConfig } from "vitest/config"
 import { runReport } from "./test/RunReport.ts"
@@ -20,6 +22,10 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Two cores is what a small machine has, and much of a test is waiting.
     maxWorkers: 3,
+    // Importing the service takes longer than most of its tests: a worker does it once, not for each file.
+    isolate: false,
+    // The programs that tests start, some hundred, keep what they have compiled for each other.
+    env: { NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache") },
     reporters: ["default", runReport({ slowest: isCi ? 10 : 0 }), ...(isCi ? ["json"] : [])],
     // Much here is about time, and a shared machine may stand still for seconds: the report names what passed at last.
     retry: isCi ? 2 : 0
