@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { NodeServices } from "@effect/platform-node"
-import { assert, layer, vi } from "@effect/vitest"
-import { Effect, FileSystem, Layer } from "effect"
+import { assert, describe, it, layer, vi } from "@effect/vitest"
+import { Context, Effect, FileSystem, Layer } from "effect"
 import { DnsServer } from "../DnsServer.ts"
 import * as Needs from "../Needs.ts"
 import * as Ports from "../Ports.ts"
@@ -21,142 +21,158 @@ const blocks = (section: string, language: string) => {
   )
 }
 
-/** The service as `npm start` runs it, and a person at a terminal who pastes blocks of the README. */
-const reader = Effect.gen(function* () {
-  const fs = yield* FileSystem.FileSystem
-  const dns = yield* DnsServer
-  const ports = { http: yield* Ports.free, smtp: yield* Ports.free, webhook: yield* Ports.free }
-  const env = {
-    HTTP_PORT: `${ports.http}`,
-    SMTP_PORT: `${ports.smtp}`,
-    DATA_DIR: yield* fs.makeTempDirectoryScoped({ prefix: "inlet-tour-" }),
-    DNS_SERVERS: dns.server,
-    ...(yield* TestDatabase.settings)
-  }
-  const service = yield* Program.start("npm", ["start"], { env })
-  yield* service.says("See mail arrive")
+/** The service as `npm start` runs it. */
+class Started extends Context.Service<
+  Started,
+  { readonly env: Readonly<Record<string, string>>; readonly replacements: ReadonlyArray<readonly [string, string]> }
+>()("inlet/test/flows/Started") {
+  static readonly layer = Layer.effect(
+    Started,
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const dns = yield* DnsServer
+      const ports = { http: yield* Ports.free, smtp: yield* Ports.free, webhook: yield* Ports.free }
+      const env = {
+        HTTP_PORT: `${ports.http}`,
+        SMTP_PORT: `${ports.smtp}`,
+        DATA_DIR: yield* fs.makeTempDirectoryScoped({ prefix: "inlet-tour-" }),
+        DNS_SERVERS: dns.server,
+        ...(yield* TestDatabase.settings)
+      }
+      const service = yield* Program.start("npm", ["start"], { env })
+      yield* service.says("See mail arrive")
+      return {
+        env,
+        replacements: [
+          ["localhost:3000", `localhost:${ports.http}`],
+          ["127.0.0.1:2525", `127.0.0.1:${ports.smtp}`],
+          ["127.0.0.1:4000", `127.0.0.1:${ports.webhook}`],
+          ["--port 4000", `--port ${ports.webhook}`]
+        ]
+      }
+    })
+  ).pipe(Layer.provideMerge(Layer.merge(DnsServer.layer, NodeServices.layer)))
+}
 
+/** A person at a terminal of their own who pastes blocks of the README. */
+const reader = Effect.gen(function* () {
+  const { env, replacements } = yield* Started
   const terminal = yield* Program.start("bash", ["--noprofile", "--norc"], { env })
   let pasted = 0
   /** Pastes a block, waits until its commands have ended, and gives what was printed meanwhile. */
   const paste = Effect.fnUntraced(function* (block: string | undefined) {
     assert.isDefined(block)
-    const commands = block
-      .replaceAll("localhost:3000", `localhost:${ports.http}`)
-      .replaceAll("127.0.0.1:2525", `127.0.0.1:${ports.smtp}`)
-      .replaceAll("127.0.0.1:4000", `127.0.0.1:${ports.webhook}`)
-      .replaceAll("--port 4000", `--port ${ports.webhook}`)
+    const commands = replacements.reduce((text, [usual, here]) => text.replaceAll(usual, here), block)
     const before = (yield* terminal.printed).length
     const end = `[end of block ${++pasted}]`
     yield* terminal.type(`${commands}\necho '${end}'\n`)
     return (yield* terminal.says(end)).slice(before).replace(end, "")
   })
-  return { paste, dns, terminal }
+  return { paste, terminal }
 })
 
-layer(Layer.merge(DnsServer.layer, NodeServices.layer), { excludeTestServices: true, timeout: "120 seconds" })(
-  "The README",
-  (it) => {
-    it.effect("starts and tests the service with the two commands it names", () =>
-      Effect.sync(() =>
-        assert.deepStrictEqual(blocks("Start", "sh"), ["npm ci && npm start\n", "npm ci && npm test\n"])
-      )
-    )
+describe("The README", () => {
+  it("starts and tests the service with the two commands it names", () =>
+    assert.deepStrictEqual(blocks("Start", "sh"), ["npm ci && npm start\n", "npm ci && npm test\n"]))
+})
 
-    it.effect(
-      "has a tour that works word by word, from the workspace to the replay",
-      () =>
-        Effect.gen(function* () {
-          const { paste, terminal } = yield* reader
-          const [helper, workspace, inbox, listen, webhook, send, swaks, event, attempts, replay, end, ...more] =
-            blocks("The tour", "sh")
-          assert.deepStrictEqual(more, [])
+layer(Started.layer, { excludeTestServices: true, timeout: "120 seconds" })("The README", (it) => {
+  it.effect(
+    "has a tour that works word by word, from the workspace to the replay",
+    () =>
+      Effect.gen(function* () {
+        const { paste, terminal } = yield* reader
+        const [helper, workspace, inbox, listen, webhook, send, swaks, event, attempts, replay, end, ...more] = blocks(
+          "The tour",
+          "sh"
+        )
+        assert.deepStrictEqual(more, [])
 
-          yield* paste(helper)
-          assert.match(yield* paste(workspace), /"api_key":"ak_live_[\w-]{43}","webhook_signing_secret":"whsec_/)
-          const address = (yield* paste(inbox)).trim()
-          assert.match(address, /^inbox@[a-z2-9]{10}\.inbox\.inlet\.test$/)
+        yield* paste(helper)
+        assert.match(yield* paste(workspace), /"api_key":"ak_live_[\w-]{43}","webhook_signing_secret":"whsec_/)
+        const address = (yield* paste(inbox)).trim()
+        assert.match(address, /^inbox@[a-z2-9]{10}\.inbox\.inlet\.test$/)
 
-          yield* paste(listen)
-          yield* terminal.says("Listening for webhooks on http://127.0.0.1:")
-          assert.match(yield* paste(webhook), /"status":"verified","webhookUrl":"http:\/\/127\.0\.0\.1:\d+\/inbound"/)
+        yield* paste(listen)
+        yield* terminal.says("Listening for webhooks on http://127.0.0.1:")
+        assert.match(yield* paste(webhook), /"status":"verified","webhookUrl":"http:\/\/127\.0\.0\.1:\d+\/inbound"/)
 
-          assert.match(yield* paste(send), /250 .*</)
-          yield* terminal.says("  │ Can you read this?")
-          const first = yield* terminal.printed
-          assert.match(first, /✓ [\da-f-]{36} {2}verified\n/)
-          assert.include(first, `  to       ${address}\n`)
-          assert.include(first, "  subject  Hello\n")
-          assert.match(first, /file {5}LICENSE, [\w/.-]+, \d+ bytes\n/)
+        assert.match(yield* paste(send), /250 .*</)
+        yield* terminal.says("  │ Can you read this?")
+        const first = yield* terminal.printed
+        assert.match(first, /✓ [\da-f-]{36} {2}verified\n/)
+        assert.include(first, `  to       ${address}\n`)
+        assert.include(first, "  subject  Hello\n")
+        assert.match(first, /file {5}LICENSE, [\w/.-]+, \d+ bytes\n/)
 
-          assert.strictEqual((yield* paste(swaks)).replace(/✓[\s\S]*/, "").trim(), "")
-          yield* terminal.says("  │ Sent by a foreign client.")
-          assert.include(yield* terminal.printed, "  subject  Hello from swaks\n")
-          assert.include(yield* terminal.printed, "  from     ada@sender.example\n")
+        assert.strictEqual((yield* paste(swaks)).replace(/✓[\s\S]*/, "").trim(), "")
+        yield* terminal.says("  │ Sent by a foreign client.")
+        assert.include(yield* terminal.printed, "  subject  Hello from swaks\n")
+        assert.include(yield* terminal.printed, "  from     ada@sender.example\n")
 
-          const listed = yield* paste(event)
-          assert.include(listed, "subject: 'Hello from swaks'")
-          assert.include(listed, "event: 'inbound.email.received'")
-          const [, eventId = ""] = /event_id: '([\da-f-]{36})'/.exec(listed) ?? []
-          assert.include(yield* terminal.printed, `✓ ${eventId}  verified\n`)
+        const listed = yield* paste(event)
+        assert.include(listed, "subject: 'Hello from swaks'")
+        assert.include(listed, "event: 'inbound.email.received'")
+        const [, eventId = ""] = /event_id: '([\da-f-]{36})'/.exec(listed) ?? []
+        assert.include(yield* terminal.printed, `✓ ${eventId}  verified\n`)
 
-          const attempt = yield* paste(attempts)
-          assert.include(attempt, `event_id: '${eventId}'`)
-          assert.match(attempt, /attempt: 1,[\s\S]*statusCode: 200,\s+ok: true/)
+        const attempt = yield* paste(attempts)
+        assert.include(attempt, `event_id: '${eventId}'`)
+        assert.match(attempt, /attempt: 1,[\s\S]*statusCode: 200,\s+ok: true/)
 
-          assert.match(yield* paste(replay), new RegExp(`"event_id":"${eventId}","delivery":{"status":"pending"`))
-          yield* terminal.says(`✓ ${eventId}  verified, request 2: the same event again`)
-          yield* paste(end)
-        }).pipe(Effect.scoped),
-      Needs.options(Needs.terminal, Needs.swaks)
-    )
+        assert.match(yield* paste(replay), new RegExp(`"event_id":"${eventId}","delivery":{"status":"pending"`))
+        yield* terminal.says(`✓ ${eventId}  verified, request 2: the same event again`)
+        yield* paste(end)
+      }).pipe(Effect.scoped),
+    Needs.options(Needs.terminal, Needs.swaks)
+  )
 
-    it.effect(
-      "has a second tour that buys a domain and receives its first mail",
-      () =>
-        Effect.gen(function* () {
-          const { paste } = yield* reader
-          const [helper] = blocks("The tour", "sh")
-          const [workspace, search, purchase, verification, mail, wallet, ...more] = blocks(
-            "A second tour: buying a domain",
-            "sh"
-          )
-          assert.deepStrictEqual(more, [])
+  it.effect(
+    "has a second tour that buys a domain and receives its first mail",
+    () =>
+      Effect.gen(function* () {
+        const { paste } = yield* reader
+        const [helper] = blocks("The tour", "sh")
+        const [workspace, search, purchase, verification, mail, wallet, ...more] = blocks(
+          "A second tour: buying a domain",
+          "sh"
+        )
+        assert.deepStrictEqual(more, [])
 
-          yield* paste(helper)
-          yield* paste(workspace)
-          assert.match(yield* paste(search), /domain: 'my-agent\.com',\s+available: true/)
-          assert.strictEqual((yield* paste(purchase)).trim(), "completed")
-          assert.match(yield* paste(verification), /mx_pending/)
-          assert.match(yield* paste(mail), /250 .*[\s\S]*An order/)
-          assert.match(yield* paste(wallet), /"balance":"37\.02"/)
-        }).pipe(Effect.scoped),
-      Needs.options(Needs.terminal)
-    )
+        yield* paste(helper)
+        yield* paste(workspace)
+        assert.match(yield* paste(search), /domain: 'my-agent\.com',\s+available: true/)
+        assert.strictEqual((yield* paste(purchase)).trim(), "completed")
+        assert.match(yield* paste(verification), /mx_pending/)
+        assert.match(yield* paste(mail), /250 .*[\s\S]*An order/)
+        assert.match(yield* paste(wallet), /"balance":"37\.02"/)
+      }).pipe(Effect.scoped),
+    Needs.options(Needs.terminal)
+  )
 
-    it.effect(
-      "brings a domain of one's own into service, step by step",
-      () =>
-        Effect.gen(function* () {
-          const { dns, paste } = yield* reader
-          const [helper, workspace] = blocks("The tour", "sh")
-          const [register, verify, mx, ...more] = blocks("Your own domain", "bash")
-          assert.deepStrictEqual(more, [])
+  it.effect(
+    "brings a domain of one's own into service, step by step",
+    () =>
+      Effect.gen(function* () {
+        const { paste } = yield* reader
+        const dns = yield* DnsServer
+        const [helper, workspace] = blocks("The tour", "sh")
+        const [register, verify, mx, ...more] = blocks("Your own domain", "bash")
+        assert.deepStrictEqual(more, [])
 
-          yield* paste(helper)
-          yield* paste(workspace)
-          const [name = "", value = ""] = (yield* paste(register)).trim().split("\n")
-          assert.strictEqual(name, "_service-verify.example.com")
-          assert.match(value, /^service_verify_[\da-f]{32}$/)
-          assert.include(yield* paste(verify), `Publish ${value} there`)
+        yield* paste(helper)
+        yield* paste(workspace)
+        const [name = "", value = ""] = (yield* paste(register)).trim().split("\n")
+        assert.strictEqual(name, "_service-verify.example.com")
+        assert.match(value, /^service_verify_[\da-f]{32}$/)
+        assert.include(yield* paste(verify), `Publish ${value} there`)
 
-          yield* dns.answer("TXT", name, { text: [value] })
-          assert.include(yield* paste(verify), '"status":"mx_pending"')
-          assert.include(yield* paste(mx), '"configured":false')
-          yield* dns.answer("MX", "example.com", { mx: [[10, "mx.inlet.test"]] })
-          assert.include(yield* paste(mx), '"configured":true')
-        }).pipe(Effect.scoped),
-      Needs.options(Needs.terminal)
-    )
-  }
-)
+        yield* dns.answer("TXT", name, { text: [value] })
+        assert.include(yield* paste(verify), '"status":"mx_pending"')
+        assert.include(yield* paste(mx), '"configured":false')
+        yield* dns.answer("MX", "example.com", { mx: [[10, "mx.inlet.test"]] })
+        assert.include(yield* paste(mx), '"configured":true')
+      }).pipe(Effect.scoped),
+    Needs.options(Needs.terminal)
+  )
+})
