@@ -1,4 +1,4 @@
-import { Effect, Layer, Schedule } from "effect"
+import { Context, type Duration, Effect, Layer, Schedule } from "effect"
 import { Fulfilment } from "./Fulfilment.ts"
 import { Orders } from "./Orders.ts"
 import { Payments } from "./Payments.ts"
@@ -8,6 +8,11 @@ import { Renewals } from "./Renewals.ts"
 /** Orders that one process moves on at the same time. */
 const atATime = 8
 
+/** How often it looks for what is due. Tests shorten it. */
+export const OrderLooks = Context.Reference("inlet/purchase/OrderLooks", {
+  defaultValue: (): { readonly interval: Duration.Input } => ({ interval: "1 second" })
+})
+
 /** Moves orders on, watches DNS spread, and looks after terms, for as long as the process runs. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -16,6 +21,7 @@ export const layer = Layer.effectDiscard(
     const payments = yield* Payments
     const provisioning = yield* Provisioning
     const renewals = yield* Renewals
+    const { interval } = yield* OrderLooks
 
     const fulfilDue = Effect.gen(function* () {
       const due = yield* orders.claimDue(atATime)
@@ -26,11 +32,11 @@ export const layer = Layer.effectDiscard(
       return due.length
     }).pipe(Effect.repeat({ while: (count) => count === atATime }))
 
-    const every = <A, E>(interval: "1 second" | "1 minute" | "1 day", name: string, work: Effect.Effect<A, E>) =>
+    const every = <A, E>(interval: Duration.Input, name: string, work: Effect.Effect<A, E>) =>
       Effect.forkScoped(Effect.repeat(survive(name, work), Schedule.spaced(interval)))
 
-    yield* every("1 second", "Looking for due orders", fulfilDue)
-    yield* every("1 second", "Looking whether DNS has spread", provisioning.verifyDue)
+    yield* every(interval, "Looking for due orders", fulfilDue)
+    yield* every(interval, "Looking whether DNS has spread", provisioning.verifyDue)
     yield* every("1 minute", "Looking for unpaid orders", payments.expireUnpaid)
     yield* every("1 day", "Looking for dropped domains", renewals.lookAfterTerms)
   })
