@@ -1,11 +1,11 @@
 import { NodeCrypto } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
-import { PGlite } from "@electric-sql/pglite"
 import { Config, Context, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Reactivity } from "effect/reactivity"
 import * as Database from "../src/database/Database.ts"
 import * as EmbeddedDatabase from "../src/database/EmbeddedDatabase.ts"
+import { WirePglite } from "../src/database/WirePglite.ts"
 
 /** Names the PostgreSQL server that the suite runs on; the embedded database when it is unset. */
 const server = Config.option(Config.Redacted("TEST_DATABASE_URL"))
@@ -34,7 +34,7 @@ export class TestPostgres extends Context.Service<TestPostgres, { readonly url: 
 const embedded = Layer.unwrap(
   Effect.gen(function* () {
     const database = yield* Effect.acquireRelease(
-      Effect.promise(() => PGlite.create()),
+      Effect.promise(() => WirePglite.open({})),
       (database) => Effect.promise(() => database.close())
     )
     return EmbeddedDatabase.layerOf(database)

@@ -2,11 +2,12 @@ import { connect, createServer, type Server } from "node:net"
 import { Duplex } from "node:stream"
 import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
-import type { PGlite } from "@electric-sql/pglite"
 import { Cause, Effect, Exit, FileSystem, Layer, Path, Schema } from "effect"
 import * as WorkerThread from "../threads/WorkerThread.ts"
+import * as InitialDatabase from "./InitialDatabase.ts"
 import type * as PgliteThread from "./PgliteThread.ts"
 import * as SqlNames from "./SqlNames.ts"
+import type { WirePglite } from "./WirePglite.ts"
 
 /** Another process uses this folder; its embedded database can serve only one. */
 export class FolderTaken extends Schema.TaggedError<FolderTaken>()("FolderTaken", { message: Schema.String }) {}
@@ -41,7 +42,7 @@ const layerWire = (exchange: Exchange) =>
 const toError = (cause: unknown) => (cause instanceof Error ? cause : new Error(String(cause)))
 
 /** The client of a database that somebody else opens and closes. */
-export const layerOf = (database: PGlite) => layerWire((piece) => Effect.promise(() => database.execProtocolRaw(piece)))
+export const layerOf = (database: WirePglite) => layerWire((piece) => Effect.promise(() => database.exchange(piece)))
 
 /** A database in a thread of its own, so that its work is not that of the process; closed with the scope. */
 const inThread = Effect.fnUntraced(function* (folder: string, script: URL) {
@@ -52,8 +53,19 @@ const inThread = Effect.fnUntraced(function* (folder: string, script: URL) {
   return exchange
 })
 
+const pgliteThread = new URL("./PgliteThread.ts", import.meta.url)
+
+const unusable = (what: string) =>
+  Effect.mapError(
+    ({ message }: WorkerThread.ThreadLost) => new InitialDatabase.FolderUnusable({ message: `${what}: ${message}` })
+  )
+
+/** Makes a database in an empty folder, as PGlite does: PostgreSQL's initdb, in a thread that ends with it. */
+export const initdb = (folder: string) =>
+  Effect.scoped(inThread(folder, pgliteThread)).pipe(unusable(`No database can be made in ${folder}`))
+
 /** Postgres inside this process, kept under `folder`. A thread that has ended is not started again: every statement fails. */
-export const layer = (folder: string, script = new URL("./PgliteThread.ts", import.meta.url)) =>
+export const layer = (folder: string, script = pgliteThread) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -61,10 +73,10 @@ export const layer = (folder: string, script = new URL("./PgliteThread.ts", impo
       yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
       yield* lock(folder, path.join(folder, "lock"))
       const files = path.join(folder, "postgres")
-      yield* fs.makeDirectory(files, { recursive: true })
+      yield* InitialDatabase.ensure(files, initdb)
       // PGlite opens its files to everybody, so nobody else may come near them.
       yield* fs.chmod(files, 0o700)
-      return layerWire(yield* Effect.orDie(inThread(files, script)))
+      return layerWire(yield* inThread(files, script).pipe(unusable(`The database in ${files} can't be opened`)))
     })
   ).pipe(Layer.provide(NodeServices.layer))
 
