@@ -1,5 +1,9 @@
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { Config, Effect, Option } from "effect"
 import { configDefaults, defineConfig } from "vitest/config"
+import { runReport } from "./test/RunReport.ts"
+import { beyondServer } from "./test/ServerReach.ts"
 
 const isCi = Effect.runSync(Config.withDefault(Config.Boolean("CI"), false))
 const hasServer = Option.isSome(Effect.runSync(Config.option(Config.Redacted("TEST_DATABASE_URL"))))
@@ -7,12 +11,22 @@ const hasServer = Option.isSome(Effect.runSync(Config.option(Config.Redacted("TE
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    // What is done to a database server can't be done to the embedded one.
-    exclude: [...configDefaults.exclude, ...(hasServer ? [] : ["test/**/*.postgres.test.ts"])],
+    exclude: [
+      ...configDefaults.exclude,
+      // What is done to a database server can't be done to the embedded one.
+      ...(hasServer ? [] : ["test/**/*.postgres.test.ts"]),
+      // CI has run these on the embedded one, to no other effect.
+      ...(hasServer && isCi ? beyondServer(new URL("./", import.meta.url)) : [])
+    ],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Two cores is what a small machine has, and much of a test is waiting.
     maxWorkers: 3,
+    // Importing the service takes longer than most of its tests: a worker does it once, not for each file.
+    isolate: false,
+    // The programs that tests start, some hundred, keep what they have compiled for each other.
+    env: { NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache") },
+    reporters: ["default", runReport({ slowest: isCi ? 10 : 0 }), ...(isCi ? ["json"] : [])],
     // Much here is about time, and a shared machine may stand still for seconds: the report names what passed at last.
     retry: isCi ? 2 : 0
   }

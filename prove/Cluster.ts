@@ -1,5 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
 import { Context, Effect, FileSystem, Layer, Path, Redacted, type Scope } from "effect"
+import * as Needs from "../test/Needs.ts"
 import * as Ports from "../test/Ports.ts"
 import * as Program from "../test/Program.ts"
 
@@ -21,6 +22,7 @@ export class Cluster extends Context.Service<
   static readonly layer = Layer.effect(
     Cluster,
     Effect.gen(function* () {
+      yield* Needs.demand(Needs.cluster)
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
       const binaries = yield* folderOfBinaries

@@ -31,6 +31,7 @@ const program: Effect.Effect<never, "refused"> = Settings.all.pipe(
   Effect.catchTags({
     ConfigError: (error) => refuse(Settings.explain(error)),
     FolderTaken: ({ message }) => refuse(`DATA_DIR: ${message}`),
+    FolderUnusable: ({ message }) => refuse(`DATA_DIR: ${message}`),
     WrongSecretsKey: ({ message }) => refuse(message),
     Unconfigured: ({ message }) => refuse(message),
     BucketUnusable: ({ message }) => refuse(message),

@@ -3,12 +3,20 @@ import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem } from "effect"
 import { eventually } from "./Eventually.ts"
 import { isAnswered } from "./InletProcess.ts"
+import * as Needs from "./Needs.ts"
 import * as Ports from "./Ports.ts"
 import * as Program from "./Program.ts"
 
 /** A command that runs it; where Debian has it is not on everybody's path. */
-export const command = (...args: ReadonlyArray<string>) =>
-  ["sh", ["-c", 'PATH=$PATH:/usr/sbin exec haproxy "$@"', "haproxy", ...args]] as const
+const command = (...args: ReadonlyArray<string>) =>
+  Effect.as(Needs.demand(Needs.haproxy), [
+    "sh",
+    ["-c", 'PATH=$PATH:/usr/sbin exec haproxy "$@"', "haproxy", ...args]
+  ] as const)
+
+/** Runs it to its end. */
+export const run = (...args: ReadonlyArray<string>) =>
+  Effect.flatMap(command(...args), (haproxy) => Program.run(...haproxy)).pipe(Effect.provide(NodeServices.layer))
 
 /** The configuration as it is in the repository. */
 export const configuration = readFileSync(new URL("../deploy/haproxy.cfg", import.meta.url), "utf8")
@@ -40,7 +48,7 @@ export const start = Effect.fnUntraced(
       file,
       changes.reduce((text, [line, by]) => replaced(text, line, by), configuration)
     )
-    const program = yield* Program.start(...command("-db", "-f", file))
+    const program = yield* Program.start(...(yield* command("-db", "-f", file)))
     yield* eventually(isAnswered(smtpPort), (yes) => yes)
     yield* eventually(isAnswered(httpPort), (yes) => yes)
     return { smtpPort, url: `http://127.0.0.1:${httpPort}`, printed: program.printed }

@@ -48,9 +48,13 @@ export const installation = Effect.gen(function* () {
   return { DATA_DIR: folder, ...(yield* TestDatabase.settings) }
 }).pipe(Effect.provide(NodeServices.layer), Effect.orDie)
 
+/** Where processes keep what they have compiled for those that start after them. */
+const compiled = Config.all({ NODE_COMPILE_CACHE: Config.String("NODE_COMPILE_CACHE") }).pipe(Config.withDefault({}))
+
 /** Starts a process and does not wait for it to listen. */
 export const spawned = Effect.fnUntraced(function* (settings: Readonly<Record<string, string>>) {
   const env: Record<string, string> = {
+    ...(yield* Effect.orDie(compiled)),
     HTTP_PORT: `${yield* Ports.free}`,
     SMTP_PORT: `${yield* Ports.free}`,
     MAX_EMAILS_PER_DAY: "0",

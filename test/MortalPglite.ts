@@ -1,10 +1,12 @@
-import { parentPort } from "node:worker_threads"
-import { PGlite } from "@electric-sql/pglite"
+import { workerData } from "node:worker_threads"
+import type { Task } from "../src/database/PgliteThread.ts"
+import { WirePglite } from "../src/database/WirePglite.ts"
+import { serve } from "../src/threads/Serving.ts"
 
 // Stands in for src/database/PgliteThread.ts: an embedded database whose thread ends in the middle of a statement that says so.
-const database = await PGlite.create()
-parentPort?.on("message", (asked: Uint8Array | "close") => {
-  if (asked === "close" || Buffer.from(asked).includes("the end")) process.exit(1)
-  database.execProtocolRaw(asked).then((answer) => parentPort?.postMessage({ answer }))
-})
-parentPort?.postMessage("open")
+const folder: string = workerData
+const database = await WirePglite.open({ dataDir: folder })
+
+serve<Task, Uint8Array>((task) =>
+  task === "close" || Buffer.from(task).includes("the end") ? process.exit(1) : database.exchange(task)
+)

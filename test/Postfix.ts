@@ -2,6 +2,7 @@ import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem } from "effect"
 import { eventually } from "./Eventually.ts"
 import { isAnswered } from "./InletProcess.ts"
+import * as Needs from "./Needs.ts"
 import * as Ports from "./Ports.ts"
 import * as Program from "./Program.ts"
 
@@ -15,6 +16,7 @@ export type Encryption = "none" | "encrypt"
  */
 export const relay = Effect.fnUntraced(
   function* (next: number, addresses: Readonly<Record<string, Encryption>>) {
+    yield* Needs.demand(Needs.postfix)
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-postfix-" })
     const port = yield* Ports.free

@@ -1,10 +1,10 @@
 import { PgClient } from "@effect/sql-pg"
-import { PGlite } from "@electric-sql/pglite"
 import { Config, Context, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Reactivity } from "effect/reactivity"
 import * as Database from "../src/database/Database.ts"
 import * as EmbeddedDatabase from "../src/database/EmbeddedDatabase.ts"
+import { WirePglite } from "../src/database/WirePglite.ts"
 import * as Platform from "../src/Platform.ts"
 
 /** Names the PostgreSQL server that the suite runs on; the embedded database when it is unset. */
@@ -34,7 +34,7 @@ export class TestPostgres extends Context.Service<TestPostgres, { readonly url: 
 const embedded = Layer.unwrap(
   Effect.gen(function* () {
     const database = yield* Effect.acquireRelease(
-      Effect.promise(() => PGlite.create()),
+      Effect.promise(() => WirePglite.open({})),
       (database) => Effect.promise(() => database.close())
     )
     return EmbeddedDatabase.layerOf(database)

@@ -1,17 +1,18 @@
 import { connect, createServer, type Server } from "node:net"
 import { Duplex } from "node:stream"
-import { Worker } from "node:worker_threads"
 import { PgClient } from "@effect/sql-pg"
-import type { PGlite } from "@electric-sql/pglite"
-import { Effect, FileSystem, Layer, Path, Schema } from "effect"
+import { Cause, Effect, Exit, FileSystem, Layer, Path, Schema } from "effect"
+import * as WorkerThread from "../threads/WorkerThread.ts"
+import * as InitialDatabase from "./InitialDatabase.ts"
 import type * as PgliteThread from "./PgliteThread.ts"
 import * as SqlNames from "./SqlNames.ts"
+import type { WirePglite } from "./WirePglite.ts"
 
 /** Another process uses this folder; its embedded database can serve only one. */
 export class FolderTaken extends Schema.TaggedError<FolderTaken>()("FolderTaken", { message: Schema.String }) {}
 
 /** Passes a piece of Postgres' wire protocol to a database, and succeeds with its answer. */
-type Exchange = (piece: Uint8Array) => Promise<Uint8Array>
+type Exchange = (piece: Uint8Array<ArrayBuffer>) => Effect.Effect<Uint8Array, WorkerThread.ThreadLost>
 
 /** The client of a database with one session, which a Duplex stands before. */
 const layerWire = (exchange: Exchange) =>
@@ -21,10 +22,13 @@ const layerWire = (exchange: Exchange) =>
       const duplex = new Duplex({
         read() {},
         write(chunk, _encoding, done) {
-          exchange(new Uint8Array(chunk)).then((answer) => {
-            if (answer.length > 0) duplex.push(answer)
-            done()
-          }, done)
+          Effect.runCallback(exchange(new Uint8Array(chunk)), {
+            onExit: (exit) => {
+              if (Exit.isFailure(exit)) return done(toError(Cause.squash(exit.cause)))
+              if (exit.value.length > 0) duplex.push(exit.value)
+              done()
+            }
+          })
         }
       })
       return duplex
@@ -34,57 +38,33 @@ const layerWire = (exchange: Exchange) =>
     database: "postgres"
   })
 
-/** The client of a PGlite that somebody else opens and closes. */
-export const layerOf = (database: PGlite) => layerWire((piece) => database.execProtocolRaw(piece))
+const toError = (cause: unknown) => (cause instanceof Error ? cause : new Error(String(cause)))
 
-/** A PGlite in a thread of its own, so that its work is not that of the process; closed with the scope. */
-const inThread = (folder: string, script: URL) =>
-  Effect.acquireRelease(
-    Effect.callback<{ readonly exchange: Exchange; readonly close: Effect.Effect<void> }>((resume) => {
-      const thread = new Worker(script, {
-        workerData: folder,
-        execArgv: [],
-        env: {}
-      })
-      const waiting: Array<PromiseWithResolvers<Uint8Array>> = []
-      const ended = Promise.withResolvers<void>()
-      let isOver = false
-      const fail = (error: unknown) => {
-        isOver = true
-        for (const { reject } of waiting.splice(0)) reject(error)
-        resume(Effect.die(error))
-      }
-      thread.on("error", fail)
-      thread.on("exit", () => {
-        ended.resolve()
-        fail(new Error("The embedded database has ended"))
-      })
-      const exchange: Exchange = (piece) => {
-        // A thread that is no more would leave whoever asks it waiting.
-        if (isOver) return Promise.reject(new Error("The embedded database has ended"))
-        const answer = Promise.withResolvers<Uint8Array>()
-        waiting.push(answer)
-        const asked: PgliteThread.Asked = piece
-        thread.postMessage(asked)
-        return answer.promise
-      }
-      const close = Effect.promise(() => {
-        const asked: PgliteThread.Asked = "close"
-        thread.postMessage(asked)
-        return ended.promise
-      })
-      thread.on("message", (said: PgliteThread.Said) => {
-        if (said === "open") resume(Effect.succeed({ exchange, close }))
-        else if ("answer" in said) waiting.shift()?.resolve(said.answer)
-        else if (waiting.length > 0) waiting.shift()?.reject(said.failure)
-        else fail(said.failure)
-      })
-    }),
-    ({ close }) => close
+/** The client of a database that somebody else opens and closes. */
+export const layerOf = (database: WirePglite) => layerWire((piece) => Effect.promise(() => database.exchange(piece)))
+
+/** A database in a thread of its own, so that its work is not that of the process; closed with the scope. */
+const inThread = Effect.fnUntraced(function* (folder: string, script: URL) {
+  const thread = yield* WorkerThread.make<PgliteThread.Task, Uint8Array>(script, { workerData: folder })
+  yield* thread.ready
+  yield* Effect.addFinalizer(() => Effect.ignore(thread.ask("close")))
+  const exchange: Exchange = (piece) => thread.ask(piece, [piece.buffer])
+  return exchange
+})
+
+const pgliteThread = new URL("./PgliteThread.ts", import.meta.url)
+
+const unusable = (what: string) =>
+  Effect.mapError(
+    ({ message }: WorkerThread.ThreadLost) => new InitialDatabase.FolderUnusable({ message: `${what}: ${message}` })
   )
 
+/** Makes a database in an empty folder, as PGlite does: PostgreSQL's initdb, in a thread that ends with it. */
+export const initdb = (folder: string) =>
+  Effect.scoped(inThread(folder, pgliteThread)).pipe(unusable(`No database can be made in ${folder}`))
+
 /** Postgres inside this process, kept under `folder`. A thread that has ended is not started again: every statement fails. */
-export const layer = (folder: string, script = new URL("./PgliteThread.ts", import.meta.url)) =>
+export const layer = (folder: string, script = pgliteThread) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -92,11 +72,10 @@ export const layer = (folder: string, script = new URL("./PgliteThread.ts", impo
       yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
       yield* lock(folder, path.join(folder, "lock"))
       const files = path.join(folder, "postgres")
-      yield* fs.makeDirectory(files, { recursive: true })
+      yield* InitialDatabase.ensure(files, initdb)
       // PGlite opens its files to everybody, so nobody else may come near them.
       yield* fs.chmod(files, 0o700)
-      const { exchange } = yield* inThread(files, script)
-      return layerWire(exchange)
+      return layerWire(yield* inThread(files, script).pipe(unusable(`The database in ${files} can't be opened`)))
     })
   )
 

@@ -1,4 +1,4 @@
-import { Effect, Layer } from "effect"
+import { Context, type Duration, Effect, Layer } from "effect"
 import { every, survive } from "../schedule/BackgroundLoop.ts"
 import { Fulfilment } from "./Fulfilment.ts"
 import { Orders } from "./Orders.ts"
@@ -9,6 +9,11 @@ import { Renewals } from "./Renewals.ts"
 /** Orders that one process moves on at the same time. */
 const atATime = 8
 
+/** How often it looks for what is due. Tests shorten it. */
+export const OrderLooks = Context.Reference("inlet/purchase/OrderLooks", {
+  defaultValue: (): { readonly interval: Duration.Input } => ({ interval: "1 second" })
+})
+
 /** Moves orders on, watches DNS spread, and looks after terms, for as long as the process runs. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -17,6 +22,7 @@ export const layer = Layer.effectDiscard(
     const payments = yield* Payments
     const provisioning = yield* Provisioning
     const renewals = yield* Renewals
+    const { interval } = yield* OrderLooks
 
     const fulfilDue = Effect.gen(function* () {
       const due = yield* orders.claimDue(atATime)
@@ -27,8 +33,8 @@ export const layer = Layer.effectDiscard(
       return due.length
     }).pipe(Effect.repeat({ while: (count) => count === atATime }))
 
-    yield* every("1 second", failed("Looking for due orders"), fulfilDue)
-    yield* every("1 second", failed("Looking whether DNS has spread"), provisioning.verifyDue)
+    yield* every(interval, failed("Looking for due orders"), fulfilDue)
+    yield* every(interval, failed("Looking whether DNS has spread"), provisioning.verifyDue)
     yield* every("1 minute", failed("Looking for unpaid orders"), payments.expireUnpaid)
     yield* every("1 day", failed("Looking for dropped domains"), renewals.lookAfterTerms)
   })

@@ -1,11 +1,6 @@
-import { existsSync } from "node:fs"
-import { Config, Console, Context, Effect, Layer, type Scope } from "effect"
+import { Context, Effect, Layer, type Scope } from "effect"
 import { type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core"
-
-/** Where Debian's package puts it. */
-const executablePath = "/usr/bin/chromium"
-
-const missing = `${executablePath} is missing: apt-get update && apt-get install -y chromium`
+import * as Needs from "../Needs.ts"
 
 /** A window, and what goes on in it that a person does not see. */
 export interface Window {
@@ -30,16 +25,11 @@ export class Browser extends Context.Service<
   static readonly layer = Layer.effect(
     Browser,
     Effect.gen(function* () {
-      if (!existsSync(executablePath)) {
-        const isCi = yield* Config.option(Config.String("CI"))
-        // The machine that decides has it; elsewhere the rest of the suite goes on without.
-        if (isCi._tag === "Some") return yield* Effect.die(new Error(missing))
-        return Browser.of({ visit: () => Console.warn(`A page was not looked at. ${missing}`) })
-      }
+      yield* Needs.demand(Needs.chromium)
       const browser = yield* Effect.acquireRelease(
         Effect.promise(() =>
           chromium.launch({
-            executablePath,
+            executablePath: Needs.pathOfChromium,
             headless: true,
             args: [
               "--no-sandbox",

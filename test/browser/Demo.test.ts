@@ -1,7 +1,8 @@
-import { assert, layer } from "@effect/vitest"
+import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { Page } from "playwright-core"
 import * as Mail from "../Mail.ts"
+import * as Needs from "../Needs.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { Browser, overflow, step, textOf } from "./Browser.ts"
 
@@ -30,279 +31,283 @@ const hostile = {
     <form action="https://remote.example/h"><input name="password"><button>Send</button></form></body></html>`
 }
 
-layer(Layer.merge(TestInlet.layer(), Browser.layer), { excludeTestServices: true, timeout: "60 seconds" })(
-  "The demo page",
-  (it) => {
-    it.effect("gives an address with one click, and shows a mail as it arrives", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const browser = yield* Browser
-        yield* browser.visit({}, ({ complaints, page, requests }) =>
-          Effect.gen(function* () {
-            const address = yield* getAddress(page, inlet.url)
-            assert.match(address, /^inbox@[a-z\d]{10}\.inbox\.inlet\.test$/)
-            const attachments = [{ filename: "bill.pdf", content: "1234" }]
-            yield* Mail.send(inlet.smtpPort, { to: address, ...hostile, attachments })
-
-            const mail = page.getByRole("article")
-            yield* step(() => mail.getByRole("heading", { name: hostile.subject, exact: true }).waitFor())
-            const text = yield* textOf(mail.getByRole("tabpanel", { name: "Message" }))
-            for (const words of [hostile.text, address, "bill.pdf, application/pdf, 4 B"]) assert.include(text, words)
-            assert.match(yield* textOf(page.getByRole("status")), /^New mail from mallory@sender\.example/)
-            const mailto = page.getByRole("link", { name: "Write a mail" })
-            assert.include(yield* step(() => mailto.getAttribute("href")), `mailto:${address}`)
-            const lines = yield* textOf(page.getByRole("group"))
-            assert.include(lines, `npm run -s inlet -- send --to ${address}`)
-            assert.include(lines, `swaks --server 127.0.0.1:${inlet.smtpPort} --to ${address}`)
-
-            yield* step(() => page.getByRole("tab", { name: "Webhook" }).click())
-            const request = yield* textOf(page.getByRole("tabpanel", { name: "Webhook" }))
-            const [, json = ""] = /(\{\n {2}"event"[\s\S]*\n\})/.exec(request) ?? []
-            const { events } = yield* step(() =>
-              page.evaluate<{ events: ReadonlyArray<{ event_id: string }> }>(
-                "fetch('/api/demo/events').then((response) => response.json())"
-              )
-            )
-            assert.deepStrictEqual(JSON.parse(json), events[0])
-            assert.include(request, `X-Service-Event-Id: ${events[0]?.event_id}\n`)
-            assert.match(request, /X-Service-Signature: t=\d+,v1=<hex>/)
-
-            assert.deepStrictEqual(complaints, [])
-            assert.isTrue(requests.every((url) => url.startsWith(`${inlet.url}/`)))
-          })
-        )
-      })
-    )
-
-    it.effect("shows the HTML part with its own styles, and runs and loads nothing of it", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const browser = yield* Browser
-        yield* browser.visit({}, ({ complaints, page, requests }) =>
-          Effect.gen(function* () {
-            const address = yield* getAddress(page, inlet.url)
-            yield* Mail.send(inlet.smtpPort, { to: address, ...hostile })
-            const loaded = page.waitForResponse(/\/html$/)
-            yield* step(() => page.getByRole("tab", { name: "HTML part" }).click())
-            yield* step(() => loaded.then((response) => response.finished()))
-            assert.strictEqual(yield* step(() => page.locator("iframe").getAttribute("sandbox")), "")
-            // Before this test looks inside: its own way of looking is a script, and is refused aloud.
-            assert.deepStrictEqual(complaints, [])
-
-            const frame = page.frameLocator("iframe")
-            const heading = frame.getByRole("heading", { name: "Your invoice" })
-            yield* step(() => heading.waitFor())
-            const color = yield* step(() =>
-              heading.evaluate((node) => node.ownerDocument.defaultView?.getComputedStyle(node).color)
-            )
-            assert.strictEqual(color, "rgb(1, 2, 3)")
-            yield* step(() => frame.getByText("a remote picture").waitFor())
-            yield* step(() => frame.getByText("Pay here").click())
-            assert.strictEqual(
-              yield* step(() => frame.locator("script, img, form, svg, iframe, video, link").count()),
-              0
-            )
-            assert.isUndefined(yield* step(() => page.evaluate("window.pwned")))
-            assert.deepStrictEqual(
-              requests.filter((url) => !url.startsWith(`${inlet.url}/`)),
-              []
-            )
-          })
-        )
-      })
-    )
-
-    it.effect("shows the same inbox again after a reload, with its mails newest first", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const browser = yield* Browser
-        yield* browser.visit({}, ({ complaints, page }) =>
-          Effect.gen(function* () {
-            const address = yield* getAddress(page, inlet.url)
-            yield* Mail.send(inlet.smtpPort, { to: address, subject: "Alpha" })
-            yield* step(() => page.getByRole("button", { name: "Alpha" }).waitFor())
-            yield* Mail.send(inlet.smtpPort, { to: address, subject: "Beta" })
-            yield* step(() => page.getByRole("button", { name: "Beta" }).waitFor())
-            yield* step(() => page.reload())
-            yield* step(() => page.getByRole("button", { name: "Beta" }).waitFor())
-            assert.strictEqual(yield* textOf(page.locator("#address")), address)
-            assert.deepStrictEqual(yield* step(() => page.locator(".entry-subject").allTextContents()), [
-              "Beta",
-              "Alpha"
-            ])
-            assert.deepStrictEqual(complaints, [])
-          })
-        )
-      })
-    )
-
-    it.effect("works by keyboard alone, with the focus always to be seen", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const browser = yield* Browser
-        yield* browser.visit({}, ({ page }) =>
-          Effect.gen(function* () {
-            const press = (key: string) => step(() => page.keyboard.press(key))
-            const focused = step(() =>
-              page.evaluate<string>("document.activeElement.id || document.activeElement.textContent")
-            )
-            /** Tabs on until the focus is there; each stop on the way has to show it. */
-            const tabTo = (wanted: string, most = 30): Effect.Effect<void> =>
-              Effect.gen(function* () {
-                yield* press("Tab")
-                const outline = yield* step(() =>
-                  page.evaluate<string>("getComputedStyle(document.activeElement).outlineStyle")
-                )
-                assert.notStrictEqual(outline, "none", (yield* focused).slice(0, 80))
-                if ((yield* focused) !== wanted) {
-                  assert.isAbove(most, 0, `${wanted} can't be reached`)
-                  yield* tabTo(wanted, most - 1)
-                }
-              })
-
-            yield* step(() => page.goto(`${inlet.url}/`))
-            yield* press("Tab")
-            assert.strictEqual(yield* focused, "Skip to the demo")
-            yield* press("Enter")
-            yield* tabTo("open")
-            yield* press("Enter")
-            yield* step(() => page.getByText("Listening", { exact: true }).waitFor())
-            assert.strictEqual(yield* focused, "address")
-
-            const to = yield* textOf(page.locator("#address"))
-            yield* Mail.send(inlet.smtpPort, { to, subject: "One", html: "<p>One</p>" })
-            yield* step(() => page.getByRole("button", { name: "One" }).waitFor())
-            yield* Mail.send(inlet.smtpPort, { to, subject: "Two", html: "<p>Two in HTML</p>" })
-            yield* step(() => page.getByRole("button", { name: "Two" }).waitFor())
-            const entry = yield* textOf(page.getByRole("button", { name: "Two" }))
-            yield* tabTo(entry)
-            yield* press("Enter")
-            yield* step(() => page.getByRole("heading", { name: "Two" }).waitFor())
-            yield* tabTo("tab-text")
-            yield* press("ArrowRight")
-            assert.strictEqual(yield* focused, "tab-html")
-            yield* step(() => page.frameLocator("iframe").getByText("Two in HTML").waitFor())
-            yield* press("End")
-            assert.strictEqual(yield* focused, "tab-webhook")
-            yield* step(() => page.getByText("X-Service-Signature", { exact: true }).waitFor())
-          })
-        )
-      })
-    )
-
-    it.effect("fits a phone of 390 pixels, before and after mail has come", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const browser = yield* Browser
-        const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
-        yield* browser.visit(phone, ({ page }) =>
-          Effect.gen(function* () {
-            yield* step(() => page.goto(`${inlet.url}/`))
-            assert.strictEqual(yield* overflow(page), 0)
-            const to = yield* getAddress(page, inlet.url)
-            const long = "unbroken".repeat(40)
-            yield* Mail.send(inlet.smtpPort, {
-              to,
-              subject: long,
-              text: long,
-              html: `<table width="2000"><tr><td>${long}</td></tr></table>`
-            })
-            yield* step(() => page.getByRole("heading", { name: long }).waitFor())
-            for (const name of ["Message", "HTML part", "Webhook"]) {
-              yield* step(() => page.getByRole("tab", { name }).tap())
-              assert.strictEqual(yield* overflow(page), 0, name)
-            }
-          })
-        )
-      })
-    )
-
-    it.effect("is light or dark as the reader's system is", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const browser = yield* Browser
-        const brightness = (colorScheme: "light" | "dark") =>
-          Effect.gen(function* () {
-            const seen: Array<number> = []
-            yield* browser.visit({ colorScheme }, ({ page }) =>
-              Effect.gen(function* () {
-                yield* step(() => page.goto(`${inlet.url}/`))
-                for (const property of ["backgroundColor", "color"]) {
-                  const color = yield* step(() => page.evaluate<string>(`getComputedStyle(document.body).${property}`))
-                  seen.push(...(/\d+/.exec(color) ?? []).map(Number))
-                }
-              })
-            )
-            return seen
-          })
-        const [lightPaper = 255, lightInk = 0] = yield* brightness("light")
-        const [darkPaper = 0, darkInk = 255] = yield* brightness("dark")
-        assert.isAbove(lightPaper, lightInk + 150)
-        assert.isAbove(darkInk, darkPaper + 150)
-      })
-    )
-
-    it.effect("opens another inbox when the cookie of the first is gone", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const browser = yield* Browser
-        yield* browser.visit({}, ({ page }) =>
-          Effect.gen(function* () {
-            const first = yield* getAddress(page, inlet.url)
-            yield* step(() => page.context().clearCookies())
-            yield* step(() => page.reload())
-            yield* step(() => page.getByText("Listening", { exact: true }).waitFor())
-            assert.notStrictEqual(yield* textOf(page.locator("#address")), first)
-          })
-        )
-      })
-    )
-
-    it.effect("says so when the inbox is over", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const browser = yield* Browser
-        yield* browser.visit({}, ({ page }) =>
-          Effect.gen(function* () {
-            yield* step(() => page.route("**/api/demo/events/stream", (route) => route.fulfill({ status: 401 })))
-            yield* step(() => page.goto(`${inlet.url}/`))
-            yield* step(() => page.getByRole("button", { name: "Get a demo address" }).click())
-            yield* step(() => page.getByText("This inbox is over").waitFor())
-          })
-        )
-      })
-    )
-  }
-)
-
-layer(
-  Layer.merge(
-    TestInlet.layer({
-      NODE_ENV: "production",
-      SERVICE_PUBLIC_URL: "https://inlet.example.com",
-      PLATFORM_DOMAIN: "inlet.example.com",
-      SECRETS_KEY: Buffer.alloc(32, 7).toString("base64"),
-      HTTP_HOST: "127.0.0.1",
-      SMTP_HOST: "127.0.0.1",
-      WORKSPACES_PER_IP_PER_DAY: "1"
-    }),
-    Browser.layer
-  ),
-  { excludeTestServices: true, timeout: "60 seconds" }
-)("The demo page in production", (it) => {
-  it.effect("says what to do when the address has had its inboxes for today", () =>
-    Effect.gen(function* () {
-      const inlet = yield* TestInlet
-      const browser = yield* Browser
-      yield* inlet.call("POST", "/api/demo/inbox")
-      yield* browser.visit({}, ({ page }) =>
+describe("A browser", Needs.options(Needs.chromium), () => {
+  layer(Layer.merge(TestInlet.layer(), Browser.layer), { excludeTestServices: true, timeout: "60 seconds" })(
+    "The demo page",
+    (it) => {
+      it.effect("gives an address with one click, and shows a mail as it arrives", () =>
         Effect.gen(function* () {
-          yield* step(() => page.goto(`${inlet.url}/`))
-          yield* step(() => page.getByRole("button", { name: "Get a demo address" }).click())
-          assert.match(yield* textOf(page.getByRole("alert")), /after midnight UTC/)
-          assert.include(yield* textOf(page.getByRole("main")), "https://inlet.example.com/api/workspaces")
+          const inlet = yield* TestInlet
+          const browser = yield* Browser
+          yield* browser.visit({}, ({ complaints, page, requests }) =>
+            Effect.gen(function* () {
+              const address = yield* getAddress(page, inlet.url)
+              assert.match(address, /^inbox@[a-z\d]{10}\.inbox\.inlet\.test$/)
+              const attachments = [{ filename: "bill.pdf", content: "1234" }]
+              yield* Mail.send(inlet.smtpPort, { to: address, ...hostile, attachments })
+
+              const mail = page.getByRole("article")
+              yield* step(() => mail.getByRole("heading", { name: hostile.subject, exact: true }).waitFor())
+              const text = yield* textOf(mail.getByRole("tabpanel", { name: "Message" }))
+              for (const words of [hostile.text, address, "bill.pdf, application/pdf, 4 B"]) assert.include(text, words)
+              assert.match(yield* textOf(page.getByRole("status")), /^New mail from mallory@sender\.example/)
+              const mailto = page.getByRole("link", { name: "Write a mail" })
+              assert.include(yield* step(() => mailto.getAttribute("href")), `mailto:${address}`)
+              const lines = yield* textOf(page.getByRole("group"))
+              assert.include(lines, `npm run -s inlet -- send --to ${address}`)
+              assert.include(lines, `swaks --server 127.0.0.1:${inlet.smtpPort} --to ${address}`)
+
+              yield* step(() => page.getByRole("tab", { name: "Webhook" }).click())
+              const request = yield* textOf(page.getByRole("tabpanel", { name: "Webhook" }))
+              const [, json = ""] = /(\{\n {2}"event"[\s\S]*\n\})/.exec(request) ?? []
+              const { events } = yield* step(() =>
+                page.evaluate<{ events: ReadonlyArray<{ event_id: string }> }>(
+                  "fetch('/api/demo/events').then((response) => response.json())"
+                )
+              )
+              assert.deepStrictEqual(JSON.parse(json), events[0])
+              assert.include(request, `X-Service-Event-Id: ${events[0]?.event_id}\n`)
+              assert.match(request, /X-Service-Signature: t=\d+,v1=<hex>/)
+
+              assert.deepStrictEqual(complaints, [])
+              assert.isTrue(requests.every((url) => url.startsWith(`${inlet.url}/`)))
+            })
+          )
         })
       )
-    })
+
+      it.effect("shows the HTML part with its own styles, and runs and loads nothing of it", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const browser = yield* Browser
+          yield* browser.visit({}, ({ complaints, page, requests }) =>
+            Effect.gen(function* () {
+              const address = yield* getAddress(page, inlet.url)
+              yield* Mail.send(inlet.smtpPort, { to: address, ...hostile })
+              const loaded = page.waitForResponse(/\/html$/)
+              yield* step(() => page.getByRole("tab", { name: "HTML part" }).click())
+              yield* step(() => loaded.then((response) => response.finished()))
+              assert.strictEqual(yield* step(() => page.locator("iframe").getAttribute("sandbox")), "")
+              // Before this test looks inside: its own way of looking is a script, and is refused aloud.
+              assert.deepStrictEqual(complaints, [])
+
+              const frame = page.frameLocator("iframe")
+              const heading = frame.getByRole("heading", { name: "Your invoice" })
+              yield* step(() => heading.waitFor())
+              const color = yield* step(() =>
+                heading.evaluate((node) => node.ownerDocument.defaultView?.getComputedStyle(node).color)
+              )
+              assert.strictEqual(color, "rgb(1, 2, 3)")
+              yield* step(() => frame.getByText("a remote picture").waitFor())
+              yield* step(() => frame.getByText("Pay here").click())
+              assert.strictEqual(
+                yield* step(() => frame.locator("script, img, form, svg, iframe, video, link").count()),
+                0
+              )
+              assert.isUndefined(yield* step(() => page.evaluate("window.pwned")))
+              assert.deepStrictEqual(
+                requests.filter((url) => !url.startsWith(`${inlet.url}/`)),
+                []
+              )
+            })
+          )
+        })
+      )
+
+      it.effect("shows the same inbox again after a reload, with its mails newest first", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const browser = yield* Browser
+          yield* browser.visit({}, ({ complaints, page }) =>
+            Effect.gen(function* () {
+              const address = yield* getAddress(page, inlet.url)
+              yield* Mail.send(inlet.smtpPort, { to: address, subject: "Alpha" })
+              yield* step(() => page.getByRole("button", { name: "Alpha" }).waitFor())
+              yield* Mail.send(inlet.smtpPort, { to: address, subject: "Beta" })
+              yield* step(() => page.getByRole("button", { name: "Beta" }).waitFor())
+              yield* step(() => page.reload())
+              yield* step(() => page.getByRole("button", { name: "Beta" }).waitFor())
+              assert.strictEqual(yield* textOf(page.locator("#address")), address)
+              assert.deepStrictEqual(yield* step(() => page.locator(".entry-subject").allTextContents()), [
+                "Beta",
+                "Alpha"
+              ])
+              assert.deepStrictEqual(complaints, [])
+            })
+          )
+        })
+      )
+
+      it.effect("works by keyboard alone, with the focus always to be seen", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const browser = yield* Browser
+          yield* browser.visit({}, ({ page }) =>
+            Effect.gen(function* () {
+              const press = (key: string) => step(() => page.keyboard.press(key))
+              const focused = step(() =>
+                page.evaluate<string>("document.activeElement.id || document.activeElement.textContent")
+              )
+              /** Tabs on until the focus is there; each stop on the way has to show it. */
+              const tabTo = (wanted: string, most = 30): Effect.Effect<void> =>
+                Effect.gen(function* () {
+                  yield* press("Tab")
+                  const outline = yield* step(() =>
+                    page.evaluate<string>("getComputedStyle(document.activeElement).outlineStyle")
+                  )
+                  assert.notStrictEqual(outline, "none", (yield* focused).slice(0, 80))
+                  if ((yield* focused) !== wanted) {
+                    assert.isAbove(most, 0, `${wanted} can't be reached`)
+                    yield* tabTo(wanted, most - 1)
+                  }
+                })
+
+              yield* step(() => page.goto(`${inlet.url}/`))
+              yield* press("Tab")
+              assert.strictEqual(yield* focused, "Skip to the demo")
+              yield* press("Enter")
+              yield* tabTo("open")
+              yield* press("Enter")
+              yield* step(() => page.getByText("Listening", { exact: true }).waitFor())
+              assert.strictEqual(yield* focused, "address")
+
+              const to = yield* textOf(page.locator("#address"))
+              yield* Mail.send(inlet.smtpPort, { to, subject: "One", html: "<p>One</p>" })
+              yield* step(() => page.getByRole("button", { name: "One" }).waitFor())
+              yield* Mail.send(inlet.smtpPort, { to, subject: "Two", html: "<p>Two in HTML</p>" })
+              yield* step(() => page.getByRole("button", { name: "Two" }).waitFor())
+              const entry = yield* textOf(page.getByRole("button", { name: "Two" }))
+              yield* tabTo(entry)
+              yield* press("Enter")
+              yield* step(() => page.getByRole("heading", { name: "Two" }).waitFor())
+              yield* tabTo("tab-text")
+              yield* press("ArrowRight")
+              assert.strictEqual(yield* focused, "tab-html")
+              yield* step(() => page.frameLocator("iframe").getByText("Two in HTML").waitFor())
+              yield* press("End")
+              assert.strictEqual(yield* focused, "tab-webhook")
+              yield* step(() => page.getByText("X-Service-Signature", { exact: true }).waitFor())
+            })
+          )
+        })
+      )
+
+      it.effect("fits a phone of 390 pixels, before and after mail has come", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const browser = yield* Browser
+          const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
+          yield* browser.visit(phone, ({ page }) =>
+            Effect.gen(function* () {
+              yield* step(() => page.goto(`${inlet.url}/`))
+              assert.strictEqual(yield* overflow(page), 0)
+              const to = yield* getAddress(page, inlet.url)
+              const long = "unbroken".repeat(40)
+              yield* Mail.send(inlet.smtpPort, {
+                to,
+                subject: long,
+                text: long,
+                html: `<table width="2000"><tr><td>${long}</td></tr></table>`
+              })
+              yield* step(() => page.getByRole("heading", { name: long }).waitFor())
+              for (const name of ["Message", "HTML part", "Webhook"]) {
+                yield* step(() => page.getByRole("tab", { name }).tap())
+                assert.strictEqual(yield* overflow(page), 0, name)
+              }
+            })
+          )
+        })
+      )
+
+      it.effect("is light or dark as the reader's system is", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const browser = yield* Browser
+          const brightness = (colorScheme: "light" | "dark") =>
+            Effect.gen(function* () {
+              const seen: Array<number> = []
+              yield* browser.visit({ colorScheme }, ({ page }) =>
+                Effect.gen(function* () {
+                  yield* step(() => page.goto(`${inlet.url}/`))
+                  for (const property of ["backgroundColor", "color"]) {
+                    const color = yield* step(() =>
+                      page.evaluate<string>(`getComputedStyle(document.body).${property}`)
+                    )
+                    seen.push(...(/\d+/.exec(color) ?? []).map(Number))
+                  }
+                })
+              )
+              return seen
+            })
+          const [lightPaper = 255, lightInk = 0] = yield* brightness("light")
+          const [darkPaper = 0, darkInk = 255] = yield* brightness("dark")
+          assert.isAbove(lightPaper, lightInk + 150)
+          assert.isAbove(darkInk, darkPaper + 150)
+        })
+      )
+
+      it.effect("opens another inbox when the cookie of the first is gone", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const browser = yield* Browser
+          yield* browser.visit({}, ({ page }) =>
+            Effect.gen(function* () {
+              const first = yield* getAddress(page, inlet.url)
+              yield* step(() => page.context().clearCookies())
+              yield* step(() => page.reload())
+              yield* step(() => page.getByText("Listening", { exact: true }).waitFor())
+              assert.notStrictEqual(yield* textOf(page.locator("#address")), first)
+            })
+          )
+        })
+      )
+
+      it.effect("says so when the inbox is over", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const browser = yield* Browser
+          yield* browser.visit({}, ({ page }) =>
+            Effect.gen(function* () {
+              yield* step(() => page.route("**/api/demo/events/stream", (route) => route.fulfill({ status: 401 })))
+              yield* step(() => page.goto(`${inlet.url}/`))
+              yield* step(() => page.getByRole("button", { name: "Get a demo address" }).click())
+              yield* step(() => page.getByText("This inbox is over").waitFor())
+            })
+          )
+        })
+      )
+    }
   )
+
+  layer(
+    Layer.merge(
+      TestInlet.layer({
+        NODE_ENV: "production",
+        SERVICE_PUBLIC_URL: "https://inlet.example.com",
+        PLATFORM_DOMAIN: "inlet.example.com",
+        SECRETS_KEY: Buffer.alloc(32, 7).toString("base64"),
+        HTTP_HOST: "127.0.0.1",
+        SMTP_HOST: "127.0.0.1",
+        WORKSPACES_PER_IP_PER_DAY: "1"
+      }),
+      Browser.layer
+    ),
+    { excludeTestServices: true, timeout: "60 seconds" }
+  )("The demo page in production", (it) => {
+    it.effect("says what to do when the address has had its inboxes for today", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const browser = yield* Browser
+        yield* inlet.call("POST", "/api/demo/inbox")
+        yield* browser.visit({}, ({ page }) =>
+          Effect.gen(function* () {
+            yield* step(() => page.goto(`${inlet.url}/`))
+            yield* step(() => page.getByRole("button", { name: "Get a demo address" }).click())
+            assert.match(yield* textOf(page.getByRole("alert")), /after midnight UTC/)
+            assert.include(yield* textOf(page.getByRole("main")), "https://inlet.example.com/api/workspaces")
+          })
+        )
+      })
+    )
+  })
 })

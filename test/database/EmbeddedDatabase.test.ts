@@ -1,6 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, FileSystem } from "effect"
+import { Effect, FileSystem, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import * as EmbeddedDatabase from "../../src/database/EmbeddedDatabase.ts"
 
@@ -20,7 +20,7 @@ describe("An embedded database whose thread has ended", { timeout: 60_000 }, () 
             Effect.tap((error) => Effect.sync(() => assert.strictEqual(error._tag, "SqlError")))
           )
         }
-      }).pipe(Effect.provide(EmbeddedDatabase.layer(folder, mortal)))
+      }).pipe(Effect.provide(EmbeddedDatabase.layer(folder, mortal).pipe(Layer.provide(Logger.layer([])))))
     }).pipe(Effect.provide(NodeServices.layer))
   )
 })

@@ -13,13 +13,13 @@ const prepared = 'ip link set lo up && ip address add 10.77.0.1/24 dev lo && exe
 /** A network that has only `lo`, as root or as root of a user namespace; where there is neither, a loopback address. */
 const surroundings = Effect.gen(function* () {
   for (const flags of [["-n"], ["-r", "-n"]]) {
-    const command = ["unshare", ...flags, "sh", "-c", prepared, "sh"] as const
-    const { code } = yield* Program.run(command[0], [...command.slice(1), "true"]).pipe(
+    const command = ["unshare", ...flags, "sh", "-c", prepared, "sh"]
+    const { code } = yield* Program.run("unshare", [...command.slice(1), "true"]).pipe(
       Effect.orElseSucceed(() => ({ code: 1 }))
     )
     if (code === 0) return { address: "10.77.0.1", command }
   }
-  return { address: "127.77.0.1", command: ["env"] as const }
+  return { address: "127.77.0.1", command: [] }
 })
 
 layer(NodeServices.layer, { excludeTestServices: true })("A service that may reach public addresses alone", (it) => {
@@ -28,11 +28,10 @@ layer(NodeServices.layer, { excludeTestServices: true })("A service that may rea
     () =>
       Effect.gen(function* () {
         const { address, command } = yield* surroundings
-        const { code, stderr, stdout } = yield* Program.run(
-          command[0],
-          [...command.slice(1), process.execPath, scenario],
-          { env: { PRIVATE_ADDRESS: address, TEST_DATABASE_URL: undefined } }
-        )
+        const [program = "", ...args] = [...command, process.execPath, scenario]
+        const { code, stderr, stdout } = yield* Program.run(program, args, {
+          env: { PRIVATE_ADDRESS: address, TEST_DATABASE_URL: undefined }
+        })
         assert.strictEqual(code, 0, `${stdout}${stderr}`)
         // The test's own type of what its program prints.
         const seen = (yield* Schema.decodeEffect(Schema.fromJsonString(Schema.Unknown))(stdout)) as Seen

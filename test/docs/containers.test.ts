@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { type Config, ConfigProvider, Console, Effect, Schema } from "effect"
+import { type Config, ConfigProvider, Effect, Schema } from "effect"
 import { Toml, Yaml } from "effect/encoding"
 import * as AddressRange from "../../src/model/AddressRange.ts"
 import * as Settings from "../../src/Settings.ts"
 import * as Haproxy from "../Haproxy.ts"
+import * as Needs from "../Needs.ts"
 import * as Program from "../Program.ts"
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")
@@ -175,23 +176,27 @@ describe("docker-compose.yml", () => {
     })
   )
 
-  it.live("is valid to Docker itself, where its compose plugin is at hand", () =>
-    Effect.gen(function* () {
-      const { code } = yield* Program.run("sh", ["-c", "docker compose version"])
-      if (code !== 0) return yield* Console.warn("docker compose is not here: docker-compose.yml was read by us alone")
-      const args = ["compose", "--file", "docker-compose.yml", "--profile", "scaled", "config", "--quiet"]
-      assert.deepStrictEqual(yield* Program.run("docker", args), { code: 0, stdout: "", stderr: "" })
-    }).pipe(Effect.provide(NodeServices.layer))
+  it.live(
+    "is valid to Docker itself",
+    () =>
+      Effect.gen(function* () {
+        const args = ["compose", "--file", "docker-compose.yml", "--profile", "scaled", "config", "--quiet"]
+        assert.deepStrictEqual(yield* Program.run("docker", args), { code: 0, stdout: "", stderr: "" })
+      }).pipe(Effect.provide(NodeServices.layer)),
+    Needs.options(Needs.docker)
   )
 })
 
 describe("deploy/haproxy.cfg", () => {
-  it.live("is valid to HAProxy itself", () =>
-    Effect.gen(function* () {
-      const { code, stderr } = yield* Program.run(...Haproxy.command("-c", "-f", "deploy/haproxy.cfg"))
-      assert.strictEqual(stderr, "")
-      assert.strictEqual(code, 0)
-    }).pipe(Effect.provide(NodeServices.layer))
+  it.live(
+    "is valid to HAProxy itself",
+    () =>
+      Effect.gen(function* () {
+        const { code, stderr } = yield* Haproxy.run("-c", "-f", "deploy/haproxy.cfg")
+        assert.strictEqual(stderr, "")
+        assert.strictEqual(code, 0)
+      }),
+    Needs.options(Needs.haproxy)
   )
 })
 

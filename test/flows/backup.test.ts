@@ -1,7 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
-import { assert, describe, it } from "@effect/vitest"
+import { describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
-import * as Program from "../Program.ts"
 import * as Backup from "./Backup.ts"
 
 describe("A backup of a service with the embedded database", () => {
@@ -15,10 +14,9 @@ describe("A backup of a service with the embedded database", () => {
           Effect.gen(function* () {
             yield* inlet.signal("SIGTERM")
             yield* inlet.ending
-            const { code } = yield* Program.run("cp", ["-a", `${folder}/before`, `${folder}/after`])
-            assert.strictEqual(code, 0)
+            yield* fs.copy(`${folder}/before`, `${folder}/after`)
             return { DATA_DIR: `${folder}/after` }
-          }).pipe(Effect.provide(NodeServices.layer), Effect.orDie)
+          }).pipe(Effect.orDie)
         )
       }).pipe(Effect.provide(NodeServices.layer)),
     150_000

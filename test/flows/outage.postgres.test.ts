@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto"
 import { request } from "node:http"
-import { assert, layer } from "@effect/vitest"
+import { assert, describe, layer } from "@effect/vitest"
 import { Array, Context, Deferred, Duration, Effect, Fiber, Layer, Redacted } from "effect"
 import { Cluster } from "../../prove/Cluster.ts"
 import * as DatabaseProxy from "../DatabaseProxy.ts"
 import { eventually } from "../Eventually.ts"
 import * as InletProcess from "../InletProcess.ts"
 import * as Mailbox from "../Mailbox.ts"
+import * as Needs from "../Needs.ts"
 import type { Answer } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
@@ -132,88 +133,90 @@ const serves = Effect.fnUntraced(function* (id: string) {
   )
 })
 
-layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("A running service", (it) => {
-  it.effect("serves once a PostgreSQL answers that was started after it", () => serves("first"))
+describe("A PostgreSQL of our own", Needs.options(Needs.cluster), () => {
+  layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("A running service", (it) => {
+    it.effect("serves once a PostgreSQL answers that was started after it", () => serves("first"))
 
-  it.effect("answers 503 and 451 in time while PostgreSQL is stopped where it stands, and goes on when it does", () =>
-    Effect.gen(function* () {
-      const { cluster } = yield* Outage
-      yield* Effect.scoped(Effect.andThen(cluster.frozen, refusesAll))
-      yield* serves("frozen")
-    })
-  )
+    it.effect("answers 503 and 451 in time while PostgreSQL is stopped where it stands, and goes on when it does", () =>
+      Effect.gen(function* () {
+        const { cluster } = yield* Outage
+        yield* Effect.scoped(Effect.andThen(cluster.frozen, refusesAll))
+        yield* serves("frozen")
+      })
+    )
 
-  it.effect("ends its streams and answers 503 and 451 while PostgreSQL is gone, and goes on when it is back", () =>
-    Effect.gen(function* () {
-      const { proxy } = yield* Outage
-      const stream = yield* follow
-      yield* proxy.turn("cut")
-      yield* stream.ended
-      yield* refusesAll
-      yield* proxy.turn("pass")
-      yield* serves("gone")
-    })
-  )
+    it.effect("ends its streams and answers 503 and 451 while PostgreSQL is gone, and goes on when it is back", () =>
+      Effect.gen(function* () {
+        const { proxy } = yield* Outage
+        const stream = yield* follow
+        yield* proxy.turn("cut")
+        yield* stream.ended
+        yield* refusesAll
+        yield* proxy.turn("pass")
+        yield* serves("gone")
+      })
+    )
 
-  it.effect("answers 503 in time while every statement is slow", () =>
-    Effect.gen(function* () {
-      const { inbox, inlet, proxy } = yield* Outage
-      yield* proxy.turn("slow")
-      const create = inlet.call("POST", "/api/domains", { key: inbox.key, body: { domain: "late.example.com" } })
-      yield* unavailable(create, "slow")
-      yield* proxy.turn("pass")
-      yield* serves("slow")
-    })
-  )
+    it.effect("answers 503 in time while every statement is slow", () =>
+      Effect.gen(function* () {
+        const { inbox, inlet, proxy } = yield* Outage
+        yield* proxy.turn("slow")
+        const create = inlet.call("POST", "/api/domains", { key: inbox.key, body: { domain: "late.example.com" } })
+        yield* unavailable(create, "slow")
+        yield* proxy.turn("pass")
+        yield* serves("slow")
+      })
+    )
 
-  it.effect("answers 503 and 451 while PostgreSQL has no connection left, and goes on when it has", () =>
-    Effect.gen(function* () {
-      const { run } = yield* Outage
-      yield* run("ALTER ROLE service CONNECTION LIMIT 0")
-      yield* run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'service'")
-      yield* refusesAll
-      yield* run("ALTER ROLE service CONNECTION LIMIT -1")
-      yield* serves("connected")
-    })
-  )
+    it.effect("answers 503 and 451 while PostgreSQL has no connection left, and goes on when it has", () =>
+      Effect.gen(function* () {
+        const { run } = yield* Outage
+        yield* run("ALTER ROLE service CONNECTION LIMIT 0")
+        yield* run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'service'")
+        yield* refusesAll
+        yield* run("ALTER ROLE service CONNECTION LIMIT -1")
+        yield* serves("connected")
+      })
+    )
 
-  it.effect("outlives a crash of PostgreSQL under load, and loses nothing it has accepted", () =>
-    Effect.gen(function* () {
-      const { cluster, inbox, inlet } = yield* Outage
-      const accepted: Array<string> = []
-      const sender = (name: string) =>
-        Effect.forEach(
-          Array.range(1, 60),
-          Effect.fnUntraced(function* (number) {
-            const reply = yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message(`${name}-${number}`))
-            assert.match(reply, /^(250|451|503) /)
-            if (reply.startsWith("250"))
-              accepted.push(
-                createHash("sha256")
-                  .update(message(`${name}-${number}`))
-                  .digest("hex")
-              )
-          }),
-          { discard: true }
+    it.effect("outlives a crash of PostgreSQL under load, and loses nothing it has accepted", () =>
+      Effect.gen(function* () {
+        const { cluster, inbox, inlet } = yield* Outage
+        const accepted: Array<string> = []
+        const sender = (name: string) =>
+          Effect.forEach(
+            Array.range(1, 60),
+            Effect.fnUntraced(function* (number) {
+              const reply = yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message(`${name}-${number}`))
+              assert.match(reply, /^(250|451|503) /)
+              if (reply.startsWith("250"))
+                accepted.push(
+                  createHash("sha256")
+                    .update(message(`${name}-${number}`))
+                    .digest("hex")
+                )
+            }),
+            { discard: true }
+          )
+        const load = yield* Effect.forkChild(
+          Effect.forEach(["a", "b", "c", "d"], sender, { concurrency: "unbounded", discard: true })
         )
-      const load = yield* Effect.forkChild(
-        Effect.forEach(["a", "b", "c", "d"], sender, { concurrency: "unbounded", discard: true })
-      )
-      yield* eventually(
-        Effect.sync(() => accepted.length),
-        (count) => count > 20
-      )
-      yield* cluster.crash
-      yield* Fiber.join(load)
-      yield* serves("crashed")
-      const kept = yield* cluster.program(
-        "psql",
-        ...["--dbname", "service", "--command", "SELECT encode(sha256, 'hex') FROM inbound_emails"]
-      )
-      assert.deepStrictEqual(
-        accepted.filter((digest) => !kept.includes(digest)),
-        []
-      )
-    })
-  )
+        yield* eventually(
+          Effect.sync(() => accepted.length),
+          (count) => count > 20
+        )
+        yield* cluster.crash
+        yield* Fiber.join(load)
+        yield* serves("crashed")
+        const kept = yield* cluster.program(
+          "psql",
+          ...["--dbname", "service", "--command", "SELECT encode(sha256, 'hex') FROM inbound_emails"]
+        )
+        assert.deepStrictEqual(
+          accepted.filter((digest) => !kept.includes(digest)),
+          []
+        )
+      })
+    )
+  })
 })

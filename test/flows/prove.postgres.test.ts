@@ -1,8 +1,9 @@
-import { assert, layer } from "@effect/vitest"
+import { assert, describe, layer } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { Cluster } from "../../prove/Cluster.ts"
 import * as Scenarios from "../../prove/Scenarios.ts"
 import * as Trial from "../../prove/Trial.ts"
+import * as Needs from "../Needs.ts"
 
 /** `npm run prove` for seconds instead of minutes. */
 const holds = Effect.fnUntraced(function* (scenario: Scenarios.Scenario, seconds: number) {
@@ -16,25 +17,27 @@ const holds = Effect.fnUntraced(function* (scenario: Scenarios.Scenario, seconds
   assert.isAtLeast(verdict.times, 1)
 })
 
-layer(Cluster.layer, { excludeTestServices: true, timeout: "60 seconds" })(
-  "No mail that was answered 250 is lost",
-  (it) => {
-    it.effect("while the service is killed at random with kill -9", () => holds(Scenarios.killed, 7), 90_000)
+describe("A PostgreSQL of our own", Needs.options(Needs.cluster), () => {
+  layer(Cluster.layer, { excludeTestServices: true, timeout: "60 seconds" })(
+    "No mail that was answered 250 is lost",
+    (it) => {
+      it.effect("while the service is killed at random with kill -9", () => holds(Scenarios.killed, 7), 90_000)
 
-    it.effect(
-      "while PostgreSQL is restarted at random with -m immediate",
-      () => holds(Scenarios.databaseCrashed, 6),
-      90_000
-    )
+      it.effect(
+        "while PostgreSQL is restarted at random with -m immediate",
+        () => holds(Scenarios.databaseCrashed, 6),
+        90_000
+      )
 
-    it.effect(
-      "while PostgreSQL is stopped for longer than any answer may take",
-      () => holds(Scenarios.databaseFrozen, 1),
-      90_000
-    )
+      it.effect(
+        "while PostgreSQL is stopped for longer than any answer may take",
+        () => holds(Scenarios.databaseFrozen, 1),
+        90_000
+      )
 
-    it.effect("while the disk of the raw messages is full", () => holds(Scenarios.diskFull, 5), 90_000)
+      it.effect("while the disk of the raw messages is full", () => holds(Scenarios.diskFull, 5), 90_000)
 
-    it.effect("when one of two processes is killed for good", () => holds(Scenarios.oneOfTwoKilled, 4), 90_000)
-  }
-)
+      it.effect("when one of two processes is killed for good", () => holds(Scenarios.oneOfTwoKilled, 4), 90_000)
+    }
+  )
+})

@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { createTransport } from "nodemailer"
 import { verify } from "../../src/webhook.ts"
+import * as Needs from "../Needs.ts"
 import * as Postfix from "../Postfix.ts"
 import * as Program from "../Program.ts"
 import { TestInlet } from "../TestInlet.ts"
@@ -70,31 +71,37 @@ const postfix = (sending: Sending) =>
     nodemailer({ ...sending, port, isEncrypted: false })
   )
 
-const clients = { nodemailer, swaks, "Python's smtplib": smtplib, "Postfix as a relay": postfix }
+const clients = [
+  ["nodemailer", nodemailer, []],
+  ["swaks", swaks, [Needs.swaks]],
+  ["Python's smtplib", smtplib, [Needs.python]],
+  ["Postfix as a relay", postfix, [Needs.postfix]]
+] as const
 
 layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
   "Mail of a foreign sender arrives as it was sent:",
   (it) => {
-    for (const [name, send] of Object.entries(clients)) {
+    for (const [name, send, needs] of clients) {
       for (const isEncrypted of [false, true]) {
-        it.effect(`${name}, ${isEncrypted ? "over TLS" : "without TLS"}`, () =>
-          Effect.gen(function* () {
-            const inlet = yield* TestInlet
-            const receiver = yield* WebhookReceiver
-            const { address, domainId, key, secret } = yield* inlet.inbox(receiver.url)
-            const subject = `from ${name}`
+        const title = `${name}, ${isEncrypted ? "over TLS" : "without TLS"}`
+        const test = Effect.fnUntraced(function* () {
+          yield* Needs.demand(...needs)
+          const inlet = yield* TestInlet
+          const receiver = yield* WebhookReceiver
+          const { address, domainId, key, secret } = yield* inlet.inbox(receiver.url)
+          const subject = `from ${name}`
 
-            yield* send({ port: inlet.smtpPort, to: address, subject, isEncrypted })
-            const { body, headers } = yield* receiver.next
-            const event = yield* verify({ headers, rawBody: body, secret })
-            assert.strictEqual(event.subject, subject)
-            assert.strictEqual(event.text.trimEnd(), text.trimEnd())
-            assert.strictEqual(event.recipient, address)
-            const raw = yield* inlet.call("GET", `/api/domains/${domainId}/events/${event.event_id}/raw`, { key })
-            const [, how] = /^Received: [^;]*?\bwith (\S+)/m.exec(raw.text) ?? []
-            assert.strictEqual(how, isEncrypted ? "ESMTPS" : "ESMTP")
-          })
-        )
+          yield* send({ port: inlet.smtpPort, to: address, subject, isEncrypted })
+          const { body, headers } = yield* receiver.next
+          const event = yield* verify({ headers, rawBody: body, secret })
+          assert.strictEqual(event.subject, subject)
+          assert.strictEqual(event.text.trimEnd(), text.trimEnd())
+          assert.strictEqual(event.recipient, address)
+          const raw = yield* inlet.call("GET", `/api/domains/${domainId}/events/${event.event_id}/raw`, { key })
+          const [, how] = /^Received: [^;]*?\bwith (\S+)/m.exec(raw.text) ?? []
+          assert.strictEqual(how, isEncrypted ? "ESMTPS" : "ESMTP")
+        })
+        it.effect(title, test, Needs.options(...needs))
       }
     }
   }

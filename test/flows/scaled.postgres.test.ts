@@ -9,6 +9,7 @@ import * as Haproxy from "../Haproxy.ts"
 import * as InletProcess from "../InletProcess.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
+import * as Needs from "../Needs.ts"
 import * as Ports from "../Ports.ts"
 import { S3Server } from "../simulators/S3Server.ts"
 import { call } from "../TestInlet.ts"
@@ -42,7 +43,7 @@ const world = Effect.gen(function* () {
   return { inlets, balancer, bucket, receiver, sql: Context.get(context, SqlClient.SqlClient) }
 }).pipe(Effect.provide(NodeServices.layer))
 
-describe("Two processes behind HAProxy", { timeout: 150_000 }, () => {
+describe("Two processes behind HAProxy", { timeout: 150_000, ...Needs.options(Needs.haproxy) }, () => {
   it.live("hear of each client by its own address, and both have their share", () =>
     Effect.gen(function* () {
       const { balancer, inlets, receiver } = yield* world
@@ -119,7 +120,7 @@ describe("Two processes behind HAProxy", { timeout: 150_000 }, () => {
   )
 })
 
-describe("HAProxy", () => {
+describe("HAProxy", Needs.options(Needs.haproxy), () => {
   it.live("puts the client's address last into X-Forwarded-For, where TRUST_PROXY=1 looks for it", () =>
     Effect.gen(function* () {
       const port = yield* Ports.free

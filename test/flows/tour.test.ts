@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs"
 import { NodeServices } from "@effect/platform-node"
-import { assert, layer, vi } from "@effect/vitest"
-import { Config, Console, Effect, FileSystem, Layer } from "effect"
+import { assert, describe, it, layer, vi } from "@effect/vitest"
+import { Context, Effect, FileSystem, Layer } from "effect"
 import { DnsServer } from "../DnsServer.ts"
+import * as Needs from "../Needs.ts"
 import * as Ports from "../Ports.ts"
 import * as Program from "../Program.ts"
 import * as TestDatabase from "../TestDatabase.ts"
@@ -20,52 +21,65 @@ const blocks = (section: string, language: string) => {
   )
 }
 
-/** The service as `npm start` runs it, and a person at a terminal who pastes blocks of the README. */
-const reader = Effect.gen(function* () {
-  const fs = yield* FileSystem.FileSystem
-  const dns = yield* DnsServer
-  const ports = { http: yield* Ports.free, smtp: yield* Ports.free, webhook: yield* Ports.free }
-  const env = {
-    HTTP_PORT: `${ports.http}`,
-    SMTP_PORT: `${ports.smtp}`,
-    DATA_DIR: yield* fs.makeTempDirectoryScoped({ prefix: "inlet-tour-" }),
-    DNS_SERVERS: dns.server,
-    ...(yield* TestDatabase.settings)
-  }
-  const service = yield* Program.start("npm", ["start"], { env })
-  yield* service.says("See mail arrive")
+/** The service as `npm start` runs it. */
+class Started extends Context.Service<
+  Started,
+  { readonly env: Readonly<Record<string, string>>; readonly replacements: ReadonlyArray<readonly [string, string]> }
+>()("inlet/test/flows/Started") {
+  static readonly layer = Layer.effect(
+    Started,
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const dns = yield* DnsServer
+      const ports = { http: yield* Ports.free, smtp: yield* Ports.free, webhook: yield* Ports.free }
+      const env = {
+        HTTP_PORT: `${ports.http}`,
+        SMTP_PORT: `${ports.smtp}`,
+        DATA_DIR: yield* fs.makeTempDirectoryScoped({ prefix: "inlet-tour-" }),
+        DNS_SERVERS: dns.server,
+        ...(yield* TestDatabase.settings)
+      }
+      const service = yield* Program.start("npm", ["start"], { env })
+      yield* service.says("See mail arrive")
+      return {
+        env,
+        replacements: [
+          ["localhost:3000", `localhost:${ports.http}`],
+          ["127.0.0.1:2525", `127.0.0.1:${ports.smtp}`],
+          ["127.0.0.1:4000", `127.0.0.1:${ports.webhook}`],
+          ["--port 4000", `--port ${ports.webhook}`]
+        ]
+      }
+    })
+  ).pipe(Layer.provideMerge(Layer.merge(DnsServer.layer, NodeServices.layer)))
+}
 
+/** A person at a terminal of their own who pastes blocks of the README. */
+const reader = Effect.gen(function* () {
+  const { env, replacements } = yield* Started
   const terminal = yield* Program.start("bash", ["--noprofile", "--norc"], { env })
   let pasted = 0
   /** Pastes a block, waits until its commands have ended, and gives what was printed meanwhile. */
   const paste = Effect.fnUntraced(function* (block: string | undefined) {
     assert.isDefined(block)
-    const commands = block
-      .replaceAll("localhost:3000", `localhost:${ports.http}`)
-      .replaceAll("127.0.0.1:2525", `127.0.0.1:${ports.smtp}`)
-      .replaceAll("127.0.0.1:4000", `127.0.0.1:${ports.webhook}`)
-      .replaceAll("--port 4000", `--port ${ports.webhook}`)
+    const commands = replacements.reduce((text, [usual, here]) => text.replaceAll(usual, here), block)
     const before = (yield* terminal.printed).length
     const end = `[end of block ${++pasted}]`
     yield* terminal.type(`${commands}\necho '${end}'\n`)
     return (yield* terminal.says(end)).slice(before).replace(end, "")
   })
-  return { paste, dns, terminal }
+  return { paste, terminal }
 })
 
-const has = (command: string) =>
-  Effect.map(Program.run("sh", ["-c", `command -v ${command}`]), ({ code }) => code === 0)
+describe("The README", () => {
+  it("starts and tests the service with the two commands it names", () =>
+    assert.deepStrictEqual(blocks("Start", "sh"), ["npm ci && npm start\n", "npm ci && npm test\n"]))
+})
 
-layer(Layer.merge(DnsServer.layer, NodeServices.layer), { excludeTestServices: true, timeout: "120 seconds" })(
-  "The README",
-  (it) => {
-    it.effect("starts and tests the service with the two commands it names", () =>
-      Effect.sync(() =>
-        assert.deepStrictEqual(blocks("Start", "sh"), ["npm ci && npm start\n", "npm ci && npm test\n"])
-      )
-    )
-
-    it.effect("has a tour that works word by word, from the workspace to the replay", () =>
+layer(Started.layer, { excludeTestServices: true, timeout: "120 seconds" })("The README", (it) => {
+  it.effect(
+    "has a tour that works word by word, from the workspace to the replay",
+    () =>
       Effect.gen(function* () {
         const { paste, terminal } = yield* reader
         const [helper, workspace, inbox, listen, webhook, send, swaks, event, attempts, replay, end, ...more] = blocks(
@@ -91,21 +105,13 @@ layer(Layer.merge(DnsServer.layer, NodeServices.layer), { excludeTestServices: t
         assert.include(first, "  subject  Hello\n")
         assert.match(first, /file {5}LICENSE, [\w/.-]+, \d+ bytes\n/)
 
-        // A foreign client is asked of the machine that decides; elsewhere the tour goes on without it.
-        const isCi = yield* Config.option(Config.String("CI"))
-        const hasSwaks = yield* has("swaks")
-        if (hasSwaks || isCi._tag === "Some") {
-          assert.isTrue(hasSwaks, "swaks is missing: apt-get install swaks")
-          assert.strictEqual((yield* paste(swaks)).replace(/✓[\s\S]*/, "").trim(), "")
-          yield* terminal.says("  │ Sent by a foreign client.")
-          assert.include(yield* terminal.printed, "  subject  Hello from swaks\n")
-          assert.include(yield* terminal.printed, "  from     ada@sender.example\n")
-        } else {
-          yield* Console.warn("The tour ran without its foreign mail client; install swaks to have it run in full")
-        }
+        assert.strictEqual((yield* paste(swaks)).replace(/✓[\s\S]*/, "").trim(), "")
+        yield* terminal.says("  │ Sent by a foreign client.")
+        assert.include(yield* terminal.printed, "  subject  Hello from swaks\n")
+        assert.include(yield* terminal.printed, "  from     ada@sender.example\n")
 
         const listed = yield* paste(event)
-        assert.include(listed, hasSwaks ? "subject: 'Hello from swaks'" : "subject: 'Hello'")
+        assert.include(listed, "subject: 'Hello from swaks'")
         assert.include(listed, "event: 'inbound.email.received'")
         const [, eventId = ""] = /event_id: '([\da-f-]{36})'/.exec(listed) ?? []
         assert.include(yield* terminal.printed, `✓ ${eventId}  verified\n`)
@@ -117,10 +123,13 @@ layer(Layer.merge(DnsServer.layer, NodeServices.layer), { excludeTestServices: t
         assert.match(yield* paste(replay), new RegExp(`"event_id":"${eventId}","delivery":{"status":"pending"`))
         yield* terminal.says(`✓ ${eventId}  verified, request 2: the same event again`)
         yield* paste(end)
-      }).pipe(Effect.scoped)
-    )
+      }).pipe(Effect.scoped),
+    Needs.options(Needs.terminal, Needs.swaks)
+  )
 
-    it.effect("has a second tour that buys a domain and receives its first mail", () =>
+  it.effect(
+    "has a second tour that buys a domain and receives its first mail",
+    () =>
       Effect.gen(function* () {
         const { paste } = yield* reader
         const [helper] = blocks("The tour", "sh")
@@ -137,12 +146,16 @@ layer(Layer.merge(DnsServer.layer, NodeServices.layer), { excludeTestServices: t
         assert.match(yield* paste(verification), /mx_pending/)
         assert.match(yield* paste(mail), /250 .*[\s\S]*An order/)
         assert.match(yield* paste(wallet), /"balance":"37\.02"/)
-      }).pipe(Effect.scoped)
-    )
+      }).pipe(Effect.scoped),
+    Needs.options(Needs.terminal)
+  )
 
-    it.effect("brings a domain of one's own into service, step by step", () =>
+  it.effect(
+    "brings a domain of one's own into service, step by step",
+    () =>
       Effect.gen(function* () {
-        const { dns, paste } = yield* reader
+        const { paste } = yield* reader
+        const dns = yield* DnsServer
         const [helper, workspace] = blocks("The tour", "sh")
         const [register, verify, mx, ...more] = blocks("Your own domain", "bash")
         assert.deepStrictEqual(more, [])
@@ -159,7 +172,7 @@ layer(Layer.merge(DnsServer.layer, NodeServices.layer), { excludeTestServices: t
         assert.include(yield* paste(mx), '"configured":false')
         yield* dns.answer("MX", "example.com", { mx: [[10, "mx.inlet.test"]] })
         assert.include(yield* paste(mx), '"configured":true')
-      }).pipe(Effect.scoped)
-    )
-  }
-)
+      }).pipe(Effect.scoped),
+    Needs.options(Needs.terminal)
+  )
+})

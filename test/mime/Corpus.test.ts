@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Config, Effect, FileSystem, Option } from "effect"
+import { Clock, Config, Effect, FileSystem } from "effect"
 import { simpleParser } from "mailparser"
 import * as Mime from "../../src/mime/Mime.ts"
+import * as Needs from "../Needs.ts"
 
 /** What is known of a foreign message. A column that nobody knows is undefined and not scored. */
 interface Expected {
@@ -141,14 +142,13 @@ const missing = (said: ReadonlyArray<string>, from: ReadonlyArray<string>) => {
 }
 
 const measure = Effect.gen(function* () {
-  const folder = yield* Config.option(Config.String("CORPUS_DIR"))
-  if (Option.isNone(folder)) return undefined
+  const folder = yield* Config.String("CORPUS_DIR")
   const fs = yield* FileSystem.FileSystem
-  const read = (name: string) => fs.readFileString(`${folder.value}/${name}`)
+  const read = (name: string) => fs.readFileString(`${folder}/${name}`)
   const expected = expectations(yield* read("MANIFEST.tsv"), yield* read("CONSENSUS.tsv"))
   return yield* Effect.forEach(expected, (message) =>
     Effect.gen(function* () {
-      const bytes = Buffer.from(yield* fs.readFile(`${folder.value}/${message.file}`))
+      const bytes = Buffer.from(yield* fs.readFile(`${folder}/${message.file}`))
       const plain = yield* plainly(bytes)
       const own = yield* ours(bytes)
       return {
@@ -172,10 +172,6 @@ describe("Foreign messages", () => {
     () =>
       Effect.gen(function* () {
         const measured = yield* measure
-        if (measured === undefined) {
-          yield* Effect.log("CORPUS_DIR is unset: no foreign messages were read")
-          return assert.isUndefined(measured)
-        }
         const rows = columns.map((column, at) => {
           const known = measured.filter(({ own }) => own[at] !== undefined).length
           const own = count(
@@ -204,6 +200,6 @@ describe("Foreign messages", () => {
           ].join("\n")
         )
       }),
-    120_000
+    { timeout: 120_000, ...Needs.options(Needs.corpus) }
   )
 })

@@ -1,5 +1,5 @@
 import { NodeServices } from "@effect/platform-node"
-import { assert, layer } from "@effect/vitest"
+import { assert, describe, layer } from "@effect/vitest"
 import { Config, ConfigProvider, Context, Effect, FileSystem, Layer } from "effect"
 import * as Providers from "../../src/providers/Providers.ts"
 import { Registrars } from "../../src/providers/registrar/Registrars.ts"
@@ -114,60 +114,68 @@ const wrong: Readonly<Record<string, readonly [env: Env, line: string]>> = {
 }
 
 layer(Layer.mergeAll(TestDatabase.layer, NodeServices.layer), { excludeTestServices: true, timeout: "60 seconds" })(
-  "The start is refused, with a line that names the settings, for",
+  "Credentials",
   (it) => {
-    for (const [what, [env, line]] of Object.entries(wrong)) {
-      it.effect(what, () => Effect.map(refusal(env), (said) => assert.strictEqual(said, line)))
-    }
+    describe("The start is refused, with a line that names the settings, for", () => {
+      for (const [what, [env, line]] of Object.entries(wrong)) {
+        it.effect(what, () => Effect.map(refusal(env), (said) => assert.strictEqual(said, line)))
+      }
 
-    for (const name of Object.keys(without(namecheap, "NAMECHEAP_API_URL"))) {
-      it.effect(`Namecheap without ${name}`, () =>
-        Effect.gen(function* () {
-          const line = yield* refusal(without(namecheap, name))
-          assert.isTrue(line.startsWith(`${name}: Missing beside NAMECHEAP_`), line)
-          assert.notInclude(line, namecheap.NAMECHEAP_API_KEY)
-        })
-      )
-    }
+      for (const name of Object.keys(without(namecheap, "NAMECHEAP_API_URL"))) {
+        it.effect(`Namecheap without ${name}`, () =>
+          Effect.gen(function* () {
+            const line = yield* refusal(without(namecheap, name))
+            assert.isTrue(line.startsWith(`${name}: Missing beside NAMECHEAP_`), line)
+            assert.notInclude(line, namecheap.NAMECHEAP_API_KEY)
+          })
+        )
+      }
+    })
+
+    describe("The registrars that are configured", () => {
+      const orders: Readonly<Record<string, readonly [env: Env, names: ReadonlyArray<string>]>> = {
+        "are the mock one alone by default": [{}, ["mock"]],
+        "are those with credentials, after the primary one": [
+          { ...namecheap, ...openprovider },
+          ["mock", "namecheap", "openprovider"]
+        ],
+        "leave out the mock one where another is the primary": [
+          { ...namecheap, ...openprovider, REGISTRAR_PRIMARY: "openprovider" },
+          ["openprovider", "namecheap"]
+        ],
+        "may be a sandbox beside play money, in production too": [
+          { ...production, ...without(namecheap, "NAMECHEAP_API_URL"), NAMECHEAP_SANDBOX: "true" },
+          ["mock", "namecheap"]
+        ],
+        "may be those that the TLD map names": [
+          { ...namecheap, REGISTRAR_TLD_MAP: "com:namecheap,com:mock" },
+          ["mock", "namecheap"]
+        ]
+      }
+      for (const [what, [env, names]] of Object.entries(orders)) {
+        it.effect(what, () =>
+          Effect.map(built(env), (context) =>
+            assert.deepStrictEqual([...Context.get(context, Registrars).keys()], names)
+          )
+        )
+      }
+    })
   }
 )
 
-layer(Layer.mergeAll(TestDatabase.layer, NodeServices.layer), { excludeTestServices: true, timeout: "60 seconds" })(
-  "The registrars that are configured",
-  (it) => {
-    const orders: Readonly<Record<string, readonly [env: Env, names: ReadonlyArray<string>]>> = {
-      "are the mock one alone by default": [{}, ["mock"]],
-      "are those with credentials, after the primary one": [
-        { ...namecheap, ...openprovider },
-        ["mock", "namecheap", "openprovider"]
-      ],
-      "leave out the mock one where another is the primary": [
-        { ...namecheap, ...openprovider, REGISTRAR_PRIMARY: "openprovider" },
-        ["openprovider", "namecheap"]
-      ],
-      "may be a sandbox beside play money, in production too": [
-        { ...production, ...without(namecheap, "NAMECHEAP_API_URL"), NAMECHEAP_SANDBOX: "true" },
-        ["mock", "namecheap"]
-      ],
-      "may be those that the TLD map names": [
-        { ...namecheap, REGISTRAR_TLD_MAP: "com:namecheap,com:mock" },
-        ["mock", "namecheap"]
-      ]
-    }
-    for (const [what, [env, names]] of Object.entries(orders)) {
-      it.effect(what, () =>
-        Effect.map(built(env), (context) => assert.deepStrictEqual([...Context.get(context, Registrars).keys()], names))
-      )
-    }
-  }
-)
+/** One for all starts: each ends before it has done anything. */
+class Installation extends Context.Service<Installation, Effect.Success<typeof InletProcess.installation>>()(
+  "inlet/test/purchase/Installation"
+) {
+  static readonly layer = Layer.effect(Installation, InletProcess.installation)
+}
 
-layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("The process", (it) => {
+layer(Installation.layer, { excludeTestServices: true, timeout: "60 seconds" })("The process", (it) => {
   for (const what of ["Stripe without its key", "Openprovider without a password", "Stripe with a key for browsers"]) {
     it.effect(`ends with that line for ${what}, and says no secret`, () =>
       Effect.gen(function* () {
         const [env, line] = wrong[what] ?? assert.fail(`no case ${what}`)
-        const { inlet } = yield* InletProcess.spawned({ ...(yield* InletProcess.installation), ...env })
+        const { inlet } = yield* InletProcess.spawned({ ...(yield* Installation), ...env })
         assert.deepStrictEqual(yield* inlet.ending, { code: 1, signal: null })
         assert.strictEqual(yield* inlet.output, `Inlet can't start: ${line}\n`)
       })

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { OrderLooks } from "../../src/purchase/PurchaseWorker.ts"
 import { DnsServer } from "../DnsServer.ts"
 import { eventually } from "../Eventually.ts"
 import * as Namecheap from "../simulators/Namecheap.ts"
@@ -72,7 +73,10 @@ export const inletWithNamecheap = (settings: Readonly<Record<string, string>> = 
         ...settings
       })
     })
-  ).pipe(Layer.provideMerge(Layer.merge(DnsServer.layer, Namecheap.layer)))
+  ).pipe(
+    Layer.provide(Layer.succeed(OrderLooks, { interval: "50 millis" })),
+    Layer.provideMerge(Layer.merge(DnsServer.layer, Namecheap.layer))
+  )
 
 /** The same, paid at the checkout of the Stripe simulator. */
 export const inletWithStripe = Layer.unwrap(

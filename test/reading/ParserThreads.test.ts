@@ -57,6 +57,13 @@ const counted = (name: string) =>
 /** One that takes the parser more than a moment. */
 const slow = bombs.find(({ name }) => name === "a field for every six bytes")?.build() ?? Buffer.alloc(0)
 
+/** One that takes it seconds: eight mebibytes. */
+const slower = Effect.sync(() => {
+  const bytes = bombs.find(({ name }) => name === "utf-7 text")?.build() ?? Buffer.alloc(0)
+  const text = bytes.subarray(bytes.indexOf("\r\n\r\n") + 4)
+  return Buffer.concat([bytes, ...Array.from({ length: 7 }, () => text)])
+})
+
 const threads = (limits: Partial<ThreadLimits> = {}) =>
   Layer.provide(
     ParserThreads.layer,
@@ -165,13 +172,13 @@ describe("The threads that parse", () => {
     )
   })
 
-  layer(threads({ parseMilliseconds: 50, aloneMilliseconds: 250 }), options)("with hardly any time", (it) => {
+  layer(threads({ parseMilliseconds: 500, aloneMilliseconds: 500 }), options)("with hardly any time", (it) => {
     it.effect(
       "are stopped when a message takes too long, which is then told by less",
       () =>
         Effect.gen(function* () {
           yield* read(mail("to begin with"))
-          const { event, parse } = yield* read(slow)
+          const { event, parse } = yield* read(yield* slower)
           assert.strictEqual(parse, "headers")
           assert.strictEqual(event.envelope.from, "bounce@sender.example")
         }),
@@ -179,26 +186,32 @@ describe("The threads that parse", () => {
     )
   })
 
-  layer(threads({ parseMilliseconds: 50 }), options)("with hardly any time but when alone", (it) => {
-    it.effect(
-      "read in full what was beside such a message, when others have to wait for a new thread",
-      () =>
-        Effect.gen(function* () {
-          yield* read(mail("to begin with"))
-          const hostile = yield* Effect.forkChild(Effect.replicateEffect(read(slow), 3, { concurrency: "unbounded" }))
-          const subjects = Array.from({ length: 30 }, (_, number) => `innocent ${number}`)
-          const results = yield* Effect.forEach(subjects, (subject) => read(mail(subject)), {
-            concurrency: "unbounded"
-          })
-          assert.deepStrictEqual(
-            results.map(({ event, parse }) => [parse, event.subject]),
-            subjects.map((subject) => ["full", subject])
-          )
-          yield* Fiber.join(hostile)
-        }),
-      manyThreads
-    )
-  })
+  layer(threads({ parseMilliseconds: 500, aloneMilliseconds: 2_000 }), options)(
+    "with hardly any time but when alone",
+    (it) => {
+      it.effect(
+        "read in full what was beside such a message, when others have to wait for a new thread",
+        () =>
+          Effect.gen(function* () {
+            yield* read(mail("to begin with"))
+            const bytes = yield* slower
+            const hostile = yield* Effect.forkChild(
+              Effect.replicateEffect(read(bytes), 3, { concurrency: "unbounded" })
+            )
+            const subjects = Array.from({ length: 30 }, (_, number) => `innocent ${number}`)
+            const results = yield* Effect.forEach(subjects, (subject) => read(mail(subject)), {
+              concurrency: "unbounded"
+            })
+            assert.deepStrictEqual(
+              results.map(({ event, parse }) => [parse, event.subject]),
+              subjects.map((subject) => ["full", subject])
+            )
+            yield* Fiber.join(hostile)
+          }),
+        manyThreads
+      )
+    }
+  )
 
   layer(threads({ heapMegabytes: 64 }), options)("with hardly any memory", (it) => {
     it.effect(

@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process"
 import { connect as connectPlain, type Socket } from "node:net"
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from "node:tls"
 import { NodeServices } from "@effect/platform-node"
@@ -11,6 +10,7 @@ import { eventually } from "../Eventually.ts"
 import * as InletProcess from "../InletProcess.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
+import * as Needs from "../Needs.ts"
 import * as SmtpDialog from "../SmtpDialog.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { SmtpAlone } from "./SmtpAlone.ts"
@@ -57,8 +57,6 @@ const handshake = (socket: Socket, options: ConnectionOptions = { rejectUnauthor
 
 const secured = (socket: Socket, options?: ConnectionOptions) =>
   handshake(socket, options).pipe(Effect.flatMap(Effect.fromNullishOr), Effect.orDie)
-
-const hasPython = spawnSync("python3", ["--version"]).status === 0
 
 layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("STARTTLS", (it) => {
   it.effect("encrypts the session, whose mail is then received with ESMTPS", () =>
@@ -150,12 +148,15 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect.runIf(hasPython)("takes what Python's smtplib sends over it", () =>
-    Effect.gen(function* () {
-      const inlet = yield* TestInlet
-      const inbox = yield* inlet.inbox()
-      const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
-      const script = `
+  it.effect(
+    "takes what Python's smtplib sends over it",
+    () =>
+      Effect.gen(function* () {
+        yield* Needs.demand(Needs.python)
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+        const script = `
 import smtplib, ssl, sys
 from email.message import EmailMessage
 message = EmailMessage()
@@ -168,21 +169,22 @@ with smtplib.SMTP("127.0.0.1", int(sys.argv[1]), timeout=10) as smtp:
     smtp.starttls(context=ssl._create_unverified_context())
     print(smtp.send_message(message))
 `
-      const output = yield* spawner.string(
-        ChildProcess.make("python3", ["-c", script, `${inlet.smtpPort}`, inbox.address], {
-          env: { PYTHONIOENCODING: "utf-8", PYTHONUTF8: "1" },
-          extendEnv: true
+        const output = yield* spawner.string(
+          ChildProcess.make("python3", ["-c", script, `${inlet.smtpPort}`, inbox.address], {
+            env: { PYTHONIOENCODING: "utf-8", PYTHONUTF8: "1" },
+            extendEnv: true
+          })
+        )
+        assert.strictEqual(output.trim(), "{}")
+        const [event] = yield* Mailbox.accepted(inbox)
+        assert.deepInclude(event, { from: "ada@sender.example", subject: "Schöne Grüße", text: "Hällo\n.\n..two\n" })
+        assert.deepInclude(event.attachments[0], {
+          filename: "bytes.bin",
+          contentType: "application/octet-stream",
+          size: 256
         })
-      )
-      assert.strictEqual(output.trim(), "{}")
-      const [event] = yield* Mailbox.accepted(inbox)
-      assert.deepInclude(event, { from: "ada@sender.example", subject: "Schöne Grüße", text: "Hällo\n.\n..two\n" })
-      assert.deepInclude(event.attachments[0], {
-        filename: "bytes.bin",
-        contentType: "application/octet-stream",
-        size: 256
-      })
-    }).pipe(Effect.provide(NodeServices.layer))
+      }).pipe(Effect.provide(NodeServices.layer)),
+    Needs.options(Needs.python)
   )
 })
 

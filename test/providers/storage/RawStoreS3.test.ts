@@ -74,7 +74,7 @@ const failure = Effect.fnUntraced(function* <A>(effect: Effect.Effect<A, NotFoun
   return error._tag === "RawStoreError" ? String(error.cause) : yield* Effect.die(error)
 })
 
-describe("A bucket in trouble", () => {
+describe("A bucket in trouble", { concurrent: true }, () => {
   for (const operation of operations) {
     for (const mishap of passing) {
       it.live(`is asked again when it answers ${operation} with: ${mishap}`, () =>

@@ -1,0 +1,11 @@
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Effect } from "effect"
+import * as InitialDatabase from "../../src/database/InitialDatabase.ts"
+
+// A process that makes the embedded database in the folder it is given, and ends.
+const [, , folder = ""] = process.argv
+
+InitialDatabase.ensure(folder, () => Effect.die("There is an image")).pipe(
+  Effect.provide(NodeServices.layer),
+  NodeRuntime.runMain
+)

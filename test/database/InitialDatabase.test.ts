@@ -1,0 +1,177 @@
+import { homedir } from "node:os"
+import { fileURLToPath } from "node:url"
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, FileSystem, Logger, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import * as EmbeddedDatabase from "../../src/database/EmbeddedDatabase.ts"
+import * as InitialDatabase from "../../src/database/InitialDatabase.ts"
+import * as Tar from "../../src/database/Tar.ts"
+import { eventually } from "../Eventually.ts"
+import * as Program from "../Program.ts"
+
+/** The image, which has to be there. */
+const image = Effect.gen(function* () {
+  const tar = yield* InitialDatabase.image
+  if (Option.isSome(tar)) return tar.value
+  const version = yield* InitialDatabase.installed
+  return yield* Effect.die(
+    new Error(`There is no image for PGlite ${version}: run \`npm run image\` and commit the file`)
+  )
+})
+
+/** The version of PostgreSQL's control file, and of its catalog. */
+const versions = (control: Uint8Array) => {
+  const view = new DataView(control.buffer, control.byteOffset)
+  return { control: view.getUint32(8, true), catalog: view.getUint32(12, true) }
+}
+
+const folder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "inlet-first-" }))
+
+/** What is in a folder, by name: how long a file is, or that it is a folder. */
+const listOf = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const names = yield* fs.readDirectory(folder, { recursive: true })
+  const entries = yield* Effect.forEach(names, (name) =>
+    Effect.map(fs.stat(`${folder}/${name}`), ({ size, type }) => [name, type === "File" ? Number(size) : type] as const)
+  )
+  return Object.fromEntries(entries)
+})
+
+const expected = Effect.map(image, (tar) =>
+  Object.fromEntries(
+    Tar.entries(tar).map(({ content, isFolder, name }) => [name, isFolder ? "Directory" : content.byteLength])
+  )
+)
+
+/** That PostgreSQL serves from `folder`. */
+const serves = (folder: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    assert.deepStrictEqual(yield* sql`SELECT count(*)::int AS tables FROM pg_tables WHERE schemaname = 'public'`, [
+      { tables: 0 }
+    ])
+  }).pipe(Effect.provide(EmbeddedDatabase.layer(folder)))
+
+/** Runs an effect, and succeeds with what it has logged. */
+const logged = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.suspend(() => {
+    const lines: Array<string> = []
+    const logger = Logger.make(({ message }) => void lines.push(String(message)))
+    return Effect.as(Effect.provide(effect, Logger.layer([logger])), lines)
+  })
+
+describe("The image of the embedded database", { timeout: 120_000 }, () => {
+  it.live("is of the installed PGlite, and of the catalog that its initdb makes", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const control = Tar.entries(yield* image).find(({ name }) => name === "global/pg_control")
+      const made = yield* folder
+      yield* EmbeddedDatabase.initdb(made)
+      assert.deepStrictEqual(
+        versions(control?.content ?? new Uint8Array(16)),
+        versions(yield* fs.readFile(`${made}/global/pg_control`)),
+        "Run `npm run image` and commit the file"
+      )
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+
+  it.live("names no folder of the machine it was made on", () =>
+    Effect.gen(function* () {
+      const tar = Buffer.from(yield* image)
+      for (const folder of [homedir(), Program.root, "/home/", "/root/", "/Users/", "inlet-image-"]) {
+        assert.isFalse(tar.includes(folder), folder)
+      }
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+})
+
+describe("The first start on the embedded database", { timeout: 120_000 }, () => {
+  it.live("makes it from the image, for its user alone, and the next start opens what is there", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const data = yield* folder
+      const files = `${data}/postgres`
+      const [making, made, ...others] = yield* logged(
+        InitialDatabase.ensure(files, () => Effect.die("There is an image"))
+      )
+      assert.strictEqual(making, `Making the embedded database in ${files}`)
+      assert.match(`${made}`, /^Made the embedded database in \d+ ms$/)
+      assert.isEmpty(others)
+      assert.deepStrictEqual(yield* listOf(files), yield* expected)
+      for (const name of ["base", "PG_VERSION", "global/pg_control"]) {
+        const { mode, type } = yield* fs.stat(`${files}/${name}`)
+        assert.strictEqual(mode & 0o777, type === "File" ? 0o600 : 0o700, name)
+      }
+      yield* serves(data)
+
+      const before = yield* listOf(files)
+      assert.isEmpty(yield* logged(InitialDatabase.ensure(files, () => Effect.die("There is a database"))))
+      assert.deepStrictEqual(yield* listOf(files), before)
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+
+  it.live("runs initdb where there is no image for this PGlite, and says that this takes a while", () =>
+    Effect.gen(function* () {
+      const data = yield* folder
+      const files = `${data}/postgres`
+      const [making] = yield* logged(InitialDatabase.ensure(files, EmbeddedDatabase.initdb, Effect.succeedNone))
+      assert.strictEqual(
+        making,
+        `Making the embedded database in ${files}. There is no image of it for PGlite ${yield* InitialDatabase.installed} (npm run image), so this takes some seconds`
+      )
+      yield* serves(data)
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+
+  it.live("leaves nothing or a whole database when it is killed with -9, and the next one makes it", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const data = yield* folder
+      const files = `${data}/postgres`
+      const whole = yield* expected
+      const start = Program.start(process.execPath, [fileURLToPath(new URL("./FirstStart.ts", import.meta.url)), files])
+
+      const written = Effect.orElseSucceed(fs.readDirectory(`${files}.unfinished`, { recursive: true }), () => [])
+      const isMade = fs.exists(files)
+      // At the first file, in the middle, with all of them there; what the one before left behind does not matter.
+      for (const most of [1, 300, 900, Object.keys(whole).length]) {
+        yield* Effect.gen(function* () {
+          const first = yield* start
+          yield* eventually(Effect.all([written, isMade]), ([names, isMade]) => isMade || names.length >= most)
+          yield* first.kill("SIGKILL")
+          if (yield* isMade) assert.deepStrictEqual(yield* listOf(files), whole)
+          yield* fs.remove(files, { recursive: true, force: true })
+        }).pipe(Effect.scoped)
+      }
+
+      assert.isNotEmpty(yield* written)
+      const next = yield* start
+      assert.strictEqual(yield* next.exitCode, 0)
+      assert.deepStrictEqual(yield* listOf(files), whole)
+      assert.deepStrictEqual(yield* fs.readDirectory(data), ["postgres"])
+      yield* serves(data)
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+
+  it.live("refuses a folder that holds something else, and one that PostgreSQL can't open", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const data = yield* folder
+      const files = `${data}/postgres`
+      yield* fs.makeDirectory(files)
+      yield* fs.writeFileString(`${files}/notes.txt`, "mine")
+      const other = yield* Effect.flip(serves(data))
+      assert.deepStrictEqual(
+        [other._tag, other.message],
+        ["FolderUnusable", `${files} is not empty and holds no database. Move away what is there`]
+      )
+      assert.strictEqual(yield* fs.readFileString(`${files}/notes.txt`), "mine")
+
+      yield* fs.writeFileString(`${files}/PG_VERSION`, "18\n")
+      const damaged = yield* Effect.flip(serves(data))
+      assert.strictEqual(damaged._tag, "FolderUnusable")
+      assert.match(damaged.message, /^The database in \S+ can't be opened: PGlite failed to initialize properly$/)
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+})

@@ -1,0 +1,42 @@
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import * as InitialDatabase from "../../src/database/InitialDatabase.ts"
+import { WirePglite } from "../../src/database/WirePglite.ts"
+
+const database = Effect.acquireRelease(
+  Effect.flatMap(InitialDatabase.image, (image) =>
+    Effect.promise(() => WirePglite.open({ loadDataDir: new Blob([Option.getOrThrow(image)]) }))
+  ),
+  (database) => Effect.promise(() => database.close())
+)
+
+/** The protocol's message for a statement without parameters. */
+const query = (text: string) => {
+  const message = Buffer.from(`Q\0\0\0\0${text}\0`)
+  message.writeInt32BE(message.byteLength - 1, 1)
+  return message
+}
+
+/** Bytes that are held once everything else has been collected. */
+const held = Effect.sync(() => {
+  setFlagsFromString("--expose-gc")
+  runInNewContext("gc")()
+  return process.memoryUsage().heapUsed
+})
+
+describe("A PGlite behind the wire protocol", { timeout: 60_000 }, () => {
+  it.live("keeps nothing of what it has answered", () =>
+    Effect.gen(function* () {
+      const pglite = yield* database
+      const ask = Effect.promise(() => pglite.exchange(query("SELECT g, 'a row' FROM generate_series(1, 100) AS g")))
+      assert.include(Buffer.from(yield* ask).toString("latin1"), "SELECT 100")
+
+      const before = yield* held
+      yield* Effect.replicateEffect(ask, 2_000, { discard: true })
+      assert.isBelow((yield* held) - before, 5_000_000)
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+})

@@ -1,0 +1,114 @@
+import { MessageChannel } from "node:worker_threads"
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Effect, Exit, Fiber, Latch, Scope } from "effect"
+import * as WorkerThread from "../../src/threads/WorkerThread.ts"
+import type { Task } from "./EchoThread.ts"
+
+const echoThread = WorkerThread.make<Task, string>(new URL("./EchoThread.ts", import.meta.url))
+
+const echo = (text: string, millis = 0): Task => ({ kind: "echo", text, millis })
+
+/** A thread whose script is this. */
+const threadOf = (script: string) =>
+  WorkerThread.make<Task, string>(new URL(`data:text/javascript,${encodeURIComponent(script)}`))
+
+/** Gives the thread a port, and opens the latch once that is closed: with the thread. */
+const portWith = Effect.fnUntraced(function* (thread: WorkerThread.WorkerThread<Task, string>) {
+  const { port1, port2 } = new MessageChannel()
+  const closed = Latch.makeUnsafe()
+  port1.once("close", () => closed.openUnsafe())
+  assert.strictEqual(yield* thread.ask({ kind: "keep", port: port2 }, [port2]), "kept")
+  return closed
+})
+
+describe("A thread that is asked", { timeout: 60_000 }, () => {
+  it.live("is ready, and answers each task to its asker, whichever is done first", () =>
+    Effect.gen(function* () {
+      const thread = yield* echoThread
+      yield* thread.ready
+      const tasks = [echo("slow", 200), echo("quick"), echo("middling", 50)]
+      const answers = yield* Effect.forEach(tasks, (task) => thread.ask(task), { concurrency: "unbounded" })
+      assert.deepStrictEqual(answers, ["slow", "quick", "middling"])
+    })
+  )
+
+  it.live("answers what it was asked before it was ready", () =>
+    Effect.gen(function* () {
+      const thread = yield* echoThread
+      assert.strictEqual(yield* thread.ask(echo("early")), "early")
+    })
+  )
+
+  it.live("lets a task fail by itself: its asker hears the error as a defect, and the next one is answered", () =>
+    Effect.gen(function* () {
+      const thread = yield* echoThread
+      const beside = yield* Effect.forkChild(thread.ask(echo("beside", 100)))
+      const failed = yield* Effect.exit(thread.ask({ kind: "fail" }))
+      assert.match(String(Exit.isFailure(failed) && Cause.squash(failed.cause)), /This task can't be done/)
+      assert.strictEqual(yield* Fiber.join(beside), "beside")
+      assert.strictEqual(yield* thread.ask(echo("next")), "next")
+    })
+  )
+
+  it.live("drops the answer of an asker that was interrupted, and answers all others", () =>
+    Effect.gen(function* () {
+      const thread = yield* echoThread
+      yield* thread.ready
+      const beside = yield* Effect.forkChild(thread.ask(echo("beside", 200)))
+      const given = yield* Effect.forkChild(thread.ask(echo("nobody's", 100)), { startImmediately: true })
+      yield* Fiber.interrupt(given)
+      assert.strictEqual(yield* Fiber.join(beside), "beside")
+      assert.strictEqual(yield* thread.ask(echo("next")), "next")
+    })
+  )
+
+  for (const [name, task, reason] of [
+    ["an error that nothing catches", { kind: "break" }, "The thread is broken"],
+    ["its own exit", { kind: "exit" }, "The thread has ended with code 3"]
+  ] as const) {
+    it.live(`fails everything that is asked, and all that comes after, when it ends by ${name}`, () =>
+      Effect.gen(function* () {
+        const thread = yield* echoThread
+        yield* thread.ready
+        const asked = [echo("never", 60_000), task, echo("never", 60_000)]
+        const lost = yield* Effect.forEach(asked, (task) => Effect.flip(thread.ask(task)), { concurrency: "unbounded" })
+        lost.push(yield* Effect.flip(thread.ask(echo("after"))))
+        for (const { _tag, message } of lost) assert.deepStrictEqual([_tag, message], ["ThreadLost", reason])
+      }).pipe(Effect.timeout("20 seconds"))
+    )
+  }
+
+  it.live("is never ready when its script fails, and says why", () =>
+    Effect.gen(function* () {
+      const thread = yield* threadOf("await Promise.reject(new Error('There is no folder'))")
+      const asked = yield* Effect.forkChild(Effect.flip(thread.ask(echo("early"))), { startImmediately: true })
+      assert.strictEqual((yield* Effect.flip(thread.ready)).message, "There is no folder")
+      assert.strictEqual((yield* Fiber.join(asked)).message, "There is no folder")
+    }).pipe(Effect.timeout("20 seconds"))
+  )
+
+  it.live("has ended when its scope has, in the middle of what it does, and fails what it was asked", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const thread = yield* Scope.provide(echoThread, scope)
+      const closed = yield* portWith(thread)
+      const asked = yield* Effect.forkChild(Effect.flip(thread.ask({ kind: "spin" })), { startImmediately: true })
+      yield* Scope.close(scope, Exit.void)
+      yield* closed.await
+      assert.strictEqual((yield* Fiber.join(asked))._tag, "ThreadLost")
+      assert.strictEqual((yield* Effect.flip(thread.ask(echo("after"))))._tag, "ThreadLost")
+    }).pipe(Effect.timeout("20 seconds"))
+  )
+
+  it.live("has no flag and no variable of its process", () =>
+    Effect.gen(function* () {
+      const thread = yield* threadOf(`
+        import { parentPort } from "node:worker_threads"
+        parentPort.on("message", ({ id }) =>
+          parentPort.postMessage({ id, answer: JSON.stringify([process.execArgv, process.env]) })
+        )
+      `)
+      assert.strictEqual(yield* thread.ask(echo("")), "[[],{}]")
+    })
+  )
+})
