@@ -84,6 +84,7 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
       sha256: Buffer.alloc(32),
       receivedAt: yield* DateTime.now,
       envelope,
+      place: null,
       isOurs: true,
       read: isRead ? read : undefined
     })

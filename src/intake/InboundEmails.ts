@@ -7,6 +7,7 @@ import { EventFeed } from "../delivery/EventFeed.ts"
 import { Handover } from "../delivery/Handover.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId } from "../model/InboundEmail.ts"
+import type * as Place from "../providers/storage/Place.ts"
 import * as EventWriter from "../reading/EventWriter.ts"
 
 /** A stored message for one recipient. */
@@ -19,6 +20,8 @@ export interface Accepted {
   readonly sha256: Uint8Array
   readonly receivedAt: DateTime.Utc
   readonly envelope: Envelope
+  /** Where its bytes are in the log. */
+  readonly place: Place.Place | null
   /** Whether this process reads it, and so leases it until it has. */
   readonly isOurs: boolean
   /** What has been read of it already: its events are written with it. */
@@ -86,10 +89,13 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
           ${column("text", ({ envelope }) => envelope.remoteAddress)},
           ${column("bool", ({ isOurs }) => isOurs)},
           ${column("bool", ({ read }) => read !== undefined)},
-          ${column("text", ({ read }) => read?.authenticationResults ?? null)}
+          ${column("text", ({ read }) => read?.authenticationResults ?? null)},
+          ${column("uuid", ({ place }) => place?.segment ?? null)},
+          ${column("int8", ({ place }) => (place === null ? null : BigInt(place.at)))},
+          ${column("int4", ({ place }) => place?.bytes ?? null)}
         ) WITH ORDINALITY AS input (
           id, domain_id, recipient, key, sha256, received_at, mail_from, helo, remote_address, is_ours, is_read,
-          authentication_results, ordinal
+          authentication_results, segment, raw_at, raw_bytes, ordinal
         )
       ), welcome AS (
         SELECT input.*, domains.workspace_id FROM input JOIN domains ON domains.id = input.domain_id
@@ -107,12 +113,12 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
       , kept AS (
         INSERT INTO inbound_emails (
           id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients,
-          state, read_attempts, leased_until, authentication_results
+          state, read_attempts, leased_until, authentication_results, segment, raw_at, raw_bytes
         )
         SELECT id, domain_id, received_at, sha256, mail_from, helo, remote_address, ARRAY[recipient],
           CASE WHEN is_read THEN 'read' ELSE 'received' END, is_ours::int,
           CASE WHEN is_ours AND NOT is_read THEN now() + make_interval(secs => ${leaseSeconds}) END,
-          authentication_results
+          authentication_results, segment, raw_at, raw_bytes
         FROM fresh ${emailsPerDay > 0 ? sql.literal("JOIN counted USING (workspace_id)") : sql.literal("")}
         RETURNING id, domain_id, received_at, state
       ), read AS (

@@ -7,6 +7,7 @@ import * as HeaderBlock from "../mime/HeaderBlock.ts"
 import { type DomainId, DomainName } from "../model/Domain.ts"
 import { type Envelope, InboundEmailId, rawRef } from "../model/InboundEmail.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
+import type { RawStoreError } from "../providers/storage/RawStoreError.ts"
 import { Reader, type Unread } from "../reading/Reader.ts"
 import * as Settings from "../Settings.ts"
 import * as Admissions from "./Admissions.ts"
@@ -22,7 +23,7 @@ export class MailLoop extends Schema.TaggedError<MailLoop>()("MailLoop", {}) {}
 
 export type IntakeError = UnknownDomain | QuotaReached | SenderQuotaReached | DemoFull | MailLoop | NotStored
 
-/** The message as it is kept for one domain. */
+/** The message as it is kept for one domain, once it has a place. */
 interface Stored extends InboundTransaction.Copy {
   readonly unread: Unread
 }
@@ -91,7 +92,7 @@ export class Intake extends Context.Service<
           const sha256 = createHash("sha256").update(message).digest()
           // Two spellings of one domain name one mailbox.
           const mailboxes = new Map(recipients.map((recipient) => [recipient.address, recipient])).values()
-          const copies: Array<Stored> = []
+          const unkept: Array<Omit<Stored, "place">> = []
           for (const [domainId, own] of Map.groupBy(mailboxes, ({ domainId }) => domainId)) {
             const [first] = own
             if (first === undefined) continue
@@ -116,7 +117,7 @@ export class Intake extends Context.Service<
               attempt: 1,
               message: together([Buffer.from(trace), message])
             }
-            copies.push({ id, domainId, recipients: own, unread })
+            unkept.push({ id, domainId, recipients: own, unread })
           }
           const envelope = {
             ...options.envelope,
@@ -128,11 +129,11 @@ export class Intake extends Context.Service<
             ? (domainId: DomainId, address: string) => retryKey(domainId, address, sha256)
             : null
 
-          const [only] = copies
+          const [only] = unkept
           const [recipient] = only?.recipients ?? []
           /** The usual message: one recipient, and nothing to count but the workspace's day. */
           const isUsual =
-            copies.length === 1 &&
+            unkept.length === 1 &&
             only?.recipients.length === 1 &&
             recipient !== undefined &&
             recipient.workspaceId !== null &&
@@ -141,10 +142,11 @@ export class Intake extends Context.Service<
           const isOurs = yield* reader.hasRoom
           const early = isUsual && isOurs ? yield* reader.begin(only.unread) : undefined
 
-          // Bytes first, row second: a crash in between leaves an orphan that the sweeper takes, never a row without its mail.
-          yield* only !== undefined && copies.length === 1
-            ? keep(only)
-            : Effect.forEach(copies, keep, { concurrency: "unbounded", discard: true })
+          // Bytes first, row second: a crash in between leaves bytes without a row, never a row without its mail.
+          const copies: ReadonlyArray<Stored> =
+            only !== undefined && unkept.length === 1
+              ? [yield* keep(only)]
+              : yield* Effect.forEach(unkept, keep, { concurrency: "unbounded" })
 
           if (isUsual) {
             const read = early === undefined ? undefined : yield* reader.finished(early, readInTime)
@@ -156,6 +158,7 @@ export class Intake extends Context.Service<
               sha256,
               receivedAt,
               envelope,
+              place: copies[0]?.place ?? null,
               isOurs,
               read
             }).pipe(
@@ -195,10 +198,16 @@ export class Intake extends Context.Service<
         inTime
       )
 
-      const keep = ({ domainId, id, unread }: Stored) => raw.put(rawRef(domainId, id), [unread.message])
+      const keep = (copy: Omit<Stored, "place">): Effect.Effect<Stored, RawStoreError> =>
+        Effect.map(raw.put(rawRef(copy.domainId, copy.id), [copy.unread.message]), (place) => ({ ...copy, place }))
 
-      const discard = (copies: ReadonlyArray<{ readonly domainId: DomainId; readonly id: InboundEmailId }>) =>
-        Effect.forEach(copies, ({ domainId, id }) => Effect.ignore(raw.remove(rawRef(domainId, id))), { discard: true })
+      /** What has a place in the log goes with its segment. */
+      const discard = (copies: ReadonlyArray<InboundTransaction.Copy>) =>
+        Effect.forEach(
+          copies,
+          ({ domainId, id, place }) => (place === null ? Effect.ignore(raw.remove(rawRef(domainId, id))) : Effect.void),
+          { discard: true }
+        )
 
       return Intake.of({ admit, receive })
     })

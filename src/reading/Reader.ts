@@ -5,6 +5,7 @@ import * as HeaderText from "../mime/HeaderText.ts"
 import { DomainId, DomainName } from "../model/Domain.ts"
 import { type Envelope, InboundEmailId, rawRef } from "../model/InboundEmail.ts"
 import { EventId } from "../model/InboundEvent.ts"
+import * as Place from "../providers/storage/Place.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as EventWriter from "./EventWriter.ts"
 import { ParserThreads } from "./ParserThreads.ts"
@@ -41,7 +42,8 @@ const Claimed = Schema.Struct({
   remoteAddress: Schema.String,
   recipients: Schema.Array(Schema.String),
   receivedAt: Schema.DateTimeUtcFromDate,
-  readAttempts: Schema.Int
+  readAttempts: Schema.Int,
+  ...Place.columns
 })
 
 /** A message that is being read in this process. */
@@ -140,8 +142,8 @@ export class Reader extends Context.Service<
       })
 
       const readClaimed = ({ helo, mailFrom, readAttempts, remoteAddress, ...email }: typeof Claimed.Type) =>
-        raw.get(rawRef(email.domainId, email.id)).pipe(
-          // Somebody took the file away. What the envelope says is still an event.
+        raw.get(rawRef(email.domainId, email.id), Place.ofColumns(email)).pipe(
+          // The bytes were taken away. What the envelope says is still an event.
           Effect.catchTag("NotFound", () => Effect.succeed(new Uint8Array())),
           Effect.flatMap((message) =>
             read({

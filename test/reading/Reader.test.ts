@@ -7,7 +7,7 @@ import { EventFeed } from "../../src/delivery/EventFeed.ts"
 import { Handover } from "../../src/delivery/Handover.ts"
 import { DomainId, DomainName } from "../../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
-import { RawStore } from "../../src/providers/storage/RawStore.ts"
+import * as RawStoreFile from "../../src/providers/storage/RawStoreFile.ts"
 import { Reader } from "../../src/reading/Reader.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mailbox from "../Mailbox.ts"
@@ -75,7 +75,7 @@ const keep = Effect.fnUntraced(function* (domainId: string, id: InboundEmailId, 
 /** Another process' reader, on the same database and raw store. */
 const another = Effect.gen(function* () {
   const { folder } = yield* TestInlet
-  const store = RawStore.layerFile(`${folder}/raw`).pipe(Layer.provide(NodeServices.layer))
+  const store = RawStoreFile.layer(`${folder}/raw`).pipe(Layer.provide(NodeServices.layer))
   const built = yield* Layer.build(
     Layer.fresh(Reader.layer).pipe(Layer.provide([store, EventFeed.layer, Handover.layerNone]))
   )
