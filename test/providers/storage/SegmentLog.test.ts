@@ -302,10 +302,7 @@ describe("kill -9", () => {
         const { append, restarted, root } = yield* world()
         const places: Array<Place.Place> = []
         append({ ...ownerOf(1), message: [Buffer.from("mail 1")] }, (_, place) => void (place && places.push(place)))
-        yield* eventually(
-          Effect.succeed(places),
-          ({ length }) => length === 1
-        )
+        yield* eventually(Effect.succeed(places), ({ length }) => length === 1)
         const next = yield* (yield* restarted).put(1, "mail 1, sent again")
         assert.notStrictEqual(next.segment, places[0]?.segment)
         assert.lengthOf(yield* RawLog.records(root), 2)
