@@ -55,7 +55,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const reserveOfSender = (remoteAddress: string) =>
     sql`
       INSERT INTO client_limits AS counted (action, client, day, count)
-      VALUES ('email', ${Option.getOrElse(ClientNetwork.of(remoteAddress), () => remoteAddress)}, ${today}, 1)
+      VALUES ('email', ${clientOf(remoteAddress)}, ${today}, 1)
       ON CONFLICT (action, client, day) DO UPDATE SET count = counted.count + 1
       WHERE counted.count < ${emailsPerSender}
       RETURNING count
@@ -144,6 +144,10 @@ export const make = Effect.fnUntraced(function* (options: {
 
   return <A extends Copy>(message: Parameters<typeof write<A>>[0]) => sql.withTransaction(write(message))
 })
+
+/** What a client is counted by. */
+export const clientOf = (remoteAddress: string) =>
+  Option.getOrElse(ClientNetwork.of(remoteAddress), () => remoteAddress)
 
 /** PostgreSQL has no NUL in text, and an envelope has no use for any control character. */
 export const printable = (text: string) => text.replace(/\p{Cc}/gu, "").toWellFormed()

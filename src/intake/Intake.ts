@@ -12,6 +12,7 @@ import { Reader, type Unread } from "../reading/Reader.ts"
 import * as Settings from "../Settings.ts"
 import * as Admissions from "./Admissions.ts"
 import { inTime } from "./Deadline.ts"
+import * as EarlyAnswers from "./EarlyAnswers.ts"
 import * as InboundEmails from "./InboundEmails.ts"
 import * as InboundTransaction from "./InboundTransaction.ts"
 import { type NotStored, notStored } from "./NotStored.ts"
@@ -66,6 +67,7 @@ export class Intake extends Context.Service<
       const lookUp = yield* Admissions.make
       const insert = yield* InboundEmails.make({ emailsPerDay })
       const insertApart = yield* InboundTransaction.make({ emailsPerDay, emailsPerSender })
+      const early = yield* EarlyAnswers.make({ emailsPerSender })
 
       const admit = Effect.fnUntraced(function* (address: string) {
         const at = address.lastIndexOf("@")
@@ -128,6 +130,12 @@ export class Intake extends Context.Service<
           const keyOf = fields.some(({ name }) => isNamed(name, "message-id"))
             ? (domainId: DomainId, address: string) => retryKey(domainId, address, sha256)
             : null
+          const keys =
+            keyOf === null
+              ? []
+              : unkept.flatMap((copy) => copy.recipients.map(({ address }) => keyOf(copy.domainId, address)))
+          if (yield* early.isRetry(keys)) return
+          yield* early.checkSender(envelope.remoteAddress)
 
           const [only] = unkept
           const [recipient] = only?.recipients ?? []
@@ -140,7 +148,7 @@ export class Intake extends Context.Service<
             emailsPerSender === 0
 
           const isOurs = yield* reader.hasRoom
-          const early = isUsual && isOurs ? yield* reader.begin(only.unread) : undefined
+          const reading = isUsual && isOurs ? yield* reader.begin(only.unread) : undefined
 
           // Bytes first, row second: a crash in between leaves bytes without a row, never a row without its mail.
           const copies: ReadonlyArray<Stored> =
@@ -149,12 +157,12 @@ export class Intake extends Context.Service<
               : yield* Effect.forEach(unkept, keep, { concurrency: "unbounded" })
 
           if (isUsual) {
-            const read = early === undefined ? undefined : yield* reader.finished(early, readInTime)
+            const read = reading === undefined ? undefined : yield* reader.finished(reading, readInTime)
             const acceptance = yield* insert({
               id: only.id,
               domainId: only.domainId,
               recipient: InboundTransaction.printable(recipient.address),
-              key: keyOf === null ? null : keyOf(only.domainId, recipient.address),
+              key: keys[0] ?? null,
               sha256,
               receivedAt,
               envelope,
@@ -168,10 +176,12 @@ export class Intake extends Context.Service<
               )
             )
             if (acceptance === "kept") {
-              if (early !== undefined && read === undefined) yield* reader.handOver(early)
+              early.remember(keys)
+              if (reading !== undefined && read === undefined) yield* reader.handOver(reading)
               return
             }
             if (acceptance !== "apart") {
+              if (acceptance === "seen") early.remember(keys)
               yield* discard(copies)
               return acceptance === "seen" ? undefined : yield* new UnknownDomain()
             }
@@ -187,11 +197,12 @@ export class Intake extends Context.Service<
               error._tag === "UnknownDomain" && copies.length > 1 ? notStored("a recipient's domain has left") : error
             )
           )
+          early.remember(keys)
           yield* discard(copies.filter(({ id }) => !kept.some(({ copy }) => copy.id === id)))
           if (!isOurs) return
           for (const { copy, recipients } of kept) {
             const addresses = recipients.map(({ address }) => address)
-            yield* reader.handOver(early ?? (yield* reader.begin({ ...copy.unread, recipients: addresses })))
+            yield* reader.handOver(reading ?? (yield* reader.begin({ ...copy.unread, recipients: addresses })))
           }
         },
         Effect.catchTag(["SqlError", "RawStoreError"], notStored),
