@@ -87,6 +87,7 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
       receivedAt,
       sha256: Buffer.alloc(32),
       message: undefined,
+      place: null,
       bytes: 4_096,
       attempt: 1
     }

@@ -25,11 +25,11 @@ export const make = Effect.fn("Disk.make")(
     const fill = Effect.acquireRelease(Program.run("dd", ["if=/dev/zero", `of=${filler}`, "bs=64k"]), () =>
       Effect.orDie(fs.remove(filler, { force: true }))
     )
-    const inbound = `${folder}/inbound`
+    const segments = `${folder}/segments`
     // A file where the folder should be stops root, too.
     const obstruct = Effect.acquireRelease(
-      Effect.andThen(fs.rename(inbound, `${inbound}.away`), fs.writeFileString(inbound, "")),
-      () => Effect.orDie(Effect.andThen(fs.remove(inbound), fs.rename(`${inbound}.away`, inbound)))
+      Effect.andThen(fs.rename(segments, `${segments}.away`), fs.writeFileString(segments, "")),
+      () => Effect.orDie(Effect.andThen(fs.remove(segments), fs.rename(`${segments}.away`, segments)))
     )
     const isMounted = code === 0
     const disk: Disk = {

@@ -22,8 +22,8 @@ export interface Scenario {
   readonly database: "server" | "embedded"
   readonly processes: 1 | 2
   readonly killsProcesses: boolean
-  /** Nobody knows whether what a dead database was asked for has been done, so its file stays for the sweeper. */
-  readonly leavesFiles: boolean
+  /** Whether a dead database has done what it was asked for can't be known, so the raw message stays in the log. */
+  readonly leavesRecords: boolean
   /** Succeeds with how often it struck, and with what should not have been seen meanwhile. */
   readonly strike: (stage: Stage) => Effect.Effect<Struck, never, Scope.Scope>
 }
@@ -119,7 +119,7 @@ export const killed: Scenario = {
   database: "server",
   processes: 1,
   killsProcesses: true,
-  leavesFiles: true,
+  leavesRecords: true,
   strike: kill
 }
 
@@ -128,7 +128,7 @@ export const killedEmbedded: Scenario = {
   database: "embedded",
   processes: 1,
   killsProcesses: true,
-  leavesFiles: true,
+  leavesRecords: true,
   strike: kill
 }
 
@@ -137,7 +137,7 @@ export const databaseCrashed: Scenario = {
   database: "server",
   processes: 1,
   killsProcesses: false,
-  leavesFiles: true,
+  leavesRecords: true,
   strike: crash
 }
 
@@ -146,7 +146,7 @@ export const databaseFrozen: Scenario = {
   database: "server",
   processes: 1,
   killsProcesses: false,
-  leavesFiles: true,
+  leavesRecords: true,
   strike: freeze
 }
 
@@ -155,7 +155,7 @@ export const diskFull: Scenario = {
   database: "server",
   processes: 1,
   killsProcesses: false,
-  leavesFiles: false,
+  leavesRecords: false,
   strike: fill
 }
 
@@ -164,7 +164,7 @@ export const oneOfTwoKilled: Scenario = {
   database: "server",
   processes: 2,
   killsProcesses: true,
-  leavesFiles: true,
+  leavesRecords: true,
   strike: leaveOne
 }
 

@@ -2,6 +2,7 @@ import { NodeServices } from "@effect/platform-node"
 import { Array, Clock, Context, Duration, Effect, FileSystem, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Database from "../src/database/Database.ts"
+import * as RawLog from "../test/RawLog.ts"
 import type { Answer } from "../test/TestInlet.ts"
 import { Cluster } from "./Cluster.ts"
 import * as Disk from "./Disk.ts"
@@ -89,7 +90,7 @@ export const run = Effect.fn("Trial.run")(
     if (leases === "taken as over" && scenario.database === "server") yield* endLeases(url.href)
 
     const events = Effect.fnUntraced(function* (path: string) {
-      const list: Array<{ readonly subject: string; readonly event_id: string; readonly rawRef: string }> = []
+      const list: Array<{ readonly subject: string; readonly event_id: string; readonly inbound_email_id: string }> = []
       for (let cursor: string | null = ""; cursor !== null; ) {
         const page: string = `/api/domains/${domainId}/events?limit=100${path}${cursor === "" ? "" : `&cursor=${cursor}`}`
         const { json }: Answer = yield* service.call("GET", page, { key })
@@ -129,10 +130,8 @@ export const run = Effect.fn("Trial.run")(
       "the password of the database": url.password,
       "the text of a mail": Sender.text
     }).flatMap(([what, value]) => (output.includes(value) ? [what] : []))
-    const kept = new Set([...listed.values()].flat().map(({ rawRef }) => rawRef))
-    const stray = (yield* fs.readDirectory(disk.folder, { recursive: true })).filter(
-      (name) => name.endsWith(".eml") && !kept.has(name)
-    )
+    const kept = new Set([...listed.values()].flat().map(({ inbound_email_id }) => inbound_email_id))
+    const stray = (yield* RawLog.records(disk.folder)).flatMap(({ id }) => (kept.has(id) ? [] : [id]))
     const isUnscathed = sender.sent.every(({ postponed, unanswered }) => postponed + unanswered === 0)
 
     const some = (found: ReadonlyArray<string>, what: string) =>
@@ -181,7 +180,7 @@ export const run = Effect.fn("Trial.run")(
           : [`${delivered.length} events are listed as delivered, of ${accepted.length} messages`]),
         ...some(told, "Printed"),
         ...((yield* service.lives) ? [] : ["The process ended by itself"]),
-        ...(scenario.leavesFiles ? [] : some(stray, "Files that no event is of")),
+        ...(scenario.leavesRecords || !disk.isMounted ? [] : some(stray, "Raw messages that no event is of")),
         ...(isUnscathed && !scenario.killsProcesses ? ["No sender noticed anything: the harm was none"] : [])
       ]
     }

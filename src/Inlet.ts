@@ -24,6 +24,7 @@ import { Renewals } from "./purchase/Renewals.ts"
 import { Search } from "./purchase/Search.ts"
 import { Reader } from "./reading/Reader.ts"
 import * as ReaderWorker from "./reading/ReaderWorker.ts"
+import * as RawErasures from "./retention/RawErasures.ts"
 import * as Sweeper from "./retention/Sweeper.ts"
 import * as Settings from "./Settings.ts"
 import * as SmtpServer from "./smtp/SmtpServer.ts"
@@ -43,7 +44,8 @@ export const worker = Layer.mergeAll(
     Layer.provide([Fulfilment.layer, Payments.layer, Provisioning.layer, Renewals.layer]),
     Layer.provide([Orders.layer, Verification.layer])
   ),
-  Sweeper.layerWorker.pipe(Layer.provide(Sweeper.Sweeper.layer))
+  Sweeper.layerWorker.pipe(Layer.provide(Sweeper.Sweeper.layer)),
+  RawErasures.layerWorker
 )
 
 /** The API shows all of it. */

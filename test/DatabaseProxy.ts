@@ -5,9 +5,10 @@ import * as Ports from "./Ports.ts"
 /**
  * What becomes of the traffic: it is passed on, held back, or cut; every answer
  * is slow; or connections are cut in place of the answer to the next COMMIT, or
- * to the statement that keeps messages, which is its own transaction.
+ * to the statement that keeps messages, which is its own transaction. That statement
+ * may also get lost on its way to the server, or its answer on its way back.
  */
-type Mode = "pass" | "hold" | "cut" | "slow" | "lose commit"
+type Mode = "pass" | "hold" | "cut" | "slow" | "lose commit" | "swallow statement" | "swallow answer"
 
 /** So late that nothing of several statements is in time. */
 const slow = "1700 millis"
@@ -17,6 +18,7 @@ export const before = Effect.fnUntraced(function* (server: URL) {
   const port = yield* Ports.free
   const sockets = new Set<Socket>()
   const lost = yield* Deferred.make<void>()
+  const swallowed = yield* Deferred.make<void>()
   const fork = Effect.runForkWith(yield* Effect.context())
   let mode: Mode = "pass"
 
@@ -34,13 +36,18 @@ export const before = Effect.fnUntraced(function* (server: URL) {
   const listener = createServer((client) => {
     if (mode === "cut") return void client.on("error", () => {}).destroy()
     const upstream = connect(Number(server.port), server.hostname)
-    pass(client, upstream, (_, write) => write())
+    pass(client, upstream, (chunk, write) => {
+      if (mode === "swallow statement" && chunk.includes("INSERT INTO inbound_emails")) {
+        Deferred.doneUnsafe(swallowed, Effect.void)
+      } else write()
+    })
     pass(upstream, client, (chunk, write) => {
       if (mode === "slow") fork(Effect.delay(Effect.sync(write), slow))
       else if (mode === "lose commit" && (chunk.includes("COMMIT\0") || chunk.includes("kept"))) {
         client.destroy()
         Deferred.doneUnsafe(lost, Effect.void)
-      } else write()
+      } else if (mode === "swallow answer" && chunk.includes("kept")) Deferred.doneUnsafe(swallowed, Effect.void)
+      else write()
     })
   })
   yield* Effect.addFinalizer(() =>
@@ -67,6 +74,8 @@ export const before = Effect.fnUntraced(function* (server: URL) {
         }
       }),
     /** Waits until a COMMIT was done and its answer lost. */
-    commitLost: Deferred.await(lost)
+    commitLost: Deferred.await(lost),
+    /** Waits until the statement or its answer was. */
+    swallowed: Deferred.await(swallowed)
   }
 })

@@ -1,8 +1,8 @@
-import { NodeServices } from "@effect/platform-node"
-import { Effect, FileSystem } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { DomainId } from "../src/model/Domain.ts"
 import { eventually } from "./Eventually.ts"
+import * as RawLog from "./RawLog.ts"
 import * as SmtpDialog from "./SmtpDialog.ts"
 import { type Answer, TestInlet } from "./TestInlet.ts"
 
@@ -73,14 +73,19 @@ export const raw = Effect.fnUntraced(function* ({ domainId, key }: Inbox, eventI
   return text
 })
 
-/** The names of the raw messages that are kept for a domain, unfinished ones included. */
+/** The ids of the messages of a domain that are kept: of those that rows name, and have their bytes on disk. */
 export const stored = Effect.fnUntraced(function* (domainId: string) {
-  const fs = yield* FileSystem.FileSystem
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ readonly id: string }>`SELECT id FROM inbound_emails WHERE domain_id = ${domainId}`
+  const named = new Set(rows.map(({ id }) => id))
+  return (yield* onDisk(domainId)).filter((id) => named.has(id))
+})
+
+/** The ids of the messages of a domain that can be found on disk, also of those that were refused or sent twice. */
+export const onDisk = Effect.fnUntraced(function* (domainId: string) {
   const { folder } = yield* TestInlet
-  return yield* fs
-    .readDirectory(`${folder}/raw/inbound/${domainId}`)
-    .pipe(Effect.orElseSucceed((): Array<string> => []))
-}, Effect.provide(NodeServices.layer))
+  return (yield* RawLog.records(`${folder}/raw`)).flatMap((record) => (record.domainId === domainId ? [record.id] : []))
+})
 
 /** A verified domain of a workspace of its own, made without the API. */
 export const attach = Effect.fnUntraced(function* (name: string) {

@@ -1,6 +1,6 @@
 import { NodeHttpClient } from "@effect/platform-node"
-import { Console, Effect, Option, Redacted } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Console, Effect, type Option, Redacted } from "effect"
+import { Argument, Command } from "effect/cli"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import { Api } from "../http/Api.ts"
@@ -8,15 +8,7 @@ import type { Domain } from "../model/Domain.ts"
 import * as Settings from "../Settings.ts"
 import * as LocalSecret from "../settings/LocalSecret.ts"
 import { CommandFailed } from "./CommandFailed.ts"
-
-const url = Flag.String("url").pipe(
-  Flag.withDescription("URL of the running service; SERVICE_PUBLIC_URL when absent"),
-  Flag.filter(
-    (url) => URL.canParse(url),
-    () => "a URL such as http://localhost:3000"
-  ),
-  Flag.optional
-)
+import * as Service from "./Service.ts"
 
 /** The operator's routes of the running service, so that this works beside an embedded database too. */
 const client = (baseUrl: string) =>
@@ -46,7 +38,7 @@ const ask = Effect.fnUntraced(function* <E extends { readonly _tag: string; read
   given: Option.Option<string>,
   question: (admin: Admin) => Effect.Effect<{ readonly domains: ReadonlyArray<Domain> }, E, R>
 ) {
-  const baseUrl = Option.isSome(given) ? given.value : (yield* Settings.http).publicUrl
+  const baseUrl = yield* Service.baseUrl(given)
   const admin = yield* client(baseUrl)
   const { domains } = yield* Effect.mapError(question(admin), (error) => {
     switch (error._tag) {
@@ -59,9 +51,7 @@ const ask = Effect.fnUntraced(function* <E extends { readonly _tag: string; read
               : error.message
         })
       default:
-        return new CommandFailed({
-          message: `${baseUrl} did not answer as expected (${innermost(error)}). Is the service running there? --url names another place`
-        })
+        return Service.unanswered(baseUrl, error)
     }
   })
   if (domains.length === 0) return yield* Console.error("No domains yet")
@@ -74,24 +64,21 @@ const ask = Effect.fnUntraced(function* <E extends { readonly _tag: string; read
   )
 })
 
-const innermost = (error: { readonly message: string; readonly cause?: unknown }): string =>
-  error.cause instanceof Error ? innermost(error.cause) : error.message
-
 const name = Argument.String("domain")
 
-const list = Command.make("list", { url }, ({ url }) => ask(url, (admin) => admin.list())).pipe(
+const list = Command.make("list", { url: Service.url }, ({ url }) => ask(url, (admin) => admin.list())).pipe(
   Command.withDescription("List every domain, newest first")
 )
 
-const disable = Command.make("disable", { name, url }, ({ name, url }) =>
+const disable = Command.make("disable", { name, url: Service.url }, ({ name, url }) =>
   ask(url, (admin) => admin.disable({ params: { domain: name } }))
 ).pipe(Command.withDescription("Refuse mail for a domain and pause its deliveries"))
 
-const enable = Command.make("enable", { name, url }, ({ name, url }) =>
+const enable = Command.make("enable", { name, url: Service.url }, ({ name, url }) =>
   ask(url, (admin) => admin.enable({ params: { domain: name } }))
 ).pipe(Command.withDescription("Undo disable"))
 
-const remove = Command.make("remove", { name, url }, ({ name, url }) =>
+const remove = Command.make("remove", { name, url: Service.url }, ({ name, url }) =>
   ask(url, (admin) => admin.remove({ params: { domain: name } }))
 ).pipe(Command.withDescription("Take a domain from the workspace that holds it, with its mail"))
 

@@ -7,11 +7,12 @@ import { version } from "../Version.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import * as Domains from "./Domains.ts"
 import * as Listen from "./Listen.ts"
+import * as Raw from "./Raw.ts"
 import * as Send from "./Send.ts"
 
 Command.make("inlet").pipe(
   Command.withDescription("Inbound email for agents"),
-  Command.withSubcommands([Send.command, Listen.command, Domains.command]),
+  Command.withSubcommands([Send.command, Listen.command, Raw.command, Domains.command]),
   Command.run({ version }),
   Effect.catchTag("ConfigError", (error) => Effect.fail(new CommandFailed({ message: Settings.explain(error) }))),
   Effect.tapErrorTag("CommandFailed", ({ message }) => Console.error(message)),

@@ -86,7 +86,7 @@ export const make = Effect.fnUntraced(function* <In, Out, E>(
     })
 })
 
-type ColumnType = "uuid" | "text" | "bytea" | "timestamptz" | "bool" | "int4" | "float8"
+type ColumnType = "uuid" | "text" | "bytea" | "timestamptz" | "bool" | "int4" | "int8" | "float8"
 
 /** Parameters for `unnest`, each with one value of every row; the type is told, for nulls alone have none. */
 export const columnsOf =

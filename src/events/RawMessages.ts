@@ -4,6 +4,7 @@ import { NotFound, Unavailable } from "../model/ApiError.ts"
 import type { DomainId } from "../model/Domain.ts"
 import { type InboundEmailId, rawRef } from "../model/InboundEmail.ts"
 import type { EventId } from "../model/InboundEvent.ts"
+import * as Place from "../providers/storage/Place.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as AuthenticationResults from "../reading/AuthenticationResults.ts"
 import { ParserThreads } from "../reading/ParserThreads.ts"
@@ -37,13 +38,16 @@ export class RawMessages extends Context.Service<
 
       const stored = Effect.fn("RawMessages.stored")(
         function* (domainId: DomainId, eventId: EventId) {
-          const [row] = yield* sql<{ readonly id: InboundEmailId; readonly authenticationResults: string | null }>`
-            SELECT inbound_emails.id, inbound_emails.authentication_results
+          const [row] = yield* sql<
+            Place.Columns & { readonly id: InboundEmailId; readonly authenticationResults: string | null }
+          >`
+            SELECT inbound_emails.id, inbound_emails.authentication_results, segment, raw_at, raw_bytes
             FROM events JOIN inbound_emails ON inbound_emails.id = events.inbound_email_id
             WHERE events.id = ${eventId} AND events.domain_id = ${domainId}
           `
           if (row === undefined) return yield* new NotFound({ message: "No such event at this domain" })
-          return { field: row.authenticationResults, message: yield* raw.get(rawRef(domainId, row.id)) }
+          const message = yield* raw.get(rawRef(domainId, row.id), Place.ofColumns(row))
+          return { field: row.authenticationResults, message }
         },
         Effect.catchTags({
           SqlError: Effect.die,

@@ -67,9 +67,13 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
           ${column("text", ({ envelope }) => envelope.from)},
           ${column("text", ({ envelope }) => envelope.helo)},
           ${column("text", ({ envelope }) => envelope.remoteAddress)},
-          ${column("bool", ({ isOurs }) => isOurs)}
+          ${column("bool", ({ isOurs }) => isOurs)},
+          ${column("uuid", ({ mail }) => mail.place?.segment ?? null)},
+          ${column("int8", ({ mail }) => (mail.place === null ? null : BigInt(mail.place.at)))},
+          ${column("int4", ({ mail }) => mail.place?.bytes ?? null)}
         ) WITH ORDINALITY AS input (
-          id, domain_id, recipient, key, sha256, received_at, mail_from, helo, remote_address, is_ours, ordinal
+          id, domain_id, recipient, key, sha256, received_at, mail_from, helo, remote_address, is_ours,
+          segment, raw_at, raw_bytes, ordinal
         )
       ), welcome AS (
         SELECT input.*, domains.workspace_id FROM input JOIN domains ON domains.id = input.domain_id
@@ -87,10 +91,11 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
       , kept AS (
         INSERT INTO inbound_emails (
           id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients,
-          state, read_attempts, leased_until
+          state, read_attempts, leased_until, segment, raw_at, raw_bytes
         )
         SELECT id, domain_id, received_at, sha256, mail_from, helo, remote_address, ARRAY[recipient],
-          'received', is_ours::int, CASE WHEN is_ours THEN now() + make_interval(secs => ${leaseSeconds}) END
+          'received', is_ours::int, CASE WHEN is_ours THEN now() + make_interval(secs => ${leaseSeconds}) END,
+          segment, raw_at, raw_bytes
         FROM fresh ${emailsPerDay > 0 ? sql.literal("JOIN counted USING (workspace_id)") : sql.literal("")}
         RETURNING id
       )

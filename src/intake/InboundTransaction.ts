@@ -4,6 +4,7 @@ import * as ClientNetwork from "../model/ClientNetwork.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId } from "../model/InboundEmail.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
+import type * as Place from "../providers/storage/Place.ts"
 import * as InboundEmails from "./InboundEmails.ts"
 import { DemoFull, QuotaReached, type Recipient, SenderQuotaReached, UnknownDomain } from "./Recipient.ts"
 
@@ -12,6 +13,8 @@ export interface Copy {
   readonly id: InboundEmailId
   readonly domainId: DomainId
   readonly recipients: ReadonlyArray<Recipient>
+  /** Where its bytes are in the log. */
+  readonly place: Place.Place | null
 }
 
 /** Mails a demo inbox takes in its life. */
@@ -52,7 +55,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const reserveOfSender = (remoteAddress: string) =>
     sql`
       INSERT INTO client_limits AS counted (action, client, day, count)
-      VALUES ('email', ${Option.getOrElse(ClientNetwork.of(remoteAddress), () => remoteAddress)}, ${today}, 1)
+      VALUES ('email', ${clientOf(remoteAddress)}, ${today}, 1)
       ON CONFLICT (action, client, day) DO UPDATE SET count = counted.count + 1
       WHERE counted.count < ${emailsPerSender}
       RETURNING count
@@ -122,12 +125,14 @@ export const make = Effect.fnUntraced(function* (options: {
       const inserted = yield* sql`
         INSERT INTO inbound_emails (
           id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients,
-          state, read_attempts, leased_until
+          state, read_attempts, leased_until, segment, raw_at, raw_bytes
         )
         SELECT
           ${copy.id}, id, ${DateTime.toDateUtc(receivedAt)}, ${sha256}, ${envelope.from}, ${envelope.helo},
           ${envelope.remoteAddress}, ${recipients.map(({ address }) => printable(address))}::text[],
-          'received', ${isOurs ? 1 : 0}, ${lease}
+          'received', ${isOurs ? 1 : 0}, ${lease},
+          ${copy.place?.segment ?? null}::uuid, ${copy.place === null ? null : BigInt(copy.place.at)}::bigint,
+          ${copy.place?.bytes ?? null}::integer
         FROM domains
         WHERE id = ${copy.domainId} AND status IN ('mx_pending', 'verified', 'live')
         RETURNING id
@@ -139,6 +144,10 @@ export const make = Effect.fnUntraced(function* (options: {
 
   return <A extends Copy>(message: Parameters<typeof write<A>>[0]) => sql.withTransaction(write(message))
 })
+
+/** What a client is counted by. */
+export const clientOf = (remoteAddress: string) =>
+  Option.getOrElse(ClientNetwork.of(remoteAddress), () => remoteAddress)
 
 /** PostgreSQL has no NUL in text, and an envelope has no use for any control character. */
 export const printable = (text: string) => text.replace(/\p{Cc}/gu, "").toWellFormed()

@@ -14,6 +14,7 @@ import { Reader } from "../reading/Reader.ts"
 import * as Settings from "../Settings.ts"
 import * as Admissions from "./Admissions.ts"
 import * as Deadline from "./Deadline.ts"
+import * as EarlyAnswers from "./EarlyAnswers.ts"
 import * as InboundEmails from "./InboundEmails.ts"
 import * as InboundTransaction from "./InboundTransaction.ts"
 import { type NotStored, notStored } from "./NotStored.ts"
@@ -40,7 +41,10 @@ export interface Arrival {
 type Answer<A> = (exit: Exit.Exit<A, IntakeError>) => void
 
 /** The message as it is kept for one domain: its bytes as they came are behind our trace fields. */
-interface Copy extends InboundTransaction.Copy {
+interface Copy {
+  readonly id: InboundEmailId
+  readonly domainId: DomainId
+  readonly recipients: ReadonlyArray<Recipient>
   readonly mail: Mail
   readonly received: Uint8Array
 }
@@ -77,6 +81,7 @@ export class Intake extends Context.Service<
       const lookUp = yield* Admissions.make
       const insert = yield* InboundEmails.make({ emailsPerDay })
       const insertApart = yield* InboundTransaction.make({ emailsPerDay, emailsPerSender })
+      const early = yield* EarlyAnswers.make({ emailsPerSender })
       const run = yield* FiberSet.makeRuntime()
       const newId = Uuid7.make((bytes) => Effect.runSync(random.randomBytes(bytes)))
 
@@ -131,6 +136,7 @@ export class Intake extends Context.Service<
             receivedAt,
             sha256: createHash("sha256").update(received).digest(),
             message: stored,
+            place: null,
             bytes: stored.byteLength,
             attempt: 1
           }
@@ -139,10 +145,18 @@ export class Intake extends Context.Service<
       }
 
       const keep = ({ domainId, id, mail }: Copy) =>
-        raw.put(rawRef(domainId, id), mail.message === undefined ? [] : [mail.message])
+        Effect.map(raw.put(rawRef(domainId, id), mail.message === undefined ? [] : [mail.message]), (place) => {
+          mail.place = place
+        })
 
-      const discard = (copies: ReadonlyArray<{ readonly domainId: DomainId; readonly id: InboundEmailId }>) =>
-        Effect.forEach(copies, ({ domainId, id }) => Effect.ignore(raw.remove(rawRef(domainId, id))), { discard: true })
+      /** A message with a place in the log goes with its segment. */
+      const discard = (copies: ReadonlyArray<Copy>) =>
+        Effect.forEach(
+          copies,
+          ({ domainId, id, mail }) =>
+            mail.place === null ? Effect.ignore(raw.remove(rawRef(domainId, id))) : Effect.void,
+          { discard: true }
+        )
 
       const receive: Intake["Service"]["receive"] = (arrival, answer) => {
         const copies = copiesOf(arrival)
@@ -164,6 +178,10 @@ export class Intake extends Context.Service<
           from: InboundTransaction.printable(arrival.envelope.from),
           helo: InboundTransaction.printable(arrival.envelope.helo)
         }
+        const keys =
+          keyOf === null
+            ? []
+            : copies.flatMap(({ domainId, recipients }) => recipients.map(({ address }) => keyOf(domainId, address)))
         const isOurs = reader.hasRoom()
 
         const pending: Deadline.Pending = { isOver: false }
@@ -179,7 +197,7 @@ export class Intake extends Context.Service<
           const work = Effect.gen(function* () {
             if (!isKept) yield* Effect.forEach(copies, keep, { concurrency: "unbounded", discard: true })
             const kept = yield* insertApart({
-              copies,
+              copies: copies.map((copy) => ({ ...copy, place: copy.mail.place })),
               envelope,
               sha256,
               receivedAt: DateTime.makeUnsafe(receivedAt),
@@ -200,6 +218,7 @@ export class Intake extends Context.Service<
           }).pipe(Effect.catchTag(["SqlError", "RawStoreError"], notStored), Deadline.inTime)
           run(work).addObserver((exit) => {
             if (Exit.isFailure(exit)) return end(exit)
+            early.remember(keys)
             end(Exit.void)
             if (!isOurs) return
             for (const { copy, recipients } of exit.value) {
@@ -220,11 +239,10 @@ export class Intake extends Context.Service<
           recipient !== undefined &&
           recipient.workspaceId !== null &&
           emailsPerSender === 0
-        if (!isUsual) return apart(false)
-
         const accepted = (acceptance: InboundEmails.Acceptance) => {
           switch (acceptance) {
             case "kept":
+              early.remember(keys)
               end(Exit.void)
               // Also where the sender has been told to come back: its retry will be recognised.
               if (isOurs) reader.read(only.mail)
@@ -233,23 +251,26 @@ export class Intake extends Context.Service<
               return apart(true)
             case "seen":
             case "gone":
+              if (acceptance === "seen") early.remember(keys)
               run(discard(copies)).addObserver(() =>
                 end(acceptance === "seen" ? Exit.void : Exit.fail(new UnknownDomain()))
               )
           }
         }
-        // Bytes first, row second: a crash in between leaves an orphan that the sweeper takes, never a row without its mail.
-        run(keep(only)).addObserver((stored) => {
-          if (Exit.isFailure(stored)) {
-            return end(Exit.mapError(stored, notStored))
-          }
-          // Its sender has been told to come back, and will bring the message again.
-          if (pending.isOver) return
+        /** Bytes first, row second: a crash in between leaves bytes without a row, never a row without its mail. */
+        const usually = (recipient: Recipient) => {
+          run(keep(only)).addObserver((stored) => {
+            if (Exit.isFailure(stored)) return end(Exit.mapError(stored, notStored))
+            // Its sender has been told to come back, and will bring the message again.
+            if (!pending.isOver) accept(recipient)
+          })
+        }
+        const accept = (recipient: Recipient) =>
           insert({
             mail: only.mail,
             recipient: InboundTransaction.printable(recipient.address),
             envelope,
-            key: keyOf === null ? null : keyOf(only.domainId, recipient.address),
+            key: keys[0] ?? null,
             isOurs,
             succeeded: accepted,
             failed: (cause) => {
@@ -260,6 +281,16 @@ export class Intake extends Context.Service<
               apart(true)
             }
           })
+
+        const go = () => (isUsual ? usually(recipient) : apart(false))
+        if (emailsPerSender === 0 && !early.mayBeRetry(keys)) return go()
+        const known = Effect.flatMap(early.isRetry(keys), (isRetry) =>
+          isRetry ? Effect.succeed(true) : Effect.as(early.checkSender(envelope.remoteAddress), false)
+        )
+        run(known.pipe(Effect.catchTag("SqlError", notStored), Deadline.inTime)).addObserver((exit) => {
+          if (Exit.isFailure(exit)) end(exit)
+          else if (exit.value) end(Exit.void)
+          else go()
         })
       }
 

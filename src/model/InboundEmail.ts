@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import type { DomainId } from "./Domain.ts"
+import { DomainId } from "./Domain.ts"
 
 export const InboundEmailId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("InboundEmailId"))
 export type InboundEmailId = typeof InboundEmailId.Type
@@ -11,6 +11,12 @@ export const RawRef = Schema.String.check(Schema.isPattern(/^inbound\/[\da-f-]{3
 export type RawRef = typeof RawRef.Type
 
 export const rawRef = (domainId: DomainId, id: InboundEmailId): RawRef => RawRef.make(`inbound/${domainId}/${id}.eml`)
+
+/** Whose message a reference names. */
+export const ownerOf = (ref: RawRef) => {
+  const [, domainId = "", file = ""] = ref.split("/")
+  return { id: InboundEmailId.make(file.slice(0, -".eml".length)), domainId: DomainId.make(domainId) }
+}
 
 /** What the sender said before DATA (RFC 5321, section 3.3). `from` is empty for the null sender. */
 export const Envelope = Schema.Struct({

@@ -1,5 +1,6 @@
 import { NodeHttpClient } from "@effect/platform-node"
 import { Context, Effect, type FileSystem, Layer, type Path, type PlatformError, Schema } from "effect"
+import type { SecureRandom } from "effect/crypto"
 import type { RegistrarName } from "../model/Order.ts"
 import * as Settings from "../Settings.ts"
 import * as BillingMock from "./billing/BillingMock.ts"
@@ -12,8 +13,10 @@ import * as RegistrarMock from "./registrar/RegistrarMock.ts"
 import * as RegistrarNamecheap from "./registrar/RegistrarNamecheap.ts"
 import * as RegistrarOpenprovider from "./registrar/RegistrarOpenprovider.ts"
 import { Registrars, type Vendor } from "./registrar/Registrars.ts"
-import { RawStore } from "./storage/RawStore.ts"
+import type { RawStore } from "./storage/RawStore.ts"
+import * as RawStoreFile from "./storage/RawStoreFile.ts"
 import * as RawStoreS3 from "./storage/RawStoreS3.ts"
+import * as Segments from "./storage/Segments.ts"
 
 // The one file that knows every vendor. Each seam is chosen by its own
 // settings, and the default needs no account anywhere.
@@ -40,7 +43,7 @@ const mebibyte = 1_024 * 1_024
 
 const bucket = Effect.gen(function* () {
   const { accessKeyId, endpoint, name, region, secretAccessKey } = yield* Settings.bucket
-  const { messageBytes } = yield* Settings.rawStore
+  const { folder, messageBytes } = yield* Settings.rawStore
   const given = yield* whole({
     RAW_STORE: "s3",
     S3_ENDPOINT: endpoint,
@@ -58,7 +61,8 @@ const bucket = Effect.gen(function* () {
     // Half of what a sender waits for: what hangs once is asked again in that time.
     patience: "4 seconds",
     // The limit of messages may once have been higher.
-    largest: Math.max(messageBytes, 64 * mebibyte) + mebibyte
+    largest: Math.max(messageBytes, 64 * mebibyte) + mebibyte,
+    segments: yield* Segments.make(folder)
   })
 })
 
@@ -68,8 +72,8 @@ const rawStore = Layer.unwrap(
     const store: Layer.Layer<
       RawStore,
       PlatformError.PlatformError | RawStoreS3.BucketUnusable,
-      FileSystem.FileSystem | Path.Path
-    > = kind === "s3" ? yield* bucket : RawStore.layerFile(folder)
+      FileSystem.FileSystem | Path.Path | SecureRandom.SecureRandom
+    > = kind === "s3" ? yield* bucket : RawStoreFile.layer(folder)
     return store
   })
 )

@@ -1,6 +1,7 @@
 import type { DomainId, DomainName } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId } from "../model/InboundEmail.ts"
 import type { EventId } from "../model/InboundEvent.ts"
+import type { Place } from "../providers/storage/Place.ts"
 
 /** One message for one domain, from the end of DATA, or from its row, until its events are written: one object all the way. */
 export interface Mail {
@@ -16,6 +17,8 @@ export interface Mail {
   readonly sha256: Uint8Array
   /** The raw message as stored, trace fields in front, in memory of its own; undefined once a parser thread has it. */
   message: Uint8Array | undefined
+  /** Where the raw message is in the log: set once it is there, null for a file or an object of its own. */
+  place: Place | null
   readonly bytes: number
   /** How often a process has begun to read it, this time included. */
   readonly attempt: number

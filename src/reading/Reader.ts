@@ -5,6 +5,7 @@ import * as HeaderText from "../mime/HeaderText.ts"
 import { DomainId, DomainName } from "../model/Domain.ts"
 import { InboundEmailId, rawRef } from "../model/InboundEmail.ts"
 import { EventId } from "../model/InboundEvent.ts"
+import * as Place from "../providers/storage/Place.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as EventWriter from "./EventWriter.ts"
 import type { Mail } from "./Mail.ts"
@@ -31,7 +32,8 @@ const Unread = Schema.Struct({
   remoteAddress: Schema.String,
   recipients: Schema.Array(Schema.String),
   receivedAt: Schema.DateTimeUtcFromDate,
-  readAttempts: Schema.Int
+  readAttempts: Schema.Int,
+  ...Place.columns
 })
 
 /** Turns stored messages into events: one for every recipient, written together with their deliveries. */
@@ -73,7 +75,7 @@ export class Reader extends Context.Service<
       const write = yield* EventWriter.make
 
       const load = (mail: Mail) =>
-        raw.get(rawRef(mail.domainId, mail.id)).pipe(
+        raw.get(rawRef(mail.domainId, mail.id), mail.place).pipe(
           // Somebody took the file away. What the envelope says is still an event.
           Effect.catchTag("NotFound", () => Effect.succeed(new Uint8Array()))
         )
@@ -174,6 +176,7 @@ export class Reader extends Context.Service<
           receivedAt: DateTime.toEpochMillis(receivedAt),
           sha256,
           message: undefined,
+          place: Place.ofColumns(row),
           attempt: readAttempts
         }
         const message = yield* load({ ...about, bytes: 0 })

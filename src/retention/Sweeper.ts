@@ -2,10 +2,11 @@ import { Context, DateTime, Effect, Layer, Schema, Stream } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import * as Patience from "../database/Patience.ts"
 import { DomainId } from "../model/Domain.ts"
-import { InboundEmailId, type RawRef, rawRef } from "../model/InboundEmail.ts"
+import { InboundEmailId, ownerOf, type RawRef, rawRef } from "../model/InboundEmail.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
+import * as OldSegments from "./OldSegments.ts"
 
 /** Rows that one statement removes: small, so that no lock is held for long. */
 const batch = 500
@@ -22,7 +23,9 @@ export class Sweeper extends Context.Service<
   {
     /** Messages, events and attempts past their retention, with their raw messages. Returns how many messages. */
     readonly expired: Effect.Effect<number>
-    /** Raw messages that no row knows: left by a crash before the commit, or by a removal that failed. */
+    /** Segments of the log whose messages have all expired. Returns how many. */
+    readonly segments: Effect.Effect<number>
+    /** Files and objects that no row knows: left by a crash before the commit, or by a removal that failed. */
     readonly orphans: Effect.Effect<number>
     /** Pending domains that were not verified in time, keys and counters that no longer count. */
     readonly leftovers: Effect.Effect<void>
@@ -53,7 +56,12 @@ export class Sweeper extends Context.Service<
 
       const removeExpired = SqlSchema.findAll({
         Request: Schema.Int,
-        Result: Schema.Struct({ id: InboundEmailId, domainId: DomainId, undelivered: Schema.Boolean }),
+        Result: Schema.Struct({
+          id: InboundEmailId,
+          domainId: DomainId,
+          hasPlace: Schema.Boolean,
+          undelivered: Schema.Boolean
+        }),
         // The query sees the deliveries as they were: their removal follows behind the statement.
         // The ids are an array, for a join with them may be made by reading the whole table.
         execute: (days) => sql`
@@ -64,9 +72,9 @@ export class Sweeper extends Context.Service<
               ORDER BY received_at LIMIT ${batch}
               FOR UPDATE SKIP LOCKED
             ))
-            RETURNING id, domain_id, state
+            RETURNING id, domain_id, state, segment
           )
-          SELECT id, domain_id, state = 'received' OR coalesce((
+          SELECT id, domain_id, segment IS NOT NULL AS has_place, state = 'received' OR coalesce((
             -- By their keys, however many others are pending.
             SELECT bool_or(status = 'pending') FROM events JOIN deliveries ON deliveries.event_id = events.id
             WHERE events.inbound_email_id = removed.id
@@ -78,7 +86,8 @@ export class Sweeper extends Context.Service<
       const expireBatch = Effect.gen(function* () {
         const emails = yield* removeExpired(retentionDays)
         // The row first: a crash in between leaves an orphan, never a listed event without its message.
-        yield* removeRaw(emails.map(({ domainId, id }) => rawRef(domainId, id)))
+        // In the log a message goes with its segment.
+        yield* removeRaw(emails.flatMap(({ domainId, hasPlace, id }) => (hasPlace ? [] : [rawRef(domainId, id)])))
         const undelivered = emails.filter((email) => email.undelivered)
         if (undelivered.length > 0) {
           const domains = new Set(undelivered.map(({ domainId }) => domainId))
@@ -111,7 +120,7 @@ export class Sweeper extends Context.Service<
           Stream.grouped(batch),
           Stream.runForEach((refs) =>
             Effect.gen(function* () {
-              const byId = new Map(refs.map((ref) => [idOf(ref), ref]))
+              const byId = new Map(refs.map((ref) => [ownerOf(ref).id, ref]))
               const unknown = yield* unknownAmong([...byId.keys()])
               yield* removeRaw(unknown.flatMap(({ id }) => byId.get(id) ?? []))
               removed += unknown.length
@@ -178,7 +187,7 @@ export class Sweeper extends Context.Service<
 
       const demos = inBatches(demoBatch, demoBatchGone).pipe(Effect.orDie, Effect.withSpan("Sweeper.demos"))
 
-      return Sweeper.of({ demos, expired, orphans, leftovers })
+      return Sweeper.of({ demos, expired, segments: yield* OldSegments.make, orphans, leftovers })
     })
   )
 }
@@ -196,9 +205,7 @@ const inBatches = Effect.fnUntraced(function* <E, R>(size: number, removeBatch: 
   return removed
 })
 
-const idOf = (ref: RawRef) => InboundEmailId.make(ref.slice(ref.lastIndexOf("/") + 1, -".eml".length))
-
-/** Sweeps for as long as the process runs: expired data every ten minutes, orphans once a day. */
+/** Sweeps for as long as the process runs: what expired every ten minutes, orphans once a day. */
 export const layerWorker = Layer.effectDiscard(
   Effect.gen(function* () {
     const sweeper = yield* Sweeper
@@ -209,6 +216,7 @@ export const layerWorker = Layer.effectDiscard(
       "10 minutes",
       failed("what is past its time"),
       sweep("expired mail", sweeper.expired).pipe(
+        Effect.andThen(sweep("old segments", sweeper.segments)),
         Effect.andThen(sweep("demo inboxes", sweeper.demos)),
         Effect.andThen(sweep("leftovers", sweeper.leftovers))
       )

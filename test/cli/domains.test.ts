@@ -122,7 +122,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
     it.effect("is explained by inlet --help, like every command", () =>
       Effect.gen(function* () {
         const help = yield* inlet(["--help"])
-        for (const command of ["send", "listen", "domains"]) {
+        for (const command of ["send", "listen", "raw", "domains"]) {
           assert.match(help.stdout, new RegExp(`^  ${command} +[A-Z]`, "m"))
         }
         assert.strictEqual(help.code, 0)

@@ -4,7 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { Array, Effect, Layer, Queue, Stream } from "effect"
 import { HttpClient } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { RawStore } from "../../src/providers/storage/RawStore.ts"
+import * as RawStoreFile from "../../src/providers/storage/RawStoreFile.ts"
 import { Sweeper } from "../../src/retention/Sweeper.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
@@ -56,7 +56,7 @@ const sweeper = Effect.fnUntraced(function* () {
   const { folder } = yield* TestInlet
   return yield* Sweeper.pipe(
     Effect.provide(
-      Sweeper.layer.pipe(Layer.provide(RawStore.layerFile(`${folder}/raw`)), Layer.provide(NodeServices.layer))
+      Sweeper.layer.pipe(Layer.provide(RawStoreFile.layer(`${folder}/raw`)), Layer.provide(NodeServices.layer))
     )
   )
 })
@@ -296,7 +296,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
           assert.lengthOf(rows, 0, table)
         }
         assert.lengthOf(yield* sql`SELECT 1 FROM domains WHERE id = ${inbox.domainId}`, 0)
-        assert.deepStrictEqual(yield* Mailbox.stored(inbox.domainId), [])
+        yield* eventually(Mailbox.onDisk(inbox.domainId), (left) => left.length === 0)
         assert.strictEqual((yield* events(other.cookie)).status, 200)
       })
     )

@@ -1,6 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Array, Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
 import { TestInlet } from "../TestInlet.ts"
@@ -220,7 +221,7 @@ describe("Domains", () => {
 
         const refused = yield* Effect.flip(Mail.send(inlet.smtpPort, { to: "agent@detached.example.com" }))
         assert.strictEqual(refused.code, 550)
-        assert.deepStrictEqual(yield* Mailbox.stored(domainId), [])
+        yield* eventually(Mailbox.onDisk(domainId), (left) => left.length === 0)
         for (const table of ["inbound_emails", "events", "deliveries", "delivery_attempts"]) {
           const rows = yield* sql`SELECT 1 FROM ${sql(table)} WHERE domain_id = ${domainId}`
           assert.lengthOf(rows, 0, table)

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { DnsServer } from "../DnsServer.ts"
+import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
 import { TestInlet } from "../TestInlet.ts"
@@ -114,7 +115,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The holder o
       assert.strictEqual(removed.status, 200)
       assert.deepStrictEqual(removed.json, { domains: [before] })
       assert.strictEqual((yield* seller.get).status, 404)
-      assert.deepStrictEqual(yield* Mailbox.stored(seller.domainId), [])
+      yield* eventually(Mailbox.onDisk(seller.domainId), (left) => left.length === 0)
       assert.strictEqual((yield* buyer.verify).status, 200)
       assert.strictEqual(yield* send("a@sold.example.com", "for the buyer"), 250)
       assert.deepStrictEqual(yield* subjects(buyer), ["for the buyer"])

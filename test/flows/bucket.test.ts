@@ -1,5 +1,9 @@
+import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Array, Effect, Layer, Redacted } from "effect"
+import { Array, Context, Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { RawStore } from "../../src/providers/storage/RawStore.ts"
+import * as RawStoreFile from "../../src/providers/storage/RawStoreFile.ts"
 import { eventually } from "../Eventually.ts"
 import * as InletProcess from "../InletProcess.ts"
 import * as Mail from "../Mail.ts"
@@ -107,6 +111,30 @@ layer(Layer.merge(InBucket, WebhookReceiver.layer), { excludeTestServices: true,
         assert.strictEqual((yield* inlet.call("DELETE", `/api/domains/${domainId}`, { key })).status, 204)
         yield* eventually(mine, (keys) => keys.length === 0)
       })
+    )
+
+    it.effect(
+      "a message in the log from before the bucket was chosen is read from there, and erased with its domain",
+      () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const sql = yield* SqlClient.SqlClient
+          const inbox = yield* inlet.inbox()
+          yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message(20))
+          const [event] = yield* Mailbox.events(inbox)
+          const log = yield* Layer.build(
+            RawStoreFile.layer(`${inlet.folder}/raw`).pipe(Layer.provide(NodeServices.layer))
+          )
+          const place = yield* Context.get(log, RawStore).put(event.rawRef, [Buffer.from(message(21))])
+          yield* sql`
+          UPDATE inbound_emails SET segment = ${place?.segment ?? null}, raw_at = ${place?.at ?? null},
+            raw_bytes = ${place?.bytes ?? null}
+          WHERE domain_id = ${inbox.domainId}
+        `
+          assert.isTrue((yield* Mailbox.raw(inbox, event.event_id)).endsWith(message(21)))
+          yield* inlet.call("DELETE", `/api/domains/${inbox.domainId}`, { key: inbox.key })
+          yield* eventually(Mailbox.onDisk(inbox.domainId), ({ length }) => length === 0)
+        })
     )
   }
 )

@@ -12,15 +12,14 @@ describe("What a process keeps on disk", { timeout: 120_000 }, () => {
       const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-test-" })
       yield* fs.chmod(folder, 0o755)
       const inlet = yield* InletProcess.start({ DATA_DIR: folder })
-      const { address, domainId } = yield* inlet.inbox("http://127.0.0.1:9/")
+      const { address } = yield* inlet.inbox("http://127.0.0.1:9/")
       yield* Mail.send(inlet.smtpPort, { to: address })
 
-      const messages = `raw/inbound/${domainId}`
-      const [message = ""] = yield* fs.readDirectory(`${folder}/${messages}`)
+      const [segment = ""] = yield* fs.readDirectory(`${folder}/raw/segments`)
       // The socket that is the folder's lock gives nothing away.
       const inFolder = (yield* fs.readDirectory(folder)).filter((name) => name !== "lock")
       assert.includeMembers(inFolder, ["admin-token", "postgres", "raw", "secrets-key"])
-      for (const name of [...inFolder, "raw/inbound", messages, `${messages}/${message}`]) {
+      for (const name of [...inFolder, "raw/segments", `raw/segments/${segment}`]) {
         const { mode, type } = yield* fs.stat(`${folder}/${name}`)
         assert.strictEqual((mode & 0o777).toString(8), type === "Directory" ? "700" : "600", name)
       }

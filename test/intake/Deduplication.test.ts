@@ -24,8 +24,24 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
         assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message), /^250 2\.6\.0 /)
       }
       assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 1)
-      assert.strictEqual((yield* Mailbox.stored(inbox.domainId)).length, 1)
+      assert.strictEqual((yield* Mailbox.onDisk(inbox.domainId)).length, 1)
       assert.strictEqual(yield* Mailbox.acceptedToday(inbox.domainId), 1)
+    })
+  )
+
+  it.effect("is recognised for all of its recipients, and takes no more of the disk either", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const to = [`one@${inbox.domain}`, `two@${inbox.domain}`]
+      for (let time = 0; time < 3; time++) {
+        assert.match(yield* Mailbox.deliver(inlet.smtpPort, to, message), /^250 2\.6\.0 /)
+      }
+      assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 2)
+      assert.strictEqual((yield* Mailbox.onDisk(inbox.domainId)).length, 1)
+      // One that has not had it yet gets it.
+      yield* Mailbox.deliver(inlet.smtpPort, [...to, `three@${inbox.domain}`], message)
+      assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 3)
     })
   )
 

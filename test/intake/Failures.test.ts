@@ -5,7 +5,9 @@ import { EventFeed } from "../../src/delivery/EventFeed.ts"
 import { Handover } from "../../src/delivery/Handover.ts"
 import * as Inlet from "../../src/Inlet.ts"
 import type { RawRef } from "../../src/model/InboundEmail.ts"
-import { RawStore, RawStoreError } from "../../src/providers/storage/RawStore.ts"
+import { RawStore } from "../../src/providers/storage/RawStore.ts"
+import { RawStoreError } from "../../src/providers/storage/RawStoreError.ts"
+import * as Segments from "../../src/providers/storage/Segments.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mailbox from "../Mailbox.ts"
 import * as Ports from "../Ports.ts"
@@ -33,11 +35,13 @@ class FailingStore extends Context.Service<
           const fails = yield* Ref.get(failing)
           if (fails(ref)) return yield* new RawStoreError({ cause: "No space left on device" })
           yield* Ref.update(kept, (refs) => new Set(refs).add(ref))
+          return null
         }),
         get: (ref) => new RawStoreError({ cause: `${ref} can't be read` }),
         remove: (ref) => Ref.update(kept, (refs) => new Set([...refs].filter((other) => other !== ref))),
         removeDomain: () => Effect.void,
-        olderThan: () => Stream.empty
+        olderThan: () => Stream.empty,
+        segments: Segments.none
       })
     })
   )

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto"
+import { readFileSync, writeFileSync } from "node:fs"
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, FileSystem, Layer } from "effect"
@@ -10,6 +11,7 @@ import { DomainId, DomainName } from "../../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
 import { EventId } from "../../src/model/InboundEvent.ts"
 import { RawStore } from "../../src/providers/storage/RawStore.ts"
+import * as RawStoreFile from "../../src/providers/storage/RawStoreFile.ts"
 import type { Mail } from "../../src/reading/Mail.ts"
 import { Reader } from "../../src/reading/Reader.ts"
 import { eventually } from "../Eventually.ts"
@@ -75,10 +77,24 @@ const keep = Effect.fnUntraced(function* (domainId: string, id: InboundEmailId, 
   yield* fs.writeFile(file, message)
 })
 
+/** Keeps it in the log, as another process of this version. Succeeds with the file of its segment. */
+const keepInLog = Effect.fnUntraced(function* (domainId: string, id: InboundEmailId, message: Uint8Array) {
+  const { folder } = yield* TestInlet
+  const sql = yield* SqlClient.SqlClient
+  const store = yield* Layer.build(RawStoreFile.layer(`${folder}/raw`).pipe(Layer.provide(NodeServices.layer)))
+  const place = yield* Context.get(store, RawStore).put(rawRef(DomainId.make(domainId), id), [message])
+  yield* sql`
+    UPDATE inbound_emails SET segment = ${place?.segment ?? null}, raw_at = ${place?.at ?? null},
+      raw_bytes = ${place?.bytes ?? null}
+    WHERE id = ${id}
+  `
+  return `${folder}/raw/segments/${place?.segment}.seg`
+})
+
 /** Another process' reader, on the same database and raw store. */
 const another = Effect.gen(function* () {
   const { folder } = yield* TestInlet
-  const store = RawStore.layerFile(`${folder}/raw`).pipe(Layer.provide(NodeServices.layer))
+  const store = RawStoreFile.layer(`${folder}/raw`).pipe(Layer.provide(NodeServices.layer))
   const built = yield* Layer.build(
     Layer.fresh(Reader.layer).pipe(Layer.provide([store, EventFeed.layer, Handover.layerNone]))
   )
@@ -98,6 +114,7 @@ const mailOf = (id: InboundEmailId, domainId: string, domain: string): Mail => {
     receivedAt: 1_770_000_000_000,
     attempt: 1,
     message,
+    place: null,
     bytes: message.byteLength
   }
 }
@@ -145,6 +162,49 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         }
         assert.deepInclude(yield* state(id), { state: "read", leased: false })
       })
+    )
+
+    it.effect("reads it from the log of the process that is no more", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const options = { domainId: inbox.domainId, recipients: [inbox.address], lease: "1 hour" }
+        const ids = yield* Effect.replicateEffect(leftOver(options), 3)
+        for (const [number, id] of ids.entries()) {
+          yield* keepInLog(inbox.domainId, id, messageOf(`in the log ${number}`))
+          yield* endLease(id)
+          yield* untilRead(id)
+        }
+        assert.deepStrictEqual(
+          (yield* Mailbox.events(inbox)).map(({ parse, subject }) => [parse, subject]),
+          [0, 1, 2].map((number) => ["full", `in the log ${number}`])
+        )
+      })
+    )
+
+    it.effect(
+      "makes no event of bytes that are not those that were kept, and reads them once they are there again",
+      () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const inbox = yield* inlet.inbox()
+          const id = yield* leftOver({ domainId: inbox.domainId, recipients: [inbox.address], lease: "1 hour" })
+          const file = yield* keepInLog(inbox.domainId, id, messageOf("whole"))
+          const whole = readFileSync(file)
+          writeFileSync(file, whole.toString("latin1").replace("whole", "whale"))
+          yield* endLease(id)
+          yield* eventually(state(id), (row) => row?.readAttempts === 2)
+          // Its lease is the reader's while it tries.
+          yield* Effect.sleep("300 millis")
+          assert.deepInclude(yield* state(id), { state: "received" })
+          writeFileSync(file, whole)
+          yield* endLease(id)
+          yield* untilRead(id)
+          assert.deepStrictEqual(
+            (yield* Mailbox.events(inbox)).map(({ subject }) => subject),
+            ["whole"]
+          )
+        })
     )
 
     it.effect("does not touch what another reader holds before its lease ends", () =>

@@ -1,15 +1,20 @@
 import type { ServerResponse } from "node:http"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Clock, ConfigProvider, Context, Effect, FileSystem, Layer, Logger, Ref } from "effect"
+import { Clock, ConfigProvider, Context, DateTime, Effect, FileSystem, Layer, Logger, Ref } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { DomainId } from "../../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
-import { RawStore, RawStoreError } from "../../src/providers/storage/RawStore.ts"
+import { RawStore } from "../../src/providers/storage/RawStore.ts"
+import { RawStoreError } from "../../src/providers/storage/RawStoreError.ts"
+import * as RawStoreFile from "../../src/providers/storage/RawStoreFile.ts"
+import * as Segments from "../../src/providers/storage/Segments.ts"
 import { layerWorker, Sweeper } from "../../src/retention/Sweeper.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mailbox from "../Mailbox.ts"
+import * as RawLog from "../RawLog.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
@@ -17,7 +22,7 @@ import { WebhookReceiver } from "../WebhookReceiver.ts"
 const sweeper = Effect.fnUntraced(function* (env: Readonly<Record<string, string>> = {}) {
   const { folder } = yield* TestInlet
   const settings = ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
-  const store = RawStore.layerFile(`${folder}/raw`).pipe(Layer.provide(NodeServices.layer))
+  const store = RawStoreFile.layer(`${folder}/raw`).pipe(Layer.provide(NodeServices.layer))
   const built = yield* Layer.build(Layer.fresh(Sweeper.layer).pipe(Layer.provide([store, settings])))
   return Context.get(built, Sweeper)
 })
@@ -35,6 +40,37 @@ const ageFile = Effect.fnUntraced(function* (file: string, minutes: number) {
   const fs = yield* FileSystem.FileSystem
   const then = ((yield* Clock.currentTimeMillis) - minutes * 60_000) / 1_000
   yield* fs.utimes(file, then, then)
+}, Effect.provide(NodeServices.layer))
+
+/** Keeps a message in a file of its own, as versions before the log have left it. */
+const inFile = Effect.fnUntraced(function* ({ domainId, event }: Effect.Success<typeof delivered>) {
+  const sql = yield* SqlClient.SqlClient
+  const fs = yield* FileSystem.FileSystem
+  const { folder } = yield* TestInlet
+  const file = yield* rawFile(domainId, event.inbound_email_id)
+  const kept = (yield* RawLog.records(`${folder}/raw`)).find(({ id }) => id === event.inbound_email_id)
+  yield* fs.makeDirectory(`${folder}/raw/inbound/${domainId}`, { recursive: true })
+  yield* fs.writeFile(file, kept?.message ?? assert.fail())
+  yield* sql`UPDATE inbound_emails SET segment = NULL, raw_at = NULL, raw_bytes = NULL WHERE domain_id = ${domainId}`
+  return file
+}, Effect.provide(NodeServices.layer))
+
+/** Moves the messages of a domain to a segment that was opened so long ago. */
+const inSegmentOf = Effect.fnUntraced(function* (domainId: string, past: Partial<DateTime.DateTime.PartsForMath>) {
+  const sql = yield* SqlClient.SqlClient
+  const fs = yield* FileSystem.FileSystem
+  const random = yield* SecureRandom.SecureRandom
+  const { folder } = yield* TestInlet
+  const openedAt = DateTime.toEpochMillis(DateTime.subtract(yield* DateTime.now, past))
+  const id = Segments.idAt(openedAt, yield* random.randomBytes(10))
+  const file = `${folder}/raw/segments/${Segments.nameOf(id)}`
+  const [row] = yield* sql<{ readonly segment: string }>`
+    SELECT segment FROM inbound_emails WHERE domain_id = ${domainId}
+  `
+  yield* fs.copyFile(`${folder}/raw/segments/${Segments.nameOf(row?.segment ?? "")}`, file)
+  yield* fs.utimes(file, openedAt / 1_000, openedAt / 1_000)
+  yield* sql`UPDATE inbound_emails SET segment = ${id} WHERE domain_id = ${domainId}`
+  return { id, isThere: fs.exists(file) }
 }, Effect.provide(NodeServices.layer))
 
 const rawFile = Effect.fnUntraced(function* (domainId: string, id: string) {
@@ -113,8 +149,83 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         for (const table of ["inbound_emails", "events", "deliveries", "delivery_attempts"]) {
           assert.strictEqual(yield* countOf(table, inbox.domainId), 0, table)
         }
-        assert.deepStrictEqual(yield* Mailbox.stored(inbox.domainId), [])
       })
+    )
+
+    it.effect("removes a segment of the log an hour after 14 days, when all of its messages are past their time", () =>
+      Effect.gen(function* () {
+        const inbox = yield* delivered
+        const { expired, segments } = yield* sweeper()
+        yield* age(inbox.domainId, "14 days 30 minutes")
+        const young = yield* inSegmentOf(inbox.domainId, { days: 14, minutes: 50 })
+        yield* expired
+        yield* segments
+        assert.isTrue(yield* young.isThere)
+
+        const other = yield* delivered
+        yield* age(other.domainId, "14 days 30 minutes")
+        const old = yield* inSegmentOf(other.domainId, { days: 14, minutes: 61 })
+        // The row goes first.
+        yield* segments
+        assert.isTrue(yield* old.isThere)
+        yield* expired
+        yield* segments
+        assert.isFalse(yield* old.isThere)
+        assert.isTrue(yield* young.isThere)
+        assert.deepStrictEqual(yield* Mailbox.stored(other.domainId), [])
+      })
+    )
+
+    it.effect("keeps a segment that a row still refers to, however old it is, and one that is still written", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { folder } = yield* TestInlet
+        const inbox = yield* delivered
+        const { segments } = yield* sweeper()
+        yield* age(inbox.domainId, "20 days")
+        const referred = yield* inSegmentOf(inbox.domainId, { days: 20, minutes: 59 })
+        // Its clock was wrong when it got its name.
+        const written = `${folder}/raw/segments/${Segments.nameOf(Segments.idAt(0, new Uint8Array(10)))}`
+        yield* fs.writeFileString(written, "")
+        yield* segments
+        assert.isTrue(yield* referred.isThere)
+        assert.isTrue(yield* fs.exists(written))
+        assert.strictEqual((yield* shown(inbox, inbox.event.event_id)).raw, 200)
+        yield* ageFile(written, 61)
+        yield* segments
+        assert.isFalse(yield* fs.exists(written))
+      }).pipe(Effect.provide(NodeServices.layer))
+    )
+
+    it.effect("without a retention removes the segments that no row refers to, and no other", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const inbox = yield* delivered
+        const { segments } = yield* sweeper({ RETENTION_DAYS: "0" })
+        yield* age(inbox.domainId, "400 days")
+        const old = yield* inSegmentOf(inbox.domainId, { days: 400, minutes: 20 })
+        yield* segments
+        assert.isTrue(yield* old.isThere)
+        yield* sql`UPDATE inbound_emails SET segment = NULL WHERE domain_id = ${inbox.domainId}`
+        yield* segments
+        assert.isFalse(yield* old.isThere)
+      })
+    )
+
+    it.effect("removes more segments than one statement asks about", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { folder } = yield* TestInlet
+        const then = DateTime.toEpochMillis(DateTime.subtract(yield* DateTime.now, { days: 30 }))
+        for (let number = 0; number < 230; number++) {
+          const name = Segments.nameOf(Segments.idAt(then + number, new Uint8Array(10)))
+          yield* fs.writeFileString(`${folder}/raw/segments/${name}`, "")
+          yield* ageFile(`${folder}/raw/segments/${name}`, 61)
+        }
+        const { segments } = yield* sweeper()
+        assert.strictEqual(yield* segments, 230)
+        assert.strictEqual(yield* segments, 0)
+      }).pipe(Effect.provide(NodeServices.layer))
     )
 
     it.effect("leaves the domain its place: mail goes on, and positions with it", () =>
@@ -166,7 +277,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       Effect.gen(function* () {
         const inbox = yield* delivered
         const fs = yield* FileSystem.FileSystem
-        yield* fs.remove(yield* rawFile(inbox.domainId, inbox.event.inbound_email_id))
+        yield* fs.remove(yield* inFile(inbox))
         assert.deepStrictEqual(yield* shown(inbox, inbox.event.event_id), {
           events: 1,
           attempts: 1,
@@ -176,6 +287,18 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         yield* age(inbox.domainId, "15 days")
         assert.strictEqual(yield* (yield* sweeper()).expired, 1)
         assert.strictEqual((yield* shown(inbox, inbox.event.event_id)).event, 404)
+      }).pipe(Effect.provide(NodeServices.layer))
+    )
+
+    it.effect("removes a message with the file that a version before has kept it in", () =>
+      Effect.gen(function* () {
+        const inbox = yield* delivered
+        const fs = yield* FileSystem.FileSystem
+        const file = yield* inFile(inbox)
+        assert.strictEqual((yield* shown(inbox, inbox.event.event_id)).raw, 200)
+        yield* age(inbox.domainId, "15 days")
+        assert.strictEqual(yield* (yield* sweeper()).expired, 1)
+        assert.isFalse(yield* fs.exists(file))
       }).pipe(Effect.provide(NodeServices.layer))
     )
 
@@ -239,7 +362,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       Effect.gen(function* () {
         const inbox = yield* delivered
         const fs = yield* FileSystem.FileSystem
-        const known = yield* rawFile(inbox.domainId, inbox.event.inbound_email_id)
+        const known = yield* inFile(inbox)
         const old = yield* rawFile(inbox.domainId, "01981c9e-0000-7000-8000-000000000001")
         const young = yield* rawFile(inbox.domainId, "01981c9e-0000-7000-8000-000000000002")
         yield* fs.writeFileString(old, "left by a crash")
@@ -259,9 +382,12 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       Effect.gen(function* () {
         const inbox = yield* delivered
         const fs = yield* FileSystem.FileSystem
-        const file = yield* rawFile(inbox.domainId, inbox.event.inbound_email_id)
+        const file = yield* inFile(inbox)
         yield* age(inbox.domainId, "15 days")
-        const failing = Layer.mock(RawStore, { remove: () => Effect.fail(new RawStoreError({ cause: "read-only" })) })
+        const failing = Layer.mock(RawStore, {
+          remove: () => Effect.fail(new RawStoreError({ cause: "read-only" })),
+          segments: Segments.none
+        })
         const settings = ConfigProvider.layer(ConfigProvider.fromEnv({ env: {} }))
         const built = yield* Layer.build(
           Layer.fresh(Sweeper.layer).pipe(Layer.provide([failing, settings, Logger.layer([])]))
@@ -290,7 +416,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
           })
         )
         assert.strictEqual(yield* (yield* sweeper()).orphans, 700)
-        assert.deepStrictEqual(yield* Mailbox.stored(domainId), [])
+        assert.deepStrictEqual(yield* fs.readDirectory(`${folder}/raw/inbound/${domainId}`), [])
       }).pipe(Effect.provide(NodeServices.layer))
     )
 
@@ -383,6 +509,7 @@ describe("The sweeper of a running process", () => {
       const swept = (name: string) => Ref.update(sweeps, (earlier) => [...earlier, name])
       const double = Layer.mock(Sweeper, {
         expired: Effect.andThen(swept("expired"), Effect.die("the database is away")),
+        segments: Effect.as(swept("segments"), 0),
         leftovers: swept("leftovers"),
         orphans: Effect.andThen(swept("orphans"), Effect.die("the disk is away"))
       })

@@ -1,9 +1,11 @@
 import { NodeHttpClient } from "@effect/platform-node"
 import { DateTime, Effect, Layer, Option, Schema, Stream } from "effect"
 import type { DomainId } from "../../model/Domain.ts"
-import { RawRef } from "../../model/InboundEmail.ts"
-import { missing, RawStore, RawStoreError } from "./RawStore.ts"
+import { ownerOf, RawRef } from "../../model/InboundEmail.ts"
+import { RawStore } from "./RawStore.ts"
+import { failed, missing } from "./RawStoreError.ts"
 import * as S3Api from "./S3Api.ts"
+import type { Segments } from "./Segments.ts"
 
 /** The store does not let us in; the message names the setting to look at. */
 export class BucketUnusable extends Schema.TaggedError<BucketUnusable>()("BucketUnusable", {
@@ -13,10 +15,12 @@ export class BucketUnusable extends Schema.TaggedError<BucketUnusable>()("Bucket
 export interface Options extends S3Api.Bucket {
   /** Bytes of the largest answer that is read. */
   readonly largest: number
+  /** The log that was written before the bucket was chosen. */
+  readonly segments: Segments
 }
 
 /** Objects of an S3 store, named by their reference. */
-export const layer = ({ largest, ...bucket }: Options) =>
+export const layer = ({ largest, segments, ...bucket }: Options) =>
   Layer.effect(
     RawStore,
     Effect.gen(function* () {
@@ -24,11 +28,11 @@ export const layer = ({ largest, ...bucket }: Options) =>
       yield* s3.list("inbound/", Option.none(), 1).pipe(Effect.mapError(unusable(bucket)))
 
       const put = Effect.fn("RawStore.put")((ref: RawRef, message: ReadonlyArray<Uint8Array>) =>
-        Effect.mapError(s3.put(ref, Buffer.concat(message)), failed)
+        s3.put(ref, Buffer.concat(message)).pipe(Effect.as(null), Effect.mapError(failed))
       )
 
-      const get = Effect.fn("RawStore.get")((ref: RawRef) =>
-        // Not every answer with status 404: a bucket that is gone, or a proxy, knows nothing of the object.
+      const getObject = Effect.fn("RawStore.get")((ref: RawRef) =>
+        // Of the answers with status 404 the one that says so: a bucket that is gone, or a proxy, knows nothing of the object.
         Effect.mapError(s3.get(ref), (error) => (error.code === "NoSuchKey" ? missing() : failed(error)))
       )
 
@@ -49,7 +53,7 @@ export const layer = ({ largest, ...bucket }: Options) =>
 
       return RawStore.of({
         put,
-        get,
+        get: (ref, place) => (place === null ? getObject(ref) : segments.read(place, ownerOf(ref))),
         remove,
         removeDomain,
         olderThan: (time) =>
@@ -59,14 +63,13 @@ export const layer = ({ largest, ...bucket }: Options) =>
             // Other objects there are not ours.
             Stream.filter(Schema.is(RawRef)),
             Stream.mapError(failed)
-          )
+          ),
+        segments
       })
     })
   ).pipe(Layer.provide(NodeHttpClient.layerUndiciOptions({ connections: 128, maxResponseSize: largest })))
 
-const failed = (cause: S3Api.S3Error) => new RawStoreError({ cause })
-
-/** The setting for a person to look at. Stores differ in their words for a key that they do not know. */
+/** What a person has to look at. Stores differ in their words for a key that they do not know. */
 const unusable =
   ({ endpoint, name }: S3Api.Bucket) =>
   ({ code, message }: S3Api.S3Error) => {

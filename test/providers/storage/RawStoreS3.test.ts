@@ -3,8 +3,10 @@ import { Context, DateTime, type Duration, Effect, Layer, Redacted, Stream } fro
 import type { NotFound } from "../../../src/model/ApiError.ts"
 import { DomainId } from "../../../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../../../src/model/InboundEmail.ts"
-import { RawStore, type RawStoreError } from "../../../src/providers/storage/RawStore.ts"
+import { RawStore } from "../../../src/providers/storage/RawStore.ts"
+import type { RawStoreError } from "../../../src/providers/storage/RawStoreError.ts"
 import * as RawStoreS3 from "../../../src/providers/storage/RawStoreS3.ts"
+import * as Segments from "../../../src/providers/storage/Segments.ts"
 import { eventually } from "../../Eventually.ts"
 import { type Mishap, type Operation, S3Server } from "../../simulators/S3Server.ts"
 
@@ -21,7 +23,8 @@ const optionsOf = (server: S3Server["Service"]): RawStoreS3.Options => ({
   accessKeyId: server.accessKeyId,
   secretAccessKey: server.secretAccessKey,
   patience: "10 seconds",
-  largest: 1_024 * 1_024
+  largest: 1_024 * 1_024,
+  segments: Segments.none
 })
 
 /** A store, and the bucket it keeps its messages in. */
@@ -62,7 +65,7 @@ const operations: ReadonlyArray<Operation> = ["put", "get", "remove", "removeAll
 /** Each operation of the store, by what it asks of S3. */
 const doing = (raw: RawStore["Service"]) => ({
   put: raw.put(ref(1), [message]),
-  get: raw.get(ref(1)),
+  get: raw.get(ref(1), null),
   remove: raw.remove(ref(1)),
   removeAll: raw.removeDomain(domainId),
   list: Effect.flatMap(DateTime.now, (now) => Stream.runCollect(raw.olderThan(now)))
@@ -155,9 +158,9 @@ describe("A bucket in trouble", { concurrent: true }, () => {
       const { raw, server } = yield* world()
       yield* raw.put(ref(1), [message])
       yield* server.mishaps("get", "damaged answer")
-      assert.isTrue(message.equals(yield* raw.get(ref(1))))
+      assert.isTrue(message.equals(yield* raw.get(ref(1), null)))
       yield* server.mishaps("get", "damaged answer", "damaged answer", "damaged answer")
-      assert.include(yield* failure(raw.get(ref(1))), "other bytes than were put there")
+      assert.include(yield* failure(raw.get(ref(1), null)), "other bytes than were put there")
     })
   )
 
@@ -166,7 +169,7 @@ describe("A bucket in trouble", { concurrent: true }, () => {
       const { raw, server } = yield* world()
       yield* raw.put(ref(1), [message])
       yield* server.mishaps("get", "endless answer", "endless answer", "endless answer")
-      yield* failure(raw.get(ref(1)))
+      yield* failure(raw.get(ref(1), null))
       yield* eventually(server.connections, (count) => count <= 1)
     })
   )
@@ -176,7 +179,7 @@ describe("A bucket in trouble", { concurrent: true }, () => {
       const { raw, server } = yield* world("1 second")
       yield* raw.put(ref(1), [message])
       yield* server.mishaps("get", "hang", "half an answer", "half an answer")
-      yield* failure(raw.get(ref(1)))
+      yield* failure(raw.get(ref(1), null))
       yield* eventually(server.connections, (count) => count <= 1)
     })
   )
@@ -214,9 +217,9 @@ describe("A bucket", () => {
     Effect.gen(function* () {
       const { raw, server } = yield* world()
       yield* server.place(ref(1), message)
-      assert.isTrue(message.equals(yield* raw.get(ref(1))))
+      assert.isTrue(message.equals(yield* raw.get(ref(1), null)))
       yield* server.mishaps("get", "damaged answer")
-      assert.isTrue(message.equals(yield* raw.get(ref(1))))
+      assert.isTrue(message.equals(yield* raw.get(ref(1), null)))
     })
   )
 })

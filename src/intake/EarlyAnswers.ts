@@ -1,0 +1,53 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as InboundEmails from "./InboundEmails.ts"
+import * as InboundTransaction from "./InboundTransaction.ts"
+import { SenderQuotaReached } from "./Recipient.ts"
+
+/** Keys that are remembered, the latest. */
+const most = 10_000
+
+/**
+ * Answers that can be given before a message is written. What is in the log stays there
+ * until its segment goes, so a client must not fill the disk with what is then refused,
+ * or with one message that it sends again and again.
+ */
+export const make = Effect.fnUntraced(function* (options: { readonly emailsPerSender: number }) {
+  const sql = yield* SqlClient.SqlClient
+  const { emailsPerSender } = options
+  const accepted = new Set<string>()
+
+  const receivedAmong = (keys: ReadonlyArray<Uint8Array>) => sql`
+    SELECT 1 FROM received_once
+    WHERE key = ANY(${keys}::bytea[]) AND received_at > now() - make_interval(days => ${InboundEmails.retryDays})
+  `
+
+  return {
+    /** Remembers keys whose rows are committed. */
+    remember: (keys: ReadonlyArray<Buffer>) => {
+      for (const key of keys) accepted.add(key.toString("base64"))
+      for (const oldest of accepted) {
+        if (accepted.size <= most) break
+        accepted.delete(oldest)
+      }
+    },
+    /** Whether a message was accepted here before: it is a retry when its row is still there. */
+    mayBeRetry: (keys: ReadonlyArray<Buffer>) =>
+      keys.length > 0 && keys.every((key) => accepted.has(key.toString("base64"))),
+    /** Whether a message is a retry. */
+    isRetry: (keys: ReadonlyArray<Buffer>) =>
+      keys.length > 0 ? Effect.map(receivedAmong(keys), (rows) => rows.length === keys.length) : Effect.succeed(false),
+    /** Fails where the client has sent its messages for today. */
+    checkSender: (remoteAddress: string) =>
+      emailsPerSender === 0
+        ? Effect.void
+        : Effect.flatMap(
+            sql`
+              SELECT 1 FROM client_limits
+              WHERE day = (now() AT TIME ZONE 'UTC')::date AND action = 'email'
+                AND client = ${InboundTransaction.clientOf(remoteAddress)} AND count >= ${emailsPerSender}
+            `,
+            (full) => (full.length === 0 ? Effect.void : new SenderQuotaReached({ limit: emailsPerSender }))
+          )
+  }
+})

@@ -1,0 +1,78 @@
+import { DateTime, Effect, FileSystem, Layer, Option, Path, Schema, Stream } from "effect"
+import { DomainId } from "../../model/Domain.ts"
+import { ownerOf, RawRef } from "../../model/InboundEmail.ts"
+import type * as FileCalls from "./FileCalls.ts"
+import { RawStore } from "./RawStore.ts"
+import { failed, missing } from "./RawStoreError.ts"
+import * as SegmentLog from "./SegmentLog.ts"
+import * as Segments from "./Segments.ts"
+
+/** A log of segments below `root`, and beside it the files of versions before, one for each message, named by its reference. */
+export const layer = (root: string, calls?: FileCalls.FileCalls) =>
+  Layer.effect(
+    RawStore,
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      yield* makeFolder(Segments.folderOf(root))
+      const log = yield* SegmentLog.make(Segments.folderOf(root), calls)
+      const segments = yield* Segments.make(root)
+      const fileOf = (ref: string) => path.join(root, ref)
+
+      /** The files of one folder that are old enough; one that vanishes meanwhile was removed by another process. */
+      const oldIn = (domainId: DomainId, time: DateTime.Utc) =>
+        Stream.fromIterableEffect(fs.readDirectory(fileOf(`inbound/${domainId}`))).pipe(
+          Stream.filterEffect((name) =>
+            fs.stat(fileOf(`inbound/${domainId}/${name}`)).pipe(
+              Effect.map(({ mtime }) =>
+                Option.exists(mtime, (modified) => modified.getTime() < DateTime.toEpochMillis(time))
+              ),
+              Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(false))
+            )
+          ),
+          Stream.catchReason("PlatformError", "NotFound", () => Stream.empty),
+          Stream.map((name) => `inbound/${domainId}/${name}`),
+          Stream.filter(Schema.is(RawRef))
+        )
+
+      return RawStore.of({
+        // Not a span of its own: the log has one write for many.
+        put: (ref, message) => log.put({ ...ownerOf(ref), message }),
+        get: Effect.fn("RawStore.get")((ref, place) =>
+          place === null
+            ? fs.readFile(fileOf(ref)).pipe(Effect.catchReason("PlatformError", "NotFound", missing, failed))
+            : segments.read(place, ownerOf(ref))
+        ),
+        remove: Effect.fn("RawStore.remove")((ref) =>
+          fs.remove(fileOf(ref), { force: true }).pipe(Effect.mapError(failed))
+        ),
+        removeDomain: Effect.fn("RawStore.removeDomain")((domainId) =>
+          fs.remove(fileOf(`inbound/${domainId}`), { recursive: true, force: true }).pipe(Effect.mapError(failed))
+        ),
+        olderThan: (time) =>
+          Stream.fromIterableEffect(fs.readDirectory(fileOf("inbound"))).pipe(
+            // There is none where no version before has run.
+            Stream.catchReason("PlatformError", "NotFound", () => Stream.empty),
+            // Whatever else lies there is not ours.
+            Stream.filter(Schema.is(DomainId)),
+            Stream.flatMap((domainId) => oldIn(domainId, time)),
+            Stream.mapError(failed)
+          ),
+        segments
+      })
+    })
+  )
+
+/** Makes a folder with those above it, and syncs each new name. */
+const makeFolder = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const holders: Array<string> = []
+  for (let name = folder; !(yield* fs.exists(name)); name = path.dirname(name)) holders.push(path.dirname(name))
+  yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
+  yield* Effect.forEach(
+    holders,
+    (holder) => Effect.scoped(Effect.flatMap(fs.open(holder, { flag: "r" }), ({ sync }) => sync)),
+    { discard: true }
+  )
+})

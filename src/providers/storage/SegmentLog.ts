@@ -1,0 +1,207 @@
+import { Clock, Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
+import * as FileCalls from "./FileCalls.ts"
+import type * as Place from "./Place.ts"
+import { failed, type RawStoreError } from "./RawStoreError.ts"
+import * as SegmentRecord from "./SegmentRecord.ts"
+import * as Segments from "./Segments.ts"
+
+/** A message that is to be kept. Its bytes must stay as they are until it is. */
+export interface NewRecord extends SegmentRecord.Owner {
+  readonly message: ReadonlyArray<Uint8Array>
+}
+
+/** The message is on disk, synced, at this place; or it is not kept. */
+export type Done = (...outcome: [error: null, place: Place.Place] | [error: Error, place: null]) => void
+
+/** The log of raw messages, as one process writes it. */
+export interface SegmentLog {
+  /** Plain: no fiber and no promise for a message. Returns a function that takes it back as long as it has not begun. */
+  append(record: NewRecord, done: Done): () => void
+  put(record: NewRecord): Effect.Effect<Place.Place, RawStoreError>
+}
+
+/** A longer segment is followed by another. */
+const mostSegmentBytes = 64 * 1024 * 1024
+
+/** Bounds of one write. */
+const mostRecords = 256
+const mostBytes = 8 * 1024 * 1024
+
+interface Waiting {
+  readonly record: NewRecord
+  readonly bytes: number
+  readonly done: Done
+}
+
+interface OpenSegment {
+  readonly id: string
+  readonly file: string
+  readonly openedAt: number
+  readonly descriptor: number
+  /** All up to here is synced. */
+  end: number
+}
+
+/**
+ * Appends messages to segments in this folder. All that wait are written by one call and
+ * synced by one call; what comes meanwhile goes together with the next. A write begins at
+ * the end of a turn of the event loop, so that what came with the same packets goes together.
+ */
+export const make = Effect.fnUntraced(function* (folder: string, files: FileCalls.FileCalls = FileCalls.ofNode) {
+  const clock = yield* Clock.Clock
+  const random = yield* SecureRandom.SecureRandom
+  const run = Effect.runSyncWith(yield* Effect.context())
+  let waiting: Array<Waiting> = []
+  let segment: OpenSegment | undefined
+  let isBusy = false
+  let isClosed = false
+
+  const now = () => clock.currentTimeMillisUnsafe()
+
+  const leave = () => {
+    if (segment === undefined) return
+    files.close(segment.descriptor)
+    if (segment.end === 0) files.remove(segment.file)
+    segment = undefined
+  }
+
+  /** The name of a segment is a promise about the time of its records, also when the clock is set. */
+  const takes = ({ end, openedAt }: OpenSegment, bytes: number) =>
+    (end === 0 || end + bytes <= mostSegmentBytes) && now() >= openedAt && now() < openedAt + Segments.openMillis
+
+  const withSegment = (bytes: number, use: (segment: OpenSegment) => void, fail: (error: Error) => void) => {
+    if (segment !== undefined && takes(segment, bytes)) return use(segment)
+    leave()
+    const openedAt = now()
+    const id = Segments.idAt(openedAt, run(random.randomBytes(10)))
+    const file = `${folder}/${Segments.nameOf(id)}`
+    files.open(file, (error, descriptor) => {
+      if (error !== null) return fail(error)
+      const opened = { id, file, openedAt, descriptor, end: 0 }
+      segment = opened
+      files.syncFolder(folder, (error) => {
+        if (error === null) return use(opened)
+        leave()
+        fail(error)
+      })
+    })
+  }
+
+  const take = () => {
+    let bytes = 0
+    let count = 0
+    for (const next of waiting) {
+      if (count === mostRecords || (count > 0 && bytes + next.bytes > mostBytes)) break
+      bytes += next.bytes
+      count++
+    }
+    const batch = waiting
+    waiting = batch.splice(count)
+    return { batch, bytes }
+  }
+
+  const begin = () => {
+    const { batch, bytes } = take()
+    if (batch.length === 0) return rest()
+    const fail = (error: Error) => {
+      for (const { done } of batch) done(error, null)
+      rest()
+    }
+    withSegment(bytes, (into) => write(into, batch, bytes, fail), fail)
+  }
+
+  const write = (into: OpenSegment, batch: ReadonlyArray<Waiting>, bytes: number, fail: (error: Error) => void) => {
+    const content = batch.flatMap(({ record }) => [SegmentRecord.head(record, record.message), ...record.message])
+    files.write(into.descriptor, content, (error, written) => {
+      if (error !== null || written !== bytes) {
+        return takeBack(into, error ?? new Error(`The disk took ${written} of ${bytes} bytes`), fail)
+      }
+      sync(into, (error) => {
+        if (error !== null) {
+          // What the kernel could not write it has forgotten: a second sync would say that all is well.
+          leave()
+          return fail(error)
+        }
+        let at = into.end
+        into.end += bytes
+        for (const { bytes, done } of batch) {
+          done(null, { segment: into.id, at, bytes: bytes - SegmentRecord.headBytes })
+          at += bytes
+        }
+        rest()
+      })
+    })
+  }
+
+  /** Beside it is seen whether the file is still there: a descriptor goes on writing to one that was removed. */
+  const sync = ({ descriptor, file }: OpenSegment, told: (error: Error | null) => void) => {
+    let left = 2
+    let failure: Error | null = null
+    const one = (error: Error | null) => {
+      failure ??= error
+      if (--left === 0) told(failure)
+    }
+    files.sync(descriptor, one)
+    files.isThere(file, descriptor, (error, isThere) =>
+      one(error ?? (isThere ? null : new Error(`${file} is gone, or is another file`)))
+    )
+  }
+
+  /** Nothing of a batch that did not fit stays behind, and the next one begins where this one did. */
+  const takeBack = (from: OpenSegment, reason: Error, fail: (error: Error) => void) =>
+    files.truncate(from.descriptor, from.end, (error) => {
+      if (error !== null) leave()
+      fail(reason)
+    })
+
+  const rest = () => {
+    isBusy = false
+    if (isClosed) leave()
+    else if (waiting.length > 0) soon()
+  }
+
+  const soon = () => {
+    if (isBusy) return
+    isBusy = true
+    setImmediate(begin)
+  }
+
+  const closed = () => new Error("The log of raw messages is closed")
+
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      isClosed = true
+      const late = waiting
+      waiting = []
+      for (const { done } of late) done(closed(), null)
+      if (!isBusy) leave()
+    })
+  )
+
+  const append: SegmentLog["append"] = (record, done) => {
+    if (isClosed) {
+      done(closed(), null)
+      return () => {}
+    }
+    const own = { record, bytes: SegmentRecord.headBytes + SegmentRecord.lengthOf(record.message), done }
+    waiting.push(own)
+    soon()
+    return () => {
+      const at = waiting.indexOf(own)
+      if (at !== -1) waiting.splice(at, 1)
+    }
+  }
+
+  const log: SegmentLog = {
+    append,
+    put: (record) =>
+      Effect.callback((resume) => {
+        const takeBack = append(record, (error, place) =>
+          resume(error === null ? Effect.succeed(place) : failed(error))
+        )
+        return Effect.sync(takeBack)
+      })
+  }
+  return log
+})

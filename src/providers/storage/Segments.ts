@@ -1,0 +1,161 @@
+import { DateTime, Effect, FileSystem, Option, Path, Schema } from "effect"
+import type { NotFound } from "../../model/ApiError.ts"
+import type { InboundEmailId } from "../../model/InboundEmail.ts"
+import type * as Place from "./Place.ts"
+import { failed, missing, type RawStoreError } from "./RawStoreError.ts"
+import * as SegmentRecord from "./SegmentRecord.ts"
+
+/** A file of the log. Its name, a UUIDv7, says when it was opened. */
+export interface Segment {
+  readonly id: string
+  readonly openedAt: DateTime.Utc
+}
+
+/** A record that is to be overwritten. */
+export interface Erasable {
+  readonly id: InboundEmailId
+  readonly at: number
+  readonly bytes: number
+}
+
+/** The files of the log, by whichever process they were written. */
+export interface Segments {
+  /** A segment that is gone, and an erased record, are messages that are no longer kept; damage is an error. */
+  read(place: Place.Place, owner: SegmentRecord.Owner): Effect.Effect<Uint8Array, NotFound | RawStoreError>
+  /** Overwrites records with zeros, durably. Doing it again, or where the segment is gone, is no error. */
+  erase(segment: string, records: ReadonlyArray<Erasable>): Effect.Effect<void, RawStoreError>
+  /** The segments that were opened before this time and have not been written to for an hour, oldest first. */
+  openedBefore(time: DateTime.Utc): Effect.Effect<ReadonlyArray<Segment>, RawStoreError>
+  /** Removing what is not there is no error. */
+  remove(segment: string): Effect.Effect<void, RawStoreError>
+}
+
+/** How long a segment takes records, and has to have been left alone before it may be removed. */
+export const openMillis = 60 * 60 * 1_000
+
+/** Where the segments of a raw store are. */
+export const folderOf = (root: string) => `${root}/segments`
+
+export const nameOf = (segment: string) => `${segment}.seg`
+
+const Name = Schema.String.check(Schema.isPattern(/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}\.seg$/))
+
+/** The id of a segment that is opened now: a UUIDv7, whose first 48 bits are its time (RFC 9562, section 5.7). */
+export const idAt = (millis: number, random: Uint8Array): string => {
+  const bytes = Buffer.alloc(16)
+  bytes.writeUIntBE(millis, 0, 6)
+  bytes.set(random.subarray(0, 10), 6)
+  bytes.writeUInt8(0x70 | (bytes.readUInt8(6) & 0x0f), 6)
+  bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8)
+  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-")
+}
+
+const ofName = (name: string): Segment => ({
+  id: name.slice(0, -".seg".length),
+  openedAt: DateTime.makeUnsafe(Number.parseInt(name.slice(0, 13).replace("-", ""), 16))
+})
+
+const zeros = new Uint8Array(1024 * 1024)
+
+/** No log at all. */
+export const none: Segments = {
+  read: () => missing(),
+  erase: () => Effect.void,
+  openedBefore: () => Effect.succeed([]),
+  remove: () => Effect.void
+}
+
+/** The segments below the folder of a raw store, which need not be there. */
+export const make = Effect.fnUntraced(function* (root: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const folder = folderOf(root)
+  const fileOf = (segment: string) => path.join(folder, nameOf(segment))
+
+  const read: Segments["read"] = Effect.fn("Segments.read")(
+    function* ({ at, bytes, segment }, owner) {
+      const file = yield* fs.open(fileOf(segment), { flag: "r" })
+      const record = yield* readAt(file, at, SegmentRecord.headBytes + bytes)
+      const found = SegmentRecord.read(record, owner, bytes)
+      switch (found.tag) {
+        case "message":
+          return found.message
+        case "erased":
+          return yield* missing()
+        case "damaged":
+          return yield* failed(new Error(`${nameOf(segment)}, byte ${at}: ${found.reason}`))
+      }
+    },
+    Effect.scoped,
+    Effect.catchReason("PlatformError", "NotFound", missing),
+    Effect.catchTag("PlatformError", failed)
+  )
+
+  const eraseIn = Effect.fnUntraced(function* (file: FileSystem.File, { at, bytes, id }: Erasable) {
+    const head = yield* readAt(file, at, SegmentRecord.headBytes)
+    const reason = SegmentRecord.mismatch(head, id, bytes)
+    // Better that it stays than that another's message is overwritten.
+    if (reason !== undefined) return yield* Effect.logError("A raw message is not where it should be erased", reason)
+    yield* file.seek(BigInt(at), "start")
+    yield* file.writeAll(SegmentRecord.erasedHead(id, bytes))
+    for (let left = bytes; left > 0; left -= zeros.byteLength) {
+      yield* file.writeAll(zeros.subarray(0, Math.min(left, zeros.byteLength)))
+    }
+  })
+
+  const erase: Segments["erase"] = Effect.fn("Segments.erase")(
+    function* (segment, records) {
+      // Not the descriptor it is written with: that one appends, wherever it is told to write.
+      const file = yield* fs.open(fileOf(segment), { flag: "r+" })
+      yield* Effect.forEach(records, (record) => eraseIn(file, record), { discard: true })
+      yield* file.sync
+    },
+    Effect.scoped,
+    Effect.catchReason("PlatformError", "NotFound", () => Effect.void),
+    Effect.catchTag("PlatformError", failed)
+  )
+
+  /** A clock that was wrong when the segment got its name must not cost a message that has just been written. */
+  const isLeftAlone = Effect.fnUntraced(
+    function* ({ id }: Segment) {
+      const untouched = DateTime.subtract(yield* DateTime.now, { milliseconds: openMillis })
+      const { mtime } = yield* fs.stat(fileOf(id))
+      return Option.exists(mtime, (modified) => modified.getTime() < DateTime.toEpochMillis(untouched))
+    },
+    Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(false))
+  )
+
+  const openedBefore: Segments["openedBefore"] = Effect.fn("Segments.openedBefore")(
+    function* (time) {
+      const names = yield* fs
+        .readDirectory(folder)
+        .pipe(Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed<Array<string>>([])))
+      const old = names
+        .filter(Schema.is(Name))
+        .sort()
+        .map(ofName)
+        .filter(({ openedAt }) => DateTime.isLessThan(openedAt, time))
+      return yield* Effect.filter(old, isLeftAlone)
+    },
+    Effect.catchTag("PlatformError", failed)
+  )
+
+  const remove: Segments["remove"] = Effect.fn("Segments.remove")((segment) =>
+    fs.remove(fileOf(segment), { force: true }).pipe(Effect.mapError(failed))
+  )
+
+  const segments: Segments = { read, erase, openedBefore, remove }
+  return segments
+})
+
+/** What the file has there: less where it ends before. */
+const readAt = Effect.fnUntraced(function* (file: FileSystem.File, at: number, bytes: number) {
+  const buffer = Buffer.allocUnsafeSlow(bytes)
+  let length = 0
+  while (length < bytes) {
+    const more = yield* file.read(buffer.subarray(length), { position: BigInt(at + length) })
+    if (more === 0) break
+    length += more
+  }
+  return buffer.subarray(0, length)
+})

@@ -1,0 +1,49 @@
+import { DateTime, Effect, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { RawStore } from "../providers/storage/RawStore.ts"
+import type { Segment } from "../providers/storage/Segments.ts"
+import * as Settings from "../Settings.ts"
+
+/** Segments that one statement asks about. */
+const batch = 100
+
+/**
+ * Removes the segments of the log that no row refers to and whose youngest record is past
+ * its retention; without a retention, those that are not written any more. Succeeds with
+ * how many.
+ */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { segments } = yield* RawStore
+  const { retentionDays } = yield* Settings.limits
+
+  // A segment takes messages for an hour, so their rows are found by the time they were received, an hour to either
+  // side for what a clock may be off. One lookup for each: a join may be made by reading the whole table.
+  const unreferred = SqlSchema.findAll({
+    Request: Schema.Struct({ ids: Schema.Array(Schema.String), opened: Schema.Array(Schema.DateTimeUtcFromDate) }),
+    Result: Schema.Struct({ id: Schema.String }),
+    execute: ({ ids, opened }) => sql`
+      SELECT asked.id FROM unnest(${ids}::uuid[], ${opened}::timestamptz[]) AS asked (id, opened_at)
+      WHERE opened_at < now() - make_interval(days => ${retentionDays}, hours => 1) AND (
+        SELECT true FROM inbound_emails
+        WHERE segment = asked.id
+          AND received_at > asked.opened_at - interval '1 hour' AND received_at < asked.opened_at + interval '2 hours'
+        LIMIT 1
+      ) IS NULL
+    `
+  })
+
+  const removeAmong = Effect.fnUntraced(function* (old: ReadonlyArray<Segment>) {
+    const gone = yield* unreferred({ ids: old.map(({ id }) => id), opened: old.map(({ openedAt }) => openedAt) })
+    yield* Effect.forEach(gone, ({ id }) => segments.remove(id), { discard: true })
+    return gone.length
+  })
+
+  return Effect.gen(function* () {
+    const before = DateTime.subtract(yield* DateTime.now, { days: retentionDays, hours: 1 })
+    const old = yield* segments.openedBefore(before)
+    let removed = 0
+    for (let at = 0; at < old.length; at += batch) removed += yield* removeAmong(old.slice(at, at + batch))
+    return removed
+  }).pipe(Effect.orDie, Effect.withSpan("OldSegments.remove"))
+})

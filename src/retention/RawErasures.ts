@@ -1,0 +1,77 @@
+import { Clock, Effect, Layer, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { InboundEmailId } from "../model/InboundEmail.ts"
+import { RawStore } from "../providers/storage/RawStore.ts"
+import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
+
+/** Bounds of what is overwritten and synced at once: mail that is coming in waits for the same disk. */
+const mostRecords = 128
+const mostBytes = 4 * 1024 * 1024
+
+const Due = Schema.Struct({
+  segment: Schema.String,
+  rawAt: Schema.BigInt,
+  rawBytes: Schema.Int,
+  inboundEmailId: InboundEmailId
+})
+
+/** Overwrites raw messages in the log whose domain is gone, some at a time. Succeeds with how many. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { segments } = yield* RawStore
+
+  // What fails, or whose worker dies, is due again in a minute.
+  const claim = SqlSchema.findAll({
+    Request: Schema.Void,
+    Result: Due,
+    execute: () => sql`
+      WITH due AS (
+        SELECT segment, raw_at, raw_bytes FROM raw_erasures WHERE due_at <= now()
+        ORDER BY segment, raw_at LIMIT ${mostRecords}
+        FOR UPDATE SKIP LOCKED
+      ), counted AS (
+        SELECT due.*, sum(raw_bytes) OVER (ORDER BY segment, raw_at) AS bytes FROM due
+      )
+      UPDATE raw_erasures SET due_at = now() + interval '1 minute' FROM counted
+      WHERE raw_erasures.segment = counted.segment AND raw_erasures.raw_at = counted.raw_at
+        AND counted.bytes - counted.raw_bytes < ${mostBytes}
+      RETURNING raw_erasures.*
+    `
+  })
+
+  const eraseIn = Effect.fnUntraced(function* (segment: string, due: ReadonlyArray<typeof Due.Type>) {
+    yield* segments.erase(
+      segment,
+      due.map(({ inboundEmailId, rawAt, rawBytes }) => ({ id: inboundEmailId, at: Number(rawAt), bytes: rawBytes }))
+    )
+    yield* sql`
+      DELETE FROM raw_erasures WHERE segment = ${segment} AND raw_at = ANY(${due.map(({ rawAt }) => rawAt)}::bigint[])
+    `
+  })
+
+  return Effect.gen(function* () {
+    const due = yield* claim()
+    for (const [segment, own] of Map.groupBy(due, ({ segment }) => segment)) {
+      yield* eraseIn(segment, own).pipe(
+        Effect.catchTag("RawStoreError", (error) =>
+          Effect.logError("Raw messages of a removed domain could not be erased; it is tried again", error)
+        )
+      )
+    }
+    return due.length
+  }).pipe(Effect.orDie, Effect.withSpan("RawErasures.erase"))
+})
+
+/** Erases for as long as the process runs, within seconds of a removal. Half of the time is the others'. */
+export const layerWorker = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const erase = yield* make
+    const round = Effect.gen(function* () {
+      const began = yield* Clock.currentTimeMillis
+      const erased = yield* erase
+      const took = (yield* Clock.currentTimeMillis) - began
+      yield* Effect.sleep(erased === 0 ? "2 seconds" : Math.max(50, took))
+    })
+    yield* BackgroundLoop.endless("Erasing raw messages failed", round)
+  })
+)

@@ -1,0 +1,89 @@
+import { randomUUID } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { NodeServices } from "@effect/platform-node"
+import { assert, layer, vi } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Mailbox from "../Mailbox.ts"
+import * as Ports from "../Ports.ts"
+import * as Program from "../Program.ts"
+import { TestInlet } from "../TestInlet.ts"
+
+// Programs start slowly on a busy machine.
+vi.setConfig({ testTimeout: 120_000 })
+
+/** `inlet raw …` beside the service, with the key of a workspace; what it prints goes into a file. */
+const raw = Effect.fnUntraced(function* (eventId: string, key: string | undefined, ...args: ReadonlyArray<string>) {
+  const { folder, url } = yield* TestInlet
+  const file = `${folder}/${randomUUID()}.eml`
+  const run = yield* Program.run(
+    "sh",
+    ["-c", `exec "$0" src/cli/main.ts "$@" > "${file}"`, process.execPath, "raw", eventId, ...args],
+    { env: { HTTP_PORT: new URL(url).port, INLET_API_KEY: key } }
+  )
+  return { ...run, printed: readFileSync(file) }
+})
+
+layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServices: true, timeout: "120 seconds" })(
+  "inlet raw",
+  (it) => {
+    it.effect("prints the raw message behind an event, whichever domain of the workspace it is of, byte for byte", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const sql = yield* SqlClient.SqlClient
+        const inbox = yield* inlet.inbox()
+        const message = Buffer.concat([Buffer.from("Subject: raw\r\n\r\n"), Buffer.from([0, 0xff, 0x80, 0x0d, 0x0a])])
+        yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message)
+        yield* inlet.call("POST", "/api/domains", { key: inbox.key, body: { domain: "newer.example" } })
+        const [event] = yield* Mailbox.events(inbox)
+        const { code, printed, stderr } = yield* raw(event.event_id, inbox.key)
+        assert.strictEqual(stderr, "")
+        assert.strictEqual(code, 0)
+        assert.match(printed.toString("latin1"), /^Authentication-Results: .*\r\n(?:[ \t].*\r\n)*Return-Path: /)
+        assert.isTrue(printed.subarray(-message.byteLength).equals(message))
+
+        // Erased, or taken away by whoever may.
+        yield* sql`UPDATE inbound_emails SET segment = gen_random_uuid() WHERE domain_id = ${inbox.domainId}`
+        const gone = yield* raw(event.event_id, undefined, "--key", inbox.key)
+        assert.strictEqual(gone.stderr, "The raw message is no longer kept\n")
+        assert.strictEqual(gone.code, 1)
+      })
+    )
+
+    it.effect("says in one line that the event is not one of this workspace, or not one at all", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        yield* Mailbox.deliver(inlet.smtpPort, inbox.address, "Subject: another's\r\n\r\n")
+        const [event] = yield* Mailbox.events(inbox)
+        const { key } = yield* inlet.inbox()
+        const foreign = yield* raw(event.event_id, key)
+        assert.strictEqual(foreign.stderr, `No domain of this workspace has the event ${event.event_id}\n`)
+        assert.strictEqual(foreign.code, 1)
+        assert.strictEqual(foreign.printed.byteLength, 0)
+        const none = yield* raw("bogus", key)
+        assert.include(none.stderr, "event_id")
+        assert.strictEqual(none.code, 1)
+      })
+    )
+
+    it.effect("says in one line that the key is wrong or missing, and that the service is not there", () =>
+      Effect.gen(function* () {
+        const eventId = "0198c5d2-7a3e-7000-8000-000000000001"
+        const wrong = yield* raw(eventId, "wrong")
+        assert.strictEqual(wrong.code, 1)
+        assert.match(wrong.stderr, /^[^\n]*API key[^\n]*\n$/i)
+        const nowhere = `http://127.0.0.1:${yield* Ports.free}`
+        const away = yield* raw(eventId, "some", "--url", nowhere)
+        assert.match(
+          away.stderr,
+          /^http:\/\/127\.0\.0\.1:\d+ did not answer as expected \(connect ECONNREFUSED [^\n]+\n$/
+        )
+        assert.strictEqual(away.code, 1)
+        const without = yield* raw(eventId, undefined)
+        assert.include(without.stderr, "--key")
+        assert.strictEqual(without.code, 1)
+      })
+    )
+  }
+)
