@@ -1,7 +1,7 @@
 import { Clock, Context, DateTime, Duration, Effect, Exit, FiberSet, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import * as Batch from "../database/Batch.ts"
+import * as Columns from "../database/Columns.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
 import * as Settings from "../Settings.ts"
@@ -207,7 +207,7 @@ export class DeliveryQueue extends Context.Service<
       )
 
       const giveBack = Effect.fn("DeliveryQueue.giveBack")((leases: ReadonlyArray<Lease.Lease>) => {
-        const column = Batch.columnsOf(leases)
+        const column = Columns.of(leases)
         return leases.length === 0
           ? Effect.void
           : Effect.asVoid(sql`

@@ -7,7 +7,7 @@ import * as DeliveryLines from "./DeliveryLines.ts"
 import { DeliveryQueue, unasked } from "./DeliveryQueue.ts"
 import type { UnderWay } from "./Egress.ts"
 import { EventFeed } from "./EventFeed.ts"
-import { Handover, type Places } from "./Handover.ts"
+import { Handover } from "./Handover.ts"
 import type { LeasedDelivery, SealedDelivery } from "./Lease.ts"
 import * as Lease from "./Lease.ts"
 import { type Outcome, WebhookSender } from "./WebhookSender.ts"
@@ -67,7 +67,7 @@ export const layer = Layer.effect(
     const about = ({ attempt, domainId, eventId }: LeasedDelivery) =>
       Effect.annotateLogs({ event_id: eventId, domain_id: domainId, attempt })
 
-    const begin = (delivery: LeasedDelivery) => {
+    const _begin = (delivery: LeasedDelivery) => {
       const attempt: Attempt = { delivery, requestedAt: clock.currentTimeMillisUnsafe(), request: undefined }
       attempts.add(attempt)
       const request = Result.try(() => sender.send(delivery, (outcome) => ended(attempt, outcome)))
@@ -165,17 +165,13 @@ export const layer = Layer.effect(
         })
       )
 
-    const places: Places = {
-      reserve: lines.reserve,
-      release: lines.release,
-      begin: (leased) => {
-        const others = leased.filter((row) => {
-          const ready = lines.isStopped() ? undefined : queue.requestableNow(row)
-          if (ready !== undefined) lines.fill(ready)
-          return ready === undefined
-        })
-        if (others.length > 0) fork(beginSealed(others))
-      }
+    const begin: Handover["Service"]["begin"] = (leased) => {
+      const others = leased.filter((row) => {
+        const ready = lines.isStopped() ? undefined : queue.requestableNow(row)
+        if (ready !== undefined) lines.fill(ready)
+        return ready === undefined
+      })
+      if (others.length > 0) fork(beginSealed(others))
     }
 
     // On shutdown claiming stops first, then requests get their time, then they are given back.
@@ -191,6 +187,6 @@ export const layer = Layer.effect(
     yield* BackgroundLoop.every(probesEvery, "Looking for paused webhooks failed", claimAndTake(queue.claimProbes))
     yield* BackgroundLoop.endless("Looking for due deliveries failed", round)
 
-    return Handover.make(places, drain)
+    return Handover.of({ reserve: lines.reserve, release: lines.release, begin, drain })
   })
 )

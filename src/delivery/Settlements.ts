@@ -2,8 +2,8 @@ import { DateTime, Effect, Exit } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import * as Batch from "../database/Batch.ts"
 import * as Batcher from "../database/Batcher.ts"
+import * as Columns from "../database/Columns.ts"
 import { isUnreachable } from "../database/Database.ts"
 import type { Lease } from "./Lease.ts"
 import * as Pausing from "./Pausing.ts"
@@ -30,12 +30,12 @@ export const make = Effect.gen(function* () {
 
   // The attempt is listed in any case; the delivery moves only for the holder of the present lease.
   const write = Effect.fnUntraced(function* (all: ReadonlyArray<Settlement>) {
-    const column = Batch.columnsOf(all)
+    const column = Columns.of(all)
     const ids = yield* Effect.replicateEffect(random.uuidV7(), all.length)
     const rows = yield* sql<{ readonly ordinal: bigint; readonly isNews: boolean }>`
       WITH input AS (
         SELECT *, error IS NULL AS ok FROM unnest(
-          ${Batch.columnsOf(ids)("uuid", (id) => id)},
+          ${Columns.of(ids)("uuid", (id) => id)},
           ${column("uuid", ({ lease }) => lease.eventId)},
           ${column("uuid", ({ lease }) => lease.domainId)},
           ${column("int4", ({ lease }) => lease.attempt)},

@@ -95,10 +95,11 @@ export const make = Effect.gen(function* () {
       began = now
     }
     const known = busy.get(name)
+    const before = known?.admission ?? null
     if (known === undefined) busy.set(name, { asks: 1, admission: null })
-    else {
-      known.asks++
-      if (known.asks > asksBefore && known.admission !== null) return answer(Exit.succeed(known.admission))
+    else if (++known.asks > asksBefore && before !== null) {
+      answer(Exit.succeed(before))
+      return
     }
     const asked: Asked = { name, answer, isOver: false }
     deadline.begin(asked, () => told(asked, Exit.fail(notStored("no answer within 8 seconds"))))

@@ -1,7 +1,7 @@
 import { type Cause, DateTime, Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import * as Batch from "../database/Batch.ts"
 import * as Batcher from "../database/Batcher.ts"
+import * as Columns from "../database/Columns.ts"
 import { isUnreachable } from "../database/Database.ts"
 import * as Patience from "../database/Patience.ts"
 import type { Envelope } from "../model/InboundEmail.ts"
@@ -54,7 +54,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
   `
 
   const insert = (accepted: ReadonlyArray<Accepted>) => {
-    const column = Batch.columnsOf(accepted)
+    const column = Columns.of(accepted)
     return sql<{ readonly ordinal: bigint; readonly state: Acceptance }>`
       WITH input AS (
         SELECT * FROM unnest(

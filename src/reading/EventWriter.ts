@@ -1,7 +1,7 @@
 import { Cause, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Batch from "../database/Batch.ts"
 import * as Batcher from "../database/Batcher.ts"
+import * as Columns from "../database/Columns.ts"
 import { isUnreachable } from "../database/Database.ts"
 import { EventFeed } from "../delivery/EventFeed.ts"
 import { Handover } from "../delivery/Handover.ts"
@@ -71,8 +71,8 @@ export const make = Effect.gen(function* () {
   const insert = (all: ReadonlyArray<Item>) => {
     // A process that lost its lease meanwhile may have read the same message as the one that took it over.
     const messages = [...new Map(all.map((message) => [message.id, message])).values()]
-    const column = Batch.columnsOf(messages)
-    const events = Batch.columnsOf(
+    const column = Columns.of(messages)
+    const events = Columns.of(
       messages.flatMap(({ events, id, places }) =>
         events.map((event, index) => ({ event, emailId: id, hasPlace: index < (places ?? 0) }))
       )

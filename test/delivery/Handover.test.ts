@@ -62,6 +62,20 @@ const write = (domainId: DomainId, count: number) => (places: number) =>
     return { leased, places, ids }
   })
 
+/** Reserves places, writes, and begins what was written as leased. */
+const within = Effect.fnUntraced(function* <A extends { readonly leased: ReadonlyArray<SealedDelivery> }, E, R>(
+  handover: Handover["Service"],
+  domainId: DomainId,
+  most: number,
+  write: (places: number) => Effect.Effect<A, E, R>
+) {
+  const places = handover.reserve(domainId, most)
+  const written = yield* write(places)
+  handover.begin(written.leased)
+  handover.release(domainId, places - written.leased.length)
+  return written
+})
+
 /** Has a webhook answer nobody, until what is returned has it answer all of them, and everybody after them. */
 const heldBack = Effect.fnUntraced(function* (receiver: WebhookReceiver["Service"]) {
   const open: Array<ServerResponse> = []
@@ -85,7 +99,7 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
       const receiver = yield* WebhookReceiver.make
       const { id } = yield* Deliveries.domain(receiver.url)
       const handover = yield* start
-      const { ids } = yield* handover.within(id, 1, write(id, 1))
+      const { ids } = yield* within(handover, id, 1, write(id, 1))
       const [eventId] = ids
       assert.isDefined(eventId)
       assert.strictEqual((yield* receiver.next).event.event_id, eventId)
@@ -104,10 +118,10 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
         const answers = yield* heldBack(receiver)
         const { id } = yield* Deliveries.domain(receiver.url)
         const handover = yield* start
-        assert.strictEqual((yield* handover.within(id, 10, write(id, 10))).places, 6)
-        assert.strictEqual((yield* handover.within(id, 1, nothing)).places, 0)
+        assert.strictEqual((yield* within(handover, id, 10, write(id, 10))).places, 6)
+        assert.strictEqual((yield* within(handover, id, 1, nothing)).places, 0)
         const { id: other } = yield* Deliveries.domain(receiver.url)
-        assert.strictEqual((yield* handover.within(other, 1, nothing)).places, 1)
+        assert.strictEqual((yield* within(handover, other, 1, nothing)).places, 1)
         yield* eventually(receiver.all, (requests) => requests.length === 2)
         yield* answers
       })
@@ -118,9 +132,9 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
       const receiver = yield* WebhookReceiver.make
       const { id } = yield* Deliveries.domain(receiver.url)
       const handover = yield* start
-      yield* handover.within(id, 40, write(id, 40))
+      yield* within(handover, id, 40, write(id, 40))
       yield* eventually(receiver.all, (requests) => requests.length === 40)
-      yield* eventually(handover.within(id, 1, nothing), ({ places }) => places === 1)
+      yield* eventually(within(handover, id, 1, nothing), ({ places }) => places === 1)
     })
   )
 
@@ -170,7 +184,7 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
         ({ leasedFor }) => leasedFor === null
       )
       assert.deepStrictEqual([status, attempts, lastError], ["pending", 1, "the signing secret can't be opened"])
-      yield* eventually(handover.within(id, 6, nothing), ({ places }) => places === 6)
+      yield* eventually(within(handover, id, 6, nothing), ({ places }) => places === 6)
     }).pipe(Effect.provide(Logger.layer([])))
   )
 
@@ -180,10 +194,10 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
       const { id } = yield* Deliveries.domain(receiver.url)
       const handover = yield* start
       for (let round = 0; round < 5; round++) {
-        yield* Effect.flip(handover.within(id, 6, (places) => Effect.fail(places)))
-        yield* handover.within(id, 6, nothing)
+        yield* Effect.flip(within(handover, id, 6, (places) => Effect.fail(places)))
+        yield* within(handover, id, 6, nothing)
       }
-      assert.strictEqual((yield* handover.within(id, 6, nothing)).places, 6)
+      assert.strictEqual((yield* within(handover, id, 6, nothing)).places, 6)
     })
   )
 
@@ -193,10 +207,10 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
       const answers = yield* heldBack(receiver)
       const { id } = yield* Deliveries.domain(receiver.url)
       const handover = yield* start
-      const { ids } = yield* handover.within(id, 6, write(id, 6))
+      const { ids } = yield* within(handover, id, 6, write(id, 6))
       yield* eventually(receiver.all, (requests) => requests.length === 2)
       yield* Effect.all([handover.drain, Effect.delay(answers, "300 millis")], { concurrency: 2 })
-      assert.strictEqual((yield* handover.within(id, 1, nothing)).places, 0)
+      assert.strictEqual((yield* within(handover, id, 1, nothing)).places, 0)
       const rows = yield* Effect.forEach(ids, Deliveries.delivery)
       assert.deepStrictEqual(
         rows.map(({ attempts, leasedFor, status }) => [status, attempts, leasedFor]),
