@@ -165,7 +165,7 @@ export const layer = Layer.effect(
         })
       )
 
-    const begin: Handover["Service"]["begin"] = (leased) => {
+    const takeOver: Handover["Service"]["begin"] = (leased) => {
       const others = leased.filter((row) => {
         const ready = lines.isStopped() ? undefined : queue.requestableNow(row)
         if (ready !== undefined) lines.fill(ready)
@@ -187,6 +187,6 @@ export const layer = Layer.effect(
     yield* BackgroundLoop.every(probesEvery, "Looking for paused webhooks failed", claimAndTake(queue.claimProbes))
     yield* BackgroundLoop.endless("Looking for due deliveries failed", round)
 
-    return Handover.of({ reserve: lines.reserve, release: lines.release, begin, drain })
+    return Handover.of({ reserve: lines.reserve, release: lines.release, begin: takeOver, drain })
   })
 )
