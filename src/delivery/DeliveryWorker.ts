@@ -67,7 +67,7 @@ export const layer = Layer.effect(
     const about = ({ attempt, domainId, eventId }: LeasedDelivery) =>
       Effect.annotateLogs({ event_id: eventId, domain_id: domainId, attempt })
 
-    const _begin = (delivery: LeasedDelivery) => {
+    const begin = (delivery: LeasedDelivery) => {
       const attempt: Attempt = { delivery, requestedAt: clock.currentTimeMillisUnsafe(), request: undefined }
       attempts.add(attempt)
       const request = Result.try(() => sender.send(delivery, (outcome) => ended(attempt, outcome)))
