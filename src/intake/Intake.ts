@@ -5,14 +5,13 @@ import { isUnreachable } from "../database/Database.ts"
 import { canonical } from "../domains/DomainNames.ts"
 import * as HeaderBlock from "../mime/HeaderBlock.ts"
 import { type DomainId, DomainName } from "../model/Domain.ts"
-import { type Envelope, InboundEmailId, rawRef } from "../model/InboundEmail.ts"
-import { EventId } from "../model/InboundEvent.ts"
+import { rawRef } from "../model/InboundEmail.ts"
 import * as Uuid7 from "../model/Uuid7.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
-import type { Mail } from "../reading/Mail.ts"
 import { Reader } from "../reading/Reader.ts"
 import * as Settings from "../Settings.ts"
 import * as Admissions from "./Admissions.ts"
+import * as Copies from "./Copies.ts"
 import * as Deadline from "./Deadline.ts"
 import * as EarlyAnswers from "./EarlyAnswers.ts"
 import * as InboundEmails from "./InboundEmails.ts"
@@ -26,28 +25,7 @@ export class MailLoop extends Schema.TaggedError<MailLoop>()("MailLoop", {}) {}
 
 export type IntakeError = UnknownDomain | QuotaReached | SenderQuotaReached | DemoFull | MailLoop | NotStored
 
-/** A message at the end of its DATA. */
-export interface Arrival {
-  readonly envelope: Envelope
-  readonly recipients: ReadonlyArray<Recipient>
-  readonly transmission: TraceFields.Transmission
-  /** In the pieces in which it came; read before `receive` returns. */
-  readonly message: {
-    readonly byteLength: number
-    copyInto(target: Uint8Array, offset: number): void
-  }
-}
-
 type Answer<A> = (exit: Exit.Exit<A, IntakeError>) => void
-
-/** The message as it is kept for one domain: its bytes as they came are behind our trace fields. */
-interface Copy {
-  readonly id: InboundEmailId
-  readonly domainId: DomainId
-  readonly recipients: ReadonlyArray<Recipient>
-  readonly mail: Mail
-  readonly received: Uint8Array
-}
 
 /** As many Received fields mean a loop (RFC 5321, section 6.3, wants a large bound). */
 const loopReceivedFields = 50
@@ -65,7 +43,7 @@ export class Intake extends Context.Service<
     /** Whose mail this is. The address is as the client typed it. */
     admit(address: string, answer: Answer<Recipient>): void
     /** Keeps the message for every recipient or for none. Once it succeeds, the events follow whatever happens. */
-    receive(arrival: Arrival, answer: Answer<void>): void
+    receive(arrival: Copies.Arrival, answer: Answer<void>): void
   }
 >()("inlet/intake/Intake") {
   static readonly layerNoDeps = Layer.effect(
@@ -84,6 +62,7 @@ export class Intake extends Context.Service<
       const early = yield* EarlyAnswers.make({ emailsPerSender })
       const run = yield* FiberSet.makeRuntime()
       const newId = Uuid7.make((bytes) => Effect.runSync(random.randomBytes(bytes)))
+      const copiesOf = Copies.make({ mxHost, newId, now: () => clock.currentTimeMillisUnsafe() })
 
       const admit: Intake["Service"]["admit"] = (address, answer) => {
         const at = address.lastIndexOf("@")
@@ -104,53 +83,13 @@ export class Intake extends Context.Service<
         })
       }
 
-      /** A copy for each domain, in memory of its own: the message is copied once for the usual one. */
-      const copiesOf = ({ envelope, message, recipients, transmission }: Arrival): ReadonlyArray<Copy> => {
-        const receivedAt = clock.currentTimeMillisUnsafe()
-        // Two spellings of one domain name one mailbox.
-        const mailboxes = new Map(recipients.map((recipient) => [recipient.address, recipient])).values()
-        return [...Map.groupBy(mailboxes, ({ domainId }) => domainId)].flatMap(([domainId, own]) => {
-          const [first] = own
-          if (first === undefined) return []
-          const id = InboundEmailId.make(newId(receivedAt))
-          const trace = Buffer.from(
-            TraceFields.render({
-              id,
-              envelope,
-              recipients: own.map(({ address }) => address),
-              mxHost,
-              receivedAt: DateTime.makeUnsafe(receivedAt),
-              transmission
-            })
-          )
-          const stored = new Uint8Array(trace.byteLength + message.byteLength)
-          stored.set(trace)
-          message.copyInto(stored, trace.byteLength)
-          const received = stored.subarray(trace.byteLength)
-          const mail: Mail = {
-            id,
-            domainId,
-            domain: first.domain,
-            envelope,
-            recipients: own.map(({ address }) => ({ eventId: EventId.make(newId(receivedAt)), address })),
-            receivedAt,
-            sha256: createHash("sha256").update(received).digest(),
-            message: stored,
-            place: null,
-            bytes: stored.byteLength,
-            attempt: 1
-          }
-          return [{ id, domainId, recipients: own, mail, received }]
-        })
-      }
-
-      const keep = ({ domainId, id, mail }: Copy) =>
+      const keep = ({ domainId, id, mail }: Copies.Copy) =>
         Effect.map(raw.put(rawRef(domainId, id), mail.message === undefined ? [] : [mail.message]), (place) => {
           mail.place = place
         })
 
       /** A message with a place in the log goes with its segment. */
-      const discard = (copies: ReadonlyArray<Copy>) =>
+      const discard = (copies: ReadonlyArray<Copies.Copy>) =>
         Effect.forEach(
           copies,
           ({ domainId, id, mail }) =>

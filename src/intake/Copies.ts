@@ -1,0 +1,77 @@
+import { createHash } from "node:crypto"
+import { DateTime } from "effect"
+import type { DomainId } from "../model/Domain.ts"
+import { type Envelope, InboundEmailId } from "../model/InboundEmail.ts"
+import { EventId } from "../model/InboundEvent.ts"
+import type { Mail } from "../reading/Mail.ts"
+import type { Recipient } from "./Recipient.ts"
+import * as TraceFields from "./TraceFields.ts"
+
+/** A message at the end of its DATA. */
+export interface Arrival {
+  readonly envelope: Envelope
+  readonly recipients: ReadonlyArray<Recipient>
+  readonly transmission: TraceFields.Transmission
+  /** In the pieces in which it came; read before `receive` returns. */
+  readonly message: {
+    readonly byteLength: number
+    copyInto(target: Uint8Array, offset: number): void
+  }
+}
+
+/** The message as it is kept for one domain: its bytes as they came are behind our trace fields. */
+export interface Copy {
+  readonly id: InboundEmailId
+  readonly domainId: DomainId
+  readonly recipients: ReadonlyArray<Recipient>
+  readonly mail: Mail
+  readonly received: Uint8Array
+}
+
+/** Makes a copy of a message for each domain, in memory of its own: the usual message is copied once. */
+export const make =
+  (options: {
+    readonly mxHost: string
+    /** An id of this millisecond. */
+    readonly newId: (millis: number) => string
+    readonly now: () => number
+  }) =>
+  ({ envelope, message, recipients, transmission }: Arrival): ReadonlyArray<Copy> => {
+    const { mxHost, newId, now } = options
+    const receivedAt = now()
+    // Two spellings of one domain name one mailbox.
+    const mailboxes = new Map(recipients.map((recipient) => [recipient.address, recipient])).values()
+    return [...Map.groupBy(mailboxes, ({ domainId }) => domainId)].flatMap(([domainId, own]) => {
+      const [first] = own
+      if (first === undefined) return []
+      const id = InboundEmailId.make(newId(receivedAt))
+      const trace = Buffer.from(
+        TraceFields.render({
+          id,
+          envelope,
+          recipients: own.map(({ address }) => address),
+          mxHost,
+          receivedAt: DateTime.makeUnsafe(receivedAt),
+          transmission
+        })
+      )
+      const stored = new Uint8Array(trace.byteLength + message.byteLength)
+      stored.set(trace)
+      message.copyInto(stored, trace.byteLength)
+      const received = stored.subarray(trace.byteLength)
+      const mail: Mail = {
+        id,
+        domainId,
+        domain: first.domain,
+        envelope,
+        recipients: own.map(({ address }) => ({ eventId: EventId.make(newId(receivedAt)), address })),
+        receivedAt,
+        sha256: createHash("sha256").update(received).digest(),
+        message: stored,
+        place: null,
+        bytes: stored.byteLength,
+        attempt: 1
+      }
+      return [{ id, domainId, recipients: own, mail, received }]
+    })
+  }
