@@ -1,12 +1,11 @@
 import { spawn } from "node:child_process"
-import { connect } from "node:net"
 import { fileURLToPath } from "node:url"
 import { NodeServices } from "@effect/platform-node"
 import { Config, Deferred, Effect, FileSystem, Option } from "effect"
+import { type Answer, type CallOptions, call } from "./ApiCall.ts"
 import { eventually } from "./Eventually.ts"
 import * as Ports from "./Ports.ts"
 import * as TestDatabase from "./TestDatabase.ts"
-import { type Answer, type CallOptions, call } from "./TestInlet.ts"
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
@@ -129,7 +128,7 @@ export const serving = Effect.fnUntraced(function* ({
 }: Effect.Success<ReturnType<typeof spawned>>) {
   const serves = Effect.gen(function* () {
     if (yield* hasEnded) return yield* Effect.die(new Error(`It has ended at once. It printed: ${yield* inlet.output}`))
-    const smtp = !roles.includes("smtp") || (yield* isAnswered(inlet.smtpPort))
+    const smtp = !roles.includes("smtp") || (yield* Ports.isAnswered(inlet.smtpPort))
     const http = !roles.includes("http") || (yield* isReady(inlet))
     return smtp && http
   })
@@ -142,15 +141,3 @@ const isReady = (inlet: InletProcess) =>
     // Nobody listens yet.
     Effect.catchDefect(() => Effect.succeed(false))
   )
-
-/** Whether somebody listens on a loopback port. */
-export const isAnswered = (port: number) =>
-  Effect.callback<boolean>((resume) => {
-    const peer = connect(port, "127.0.0.1")
-    const answer = (yes: boolean) => {
-      peer.destroy()
-      resume(Effect.succeed(yes))
-    }
-    peer.once("connect", () => answer(true))
-    peer.once("error", () => answer(false))
-  })

@@ -2,9 +2,10 @@ import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem } from "effect"
 import { SqlClient } from "effect/sql"
 import { DomainId } from "../src/model/Domain.ts"
+import type { Answer } from "./ApiCall.ts"
 import { eventually } from "./Eventually.ts"
 import * as SmtpDialog from "./SmtpDialog.ts"
-import { type Answer, TestInlet } from "./TestInlet.ts"
+import { TestInlet } from "./TestInlet.ts"
 
 /** What a test asks of an inbox: its id, and the key of its workspace. */
 export interface Inbox {

@@ -5,10 +5,10 @@ import { ConfigProvider, Context, Effect, FileSystem, Layer } from "effect"
 import * as ListenError from "../../src/ListenError.ts"
 import * as Settings from "../../src/Settings.ts"
 import * as Tls from "../../src/smtp/Tls.ts"
+import { call } from "../ApiCall.ts"
 import * as Ports from "../Ports.ts"
 import * as Program from "../Program.ts"
 import * as TestDatabase from "../TestDatabase.ts"
-import { call } from "../TestInlet.ts"
 
 // Programs start slowly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
