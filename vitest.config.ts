@@ -7,6 +7,7 @@ const hasServer = Option.isSome(Effect.runSync(Config.option(Config.Redacted("TE
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    globalSetup: "test/GlobalSetup.ts",
     // What is done to a database server can't be done to the embedded one.
     exclude: [...configDefaults.exclude, ...(hasServer ? [] : ["test/**/*.postgres.test.ts"])],
     testTimeout: 30_000,
