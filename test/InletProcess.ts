@@ -40,12 +40,20 @@ export interface Inbox {
 /** Whether the suite runs on a PostgreSQL server, which several processes can share. */
 export const hasServer = Effect.map(Config.option(Config.Redacted("TEST_DATABASE_URL")), Option.isSome)
 
-/** What the starts of one installation share: a folder, and a database where the suite has a server for it. */
+const folder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "inlet-test-" })).pipe(
+  Effect.provide(NodeServices.layer)
+)
+
+/** What the starts of one installation share: a folder, and a migrated database in it or on the suite's server. */
 export const installation = Effect.gen(function* () {
-  const fs = yield* FileSystem.FileSystem
-  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-test-" })
-  return { DATA_DIR: folder, ...(yield* TestDatabase.settings) }
-}).pipe(Effect.provide(NodeServices.layer), Effect.orDie)
+  const DATA_DIR = yield* folder
+  return { DATA_DIR, ...(yield* TestDatabase.migratedFor(DATA_DIR)) }
+}).pipe(Effect.orDie)
+
+/** One that was never started. */
+export const emptyInstallation = Effect.gen(function* () {
+  return { DATA_DIR: yield* folder, ...(yield* TestDatabase.empty) }
+}).pipe(Effect.orDie)
 
 /** Where processes keep what they have compiled for those that start after them. */
 const compiled = Config.all({ NODE_COMPILE_CACHE: Config.String("NODE_COMPILE_CACHE") }).pipe(Config.withDefault({}))

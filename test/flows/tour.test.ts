@@ -37,7 +37,7 @@ class Started extends Context.Service<
         SMTP_PORT: `${ports.smtp}`,
         DATA_DIR: yield* fs.makeTempDirectoryScoped({ prefix: "inlet-tour-" }),
         DNS_SERVERS: dns.server,
-        ...(yield* TestDatabase.settings)
+        ...(yield* TestDatabase.empty)
       }
       const service = yield* Program.start("npm", ["start"], { env })
       yield* service.says("See mail arrive")
