@@ -11,6 +11,7 @@ const hasServer = Option.isSome(Effect.runSync(Config.option(Config.Redacted("TE
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    globalSetup: "test/GlobalSetup.ts",
     exclude: [
       ...configDefaults.exclude,
       // What is done to a database server can't be done to the embedded one.

@@ -2,7 +2,6 @@ import { Effect, FileSystem, Path, Schema } from "effect"
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { ChildProcess } from "effect/process"
 import { eventually } from "../test/Eventually.ts"
-import { isAnswered } from "../test/InletProcess.ts"
 import * as Ports from "../test/Ports.ts"
 import { root } from "../test/Program.ts"
 import * as Haraka from "./Haraka.ts"
@@ -48,7 +47,7 @@ const start = Effect.fnUntraced(function* (
     Effect.sync(() => process.once("exit", kill)),
     () => Effect.sync(() => process.removeListener("exit", kill))
   )
-  yield* eventually(isAnswered(port), (yes) => yes, "60 seconds").pipe(
+  yield* eventually(Ports.isAnswered(port), (yes) => yes, "60 seconds").pipe(
     Effect.raceFirst(
       Effect.flatMap(Effect.orDie(child.exitCode), (code) =>
         Effect.fail(new ContestantFailed({ message: `ended with ${code} instead of listening` }))

@@ -1,7 +1,7 @@
 import { Effect, Exit, Scope } from "effect"
+import { call } from "../test/ApiCall.ts"
 import * as InletProcess from "../test/InletProcess.ts"
 import * as Ports from "../test/Ports.ts"
-import { call } from "../test/TestInlet.ts"
 
 /** The service as a process that is killed and started again, always on the same ports. */
 export interface Service {

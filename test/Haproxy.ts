@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem } from "effect"
 import { eventually } from "./Eventually.ts"
-import { isAnswered } from "./InletProcess.ts"
 import * as Needs from "./Needs.ts"
 import * as Ports from "./Ports.ts"
 import * as Program from "./Program.ts"
@@ -49,8 +48,8 @@ export const start = Effect.fnUntraced(
       changes.reduce((text, [line, by]) => replaced(text, line, by), configuration)
     )
     const program = yield* Program.start(...(yield* command("-db", "-f", file)))
-    yield* eventually(isAnswered(smtpPort), (yes) => yes)
-    yield* eventually(isAnswered(httpPort), (yes) => yes)
+    yield* eventually(Ports.isAnswered(smtpPort), (yes) => yes)
+    yield* eventually(Ports.isAnswered(httpPort), (yes) => yes)
     return { smtpPort, url: `http://127.0.0.1:${httpPort}`, printed: program.printed }
   },
   Effect.provide(NodeServices.layer),

@@ -1,12 +1,11 @@
 import { spawn } from "node:child_process"
-import { connect } from "node:net"
 import { fileURLToPath } from "node:url"
 import { NodeServices } from "@effect/platform-node"
 import { Config, Deferred, Effect, FileSystem, Option } from "effect"
+import { type Answer, type CallOptions, call } from "./ApiCall.ts"
 import { eventually } from "./Eventually.ts"
 import * as Ports from "./Ports.ts"
 import * as TestDatabase from "./TestDatabase.ts"
-import { type Answer, type CallOptions, call } from "./TestInlet.ts"
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
@@ -41,12 +40,20 @@ export interface Inbox {
 /** Whether the suite runs on a PostgreSQL server, which several processes can share. */
 export const hasServer = Effect.map(Config.option(Config.Redacted("TEST_DATABASE_URL")), Option.isSome)
 
-/** What the starts of one installation share: a folder, and a database where the suite has a server for it. */
+const folder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "inlet-test-" })).pipe(
+  Effect.provide(NodeServices.layer)
+)
+
+/** What the starts of one installation share: a folder, and a migrated database in it or on the suite's server. */
 export const installation = Effect.gen(function* () {
-  const fs = yield* FileSystem.FileSystem
-  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-test-" })
-  return { DATA_DIR: folder, ...(yield* TestDatabase.settings) }
-}).pipe(Effect.provide(NodeServices.layer), Effect.orDie)
+  const DATA_DIR = yield* folder
+  return { DATA_DIR, ...(yield* TestDatabase.migratedFor(DATA_DIR)) }
+}).pipe(Effect.orDie)
+
+/** One that was never started. */
+export const emptyInstallation = Effect.gen(function* () {
+  return { DATA_DIR: yield* folder, ...(yield* TestDatabase.empty) }
+}).pipe(Effect.orDie)
 
 /** Where processes keep what they have compiled for those that start after them. */
 const compiled = Config.all({ NODE_COMPILE_CACHE: Config.String("NODE_COMPILE_CACHE") }).pipe(Config.withDefault({}))
@@ -129,7 +136,7 @@ export const serving = Effect.fnUntraced(function* ({
 }: Effect.Success<ReturnType<typeof spawned>>) {
   const serves = Effect.gen(function* () {
     if (yield* hasEnded) return yield* Effect.die(new Error(`It has ended at once. It printed: ${yield* inlet.output}`))
-    const smtp = !roles.includes("smtp") || (yield* isAnswered(inlet.smtpPort))
+    const smtp = !roles.includes("smtp") || (yield* Ports.isAnswered(inlet.smtpPort))
     const http = !roles.includes("http") || (yield* isReady(inlet))
     return smtp && http
   })
@@ -142,15 +149,3 @@ const isReady = (inlet: InletProcess) =>
     // Nobody listens yet.
     Effect.catchDefect(() => Effect.succeed(false))
   )
-
-/** Whether somebody listens on a loopback port. */
-export const isAnswered = (port: number) =>
-  Effect.callback<boolean>((resume) => {
-    const peer = connect(port, "127.0.0.1")
-    const answer = (yes: boolean) => {
-      peer.destroy()
-      resume(Effect.succeed(yes))
-    }
-    peer.once("connect", () => answer(true))
-    peer.once("error", () => answer(false))
-  })

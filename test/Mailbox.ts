@@ -1,10 +1,11 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { DomainId } from "../src/model/Domain.ts"
+import type { Answer } from "./ApiCall.ts"
 import { eventually } from "./Eventually.ts"
 import * as RawLog from "./RawLog.ts"
 import * as SmtpDialog from "./SmtpDialog.ts"
-import { type Answer, TestInlet } from "./TestInlet.ts"
+import { TestInlet } from "./TestInlet.ts"
 
 /** What a test asks of an inbox: its id, and the key of its workspace. */
 export interface Inbox {

@@ -1,7 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem } from "effect"
 import { eventually } from "./Eventually.ts"
-import { isAnswered } from "./InletProcess.ts"
 import * as Needs from "./Needs.ts"
 import * as Ports from "./Ports.ts"
 import * as Program from "./Program.ts"
@@ -85,7 +84,7 @@ default_transport = error:not for us
     yield* Effect.acquireRelease(postfix("start"), () =>
       Effect.orDie(Effect.andThen(postfix("abort"), run("chown", "-R", `${process.getuid?.() ?? 0}`, folder)))
     )
-    yield* eventually(isAnswered(port), (yes) => yes)
+    yield* eventually(Ports.isAnswered(port), (yes) => yes)
     return port
   },
   Effect.provide(NodeServices.layer),

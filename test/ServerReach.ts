@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
 // The one way to the server of a run is the variable that names it.
@@ -11,6 +11,8 @@ const reference = /["'](\.{1,2}\/[^"'\n]+\.ts)["']/g
 const reaches = (file: URL, seen: Set<string>): boolean => {
   if (seen.has(file.href)) return false
   seen.add(file.href)
+  // What can't be looked at might.
+  if (!existsSync(file)) return true
   const source = readFileSync(file, "utf8")
   return (
     source.includes(variable) ||

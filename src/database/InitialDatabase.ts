@@ -70,7 +70,8 @@ export const ensure = Effect.fn("InitialDatabase.ensure")(function* <E, R>(
   yield* Effect.logInfo(`Made the embedded database in ${Duration.toMillis(took).toFixed(0)} ms`)
 })
 
-const unpack = Effect.fnUntraced(function* (tar: Uint8Array, folder: string) {
+/** Puts what is in an archive into an empty folder, for its user alone. */
+export const unpack = Effect.fnUntraced(function* (tar: Uint8Array, folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const entries = Tar.entries(tar)

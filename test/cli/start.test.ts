@@ -5,10 +5,10 @@ import { ConfigProvider, Context, Effect, FileSystem, Layer } from "effect"
 import * as ListenError from "../../src/ListenError.ts"
 import * as Settings from "../../src/Settings.ts"
 import * as Tls from "../../src/smtp/Tls.ts"
+import { call } from "../ApiCall.ts"
 import * as Ports from "../Ports.ts"
 import * as Program from "../Program.ts"
 import * as TestDatabase from "../TestDatabase.ts"
-import { call } from "../TestInlet.ts"
 
 // Programs start slowly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
@@ -256,7 +256,7 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
 layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })("npm start", (it) => {
   it.effect("says where it listens and how to begin the tour", () =>
     Effect.gen(function* () {
-      const env = yield* world(yield* TestDatabase.settings)
+      const env = yield* world(yield* TestDatabase.empty)
       const program = yield* Program.start("npm", ["start"], { env })
       const printed = yield* program.says("npm run -s inlet -- send --to <address>\n")
       const url = `http://localhost:${env.HTTP_PORT}`
@@ -268,7 +268,7 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
 
   it.effect("prints one JSON object a line and nothing else with LOG_FORMAT=json, until its end", () =>
     Effect.gen(function* () {
-      const env = yield* world({ LOG_FORMAT: "json", LOG_LEVEL: "debug", ...(yield* TestDatabase.settings) })
+      const env = yield* world({ LOG_FORMAT: "json", LOG_LEVEL: "debug", ...(yield* TestDatabase.empty) })
       const program = yield* Program.start(process.execPath, ["src/main.ts"], { env })
       yield* program.says("Listening on")
       const answer = yield* call(`http://127.0.0.1:${env.HTTP_PORT}`, "GET", "/api/domains", {

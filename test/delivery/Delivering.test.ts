@@ -2,10 +2,11 @@ import type { ServerResponse } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import { Array, Clock, DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import type { Answer } from "../ApiCall.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as Ports from "../Ports.ts"
-import { type Answer, TestInlet } from "../TestInlet.ts"
+import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
 /** Three attempts: the first, and one after each delay. */

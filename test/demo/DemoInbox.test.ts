@@ -6,10 +6,11 @@ import { HttpClient } from "effect/http"
 import { SqlClient } from "effect/sql"
 import * as RawStoreFile from "../../src/providers/storage/RawStoreFile.ts"
 import { Sweeper } from "../../src/retention/Sweeper.ts"
+import type { Answer } from "../ApiCall.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
-import { type Answer, TestInlet } from "../TestInlet.ts"
+import { TestInlet } from "../TestInlet.ts"
 
 const cookieOf = ({ headers }: Answer) => (headers["set-cookie"] ?? "").split(";")[0] ?? ""
 

@@ -1,10 +1,10 @@
 import { assert } from "@effect/vitest"
 import { Array, Effect } from "effect"
 import { verify } from "../../src/webhook.ts"
+import type { Answer } from "../ApiCall.ts"
 import { eventually } from "../Eventually.ts"
 import * as InletProcess from "../InletProcess.ts"
 import * as Mail from "../Mail.ts"
-import type { Answer } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
 const patient = {

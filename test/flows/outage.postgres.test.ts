@@ -3,12 +3,12 @@ import { request } from "node:http"
 import { assert, describe, layer } from "@effect/vitest"
 import { Array, Context, Deferred, Duration, Effect, Fiber, Layer, Redacted } from "effect"
 import { Cluster } from "../../prove/Cluster.ts"
+import type { Answer } from "../ApiCall.ts"
 import * as DatabaseProxy from "../DatabaseProxy.ts"
 import { eventually } from "../Eventually.ts"
 import * as InletProcess from "../InletProcess.ts"
 import * as Mailbox from "../Mailbox.ts"
 import * as Needs from "../Needs.ts"
-import type { Answer } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
 /** A service whose PostgreSQL, which is nobody else's, is behind a proxy. It stays the same whatever happens to that. */

@@ -90,8 +90,8 @@ const hasServer = Effect.runSync(Effect.orDie(InletProcess.hasServer))
 if (hasServer) {
   describe("Several processes on one PostgreSQL", { timeout: 120_000 }, () => {
     /** What they share, and a way into their database. */
-    const shared = Effect.gen(function* () {
-      const { DATABASE_URL = "", DATA_DIR } = yield* InletProcess.installation
+    const sharing = Effect.fnUntraced(function* (installation: typeof InletProcess.installation) {
+      const { DATABASE_URL = "", DATA_DIR } = yield* installation
       const settings = {
         DATABASE_URL,
         RAW_DIR: `${DATA_DIR}/raw`,
@@ -100,6 +100,7 @@ if (hasServer) {
       const context = yield* Layer.build(Database.layerPostgres(Redacted.make(DATABASE_URL)))
       return { settings, sql: Context.get(context, SqlClient.SqlClient) }
     })
+    const shared = sharing(InletProcess.installation)
 
     /** One more process, with a folder of its own. */
     const join = Effect.fnUntraced(function* (settings: Readonly<Record<string, string>>) {
@@ -108,7 +109,7 @@ if (hasServer) {
 
     it.live("start at once on an empty database, and migrate it once", () =>
       Effect.gen(function* () {
-        const { settings, sql } = yield* shared
+        const { settings, sql } = yield* sharing(InletProcess.emptyInstallation)
         const fs = yield* FileSystem.FileSystem
         const inlets = yield* Effect.all([join(settings), join(settings), join(settings)], { concurrency: 3 })
         for (const inlet of inlets) assert.strictEqual((yield* inlet.call("GET", "/ready")).status, 200)

@@ -8,13 +8,13 @@ import * as Gate from "../Gate.ts"
 import * as InletProcess from "../InletProcess.ts"
 import { addsUp, type Customer, customerOf, kindsOf, namecheapSettings, stripeSettings } from "../purchase/Shop.ts"
 import * as Namecheap from "../simulators/Namecheap.ts"
-import { StripeSimulator } from "../simulators/Stripe.ts"
+import { type StripeEvent, StripeSimulator } from "../simulators/Stripe.ts"
 import { type Mishap, Vendor } from "../simulators/Vendor.ts"
 
 /** What .com costs at the simulator, and our markup. */
 const price = 1_028 + 299
 
-const refusal: Mishap = { error: 2030280, text: "TLD is not supported in API" }
+const refusal = (name: string): Mishap => ({ error: 2030280, text: "TLD is not supported in API", name })
 
 const allRoles = "http,smtp,worker"
 
@@ -95,17 +95,10 @@ const afterRestart = Effect.fnUntraced(function* (customer: Customer) {
   return { ...customerOf(inlet.call, customer), url: inlet.url }
 })
 
-/** Counts the registrations that the registrar is asked for from now on. */
-const counted = Effect.gen(function* () {
-  const vendor = yield* Vendor
-  const before = yield* vendor.asked("register")
-  return { registrations: Effect.map(vendor.asked("register"), (count) => count - before) }
-})
-
 /** Where the process is killed. */
 interface Step {
   /** What holds the order there; where nothing does, nobody works on it. */
-  readonly held: readonly [gate: "registrar" | "stripe", call: RegExp, which: "request" | "answer"] | undefined
+  readonly held: readonly [gate: "registrar" | "stripe", call: string, which: "request" | "answer"] | undefined
   /** The registrar refuses, so that the money has to go back. */
   readonly refused: boolean
   /** How the order looks then. */
@@ -114,10 +107,10 @@ interface Step {
   readonly registrations: readonly [before: number, inAll: number]
 }
 
-const look = /Command=namecheap\.domains\.getInfo(&|$)/
-const create = /Command=namecheap\.domains\.create(&|$)/
-const setHosts = /Command=namecheap\.domains\.dns\.setHosts(&|$)/
-const refund = /^\/v1\/refunds$/
+const look = "Command=namecheap\\.domains\\.getInfo(&|$)"
+const create = "Command=namecheap\\.domains\\.create(&|$)"
+const setHosts = "Command=namecheap\\.domains\\.dns\\.setHosts(&|$)"
+const refund = "metadata(\\[|%5B)order_id(\\]|%5D)"
 
 const step = (held: Step["held"], status: string, registrations: Step["registrations"], refused = false): Step => ({
   held,
@@ -148,66 +141,125 @@ const steps: Readonly<Record<string, Step>> = {
   "when the refund is done, before that is written": step(["stripe", refund, "answer"], "failed", [1, 1], true)
 }
 
-const hold = Effect.fnUntraced(function* ({ held }: Step) {
+/** Holds an order there, and nothing of the others. */
+const hold = Effect.fnUntraced(function* ({ held }: Step, name: string, orderId = "") {
   const { registrarGate, stripeGate } = yield* Machine
-  if (held === undefined) return { reached: Effect.void }
+  if (held === undefined) return Effect.void
   const [at, call, which] = held
-  return yield* (at === "registrar" ? registrarGate : stripeGate).hold(call, which)
+  const { reached } = yield* at === "registrar"
+    ? registrarGate.hold(new RegExp(`(?=.*${call})(?=.*\\b${name.replace(/\.com$/, "")}\\b)`), which)
+    : stripeGate.hold(new RegExp(`${call}=${orderId}`), which)
+  return reached
 })
 
-layer(Machine.layer("stripe"), { excludeTestServices: true, timeout: "60 seconds" })(
-  "kill -9 of the service, for an order paid at Stripe,",
-  (it) => {
-    for (const [index, [when, here]] of Object.entries(steps).entries()) {
-      it.effect(
-        `${when}, ends in ${here.refused ? "one refund" : "one registration and one charge"}`,
-        () =>
-          Effect.gen(function* () {
-            const machine = yield* Machine
-            const stripe = yield* StripeSimulator
-            const vendor = yield* Vendor
-            const { registrations } = yield* counted
-            const name = `paid-${index}.com`
+/** How an order stood when its process was killed. */
+const standing = Effect.fnUntraced(function* (buyer: Customer, orderId: string, name: string) {
+  const vendor = yield* Vendor
+  const { status } = yield* buyer.order(orderId)
+  return { status: status as string, registrations: yield* vendor.asked("register", name) }
+})
 
-            const inlet = yield* machine.running(here.held === undefined ? "http" : allRoles)
-            const buyer = yield* customerAt(inlet)
-            const { reached } = yield* hold(here)
-            if (here.refused) yield* vendor.mishaps("register", refusal)
-            const { json } = yield* buyer.buy(name)
-            const session = (yield* stripe.sessions).find((one) => one.client_reference_id === json.order_id)
-            const paid = yield* stripe.pay(session?.id ?? "")
-            assert.deepStrictEqual(yield* stripe.send(paid, `${inlet.url}/api/webhooks/stripe`), [200])
-            yield* reached
-            assert.strictEqual((yield* buyer.order(json.order_id)).status, here.status)
-            assert.strictEqual(yield* registrations, here.registrations[0])
-            yield* machine.kill
-
-            const { get, orderThatIs, url } = yield* afterRestart(buyer)
-            yield* orderThatIs(json.order_id, here.refused ? "refunded" : "completed")
-            // Stripe tells it once more, as it does after an answer that was lost.
-            assert.deepStrictEqual(yield* stripe.send(paid, `${url}/api/webhooks/stripe`), [200])
-
-            assert.strictEqual(yield* registrations, here.registrations[1])
-            const payments = (yield* stripe.payments).filter(({ metadata }) => metadata.order_id === json.order_id)
-            assert.deepStrictEqual(
-              payments.map(({ amount, refunded }) => [amount, refunded]),
-              [[price, here.refused ? price : 0]]
-            )
-            const refunds = (yield* stripe.refunds).filter(({ metadata }) => metadata.order_id === json.order_id)
-            assert.lengthOf(refunds, here.refused ? 1 : 0)
-            const { domains } = (yield* get("/api/domains")).json
-            assert.deepStrictEqual(
-              domains.map(({ domain }: { readonly domain: string }) => domain),
-              here.refused ? [] : [name]
-            )
-            assert.strictEqual((yield* vendor.sale(name)) !== undefined, !here.refused)
-            assert.lengthOf((yield* vendor.zone(name)) ?? [], here.refused ? 0 : 3)
-          }),
-        60_000
-      )
-    }
+/** One order for each step, paid at Stripe. The process is killed when each of them is there, and another one goes on. */
+class Killed extends Context.Service<
+  Killed,
+  {
+    readonly inlet: InletProcess.InletProcess
+    readonly orders: ReadonlyArray<{
+      readonly buyer: Customer
+      readonly name: string
+      readonly orderId: string
+      readonly paid: StripeEvent
+      /** That it got there, and how it stood then. */
+      readonly before: Effect.Effect<Effect.Success<ReturnType<typeof standing>>>
+    }>
   }
-)
+>()("inlet/test/flows/Killed") {
+  static readonly layer = Layer.effect(
+    Killed,
+    Effect.gen(function* () {
+      const machine = yield* Machine
+      const stripe = yield* StripeSimulator
+      const vendor = yield* Vendor
+
+      // Nobody works here, so that the next process finds all of them due at once.
+      const seller = yield* machine.running("http")
+      const placed = yield* Effect.forEach(Object.values(steps), (here, index) =>
+        Effect.gen(function* () {
+          const name = `paid-${index}.com`
+          const buyer = yield* customerAt(seller)
+          const { json } = yield* buyer.buy(name)
+          const orderId = json.order_id as string
+          const session = (yield* stripe.sessions).find((one) => one.client_reference_id === orderId)
+          const paid = yield* stripe.pay(session?.id ?? "")
+          assert.deepStrictEqual(yield* stripe.send(paid, `${seller.url}/api/webhooks/stripe`), [200])
+          return { here, buyer, name, orderId, paid, first: yield* standing(buyer, orderId, name) }
+        })
+      )
+      const refused = placed.flatMap(({ here, name }) => (here.refused ? [refusal(name)] : []))
+      yield* vendor.mishaps("register", ...refused)
+      const reached = yield* Effect.forEach(placed, ({ here, name, orderId }) => hold(here, name, orderId))
+      yield* machine.kill
+
+      const doomed = yield* machine.running()
+      const orders = yield* Effect.forEach(
+        placed,
+        ({ buyer, first, here, name, orderId, paid }, index) =>
+          Effect.gen(function* () {
+            const there = yield* Effect.exit(reached[index] ?? Effect.void)
+            const then = yield* standing(customerOf(doomed.call, buyer), orderId, name)
+            return { buyer, name, orderId, paid, before: Effect.as(there, here.held === undefined ? first : then) }
+          }),
+        { concurrency: "unbounded" }
+      )
+      yield* machine.kill
+
+      const inlet = yield* machine.running()
+      yield* machine.letLeasesExpire
+      return { inlet, orders }
+    })
+  )
+}
+
+layer(Killed.layer.pipe(Layer.provideMerge(Machine.layer("stripe"))), {
+  excludeTestServices: true,
+  timeout: "120 seconds"
+})("kill -9 of the service, for an order paid at Stripe,", (it) => {
+  for (const [index, [when, here]] of Object.entries(steps).entries()) {
+    it.effect(
+      `${when}, ends in ${here.refused ? "one refund" : "one registration and one charge"}`,
+      () =>
+        Effect.gen(function* () {
+          const stripe = yield* StripeSimulator
+          const vendor = yield* Vendor
+          const { inlet, orders } = yield* Killed
+          const { before, buyer, name, orderId, paid } = orders[index] ?? (yield* Effect.die("no such order"))
+          assert.deepStrictEqual(yield* before, { status: here.status, registrations: here.registrations[0] })
+
+          const { get, orderThatIs } = customerOf(inlet.call, buyer)
+          yield* orderThatIs(orderId, here.refused ? "refunded" : "completed")
+          // Stripe tells it once more, as it does after an answer that was lost.
+          assert.deepStrictEqual(yield* stripe.send(paid, `${inlet.url}/api/webhooks/stripe`), [200])
+
+          assert.strictEqual(yield* vendor.asked("register", name), here.registrations[1])
+          const payments = (yield* stripe.payments).filter(({ metadata }) => metadata.order_id === orderId)
+          assert.deepStrictEqual(
+            payments.map(({ amount, refunded }) => [amount, refunded]),
+            [[price, here.refused ? price : 0]]
+          )
+          const refunds = (yield* stripe.refunds).filter(({ metadata }) => metadata.order_id === orderId)
+          assert.lengthOf(refunds, here.refused ? 1 : 0)
+          const { domains } = (yield* get("/api/domains")).json
+          assert.deepStrictEqual(
+            domains.map(({ domain }: { readonly domain: string }) => domain),
+            here.refused ? [] : [name]
+          )
+          assert.strictEqual((yield* vendor.sale(name)) !== undefined, !here.refused)
+          assert.lengthOf((yield* vendor.zone(name)) ?? [], here.refused ? 0 : 3)
+        }),
+      60_000
+    )
+  }
+})
 
 /** A purchase whose answer nobody will hear; the wallet shows which order it is. */
 const buyUnheard = Effect.fnUntraced(function* (buyer: Customer, name: string) {
@@ -231,10 +283,9 @@ layer(Machine.layer("mock"), { excludeTestServices: true, timeout: "60 seconds" 
           Effect.gen(function* () {
             const machine = yield* Machine
             const vendor = yield* Vendor
-            const { registrations } = yield* counted
             const name = `${here.status}.com`
             const buyer = yield* customerAt(yield* machine.running())
-            const { reached } = yield* hold(here)
+            const reached = yield* hold(here, name)
             const { answer, orderId } = yield* buyUnheard(buyer, name)
             yield* reached
             yield* machine.kill
@@ -242,7 +293,7 @@ layer(Machine.layer("mock"), { excludeTestServices: true, timeout: "60 seconds" 
 
             const again = yield* afterRestart(buyer)
             yield* again.orderThatIs(orderId, "completed")
-            assert.strictEqual(yield* registrations, 1)
+            assert.strictEqual(yield* vendor.asked("register", name), 1)
             assert.isDefined(yield* vendor.sale(name))
             const wallet = yield* again.wallet
             assert.deepStrictEqual(kindsOf(wallet, orderId), ["debit"])
@@ -267,9 +318,10 @@ layer(Machine.layer("mock"), { excludeTestServices: true, timeout: "60 seconds" 
             const vendor = yield* Vendor
             const sql = machine.sql ?? (yield* Effect.die("there is no server"))
             const buyer = yield* customerAt(yield* machine.running())
-            const registering = yield* machine.registrarGate.hold(create, "request")
-            yield* vendor.mishaps("register", refusal)
-            const { answer, orderId } = yield* buyUnheard(buyer, isDone ? "done.com" : "not-done.com")
+            const name = isDone ? "done.com" : "not-done.com"
+            const registering = yield* machine.registrarGate.hold(new RegExp(create), "request")
+            yield* vendor.mishaps("register", refusal(name))
+            const { answer, orderId } = yield* buyUnheard(buyer, name)
             yield* registering.reached
 
             // The refund waits for the wallet, and what is written after it for the order.

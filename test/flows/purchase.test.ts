@@ -2,6 +2,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { verify } from "../../src/webhook.ts"
+import type { Answer } from "../ApiCall.ts"
 import { DnsServer } from "../DnsServer.ts"
 import { eventually } from "../Eventually.ts"
 import * as InletProcess from "../InletProcess.ts"
@@ -10,7 +11,7 @@ import { type Customer, customerOf, inletWithStripe, openproviderSettings, strip
 import * as Openprovider from "../simulators/Openprovider.ts"
 import { StripeSimulator } from "../simulators/Stripe.ts"
 import { Vendor } from "../simulators/Vendor.ts"
-import { type Answer, TestInlet } from "../TestInlet.ts"
+import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
 /** The cheapest name that a search for `agent` shows. */

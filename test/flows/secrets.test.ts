@@ -4,6 +4,7 @@ import { Effect, FileSystem, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Database from "../../src/database/Database.ts"
 import * as EmbeddedDatabase from "../../src/database/EmbeddedDatabase.ts"
+import type { Answer, CallOptions } from "../ApiCall.ts"
 import { DnsServer } from "../DnsServer.ts"
 import { eventually } from "../Eventually.ts"
 import * as InletProcess from "../InletProcess.ts"
@@ -13,7 +14,6 @@ import { namecheapSettings, openproviderSettings, stripeSettings, Vendors } from
 import * as Namecheap from "../simulators/Namecheap.ts"
 import * as Openprovider from "../simulators/Openprovider.ts"
 import { StripeSimulator } from "../simulators/Stripe.ts"
-import type { Answer, CallOptions } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
 const secretsKey = Buffer.from("sentinel-of-the-key-of-secrets-!").toString("base64")

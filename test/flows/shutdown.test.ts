@@ -4,6 +4,7 @@ import { Clock, Context, Effect, Fiber, Layer, Schedule, Scope } from "effect"
 import { eventually } from "../Eventually.ts"
 import * as InletProcess from "../InletProcess.ts"
 import * as Mail from "../Mail.ts"
+import * as Ports from "../Ports.ts"
 import * as SmtpDialog from "../SmtpDialog.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
@@ -121,7 +122,7 @@ describe("Starts and stops", { concurrent: true, timeout: 120_000 }, () => {
             yield* dialog.say("EHLO sender.example")
             // Accepted behind it, and not greeted yet.
             const newcomer = yield* Effect.forkChild(SmtpDialog.open(inlet.smtpPort))
-            assert.isTrue(yield* InletProcess.isAnswered(inlet.smtpPort))
+            assert.isTrue(yield* Ports.isAnswered(inlet.smtpPort))
             assert.isBelow(yield* stop(inlet), 5)
             assert.match((yield* Fiber.join(newcomer)).greeting, /^421 |^$/)
             assert.match(yield* dialog.reply, /^421 /)
@@ -138,7 +139,7 @@ describe("Starts and stops", { concurrent: true, timeout: 120_000 }, () => {
             const dialog = yield* halfSent(first, inbox.address, "to the end")
 
             const stopping = yield* Effect.forkChild(stop(first))
-            yield* eventually(InletProcess.isAnswered(first.smtpPort), (yes) => !yes)
+            yield* eventually(Ports.isAnswered(first.smtpPort), (yes) => !yes)
             assert.match(yield* dialog.say("and the second.\r\n."), /^250/)
             // The next one has to come back.
             assert.match(yield* dialog.reply, /^421 /)
@@ -167,7 +168,7 @@ describe("Starts and stops", { concurrent: true, timeout: 120_000 }, () => {
             yield* eventually(receiver.all, (requests) => requests.length === 5)
 
             const stopping = yield* Effect.forkChild(stop(first))
-            yield* eventually(InletProcess.isAnswered(first.smtpPort), (yes) => !yes)
+            yield* eventually(Ports.isAnswered(first.smtpPort), (yes) => !yes)
             for (const answer of answers) answer.end()
             assert.isBelow(yield* Fiber.join(stopping), 10)
 

@@ -37,7 +37,7 @@ class Started extends Context.Service<
         SMTP_PORT: `${ports.smtp}`,
         DATA_DIR: yield* fs.makeTempDirectoryScoped({ prefix: "inlet-tour-" }),
         DNS_SERVERS: dns.server,
-        ...(yield* TestDatabase.settings)
+        ...(yield* TestDatabase.empty)
       }
       const service = yield* Program.start("npm", ["start"], { env })
       yield* service.says("See mail arrive")
@@ -56,6 +56,7 @@ class Started extends Context.Service<
 
 /** A person at a terminal of their own who pastes blocks of the README. */
 const reader = Effect.gen(function* () {
+  yield* Needs.demand(Needs.terminal)
   const { env, replacements } = yield* Started
   const terminal = yield* Program.start("bash", ["--noprofile", "--norc"], { env })
   let pasted = 0
@@ -81,6 +82,7 @@ layer(Started.layer, { excludeTestServices: true, timeout: "120 seconds" })("The
     "has a tour that works word by word, from the workspace to the replay",
     () =>
       Effect.gen(function* () {
+        yield* Needs.demand(Needs.swaks)
         const { paste, terminal } = yield* reader
         const [helper, workspace, inbox, listen, webhook, send, swaks, event, attempts, replay, end, ...more] = blocks(
           "The tour",

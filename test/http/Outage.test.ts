@@ -12,8 +12,8 @@ import { SystemApi } from "../../src/http/SystemApi.ts"
 import * as SystemHandlers from "../../src/http/SystemHandlers.ts"
 import { ValidationErrors } from "../../src/http/ValidationErrors.ts"
 import * as Platform from "../../src/Platform.ts"
+import { call } from "../ApiCall.ts"
 import * as Ports from "../Ports.ts"
-import { call } from "../TestInlet.ts"
 
 class Url extends Context.Service<Url, string>()("inlet/test/http/Outage/Url") {}
 

@@ -1,7 +1,8 @@
 import { connect } from "node:net"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { type Answer, TestInlet } from "../TestInlet.ts"
+import type { Answer } from "../ApiCall.ts"
+import { TestInlet } from "../TestInlet.ts"
 
 const uuid = "01890000-0000-7000-8000-000000000000"
 

@@ -11,7 +11,7 @@ import * as DatabaseProxy from "../DatabaseProxy.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mailbox from "../Mailbox.ts"
 import * as Ports from "../Ports.ts"
-import * as TestDatabase from "../TestDatabase.ts"
+import { TestPostgres } from "../TestPostgres.ts"
 
 /** The embedded database lives in this process and has no wire to cut, so this file needs a server. */
 const server = Config.Redacted("TEST_DATABASE_URL")
@@ -31,10 +31,7 @@ class Outage extends Context.Service<
   static readonly layer = Layer.effect(
     Outage,
     Effect.gen(function* () {
-      const own = yield* Effect.map(
-        Layer.build(TestDatabase.TestPostgres.layerOn(yield* server)),
-        Context.get(TestDatabase.TestPostgres)
-      )
+      const own = yield* Effect.map(Layer.build(TestPostgres.layerOn(yield* server)), Context.get(TestPostgres))
       const proxy = yield* DatabaseProxy.before(new URL(Redacted.value(own.url)))
       yield* proxy.open
       const port = yield* Ports.free

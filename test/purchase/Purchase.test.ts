@@ -1,8 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import type { Answer } from "../ApiCall.ts"
 import { eventually } from "../Eventually.ts"
-import { type Answer, TestInlet } from "../TestInlet.ts"
+import { TestInlet } from "../TestInlet.ts"
 import { addsUp, customer, customerOf, kindsOf } from "./Shop.ts"
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/

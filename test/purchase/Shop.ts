@@ -1,13 +1,14 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { OrderLooks } from "../../src/purchase/PurchaseWorker.ts"
+import type { Answer, CallOptions } from "../ApiCall.ts"
 import { DnsServer } from "../DnsServer.ts"
 import { eventually } from "../Eventually.ts"
 import * as Namecheap from "../simulators/Namecheap.ts"
 import * as Openprovider from "../simulators/Openprovider.ts"
 import { StripeSimulator } from "../simulators/Stripe.ts"
 import { Vendor } from "../simulators/Vendor.ts"
-import { type Answer, type CallOptions, TestInlet } from "../TestInlet.ts"
+import { TestInlet } from "../TestInlet.ts"
 
 export const namecheapSettings = (url: string) => ({
   NAMECHEAP_API_URL: url,

@@ -2,10 +2,11 @@ import { generateKeyPairSync } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
 import { dkimSign, sealMessage } from "mailauth"
+import type { Answer } from "../ApiCall.ts"
 import { DnsServer } from "../DnsServer.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mailbox from "../Mailbox.ts"
-import { type Answer, TestInlet } from "../TestInlet.ts"
+import { TestInlet } from "../TestInlet.ts"
 
 const pair = generateKeyPairSync("rsa", {
   modulusLength: 2048,

@@ -17,7 +17,7 @@ export type Mishap =
   | "silence"
   | "hang-up"
   | { readonly delay: number }
-  | { readonly error: number; readonly text: string }
+  | { readonly error: number; readonly text: string; readonly name?: string }
 
 /** `fee` is charged on top, by vendors that say so. */
 export interface Price {
@@ -39,7 +39,7 @@ export class Vendor extends Context.Service<
     /** What a name under a TLD costs for a year; .com and a few more have prices from the start. */
     price(tld: string, price: Partial<Price>): Effect.Effect<void>
     premium(name: string): Effect.Effect<void>
-    /** What becomes of the next calls for an operation, one each. */
+    /** What becomes of the next calls for an operation, one each: of any, or of those that say the mishap's name. */
     mishaps(operation: Operation, ...next: ReadonlyArray<Mishap>): Effect.Effect<void>
     /** Forgets who is logged in. */
     readonly forget: Effect.Effect<void>
@@ -49,8 +49,8 @@ export class Vendor extends Context.Service<
     sale(name: string): Effect.Effect<Sale | undefined>
     /** The zone that is served for a name, in no particular order. */
     zone(name: string): Effect.Effect<ReadonlyArray<ZoneRecord> | undefined>
-    /** How often an operation was asked for so far. */
-    asked(operation: Operation): Effect.Effect<number>
+    /** How often an operation was asked for so far, by calls that say this name if one is given. */
+    asked(operation: Operation, name?: string): Effect.Effect<number>
     /** How many calls were given up before their answer. */
     readonly abandoned: Effect.Effect<number>
     /** The path and query of every call. */
@@ -91,11 +91,15 @@ const standard: Price = { decimal: "10.00", currency: "USD", fee: "0.00" }
 
 export const belongsToAnother = (name: string) => name.startsWith("taken")
 
+/** Whether a mishap is meant for a call. */
+const isFor = (mishap: Mishap, said: string) =>
+  typeof mishap === "string" || !("name" in mishap) || said.includes(mishap.name ?? "")
+
 export const make = Effect.fnUntraced(function* (path: string, dialect: Dialect) {
   const port = yield* Ports.free
   const run = yield* FiberSet.makeRuntime()
   const mishaps = new Map<Operation, Array<Mishap>>()
-  const asked = new Map<Operation, number>()
+  const asked: Array<{ readonly operation: Operation; readonly said: string }> = []
   const urls: Array<string> = []
   let abandoned = 0
   const account: Account = {
@@ -114,8 +118,11 @@ export const make = Effect.fnUntraced(function* (path: string, dialect: Dialect)
     const operation = dialect.operation(question)
     const send = ({ body, status, type }: Answer) => void response.writeHead(status, { "Content-Type": type }).end(body)
     if (operation === undefined) return send({ status: 404, type: "text/html", body: "<h1>Not found</h1>" })
-    asked.set(operation, (asked.get(operation) ?? 0) + 1)
-    const mishap = mishaps.get(operation)?.shift()
+    const said = `${question.url.search}${question.body}`
+    asked.push({ operation, said })
+    const next = mishaps.get(operation) ?? []
+    const meant = next.findIndex((mishap) => isFor(mishap, said))
+    const [mishap] = meant < 0 ? [] : next.splice(meant, 1)
     switch (mishap) {
       case undefined:
         return send(dialect.answer(question, account))
@@ -178,7 +185,8 @@ export const make = Effect.fnUntraced(function* (path: string, dialect: Dialect)
     drop: (name) => Effect.sync(() => void account.sales.delete(name)),
     sale: (name) => Effect.sync(() => account.sales.get(name)),
     zone: (name) => Effect.sync(() => account.zones.get(name)),
-    asked: (operation) => Effect.sync(() => asked.get(operation) ?? 0),
+    asked: (operation, name = "") =>
+      Effect.sync(() => asked.filter((call) => call.operation === operation && call.said.includes(name)).length),
     abandoned: Effect.sync(() => abandoned),
     urls: Effect.sync(() => [...urls])
   })

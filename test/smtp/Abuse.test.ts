@@ -51,9 +51,10 @@ const run = (pid: number, files: number) =>
 class Abused extends Context.Service<Abused, InletProcess.InletProcess>()("inlet/test/smtp/Abused") {
   static readonly layer = Layer.effect(
     Abused,
-    Effect.flatMap(InletProcess.installation, (installation) =>
-      InletProcess.start({ ...installation, LOG_LEVEL: "warn" })
-    )
+    Effect.gen(function* () {
+      yield* Needs.demand(Needs.limits)
+      return yield* InletProcess.start({ ...(yield* InletProcess.installation), LOG_LEVEL: "warn" })
+    })
   )
 }
 

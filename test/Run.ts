@@ -1,0 +1,33 @@
+import { inject } from "@effect/vitest"
+import { Clock, Effect, FileSystem } from "effect"
+import { eventually } from "./Eventually.ts"
+
+/** One run of the suite: what its files share. */
+export interface Run {
+  /** Removed at its end. */
+  readonly folder: string
+  /** The name of a database, dropped at its end. */
+  readonly template: string
+}
+
+/** Makes a file or a folder once in a run, and succeeds with its path: the first test that needs it makes it, and all others wait. */
+export const once = Effect.fnUntraced(function* <E, R>(
+  name: string,
+  make: (path: string) => Effect.Effect<void, E, R>
+) {
+  const fs = yield* FileSystem.FileSystem
+  const path = `${inject("run").folder}/${name}`
+  const isFirst = yield* fs.writeFile(`${path}.claimed`, new Uint8Array(), { flag: "wx" }).pipe(
+    Effect.as(true),
+    Effect.catchReason("PlatformError", "AlreadyExists", () => Effect.succeed(false))
+  )
+  if (isFirst) {
+    yield* make(`${path}.partial`)
+    yield* fs.rename(`${path}.partial`, path)
+  }
+  // It takes its time whatever clock the test has.
+  yield* eventually(fs.exists(path), (isThere) => isThere, "60 seconds").pipe(
+    Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
+  )
+  return path
+})

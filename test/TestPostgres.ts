@@ -1,0 +1,44 @@
+import { NodeCrypto } from "@effect/platform-node"
+import { PgClient } from "@effect/sql-pg"
+import { Config, Context, Effect, Layer, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Reactivity } from "effect/reactivity"
+
+/** Names the PostgreSQL server that the suite runs on; the embedded database when it is unset. */
+export const server = Config.option(Config.Redacted("TEST_DATABASE_URL"))
+
+/** Runs statements that are about databases as a whole. */
+export const administer = Effect.fnUntraced(
+  function* (server: Redacted.Redacted, statement: string) {
+    const sql = yield* PgClient.make({ url: server, maxConnections: 1 })
+    yield* sql.unsafe(statement)
+  },
+  Effect.scoped,
+  Effect.provide(Reactivity.layer)
+)
+
+/** A database of a server, by its name. */
+export const urlOf = (server: Redacted.Redacted, name: string) => {
+  const url = new URL(Redacted.value(server))
+  url.pathname = `/${name}`
+  return Redacted.make(url.href)
+}
+
+/** A PostgreSQL database of this test's own, dropped at its end. */
+export class TestPostgres extends Context.Service<TestPostgres, { readonly url: Redacted.Redacted }>()(
+  "inlet/test/TestPostgres"
+) {
+  /** Empty, or a copy of a template. */
+  static readonly layerOn = (server: Redacted.Redacted, template = "template1") =>
+    Layer.effect(
+      TestPostgres,
+      Effect.gen(function* () {
+        const random = yield* SecureRandom.SecureRandom
+        const name = `inlet_test_${(yield* random.uuidV7()).replaceAll("-", "")}`
+        yield* Effect.acquireRelease(administer(server, `CREATE DATABASE ${name} TEMPLATE ${template}`), () =>
+          Effect.orDie(administer(server, `DROP DATABASE ${name} WITH (FORCE)`))
+        )
+        return { url: urlOf(server, name) }
+      })
+    ).pipe(Layer.provide(NodeCrypto.layer))
+}
