@@ -5,7 +5,7 @@ import { RawStore } from "../providers/storage/RawStore.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 
 /** Bounds of what is overwritten and synced at once: mail that is coming in waits for the same disk. */
-const mostRecords = 128
+const mostRecords = 512
 const mostBytes = 4 * 1024 * 1024
 
 const Due = Schema.Struct({

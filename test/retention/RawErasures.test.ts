@@ -97,9 +97,9 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
   it.effect("some at a time, so that mail that comes in does not wait long for the disk", () =>
     Effect.gen(function* () {
       const root = yield* ErasableDomain.folder
-      const many = yield* ErasableDomain.make(300, 10, root)
+      const many = yield* ErasableDomain.make(600, 10, root)
       yield* many.remove
-      assert.deepStrictEqual(yield* Effect.replicateEffect(many.erase, 4), [128, 128, 44, 0])
+      assert.deepStrictEqual(yield* Effect.replicateEffect(many.erase, 3), [512, 88, 0])
       assert.deepStrictEqual(yield* RawLog.records(root), [])
 
       const large = yield* ErasableDomain.make(6, 1_500_000, root)

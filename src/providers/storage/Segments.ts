@@ -55,7 +55,8 @@ const ofName = (name: string): Segment => ({
   openedAt: DateTime.makeUnsafe(Number.parseInt(name.slice(0, 13).replace("-", ""), 16))
 })
 
-const zeros = new Uint8Array(1024 * 1024)
+/** Bytes that are overwritten by one call. */
+const mostZeros = 1024 * 1024
 
 /** No log at all. */
 export const none: Segments = {
@@ -97,9 +98,11 @@ export const make = Effect.fnUntraced(function* (root: string) {
     // Better that it stays than that another's message is overwritten.
     if (reason !== undefined) return yield* Effect.logError("A raw message is not where it should be erased", reason)
     yield* file.seek(BigInt(at), "start")
-    yield* file.writeAll(SegmentRecord.erasedHead(id, bytes))
-    for (let left = bytes; left > 0; left -= zeros.byteLength) {
-      yield* file.writeAll(zeros.subarray(0, Math.min(left, zeros.byteLength)))
+    const record = Buffer.alloc(Math.min(SegmentRecord.headBytes + bytes, mostZeros))
+    SegmentRecord.erasedHead(id, bytes).copy(record)
+    yield* file.writeAll(record)
+    for (let left = SegmentRecord.headBytes + bytes - record.byteLength; left > 0; left -= mostZeros) {
+      yield* file.writeAll(Buffer.alloc(Math.min(left, mostZeros)))
     }
   })
 
