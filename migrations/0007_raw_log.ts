@@ -18,8 +18,8 @@ export default Effect.gen(function* () {
       PRIMARY KEY (segment, raw_at)
     )
   `
-  // Before the row of a domain goes nobody can add mail to it any more, and what there is can still be seen. Whichever
-  // statement removes it, by itself or with its workspace.
+  // The row of the domain is locked by then, so no mail can be added to it any more, and all of its mail can still be
+  // seen. It does not matter which statement removes the domain, or whether its workspace goes with it.
   yield* sql`
     CREATE FUNCTION note_raw_erasures() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN

@@ -35,7 +35,7 @@ export const segments = Effect.fnUntraced(function* (root: string) {
   return names.sort()
 }, Effect.provide(NodeServices.layer))
 
-/** Every message that can be found on disk, whether a row names it or not: as whoever gets hold of the disk reads it. */
+/** Every message that can be found on disk, whether a row names it or not: as a thief of the disk reads it. */
 export const records = Effect.fnUntraced(function* (root: string) {
   const fs = yield* FileSystem.FileSystem
   const all: Array<Kept> = []

@@ -8,9 +8,9 @@ import { SenderQuotaReached } from "./Recipient.ts"
 const most = 10_000
 
 /**
- * Answers that can be given before a message is written. What is in the log stays there
- * until its segment goes, so a client must not fill the disk with what is then refused,
- * or with one message that it sends again and again.
+ * Answers that can be given before a message is written. Bytes in the log stay there until
+ * their segment goes, so a client must not fill the disk with messages that are refused
+ * afterwards, or with one message that it sends again and again.
  */
 export const make = Effect.fnUntraced(function* (options: { readonly emailsPerSender: number }) {
   const sql = yield* SqlClient.SqlClient

@@ -145,7 +145,7 @@ export const make = Effect.fnUntraced(function* (options: {
   return <A extends Copy>(message: Parameters<typeof write<A>>[0]) => sql.withTransaction(write(message))
 })
 
-/** What a client is counted by. */
+/** The network or address that a client is counted by. */
 export const clientOf = (remoteAddress: string) =>
   Option.getOrElse(ClientNetwork.of(remoteAddress), () => remoteAddress)
 

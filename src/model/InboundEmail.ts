@@ -12,7 +12,7 @@ export type RawRef = typeof RawRef.Type
 
 export const rawRef = (domainId: DomainId, id: InboundEmailId): RawRef => RawRef.make(`inbound/${domainId}/${id}.eml`)
 
-/** Whose message a reference names. */
+/** The message that a reference names, and its domain. */
 export const ownerOf = (ref: RawRef) => {
   const [, domainId = "", file = ""] = ref.split("/")
   return { id: InboundEmailId.make(file.slice(0, -".eml".length)), domainId: DomainId.make(domainId) }

@@ -18,7 +18,7 @@ export const make = Effect.gen(function* () {
   const { retentionDays } = yield* Settings.limits
 
   // A segment takes messages for an hour, so their rows are found by the time they were received, an hour to either
-  // side for what a clock may be off. One lookup for each: a join may be made by reading the whole table.
+  // side for clocks that are off. One lookup for each: a join may be made by reading the whole table.
   const unreferred = SqlSchema.findAll({
     Request: Schema.Struct({ ids: Schema.Array(Schema.String), opened: Schema.Array(Schema.DateTimeUtcFromDate) }),
     Result: Schema.Struct({ id: Schema.String }),

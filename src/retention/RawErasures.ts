@@ -4,7 +4,7 @@ import { InboundEmailId } from "../model/InboundEmail.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 
-/** Bounds of what is overwritten and synced at once: mail that is coming in waits for the same disk. */
+/** Bounds of one round: mail that is coming in waits for the same disk. */
 const mostRecords = 512
 const mostBytes = 4 * 1024 * 1024
 
@@ -20,7 +20,7 @@ export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { segments } = yield* RawStore
 
-  // What fails, or whose worker dies, is due again in a minute.
+  // After an error, and after the death of a worker, it is due again in a minute.
   const claim = SqlSchema.findAll({
     Request: Schema.Void,
     Result: Due,
@@ -62,7 +62,7 @@ export const make = Effect.gen(function* () {
   }).pipe(Effect.orDie, Effect.withSpan("RawErasures.erase"))
 })
 
-/** Erases for as long as the process runs, within seconds of a removal. Half of the time is the others'. */
+/** Erases for as long as the process runs, within seconds of a removal. Half of the time it leaves the disk to mail. */
 export const layerWorker = Layer.effectDiscard(
   Effect.gen(function* () {
     const erase = yield* make

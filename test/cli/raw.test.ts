@@ -12,7 +12,7 @@ import { TestInlet } from "../TestInlet.ts"
 // Programs start slowly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
-/** `inlet raw …` beside the service, with the key of a workspace; what it prints goes into a file. */
+/** `inlet raw …` beside the service, with the key of a workspace; its standard output goes into a file. */
 const raw = Effect.fnUntraced(function* (eventId: string, key: string | undefined, ...args: ReadonlyArray<string>) {
   const { folder, url } = yield* TestInlet
   const file = `${folder}/${randomUUID()}.eml`
@@ -42,7 +42,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         assert.match(printed.toString("latin1"), /^Authentication-Results: .*\r\n(?:[ \t].*\r\n)*Return-Path: /)
         assert.isTrue(printed.subarray(-message.byteLength).equals(message))
 
-        // Erased, or taken away by whoever may.
+        // Its segment is gone.
         yield* sql`UPDATE inbound_emails SET segment = gen_random_uuid() WHERE domain_id = ${inbox.domainId}`
         const gone = yield* raw(event.event_id, undefined, "--key", inbox.key)
         assert.strictEqual(gone.stderr, "The raw message is no longer kept\n")

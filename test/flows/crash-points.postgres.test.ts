@@ -11,7 +11,7 @@ import { WebhookReceiver } from "../WebhookReceiver.ts"
 
 const message = "Message-ID: <1@sender.example>\r\nSubject: at this point\r\n\r\nBytes that are kept.\r\n"
 
-/** What is seen after a kill, and once the sender has come back and everything was delivered. */
+/** The state after a kill, and after the sender has come back and everything was delivered. */
 interface Seen {
   readonly rows: number
   readonly records: number
@@ -66,14 +66,12 @@ const killedAt = Effect.fnUntraced(function* (point: "swallow statement" | "swal
 })
 
 describe("kill -9", { timeout: 120_000 }, () => {
-  it.live(
-    "between the sync and the row leaves bytes without a row, and what the sender sends again is a new mail",
-    () =>
-      Effect.gen(function* () {
-        const { atDeath, atEnd } = yield* killedAt("swallow statement")
-        assert.deepStrictEqual(atDeath, { rows: 0, records: 1 })
-        assert.deepStrictEqual(atEnd, { rows: 1, records: 2 })
-      })
+  it.live("between the sync and the row leaves bytes without a row, and the mail that is sent again is a new one", () =>
+    Effect.gen(function* () {
+      const { atDeath, atEnd } = yield* killedAt("swallow statement")
+      assert.deepStrictEqual(atDeath, { rows: 0, records: 1 })
+      assert.deepStrictEqual(atEnd, { rows: 1, records: 2 })
+    })
   )
 
   it.live(

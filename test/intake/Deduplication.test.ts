@@ -39,7 +39,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       }
       assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 2)
       assert.strictEqual((yield* Mailbox.onDisk(inbox.domainId)).length, 1)
-      // One that has not had it yet gets it.
+      // A recipient that has not had it yet gets it.
       yield* Mailbox.deliver(inlet.smtpPort, [...to, `three@${inbox.domain}`], message)
       assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 3)
     })

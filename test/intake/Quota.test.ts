@@ -164,7 +164,7 @@ layer(TestInlet.layer({ MAX_EMAILS_PER_SENDER_PER_DAY: "3" }), { excludeTestServ
         assert.strictEqual(yield* counted, 3)
         assert.strictEqual(yield* Mailbox.acceptedToday(one.domainId), 1)
         assert.strictEqual(yield* Mailbox.acceptedToday(other.domainId), 0)
-        // What is refused does not fill the disk.
+        // Refused messages do not fill the disk.
         assert.strictEqual((yield* Mailbox.onDisk(one.domainId)).length, 1)
         assert.deepStrictEqual(yield* Mailbox.onDisk(other.domainId), [])
 

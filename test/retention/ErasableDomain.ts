@@ -13,7 +13,7 @@ export const folder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScop
   Effect.provide(NodeServices.layer)
 )
 
-/** A domain with messages in a segment of its own, and what erases them. */
+/** A domain with messages in a segment of its own, and an eraser of them. */
 export const make = Effect.fnUntraced(function* (messages: number, bytes: number, root: string) {
   const sql = yield* SqlClient.SqlClient
   const store = yield* Layer.build(RawStoreFile.layer(root))

@@ -12,7 +12,7 @@ import * as ErasableDomain from "./ErasableDomain.ts"
 const message = (text: string) =>
   `Message-ID: <${text}@sender.example>\r\nSubject: ${text}\r\n\r\nFor its owner alone.\r\n`
 
-/** What is on disk of a text, in whatever file. */
+/** Whether a text is in any segment. */
 const isOnDisk = Effect.fnUntraced(function* (text: string) {
   const { folder } = yield* TestInlet
   return (yield* RawLog.segments(`${folder}/raw`)).some((name) =>
@@ -34,7 +34,7 @@ const inboxWith = Effect.fnUntraced(function* (text: string) {
 const erasures = SqlClient.SqlClient.use((sql) => sql`SELECT * FROM raw_erasures`)
 
 layer(TestInlet.layer({ ADMIN_TOKEN: "operator" }), { excludeTestServices: true, timeout: "60 seconds" })(
-  "What goes before its time is overwritten on disk within seconds,",
+  "Mail that is removed before its time is overwritten on disk within seconds,",
   (it) => {
     it.effect("when its domain is detached, and nothing of another domain is", () =>
       Effect.gen(function* () {
@@ -64,7 +64,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: "operator" }), { excludeTestServices: true,
       })
     )
 
-    it.effect("and what expires is not: it goes with its segment", () =>
+    it.effect("but not when it expires: then it goes with its segment", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const inbox = yield* inboxWith("expires")
@@ -125,7 +125,7 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
     })
   )
 
-  it.effect("again a minute after the disk did not let it, and what stands in other segments meanwhile", () =>
+  it.effect("again a minute after an error of the disk, and those in other segments meanwhile", () =>
     Effect.gen(function* () {
       const root = yield* ErasableDomain.folder
       const stuck = yield* ErasableDomain.make(2, 10, root)

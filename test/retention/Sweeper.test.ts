@@ -176,25 +176,27 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("keeps a segment that a row still refers to, however old it is, and one that is still written", () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const { folder } = yield* TestInlet
-        const inbox = yield* delivered
-        const { segments } = yield* sweeper()
-        yield* age(inbox.domainId, "20 days")
-        const referred = yield* inSegmentOf(inbox.domainId, { days: 20, minutes: 59 })
-        // Its clock was wrong when it got its name.
-        const written = `${folder}/raw/segments/${Segments.nameOf(Segments.idAt(0, new Uint8Array(10)))}`
-        yield* fs.writeFileString(written, "")
-        yield* segments
-        assert.isTrue(yield* referred.isThere)
-        assert.isTrue(yield* fs.exists(written))
-        assert.strictEqual((yield* shown(inbox, inbox.event.event_id)).raw, 200)
-        yield* ageFile(written, 61)
-        yield* segments
-        assert.isFalse(yield* fs.exists(written))
-      }).pipe(Effect.provide(NodeServices.layer))
+    it.effect(
+      "keeps a segment that a row still refers to, however old it is, and a segment that is still written",
+      () =>
+        Effect.gen(function* () {
+          const fs = yield* FileSystem.FileSystem
+          const { folder } = yield* TestInlet
+          const inbox = yield* delivered
+          const { segments } = yield* sweeper()
+          yield* age(inbox.domainId, "20 days")
+          const referred = yield* inSegmentOf(inbox.domainId, { days: 20, minutes: 59 })
+          // Its clock was wrong when it got its name.
+          const written = `${folder}/raw/segments/${Segments.nameOf(Segments.idAt(0, new Uint8Array(10)))}`
+          yield* fs.writeFileString(written, "")
+          yield* segments
+          assert.isTrue(yield* referred.isThere)
+          assert.isTrue(yield* fs.exists(written))
+          assert.strictEqual((yield* shown(inbox, inbox.event.event_id)).raw, 200)
+          yield* ageFile(written, 61)
+          yield* segments
+          assert.isFalse(yield* fs.exists(written))
+        }).pipe(Effect.provide(NodeServices.layer))
     )
 
     it.effect("without a retention removes the segments that no row refers to, and no other", () =>

@@ -26,7 +26,7 @@ export const ofNode: FileCalls = {
       error === null ? fsync(descriptor, (error) => close(descriptor, () => told(error))) : told(error)
     ),
   write: (descriptor, content, told) => writev(descriptor, content, null, told),
-  // On Linux it syncs the size too, without which what was appended could not be read (fdatasync(2)).
+  // On Linux it syncs the size too, without which appended bytes could not be read (fdatasync(2)).
   sync: fdatasync,
   isThere: (file, descriptor, told) =>
     fstat(descriptor, (error, opened) =>

@@ -18,7 +18,7 @@ export class RawStore extends Context.Service<
     removeDomain(domainId: DomainId): Effect.Effect<void, RawStoreError>
     /** The files and objects that have been kept since before `time`, for the sweeper. */
     olderThan(time: DateTime.Utc): Stream.Stream<RawRef, RawStoreError>
-    /** The log; also one that was written before another store was chosen. */
+    /** The log, also where it was written before another store was chosen. */
     readonly segments: Segments.Segments
   }
 >()("inlet/providers/storage/RawStore") {

@@ -19,7 +19,7 @@ export const layer = (root: string, calls?: FileCalls.FileCalls) =>
       const segments = yield* Segments.make(root)
       const fileOf = (ref: string) => path.join(root, ref)
 
-      /** The files of one folder that are old enough; one that vanishes meanwhile was removed by another process. */
+      /** The files of one folder that are old enough; a file that vanishes meanwhile was removed by another process. */
       const oldIn = (domainId: DomainId, time: DateTime.Utc) =>
         Stream.fromIterableEffect(fs.readDirectory(fileOf(`inbound/${domainId}`))).pipe(
           Stream.filterEffect((name) =>
@@ -36,7 +36,7 @@ export const layer = (root: string, calls?: FileCalls.FileCalls) =>
         )
 
       return RawStore.of({
-        // Not a span of its own: the log has one write for many.
+        // No span for a message: the log has one write for many.
         put: (ref, message) => log.put({ ...ownerOf(ref), message }),
         get: Effect.fn("RawStore.get")((ref, place) =>
           place === null
@@ -51,9 +51,9 @@ export const layer = (root: string, calls?: FileCalls.FileCalls) =>
         ),
         olderThan: (time) =>
           Stream.fromIterableEffect(fs.readDirectory(fileOf("inbound"))).pipe(
-            // There is none where no version before has run.
+            // No version before has run here.
             Stream.catchReason("PlatformError", "NotFound", () => Stream.empty),
-            // Whatever else lies there is not ours.
+            // Other files there are not ours.
             Stream.filter(Schema.is(DomainId)),
             Stream.flatMap((domainId) => oldIn(domainId, time)),
             Stream.mapError(failed)

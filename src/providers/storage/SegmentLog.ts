@@ -44,9 +44,10 @@ interface OpenSegment {
 }
 
 /**
- * Appends messages to segments in this folder. All that wait are written by one call and
- * synced by one call; what comes meanwhile goes together with the next. A write begins at
- * the end of a turn of the event loop, so that what came with the same packets goes together.
+ * Appends messages to segments in this folder. All messages that wait are written by one
+ * call and synced by one call; messages that come meanwhile go together with the next write.
+ * It begins at the end of a turn of the event loop, so that messages of the same packets go
+ * together.
  */
 export const make = Effect.fnUntraced(function* (folder: string, files: FileCalls.FileCalls = FileCalls.ofNode) {
   const clock = yield* Clock.Clock
@@ -119,7 +120,7 @@ export const make = Effect.fnUntraced(function* (folder: string, files: FileCall
       }
       sync(into, (error) => {
         if (error !== null) {
-          // What the kernel could not write it has forgotten: a second sync would say that all is well.
+          // The kernel has forgotten the pages that it could not write: a second sync would say that all is well.
           leave()
           return fail(error)
         }
@@ -134,7 +135,7 @@ export const make = Effect.fnUntraced(function* (folder: string, files: FileCall
     })
   }
 
-  /** Beside it is seen whether the file is still there: a descriptor goes on writing to one that was removed. */
+  /** Looks up the name beside it, for a descriptor goes on writing to a file that was removed. */
   const sync = ({ descriptor, file }: OpenSegment, told: (error: Error | null) => void) => {
     let left = 2
     let failure: Error | null = null

@@ -2,13 +2,13 @@ import { crc32 } from "node:zlib"
 import type { DomainId } from "../../model/Domain.ts"
 import type { InboundEmailId } from "../../model/InboundEmail.ts"
 
-/** Whose message a record has. */
+/** The message that a record is of, and its domain. */
 export interface Owner {
   readonly id: InboundEmailId
   readonly domainId: DomainId
 }
 
-/** What stands at a place. Of an erased record nothing is left but the id. */
+/** The content of a place. Nothing of an erased record is left but the id. */
 export type Found =
   | { readonly tag: "message"; readonly message: Uint8Array }
   | { readonly tag: "erased" }
@@ -39,7 +39,7 @@ const headOf = (kind: keyof typeof kinds, id: InboundEmailId, length: number): B
 export const lengthOf = (message: ReadonlyArray<Uint8Array>) =>
   message.reduce((bytes, { byteLength }) => bytes + byteLength, 0)
 
-/** What stands in front of a message. */
+/** The bytes in front of a message. */
 export const head = ({ domainId, id }: Owner, message: ReadonlyArray<Uint8Array>): Buffer => {
   const head = headOf("message", id, lengthOf(message))
   head.writeUInt32LE(
@@ -50,7 +50,7 @@ export const head = ({ domainId, id }: Owner, message: ReadonlyArray<Uint8Array>
   return head
 }
 
-/** What stands in front of the zeros where a message was. */
+/** The bytes in front of the zeros where a message was. */
 export const erasedHead = (id: InboundEmailId, bytes: number): Buffer => headOf("erased", id, bytes)
 
 /** Why this is not the head of that record; undefined where it is, erased or not. */

@@ -18,7 +18,7 @@ export interface Erasable {
   readonly bytes: number
 }
 
-/** The files of the log, by whichever process they were written. */
+/** The files of the log, of all processes. */
 export interface Segments {
   /** A segment that is gone, and an erased record, are messages that are no longer kept; damage is an error. */
   read(place: Place.Place, owner: SegmentRecord.Owner): Effect.Effect<Uint8Array, NotFound | RawStoreError>
@@ -26,7 +26,7 @@ export interface Segments {
   erase(segment: string, records: ReadonlyArray<Erasable>): Effect.Effect<void, RawStoreError>
   /** The segments that were opened before this time and have not been written to for an hour, oldest first. */
   openedBefore(time: DateTime.Utc): Effect.Effect<ReadonlyArray<Segment>, RawStoreError>
-  /** Removing what is not there is no error. */
+  /** Removing a segment that is not there is no error. */
   remove(segment: string): Effect.Effect<void, RawStoreError>
 }
 
@@ -95,7 +95,7 @@ export const make = Effect.fnUntraced(function* (root: string) {
   const eraseIn = Effect.fnUntraced(function* (file: FileSystem.File, { at, bytes, id }: Erasable) {
     const head = yield* readAt(file, at, SegmentRecord.headBytes)
     const reason = SegmentRecord.mismatch(head, id, bytes)
-    // Better that it stays than that another's message is overwritten.
+    // It stays: better than to overwrite another's message.
     if (reason !== undefined) return yield* Effect.logError("A raw message is not where it should be erased", reason)
     yield* file.seek(BigInt(at), "start")
     const record = Buffer.alloc(Math.min(SegmentRecord.headBytes + bytes, mostZeros))
@@ -108,7 +108,7 @@ export const make = Effect.fnUntraced(function* (root: string) {
 
   const erase: Segments["erase"] = Effect.fn("Segments.erase")(
     function* (segment, records) {
-      // Not the descriptor it is written with: that one appends, wherever it is told to write.
+      // Not the descriptor of the log, which appends at the end wherever it is told to write.
       const file = yield* fs.open(fileOf(segment), { flag: "r+" })
       yield* Effect.forEach(records, (record) => eraseIn(file, record), { discard: true })
       yield* file.sync
@@ -151,7 +151,7 @@ export const make = Effect.fnUntraced(function* (root: string) {
   return segments
 })
 
-/** What the file has there: less where it ends before. */
+/** The bytes at an offset: fewer where the file ends before. */
 const readAt = Effect.fnUntraced(function* (file: FileSystem.File, at: number, bytes: number) {
   const buffer = Buffer.allocUnsafeSlow(bytes)
   let length = 0

@@ -20,7 +20,7 @@ const text = (kept: Uint8Array) => new TextDecoder().decode(kept)
 const inAnHour = Effect.map(DateTime.now, (now) => DateTime.add(now, { hours: 1 }))
 const anHourAgo = Effect.map(DateTime.now, (now) => DateTime.subtract(now, { hours: 1 }))
 
-/** What every raw store promises. Each test has domains of its own. */
+/** The promises of every raw store. Each test has domains of its own. */
 const keeps = <E>(name: string, store: Layer.Layer<RawStore, E>) =>
   layer(store, { excludeTestServices: true })(name, (it) => {
     it.effect("gives back what it keeps, byte for byte, however it came in pieces", () =>
@@ -64,7 +64,7 @@ const keeps = <E>(name: string, store: Layer.Layer<RawStore, E>) =>
     )
   })
 
-/** What a store promises that has a name for each message. */
+/** The promises of a store with a name for each message. */
 const removes = <E>(name: string, store: Layer.Layer<RawStore, E>) =>
   layer(store, { excludeTestServices: true })(name, (it) => {
     it.effect("removes a message, and does not mind doing it twice", () =>

@@ -40,12 +40,12 @@ const world = (faults: Partial<FileCalls.FileCalls> = {}) =>
 
 const all = { concurrency: "unbounded" } as const
 
-/** What its failure says. */
+/** The words of its failure. */
 const refusal = <A, E extends { readonly cause: unknown }>(put: Effect.Effect<A, E>) =>
   Effect.map(Effect.flip(put), ({ cause }) => String(cause))
 
 describe("The log of raw messages", () => {
-  it.live("writes and syncs all that wait at once, and what comes meanwhile with the next", () =>
+  it.live("writes and syncs all that wait at once, and later messages with the next write", () =>
     Effect.gen(function* () {
       const counts = { folder: 0, sync: 0, write: [] as Array<number> }
       const { put, read } = yield* world({
@@ -135,7 +135,7 @@ describe("The log of raw messages", () => {
     })
   )
 
-  it.live("leaves a segment that it can't take something back from, and one that nothing was kept in goes", () =>
+  it.live("leaves a segment that it can't truncate, and removes a segment without a message", () =>
     Effect.gen(function* () {
       let isFull = true
       const { put, read, root } = yield* world({
@@ -182,7 +182,7 @@ describe("The log of raw messages", () => {
     })
   )
 
-  it.live("keeps nothing in a segment that somebody has removed or moved away, and begins another", () =>
+  it.live("keeps nothing in a segment that was removed or moved away, and begins another", () =>
     Effect.gen(function* () {
       const { fileOf, put, read } = yield* world()
       const first = yield* put(1)
@@ -212,7 +212,7 @@ describe("The log of raw messages", () => {
     })
   )
 
-  it.live("does not write what nobody waits for any more, if it has not begun", () =>
+  it.live("does not write a message that was withdrawn before its write began", () =>
     Effect.gen(function* () {
       const held: Array<() => void> = []
       const { put, root } = yield* world({
@@ -246,7 +246,7 @@ describe("The log of raw messages", () => {
     })
   )
 
-  it.live("keeps nothing after its end, and leaves what was begun whole", () =>
+  it.live("keeps nothing after its end, and finishes the write that was under way", () =>
     Effect.gen(function* () {
       const { restarted, root } = yield* world()
       const scope = yield* Scope.make()
@@ -289,7 +289,7 @@ describe("kill -9", () => {
       assert.strictEqual(yield* read(1, kept), "mail 1")
       assert.strictEqual(yield* read(3, next), "mail 3")
       assert.lengthOf(yield* RawLog.records(root), 2)
-      // If a row could name it, it would be known for what it is.
+      // Even a row that named it would not make it a message.
       const torn = yield* Effect.flip(read(2, { segment: kept.segment, at: whole, bytes: "mail 2".length }))
       assert.strictEqual(torn._tag, "RawStoreError")
     })

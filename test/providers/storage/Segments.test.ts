@@ -93,7 +93,7 @@ describe("A message in the log", () => {
     ["that a disk has lost all of", (world) => world.fs.truncate(world.file, world.place(1).at), /no record begins/]
   ]
   for (const [what, change, says] of refusals) {
-    it.live(`${what} is an error, and never one that is no longer kept`, () =>
+    it.live(`${what} is an error, and never a message that is no longer kept`, () =>
       Effect.gen(function* () {
         const own = yield* world
         yield* change(own)
@@ -147,7 +147,7 @@ describe("A message in the log", () => {
     })
   )
 
-  it.live("is erased in full when it is larger than what is written at once, while its segment is appended to", () =>
+  it.live("is erased in full when it takes several writes, while its segment is appended to", () =>
     Effect.gen(function* () {
       const { file, fs, put, segments } = yield* world
       const large = yield* put(7, "x".repeat(2_500_000))
