@@ -12,17 +12,23 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
       const root = yield* ErasableDomain.folder
       const { erase, keep, remove, row, sql } = yield* ErasableDomain.make(1, 10, root)
       const late = yield* keep
-      const written = yield* Deferred.make<void>()
-      const removing = yield* Effect.forkChild(Effect.andThen(Deferred.await(written), remove))
-      const waits = sql`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
-      yield* sql.withTransaction(
-        Effect.gen(function* () {
-          yield* row(late)
-          yield* Deferred.succeed(written, undefined)
-          yield* eventually(waits, ({ length }) => length === 1)
-        })
+      const [written, removalWaits] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const accepting = yield* Effect.forkChild(
+        sql.withTransaction(
+          row(late).pipe(
+            Effect.andThen(Deferred.succeed(written, undefined)),
+            Effect.andThen(Deferred.await(removalWaits))
+          )
+        )
       )
-      yield* Fiber.join(removing)
+      yield* Deferred.await(written)
+      const removing = yield* Effect.forkChild(remove)
+      yield* eventually(
+        sql`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+        ({ length }) => length === 1
+      )
+      yield* Deferred.succeed(removalWaits, undefined)
+      yield* Fiber.joinAll([accepting, removing])
       assert.strictEqual(yield* erase, 2)
       assert.deepStrictEqual(yield* RawLog.records(root), [])
     })
