@@ -114,7 +114,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
         const states = accepted.map((): Acceptance => "gone")
         for (const { ordinal, state } of rows) states[Number(ordinal) - 1] = state
         return states
-      }),
+      }).pipe(Effect.withSpan("InboundEmails.insert", { attributes: { messages: accepted.length } })),
     {
       bytesOf: () => rowBytes,
       isOutage: isUnreachable,

@@ -156,7 +156,9 @@ export const make = Effect.gen(function* () {
     (items: ReadonlyArray<Item>) =>
       Effect.suspend(() => {
         for (const item of items) item.places ??= handover.reserve(item.domainId, item.events.length)
-        return Effect.map(insert(items), (rows) => writtenOf(items, rows))
+        return Effect.map(insert(items), (rows) => writtenOf(items, rows)).pipe(
+          Effect.withSpan("EventWriter.insert", { attributes: { messages: items.length } })
+        )
       }),
     {
       isOutage: isUnreachable,

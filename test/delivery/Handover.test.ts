@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http"
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, FileSystem, Layer, Logger } from "effect"
+import { ConfigProvider, Context, Effect, Exit, FileSystem, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { DeliveryQueue } from "../../src/delivery/DeliveryQueue.ts"
 import * as DeliveryWorker from "../../src/delivery/DeliveryWorker.ts"
@@ -70,10 +70,13 @@ const within = Effect.fnUntraced(function* <A extends { readonly leased: Readonl
   write: (places: number) => Effect.Effect<A, E, R>
 ) {
   const places = handover.reserve(domainId, most)
-  const written = yield* write(places)
-  handover.begin(written.leased)
-  handover.release(domainId, places - written.leased.length)
-  return written
+  return yield* Effect.onExit(write(places), (exit) =>
+    Effect.sync(() => {
+      const leased = Exit.isSuccess(exit) ? exit.value.leased : []
+      handover.begin(leased)
+      handover.release(domainId, places - leased.length)
+    })
+  )
 })
 
 /** Has a webhook answer nobody, until what is returned has it answer all of them, and everybody after them. */

@@ -330,48 +330,51 @@ layer(alone, { excludeTestServices: true })("A message over a socket", (it) => {
 
 const answered = Deferred.makeUnsafe<void>()
 
-layer(SmtpAlone.layer({ intake: { receive: () => Deferred.await(answered) } }), { excludeTestServices: true })(
-  "A client that sends on while its message is being kept",
-  (it) => {
-    it.effect("is not read any further until the message has been answered, and is then", () =>
-      Effect.gen(function* () {
-        const { port } = yield* SmtpAlone
-        const most = 64 * 1_024 * 1_024
-        const socket = yield* Effect.acquireRelease(
-          Effect.sync(() => connect(port, "127.0.0.1")),
-          (socket) => Effect.sync(() => socket.destroy())
-        )
-        let heard = ""
-        socket
-          .on("error", () => {})
-          .on("data", (chunk) => {
-            heard += chunk
-          })
-        yield* eventually(
-          Effect.sync(() => heard),
-          (text) => text.startsWith("220 ")
-        )
-        socket.write(`EHLO client.example\r\n${transaction}`)
-        yield* eventually(
-          Effect.sync(() => heard),
-          (text) => text.includes("\r\n354 ")
-        )
-        socket.write(`x\r\n.\r\n${"NOOP\r\n".repeat(3)}QUIT\r\n`)
-        socket.write(Buffer.alloc(most, "x"))
-        yield* Effect.sleep("300 millis")
-        // What the two sockets hold is all that is under way.
-        assert.isAbove(socket.writableLength, most / 2)
-        assert.notMatch(heard, /\r\n250 2\.6\.0 /)
-        yield* Deferred.succeed(answered, undefined)
-        yield* eventually(
-          Effect.sync(() => heard),
-          (text) => text.includes("\r\n221 ")
-        )
-        assert.match(heard, /\r\n250 2\.6\.0 [^\n]*\n(250 2\.0\.0 OK\r\n){3}221 /)
-      })
-    )
+const waiting = SmtpAlone.layer({
+  intake: {
+    receive: (_, answer) => void Effect.runFork(Effect.map(Deferred.await(answered), () => answer(Exit.void)))
   }
-)
+})
+
+layer(waiting, { excludeTestServices: true })("A client that sends on while its message is being kept", (it) => {
+  it.effect("is not read any further until the message has been answered, and is then", () =>
+    Effect.gen(function* () {
+      const { port } = yield* SmtpAlone
+      const most = 64 * 1_024 * 1_024
+      const socket = yield* Effect.acquireRelease(
+        Effect.sync(() => connect(port, "127.0.0.1")),
+        (socket) => Effect.sync(() => socket.destroy())
+      )
+      let heard = ""
+      socket
+        .on("error", () => {})
+        .on("data", (chunk) => {
+          heard += chunk
+        })
+      yield* eventually(
+        Effect.sync(() => heard),
+        (text) => text.startsWith("220 ")
+      )
+      socket.write(`EHLO client.example\r\n${transaction}`)
+      yield* eventually(
+        Effect.sync(() => heard),
+        (text) => text.includes("\r\n354 ")
+      )
+      socket.write(`x\r\n.\r\n${"NOOP\r\n".repeat(3)}QUIT\r\n`)
+      socket.write(Buffer.alloc(most, "x"))
+      yield* Effect.sleep("300 millis")
+      // What the two sockets hold is all that is under way.
+      assert.isAbove(socket.writableLength, most / 2)
+      assert.notMatch(heard, /\r\n250 2\.6\.0 /)
+      yield* Deferred.succeed(answered, undefined)
+      yield* eventually(
+        Effect.sync(() => heard),
+        (text) => text.includes("\r\n221 ")
+      )
+      assert.match(heard, /\r\n250 2\.6\.0 [^\n]*\n(250 2\.0\.0 OK\r\n){3}221 /)
+    })
+  )
+})
 
 layer(SmtpAlone.layer({ settings: { MAX_MESSAGE_BYTES: "70000" } }), { excludeTestServices: true })(
   "A message of nothing but lines with dots",
