@@ -8,6 +8,7 @@ import * as DamagedParts from "./DamagedParts.ts"
 import * as EventPayload from "./EventPayload.ts"
 import type { AttachmentTask, Handed, ReadTask, Results, ThreadSettings } from "./ReadTask.ts"
 import * as SenderCheck from "./SenderCheck.ts"
+import type * as SenderVerdicts from "./SenderVerdicts.ts"
 
 /** Payloads that have gathered go back in the middle of a batch when they are so many bytes. */
 const mostBytesGathered = 256 * 1024
@@ -61,7 +62,7 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
     })
   }
 
-  const render = (number: number, task: ReadTask, contents: Mime.Contents, checked: SenderCheck.Checked) => {
+  const render = (number: number, task: ReadTask, contents: Mime.Contents, checked: SenderVerdicts.Checked) => {
     const { depth: _depth, domainId, envelope, id, kind: _kind, receivedAt, recipients, ...about } = task
     const payloads = recipients.map(({ address, eventId }) =>
       EventPayload.render({
