@@ -2,6 +2,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Config, Effect, Option } from "effect"
 import { configDefaults, defineConfig } from "vitest/config"
+import { FlowsFirst } from "./test/FlowsFirst.ts"
 import { runReport } from "./test/RunReport.ts"
 import { beyondServer } from "./test/ServerReach.ts"
 
@@ -27,6 +28,7 @@ export default defineConfig({
     isolate: false,
     // The programs that tests start, some hundred, keep what they have compiled for each other.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache") },
+    sequence: { sequencer: FlowsFirst },
     reporters: ["default", runReport({ slowest: isCi ? 10 : 0 }), ...(isCi ? ["json"] : [])],
     // Much here is about time, and a shared machine may stand still for seconds: the report names what passed at last.
     retry: isCi ? 2 : 0

@@ -68,8 +68,10 @@ describe("Two processes of one machine", () => {
         // The second has a database of its own where the suite has no server for both.
         const two = one.DATABASE_URL === undefined ? yield* InletProcess.installation : one
         const shared = { SMTP_PORT: port, SMTP_REUSE_PORT: "true" }
-        const first = yield* InletProcess.start({ ...one, ...shared })
-        const second = yield* InletProcess.start({ ...two, ...shared })
+        const [first, second] = yield* Effect.all(
+          [InletProcess.start({ ...one, ...shared }), InletProcess.start({ ...two, ...shared })],
+          { concurrency: 2 }
+        )
         const inboxes = [yield* first.inbox(receiver.url), yield* second.inbox(receiver.url)]
         const taken = yield* Ref.make(0)
         // The system deals the connections out, and each process knows its own inboxes where databases differ.
