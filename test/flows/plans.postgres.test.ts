@@ -1,8 +1,10 @@
+import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Array, Context, Effect, Layer, Redacted } from "effect"
+import { Array, Context, DateTime, Effect, FileSystem, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Database from "../../src/database/Database.ts"
 import * as Platform from "../../src/Platform.ts"
+import * as Segments from "../../src/providers/storage/Segments.ts"
 import { eventually } from "../Eventually.ts"
 import * as InletProcess from "../InletProcess.ts"
 import * as Mail from "../Mail.ts"
@@ -60,6 +62,15 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
           yield* MailHistory.seed({ domains, messages: 20_000, from: 13.9, to: 0.01 })
         }).pipe(Effect.provideContext(world))
         const ask = (path: string) => inlet.call("GET", `/api/domains/${inbox.domainId}${path}`, { key: inbox.key })
+
+        // So that the sweeper asks which of them is referred to.
+        const fs = yield* FileSystem.FileSystem
+        for (const days of [20, 16, 15]) {
+          const openedAt = DateTime.toEpochMillis(DateTime.subtract(yield* DateTime.now, { days }))
+          const file = `${DATA_DIR}/raw/segments/${Segments.nameOf(Segments.idAt(openedAt, new Uint8Array(10)))}`
+          yield* fs.writeFileString(file, "")
+          yield* fs.utimes(file, openedAt / 1_000, openedAt / 1_000)
+        }
 
         yield* plans.taken
         const worker = yield* InletProcess.start({ ...settings, ROLES: "worker" })
@@ -144,7 +155,8 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
           "INTO inbound_emails",
           "INTO events",
           "INTO delivery_attempts",
-          "FROM inbound_emails WHERE"
+          "FROM inbound_emails WHERE",
+          "SELECT asked.id"
         ]) {
           assert.isTrue(
             executed.some(({ statement }) => statement.includes(words)),
@@ -152,7 +164,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
           )
         }
         assert.deepStrictEqual([...readingAll(executed)], [])
-      }),
+      }).pipe(Effect.provide(NodeServices.layer)),
     180_000
   )
 })
