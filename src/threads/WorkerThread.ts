@@ -11,17 +11,17 @@ export interface WorkerThread<Task, Answer> {
   /** Succeeds once the thread serves. */
   readonly ready: Effect.Effect<void, ThreadLost>
   /**
-   * Tasks begin in the order in which they are asked; those that come before the
-   * thread is ready wait for it. An error that the thread throws over a task is a defect.
-   * What `transfer` names is handed over, not copied. An interruption drops the
-   * answer; the thread does not hear of it.
+   * Tasks begin in the order in which they are asked, the first when the thread is
+   * ready. An error that the thread throws over a task is a defect. What `transfer`
+   * names is handed over, not copied. An interruption drops the answer; the thread
+   * does not hear of it.
    */
   ask(task: Task, transfer?: ReadonlyArray<Transferable>): Effect.Effect<Answer, ThreadLost>
 }
 
 /**
  * A thread that runs `script`, which calls `serve`. It ends with the scope, at
- * once and in the middle of whatever it does. One that has ended stays so.
+ * once and in the middle of whatever it does. A lost thread is not started again.
  */
 export const make = Effect.fnUntraced(function* <Task, Answer>(
   script: URL,
@@ -54,7 +54,7 @@ export const make = Effect.fnUntraced(function* <Task, Answer>(
       started.on("message", hear)
       started.on("error", lose)
       started.on("exit", (code) => lose(new Error(`The thread has ended with code ${code}`)))
-      // Nobody can tell whose answer it was.
+      // Its asker can't be told: the id is part of what could not be read.
       started.on("messageerror", (error) => {
         lose(error)
         void started.terminate()
