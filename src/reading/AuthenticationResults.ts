@@ -1,3 +1,4 @@
+import libmime from "libmime"
 import * as HeaderBlock from "../mime/HeaderBlock.ts"
 import * as HeaderText from "../mime/HeaderText.ts"
 import type { Authentication } from "../model/InboundEvent.ts"
@@ -9,13 +10,16 @@ const longest = 16 * 1024
 export const isOurs = (name: string, value: string, authservId: string): boolean =>
   name.toLowerCase() === "authentication-results" && identifierOf(value) === authservId.toLowerCase()
 
-/** Our field: what the library tells in full, or the verdicts alone where that is too long. */
-export const render = (authservId: string, verdicts: Authentication, told?: string): string => {
-  const full = told === undefined ? undefined : HeaderText.clean(told).trim()
+/** Our field: what is told of each method (RFC 8601, section 2.2), or the verdicts alone where that is too long. */
+export const render = (authservId: string, verdicts: Authentication, told?: ReadonlyArray<string>): string => {
+  const full = told === undefined ? undefined : HeaderText.clean(list(authservId, told)).trim()
   return full !== undefined && full.length <= longest
     ? `${full}\r\n`
     : `Authentication-Results: ${authservId};\r\n\tspf=${verdicts.spf}; dkim=${verdicts.dkim}; dmarc=${verdicts.dmarc}; arc=${verdicts.arc}\r\n`
 }
+
+const list = (authservId: string, told: ReadonlyArray<string>) =>
+  `Authentication-Results: ${authservId}${told.map((info) => `;\r\n ${libmime.foldLines(info, 160)}`).join("")}`
 
 /** The message with our field in front, and without any that a sender has written in our name. */
 export const put = (message: Uint8Array, field: string | null, authservId: string): Uint8Array => {

@@ -1,0 +1,94 @@
+import { createHash, type Hash } from "node:crypto"
+import * as PlainHeader from "./PlainHeader.ts"
+
+/** How much of its form a message may lose on its way (RFC 6376, section 3.4). */
+export type Canonicalization = "simple" | "relaxed"
+
+/** Bytes that are looked at together: text beyond that is outside of the processor's caches. */
+const chunkBytes = 32 * 1024
+
+const TAB = 0x09
+const LF = 0x0a
+const CR = 0x0d
+const BLANK = 0x20
+
+/** The name in lower case, and the value in one line (RFC 6376, section 3.4.2); or both as they stand. */
+const written = ({ line, name }: PlainHeader.PlainField, canonicalization: Canonicalization): string =>
+  canonicalization === "relaxed" ? `${name}:${PlainHeader.value(line)}` : line
+
+/** The field without what its `b=` says, and all white space of that (RFC 6376, section 3.7). */
+const withoutSignature = (line: string): string => {
+  const colon = line.indexOf(":") + 1
+  const specs = line
+    .slice(colon)
+    .split(";")
+    .map((spec) => (/^\s*b\s*=/.test(spec) ? spec.slice(0, spec.indexOf("=") + 1) : spec))
+  return line.slice(0, colon) + specs.join(";")
+}
+
+/**
+ * What a signature in this field signs of the header: for each name the last field that has
+ * not been taken yet, and the signature itself (RFC 6376, sections 3.7 and 5.4.2).
+ */
+export const header = (
+  fields: ReadonlyArray<PlainHeader.PlainField>,
+  names: ReadonlyArray<string>,
+  signature: PlainHeader.PlainField,
+  canonicalization: Canonicalization
+): Buffer => {
+  const left = new Map(names.map((name): [string, Array<PlainHeader.PlainField>] => [name, []]))
+  for (const field of fields) left.get(field.name)?.push(field)
+  let signed = ""
+  for (const name of names) {
+    const field = left.get(name)?.pop()
+    if (field !== undefined) signed += `${written(field, canonicalization)}\r\n`
+  }
+  return Buffer.from(signed + withoutSignature(written(signature, canonicalization)), "latin1")
+}
+
+/** The hash of a body (RFC 6376, sections 3.4.3, 3.4.4 and 3.7), whose bare line feeds are line ends. */
+export const bodyHash = (body: Buffer, canonicalization: Canonicalization): string => {
+  const isRelaxed = canonicalization === "relaxed"
+  const hash = createHash("sha256")
+  const end = withoutEmptyLines(body, isRelaxed)
+  for (let start = 0, next = 0; start < end; start = next) {
+    const feed = body.indexOf(LF, start + chunkBytes)
+    next = feed === -1 || feed >= end ? end : feed + 1
+    update(hash, body.subarray(start, next), isRelaxed)
+  }
+  if (end > 0 || !isRelaxed) hash.update("\r\n")
+  return hash.digest("base64")
+}
+
+/** Where the body ends without the empty lines behind it. */
+const withoutEmptyLines = (body: Buffer, areBlanksEmpty: boolean): number => {
+  let end = body.length
+  for (;;) {
+    const last = body[end - 1]
+    if (last === LF) end -= body[end - 2] === CR ? 2 : 1
+    else if (areBlanksEmpty && (last === BLANK || last === TAB)) end--
+    else return end
+  }
+}
+
+/** Some whole lines, which are hashed as they stand where nothing in them changes. */
+const update = (hash: Hash, lines: Buffer, isRelaxed: boolean): void => {
+  const text = lines.toString("latin1")
+  const fed = hasBareFeed(text) ? text.replace(/(?<!\r)\n/g, "\r\n") : text
+  const written = isRelaxed ? relaxedLines(fed) : fed
+  if (written === text) hash.update(lines)
+  else hash.update(written, "latin1")
+}
+
+/** A run of blanks is looked at three times, however long it is. */
+const relaxedLines = (text: string): string =>
+  /[ \t]{2}|\t| \r\n/.test(text)
+    ? text.replace(/[ \t]+\r\n|[ \t]{2,}|\t/g, (run) => (run.endsWith("\n") ? "\r\n" : " "))
+    : text
+
+const hasBareFeed = (text: string): boolean => {
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) {
+    if (text.charCodeAt(at - 1) !== CR) return true
+  }
+  return false
+}

@@ -1,0 +1,115 @@
+import type { Canonicalization } from "./DkimCanonical.ts"
+import * as PlainHeader from "./PlainHeader.ts"
+import * as TagList from "./TagList.ts"
+
+/** What a signature says of itself (RFC 6376, section 3.5). */
+export interface DkimSignature {
+  readonly field: PlainHeader.PlainField
+  readonly algorithm: "rsa-sha256" | "ed25519-sha256"
+  readonly headerForm: Canonicalization
+  readonly bodyForm: Canonicalization
+  readonly domain: string
+  readonly selector: string
+  /** For whom the domain signs; undefined where that is not said. */
+  readonly identity: string | undefined
+  /** The signed fields in lower case, in the order of signing. */
+  readonly names: ReadonlyArray<string>
+  /** Base64, as it is written. */
+  readonly bodyHash: string
+  readonly signature: string
+  /** In seconds of 1970. */
+  readonly expires: number
+}
+
+const label = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+const domainName = new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})+$`)
+const selectorName = new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})*$`)
+/** Without what needs quotes or escapes there (RFC 6376, section 2.11). */
+const identityName = /^(?:[\w!#$%&'*+/?^`{|}~-]+(?:\.[\w!#$%&'*+/?^`{|}~-]+)*)?@([^@]+)$/
+
+const forms: ReadonlyMap<string, readonly [header: Canonicalization, body: Canonicalization]> = new Map([
+  ["simple", ["simple", "simple"]],
+  ["relaxed", ["relaxed", "simple"]],
+  ["simple/simple", ["simple", "simple"]],
+  ["simple/relaxed", ["simple", "relaxed"]],
+  ["relaxed/simple", ["relaxed", "simple"]],
+  ["relaxed/relaxed", ["relaxed", "relaxed"]]
+])
+
+/**
+ * The signature in a DKIM-Signature field, if it is an ordinary one: all required tags and no
+ * length (RFC 6376, section 3.5), an algorithm of RFC 8301 or 8463, values that can be read in
+ * one way only, and From among what is signed (section 6.1.1). Undefined for any other.
+ */
+export const read = (field: PlainHeader.PlainField): DkimSignature | undefined => {
+  const tags = TagList.read(PlainHeader.value(field.line))
+  return tags?.get("v") === "1" ? ordinary(field, tags, tags.get("i")) : undefined
+}
+
+/** The same for an ARC-Message-Signature, which has no version, and a number as `i=` (RFC 8617, section 4.1.2). */
+export const readSealed = (field: PlainHeader.PlainField): DkimSignature | undefined => {
+  const tags = TagList.read(PlainHeader.value(field.line))
+  return tags === undefined ? undefined : ordinary(field, tags, undefined)
+}
+
+const ordinary = (
+  field: PlainHeader.PlainField,
+  tags: ReadonlyMap<string, string>,
+  identity: string | undefined
+): DkimSignature | undefined => {
+  const algorithm = tags.get("a")
+  const form = forms.get(tags.get("c") ?? "simple")
+  const domain = tags.get("d") ?? ""
+  const selector = tags.get("s") ?? ""
+  const names = withoutBlanks(tags.get("h")).toLowerCase().split(":")
+  const bodyHash = withoutBlanks(tags.get("bh"))
+  const signature = withoutBlanks(tags.get("b"))
+  const signed = seconds(tags.get("t"), 0)
+  const expires = seconds(tags.get("x"), Number.POSITIVE_INFINITY)
+  if (
+    (algorithm !== "rsa-sha256" && algorithm !== "ed25519-sha256") ||
+    form === undefined ||
+    !domainName.test(domain) ||
+    !selectorName.test(selector) ||
+    !names.includes("from") ||
+    bodyHash === "" ||
+    !/^[A-Za-z0-9+/]+={0,2}$/.test(signature) ||
+    // Not a number, for what is none.
+    !(signed < expires) ||
+    tags.has("l") ||
+    (tags.get("q") ?? "dns/txt") !== "dns/txt" ||
+    (identity !== undefined && !isOf(domain, identity))
+  ) {
+    return undefined
+  }
+  const [headerForm, bodyForm] = form
+  return {
+    field,
+    algorithm,
+    headerForm,
+    bodyForm,
+    domain,
+    selector,
+    identity,
+    names,
+    bodyHash,
+    signature,
+    expires
+  }
+}
+
+const withoutBlanks = (value: string | undefined) => value?.replaceAll(" ", "") ?? ""
+
+const seconds = (value: string | undefined, otherwise: number): number =>
+  value === undefined ? otherwise : /^\d{1,12}$/.test(value) ? Number(value) : Number.NaN
+
+/** Whether an identity is of this domain or one below it (RFC 6376, section 3.5). */
+const isOf = (domain: string, identity: string): boolean => {
+  const [, own] = identityName.exec(identity) ?? []
+  return (
+    own !== undefined &&
+    identity.length < 500 &&
+    domainName.test(own) &&
+    `.${own.toLowerCase()}`.endsWith(`.${domain.toLowerCase()}`)
+  )
+}

@@ -1,0 +1,113 @@
+import { isIP } from "node:net"
+import { domainToASCII } from "node:url"
+import type { ARCResult, DMARCResult, SPFResult } from "mailauth"
+import * as HeaderBlock from "../mime/HeaderBlock.ts"
+import type { Envelope } from "../model/InboundEmail.ts"
+import type { Authentication } from "../model/InboundEvent.ts"
+import * as AuthenticationResults from "./AuthenticationResults.ts"
+import type * as Dkim from "./Dkim.ts"
+import * as Mailauth from "./Mailauth.ts"
+import * as OrdinaryMessage from "./OrdinaryMessage.ts"
+import * as SignedMessage from "./SignedMessage.ts"
+
+/** The verdicts about a sender, and our field that tells them (RFC 8601). */
+export interface Checked {
+  readonly authentication: Authentication
+  readonly field: string | null
+  /** The domain that DMARC has judged, as an A-label. */
+  readonly author: string | null
+}
+
+/** A message whose sender is in question. */
+export interface Question {
+  readonly envelope: Envelope
+  readonly message: Buffer
+  /** To its first empty line. */
+  readonly header: Buffer
+  readonly authservId: string
+}
+
+/**
+ * Checks SPF (RFC 7208), DKIM (RFC 6376), ARC (RFC 8617) and DMARC (RFC 9989). Our own code reads
+ * and verifies an ordinary message, a library any other, and both say the same.
+ */
+export const find = (question: Question, means: Dkim.Means): Promise<Checked> => {
+  const { authservId, envelope, header, message } = question
+  // Resolvers are typed by record type, which is only known here as text.
+  const strictly = { resolver: means.ask as never, strict: true }
+  const ip = envelope.remoteAddress
+  const helo = envelope.helo || ip
+  // Nothing but a signature has to do with the body.
+  const anyhow = () => SignedMessage.read(isSigned(header) ? message : header, means.ask)
+  const sender = () =>
+    Mailauth.spf({
+      ...strictly,
+      ip,
+      helo: isIP(helo) === 0 ? helo : `[${helo}]`,
+      sender: envelope.from,
+      mta: authservId
+    })
+
+  const ordinary = OrdinaryMessage.open(header)
+  const signed =
+    ordinary === undefined
+      ? anyhow()
+      : OrdinaryMessage.verify(ordinary, message.subarray(header.length), means).then((read) => read ?? anyhow())
+  // Signatures ask DNS first, and those of an ordinary message have done so by now.
+  const sent = ordinary === undefined ? signed.then(sender) : sender()
+  return Promise.all([signed, sent]).then(([{ arc: sets, authors, fromFields, signatures }, sent]) =>
+    Mailauth.arc(sets, { ...strictly, ip }).then((sealed) =>
+      Mailauth.evaluateDmarc({
+        ...strictly,
+        headerFrom: [...authors],
+        fromFields,
+        spfDomains: sent.status.result === "pass" ? [sent.domain] : [],
+        dkimDomains: signatures.flatMap(({ domain, result }) =>
+          result === "pass" && domain !== undefined ? [{ domain }] : []
+        ),
+        arcResult: sealed
+      }).then(({ response }) => told(question, signatures, sent, sealed, response))
+    )
+  )
+}
+
+const told = (
+  { authservId, message }: Question,
+  signatures: SignedMessage.SignedMessage["signatures"],
+  sent: SPFResult,
+  sealed: ARCResult,
+  aligned: DMARCResult | false
+): Checked => {
+  const dkim = signatures.map(({ result }) => verdict(result))
+  const authentication: Authentication = {
+    spf: verdict(sent.status.result),
+    dkim: dkim.find((one) => one === "pass") ?? dkim.find((one) => one !== "none") ?? "none",
+    // No verdict at all means that it is not clear who the author is: several From fields, or several addresses.
+    dmarc: aligned === false ? (hasFrom(message) ? "permerror" : "none") : verdict(aligned.status.result),
+    arc: verdict(sealed.status.result)
+  }
+  const author = aligned === false ? undefined : aligned.status.header?.from
+  return {
+    authentication,
+    author: author === undefined ? null : domainToASCII(author.toLowerCase()),
+    field: AuthenticationResults.render(authservId, authentication, [
+      ...signatures.map(({ info }) => info),
+      sent.info,
+      ...(sealed.info === undefined ? [] : [sealed.info]),
+      aligned === false ? `dmarc=${authentication.dmarc}` : aligned.info
+    ])
+  }
+}
+
+const hasFrom = (message: Buffer): boolean =>
+  HeaderBlock.fields(message).some(({ name }) => name.toLowerCase() === "from")
+
+const verdicts: ReadonlyArray<string> = ["pass", "fail", "softfail", "neutral", "none", "temperror", "permerror"]
+
+/** `policy` (RFC 8601, section 2.4), such as a key that is too short, is no proof of anything. */
+const verdict = (result: string): Authentication["spf"] =>
+  // Checked against the list of them.
+  verdicts.includes(result) ? (result as Authentication["spf"]) : "neutral"
+
+/** Whether any line may be taken for the beginning of a signature, however the library reads it. */
+const isSigned = (header: Buffer): boolean => /(?:^|[\r\n])[\t ]*(?:dkim|arc)-/i.test(header.toString("latin1"))

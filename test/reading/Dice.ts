@@ -1,0 +1,39 @@
+/** Chance that can be repeated: the same seed gives the same throws. */
+export interface Dice {
+  /** Below this number. */
+  below(limit: number): number
+  /** Whether it is one of so many times. */
+  oneIn(times: number): boolean
+  pick<A>(choices: readonly [A, ...Array<A>]): A
+  /** The usual, but for one of so many times; fewer where the dice are calm. */
+  mostly<A>(usual: A, times: number, choices: readonly [A, ...Array<A>]): A
+  shuffle<A>(list: ReadonlyArray<A>): Array<A>
+  /** So many of the pieces at most, one behind the other. */
+  some(most: number, pieces: readonly [string, ...Array<string>]): string
+}
+
+export const make = (seed: number, calm = 1): Dice => {
+  let state = seed >>> 0
+  // The generator that is known as mulberry32.
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000
+  }
+  const below = (limit: number) => Math.floor(next() * limit)
+  const oneIn = (times: number) => below(times) === 0
+  const pick = <A>(choices: readonly [A, ...Array<A>]): A => choices[below(choices.length)] ?? choices[0]
+  return {
+    below,
+    oneIn,
+    pick,
+    mostly: (usual, times, choices) => (oneIn(times * calm) ? pick(choices) : usual),
+    shuffle: (list) =>
+      list
+        .map((entry) => ({ entry, at: next() }))
+        .sort((one, other) => one.at - other.at)
+        .map(({ entry }) => entry),
+    some: (most, pieces) => Array.from({ length: below(most + 1) }, () => pick(pieces)).join("")
+  }
+}

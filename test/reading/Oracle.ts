@@ -1,0 +1,56 @@
+import { domainToASCII } from "node:url"
+import { Clock, Effect } from "effect"
+import { authenticate } from "mailauth"
+import * as HeaderBlock from "../../src/mime/HeaderBlock.ts"
+import type { Authentication } from "../../src/model/InboundEvent.ts"
+import * as DkimKey from "../../src/reading/DkimKey.ts"
+import * as OrdinaryMessage from "../../src/reading/OrdinaryMessage.ts"
+import type { Ask } from "../../src/reading/SenderDns.ts"
+import * as SenderVerdicts from "../../src/reading/SenderVerdicts.ts"
+import type { SignedMail } from "./SignedMail.ts"
+
+const authservId = "mx.inlet.test"
+
+const verdicts: ReadonlyArray<string> = ["pass", "fail", "softfail", "neutral", "none", "temperror", "permerror"]
+// Checked against the list of them.
+const verdict = (result: string) => (verdicts.includes(result) ? (result as Authentication["spf"]) : "neutral")
+
+/** What the library says of a message that it is given as a whole. */
+export const whole = ({ envelope, message }: SignedMail, ask: Ask): Promise<SenderVerdicts.Checked> =>
+  authenticate(message, {
+    ip: envelope.remoteAddress,
+    helo: envelope.helo,
+    sender: envelope.from,
+    mta: authservId,
+    strict: true,
+    disableBimi: true,
+    // Resolvers are typed by record type, which is only known here as text.
+    resolver: ask as never
+  }).then(({ arc, dkim, dmarc, headers, spf }) => {
+    const signatures = dkim.results.map(({ status }) => verdict(status.result))
+    const hasFrom = HeaderBlock.fields(message).some(({ name }) => name.toLowerCase() === "from")
+    const undecided = hasFrom ? "permerror" : "none"
+    const author = dmarc === false ? undefined : dmarc.status.header?.from
+    const [field = ""] = /^Authentication-Results: .*(?:\r\n[ \t].*)*/m.exec(headers) ?? []
+    return {
+      authentication: {
+        spf: spf === false ? "none" : verdict(spf.status.result),
+        dkim: signatures.find((one) => one === "pass") ?? signatures.find((one) => one !== "none") ?? "none",
+        dmarc: dmarc === false ? undecided : verdict(dmarc.status.result),
+        arc: arc === false ? "none" : verdict(arc.status.result)
+      },
+      author: author === undefined ? null : domainToASCII(author.toLowerCase()),
+      field: `${field.trimEnd()}${dmarc === false ? `;\r\n dmarc=${undecided}` : ""}\r\n`
+    }
+  })
+
+/** What we say of it, and whether our own code took it for ordinary. */
+export const ours = Effect.fnUntraced(function* (mail: SignedMail, ask: Ask, findKey = DkimKey.make()) {
+  const end = mail.message.indexOf("\r\n\r\n")
+  const header = end === -1 ? mail.message : mail.message.subarray(0, end + 4)
+  const seconds = (yield* Clock.currentTimeMillis) / 1_000
+  const checked = yield* Effect.promise(() =>
+    SenderVerdicts.find({ ...mail, header, authservId }, { ask, findKey, seconds })
+  )
+  return { checked, isOrdinary: OrdinaryMessage.open(header) !== undefined }
+})
