@@ -1,8 +1,8 @@
 import * as Result from "effect/Result"
 import type { ARCData, ParsedHeader } from "mailauth"
-import { getARChain } from "mailauth/lib/arc/index.js"
 import * as Dkim from "./Dkim.ts"
 import * as DkimSignature from "./DkimSignature.ts"
+import * as Mailauth from "./Mailauth.ts"
 import * as PlainHeader from "./PlainHeader.ts"
 import type { SignedMessage } from "./SignedMessage.ts"
 
@@ -46,7 +46,7 @@ const chain = (fields: ReadonlyArray<PlainHeader.PlainField>): ARCData => {
   )
   if (parsed.length === 0) return { chain: [] }
   const sets = Result.try({
-    try: () => getARChain({ parsed }, { strict: true }) || [],
+    try: () => Mailauth.getARChain({ parsed }, { strict: true }) || [],
     // It throws errors alone.
     catch: (error) => error as Error
   })

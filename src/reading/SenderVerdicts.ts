@@ -1,14 +1,12 @@
 import { isIP } from "node:net"
 import { domainToASCII } from "node:url"
 import type { ARCResult, DMARCResult, SPFResult } from "mailauth"
-import { arc } from "mailauth/lib/arc/index.js"
-import { evaluateDmarc } from "mailauth/lib/dmarc/index.js"
-import { spf } from "mailauth/lib/spf/index.js"
 import * as HeaderBlock from "../mime/HeaderBlock.ts"
 import type { Envelope } from "../model/InboundEmail.ts"
 import type { Authentication } from "../model/InboundEvent.ts"
 import * as AuthenticationResults from "./AuthenticationResults.ts"
 import type * as Dkim from "./Dkim.ts"
+import * as Mailauth from "./Mailauth.ts"
 import * as OrdinaryMessage from "./OrdinaryMessage.ts"
 import * as SignedMessage from "./SignedMessage.ts"
 
@@ -42,7 +40,13 @@ export const find = (question: Question, means: Dkim.Means): Promise<Checked> =>
   // Nothing but a signature has to do with the body.
   const anyhow = () => SignedMessage.read(isSigned(header) ? message : header, means.ask)
   const sender = () =>
-    spf({ ...strictly, ip, helo: isIP(helo) === 0 ? helo : `[${helo}]`, sender: envelope.from, mta: authservId })
+    Mailauth.spf({
+      ...strictly,
+      ip,
+      helo: isIP(helo) === 0 ? helo : `[${helo}]`,
+      sender: envelope.from,
+      mta: authservId
+    })
 
   const ordinary = OrdinaryMessage.open(header)
   const signed =
@@ -52,8 +56,8 @@ export const find = (question: Question, means: Dkim.Means): Promise<Checked> =>
   // Signatures ask DNS first, and those of an ordinary message have done so by now.
   const sent = ordinary === undefined ? signed.then(sender) : sender()
   return Promise.all([signed, sent]).then(([{ arc: sets, authors, fromFields, signatures }, sent]) =>
-    arc(sets, { ...strictly, ip }).then((sealed) =>
-      evaluateDmarc({
+    Mailauth.arc(sets, { ...strictly, ip }).then((sealed) =>
+      Mailauth.evaluateDmarc({
         ...strictly,
         headerFrom: [...authors],
         fromFields,

@@ -1,5 +1,5 @@
 import type { ARCData } from "mailauth"
-import { dkimVerify } from "mailauth/lib/dkim/verify.js"
+import * as Mailauth from "./Mailauth.ts"
 import type { Ask } from "./SenderDns.ts"
 
 /** What is said of a message by its header and by its signatures. */
@@ -19,14 +19,16 @@ export interface SignedMessage {
 /** Reads any message, whatever its form, by the letter of the RFCs. */
 export const read = (message: Buffer, ask: Ask): Promise<SignedMessage> =>
   // Resolvers are typed by record type, which is only known here as text.
-  dkimVerify(message, { resolver: ask as never, strict: true }).then(({ arc, fromFields, headerFrom, results }) => ({
-    signatures: results.map(({ info, signingDomain, status }) => ({
-      result: status.result,
-      domain: signingDomain,
-      info
-    })),
-    authors: headerFrom,
-    fromFields,
-    // Made for what it is given to; it has a part that a copy would not have.
-    arc: arc as ARCData
-  }))
+  Mailauth.dkimVerify(message, { resolver: ask as never, strict: true }).then(
+    ({ arc, fromFields, headerFrom, results }) => ({
+      signatures: results.map(({ info, signingDomain, status }) => ({
+        result: status.result,
+        domain: signingDomain,
+        info
+      })),
+      authors: headerFrom,
+      fromFields,
+      // Made for what it is given to; it has a part that a copy would not have.
+      arc: arc as ARCData
+    })
+  )
