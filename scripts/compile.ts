@@ -1,0 +1,40 @@
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Effect, FileSystem, Path } from "effect"
+import { ChildProcess } from "effect/process"
+
+// Compiles the service for the package: Node runs no TypeScript under node_modules.
+
+/** What is read at run time beside the code: pages, styles, and the embedded database's image. */
+const isAsset = (file: string) => /\.(html|css|js|svg|br)$/.test(file)
+
+const run = Effect.fnUntraced(function* (command: string, ...args: ReadonlyArray<string>) {
+  const handle = yield* ChildProcess.make(command, args, { stdout: "inherit", stderr: "inherit" })
+  const code = yield* handle.exitCode
+  if (code !== 0) return yield* Effect.die(new Error(`${command} ${args.join(" ")} ended with ${code}`))
+}, Effect.scoped)
+
+Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  yield* fs.remove("dist", { recursive: true, force: true })
+  yield* run(process.execPath, "node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json")
+
+  const files = yield* fs.readDirectory("src", { recursive: true })
+  for (const file of files.filter(isAsset)) {
+    yield* fs.makeDirectory(path.join("dist/src", path.dirname(file)), { recursive: true })
+    yield* fs.copyFile(path.join("src", file), path.join("dist/src", file))
+  }
+
+  // The compiler follows imports alone: the scripts of threads are named by URLs.
+  for (const file of (yield* fs.readDirectory("dist", { recursive: true })).filter((file) => file.endsWith(".js"))) {
+    const compiled = path.join("dist", file)
+    const text = yield* fs.readFileString(compiled)
+    const rewritten = text.replace(/(new URL\("\.[^"]+)\.ts"/g, '$1.js"')
+    if (rewritten !== text) yield* fs.writeFileString(compiled, rewritten)
+    for (const [, script = ""] of rewritten.matchAll(/new URL\("(\.[^"]+\.js)"/g)) {
+      const target = path.join(path.dirname(compiled), script)
+      if (!(yield* fs.exists(target)))
+        return yield* Effect.die(new Error(`${compiled} names ${target}, which is not there`))
+    }
+  }
+}).pipe(Effect.provide(NodeServices.layer), NodeRuntime.runMain)

@@ -1,0 +1,46 @@
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Console, Effect, FileSystem, Path } from "effect"
+import { Argument, Command } from "effect/cli"
+import * as Reply from "../src/content/Reply.ts"
+import * as SeenHtml from "../src/content/SeenHtml.ts"
+import * as Mime from "../src/mime/Mime.ts"
+import * as ReplyScore from "./ReplyScore.ts"
+
+const seenText = (html: string) => SeenHtml.see(html).text
+
+// How well `reply` is found in a folder of mails: `emails` has them, as bodies in plain text
+// (.txt), in HTML (.html) or whole (.eml), and `trimmed` has the replies as .txt of the same name.
+
+const textOf = (name: string, bytes: Uint8Array) => {
+  if (name.endsWith(".eml")) return Mime.read(bytes)
+  const text = Buffer.from(bytes).toString("utf8").replaceAll("\r\n", "\n")
+  return name.endsWith(".html") ? { text: seenText(text), html: text } : { text, html: null }
+}
+
+const program = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const files = (yield* fs.readDirectory(path.join(folder, "emails"))).toSorted()
+  const scored = yield* Effect.forEach(files, (name) =>
+    Effect.gen(function* () {
+      const mail = textOf(name, yield* fs.readFile(path.join(folder, "emails", name)))
+      const wanted = yield* fs.readFileString(path.join(folder, "trimmed", name.replace(/\.[^.]+$/, ".txt")))
+      const found = Reply.read({ ...mail, render: seenText }) ?? mail.text
+      return { name, mail: mail.text, wanted: wanted.replaceAll("\r\n", "\n"), found }
+    })
+  )
+  const { exact, kept, left, mails, others } = ReplyScore.of(scored)
+  const percent = (share: number) => `${(share * 100).toFixed(1)} %`
+  yield* Effect.forEach(others, (name) => Console.log(`not the same: ${name}`))
+  yield* Console.log(
+    `${mails} mails: ${exact} replies are the same to the letter, ${percent(kept)} of the words that are wanted are kept, ${percent(left)} of the others are left`
+  )
+})
+
+const folder = Argument.String("folder").pipe(Argument.withDescription("a folder with emails and trimmed in it"))
+
+const command = Command.make("replies", { folder }, ({ folder }) => program(folder)).pipe(
+  Command.withDescription("Scores what is found as `reply` in a folder of mails")
+)
+
+Command.run(command, { version: "1" }).pipe(Effect.provide(NodeServices.layer), NodeRuntime.runMain)

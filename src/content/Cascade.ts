@@ -1,0 +1,86 @@
+import * as CssText from "./CssText.ts"
+import type { Declaration } from "./Declarations.ts"
+import * as Declarations from "./Declarations.ts"
+import * as Defaults from "./Defaults.ts"
+import type { Effects } from "./Effects.ts"
+import type { Frame } from "./Frame.ts"
+import * as Hints from "./Hints.ts"
+import type { Tag } from "./HtmlTokens.ts"
+import type * as Selector from "./Selector.ts"
+import * as StyleSheets from "./StyleSheets.ts"
+import * as Variables from "./Variables.ts"
+
+/** Effects by the text of their declarations: most elements of a mail say what others have said, and the next mail does, too. */
+const known = new Map<string, Effects>()
+const mostKnown = 4_000
+const longestKnown = 400
+
+/** Of the keys of one mail. */
+const sizeInMail = 1_000_000
+
+const none: Effects = {}
+
+/** Of elements of which nothing is said but their name. */
+const byTag = new Map([...Defaults.css].map(([name, css]) => [name, Declarations.effects(CssText.declarations(css))]))
+
+/** What browser, attributes, style sheets and the element itself say of its style, the later winning. */
+export class Cascade {
+  readonly rules: StyleSheets.Rules
+  /** By element and rules, in this mail. */
+  readonly #known = new Map<string, Effects>()
+  #size = 0
+
+  constructor(sheets: ReadonlyArray<string>, isQuirky: boolean) {
+    this.rules = StyleSheets.rules(sheets, isQuirky)
+  }
+
+  get isSpent(): boolean {
+    return this.rules.budget.steps <= 0
+  }
+
+  effects(tokens: Tag, element: Selector.Matched, custom: Frame["custom"]): Effects {
+    if (this.rules.isEmpty && !tokens.hasAttributes()) return byTag.get(tokens.name) ?? none
+    const attribute = tokens.attribute("style") ?? ""
+    const before = (Defaults.css.get(tokens.name) ?? "") + wall(Hints.css(tokens))
+    const rules = StyleSheets.fitting(this.rules, element)
+    if (rules.length === 0) {
+      if (before === "" && attribute === "") return none
+      const text = before === "" ? attribute : `${before};${attribute}`
+      const effects = remembered(text)
+      return effects.isLate === true ? this.#late(CssText.declarations(text), custom, effects) : effects
+    }
+    let key = `${before}|`
+    for (const rule of rules) key += rule.key
+    key += `|${attribute}`
+    const declarations = (): ReadonlyArray<Declaration> => [
+      ...CssText.declarations(before),
+      ...rules.flatMap((rule) => rule.declarations),
+      ...CssText.declarations(attribute)
+    ]
+    let effects = this.#known.get(key)
+    if (effects === undefined) {
+      effects = Declarations.effects(declarations())
+      this.#size += key.length
+      if (this.#size < sizeInMail) this.#known.set(key, effects)
+    }
+    return effects.isLate === true ? this.#late(declarations(), custom, effects) : effects
+  }
+
+  #late(declarations: ReadonlyArray<Declaration>, outer: Frame["custom"], effects: Effects): Effects {
+    const custom = effects.custom === undefined ? outer : { own: effects.custom, outer }
+    return Declarations.effects(Variables.resolved(declarations, custom))
+  }
+}
+
+const wall = (css: string) => (css === "" ? "" : `;${css}`)
+
+const remembered = (text: string): Effects => {
+  const found = known.get(text)
+  if (found !== undefined) return found
+  const effects = Declarations.effects(CssText.declarations(text))
+  if (text.length <= longestKnown) {
+    if (known.size >= mostKnown) known.clear()
+    known.set(text, effects)
+  }
+  return effects
+}

@@ -1,0 +1,232 @@
+import { inWord } from "./WordSearch.ts"
+
+/** Something in a line that has the shape of a code. */
+export interface Shape {
+  /** As it stands there. */
+  readonly shown: string
+  /** As one types it: ASCII digits, groups of digits joined. */
+  readonly value: string
+  readonly from: number
+  readonly to: number
+  readonly kind: "digits" | "mixed" | "letters"
+  /** Written in groups: 123 456. */
+  readonly grouped: boolean
+}
+
+const leastLength = 4
+const mostLength = 10
+/** A token and its groups are looked at this far. */
+const mostShown = 24
+
+/** First code points of the decimal digits of scripts that mails are written in. */
+const zeros = [
+  0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xe50, 0xed0, 0xf20, 0x1040,
+  0x17e0, 0x1810, 0xff10
+]
+
+const digitOf = (unit: number): number => {
+  if (unit < 0x80) return unit >= 0x30 && unit <= 0x39 ? unit - 0x30 : -1
+  if (unit < 0x660) return -1
+  for (const zero of zeros) if (unit >= zero && unit < zero + 10) return unit - zero
+  return -1
+}
+
+const isDigit = (unit: number): boolean => digitOf(unit) >= 0
+const isUpper = (unit: number): boolean => unit >= 0x41 && unit <= 0x5a
+const isLower = (unit: number): boolean => unit >= 0x61 && unit <= 0x7a
+const isAtom = (unit: number): boolean => isDigit(unit) || isUpper(unit) || isLower(unit)
+const isSpace = (unit: number): boolean =>
+  unit === 0x20 || unit === 0xa0 || (unit >= 0x2000 && unit <= 0x200a) || unit === 0x202f || unit === 0x3000
+const isDash = (unit: number): boolean => unit === 0x2d || (unit >= 0x2010 && unit <= 0x2014) || unit === 0x2212
+
+/** What may not stand before a code: parts of numbers, names, money, addresses. */
+const notBefore = new Set([..."#/@.,$€£¥₹₽₩₺₴₫฿+=&%_~\\№-–—−:^"].map((mark) => mark.charCodeAt(0)))
+/** Nor with a space between. */
+const notBeforeSpace = new Set([..."#$€£¥₹₽₩₺₴₫฿№©"].map((mark) => mark.charCodeAt(0)))
+/** Nor behind it. */
+const notBehind = new Set([..."%/@_=&€$£¥₽₩₺₴₫฿°+\\-–—−^#"].map((mark) => mark.charCodeAt(0)))
+
+const units =
+  /^\s?(?:usd|eur|gbp|chf|jpy|cny|inr|rs|kr|sek|nok|dkk|pln|zł|kč|czk|huf|ft|ron|lei|try|tl|rub|руб|uah|грн|brl|mxn|cad|aud|元|円|원|đ|vnd|rp|idr|bytes?|bits?|kb|mb|gb|kib|mib|px|kg|km|times|people|users|lines|words|characters|pages|days|hours|years|€|\$|£)(?![\p{L}\p{N}])/iu
+const currencyBefore =
+  /(?:^|[^\p{L}])(?:usd|eur|gbp|chf|jpy|cny|inr|rs\.?|kr\.?|sek|nok|dkk|pln|czk|huf|rp\.?|idr|r\$|us\$|no\.?|nr\.?|nº|n°|№)\s?$/iu
+
+/** Of ASCII: digits and capitals, with which a token begins or goes on. */
+const isMark = Uint8Array.from({ length: 0x80 }, (_, unit) => (isDigit(unit) || isUpper(unit) ? 1 : 0))
+
+/** Adds the shapes of a line to `found`, at most until it has `most` of them. */
+export const find = (line: string, found: Array<Shape>, most: number): void => {
+  let place = 0
+  for (let at = 0; at < line.length; at++) {
+    const unit = line.charCodeAt(at)
+    // Words in small letters are passed over; this is the one step for each character of a mail.
+    if (unit < 0x80 ? isMark[unit] === 0 : unit < 0x660 || digitOf(unit) < 0) continue
+    if (isUpper(unit) && !isToken(line.charCodeAt(at + 1))) continue
+    // A token that begins with small letters may still hold a digit: x7k2p9.
+    let from = at
+    while (from > place && isAtom(line.charCodeAt(from - 1))) from--
+    place = take(line, from, atomEnd(line, from), found)
+    if (found.length >= most) return
+    at = Math.max(place - 1, at)
+  }
+}
+
+/** What follows a capital in a token that may be a code. */
+const isToken = (unit: number): boolean => isUpper(unit) || isDigit(unit) || isDash(unit)
+
+const atomEnd = (line: string, from: number): number => {
+  let to = from
+  while (to < line.length && isAtom(line.charCodeAt(to))) to++
+  return to
+}
+
+type Kind = Shape["kind"] | "small" | undefined
+
+/** `small` has letters of both sizes or none but small ones. */
+const kindOf = (line: string, from: number, to: number): Kind => {
+  let digits = 0
+  let upper = 0
+  for (let at = from; at < to; at++) {
+    const unit = line.charCodeAt(at)
+    if (isDigit(unit)) digits++
+    else if (isUpper(unit)) upper++
+  }
+  const all = to - from
+  if (digits === all) return "digits"
+  if (upper === all) return "letters"
+  if (digits + upper === all) return "mixed"
+  return digits > 0 ? "small" : undefined
+}
+
+/** Looks at the token that begins with this atom, and returns where to go on. */
+const take = (line: string, from: number, firstEnd: number, found: Array<Shape>): number => {
+  const groups: Array<readonly [number, number]> = [[from, firstEnd]]
+  const kind = firstEnd - from > mostShown ? undefined : kindOf(line, from, firstEnd)
+  if (kind === undefined || (kind === "letters" && !isNamed(line, from))) return firstEnd
+  let to = firstEnd
+  let separator = 0
+  // Groups of the same kind, joined by the same mark: 123 456, ABC-DEF, 1 2 3 4.
+  while (to - from <= mostShown) {
+    const unit = line.charCodeAt(to)
+    const dash = isDash(unit)
+    if (!dash && !(isSpace(unit) && kind !== "small")) break
+    if (separator !== 0 && dash !== isDash(separator)) break
+    if (!isAtom(line.charCodeAt(to + 1))) break
+    const end = atomEnd(line, to + 1)
+    if (end - to > mostShown) return end
+    const next = kindOf(line, to + 1, end)
+    if (!dash) {
+      const same = end - to - 1 === firstEnd - from
+      const single = same && firstEnd - from === 1
+      if (!(same && next === "digits" && kind === "digits" && firstEnd - from <= 4) && !(single && next !== "small"))
+        break
+    }
+    separator = unit
+    groups.push([to + 1, end])
+    to = end
+  }
+  const shape = shapeOf(line, groups, separator)
+  if (shape !== undefined && stands(line, shape)) found.push(shape)
+  return to
+}
+
+/** A word in capitals is a word, where it does not begin a line or stand behind a colon or a quotation mark. */
+const isNamed = (line: string, from: number): boolean => {
+  let before = from - 1
+  while (before >= 0 && before > from - 4 && !isAtom(line.charCodeAt(before))) {
+    if (namesNext.has(line.charCodeAt(before))) return true
+    before--
+  }
+  return before < 0
+}
+
+const namesNext = new Set([..."[(*:：\"'“‘«「『【"].map((mark) => mark.charCodeAt(0)))
+
+const shapeOf = (
+  line: string,
+  groups: ReadonlyArray<readonly [number, number]>,
+  separator: number
+): Shape | undefined => {
+  const [first] = groups
+  const last = groups[groups.length - 1]
+  if (first === undefined || last === undefined) return undefined
+  const [from, firstEnd] = first
+  const to = last[1]
+  const dashed = isDash(separator)
+  // G-482913: the letter says whose it is, and is not typed.
+  const isPrefixed =
+    dashed &&
+    groups.length === 2 &&
+    firstEnd - from <= 2 &&
+    kindOf(line, from, firstEnd) === "letters" &&
+    kindOf(line, last[0], to) === "digits"
+  const parts = isPrefixed ? [last] : groups
+  if (!isPrefixed && groups.length > 1) {
+    const lengths = groups.map(([start, end]) => end - start)
+    const [length = 0] = lengths
+    const least = kindOf(line, from, firstEnd) === "letters" ? 3 : 2
+    if (lengths.some((each) => each !== length) || (dashed && length < least)) return undefined
+  }
+  let value = ""
+  for (const [start, end] of parts)
+    for (let at = start; at < end; at++) {
+      const digit = digitOf(line.charCodeAt(at))
+      value += digit >= 0 ? `${digit}` : line[at]
+    }
+  if (value.length < leastLength || value.length > mostLength) return undefined
+  const kind = /^\d+$/.test(value) ? "digits" : /^[A-Z]+$/.test(value) ? "letters" : "mixed"
+  const shown = line.slice(from, to)
+  return {
+    shown,
+    // Dashes between letters are typed as they are shown, between digits they are not.
+    value: kind !== "digits" && dashed ? shown : value,
+    from,
+    to,
+    kind,
+    grouped: parts.length > 1
+  }
+}
+
+/** Nothing around it makes it a part of something else: money, a date, an address, a telephone number. */
+const stands = (line: string, { from, kind, to }: Shape): boolean => {
+  const before = line.charCodeAt(from - 1)
+  const behind = line.charCodeAt(to)
+  if (from > 0) {
+    if (inWord(before) && before >= 0x80) return false
+    const isLabel = before === 0x3a && !isDigit(line.charCodeAt(from - 2))
+    if (notBefore.has(before) && !isLabel) return false
+    if (before === 0x5b && from > 1 && isAtom(line.charCodeAt(from - 2))) return false
+    if (isSpace(before)) {
+      const mark = line.charCodeAt(from - 2)
+      // A group of digits behind another one, a sign of money, or a number sign.
+      if (kind === "digits" && isDigit(mark) && spacedDigits(line, from)) return false
+      if (from > 1 && notBeforeSpace.has(mark)) return false
+    }
+    if (kind === "digits" && currencyBefore.test(line.slice(Math.max(0, from - 6), from))) return false
+    if (before === 0x28 && line.charCodeAt(to) === 0x29 && /\d$/.test(line.slice(to + 1, to + 3))) return false
+  }
+  if (to < line.length) {
+    if (inWord(behind) && behind >= 0x80 && behind < 0x590) return false
+    if (notBehind.has(behind)) return false
+    if ((behind === 0x2e || behind === 0x2c || behind === 0x3a) && isAtom(line.charCodeAt(to + 1))) return false
+    if (kind === "digits" && isSpace(behind) && isDigit(line.charCodeAt(to + 1)) && digitsAt(line, to + 1) >= 3)
+      return false
+    if (kind === "digits" && units.test(line.slice(to, to + 12))) return false
+  }
+  return true
+}
+
+/** How many digits stand here. */
+const digitsAt = (line: string, from: number): number => {
+  let to = from
+  while (to < line.length && to < from + mostShown && isDigit(line.charCodeAt(to))) to++
+  return to - from
+}
+
+/** Whether the digits before the space are a group of a longer number. */
+const spacedDigits = (line: string, from: number): boolean => {
+  let start = from - 2
+  while (start >= 0 && start > from - mostShown && isDigit(line.charCodeAt(start))) start--
+  const length = from - 2 - start
+  return length >= 3 || line.charCodeAt(start) === 0x2b || line.charCodeAt(start) === 0x29
+}

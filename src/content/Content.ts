@@ -1,0 +1,86 @@
+import * as Markdown from "./Markdown.ts"
+import * as SeenHtml from "./SeenHtml.ts"
+
+/** What is asked of the content of an event. */
+export interface ContentRequest {
+  readonly part: "reply" | "visible" | "full" | "hidden"
+  readonly format: "markdown" | "text"
+  /** UTF-16 units. */
+  readonly maxChars: number
+  readonly offset: number
+}
+
+/** What an event says of it. */
+export interface Said {
+  readonly text: string
+  readonly html: string | null
+  /** Null or absent where it is the text. */
+  readonly reply?: string | null
+}
+
+/** A piece of the content, and how to go on. */
+export interface Content {
+  readonly format: "markdown" | "text"
+  readonly content: string
+  /** Of the whole, in UTF-16 units. */
+  readonly length: number
+  readonly next_offset: number | null
+  /** Bytes of this piece divided by four. */
+  readonly tokens_estimate: number
+  readonly hidden: {
+    /** How many words are left out, for a person does not see them. */
+    readonly words: number
+    /** Their beginning, where `part` is `hidden`. */
+    readonly excerpt: string | null
+  }
+  /** The links of this piece. */
+  readonly links: ReadonlyArray<Markdown.Reference>
+}
+
+const longestExcerpt = 300
+const mostLinks = 500
+
+const isLow = (code: number) => code >= 0xdc00 && code <= 0xdfff
+
+/** No half of a character at either end. */
+const piece = (text: string, offset: number, maxChars: number) => {
+  const start = Math.min(text.length, isLow(text.charCodeAt(offset)) ? offset + 1 : offset)
+  const most = Math.min(text.length, start + maxChars)
+  // At least one character, or nobody would get on.
+  const end = most < text.length && isLow(text.charCodeAt(most)) ? (most - start > 1 ? most - 1 : most + 1) : most
+  return { content: text.slice(start, end), next: end < text.length ? end : null }
+}
+
+/** What a mail says, as an agent asks for it: the same event and request give the same. */
+export const read = (said: Said, { format, maxChars, offset, part }: ContentRequest): Content => {
+  const seen = said.html === null ? undefined : SeenHtml.see(said.html)
+  const references = new Markdown.References()
+  const visible = (): string => {
+    if (seen === undefined || seen.lines.length === 0) return said.text
+    return format === "text" ? seen.text : Markdown.render(seen.lines, seen.links, references)
+  }
+  const whole = {
+    visible,
+    reply: () => said.reply ?? visible(),
+    full: () => {
+      const isSaid = seen === undefined || said.text.trim() === "" || said.text.trim() === seen.text
+      return isSaid ? visible() : `${said.text.trimEnd()}\n\n${visible()}`
+    },
+    hidden: () => seen?.hiddenText ?? ""
+  }
+    [part]()
+    .trim()
+  const { content, next } = piece(whole, offset, maxChars)
+  return {
+    format,
+    content,
+    length: whole.length,
+    next_offset: next,
+    tokens_estimate: Math.ceil(Buffer.byteLength(content) / 4),
+    hidden: {
+      words: seen?.hidden === true ? (seen.hiddenText.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) : 0,
+      excerpt: part === "hidden" ? content.slice(0, longestExcerpt).toWellFormed() : null
+    },
+    links: references.all.filter(({ ref }) => content.includes(`][${ref}]`)).slice(0, mostLinks)
+  }
+}

@@ -1,0 +1,142 @@
+import type { Declaration } from "./Declarations.ts"
+import { counts } from "./Declarations.ts"
+
+/** More of a value says nothing here: what is long is the address of an image. */
+const longestValue = 500
+
+const [quote, apostrophe, star, slash, backslash] = [34, 39, 42, 47, 92]
+const opening: Readonly<Record<number, number>> = { 40: 41, 91: 93, 123: 125 }
+
+/** Characters that are more than themselves. */
+const special = Uint8Array.from({ length: 128 }, (_, code) =>
+  "\"'/\\()[]{};,".includes(String.fromCharCode(code)) ? 1 : 0
+)
+
+/** Behind a comment, a string or an escape that begins at `at`; otherwise `at` itself. */
+const behindOpaque = (css: string, at: number): number => {
+  const code = css.charCodeAt(at)
+  if (code === backslash) return at + 2
+  if (code === slash && css.charCodeAt(at + 1) === star) {
+    const end = css.indexOf("*/", at + 2)
+    return end < 0 ? css.length : end + 2
+  }
+  if (code !== quote && code !== apostrophe) return at
+  for (let end = at + 1; end < css.length; end++) {
+    const inside = css.charCodeAt(end)
+    if (inside === code) return end + 1
+    // A string that does not end in its line is a mistake, and ends there.
+    if (inside === 10) return end
+    if (inside === backslash) end++
+  }
+  return css.length
+}
+
+/** Where the first of these characters stands outside of strings, comments and brackets; the end where there is none. */
+export const find = (css: string, from: number, end: number, stops: string): number => {
+  /** The closing brackets that are waited for; more of them are not kept apart. */
+  const closing: Array<number> = []
+  let at = from
+  while (at < end) {
+    const code = css.charCodeAt(at)
+    if (code > 127 || special[code] === 0) {
+      at++
+      continue
+    }
+    if (closing.length === 0 && stops.includes(css[at] ?? "")) return at
+    const behind = behindOpaque(css, at)
+    if (behind > at) {
+      at = behind
+      continue
+    }
+    const close = opening[code]
+    if (close !== undefined) closing.push(close)
+    else if (closing.length > 0 && code === closing[closing.length - 1]) closing.pop()
+    at++
+  }
+  return end
+}
+
+/** Without comments, escapes taken for what they mean, in lower case, blanks as one. */
+const plain = (text: string, keepsCase: boolean): string => {
+  let value = text.includes("/*") ? text.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, " ") : text
+  if (value.includes("\\")) value = unescaped(value)
+  if (value.length > longestValue && value.includes("(")) {
+    value = value.replace(/url\(\s*(?:"[^"]*"|'[^']*'|[^)"']*)\s*\)/gi, "url()")
+  }
+  value = value.trim()
+  if (/[\t\n\r\f]| {2}/.test(value)) value = value.replace(/\s+/g, " ")
+  value = value.slice(0, longestValue)
+  return keepsCase ? value : value.toLowerCase()
+}
+
+/** `dis\70 lay` is `display`. */
+export const unescaped = (text: string): string =>
+  text.replace(/\\(?:([\da-f]{1,6})\s?|(\n)|([\s\S]))/gi, (_, digits?: string, feed?: string, other?: string) => {
+    if (digits === undefined) return feed === undefined ? (other ?? "") : ""
+    const code = Number.parseInt(digits, 16)
+    return code === 0 || code > 0x10ffff ? "\ufffd" : String.fromCodePoint(code)
+  })
+
+const declaration = (css: string, start: number, end: number): Declaration | undefined => {
+  const colon = css.indexOf(":", start)
+  if (colon < 0 || colon >= end) return undefined
+  const name = css.slice(start, colon).trim()
+  const property = /^[\w-]+$/.test(name) ? name : plain(name, true)
+  const isCustom = property.startsWith("--")
+  const folded = isCustom ? property : property.toLowerCase()
+  if (!counts(folded)) return undefined
+  const value = plain(css.slice(colon + 1, end), isCustom)
+  const match = value.includes("!") ? /\s*!\s*important$/i.exec(value) : null
+  return {
+    property: folded,
+    value: match === null ? value : value.slice(0, match.index),
+    isImportant: match !== null
+  }
+}
+
+/** The declarations of a `style` attribute, or of the block of a rule, that count here. */
+export const declarations = (css: string): ReadonlyArray<Declaration> => {
+  const found: Array<Declaration> = []
+  const isSimple = !/["'(/\\{[]/.test(css)
+  for (let at = 0; at < css.length; ) {
+    const semicolon = isSimple ? css.indexOf(";", at) : find(css, at, css.length, ";")
+    const end = semicolon < 0 ? css.length : semicolon
+    const one = declaration(css, at, end)
+    if (one !== undefined) found.push(one)
+    at = end + 1
+  }
+  return found
+}
+
+/** A rule of a sheet, or a rule with rules in it. */
+export interface Block {
+  readonly prelude: string
+  readonly start: number
+  readonly end: number
+}
+
+/** The rules between two places, in order. `isNested`: declarations stand among them, which are passed over. */
+export function* blocks(css: string, from: number, end: number, isNested = false): Generator<Block> {
+  for (let at = from; at < end; ) {
+    const open = find(css, at, end, "{;")
+    // `;` ends a statement such as @import; in a prelude that is none, it is a mistake that goes on.
+    const head = css
+      .slice(at, open)
+      .replace(/<!--|-->/g, "")
+      .trimStart()
+    if (css[open] !== "{") {
+      if (isNested || head.startsWith("@") || open >= end) {
+        at = open + 1
+        continue
+      }
+    }
+    const block = css[open] === "{" ? open : find(css, open + 1, end, "{")
+    const close = css[block] === "{" ? find(css, block + 1, end, "}") : end
+    yield { prelude: css.slice(at, block).replace(/<!--|-->/g, ""), start: Math.min(block + 1, end), end: close }
+    at = close + 1
+  }
+}
+
+/** A prelude without comments and surplus blanks, its case kept. */
+export const prelude = (text: string): string =>
+  (text.includes("/*") ? text.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, " ") : text).trim()

@@ -1,0 +1,34 @@
+import * as BoxProperties from "./BoxProperties.ts"
+import type { Effects } from "./Effects.ts"
+import * as TextProperties from "./TextProperties.ts"
+
+/** A property and its value, both in lower case but for custom properties, blanks as one. */
+export interface Declaration {
+  readonly property: string
+  readonly value: string
+  readonly isImportant: boolean
+}
+
+const properties: ReadonlyMap<string, TextProperties.Property> = new Map([
+  ...Object.entries(BoxProperties.properties),
+  ...Object.entries(TextProperties.properties)
+])
+
+/** Whether a property decides anything here. */
+export const counts = (property: string): boolean => properties.has(property) || property.startsWith("--")
+
+/** What declarations say together, the later winning over the earlier and an important one over both. */
+export const effects = (declarations: ReadonlyArray<Declaration>): Effects => {
+  const result: Effects = {}
+  for (const important of [false, true]) {
+    for (const { isImportant, property, value } of declarations) {
+      if (isImportant !== important) continue
+      if (property.startsWith("--")) {
+        result.custom ??= new Map()
+        result.custom.set(property, value)
+      } else if (value.includes("var(")) result.isLate = true
+      else properties.get(property)?.(result, value)
+    }
+  }
+  return result
+}

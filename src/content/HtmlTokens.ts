@@ -1,0 +1,234 @@
+import { decodeHTML, decodeHTMLAttribute } from "entities/decode"
+
+/** What a token is; "end" is the last. */
+export type Token = "text" | "open" | "close" | "end"
+
+/** What a start tag says. */
+export interface Tag {
+  readonly name: string
+  readonly attribute: (name: string) => string | undefined
+  readonly attributes: () => ReadonlyArray<string>
+  readonly hasAttributes: () => boolean
+}
+
+/** Elements whose content is no markup; the ones that are marked have character references in it. */
+const raw = new Map([
+  ["style", false],
+  ["script", false],
+  ["xmp", false],
+  ["iframe", false],
+  ["noembed", false],
+  ["noframes", false],
+  ["textarea", true],
+  ["title", true]
+])
+
+const [tab, lineFeed, formFeed, carriageReturn, blank] = [9, 10, 12, 13, 32]
+const [exclamation, quote, apostrophe, slash, equals, greater, question] = [33, 34, 39, 47, 61, 62, 63]
+
+/**
+ * HTML taken apart as the standard's tokenizer does (section 13.2.5): what a
+ * browser takes for a tag is one here, and nothing else is. Each character is
+ * looked at a fixed number of times.
+ */
+export class HtmlTokens {
+  /** Of a tag, in lower case. */
+  name = ""
+  /** Of a text, character references decoded. */
+  text = ""
+  /** The text was the content of this element, where markup is not read. */
+  rawOf = ""
+  isSelfClosing = false
+  readonly #html: string
+  #at = 0
+  #hasReferences: boolean | undefined
+  #raw = ""
+  /** Names and values of the tag, one behind the other. */
+  readonly #attributes: Array<string> = []
+
+  constructor(html: string) {
+    this.#html = html
+  }
+
+  /** Of a start tag; of two with one name the first counts. */
+  attribute(name: string): string | undefined {
+    const attributes = this.#attributes
+    for (let index = 0; index < attributes.length; index += 2) {
+      if (attributes[index] === name) {
+        const value = attributes[index + 1] ?? ""
+        return value.includes("&") ? decodeHTMLAttribute(value) : value
+      }
+    }
+    return undefined
+  }
+
+  hasAttributes(): boolean {
+    return this.#attributes.length > 0
+  }
+
+  /** All of them, names and values one behind the other. */
+  attributes(): ReadonlyArray<string> {
+    return this.#attributes.map((text, index) =>
+      index % 2 === 1 && text.includes("&") ? decodeHTMLAttribute(text) : text
+    )
+  }
+
+  /** The content of an element without markup comes next. */
+  get isInRaw(): boolean {
+    return this.#raw !== ""
+  }
+
+  /** Where the next token begins. */
+  get position(): number {
+    return this.#at
+  }
+
+  /** In SVG, `style` and `title` are tags like any other. */
+  readMarkup() {
+    this.#raw = ""
+  }
+
+  next(): Token {
+    const html = this.#html
+    if (this.#raw !== "") return this.#rawText(this.#raw)
+    let start = this.#at
+    let from = start
+    for (;;) {
+      const open = html.indexOf("<", from)
+      if (open < 0) return this.#textUntil(start, html.length)
+      const code = html.charCodeAt(open + 1)
+      const isStart = isLetter(code)
+      const isEnd = code === slash && isLetter(html.charCodeAt(open + 2))
+      if (isStart || isEnd) {
+        if (open > start) return this.#textUntil(start, open)
+        return isStart ? this.#tag(open + 1, "open") : this.#tag(open + 2, "close")
+      }
+      const isComment = code === exclamation || code === question || (code === slash && open + 2 < html.length)
+      if (!isComment) from = open + 1
+      else if (open > start) return this.#textUntil(start, open)
+      else from = start = endOfComment(html, open)
+    }
+  }
+
+  #textUntil(start: number, end: number): Token {
+    this.#at = end
+    this.rawOf = ""
+    if (end === start) return "end"
+    this.text = this.#decoded(this.#html.slice(start, end))
+    return "text"
+  }
+
+  #decoded(text: string): string {
+    this.#hasReferences ??= this.#html.includes("&")
+    return this.#hasReferences && text.includes("&") ? decodeHTML(text) : text
+  }
+
+  #rawText(name: string): Token {
+    const html = this.#html
+    const start = this.#at
+    this.#raw = ""
+    const end = endOfRaw(html, start, name)
+    this.#at = end
+    if (end === start) return end === html.length ? "end" : this.next()
+    const text = html.slice(start, end)
+    this.text = raw.get(name) === true ? this.#decoded(text) : text
+    this.rawOf = name
+    return "text"
+  }
+
+  #tag(start: number, token: "open" | "close"): Token {
+    const html = this.#html
+    const attributes = this.#attributes
+    let at = start
+    let isLower = true
+    for (;;) {
+      const code = html.charCodeAt(at)
+      if (code === greater || code === slash || isBlank(code) || Number.isNaN(code)) break
+      isLower &&= code >= 97 && code <= 122
+      at++
+    }
+    const name = html.slice(start, at)
+    this.name = isLower ? name : name.toLowerCase()
+    attributes.length = 0
+    this.isSelfClosing = false
+    for (;;) {
+      let code = html.charCodeAt(at)
+      if (Number.isNaN(code)) {
+        // A tag that does not end swallows the rest.
+        this.#at = html.length
+        return "end"
+      }
+      if (code === greater) break
+      if (isBlank(code) || code === slash) {
+        this.isSelfClosing = code === slash
+        at++
+        continue
+      }
+      this.isSelfClosing = false
+      const nameStart = at++
+      for (;;) {
+        code = html.charCodeAt(at)
+        if (code === equals || code === greater || code === slash || isBlank(code) || Number.isNaN(code)) break
+        at++
+      }
+      const attribute = html.slice(nameStart, at).toLowerCase()
+      while (isBlank(code)) code = html.charCodeAt(++at)
+      if (code !== equals) {
+        attributes.push(attribute, "")
+        continue
+      }
+      code = html.charCodeAt(++at)
+      while (isBlank(code)) code = html.charCodeAt(++at)
+      if (code === quote || code === apostrophe) {
+        const end = html.indexOf(code === quote ? '"' : "'", at + 1)
+        if (end < 0) {
+          this.#at = html.length
+          return "end"
+        }
+        attributes.push(attribute, html.slice(at + 1, end))
+        at = end + 1
+      } else {
+        const valueStart = at
+        while (code !== greater && !isBlank(code) && !Number.isNaN(code)) code = html.charCodeAt(++at)
+        attributes.push(attribute, html.slice(valueStart, at))
+      }
+    }
+    this.#at = at + 1
+    if (token === "open" && raw.has(this.name)) this.#raw = this.name
+    return token
+  }
+}
+
+const isLetter = (code: number) => (code >= 97 && code <= 122) || (code >= 65 && code <= 90)
+
+const isBlank = (code: number) =>
+  code === blank || code === lineFeed || code === tab || code === carriageReturn || code === formFeed
+
+/** Behind a comment, a doctype or what browsers take for a comment. */
+const endOfComment = (html: string, open: number): number => {
+  if (!html.startsWith("<!--", open)) {
+    const end = html.indexOf(">", open)
+    return end < 0 ? html.length : end + 1
+  }
+  if (html.startsWith(">", open + 4)) return open + 5
+  if (html.startsWith("->", open + 4)) return open + 6
+  for (let at = open + 4; ; ) {
+    const end = html.indexOf("--", at)
+    if (end < 0) return html.length
+    if (html.charCodeAt(end + 2) === greater) return end + 3
+    if (html.charCodeAt(end + 2) === exclamation && html.charCodeAt(end + 3) === greater) return end + 4
+    at = end + 1
+  }
+}
+
+/** Where the end tag of an element begins whose content is no markup. */
+const endOfRaw = (html: string, start: number, name: string): number => {
+  for (let at = start; ; ) {
+    const end = html.indexOf("</", at)
+    if (end < 0) return html.length
+    const after = html.charCodeAt(end + 2 + name.length)
+    const isEnd = after === greater || after === slash || isBlank(after)
+    if (isEnd && html.slice(end + 2, end + 2 + name.length).toLowerCase() === name) return end
+    at = end + 2
+  }
+}

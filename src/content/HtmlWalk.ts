@@ -1,0 +1,278 @@
+import { Cascade } from "./Cascade.ts"
+import * as Defaults from "./Defaults.ts"
+import type { Effects } from "./Effects.ts"
+import type { Frame } from "./Frame.ts"
+import { FrameMaker, root } from "./FrameMaker.ts"
+import { HtmlTokens } from "./HtmlTokens.ts"
+import * as Length from "./Length.ts"
+import { LineWriter } from "./LineWriter.ts"
+import { Link } from "./Link.ts"
+import { OpenElements } from "./OpenElements.ts"
+import * as Style from "./Style.ts"
+import * as StyleElements from "./StyleElements.ts"
+
+/** An image smaller than this is no image. */
+const leastImage = 16
+
+const longestUrl = 8_192
+
+/** Elements whose text is none of the page's. */
+const silent = new Set(["style", "script", "title", "iframe", "noembed", "noframes"])
+
+/** Parts of a table that hold no text themselves: a browser puts it before the table. */
+const frameworks = new Set(["table", "tbody", "thead", "tfoot", "tr"])
+const partsOfTables = new Set([
+  "caption",
+  "colgroup",
+  "col",
+  "tbody",
+  "thead",
+  "tfoot",
+  "tr",
+  "td",
+  "th",
+  "template",
+  "form",
+  "input"
+])
+
+const isBlank = (text: string) => text.trim() === ""
+
+const isIsland = (name: string) => name === "foreignobject" || name === "desc" || name === "title"
+
+/** A side of an image, as its attribute says it. */
+const sizeOf = (value: string | undefined): Length.Length | undefined => {
+  const match = value === undefined ? null : /^\s*(\d{1,6}(?:\.\d*)?)(%?)/.exec(value)
+  if (match === null) return undefined
+  return match[2] === "%" ? undefined : Length.ofPixels(Number(match[1]))
+}
+
+/** A tag that is not there. */
+const bare = { attribute: () => undefined, attributes: () => [], hasAttributes: () => false }
+
+/** Reads HTML once, from its beginning to its end, with the elements that are open and no tree. */
+export class HtmlWalk {
+  readonly writer = new LineWriter()
+  readonly #tokens: HtmlTokens
+  readonly #cascade: Cascade
+  readonly #frames: FrameMaker
+  readonly #open: OpenElements
+  /** How many drawings are open, and what of them may hold HTML. */
+  #drawings = 0
+  #islands = 0
+  #hasBody = false
+  readonly #links = new Map<Frame, Link>()
+
+  constructor(html: string) {
+    this.#tokens = new HtmlTokens(html)
+    const isQuirky = !/<!doctype\s+html/i.test(html.slice(0, 2_000))
+    this.#cascade = new Cascade(StyleElements.read(html), isQuirky)
+    this.#frames = new FrameMaker(this.#cascade)
+    this.#open = new OpenElements({
+      root: { ...root, children: 0, lastChild: undefined },
+      closed: (frame) => this.#closed(frame),
+      restyle: (frame, parent) => this.#again(frame, parent),
+      isQuirky
+    })
+  }
+
+  run(): LineWriter {
+    const tokens = this.#tokens
+    for (let token = tokens.next(); token !== "end"; token = tokens.next()) {
+      if (token === "text") this.#text(tokens.text, tokens.rawOf)
+      else if (token === "close") this.#close(tokens.name)
+      else this.#start(tokens.name)
+      if (this.writer.isFull) break
+      // Nobody wrote this for a person; what comes now is left out.
+      if (this.#open.isTooDeep || this.#cascade.isSpent) {
+        this.writer.hasHidden = true
+        break
+      }
+    }
+    while (this.#open.stack.length > 1) this.#open.endTop()
+    return this.writer
+  }
+
+  #text(text: string, rawOf: string) {
+    if (this.#drawings > 0 || silent.has(rawOf)) return
+    const { writer } = this
+    let frame = this.#open.top
+    const blank = isBlank(text)
+    if (!blank) {
+      if (!this.#hasBody) this.#begins("")
+      this.#goOn()
+      frame = this.#open.top
+      if (frameworks.has(frame.name)) frame = this.#beforeTable(frame)
+    }
+    if (frame.inner.isShown) writer.write(text, frame)
+    else if (!blank) writer.hide(text)
+  }
+
+  /** Where a browser puts what stands in a table and in none of its cells. */
+  #beforeTable(frame: Frame): Frame {
+    let at = frame
+    while (at.name !== "table" && at.parent !== undefined) at = at.parent
+    return at.parent ?? at
+  }
+
+  #close(name: string) {
+    if (this.#drawings > 0) {
+      if (name === "svg") this.#drawings--
+      else if (isIsland(name)) this.#islands = Math.max(0, this.#islands - 1)
+      if (this.#drawings === 0) this.#islands = 0
+      return
+    }
+    if (name === "body" || name === "html") return
+    if (name === "br") return this.writer.break()
+    const isClosed = this.#open.close(name)
+    if (name === "p" && !isClosed) this.writer.end(2)
+  }
+
+  #start(name: string) {
+    const tokens = this.#tokens
+    const open = this.#open
+    if (this.#drawings > 0) {
+      if (this.#islands > 0 || !Defaults.endsDrawing.has(name)) {
+        tokens.readMarkup()
+        if (tokens.isSelfClosing) return
+        if (name === "svg") this.#drawings++
+        else if (isIsland(name)) this.#islands++
+        return
+      }
+      this.#drawings = 0
+    }
+    if (name === "svg") {
+      if (!tokens.isSelfClosing) this.#drawings = 1
+      this.#islands = 0
+      return
+    }
+    if (silent.has(name)) return
+    const isSecond = this.#hasBody
+    if (!isSecond) this.#begins(name)
+    if (name === "head" ? isSecond || open.top.name === "head" : this.#isRepeated(name, isSecond)) return
+    open.before(name)
+    if (open.again.length > 0 && !Defaults.endsParagraph.has(name) && !partsOfTables.has(name) && name !== "table")
+      this.#goOn()
+    const top = open.top
+    const parent = frameworks.has(top.name) && !partsOfTables.has(name) ? this.#beforeTable(top) : top
+    const frame = this.#frames.make(parent, tokens)
+    if (Defaults.voids.has(name)) return this.#void(frame)
+    open.push(frame)
+    this.#begin(frame)
+  }
+
+  /** A second body adds its attributes to the first; here they count from where it stands. */
+  #isRepeated(name: string, isSecond: boolean): boolean {
+    if (name !== "html" && name !== "body") return false
+    return (isSecond || (name === "html" && this.#open.stack.length > 1)) && !this.#tokens.hasAttributes()
+  }
+
+  /** Before the body: begins what a tag takes for granted. */
+  #begins(name: string) {
+    const open = this.#open
+    if (open.stack.length === 1 && name !== "html") this.#imply("html")
+    if (name === "html" || name === "head" || Defaults.inHead.has(name)) return
+    if (open.top.name === "head") open.close("head")
+    this.#hasBody = true
+    if (name !== "body") this.#imply("body")
+  }
+
+  #imply(name: string) {
+    this.#open.push(this.#frames.make(this.#open.top, { name, ...bare }))
+  }
+
+  #begin(frame: Frame) {
+    const { name, parent } = frame
+    // Where an element has a tree of its own in a template, that is shown in the place of its content.
+    if (name === "template" && parent !== undefined && this.#tokens.attribute("shadowrootmode") !== undefined) {
+      parent.inner = Style.gone(parent.inner)
+    }
+    this.#breakLine(frame)
+    if (name === "li" && frame.list !== undefined) {
+      this.writer.mark(frame.list.isOrdered ? `${frame.list.next++}. ` : "- ")
+    }
+    if (name !== "a") return
+    const url = this.#url()
+    if (url === undefined) return
+    const link = new Link(url, frame)
+    this.#links.set(frame, link)
+    this.writer.open(link)
+  }
+
+  #url(): string | undefined {
+    const href = this.#tokens
+      .attribute("href")
+      ?.replace(/[\t\n\r]+/g, "")
+      .trim()
+    if (href === undefined || href.length > longestUrl) return undefined
+    return /^(?!javascript:|vbscript:|data:|cid:|file:)[a-z][a-z0-9+.-]*:./i.test(href) ? href : undefined
+  }
+
+  #breakLine({ display, name, style }: Frame) {
+    if (style.isGone || display === "inline" || display === "none") return
+    if (display === "cell") this.writer.end(0)
+    else this.writer.end(Defaults.paragraphs.has(name) ? 2 : 1)
+  }
+
+  #closed(frame: Frame) {
+    const { name } = frame
+    const link = this.#links.get(frame)
+    if (link !== undefined) {
+      this.#links.delete(frame)
+      this.writer.close(link)
+    }
+    this.#breakLine(frame)
+    if (name === "li") this.writer.mark("")
+    if (frame.quotesTheRest) {
+      const { parent } = frame
+      if (parent !== undefined) parent.isQuoted = true
+      if (parent?.name === "div" && parent.children === 1 && parent.parent !== undefined) parent.parent.isQuoted = true
+    }
+  }
+
+  #void(frame: Frame) {
+    const { writer } = this
+    const tokens = this.#tokens
+    if (frame.name === "br") {
+      if (!frame.style.isGone) writer.break()
+    } else if (frame.name === "hr") writer.end(1)
+    else if (frame.name === "img" || frame.name === "image") {
+      const alt = tokens.attribute("alt") ?? ""
+      if (frame.style.showsImages && !this.#isTiny(frame.effects ?? {})) writer.picture(alt, frame)
+      else if (alt !== "") writer.hide(alt)
+    }
+  }
+
+  #isTiny(effects: Effects): boolean {
+    const sides = [
+      effects.width ?? sizeOf(this.#tokens.attribute("width")),
+      effects.height ?? sizeOf(this.#tokens.attribute("height")),
+      effects.maxWidth,
+      effects.maxHeight
+    ]
+    return sides.some((side) => side !== undefined && side.percent === 0 && Length.resolve(side, 16, 0) < leastImage)
+  }
+
+  /** The element once more, in another parent; a link goes on in it. */
+  #again(frame: Frame, parent: Frame): Frame {
+    const next = this.#frames.again(frame, parent)
+    const link = this.#links.get(frame)
+    if (link !== undefined) {
+      this.#links.delete(frame)
+      this.#links.set(next, link)
+    }
+    return next
+  }
+
+  /** Formatting that ended with its block begins again. */
+  #goOn() {
+    const open = this.#open
+    if (open.again.length === 0) return
+    const frames = open.again
+    open.again = []
+    for (const frame of frames) {
+      const next = this.#again(frame, open.top)
+      open.push(next)
+    }
+  }
+}

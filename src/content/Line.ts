@@ -1,0 +1,67 @@
+import type { Frame } from "./Frame.ts"
+import * as Frames from "./Frame.ts"
+
+/** A line while it is written, and after. What is rarely asked for is made when it is. */
+export class Line {
+  text = ""
+  /** Line ends before it: 0 where a cell begins in the same row, 2 for a blank line. */
+  readonly gap: 0 | 1 | 2
+  /** What stands before it in a list. */
+  readonly marker: string
+  fontSize = 0
+  spaced = false
+  strong = true
+  /** Blanks and line ends count in it. */
+  readonly isPreserved: boolean
+  readonly quoted: boolean
+  readonly #first: Frame
+  #last: Frame
+
+  constructor(frame: Frame, gap: 0 | 1 | 2, marker: string) {
+    this.#first = frame
+    this.#last = frame
+    this.quoted = frame.isQuoted
+    this.gap = gap
+    this.marker = marker
+    this.isPreserved = frame.style.preserves === "all"
+  }
+
+  get element(): number {
+    return this.#first.element
+  }
+
+  get cells(): number {
+    return this.#first.row?.cells ?? 0
+  }
+
+  get names(): string {
+    const first = Frames.names(this.#first)
+    return this.#last === this.#first
+      ? first
+      : `${first} ${this.#last.classes.trim().toLowerCase()} ${this.#last.id.toLowerCase()}`.trim()
+  }
+
+  /** 1 to 6 in a heading, else 0. */
+  get heading(): number {
+    return this.#first.heading
+  }
+
+  /** How many lists it stands in. */
+  get listDepth(): number {
+    return this.#first.list?.depth ?? 0
+  }
+
+  /** The innermost element of the first text. */
+  get frame(): Frame {
+    return this.#first
+  }
+
+  /** Text of this element belongs to it. */
+  styled(frame: Frame) {
+    const { fontSize, isBold, scale, spacing } = frame.inner
+    this.#last = frame
+    this.fontSize = Math.max(this.fontSize, fontSize * scale)
+    this.spaced ||= spacing >= 2 || (spacing > 0 && spacing >= fontSize / 10)
+    this.strong &&= isBold || frame.heading > 0
+  }
+}

@@ -1,0 +1,168 @@
+import type { Frame } from "./Frame.ts"
+import * as Invisible from "./Invisible.ts"
+import { Line } from "./Line.ts"
+import type { Link } from "./Link.ts"
+
+/** Longest text that is kept, in UTF-16 units, and how many lines and links. */
+export const longestText = 256 * 1024
+const mostLines = 50_000
+const mostLinks = 5_000
+const longestHidden = 64 * 1024
+
+/** Holds blanks that are not one alone. */
+const isRagged = /[\t\n\r\f\u00a0]| {2}/
+
+/** Puts what is seen into lines, and what is not aside. */
+export class LineWriter {
+  readonly lines: Array<Line> = []
+  readonly links: Array<Link> = []
+  hidden = ""
+  hasHidden = false
+  /** Characters in all lines. */
+  size = 0
+  #line: Line | undefined
+  #link: Link | undefined
+  /** A blank is due before the next word. */
+  #blank = false
+  #gap: 0 | 1 | 2 = 1
+  #marker = ""
+
+  get isFull(): boolean {
+    return this.size >= longestText || this.lines.length >= mostLines
+  }
+
+  /** Ends the line; the next one begins in another cell, in a new line or behind a blank one. */
+  end(gap: 0 | 1 | 2) {
+    if (this.#line !== undefined) {
+      this.#line = undefined
+      this.#gap = gap
+    } else if (gap > this.#gap) this.#gap = gap
+    this.#blank = false
+  }
+
+  /** `<br>` ends a line, or is an empty one. */
+  break() {
+    if (this.#line !== undefined) this.end(1)
+    else this.#gap = this.#gap === 0 ? 1 : 2
+  }
+
+  /** What is to stand before the next line. */
+  mark(marker: string) {
+    this.#marker = marker
+  }
+
+  open(link: Link) {
+    this.#link = link
+  }
+
+  close(link: Link) {
+    if (this.#link === link) this.#link = undefined
+    if (link.line < 0 || this.links.length >= mostLinks) return
+    link.text = link.text.trim()
+    this.links.push(link)
+  }
+
+  /** Text that is not seen. */
+  hide(text: string) {
+    const { hidden, seen } = Invisible.without(text)
+    if (!this.hasHidden && !Invisible.hasWords(seen) && hidden === "") return
+    this.hasHidden = true
+    if (this.hidden.length < longestHidden) this.hidden += `${seen.slice(0, longestHidden).toWellFormed()} ${hidden}`
+  }
+
+  /** Text as it stands in the source, in this element. */
+  write(source: string, frame: Frame) {
+    const { letters, preserves } = frame.inner
+    const { hidden, seen } = Invisible.without(source)
+    if (hidden !== "") this.hide(` ${hidden}`)
+    const text = letters === "upper" ? seen.toUpperCase() : letters === "lower" ? seen.toLowerCase() : seen
+    if (preserves === "nothing") return this.#flow(text, frame)
+    let isFirst = true
+    for (const part of text.split("\n")) {
+      if (!isFirst) this.break()
+      isFirst = false
+      if (preserves === "lines") this.#flow(part, frame)
+      else if (part.trim() !== "") this.#put(part.replaceAll("\u00a0", " "), frame)
+      if (this.isFull) return
+    }
+  }
+
+  /** A picture, by the words that stand for it. They are seen where the picture is missing, as text of its place is. */
+  picture(alt: string, frame: Frame) {
+    const words = Invisible.without(alt).seen.replace(/\s+/g, " ").trim().slice(0, 1_000).toWellFormed()
+    const link = this.#link
+    const isShown = words !== "" && frame.inner.isShown
+    if (link !== undefined) {
+      link.hasImage = true
+      if (link.line < 0) {
+        link.line = this.#line === undefined && !isShown ? Math.max(0, this.lines.length - 1) : this.#at()
+        link.startAt = this.#line?.text.length ?? 0
+      }
+      if (!link.hasText && words !== "") link.text = link.text === "" ? words : `${link.text} ${words}`
+    }
+    if (!isShown) return
+    this.#blank = true
+    this.#add(`[image: ${words}]`, frame)
+    this.#blank = true
+  }
+
+  /** Index of the line that is written, or that will be. */
+  #at(): number {
+    return this.#line === undefined ? this.lines.length : this.lines.length - 1
+  }
+
+  #flow(text: string, frame: Frame) {
+    const words = isRagged.test(text) ? text.replace(/[ \t\n\r\f\u00a0]{2,}|[\t\n\r\f\u00a0]/g, " ") : text
+    const isLed = words.startsWith(" ")
+    const isFollowed = words.endsWith(" ")
+    const trimmed = isLed || isFollowed ? words.trim() : words
+    if (trimmed === "") {
+      if (isLed) this.#blank = true
+      return
+    }
+    if (isLed) this.#blank = true
+    this.#put(trimmed, frame)
+    this.#blank = isFollowed
+  }
+
+  /** Words of the page itself. */
+  #put(text: string, frame: Frame) {
+    const link = this.#link
+    const isApart = this.#blank || link?.endLine !== this.#at()
+    const kept = this.#add(text, frame)
+    if (frame.cell !== undefined) frame.cell.letters += kept.length
+    if (link === undefined) return
+    // The words of a picture give way to words.
+    link.text = !link.hasText || link.text === "" ? kept : `${link.text}${isApart ? " " : ""}${kept}`
+    link.hasText = true
+    link.letters += kept.length
+  }
+
+  #add(text: string, frame: Frame): string {
+    let line = this.#line
+    if (line === undefined) {
+      line = new Line(frame, this.#gap, this.#marker)
+      this.lines.push(line)
+      this.#line = line
+      this.#gap = 1
+      this.#marker = ""
+      this.#blank = false
+    }
+    const kept = text.length > longestText - this.size ? text.slice(0, longestText - this.size).toWellFormed() : text
+    const link = this.#link
+    const between = this.#blank && line.text !== "" ? " " : ""
+    if (link !== undefined && link.line < 0) {
+      link.line = this.lines.length - 1
+      link.startAt = line.text.length + between.length
+    }
+    line.text += between + kept
+    line.styled(frame)
+    this.#blank = false
+    this.size += kept.length + 1
+    if (link !== undefined) {
+      link.endLine = this.lines.length - 1
+      link.endAt = line.text.length
+    }
+    return kept
+  }
+}

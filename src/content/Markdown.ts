@@ -1,0 +1,142 @@
+import type { Frame } from "./Frame.ts"
+import type { Line } from "./Line.ts"
+import type { Link } from "./Link.ts"
+
+/** A link, by the number that it has in the text: `[words][1]`. */
+export interface Reference {
+  readonly ref: number
+  readonly text: string
+  readonly url: string
+}
+
+/** A table with more rows or columns than this is told line by line. */
+const mostColumns = 20
+const mostRows = 2_000
+
+/** Characters that would be taken for marks. Brackets among them: nobody writes a reference that we did not make. */
+const escaped = (text: string): string =>
+  text.replace(/[\\`*[\]<]/g, "\\$&").replace(/\\\[image: ([^\]]*)\\\]/g, "(image: $1)")
+
+const escapedStart = (text: string): string => text.replace(/^(\s*)([#>+|~=-]|\d+[.)](?=\s))/, "$1\\$2")
+
+/** Numbers for links: one for each address. */
+export class References {
+  readonly all: Array<Reference> = []
+  readonly #numbers = new Map<string, number>()
+
+  of({ text, url }: Link): number {
+    const known = this.#numbers.get(url)
+    if (known !== undefined) return known
+    const ref = this.all.length + 1
+    this.#numbers.set(url, ref)
+    this.all.push({ ref, text: text.slice(0, 200).toWellFormed(), url })
+    return ref
+  }
+}
+
+const tableOf = (line: Line): Frame | undefined => {
+  let at = line.frame.row?.table
+  while (at !== undefined && at.name !== "table") at = at.parent
+  return at
+}
+
+/** The line, its links as references. */
+const withLinks = (line: Line, links: ReadonlyArray<Link>, index: number, references: References): string => {
+  let text = ""
+  let at = 0
+  for (const link of links) {
+    const start = link.line === index ? link.startAt : 0
+    if (start < at || link.endAt <= start) continue
+    text += `${escaped(line.text.slice(at, start))}[${escaped(line.text.slice(start, link.endAt))}][${references.of(link)}]`
+    at = link.endAt
+  }
+  text += escaped(at === 0 ? line.text : line.text.slice(at))
+  return at === 0 ? escapedStart(text) : text
+}
+
+interface Row {
+  readonly cells: ReadonlyArray<string>
+}
+
+/** Rows of a table in which each cell has one line at most, and two rows or more have two cells with words. */
+const rowsOf = (lines: ReadonlyArray<Line>, texts: ReadonlyArray<string>): ReadonlyArray<Row> | undefined => {
+  const rows = new Map<object, Array<string>>()
+  for (const [index, line] of lines.entries()) {
+    const { column, row } = line.frame
+    if (row === undefined || column > mostColumns) return undefined
+    const cells = rows.get(row) ?? []
+    if (cells[column - 1] !== undefined) return undefined
+    cells[column - 1] = (texts[index] ?? "").replaceAll("|", "\\|")
+    rows.set(row, cells)
+  }
+  const all = [...rows.values()]
+  const isData = all.filter((cells) => cells.filter((cell) => cell !== undefined).length > 1).length > 1
+  return isData && all.length <= mostRows ? all.map((cells) => ({ cells })) : undefined
+}
+
+const table = (rows: ReadonlyArray<Row>): string => {
+  const columns = Math.max(...rows.map(({ cells }) => cells.length))
+  const line = ({ cells }: Row) => `| ${Array.from({ length: columns }, (_, at) => cells[at] ?? "").join(" | ")} |`
+  const [first, ...others] = rows.map(line)
+  return [first, `|${" --- |".repeat(columns)}`, ...others].join("\n")
+}
+
+/** Lines as Markdown: headings, lists, quotations, code and tables; links as references, images by their words. */
+export const render = (lines: ReadonlyArray<Line>, links: ReadonlyArray<Link>, references: References): string => {
+  const byLine = new Map<number, Array<Link>>()
+  for (const link of links) {
+    const found = byLine.get(link.endLine)
+    if (found === undefined) byLine.set(link.endLine, [link])
+    else found.push(link)
+  }
+  const blocks: Array<string> = []
+  /** Tables that only put things in their place. */
+  const layouts = new Set<Frame>()
+  let last: Line | undefined
+  const put = (text: string, line: Line, isApart: boolean) => {
+    const quote = line.quoted ? "> " : ""
+    const before = last === undefined ? "" : isApart || last.quoted !== line.quoted ? "\n\n" : "\n"
+    blocks.push(before + (quote === "" ? text : text.replace(/^/gm, quote)))
+  }
+  for (let index = 0; index < lines.length; index++) {
+    const line = lines[index]
+    if (line === undefined) break
+    const group = tableOf(line)
+    if (group !== undefined && !layouts.has(group)) {
+      let end = index
+      while (lines[end] !== undefined && tableOf(lines[end] as Line) === group) end++
+      const own = lines.slice(index, end)
+      const texts = own.map((each, at) => withLinks(each, byLine.get(index + at) ?? [], index + at, references))
+      const rows = own.length > 1 ? rowsOf(own, texts) : undefined
+      if (rows !== undefined) {
+        put(table(rows), line, true)
+        last = own.at(-1)
+        index = end - 1
+        continue
+      }
+      layouts.add(group)
+    }
+    if (line.isPreserved) {
+      let end = index
+      while (lines[end]?.isPreserved === true && (end === index || lines[end]?.gap === 1)) end++
+      const code = lines.slice(index, end).map(({ text }) => text)
+      const fence = code.some((each) => each.includes("```")) ? "~~~~" : "```"
+      put([fence, ...code, fence].join("\n"), line, true)
+      last = lines[end - 1]
+      index = end - 1
+      continue
+    }
+    const text = withLinks(line, byLine.get(index) ?? [], index, references)
+    const indent = "  ".repeat(Math.min(8, Math.max(0, line.listDepth - (line.marker === "" ? 0 : 1))))
+    const isHeading = line.heading > 0
+    if (line.gap === 0 && last !== undefined && !isHeading && line.marker === "") blocks.push(` ${text}`)
+    else
+      put(
+        isHeading ? `${"#".repeat(line.heading)} ${text}` : indent + line.marker + text,
+        line,
+        line.gap === 2 || isHeading
+      )
+    last = line
+  }
+  return blocks.join("")
+}

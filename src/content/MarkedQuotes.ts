@@ -1,0 +1,79 @@
+import { Parser } from "htmlparser2"
+import { isIntro, mark } from "./ReplyLines.ts"
+import * as ReplyWords from "./ReplyWords.ts"
+
+/** Deepest nesting that is read: the parser's work at each tag grows with it. */
+const deepest = 1_000
+
+type Role = "none" | "cut" | "around" | "head"
+
+const roleOf = (name: string, attributes: { readonly [name: string]: string }, before: string): Role => {
+  const marks = `${attributes.class ?? ""} ${attributes.id ?? ""}`
+  const style = attributes.style ?? ""
+  if (ReplyWords.markedHead.test(marks) || ReplyWords.outlookLine.test(style)) return "head"
+  const isNamed = (name === "div" && attributes.name === "quote") || attributes["data-smartmail"] === "gmail_signature"
+  if (isNamed || ReplyWords.marked.test(marks)) return "cut"
+  if (name !== "blockquote") return name === "div" && ReplyWords.markedAround.test(marks) ? "around" : "none"
+  // People indent with it, too.
+  const isMarked = attributes.type === "cite" || attributes.cite !== undefined || /quote/i.test(marks)
+  return isMarked || ReplyWords.quotingLine.test(style) || isIntro(before.slice(-200).trim(), true) ? "cut" : "none"
+}
+
+/**
+ * HTML without what is in the quotations and signatures that programs mark, and a line that says
+ * so in the place of it; undefined where there are none. The elements stay, and the styles in
+ * them: what those hide from a person must not be seen now. Reads each tag once.
+ */
+export const cut = (html: string): string | undefined => {
+  if (!ReplyWords.marks.some((one) => html.includes(one))) return undefined
+  const gaps: Array<readonly [from: number, to: number]> = []
+  const styles: Array<readonly [from: number, to: number]> = []
+  const open: Array<{ readonly role: Role; readonly start: number; readonly inner: number; hasQuotation: boolean }> = []
+  /** How deep the element is that is cut out; -1 where all that follows is. */
+  let cutAt: number | undefined
+  /** The last words in front of a tag: some quotations are known by them alone. */
+  let before = ""
+  const parser = new Parser({
+    onopentag(name, attributes) {
+      if (open.length > deepest) return parser.pause()
+      const role = cutAt === undefined ? roleOf(name, attributes, before) : "none"
+      const [start, inner] = [parser.startIndex, parser.endIndex + 1]
+      if (role === "head") {
+        cutAt = -1
+        gaps.push([start, html.length])
+      } else if (role === "cut") {
+        cutAt = open.length
+        if (name === "blockquote") for (const one of open) one.hasQuotation = true
+      }
+      open.push({ role, start, inner, hasQuotation: false })
+      before += "\n"
+    },
+    ontext(part) {
+      if (cutAt === undefined) before = (before + part).slice(-400)
+    },
+    onclosetag(name) {
+      const one = open.pop()
+      if (one !== undefined && name === "style") styles.push([one.start, parser.endIndex + 1])
+      if (one === undefined || (cutAt !== undefined && cutAt !== open.length)) return
+      cutAt = undefined
+      // Around a mail that is forwarded there is no quotation.
+      if (one.role === "cut" || (one.role === "around" && !one.hasQuotation)) gaps.push([one.inner, parser.startIndex])
+    }
+  })
+  parser.end(html)
+  if (gaps.length === 0) return undefined
+  let left = ""
+  let at = 0
+  let style = 0
+  for (const [from, to] of gaps.toSorted(([one], [other]) => one - other)) {
+    if (from < at) continue
+    left += html.slice(at, from)
+    for (; (styles[style]?.[0] ?? to) < to; style++) {
+      const [start, end] = styles[style] ?? [to, to]
+      if (start >= from) left += html.slice(start, end)
+    }
+    left += `<div>${mark}</div>`
+    at = to
+  }
+  return left + html.slice(at)
+}

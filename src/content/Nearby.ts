@@ -1,0 +1,171 @@
+import type { Shape } from "./CodeShapes.ts"
+import * as SpokenLines from "./SpokenLines.ts"
+import * as WordSearch from "./WordSearch.ts"
+
+/** What words of a context say, each by its distance in characters; Infinity where there is none. */
+export interface Said {
+  code: number
+  other: number
+  /** How many there are. */
+  others: number
+  deal: number
+  auth: number
+  soon: number
+}
+
+const nothing = (): Said => ({
+  code: Number.POSITIVE_INFINITY,
+  other: Number.POSITIVE_INFINITY,
+  others: 0,
+  deal: Number.POSITIVE_INFINITY,
+  auth: Number.POSITIVE_INFINITY,
+  soon: Number.POSITIVE_INFINITY
+})
+
+const hear = (said: Said, { category }: WordSearch.Hit, distance: number): void => {
+  switch (category) {
+    case "otp":
+      said.auth = Math.min(said.auth, distance)
+      said.code = Math.min(said.code, distance)
+      break
+    case "code":
+      said.code = Math.min(said.code, distance)
+      break
+    case "other":
+      said.other = Math.min(said.other, distance)
+      said.others++
+      break
+    case "deal":
+      said.deal = Math.min(said.deal, distance)
+      break
+    case "soon":
+      said.soon = Math.min(said.soon, distance)
+      break
+    case "foot":
+      break
+    default:
+      said.auth = Math.min(said.auth, distance)
+  }
+}
+
+export const says = (hits: ReadonlyArray<WordSearch.Hit>): Said => {
+  const said = nothing()
+  for (const hit of hits) hear(said, hit, 0)
+  return said
+}
+
+/** Whether a line, or the one above it, has words without which a number in a sentence is no code. */
+export const mayMean = (context: SpokenLines.SpokenLines, index: number): boolean => {
+  if ((context.lines[index]?.text.length ?? 0) > SpokenLines.longest) return true
+  let isSoon = false
+  let isAuth = false
+  for (const { category } of context.hits(index)) {
+    if (category === "code" || category === "otp") return true
+    if (category === "soon") isSoon = true
+    else if (category !== "other" && category !== "deal" && category !== "foot") isAuth = true
+  }
+  return (isSoon && isAuth) || (index > 0 && context.hits(index - 1).some(speaks))
+}
+
+/** Whether a line has the label of a number that is no code. */
+export const isLabelled = (context: SpokenLines.SpokenLines, index: number): boolean =>
+  context.hits(index).some(({ category }) => category === "other")
+
+/** What is said around a shape: in its line, in some lines before it, and in two behind it. */
+export const around = (context: SpokenLines.SpokenLines, index: number, shape: Shape, isAlone: boolean): Said => {
+  const near = nothing()
+  if (!isAlone) hearLine(near, context, index, shape)
+  hearAbove(near, context, index, shape, isAlone)
+  hearBelow(near, context, index, shape, isAlone)
+  return near
+}
+
+/** How far the lines above count, in characters: those above a line of words only where they announce it. */
+const reachAbove = (near: Said, above: string | undefined, shape: Shape, isAlone: boolean): number => {
+  if (isAlone) return 300
+  const isAnnounced = shape.from < 20 && (/[:：]$/.test(above ?? "") || near.soon < 40 || near.auth < 40)
+  return isAnnounced ? 160 : 0
+}
+
+const hearAbove = (
+  near: Said,
+  context: SpokenLines.SpokenLines,
+  index: number,
+  shape: Shape,
+  isAlone: boolean
+): void => {
+  const { lines } = context
+  const reach = reachAbove(near, lines[index - 1]?.text, shape, isAlone)
+  let distance = isAlone ? 0 : shape.from
+  for (let above = index - 1; above >= 0 && above >= index - 5 && distance < reach; above--) {
+    const line = lines[above]
+    if (line === undefined || line.quoted) break
+    distance += 8
+    const length = Math.min(context.folded(above).length, SpokenLines.longest)
+    const hits = context.hits(above)
+    const spoken = hits.findLast(speaks)
+    for (const hit of hits) {
+      // The line speaks of a code: another word counts when it is the label right before the number.
+      const isLabel = spoken === undefined || (hit.from > spoken.to && length - hit.to < 4)
+      if (hit.category !== "other" || isLabel) hear(near, hit, distance + length - hit.to)
+    }
+    distance += length
+  }
+}
+
+const hearBelow = (
+  near: Said,
+  context: SpokenLines.SpokenLines,
+  index: number,
+  shape: Shape,
+  isAlone: boolean
+): void => {
+  const rest = isAlone ? 0 : (context.lines[index]?.text.length ?? 0) - shape.to
+  const reach = isAlone ? 120 : rest < 30 ? 60 : 0
+  let distance = rest + 20
+  for (let below = index + 1; below <= index + 2 && distance < reach; below++) {
+    const line = context.lines[below]
+    if (line === undefined || line.quoted) break
+    // Labels stand before, or alone below; what follows a code that was announced is about something else.
+    for (const hit of context.hits(below)) {
+      if (hit.category !== "other" || near.code > 300) hear(near, hit, distance + hit.from)
+    }
+    distance += line.text.length + 20
+  }
+}
+
+/** What a number is has to be said in its sentence, what it is for may be said in another. */
+const isMeasured = ({ category }: WordSearch.Hit): boolean =>
+  category === "code" || category === "otp" || category === "other" || category === "deal"
+
+const speaks = ({ category }: WordSearch.Hit): boolean => category === "code" || category === "otp"
+
+const number = /\p{Nd}{3}/u
+const ends = /[.!?。！？؟।]\s/g
+
+const hearLine = (near: Said, context: SpokenLines.SpokenLines, index: number, shape: Shape): void => {
+  const line = context.lines[index]?.text ?? ""
+  const folded = context.folded(index)
+  const isSame = folded.length === line.length
+  const isLong = folded.length > SpokenLines.longest
+  const left = isLong ? WordSearch.fold(line.slice(Math.max(0, shape.from - 200), shape.from)) : ""
+  const from = isLong ? left.length : isSame ? shape.from : WordSearch.fold(line.slice(0, shape.from)).length
+  const text = isLong ? left + WordSearch.fold(line.slice(shape.from, shape.to + 120)) : folded
+  const to = from + (shape.to - shape.from)
+  // A sentence that ends in between takes words away.
+  const sentence = (part: string) => (part.match(ends)?.length ?? 0) * 40
+  for (const hit of isLong ? WordSearch.phrases(text) : context.hits(index)) {
+    if (hit.to <= from) {
+      const between = text.slice(hit.to, from)
+      // A label that has its number already: order 55123, your code is 482913.
+      const isTaken = number.test(between)
+      if (isTaken && hit.category === "other") continue
+      const distance = from - hit.to + (isMeasured(hit) ? sentence(between) : 0)
+      hear(near, hit, isTaken && !/[:：]\s*$/.test(between) ? distance + 40 : distance)
+    } else if (hit.from >= to) {
+      // A label behind it belongs to what follows: 482913 (ref: KXTP).
+      const isLabel = hit.category === "other" && /[:：#]/.test(text.slice(hit.to - 1, hit.to + 2))
+      if (!isLabel) hear(near, hit, hit.from - to + 1 + (isMeasured(hit) ? sentence(text.slice(to, hit.from)) : 0))
+    }
+  }
+}

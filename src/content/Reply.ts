@@ -1,0 +1,134 @@
+import * as MarkedQuotes from "./MarkedQuotes.ts"
+import { isIntro, type Kind, kinds, mark } from "./ReplyLines.ts"
+import * as ReplyWords from "./ReplyWords.ts"
+
+/** As much of a text as is looked at, and as a reply can be. */
+const longest = 64 * 1024
+
+/** HTML that is longer is not cut, for styles at its end count as well; its text is. */
+const longestHtml = 512 * 1024
+
+/**
+ * What a person wrote in a mail, without what they answer and without their signature; null
+ * where that is its text. Marks in HTML know no language, so they come first; then the words
+ * and lines that mail programs write around a quotation. In doubt a line is kept: one word
+ * lost is worse than one too many.
+ */
+export const read = (mail: {
+  readonly text: string
+  readonly html: string | null
+  /** The text that a person sees of HTML. */
+  readonly render: (html: string) => string
+}): string | null => {
+  const { html, render, text } = mail
+  const left = html === null || html.length > longestHtml ? undefined : MarkedQuotes.cut(html)
+  const seen = left === undefined ? undefined : own(render(left).slice(0, longest), false)
+  const reply = seen === undefined || seen === "" ? (own(text.slice(0, longest), text.length > longest) ?? seen) : seen
+  return reply === undefined || reply.trim() === text.trim() ? null : reply.toWellFormed()
+}
+
+interface Line {
+  readonly line: string
+  readonly kind: Kind
+}
+type Lines = ReadonlyArray<Line>
+
+const isText = ({ kind }: Line) => kind === "text"
+const isQuote = ({ kind }: Line) => kind === "quote"
+const isBlank = ({ kind }: Line) => kind === "blank"
+const isAbout = ({ kind }: Line) => kind === "intro" || kind === "head"
+
+const own = (text: string, isCut: boolean): string | undefined => {
+  const lines = text.replaceAll("\r\n", "\n").split("\n")
+  const found = kinds(lines)
+  const all = lines.map((line, at): Line => ({ line, kind: found[at] ?? "text" }))
+  if (!all.some(isText)) {
+    const isQuotation = all.some(isAbout) || isIntro(all.find((line) => !isBlank(line))?.line ?? "", true)
+    return isQuotation ? "" : undefined
+  }
+  const answered = withoutAnswered(all)
+  const left = withoutLastQuote(withoutSignature(answered)).filter(({ line }) => !line.includes(mark))
+  // Whatever stands behind what is looked at may be the reply.
+  if (left.length === all.length || (isCut && answered.length === all.length)) return undefined
+  const reply = left.map(({ line }) => line).join("\n")
+  const whole = text.includes(mark) ? reply.replace(/\n{3,}/g, "\n\n") : reply
+  return whole.replace(/^(?:[^\S\n]*\n)+/, "").trimEnd()
+}
+
+/** The lines without the mail that they answer. */
+const withoutAnswered = (lines: Lines): Lines => {
+  const at = lines.findIndex(isAbout)
+  if (at === -1) return withoutLastQuote(lines)
+  const top = lines.slice(0, at)
+  const behind = lines.slice(at).filter((line) => !isAbout(line))
+  const next = behind.find((line) => !isBlank(line))
+  const hasTop = top.some(isText)
+  // What has no mark of a quotation is one to the end.
+  if (hasTop && (lines[at]?.kind === "head" || next === undefined || !isQuote(next))) return withoutLastQuote(top)
+  const pieces = piecesOf(behind)
+  const answers = pieces.filter(([first]) => first !== undefined && !isQuote(first))
+  // Several quotations, with an answer to each: they say what is answered.
+  if (pieces.length > 2 || next === undefined || !isQuote(next)) return withoutLastQuote([...top, ...behind])
+  const answer = answers[0] ?? []
+  return withoutLastQuote(hasTop && isAppended(answer) ? top : [...top, ...answer])
+}
+
+/** Quotations and what is between them, in turn. */
+const piecesOf = (lines: Lines): ReadonlyArray<Lines> => {
+  const found: Array<Array<Line>> = []
+  for (const line of lines) {
+    const last = found.at(-1)
+    if (isBlank(line)) last?.push(line)
+    else if (last?.[0] !== undefined && isQuote(last[0]) === isQuote(line)) last.push(line)
+    else found.push([line])
+  }
+  // What ends in a quotation ends in front of it.
+  return found.length > 2 && found.at(-1)?.some(isQuote) === true ? found.slice(0, -1) : found
+}
+
+const withoutLastQuote = (lines: Lines): Lines => {
+  const last = lines.findLastIndex((line) => !isQuote(line) && !isBlank(line))
+  return lines.some(isText) && lines.slice(last + 1).some(isQuote) ? lines.slice(0, last + 1) : lines
+}
+
+/** What lists, firms and phones put below a quotation: how to reach them, and what they all say. */
+const isAppended = (lines: Lines): boolean => {
+  const words = lines.filter((line) => !isBlank(line))
+  if (words[0]?.kind === "divider" || words.every(({ kind }) => kind === "device")) return true
+  if (words.some(({ line }) => ReplyWords.appended.test(line))) return true
+  return words.length <= 12 && !words.some(isSentence) && words.some(({ line }) => ReplyWords.reachable.test(line))
+}
+
+const isSentence = ({ line }: Line): boolean => {
+  const words = line.trim().split(/\s+/)
+  const isFull = words.length >= 6 || (words.length >= 3 && /[.?!…。？！]$/.test(line.trim()))
+  return words.length >= 12 || (isFull && !/https?:|www\.|@|\d{5,}/.test(line))
+}
+
+/** The lines in front of the one that is drawn above a signature, and without what a phone puts there. */
+const withoutSignature = (lines: Lines): Lines => {
+  const first = lines.findIndex(isText)
+  let end = lines.length
+  const words: Array<Line> = []
+  for (let at = lines.length - 1; at > first && words.length <= 30; at--) {
+    const line = lines[at]
+    if (line === undefined || isBlank(line)) continue
+    if (line.kind !== "divider") words.push(line)
+    else if (isDrawn(line.line.trim(), words)) end = at
+  }
+  const last = lines.slice(0, end).findLastIndex((line) => isText(line) || isQuote(line))
+  // In the middle it is what a phone has put there only where it stands alone.
+  const isAlone = (at: number) => lines[at - 1]?.kind === "blank" && lines[at + 1]?.kind === "blank"
+  const isPhone = ({ kind, line }: Line, at: number) => kind === "device" && line.length <= 80 && isAlone(at)
+  return last < first ? lines : lines.slice(0, last + 1).filter((line, at) => !isPhone(line, at))
+}
+
+/** Whether a line is drawn above a signature, and not between the parts of a text. */
+const isDrawn = (line: string, below: Lines): boolean => {
+  if (/^(?:--|—|–|ᐧ)$/.test(line)) return true
+  if (/^_{3,}$/.test(line)) return below.length <= 15
+  const isReachable = below.length <= 3 || below.some((one) => ReplyWords.reachable.test(one.line))
+  return (
+    below.length <= 8 && isReachable && !below.some((one) => isSentence(one) || /\s\S*[.?!…。？！]\s*$/.test(one.line))
+  )
+}

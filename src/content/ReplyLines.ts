@@ -1,0 +1,149 @@
+import * as ReplyWords from "./ReplyWords.ts"
+
+/**
+ * What a line of a mail is: a quoted one, one that says who wrote what is quoted ("intro"),
+ * one of a header in front of a whole mail that is not quoted ("head"), a line drawn, or what
+ * a phone puts below.
+ */
+export type Kind = "text" | "blank" | "quote" | "intro" | "head" | "divider" | "device"
+
+type Kinds = ReadonlyArray<Kind>
+type Lines = ReadonlyArray<string>
+
+/** Stands in the place of what HTML marks as quotation or signature. */
+export const mark = "[[quotation-9b1d5e27]]"
+
+/** Longer lines are written by people. */
+const longest = 300
+
+const isDated = (text: string) =>
+  ReplyWords.time.test(text) || ReplyWords.year.test(text) || ReplyWords.twoNumbers.test(text)
+
+const isBegun = (text: string) =>
+  ReplyWords.opens.test(text) || ReplyWords.startsWithNumber.test(text) || ReplyWords.startsWithAddress.test(text)
+
+/** Whether a line, or several that are one, says who wrote what is quoted behind it; `isQuoted` if that is marked. */
+export const isIntro = (text: string, isQuoted: boolean): boolean => {
+  const line = text.replace(ReplyWords.directions, "").replace(/^[\s>*<_-]+/, "")
+  if (line.length < 6 || line.length > longest) return false
+  const hasAddress = ReplyWords.address.test(line)
+  const isVia = ReplyWords.viaSomething.test(line)
+  const hasDay = ReplyWords.year.test(line) || ReplyWords.time.test(line)
+  if (!isQuoted && !hasAddress && !isVia && !hasDay) return false
+  const says = ReplyWords.wrote.test(line)
+  const begins = isBegun(line) || isVia
+  if (isQuoted && ReplyWords.ends.test(line)) return says || hasAddress || (begins && isDated(line))
+  if (!says) return ReplyWords.dayAndZone.test(line) || (hasDay && ReplyWords.dayAndAddress.test(line))
+  if (hasAddress && ReplyWords.opens.test(line) && ReplyWords.wroteInside.test(line)) return isDated(line)
+  return begins && ReplyWords.ends.test(line)
+}
+
+/** The kind of each line. Looks at each a bounded number of times. */
+export const kinds = (lines: Lines): Kinds => {
+  const code = codeIn(lines)
+  const found: Array<Kind> = []
+  for (const [at, line] of lines.entries()) found.push(code.has(at) ? "text" : kindOf(line, found[at - 1]))
+  const mayEnd = lines.map((line, at) => found[at] !== "blank" && mayEndIntro(line, found[at + 1]))
+  let isBehindIntro = false
+  for (let at = 0; at < lines.length; at++) {
+    if (found[at] !== "text" || code.has(at)) continue
+    const intro = introAt(lines, found, mayEnd, at)
+    const size = intro || headAt(lines, found, at)
+    if (size > 0) {
+      found.fill(intro > 0 ? "intro" : "head", at, at + size)
+      if (intro === 0 && ReplyWords.dashed.test(lines[at - 1] ?? "")) found[at - 1] = "head"
+      at += size - 1
+      isBehindIntro ||= intro > 0
+    } else if (isBehindIntro && (ReplyWords.quotedByName.test(lines[at] ?? "") || isBroken(lines, found, at)))
+      found[at] = "quote"
+  }
+  return found
+}
+
+const kindOf = (line: string, before: Kind | undefined): Kind => {
+  const start = line.slice(0, longest)
+  if (start.trim() === "") return "blank"
+  if (start.includes(mark) || ReplyWords.quoted.test(start)) return "quote"
+  if (line.length > longest) return "text"
+  if (ReplyWords.divider.test(start)) return "divider"
+  if (ReplyWords.head.test(start) || (start.includes("above") && ReplyWords.above.test(start))) return "head"
+  if (line.length > 160 || before === "text" || before === "quote") return "text"
+  // Without the addresses of links in Markdown.
+  return ReplyWords.device.test(start.replace(/[[\]]|\([^()\s]{0,200}\)/g, "")) ? "device" : "text"
+}
+
+/** Code between fences is text, whatever it looks like. */
+const codeIn = (lines: Lines): ReadonlySet<number> => {
+  const fences = lines.flatMap((line, at) => (line.startsWith("```") ? [at] : []))
+  const code = new Set<number>()
+  for (let pair = 1; pair < fences.length; pair += 2) {
+    for (let at = fences[pair - 1] ?? 0; at <= (fences[pair] ?? 0); at++) code.add(at)
+  }
+  return code
+}
+
+/** A quoted line that was too long: its end stands without a mark between others that have one. */
+const isBroken = (lines: Lines, found: Kinds, at: number): boolean => {
+  const before = lines[at - 1] ?? ""
+  const isBetween = found[at - 1] === "quote" && found[at + 1] === "quote"
+  return isBetween && before.length >= 60 && !/[.?!:]\s*$/.test(before) && /^\p{Ll}/u.test(lines[at] ?? "")
+}
+
+/** How many lines from this one on say who wrote, 0 where they do not; programs break them where they like. */
+const introAt = (lines: Lines, found: Kinds, mayEnd: ReadonlyArray<boolean>, at: number): number => {
+  if (!mayEnd.slice(at, at + 5).includes(true) || !/\d|[@<:：]| via /.test(lines[at] ?? "")) return 0
+  let joined = ""
+  for (let last = at; last < at + 5 && last < lines.length; last++) {
+    const line = (lines[last] ?? "").trim()
+    if (found[last] === "head" || joined.length + line.length > longest) return 0
+    // Of blank lines only that in front of an address which stands alone in brackets.
+    if (line === "" && !/^\s*<\s*$/.test(lines[last + 1] ?? "")) return 0
+    joined = `${joined} ${line}`.replace(ReplyWords.directions, "").trim()
+    if (mayEnd[last] !== true || ReplyWords.wroteAlone.test(lines[last + 1] ?? "")) continue
+    let next = last + 1
+    while (found[next] === "blank" && next < last + 4) next++
+    const isQuoted = found[next] === "quote"
+    if (isIntro(joined, isQuoted && (last === at || isBegun(joined)))) {
+      return beginsLater(lines.slice(at, last + 1), isQuoted) ? 0 : last + 1 - at
+    }
+  }
+  return 0
+}
+
+/** Looked at first, for it costs little and most lines end otherwise. */
+const mayEndIntro = (line: string, next: Kind | undefined) =>
+  /[:：>*_-][\s\u200e-\u202e]*$/.test(line.slice(-4)) ||
+  (next === "quote" || next === "blank" ? ReplyWords.ends.test(line.slice(-24)) : false) ||
+  (line.includes("@") && ReplyWords.wroteInside.test(line.slice(0, longest))) ||
+  (ReplyWords.startsWithDate.test(line) && ReplyWords.dayAndZone.test(line))
+
+/** The lines of a text in front of one that says who wrote are no part of it. */
+const beginsLater = (lines: Lines, isQuoted: boolean): boolean => {
+  let later = ""
+  for (let at = lines.length - 1; at > 0; at--) {
+    later = `${(lines[at] ?? "").trim()} ${later}`.trim()
+    const isStart =
+      ReplyWords.opens.test(later) ||
+      ReplyWords.startsWithDate.test(later) ||
+      (ReplyWords.startsWithNumber.test(later) && !isBegun(lines[0] ?? ""))
+    if (isStart && !/^\p{Ll}/u.test(later) && isDated(later) && isIntro(later, isQuoted)) return true
+  }
+  return false
+}
+
+/** How many lines from this one on are a header in front of a mail, 0 where they are none. */
+const headAt = (lines: Lines, found: Kinds, start: number): number => {
+  const names: Array<string> = []
+  let end = start
+  for (let at = start; at < lines.length && at <= end + 2 && at < start + 24; at++) {
+    const key = /^[^:：]{1,40}[:：]/.exec(lines[at] ?? "")?.[0]
+    const name = key && ReplyWords.fields.find(([, field]) => field.test(key))?.[0]
+    if (name !== undefined) {
+      names.push(name)
+      end = at + 1
+    } else if (at === start || (found[at] === "blank" && found[at + 1] === "blank")) break
+  }
+  const [isFrom, isDate, isSubject] = ["from", "date", "subject"].map((name) => names.includes(name))
+  const isSure = names.length >= 4 || isSubject || lines.slice(start, end).some((line) => line.includes("@"))
+  return (isFrom || (isDate && isSubject)) && new Set(names).size >= 3 && isSure ? end - start : 0
+}

@@ -1,0 +1,178 @@
+/**
+ * What mail programs write around the mail that is answered, by language. Collected from the
+ * programs' own translations (Gmail, Outlook, Apple Mail, Thunderbird, Yahoo, mobile programs).
+ * Data: the words first, and at the end the shapes of lines that are made of them.
+ */
+
+/** "wrote", as it stands in the line above a quotation. */
+const wroteWords = [
+  "wrote|writes|said|says|sent|quoting", // English
+  "schrieb|schreibt|geschrieben|zitat von", // German
+  "a [eé]crit|nous a dit|[eé]crivait", // French
+  "escribi[oó]|ha escrito|escribe|citando", // Spanish
+  "escreveu|escreve", // Portuguese
+  "ha scritto|scrisse|scrive", // Italian
+  "schreef|geschreven", // Dutch
+  "skrev|skriver", // Swedish, Norwegian, Danish
+  "kirjoitti", // Finnish
+  "napisał\\(a\\)|napisała?|napisana|pisze", // Polish
+  "написал\\(а\\)|написала?|пишет|писал\\(а\\)|писал[аи]?", // Russian
+  "пише|написав|написала|пишуть", // Ukrainian
+  "napsal\\(a\\)|napsala?|píše", // Czech
+  "napísal\\(a\\)|napísala?", // Slovak
+  "írta|írt", // Hungarian
+  "a scris", // Romanian
+  "έγραψε", // Greek
+  "yazdı|yazmış", // Turkish
+  "כתב\\/ה|כתבה?|כתב\\/כתבה", // Hebrew
+  "كتبت?|كتب\\/ت", // Arabic
+  "نوشت", // Persian
+  "写道|寫道|写到|寫到|写了", // Chinese
+  "のメール|書きました|書いた|のメッセージ", // Japanese
+  "작성|썼습니다|쓴 글|님이", // Korean
+  "đã viết|viết", // Vietnamese
+  "เขียนว่า|เขียน", // Thai
+  "menulis", // Indonesian
+  "napisao|napisala|je napisal|написао|je pisao", // Croatian, Slovene, Serbian
+  "написа", // Bulgarian
+  "rašė|parašė", // Lithuanian
+  "rakstīja", // Latvian
+  "kirjutas", // Estonian
+  "va escriure|ha escrit", // Catalan
+  "escribiu", // Galician
+  "skrifaði", // Icelandic
+  "ने लिखा" // Hindi
+].join("|")
+
+/** What such a line begins with, in front of the day. */
+const opensWords =
+  "On|At|In message|Am|Le|El|Em|Il|Op|Den|Dňa|Dnia|Dne|V dňa|La|Pe|Στις|Στην|Kun|På|W dniu|Wiadomość napisana|Вы|Dana|Dne|На|В|У|בתאריך|ב-|في|在|於|于|Vào|Vào lúc|เมื่อ|Pada|El dia|Il giorno|Em qua|Ngày|(?:man|tir?|ons?|tors?|fre|lør|søn|ma|to|fr|lø|sø)\\."
+
+/** The fields of a header that Outlook and others write in front of a whole mail. */
+const fieldsWords = {
+  from: "From|Von|De|Da|Van|Från|Fra|Lähettäjä|Od|Nadawca|От|От кого|Від|Feladó|De la|Από|Kimden|Gönderen|מאת|من|发件人|發件人|寄件者|寄件人|差出人|送信者|送信元|보낸 사람|보낸사람|보낸이|Từ|Người gửi|จาก|Dari|Expéditeur|Remitente|Mittente|Afzender|Avsändare|Absender|Pošiljatelj|Šalje|Nuo|Saatja|Sender",
+  date: "Sent|Date|Gesendet|Datum|Envoyé(?: le)?|Enviado(?: el| em| a)?|Enviada(?: em)?|Fecha|Data|Inviato|Verzonden|Skickat|Sendt|Dato|Lähetetty|Päivämäärä|Päiväys|Wysłano|Отправлено|Дата|Надіслано|Odesláno|Odoslané|Dátum|Elküldve|Küldve|Trimis|Στάλθηκε|Ημερομηνία|Gönderildi|Gönderilme(?: Tarihi)?|Tarih|נשלח|תאריך|تم الإرسال|التاريخ|تاريخ|发送时间|發送時間|日期|寄件日期|已傳送|送信日時|日時|日付|보낸 날짜|날짜|일시|Đã gửi|Ngày|วันที่|ส่ง|ส่งเมื่อ|Dikirim|Tanggal|Le|Poslano|Išsiųsta|Saadetud",
+  to: "To|An|À|A|Para|Aan|Till|Til|Vastaanottaja|Do|Komu|Кому|Címzett|Către|Προς|Kime|Alıcı|אל|إلى|الى|收件人|收件者|宛先|받는 사람|받는사람|받는이|Tới|Đến|Người nhận|ถึง|Kepada|Destinataire|Destinatario|Destinatário|Empfänger|Prima|Za|Kam|Kellele",
+  other:
+    "Cc|CC|Bcc|Kopie|Kopie \\(Cc\\)|Kopia|Kopi|Kopio|DW|UDW|Копия|Копія|Másolat|Másolatot kap|Κοιν|Bilgi|עותק|نسخة|抄送|副本|참조|Reply-To|Répondre à|Risposta|Rispondi a|Beantwoorden - Aan|Antwort an|Responder a|Svar til|Svara till|Importance|Priorität|Anlagen|Attachments|Organization|Message-ID",
+  subject:
+    "Subject|Betreff|Objet|Asunto|Assunto|Oggetto|Onderwerp|Ämne|Emne|Aihe|Temat|Тема|Předmět|Predmet|Tárgy|Subiect|Θέμα|Konu|נושא|الموضوع|主题|主旨|主題|件名|제목|Chủ đề|Tiêu đề|เรื่อง|Perihal|Subjek|Zadeva|Tema|Teema|Assumpte"
+}
+
+/** What stands between dashes above a whole mail. */
+const originalWords =
+  "Original(?:\\s+E?-?Mail)? Message|Original E?-?mail|Original Appointment|Forwarded (?:message|e?-?mail)|Reply message|Ursprüngliche (?:Nachricht|Mail|E-Mail)|Original-?Nachricht|Weitergeleitete (?:Nachricht|E-?Mail)|Message d['’]origine|Message original|Courriel original|Message transféré|Mensaje original|Mensaje reenviado|Mensagem original|Mensagem (?:re)?encaminhada|Messaggio originale|Messaggio inoltrato|Oorspronkelijk bericht|Origineel bericht|Doorgestuurd bericht|Ursprungligt meddelande|Originalmeddelande|Vidarebefordrat meddelande|Opprinnelig melding|Videresendt melding|Oprindelig meddelelse|Videresendt meddelelse|Alkuperäinen viesti|(?:Edelleenl|L)ähetetty viesti|Välitetty viesti|(?:Wiadomość )?Oryginalna(?: wiadomość)?|Wiadomość oryginalna|Przekazana wiadomość|Treść oryginalnej wiadomości|(?:Исходное|Оригинальное|Пересылаемое|Пересланное|Перенаправленное) (?:сообщение|письмо)|(?:Вихідне|Оригінальне|Переслане) повідомлення|Původní (?:zpráva|e-mail)|Přeposlaná zpráva|Pôvodná správa|Preposlaná správa|Eredeti üzenet|Továbbított üzenet|Mesaj(?:ul)? (?:original|inițial|redirecționat)|Αρχικό μήνυμα|Προωθημένο μήνυμα|Orijinal (?:Mesaj|İleti)|Özgün İleti|İletilen ileti|הודעה מקורית|הודעה שהועברה|الرسالة الأصلية|رسالة معاد توجيهها|原始邮件|原始郵件|转发邮件|转发的邮件|轉寄郵件|已轉寄的郵件|元のメッセージ|オリジナル ?メッセージ|転送メッセージ|원본 메시지|원본 메일|전달된 메시지|Thư gốc|Thư đã chuyển tiếp|ข้อความต้นฉบับ|Pesan [Aa]sli|Pesan terusan|Izvorno sporočilo|Izvorna poruka|Originalna poruka|Missatge original"
+
+/** The same without dashes, at the beginning of a line. */
+const forwardedWords =
+  "Begin forwarded message|Anfang der weitergeleiteten (?:Nachricht|E-Mail)|Début du message (?:transféré|réexpédié)|Inicio del mensaje reenviado|Início da mensagem (?:re)?encaminhada|Inizio(?: del)? messaggio inoltrato|Begin doorgestuurd bericht|Vidarebefordrat brev|Videresendt (?:brev|melding)|Start på videresendt besked|Välitetty viesti alkaa|Początek przekazywanej wiadomości|Начало переадресованного сообщения|Začátek přeposílané zprávy|A továbbított levél eleje|İletilen ileti başlangıcı|开始转发的邮件|下面是被转发的邮件|開始轉寄郵件|以下是轉寄的郵件|転送されたメッセージ|전달된 메시지 시작"
+
+/** What phones and programs put below a text. */
+const deviceWords = [
+  "sen[dt] (?:from|via|with|by|using|on)\\b|get outlook for|from my .{1,20}$|\\S+ from mobile$|typed on my|download .{1,20} for (?:ios|android)",
+  "envoyé (?:de|du|depuis|avec|à partir|par)\\b|(?:télécharge[rz]|obtenir|obtenez) outlook",
+  "von meine[mr] .+ (?:gesendet|geschickt)|gesendet (?:von|mit|aus|über|via)\\b|diese nachricht wurde .*(?:gesendet|verschickt)|(?:holen sie sich|laden sie) outlook|outlook für .{2,20}(?:beziehen|herunterladen)",
+  "inviato (?:da|dal|dall|con|tramite)\\b|(?:ottieni|scarica) outlook",
+  "enviado (?:desde|con|mediante|a través|do|da|de|pelo|via|a partir)\\b|(?:obt[eé]n|obtener|descarga[r]?|obter o|obtenha o|baixe o) outlook",
+  "(?:verzonden|verstuurd|verzend) (?:vanaf|vanuit|via|met|van|uit)\\b|outlook voor .{2,20}(?:downloaden|ophalen)|(?:download|haal) outlook",
+  "skicka(?:t|des) (?:från|via|med)\\b|från min .{1,20}$|(?:hämta|skaffa) outlook",
+  "sendt (?:fra|via|med)\\b|(?:hent|få) outlook",
+  "lähetetty |hanki outlook|lataa outlook",
+  "wysłan[eo] (?:z|ze|przy|za)\\b|(?:pobierz|uzyskaj) .{0,20}outlook",
+  "отправлено (?:с|со|из|от)\\s|скачать outlook|отправлено через",
+  "надіслано (?:з|із|зі|через)\\s|завантажити outlook",
+  "odesláno (?:z|ze|pomocí)\\b|odoslané (?:z|zo)\\b|získejte outlook|stáhnout outlook",
+  "(?:el)?küldve (?:a|az|innen)\\b|.{2,30}(?:ról|ről|mról|mről) küldve",
+  "trimis (?:de pe|din|de la|prin|cu)\\b|(?:obțineți|descărcați) outlook",
+  "(?:στάλθηκε|εστάλη|απεστάλη) (?:από|μέσω)|λήψη του outlook",
+  ".{2,40}(?:dan|den|tan|ten) gönderildi|outlook['’].{2,30}(?:edinin|indirin)",
+  "נשלח מ|קבל את outlook",
+  "(?:أُ?رسلت?|مُ?رسل|نُ?شر|تم الإرسال|أرسلت) من|الحصول على outlook",
+  "发自我的|发自|發自|來自我的|来自我的|[从從]我的.{1,20}(?:发送|傳送|寄出)|(?:获取|取得|下载) ?outlook|傳送自|寄自",
+  ".{1,30}から送信|.{1,30}を入手",
+  ".{1,30}에서 (?:보냄|보낸|전송|발송)|.{1,20}outlook.{0,10}다운로드",
+  "(?:đã )?(?:được )?gửi từ|tải outlook",
+  "ส่งจาก|รับ outlook",
+  "(?:di|ter)kirim dari|dapatkan outlook",
+  "posla(?:no|to) (?:s|sa|iz|z|preko)\\b|изпратено (?:от|чрез)|išsiųsta iš|nosūtīts no|saadetud minu|enviat des"
+].join("|")
+
+const any = (words: string) => `(?<![\\p{L}\\p{N}])(?:${words})`
+
+/** Says that somebody wrote; in the middle of a line, at its end or with what may end it. */
+export const wrote = new RegExp(`${any(wroteWords)}(?![\\p{Ll}])`, "iu")
+export const wroteInside = new RegExp(`${any(wroteWords)}\\s?[:：]\\s`, "iu")
+export const wroteAlone = new RegExp(`^[\\s>]*(?:${wroteWords})[\\s:：.>*_-]*$`, "iu")
+export const ends = new RegExp(`(?:[:：]|${any(wroteWords)}[\\s.…]*)[\\s>*_-]*$`, "iu")
+
+/** Begins a line that says so. */
+export const opens = new RegExp(`^(?:${opensWords})(?:[\\s,]|(?<=[^\\x00-\\x7f]))`, "iu")
+export const startsWithNumber = /^.{0,16}\d/
+export const startsWithDate = /^\d{4}[-/.]\d/
+export const startsWithAddress = /^[^<>@]{0,80}[<([]?\s*(?:mailto:)?[^\s<>@]{1,64}@[^\s<>@]{1,200}/
+export const viaSomething = /^.{1,60} via /
+/** As Gmail has it in some languages, and one of its old forms. */
+export const dayAndAddress = /^.{0,16}\d.*<[^<>@\s]+@[^<>@\s]+>\s*:?\s*$/
+export const dayAndZone = /^(?:19|20)\d\d-\d\d-\d\d \d{1,2}:\d\d GMT[+-]\d\d:\d\d \S.{0,80}$/
+
+export const address = /[^\s<>"'@(]@[^\s<>"'@)]|<\s*(?:mailto:)?\s*$/
+export const year = /(?<!\d)(?:19|20)\d\d(?!\d)/
+export const time = /(?<!\d)\d{1,2}\s?[:.hH時시点點]\s?\d{2}(?!\d)/
+export const twoNumbers = /\d\D+\d/
+
+const field = (words: string) => new RegExp(`^[\\s>*|]*(?:${words})\\s*\\*?\\s*[:：]`, "iu")
+export const fields = Object.entries(fieldsWords).map(([name, words]) => [name, field(words)] as const)
+
+/** Stands above a whole mail. */
+export const head = new RegExp(
+  `^[\\s>*]*(?:[-_=—]{2,}(?:\\s|&nbsp;)*(?:${originalWords})(?:\\s|&nbsp;)*:?\\s*(?:[-_=—]{2,})?[\\s*]*|(?:${forwardedWords})\\s*[:：]?\\s*)$`,
+  "iu"
+)
+/** Stands above the header of one, in words nobody has listed. */
+export const dashed = /^[\s>*]*-{3,}\s*\p{L}[\p{L} '’:.-]{2,40}?\s*-{3,}[\s*]*$/u
+/** What support desks write above a mail that is to be answered. */
+export const above =
+  /^[\s#*_=-]*(?:please\s)?.{0,40}\b(?:reply|answer|respond|type)\b.{0,30}\babove\b.{0,20}\bline\b.{0,40}$/i
+
+export const device = new RegExp(`^[\\s(<*\\[]*(?:${deviceWords})`, "iu")
+export const divider = /^\s*(?:[-_=~#*+,]{2,}|[—–ᐧ]+)\s*$/
+export const quoted = /^\s{0,4}>/
+export const quotedByName = /^\s{0,4}(?:\||\p{L}{1,12}>)/u
+export const appended = /unsubscribe|confidential|intended recipient|abmelden|désabonner|virus/i
+export const reachable = /https?:|www\.|\S@\S|\+?\d[\d ()/.-]{6,}\d/
+export const directions = /[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g
+
+/** Classes and ids. Outlook on the web writes `x_` in front of them, Yahoo `ydp` and a number. */
+const names = (words: string) => new RegExp(`(?:^|\\s)(?:x_)*(?:ydp[\\da-f]+|yiv\\d+)?(?:${words})(?=\\s|$)`, "i")
+
+/** Elements that programs mark as quotation or signature. */
+export const marked = names(
+  "gmail_attr|yahoo_quoted(?:_\\d+)?|moz-cite-prefix|moz-forward-container|moz-email-headers-table|protonmail_quote|tutanota_quote|zmail_extra|zmail_extra_hr|olk_src_body_section|mac_outlook_attribution_blockquote|isreplycontent|isforwardcontent|mailcontainerquote|freshdesk_quote|front-blockquote|cremedquote|outlookmessageheader|quoted_text|quoted-text|reply-intro|mail-quote|hey_quote|gmail_signature|gmail_signature_prefix|moz-signature|protonmail_signature_block|tutanota_signature|zmail_signature|applemailsignature|signature|ms-outlook-mobile-signature|yahoo-signature|email-signature"
+)
+/** Behind these all is a mail that is answered. */
+export const markedHead = names(
+  "divrplyfwdmsg|appendonsend|stopspelling|mail-editor-reference-message-container|ms-outlook-mobile-reference-message"
+)
+export const outlookLine = /border:\s*none;\s*border-top:\s*solid #[\da-f]{6} 1\.0pt;\s*padding:\s*3\.0pt/i
+/** Gmail's is around the quotation, and around what is written between its pieces. */
+export const markedAround = names("gmail_quote|gmail_quote_container|gmail_extra")
+export const quotingLine = /border-left(?:-width)?\s*:(?!\s*(?:none|0))/i
+/** What HTML has in it that is worth a look: what is written by hand has none of these. */
+export const marks = [
+  "<blockquote",
+  "<BLOCKQUOTE",
+  "gmail_",
+  "yahoo_",
+  "moz-",
+  "RplyFwdMsg",
+  "appendonsend",
+  "stopSpelling",
+  "protonmail_",
+  "tutanota_",
+  "zmail_",
+  "ignature",
+  "reference-message",
+  "OLK_SRC",
+  "OutlookMessageHeader",
+  'name="quote"'
+]

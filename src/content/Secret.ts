@@ -1,0 +1,46 @@
+/** Names of parameters whose value lets somebody in. */
+const names =
+  /^(?:[\w.-]{0,40}(?:token|secret|hash|signature|sig|otp|oobcode|ticket|nonce)|code|key|t|k|tk|upn|jwt|confirmation|activation|verification|invite|invitation|c|data|q)$/i
+
+const leastValue = 8
+const leastRandom = 16
+/** Parts of a URL that are looked at, and units of one. */
+const mostParts = 40
+const longestPart = 128
+
+/** Whether a URL carries something that nobody can guess. */
+export const isIn = (url: string): boolean => {
+  const from = url.indexOf("/", 8)
+  if (from === -1) return false
+  let name = ""
+  for (const part of url.slice(from + 1).split(/([/?&=#.:,;+]|%[0-9a-f]{2})/i, mostParts * 2)) {
+    if (part.length === 1 && part !== "=" && /\W/.test(part)) name = ""
+    if (part.length < 2) {
+      if (name === "" && part.length === 1 && /\w/.test(part)) name = part
+      continue
+    }
+    if (name !== "" && part.length >= leastValue && names.test(name)) return true
+    if (isRandom(part)) return true
+    name = part
+  }
+  return false
+}
+
+/** Long, and of letters and digits mixed, or of small and capital letters. */
+const isRandom = (part: string): boolean => {
+  if (part.length < leastRandom) return false
+  let changes = 0
+  let digits = 0
+  let capitals = 0
+  let before = 0
+  for (let at = 0; at < part.length && at < longestPart; at++) {
+    const unit = part.charCodeAt(at)
+    if (unit === 0x2d || unit === 0x5f) continue
+    const kind = unit >= 0x30 && unit <= 0x39 ? 1 : unit >= 0x41 && unit <= 0x5a ? 2 : 3
+    if (kind === 1) digits++
+    if (kind === 2) capitals++
+    if (before !== 0 && kind !== before) changes++
+    before = kind
+  }
+  return (digits >= 3 && changes >= 4) || (capitals >= 4 && changes >= 6) || digits >= 24
+}

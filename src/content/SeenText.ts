@@ -1,0 +1,37 @@
+import type { Line } from "./Line.ts"
+import { longestText } from "./LineWriter.ts"
+import type { Link } from "./Link.ts"
+
+/** Without what a person leaves out of an address. */
+const bare = (address: string) =>
+  address
+    .replace(/^(?:https?:\/\/|mailto:)/i, "")
+    .replace(/^www\./i, "")
+    .replace(/\/$/, "")
+    .toLowerCase()
+
+/** A link's address stands behind its words, unless they are it. */
+const addressOf = ({ text, url }: Link): string =>
+  text === "" || !/^(https?|mailto):/i.test(url) || bare(url) === bare(text) ? "" : ` [${url}]`
+
+/** Lines as plain text: cells of a row one behind the other, blank lines between paragraphs. */
+export const render = (lines: ReadonlyArray<Line>, links: ReadonlyArray<Link>): string => {
+  let text = ""
+  let next = 0
+  for (const [index, line] of lines.entries()) {
+    if (text !== "") text += line.gap === 0 ? " " : "\n".repeat(line.gap)
+    text += line.marker
+    let at = 0
+    for (; (links[next]?.endLine ?? lines.length) <= index; next++) {
+      const link = links[next]
+      if (link === undefined || link.endLine < index) continue
+      const address = addressOf(link)
+      if (address === "") continue
+      text += line.text.slice(at, link.endAt) + address
+      at = Math.max(at, link.endAt)
+    }
+    text += at === 0 ? line.text : line.text.slice(at)
+    if (text.length >= longestText) break
+  }
+  return text.slice(0, longestText).toWellFormed().trim()
+}

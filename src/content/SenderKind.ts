@@ -1,0 +1,34 @@
+/** Who sent a mail: a person, a list or newsletter, a program that answers or tells something, or a server that could not deliver. */
+export type SenderKind = "person" | "list" | "auto" | "bounce"
+
+interface Header {
+  readonly name: string
+  readonly value: string
+}
+
+/** By what the envelope and the header say themselves (RFC 3464, RFC 3834, RFC 2369, RFC 2919), the first that holds. */
+export const of = (mail: { readonly envelopeFrom: string; readonly headers: ReadonlyArray<Header> }): SenderKind => {
+  const fields = new Map<string, string>()
+  for (const { name, value } of mail.headers) {
+    const key = name.toLowerCase()
+    // The first of each counts.
+    if (!fields.has(key))
+      fields.set(
+        key,
+        value
+          .replace(/\([^()]*\)/g, " ")
+          .trim()
+          .toLowerCase()
+      )
+  }
+  const word = (name: string) => /^[\w-]+/.exec(fields.get(name) ?? "")?.[0]
+  const precedence = word("precedence")
+  if (mail.envelopeFrom === "" || /^multipart\/report\b/.test(fields.get("content-type") ?? "")) return "bounce"
+  const submitted = word("auto-submitted")
+  const suppressed = word("x-auto-response-suppress")
+  if (submitted !== undefined && submitted !== "no") return "auto"
+  if ((suppressed !== undefined && suppressed !== "none") || precedence === "auto_reply") return "auto"
+  const isList =
+    precedence === "bulk" || precedence === "list" || fields.has("list-id") || fields.has("list-unsubscribe")
+  return isList ? "list" : "person"
+}

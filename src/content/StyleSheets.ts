@@ -1,0 +1,184 @@
+import * as CssText from "./CssText.ts"
+import type { Declaration } from "./Declarations.ts"
+import * as Declarations from "./Declarations.ts"
+import * as Effects from "./Effects.ts"
+import * as MediaQuery from "./MediaQuery.ts"
+import * as Selector from "./Selector.ts"
+
+/** Of all sheets of a mail together, in UTF-16 units. Mail programs read far less. */
+const longest = 256 * 1024
+
+/** Rules that count. */
+const mostRules = 4_000
+
+interface Rule {
+  readonly selector: Selector.Selector
+  readonly declarations: ReadonlyArray<Declaration>
+  readonly order: number
+  /** Tells the rules of one set from those of another. */
+  readonly key: string
+}
+
+/** Rules by what their last compound asks for first. */
+export interface Rules {
+  readonly byId: ReadonlyMap<string, ReadonlyArray<Rule>>
+  readonly byClass: ReadonlyMap<string, ReadonlyArray<Rule>>
+  readonly byTag: ReadonlyMap<string, ReadonlyArray<Rule>>
+  readonly others: ReadonlyArray<Rule>
+  readonly foldsCase: boolean
+  readonly needsAttributes: boolean
+  readonly needsSiblings: boolean
+  readonly isEmpty: boolean
+  readonly budget: Selector.Budget
+}
+
+interface Draft {
+  readonly rules: Array<Rule>
+  readonly foldsCase: boolean
+  readonly texts: Map<string, ReadonlyArray<Selector.Selector>>
+}
+
+const read = (draft: Draft, css: string, from: number, end: number, above: string, depth: number): void => {
+  for (const { end: close, prelude, start } of CssText.blocks(css, from, end, above !== "")) {
+    if (draft.rules.length >= mostRules) return
+    const head = CssText.prelude(prelude)
+    if (head.startsWith("@")) {
+      const [, name = "", condition = ""] = /^@([\w-]+)\s*([\s\S]*)$/.exec(head) ?? []
+      if (depth < 5 && name.toLowerCase() === "scope") read(draft, css, start, close, scopeOf(condition), depth + 1)
+      else if (depth < 5 && opens(name.toLowerCase(), condition)) read(draft, css, start, close, above, depth + 1)
+      continue
+    }
+    const body = css.slice(start, close)
+    const selector = nested(head, above)
+    add(draft, selector, CssText.declarations(body))
+    if (depth < 5 && body.includes("{")) read(draft, css, start, close, selector, depth + 1)
+  }
+}
+
+const opens = (name: string, condition: string): boolean => {
+  if (name === "media") return MediaQuery.holds(condition)
+  // What a mail asks support for is supported, unless it asks for the contrary.
+  if (name === "supports") return !/^not\b/i.test(condition)
+  return name === "layer"
+}
+
+/** `@scope (.a) to (.b)` is about what is in `.a`. */
+const scopeOf = (condition: string): string => /^\(([^()]+)\)/.exec(condition)?.[1] ?? ":root"
+
+/** A rule inside another one is about what is below it. */
+const nested = (head: string, above: string): string => {
+  if (above === "") return head
+  if (head.includes(":scope")) return head.replaceAll(":scope", `:is(${above})`)
+  return head.includes("&") ? head.replaceAll("&", `:is(${above})`) : `:is(${above}) ${head}`
+}
+
+const add = (draft: Draft, head: string, declarations: ReadonlyArray<Declaration>) => {
+  if (declarations.length === 0 || head.length > 20_000) return
+  let hides: boolean | undefined
+  for (const selector of Selector.parseList(head, draft.foldsCase)) {
+    if (draft.rules.length >= mostRules) return
+    // What is behind an element is not known when it begins: a rule that asks for it counts where it hides.
+    if (selector.isUnsure) {
+      hides ??= Effects.hides(Declarations.effects(declarations))
+      if (!hides) continue
+    }
+    draft.rules.push({
+      selector,
+      declarations,
+      order: draft.rules.length,
+      key: String.fromCharCode(draft.rules.length + 32)
+    })
+  }
+}
+
+const indexed = (rules: ReadonlyArray<Rule>, foldsCase: boolean): Rules => {
+  const byId = new Map<string, Array<Rule>>()
+  const byClass = new Map<string, Array<Rule>>()
+  const byTag = new Map<string, Array<Rule>>()
+  const others: Array<Rule> = []
+  const put = (map: Map<string, Array<Rule>>, key: string, rule: Rule) => {
+    const list = map.get(key)
+    if (list === undefined) map.set(key, [rule])
+    else list.push(rule)
+  }
+  let needsAttributes = false
+  let needsSiblings = false
+  for (const rule of rules) {
+    const { compounds, isSimple } = rule.selector
+    const [last] = compounds
+    if (last === undefined) continue
+    const [firstClass] = last.classes
+    if (last.id !== "") put(byId, last.id, rule)
+    else if (firstClass !== undefined) put(byClass, firstClass.slice(1, -1), rule)
+    else if (last.tag !== "") put(byTag, last.tag, rule)
+    else others.push(rule)
+    if (isSimple) continue
+    needsAttributes ||= compounds.some(({ attributes, pseudos }) => attributes.length + pseudos.length > 0)
+    needsSiblings ||= compounds.some(
+      ({ combinator, pseudos }) => combinator === "+" || combinator === "~" || pseudos.length > 0
+    )
+  }
+  return {
+    byId,
+    byClass,
+    byTag,
+    others,
+    foldsCase,
+    needsAttributes,
+    needsSiblings,
+    isEmpty: rules.length === 0,
+    budget: { steps: 1_000_000 }
+  }
+}
+
+/** Sheets that were read before, for the same ones come with every mail of a sender. */
+const known = new Map<string, ReadonlyArray<Rule>>()
+let knownSize = 0
+const mostKnown = 512 * 1024
+
+/** The rules of all sheets of a mail, in their order. Without a doctype the case of classes does not count. */
+export const rules = (sheets: ReadonlyArray<string>, foldsCase: boolean): Rules => {
+  const css = sheets.length === 0 ? "" : sheets.join("\n}\n").slice(0, longest)
+  if (css === "") return indexed([], foldsCase)
+  const key = `${foldsCase ? "1" : "0"}${css}`
+  let list = known.get(key)
+  if (list === undefined) {
+    const draft: Draft = { rules: [], foldsCase, texts: new Map() }
+    for (const sheet of sheets) read(draft, sheet.slice(0, longest), 0, Math.min(sheet.length, longest), "", 0)
+    list = draft.rules
+    if (knownSize + key.length > mostKnown) {
+      known.clear()
+      knownSize = 0
+    }
+    known.set(key, list)
+    knownSize += key.length
+  }
+  return indexed(list, foldsCase)
+}
+
+const nothing: ReadonlyArray<Rule> = []
+
+/** The rules that fit an element, the weakest first. */
+export const fitting = (rules: Rules, element: Selector.Matched): ReadonlyArray<Rule> => {
+  if (rules.isEmpty) return nothing
+  let found: Array<Rule> | undefined
+  const look = (candidates: ReadonlyArray<Rule> | undefined) => {
+    if (candidates === undefined) return
+    for (const rule of candidates) {
+      if (!Selector.matches(rule.selector, element, rules.budget)) continue
+      found ??= []
+      found.push(rule)
+    }
+  }
+  look(rules.others)
+  look(rules.byTag.get(element.name))
+  if (element.classes !== "" && rules.byClass.size > 0) {
+    for (const name of element.classes.slice(1, -1).split(" ")) look(rules.byClass.get(name))
+  }
+  if (element.id !== "") look(rules.byId.get(element.id))
+  return found === undefined
+    ? nothing
+    : found.length === 1
+      ? found
+      : found.sort((one, other) => one.selector.specificity - other.selector.specificity || one.order - other.order)
+}

@@ -1,0 +1,6 @@
+/** What stands behind the first `+` of a recipient's local part, null where nothing does. */
+export const of = (recipient: string): string | null => {
+  const localPart = recipient.slice(0, Math.max(0, recipient.lastIndexOf("@"))).replace(/^"(.*)"$/s, "$1")
+  const plus = localPart.indexOf("+")
+  return plus === -1 ? null : localPart.slice(plus + 1) || null
+}

@@ -1,0 +1,50 @@
+import { createHash } from "node:crypto"
+import { assert, describe, it } from "@effect/vitest"
+import * as ThreadId from "../../src/content/ThreadId.ts"
+
+const of = (mail: Partial<Parameters<typeof ThreadId.of>[0]>) =>
+  ThreadId.of({
+    domain: "example.com",
+    references: [],
+    inReplyTo: null,
+    messageId: null,
+    sha256: createHash("sha256").update("message").digest(),
+    ...mail
+  })
+
+describe("A conversation", () => {
+  it("is a UUIDv8 of SHA-256 over the domain and the id that began it", () => {
+    const hex = createHash("sha256").update("example.com\n1@sender.example").digest("hex")
+    const id = of({ messageId: "<1@sender.example>" })
+    assert.match(id, /^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
+    assert.strictEqual(id.slice(0, 13), `${hex.slice(0, 8)}-${hex.slice(8, 12)}`)
+    assert.strictEqual(id.slice(24), hex.slice(20, 32))
+  })
+
+  it("is shared by a message and all replies to it, whether or not it was seen here", () => {
+    const root = of({ messageId: "<1@sender.example>" })
+    assert.strictEqual(of({ messageId: "<2@a.example>", inReplyTo: "<1@sender.example>" }), root)
+    assert.strictEqual(of({ messageId: "<3@a.example>", references: ["<1@sender.example>", "<2@a.example>"] }), root)
+    assert.strictEqual(of({ references: ["<1@sender.example>"], inReplyTo: "<2@a.example>" }), root)
+  })
+
+  it("is the same however programs write the id", () => {
+    const root = of({ messageId: "<1@sender.example>" })
+    for (const inReplyTo of [
+      "1@sender.example",
+      "< 1@sender.example >",
+      "Your mail of Monday <1@sender.example>",
+      "<1@sender.example> <9@x>"
+    ]) {
+      assert.strictEqual(of({ inReplyTo }), root, inReplyTo)
+    }
+    assert.strictEqual(of({ references: ["<1@sender.example><2@a.example>"] }), root)
+  })
+
+  it("is its own in another domain, and for a message without any id that of its bytes", () => {
+    assert.notStrictEqual(of({ messageId: "<1@a>", domain: "example.org" }), of({ messageId: "<1@a>" }))
+    assert.strictEqual(of({}), of({}))
+    assert.notStrictEqual(of({ sha256: Buffer.alloc(32) }), of({}))
+    assert.strictEqual(of({ messageId: "<>", references: [""], inReplyTo: " " }), of({}))
+  })
+})
