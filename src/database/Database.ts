@@ -1,14 +1,15 @@
 import { fileURLToPath } from "node:url"
-import { PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
-import { Cause, Context, Effect, Layer, Option, Predicate, type Redacted, Schedule, Stream } from "effect"
+import { PgPool } from "@effect/sql-pg"
+import { Config, Context, Effect, Layer, Predicate, Redacted, Schedule, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
-import { Migrator, SqlClient, SqlError, Statement } from "effect/sql"
+import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import * as MigratorFileSystem from "effect/sql/MigratorFileSystem"
-import type { Connection } from "effect/sql/SqlConnection"
 import * as Settings from "../Settings.ts"
 import * as EmbeddedDatabase from "./EmbeddedDatabase.ts"
 import * as Patience from "./Patience.ts"
-import * as SqlNames from "./SqlNames.ts"
+import * as PgSqlClient from "./PgSqlClient.ts"
+import * as Planner from "./Planner.ts"
+import * as Turns from "./Turns.ts"
 
 /** What other processes say through the database; the embedded one has no others. A stream ends with its connection. */
 export const Notifications = Context.Reference<(channel: string) => Stream.Stream<string, SqlError.SqlError>>(
@@ -16,56 +17,25 @@ export const Notifications = Context.Reference<(channel: string) => Stream.Strea
   { defaultValue: () => () => Stream.never }
 )
 
-/**
- * PostgreSQL at `DATABASE_URL`. It differs from the driver's own client in two
- * ways: every statement ends in time, whatever has become of the server, and
- * what the server gave up in favour of a concurrent transaction is done again.
- */
-export const layerPostgres = (url: Redacted.Redacted) =>
+/** Connections of the path of mail, the worker and the listener: all that is not asked for through the API. */
+const mailConnections = 12
+
+/** PostgreSQL at `DATABASE_URL`. The API has connections of its own, so that mail never waits behind it. */
+export const layerPostgres = (url: Redacted.Redacted, apiConnections = 8) =>
   Layer.effectContext(
     Effect.gen(function* () {
-      const pool = yield* PgPool.make({
+      const config = {
         url,
         applicationName: "inlet",
-        // A statement is planned once for each connection, not for each number of rows that a batch
-        // may have: planning costs more than running it. None runs long enough for a compiler, or
-        // for workers of its own: a page of a list takes less time than starting one.
-        startupParameters: { plan_cache_mode: "force_generic_plan", jit: "off", max_parallel_workers_per_gather: "0" },
-        maxConnections: 20,
+        startupParameters: Planner.settings,
         connectTimeout: "5 seconds"
-      })
-
-      const client = yield* SqlClient.make({
-        driver: "pg",
-        acquirer: Effect.map(Patience.within(pool.get), (session) => connectionOf(session)),
-        borrower: (use) => again(Patience.within(pool.use((session) => use(connectionOf(session))))),
-        transactionAcquirer: Effect.map(Patience.within(pool.reserve), (session) =>
-          connectionOf(session, (statement, text) =>
-            (text === "COMMIT" || text === "ROLLBACK"
-              ? Patience.withinAnew(statement)
-              : Patience.within(statement)
-            ).pipe(
-              // The transaction may still be open there.
-              Effect.tapError((error) => (isLost(error) ? pool.invalidate(session) : Effect.void))
-            )
-          )
-        ),
-        prepareTransactionControls: true,
-        commit,
-        releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
-        compiler: PgClient.makeCompiler(SqlNames.transforms.transformQueryNames, SqlNames.transforms.transformJson),
-        transformRows: Statement.defaultTransforms(
-          SqlNames.transforms.transformResultNames,
-          SqlNames.transforms.transformJson
-        ).array,
-        spanAttributes: [["db.system.name", "postgresql"]]
-      })
-      const { withTransaction } = client
-      const sql = Object.assign(client, {
-        withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-          Effect.flatMap(Effect.serviceOption(client.transactionService), (outer) =>
-            Option.isSome(outer) ? withTransaction(effect) : again(withTransaction(effect))
-          )
+      } as const
+      const pool = yield* PgPool.make({ ...config, maxConnections: mailConnections })
+      const forApi = yield* PgPool.make({ ...config, maxConnections: apiConnections })
+      const sql = yield* PgSqlClient.make({
+        poolOf: (asker) => (asker === undefined ? pool : forApi),
+        turns: Turns.make({ places: apiConnections, mailShares: false }),
+        patience: { within: Patience.within, withinAnew: Patience.withinAnew }
       })
       return Context.make(SqlClient.SqlClient, sql).pipe(
         Context.add(Notifications, (channel) =>
@@ -80,87 +50,54 @@ export const layerPostgres = (url: Redacted.Redacted) =>
     })
   ).pipe(Layer.provide(Reactivity.layer))
 
-/** A session of the driver as the client's connection, with `limit` around each statement. */
-const connectionOf = (
-  session: PgConnection.PgConnection,
-  limit: <A>(statement: Effect.Effect<A, SqlError.SqlError>, text: string) => Effect.Effect<A, SqlError.SqlError> = (
-    statement
-  ) => statement
-): Connection => {
-  const execute =
-    (prepare: boolean): Connection["execute"] =>
-    (text, params, transform) =>
-      limit(session.query(text, params, prepare), text).pipe(
-        Effect.map(({ rows }) => (transform === undefined ? rows : transform(rows))),
-        // A transaction does not outlive its connection, so this one is rolled back.
-        Effect.catchIf(
-          (error) => text === "ROLLBACK" && isLost(error),
-          () => Effect.succeed([])
-        )
+const migrate = Migrator.make({})
+
+/** Where the database is, for a person: without its password. */
+export const place = Config.map(Settings.database, ({ dataDirectory, url }) =>
+  url === undefined ? dataDirectory : new URL(Redacted.value(url)).host
+)
+
+/** What a start without its database is told by. */
+export const explain = (where: string, error: SqlError.SqlError): string =>
+  isUnreachable(error)
+    ? `The database at ${where} does not answer (${causeOf(error)}). Start it, or correct the setting`
+    : `The database at ${where} can't be used: ${causeOf(error)}`
+
+/** The innermost error: those around it only say that something failed. Node's own for several addresses says nothing but its code. */
+const causeOf = (error: { readonly message: string; readonly cause?: unknown; readonly code?: unknown }): string =>
+  error.cause instanceof Error ? causeOf(error.cause) : error.message === "" ? `${error.code}` : error.message
+
+/** Says once that the database is waited for, and where. */
+const tellOnce = () => {
+  let isTold = false
+  return (error: SqlError.SqlError) => {
+    if (isTold || !isUnreachable(error)) return Effect.void
+    isTold = true
+    return Effect.flatMap(Effect.orDie(place), (where) =>
+      Effect.logWarning(
+        `DATABASE_URL: The database at ${where} does not answer yet (${causeOf(error)}); it is asked again for a minute`
       )
-  return {
-    execute: execute(true),
-    executeUnprepared: execute(false),
-    executeRaw: (text, params) => limit(session.query(text, params), text),
-    executeValues: (text, params) => limit(session.queryValues(text, params), text),
-    executeValuesUnprepared: (text, params) => limit(session.queryValues(text, params, false), text),
-    executeStream: (text, params, transform) => {
-      const rows = session.stream(text, params)
-      return transform === undefined ? rows : Stream.flatMap(rows, (row) => Stream.fromIterable(transform([row])))
-    }
+    )
   }
 }
 
-/** PostgreSQL answers ROLLBACK to the COMMIT of a transaction in which something failed. */
-const commit = (connection: Connection) =>
-  Effect.flatMap(connection.executeRaw("COMMIT", []), (result) =>
-    Predicate.hasProperty(result, "command") && result.command === "ROLLBACK"
-      ? Effect.fail(
-          new SqlError.SqlError({
-            reason: new SqlError.UnknownError({ cause: new Error("The transaction had failed"), operation: "commit" })
-          })
-        )
-      : Effect.void
-  )
-
-/** Deadlocks and serialization failures are rolled back whole, so nothing of what is repeated has been done. */
-const again = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.sandbox(effect).pipe(
-    Effect.retry({ times: 4, while: (cause) => errorsOf(cause).some(isConflict) }),
-    Effect.catch(Effect.failCause)
-  )
-
-const errorsOf = (cause: Cause.Cause<unknown>) =>
-  cause.reasons
-    .map((reason) =>
-      Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
-    )
-    .filter(SqlError.isSqlError)
-
-const isLost = ({ reason }: SqlError.SqlError) => reason._tag === "ConnectionError"
-
-const isConflict = ({ reason }: SqlError.SqlError) =>
-  reason._tag === "DeadlockError" || reason._tag === "SerializationError"
-
-const migrate = Migrator.make({})
-
 /** Runs whatever is new in `migrations/`, once, in order; several processes may start at once. */
 export const migrations = Layer.effectDiscard(
-  migrate({
-    loader: MigratorFileSystem.fromFileSystem(fileURLToPath(new URL("../../migrations", import.meta.url))),
-    table: "migrations"
-  }).pipe(
-    // One that runs in another process is waited for.
-    Patience.forMuch,
-    Effect.tapErrorTag("SqlError", (error) =>
-      isUnreachable(error) ? Effect.logWarning("The database does not answer yet; it is asked again") : Effect.void
-    ),
-    // A database that starts beside us may not answer yet. Migrations that have run are not run again.
-    Effect.retry({
-      schedule: Schedule.spaced("1 second"),
-      times: 60,
-      while: (error) => error._tag === "SqlError" && isUnreachable(error)
-    })
+  Effect.suspend(() =>
+    migrate({
+      loader: MigratorFileSystem.fromFileSystem(fileURLToPath(new URL("../../migrations", import.meta.url))),
+      table: "migrations"
+    }).pipe(
+      // One that runs in another process is waited for.
+      Patience.forMuch,
+      Effect.tapErrorTag("SqlError", tellOnce()),
+      // A database that starts beside us may not answer yet. Migrations that have run are not run again.
+      Effect.retry({
+        schedule: Schedule.spaced("1 second"),
+        times: 60,
+        while: (error) => error._tag === "SqlError" && isUnreachable(error)
+      })
+    )
   )
 )
 
@@ -187,9 +124,9 @@ const leasesOfTheDead = Layer.effectDiscard(
 /** Postgres as the settings choose it, migrated. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
-    const { dataDirectory, url } = yield* Settings.database
+    const { apiConnections, dataDirectory, url } = yield* Settings.database
     return url === undefined
       ? leasesOfTheDead.pipe(Layer.provideMerge(migrations), Layer.provideMerge(EmbeddedDatabase.layer(dataDirectory)))
-      : migrations.pipe(Layer.provideMerge(layerPostgres(url)))
+      : migrations.pipe(Layer.provideMerge(layerPostgres(url, apiConnections)))
   })
 )

@@ -1,47 +1,66 @@
-import { connect, createServer, type Server } from "node:net"
 import { Duplex } from "node:stream"
-import { PgClient } from "@effect/sql-pg"
-import { Cause, Effect, Exit, FileSystem, Layer, Path, Schema } from "effect"
+import { PgPool } from "@effect/sql-pg"
+import { Cause, Effect, Exit, FiberSet, FileSystem, Layer, Path, Schedule, Scope } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient } from "effect/sql"
+import * as DurableFolder from "../files/DurableFolder.ts"
 import * as WorkerThread from "../threads/WorkerThread.ts"
+import * as Checkpoints from "./Checkpoints.ts"
+import * as FolderLock from "./FolderLock.ts"
 import * as InitialDatabase from "./InitialDatabase.ts"
+import * as Patience from "./Patience.ts"
 import type * as PgliteThread from "./PgliteThread.ts"
-import * as SqlNames from "./SqlNames.ts"
+import * as PgSqlClient from "./PgSqlClient.ts"
+import * as Turns from "./Turns.ts"
 import type { WirePglite } from "./WirePglite.ts"
-
-/** Another process uses this folder; its embedded database can serve only one. */
-export class FolderTaken extends Schema.TaggedError<FolderTaken>()("FolderTaken", { message: Schema.String }) {}
 
 /** Passes a piece of Postgres' wire protocol to a database, and succeeds with its answer. */
 type Exchange = (piece: Uint8Array<ArrayBuffer>) => Effect.Effect<Uint8Array, WorkerThread.ThreadLost>
 
-/** The client of a database with one session, which a Duplex stands before. */
-const layerWire = (exchange: Exchange) =>
-  PgClient.layer({
-    ...SqlNames.transforms,
-    stream: () => {
-      const duplex = new Duplex({
-        read() {},
-        write(chunk, _encoding, done) {
-          Effect.runCallback(exchange(new Uint8Array(chunk)), {
-            onExit: (exit) => {
-              if (Exit.isFailure(exit)) return done(toError(Cause.squash(exit.cause)))
-              if (exit.value.length > 0) duplex.push(exit.value)
-              done()
-            }
-          })
+/**
+ * The client of a database with one session, which a Duplex stands before. What waits for
+ * the session stands in line before it: mail first, then each client of the API in turn.
+ * `connect` is asked for each new connection.
+ */
+const layerWire = (connect: () => Exchange) =>
+  Layer.effect(
+    SqlClient.SqlClient,
+    Effect.gen(function* () {
+      const pool = yield* PgPool.make({
+        stream: () => duplexOf(connect()),
+        maxConnections: 1,
+        username: "postgres",
+        database: "postgres"
+      })
+      return yield* PgSqlClient.make({
+        poolOf: () => pool,
+        turns: Turns.make({ places: 1, mailShares: true }),
+        patience: Patience.endless
+      })
+    })
+  ).pipe(Layer.provide(Reactivity.layer))
+
+const duplexOf = (exchange: Exchange) => {
+  const duplex = new Duplex({
+    read() {},
+    write(chunk, _encoding, done) {
+      Effect.runCallback(exchange(new Uint8Array(chunk)), {
+        onExit: (exit) => {
+          if (Exit.isFailure(exit)) return done(toError(Cause.squash(exit.cause)))
+          if (exit.value.length > 0) duplex.push(exit.value)
+          done()
         }
       })
-      return duplex
-    },
-    maxConnections: 1,
-    username: "postgres",
-    database: "postgres"
+    }
   })
+  return duplex
+}
 
 const toError = (cause: unknown) => (cause instanceof Error ? cause : new Error(String(cause)))
 
 /** The client of a database that somebody else opens and closes. */
-export const layerOf = (database: WirePglite) => layerWire((piece) => Effect.promise(() => database.exchange(piece)))
+export const layerOf = (database: WirePglite) =>
+  layerWire(() => (piece) => Effect.promise(() => database.exchange(piece)))
 
 /** A database in a thread of its own, so that its work is not that of the process; closed with the scope. */
 const inThread = Effect.fnUntraced(function* (folder: string, script: URL) {
@@ -52,72 +71,90 @@ const inThread = Effect.fnUntraced(function* (folder: string, script: URL) {
   return exchange
 })
 
+const reopenEvery = "1 second"
+
+/**
+ * The same, opened again when its thread has ended: PostgreSQL then recovers from its log, as after a crash.
+ * What was under way fails, and so does all else until it is open.
+ */
+const lasting = Effect.fnUntraced(function* (folder: string, script: URL) {
+  const scope = yield* Effect.scope
+  const fork = yield* FiberSet.makeRuntime()
+  let isOpening = false
+
+  const open = Effect.gen(function* () {
+    const own = yield* Scope.fork(scope)
+    const exchange = yield* inThread(folder, script).pipe(
+      Scope.provide(own),
+      Effect.onError((cause) => Scope.close(own, Exit.failCause(cause)))
+    )
+    // A thread that we end ourselves, as at a stop in the middle of a statement, is not lost.
+    let isEnded = false
+    yield* Scope.addFinalizer(
+      own,
+      Effect.sync(() => {
+        isEnded = true
+      })
+    )
+    const watched: Exchange = (piece) =>
+      Effect.tapError(exchange(piece), (lost) => (isEnded ? Effect.void : replace(own, lost)))
+    return watched
+  })
+  let current = yield* open
+
+  const replace = (own: Scope.Closeable, lost: WorkerThread.ThreadLost) =>
+    Effect.sync(() => {
+      // The thread of a closed scope was ended, not lost.
+      if (isOpening || own.state._tag === "Closed") return
+      isOpening = true
+      const failed: Exchange = () => Effect.fail(lost)
+      current = failed
+      fork(
+        Effect.gen(function* () {
+          yield* Effect.logError("The embedded database has ended, and is opened again", lost)
+          yield* Scope.close(own, Exit.void)
+          current = yield* open.pipe(
+            Effect.tapError((error) =>
+              Effect.logError("The embedded database can't be opened; it is tried again", error)
+            ),
+            Effect.retry(Schedule.spaced(reopenEvery))
+          )
+          isOpening = false
+          yield* Effect.logInfo("The embedded database is open again")
+        })
+      )
+    })
+
+  return () => current
+})
+
 const pgliteThread = new URL("./PgliteThread.ts", import.meta.url)
 
 const unusable = (what: string) =>
-  Effect.mapError(
-    ({ message }: WorkerThread.ThreadLost) => new InitialDatabase.FolderUnusable({ message: `${what}: ${message}` })
-  )
+  Effect.mapError(({ message }: WorkerThread.ThreadLost) => {
+    const remedy = message.includes("No space left on device")
+      ? "Make room on its disk"
+      : "Put it back from a backup, or move it away to begin anew"
+    return new InitialDatabase.FolderUnusable({ message: `${what}: ${message}. ${remedy}` })
+  })
 
 /** Makes a database in an empty folder, as PGlite does: PostgreSQL's initdb, in a thread that ends with it. */
 export const initdb = (folder: string) =>
   Effect.scoped(inThread(folder, pgliteThread)).pipe(unusable(`No database can be made in ${folder}`))
 
-/** Postgres inside this process, kept under `folder`. A thread that has ended is not started again: every statement fails. */
+/** Postgres inside this process, kept under `folder`. */
 export const layer = (folder: string, script = pgliteThread) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
-      yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
-      yield* lock(folder, path.join(folder, "lock"))
+      yield* DurableFolder.make(folder)
+      yield* FolderLock.hold(folder)
       const files = path.join(folder, "postgres")
       yield* InitialDatabase.ensure(files, initdb)
       // PGlite opens its files to everybody, so nobody else may come near them.
       yield* fs.chmod(files, 0o700)
-      return layerWire(yield* inThread(files, script).pipe(unusable(`The database in ${files} can't be opened`)))
+      const connect = yield* lasting(files, script).pipe(unusable(`The database in ${files} can't be opened`))
+      return Checkpoints.layer.pipe(Layer.provideMerge(layerWire(connect)))
     })
   )
-
-/**
- * Holds a listening Unix socket in the folder for as long as the scope lives.
- * The kernel drops it with its owner, so one that nobody answers is stale.
- */
-const lock = (folder: string, socket: string) =>
-  Effect.acquireRelease(
-    listen(socket).pipe(
-      Effect.catch(() =>
-        Effect.gen(function* () {
-          if (yield* isAnswered(socket)) {
-            return yield* new FolderTaken({
-              message: `${folder} is in use by another process. Stop it, choose another DATA_DIR, or set DATABASE_URL to share one database`
-            })
-          }
-          const fs = yield* FileSystem.FileSystem
-          yield* fs.remove(socket, { force: true })
-          return yield* listen(socket)
-        })
-      )
-    ),
-    (server) => Effect.callback<void>((resume) => void server.close(() => resume(Effect.void)))
-  )
-
-const listen = (socket: string) =>
-  Effect.callback<Server, FolderTaken>((resume) => {
-    const server = createServer((peer) => peer.destroy())
-    server.once("error", (error) =>
-      resume(Effect.fail(new FolderTaken({ message: `${socket} can't be listened on: ${error.message}` })))
-    )
-    server.listen(socket, () => resume(Effect.succeed(server)))
-  })
-
-const isAnswered = (socket: string) =>
-  Effect.callback<boolean>((resume) => {
-    const peer = connect(socket)
-    const answer = (yes: boolean) => {
-      peer.destroy()
-      resume(Effect.succeed(yes))
-    }
-    peer.once("connect", () => answer(true))
-    peer.once("error", () => answer(false))
-  })

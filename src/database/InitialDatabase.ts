@@ -2,6 +2,7 @@ import { createRequire } from "node:module"
 import { fileURLToPath } from "node:url"
 import { brotliDecompressSync } from "node:zlib"
 import { Duration, Effect, FileSystem, Option, Path, Schema } from "effect"
+import * as DurableFolder from "../files/DurableFolder.ts"
 import * as Tar from "./Tar.ts"
 
 /** The embedded database can neither be opened in this folder nor be made there. */
@@ -63,9 +64,12 @@ export const ensure = Effect.fn("InitialDatabase.ensure")(function* <E, R>(
     yield* fs.makeDirectory(unfinished, { mode: 0o700 })
     yield* Option.isSome(tar) ? unpack(tar.value, unfinished) : initdb(unfinished)
     const names = yield* fs.readDirectory(unfinished, { recursive: true })
-    yield* sync([unfinished, ...names.map((name) => path.join(unfinished, name))])
+    yield* Effect.forEach([unfinished, ...names.map((name) => path.join(unfinished, name))], DurableFolder.sync, {
+      discard: true,
+      concurrency: 16
+    })
     yield* fs.rename(unfinished, folder)
-    yield* sync([path.dirname(folder)])
+    yield* DurableFolder.sync(path.dirname(folder))
   }).pipe(Effect.timed)
   yield* Effect.logInfo(`Made the embedded database in ${Duration.toMillis(took).toFixed(0)} ms`)
 })
@@ -85,12 +89,3 @@ export const unpack = Effect.fnUntraced(function* (tar: Uint8Array, folder: stri
     { discard: true, concurrency: 16 }
   )
 })
-
-/** Files and folders, as they are, are on the disk. */
-const sync = (paths: ReadonlyArray<string>) =>
-  FileSystem.FileSystem.use((fs) =>
-    Effect.forEach(paths, (path) => Effect.scoped(Effect.flatMap(fs.open(path), (file) => file.sync)), {
-      discard: true,
-      concurrency: 16
-    })
-  )

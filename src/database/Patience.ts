@@ -33,12 +33,12 @@ export const forMuch = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 /** Fails when there is no answer within what is allowed. */
-export const within = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
+export const within = <A, E, R>(effect: Effect.Effect<A, E, R>, late = unanswered): Effect.Effect<A, E | SqlError, R> =>
   Effect.flatMap(Patience, (allowance) => {
     const most = Math.min(allowance.statementMillis, allowance.millisLeft)
-    if (most <= 0) return Effect.fail(unanswered)
+    if (most <= 0) return Effect.fail(late)
     const started = realClock.currentTimeMillisUnsafe()
-    return Effect.raceFirst(effect, Effect.andThen(realSleep(most), Effect.fail(unanswered))).pipe(
+    return Effect.raceFirst(effect, Effect.andThen(realSleep(most), Effect.fail(late))).pipe(
       Effect.ensuring(
         Effect.sync(() => {
           const took = realClock.currentTimeMillisUnsafe() - started
@@ -53,6 +53,15 @@ export const withinAnew = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effe
   Effect.flatMap(Patience, ({ statementMillis }) =>
     Effect.provideService(within(effect), Patience, { statementMillis, millisLeft: Number.POSITIVE_INFINITY })
   )
+
+/** How long the statements of a client are waited for. */
+export interface Limits {
+  within<A, E, R>(statement: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R>
+  withinAnew<A, E, R>(statement: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R>
+}
+
+/** For a database inside of the process, which does not hang alone. */
+export const endless: Limits = { within: (statement) => statement, withinAnew: (statement) => statement }
 
 /** The server's time is real, also where a test sets the clock of the fiber that asks it. */
 const realClock = Clock.Clock.defaultValue()

@@ -1,15 +1,28 @@
 import { workerData } from "node:worker_threads"
 import { serve } from "../threads/Serving.ts"
+import * as SteadyClock from "./SteadyClock.ts"
 import { WirePglite } from "./WirePglite.ts"
 
 /** To pass on a piece of the wire protocol, or to close the database: nothing comes after that. */
 export type Task = Uint8Array | "close"
 
+// PostgreSQL's clock here is that of this thread. Leases and due times go by it.
+Date.now = SteadyClock.make(Date.now, () => performance.now())
+
 // EmbeddedDatabase passes it. One that can't be opened ends the thread with its error.
 const folder: string = workerData
-const database = await WirePglite.open({ dataDir: folder })
+const database = await WirePglite.openIn(folder)
+
+/** A database that must not be asked any more takes the thread with it: what has no answer then is not known to be done. */
+const end = (error: unknown): Promise<Uint8Array<ArrayBuffer>> => {
+  if (!database.isLost) return Promise.reject(error)
+  setImmediate(() => {
+    throw error
+  })
+  return Promise.withResolvers<never>().promise
+}
 
 serve<Task, Uint8Array<ArrayBuffer>>(
-  (task) => (task === "close" ? database.close().then(() => new Uint8Array()) : database.exchange(task)),
+  (task) => (task === "close" ? database.close().then(() => new Uint8Array()) : database.exchange(task).catch(end)),
   ({ buffer }) => [buffer]
 )

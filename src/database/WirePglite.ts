@@ -1,8 +1,21 @@
 import { setFlagsFromString } from "node:v8"
 import { PGlite, type PGliteOptions } from "@electric-sql/pglite"
+import * as Planner from "./Planner.ts"
+import { type SyncCalls, SyncedFiles } from "./SyncedFiles.ts"
 
-// PostgreSQL's buffers are touched at its start, and stay in memory whether they are used or not.
-const startParams = [...PGlite.defaultStartParams, "-c", "shared_buffers=32MB"]
+const parameters = {
+  ...Planner.settings,
+  // PostgreSQL's buffers are touched at its start, and stay in memory whether they are used or not.
+  shared_buffers: "32MB",
+  // PGlite's fdatasync does nothing.
+  wal_sync_method: "fsync"
+}
+
+const startParams = [
+  // It turns all syncs off.
+  ...PGlite.defaultStartParams.filter((parameter) => parameter !== "-F"),
+  ...Object.entries(parameters).flatMap(([name, value]) => ["-c", `${name}=${value}`])
+]
 
 /** The simple query `;`: the shortest text that PostgreSQL's parser runs for. */
 const emptyQuery = Uint8Array.from([0x51, 0, 0, 0, 6, 0x3b, 0])
@@ -13,15 +26,43 @@ const allOptimized = "--wasm-tier-up-filter=-1"
 
 /** A PGlite that is spoken to in Postgres' wire protocol, and in nothing else. */
 export class WirePglite extends PGlite {
+  #files: SyncedFiles | undefined
+
+  /** A database in memory. */
   static open(options: PGliteOptions): Promise<WirePglite> {
     const database = new WirePglite({ startParams, ...options })
     return database.waitReady.then(() => database)
   }
 
-  /** Passes a piece of the protocol on. `execProtocolRaw` would keep each message of each answer for ever. */
+  /** A database in a folder, on the disk before a commit is answered. */
+  static openIn(folder: string, calls?: SyncCalls): Promise<WirePglite> {
+    const files = new SyncedFiles(folder, calls)
+    return WirePglite.open({ fs: files }).then(
+      (database) => {
+        database.#files = files
+        return database
+      },
+      (error: unknown) =>
+        Promise.reject(files.lastWords === undefined ? error : new Error(files.lastWords, { cause: error }))
+    )
+  }
+
+  /**
+   * Passes a piece of the protocol on. `execProtocolRaw` would keep each message of each answer for ever.
+   * Fails, now and always, once a file could not be synced or PostgreSQL has given up: PGlite itself would
+   * go on, and say that it had committed.
+   */
   exchange(piece: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+    if (this.isLost) return Promise.reject(this.#files?.failure)
     const parts: Array<Uint8Array> = []
-    return this.execProtocolRawStream(piece, { onRawData: (part) => parts.push(part.slice()) }).then(() => whole(parts))
+    return this.execProtocolRawStream(piece, { onRawData: (part) => parts.push(part.slice()) }).then(() =>
+      this.isLost ? Promise.reject(this.#files?.failure) : whole(parts)
+    )
+  }
+
+  /** Whether it must not be asked any more. */
+  get isLost(): boolean {
+    return this.#files?.failure !== undefined
   }
 
   /**

@@ -150,24 +150,49 @@ describe("The first start on the embedded database", { timeout: 120_000 }, () =>
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.live("refuses a folder that holds something else, and one that PostgreSQL can't open", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const data = yield* folder
-      const files = `${data}/postgres`
-      yield* fs.makeDirectory(files)
-      yield* fs.writeFileString(`${files}/notes.txt`, "mine")
-      const other = yield* Effect.flip(serves(data))
-      assert.deepStrictEqual(
-        [other._tag, other.message],
-        ["FolderUnusable", `${files} is not empty and holds no database. Move away what is there`]
-      )
-      assert.strictEqual(yield* fs.readFileString(`${files}/notes.txt`), "mine")
+  it.live(
+    "refuses a folder that holds something else, a damaged one and a foreign one, in PostgreSQL's words and with what to do",
+    () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const data = yield* folder
+        const files = `${data}/postgres`
+        yield* fs.makeDirectory(files)
+        yield* fs.writeFileString(`${files}/notes.txt`, "mine")
+        const other = yield* Effect.flip(serves(data))
+        assert.deepStrictEqual(
+          [other._tag, other.message],
+          ["FolderUnusable", `${files} is not empty and holds no database. Move away what is there`]
+        )
+        assert.strictEqual(yield* fs.readFileString(`${files}/notes.txt`), "mine")
 
-      yield* fs.writeFileString(`${files}/PG_VERSION`, "18\n")
-      const damaged = yield* Effect.flip(serves(data))
-      assert.strictEqual(damaged._tag, "FolderUnusable")
-      assert.match(damaged.message, /^The database in \S+ can't be opened: PGlite failed to initialize properly$/)
-    }).pipe(Effect.provide(NodeServices.layer))
+        yield* fs.writeFileString(`${files}/PG_VERSION`, "18\n")
+        const foreign = yield* Effect.flip(serves(data))
+        assert.strictEqual(foreign._tag, "FolderUnusable")
+        assert.match(
+          foreign.message,
+          /^The database in \S+ can't be opened: .+\. Put it back from a backup, or move it away/
+        )
+
+        yield* fs.remove(files, { recursive: true })
+        yield* serves(data)
+        for (const [file, words] of [
+          ["global/pg_control", 'could not read file "global/pg_control": read 0 of 296'],
+          ["PG_VERSION", "database files are incompatible with server"]
+        ] as const) {
+          const whole = yield* fs.readFile(`${files}/${file}`)
+          yield* fs.writeFileString(`${files}/${file}`, file === "PG_VERSION" ? "15\n" : "")
+          const damaged = yield* Effect.flip(serves(data))
+          assert.deepStrictEqual(
+            [damaged._tag, damaged.message],
+            [
+              "FolderUnusable",
+              `The database in ${files} can't be opened: ${words}. Put it back from a backup, or move it away to begin anew`
+            ]
+          )
+          yield* fs.writeFile(`${files}/${file}`, whole)
+        }
+        yield* serves(data)
+      }).pipe(Effect.provide(NodeServices.layer))
   )
 })

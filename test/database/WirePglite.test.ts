@@ -1,8 +1,9 @@
+import { fdatasyncSync, fsyncSync } from "node:fs"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { Effect, FileSystem, Option } from "effect"
 import * as InitialDatabase from "../../src/database/InitialDatabase.ts"
 import { WirePglite } from "../../src/database/WirePglite.ts"
 
@@ -38,5 +39,44 @@ describe("A PGlite behind the wire protocol", { timeout: 60_000 }, () => {
       yield* Effect.replicateEffect(ask, 2_000, { discard: true })
       assert.isBelow((yield* held) - before, 5_000_000)
     }).pipe(Effect.provide(NodeServices.layer))
+  )
+
+  it.live(
+    "never says again that it has committed once a file could not be synced, and has what was committed before",
+    () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-pglite-" })
+        yield* InitialDatabase.unpack(Option.getOrThrow(yield* InitialDatabase.image), folder)
+        let isBroken = false
+        const calls = {
+          file: (descriptor: number) => {
+            if (isBroken) throw Object.assign(new Error("EIO: i/o error, fdatasync"), { code: "EIO" })
+            fdatasyncSync(descriptor)
+          },
+          folder: fsyncSync
+        }
+        const ask = (database: WirePglite, text: string) =>
+          Effect.map(
+            Effect.tryPromise(() => database.exchange(query(text))),
+            (answer) => Buffer.from(answer).toString("latin1")
+          )
+
+        const first = yield* Effect.promise(() => WirePglite.openIn(folder, calls))
+        yield* ask(first, "CREATE TABLE kept AS SELECT 'before' AS text")
+        isBroken = true
+        assert.isFalse(first.isLost)
+        yield* Effect.flip(ask(first, "INSERT INTO kept VALUES ('lost')"))
+        isBroken = false
+        assert.isTrue(first.isLost)
+        yield* Effect.flip(ask(first, "INSERT INTO kept VALUES ('after')"))
+
+        const second = yield* Effect.acquireRelease(
+          Effect.promise(() => WirePglite.openIn(folder)),
+          (database) => Effect.promise(() => database.close())
+        )
+        assert.include(yield* ask(second, "SELECT count(*) || ' before' FROM kept WHERE text = 'before'"), "1 before")
+        assert.include(yield* ask(second, "SELECT count(*) || ' after' FROM kept WHERE text = 'after'"), "0 after")
+      }).pipe(Effect.provide(NodeServices.layer))
   )
 })

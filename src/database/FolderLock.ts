@@ -1,0 +1,148 @@
+import { connect, createServer, type Server } from "node:net"
+import { Clock, Effect, FileSystem, Path, Random, Schema } from "effect"
+
+/** Another process uses this folder; its embedded database can serve only one. */
+export class FolderTaken extends Schema.TaggedError<FolderTaken>()("FolderTaken", { message: Schema.String }) {}
+
+/** What a lock of a folder says to whoever connects to it. */
+type Said = "wants" | "has" | "nothing"
+
+/** A process that can't say what it is, because it is stopped where it stands, still holds what it has. */
+const answerMillis = 2_000
+
+/** So long processes that start at once make way for each other. */
+const patienceMillis = 10_000
+
+const Name = /^lock\.[a-z0-9]{4}$/
+
+/** The lock of versions before. It is held as well, so that they see it. */
+const oldName = "lock"
+
+/**
+ * Holds a folder for as long as the scope lives, in files `lock.*` that are listening Unix
+ * sockets. The kernel drops them with their owner, so one that nobody answers is stale.
+ *
+ * Each process listens under a name of its own first and looks at all others then: of two
+ * processes the one that looks last sees the other, so no two of them find themselves alone,
+ * whatever stale sockets they remove meanwhile.
+ */
+export const hold = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const end = (yield* Clock.currentTimeMillis) + patienceMillis
+
+  const taken = new FolderTaken({
+    message: `${folder} is in use by another process. Stop it, choose another DATA_DIR, or set DATABASE_URL to share one database`
+  })
+
+  const names = fs.readDirectory(folder).pipe(Effect.map((all) => all.filter((name) => Name.test(name))))
+
+  /** Alone in the folder, or the names of those who want it too. */
+  const look = Effect.fnUntraced(function* (own: string) {
+    const found = yield* names
+    // Whoever removed it had the folder then, and need not have seen us.
+    if (!found.includes(own)) return undefined
+    const others = found.filter((name) => name !== own)
+    const said = yield* Effect.forEach(others, (name) =>
+      Effect.map(ask(path.join(folder, name)), (what) => ({ name, what }))
+    )
+    if (said.some(({ what }) => what === "has")) return yield* taken
+    return {
+      rivals: said.flatMap(({ name, what }) => (what === "wants" ? [name] : [])),
+      stale: said.flatMap(({ name, what }) => (what === "nothing" ? [name] : []))
+    }
+  })
+
+  /** Succeeds with what is held, or with undefined where another is to go first. */
+  const attempt = Effect.gen(function* () {
+    const own = `lock.${yield* word}`
+    const lock = yield* listen(path.join(folder, own))
+    if (lock === undefined) return undefined
+    const give = <A>(result: A) => Effect.as(lock.close, result)
+    return yield* Effect.gen(function* () {
+      while (true) {
+        const found = yield* look(own)
+        if (found === undefined || found.rivals.some((name) => name < own)) return yield* give(undefined)
+        if (found.rivals.length === 0) {
+          lock.take()
+          yield* Effect.forEach(found.stale, (name) => fs.remove(path.join(folder, name), { force: true }))
+          const old = path.join(folder, oldName)
+          if ((yield* ask(old)) !== "nothing") return yield* taken
+          yield* fs.remove(old, { force: true })
+          const second = yield* listen(old)
+          if (second === undefined) return yield* taken
+          second.take()
+          return Effect.andThen(second.close, lock.close)
+        }
+        if ((yield* Clock.currentTimeMillis) > end) return yield* taken
+        yield* pause
+      }
+    }).pipe(Effect.onError(() => lock.close))
+  })
+
+  const acquire = Effect.gen(function* () {
+    while (true) {
+      const held = yield* attempt
+      if (held !== undefined) return held
+      if ((yield* Clock.currentTimeMillis) > end) return yield* taken
+      yield* pause
+    }
+  })
+  yield* Effect.asVoid(Effect.acquireRelease(acquire, (close) => close))
+})
+
+const word = Effect.map(Random.nextIntBetween(0, 36 ** 4 - 1), (number) => number.toString(36).padStart(4, "0"))
+
+const pause = Effect.flatMap(Random.nextIntBetween(5, 50), (millis) => Effect.sleep(millis))
+
+interface Lock {
+  /** From now on it says that the folder is ours. */
+  take(): void
+  readonly close: Effect.Effect<void>
+}
+
+/** Undefined where something of that name is there. */
+const listen = (socket: string) =>
+  Effect.callback<Lock | undefined, FolderTaken>((resume) => {
+    let said: Said = "wants"
+    const server: Server = createServer((peer) => {
+      peer.on("error", () => undefined)
+      peer.end(said)
+    })
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      resume(
+        error.code === "EADDRINUSE"
+          ? Effect.succeed(undefined)
+          : Effect.fail(new FolderTaken({ message: `${socket} can't be listened on: ${error.message}` }))
+      )
+    )
+    server.listen(socket, () =>
+      resume(
+        Effect.succeed({
+          take: () => {
+            said = "has"
+          },
+          close: Effect.callback<void>((closed) => void server.close(() => closed(Effect.void)))
+        })
+      )
+    )
+  })
+
+/** `nothing` is said where nobody listens. Whoever listens and does not say that it only wants the folder has it. */
+const ask = (socket: string) =>
+  Effect.callback<Said>((resume) => {
+    const peer = connect(socket)
+    let heard = ""
+    const answer = (said: Said) => {
+      peer.destroy()
+      resume(Effect.succeed(said))
+    }
+    peer.setTimeout(answerMillis, () => answer("has"))
+    peer.on("data", (piece) => {
+      heard += piece.toString("latin1")
+    })
+    peer.once("end", () => answer(heard === "wants" ? "wants" : "has"))
+    peer.once("error", (error: NodeJS.ErrnoException) =>
+      answer(error.code === "ECONNREFUSED" || error.code === "ENOENT" ? "nothing" : "has")
+    )
+  })

@@ -1,0 +1,130 @@
+import { PgClient, type PgConnection, type PgPool } from "@effect/sql-pg"
+import { Cause, Effect, Option, Predicate, Stream } from "effect"
+import { SqlClient, SqlError, Statement } from "effect/sql"
+import type { Connection } from "effect/sql/SqlConnection"
+import type * as Patience from "./Patience.ts"
+import * as SqlNames from "./SqlNames.ts"
+import { Asker, type Turns } from "./Turns.ts"
+
+/**
+ * The client of the service. It differs from the driver's own in three ways: the API's statements take
+ * turns, every statement ends in time, whatever has become of the server, and what the server gave up
+ * in favour of a concurrent transaction is done again.
+ */
+export const make = Effect.fnUntraced(function* ({
+  patience,
+  poolOf,
+  turns
+}: {
+  readonly poolOf: (asker: string | undefined) => PgPool.PgPool
+  readonly turns: Turns
+  readonly patience: Patience.Limits
+}) {
+  const client = yield* SqlClient.make({
+    driver: "pg",
+    acquirer: Effect.flatMap(Asker, (asker) =>
+      Effect.andThen(
+        turns.taken,
+        Effect.map(patience.within(poolOf(asker).get), (session) => connectionOf(session))
+      )
+    ),
+    borrower: (use) =>
+      Effect.flatMap(Asker, (asker) =>
+        again(turns.within(patience.within(poolOf(asker).use((session) => use(connectionOf(session))))))
+      ),
+    transactionAcquirer: Effect.flatMap(Asker, (asker) =>
+      Effect.andThen(
+        turns.taken,
+        Effect.map(patience.within(poolOf(asker).reserve), (session) =>
+          connectionOf(session, (statement, text) =>
+            (text === "COMMIT" || text === "ROLLBACK"
+              ? patience.withinAnew(statement)
+              : patience.within(statement)
+            ).pipe(
+              // The transaction may still be open there.
+              Effect.tapError((error) => (isLost(error) ? poolOf(asker).invalidate(session) : Effect.void))
+            )
+          )
+        )
+      )
+    ),
+    prepareTransactionControls: true,
+    commit,
+    releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
+    compiler: PgClient.makeCompiler(SqlNames.transforms.transformQueryNames, SqlNames.transforms.transformJson),
+    transformRows: Statement.defaultTransforms(
+      SqlNames.transforms.transformResultNames,
+      SqlNames.transforms.transformJson
+    ).array,
+    spanAttributes: [["db.system.name", "postgresql"]]
+  })
+  const { withTransaction } = client
+  return Object.assign(client, {
+    withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      Effect.flatMap(Effect.serviceOption(client.transactionService), (outer) =>
+        Option.isSome(outer) ? withTransaction(effect) : again(withTransaction(effect))
+      )
+  })
+})
+
+/** A session of the driver as the client's connection, with `limit` around each statement. */
+const connectionOf = (
+  session: PgConnection.PgConnection,
+  limit: <A>(statement: Effect.Effect<A, SqlError.SqlError>, text: string) => Effect.Effect<A, SqlError.SqlError> = (
+    statement
+  ) => statement
+): Connection => {
+  const execute =
+    (prepare: boolean): Connection["execute"] =>
+    (text, params, transform) =>
+      limit(session.query(text, params, prepare), text).pipe(
+        Effect.map(({ rows }) => (transform === undefined ? rows : transform(rows))),
+        // A transaction does not outlive its connection, so this one is rolled back.
+        Effect.catchIf(
+          (error) => text === "ROLLBACK" && isLost(error),
+          () => Effect.succeed([])
+        )
+      )
+  return {
+    execute: execute(true),
+    executeUnprepared: execute(false),
+    executeRaw: (text, params) => limit(session.query(text, params), text),
+    executeValues: (text, params) => limit(session.queryValues(text, params), text),
+    executeValuesUnprepared: (text, params) => limit(session.queryValues(text, params, false), text),
+    executeStream: (text, params, transform) => {
+      const rows = session.stream(text, params)
+      return transform === undefined ? rows : Stream.flatMap(rows, (row) => Stream.fromIterable(transform([row])))
+    }
+  }
+}
+
+/** PostgreSQL answers ROLLBACK to the COMMIT of a transaction in which something failed. */
+const commit = (connection: Connection) =>
+  Effect.flatMap(connection.executeRaw("COMMIT", []), (result) =>
+    Predicate.hasProperty(result, "command") && result.command === "ROLLBACK"
+      ? Effect.fail(
+          new SqlError.SqlError({
+            reason: new SqlError.UnknownError({ cause: new Error("The transaction had failed"), operation: "commit" })
+          })
+        )
+      : Effect.void
+  )
+
+/** Deadlocks and serialization failures are rolled back whole, so nothing of what is repeated has been done. */
+const again = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.sandbox(effect).pipe(
+    Effect.retry({ times: 4, while: (cause) => errorsOf(cause).some(isConflict) }),
+    Effect.catch(Effect.failCause)
+  )
+
+const errorsOf = (cause: Cause.Cause<unknown>) =>
+  cause.reasons
+    .map((reason) =>
+      Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
+    )
+    .filter(SqlError.isSqlError)
+
+const isLost = ({ reason }: SqlError.SqlError) => reason._tag === "ConnectionError"
+
+const isConflict = ({ reason }: SqlError.SqlError) =>
+  reason._tag === "DeadlockError" || reason._tag === "SerializationError"

@@ -1,0 +1,69 @@
+import { fdatasyncSync, fsyncSync } from "node:fs"
+import type { PGlite } from "@electric-sql/pglite"
+import { NodeFS } from "@electric-sql/pglite/nodefs"
+
+type Options = Awaited<ReturnType<NodeFS["init"]>>["emscriptenOpts"]
+
+/** What PGlite's files in a folder are made of, as far as it is used here. */
+interface FolderFiles {
+  readonly tryFSOperation: <A>(call: () => A) => A
+  readonly stream_ops: {
+    fsync?: (stream: { readonly nfd: number; readonly node: { readonly mode: number } }) => number
+  }
+}
+
+/** The calls that put a file and a folder on the disk. */
+export interface SyncCalls {
+  readonly file: (descriptor: number) => void
+  readonly folder: (descriptor: number) => void
+}
+
+// fdatasync leaves out nothing but the times of a file (fdatasync(2)).
+const ofNode: SyncCalls = { file: fdatasyncSync, folder: fsyncSync }
+
+/** PGlite's files in a folder, with the `fsync` that its own lack: without it PostgreSQL is told that all is on the disk. */
+export class SyncedFiles extends NodeFS {
+  /** Why PostgreSQL must not go on: a file could not be synced, or it has given up. */
+  failure: Error | undefined
+  /** What PostgreSQL said when it ended. */
+  lastWords: string | undefined
+  readonly #calls: SyncCalls
+
+  constructor(folder: string, calls: SyncCalls = ofNode) {
+    super(folder)
+    this.#calls = calls
+  }
+
+  override init(database: PGlite, options: Options): Promise<{ emscriptenOpts: Options }> {
+    return super.init(database, options).then(({ emscriptenOpts }) => ({
+      emscriptenOpts: {
+        ...emscriptenOpts,
+        preRun: [
+          ...(emscriptenOpts.preRun ?? []),
+          ({ FS, NODEFS }) => {
+            // Its types know a file system as something to be mounted, and no more.
+            const files = NODEFS as unknown as FolderFiles
+            files.stream_ops.fsync = ({ nfd, node }) => {
+              try {
+                files.tryFSOperation(() => (FS.isDir(node.mode) ? this.#calls.folder(nfd) : this.#calls.file(nfd)))
+                return 0
+              } catch (error) {
+                // The kernel has forgotten the pages that it could not write: a second sync would say that all is well.
+                this.failure ??= new Error("A file of the database could not be synced", { cause: error })
+                throw error
+              }
+            }
+          }
+        ],
+        printErr: (line: string) => {
+          const [, words] = /(?:FATAL|PANIC): +(.+)/.exec(line) ?? []
+          if (words !== undefined) this.lastWords = words
+        },
+        // After a PANIC nothing that PostgreSQL has in memory counts.
+        onAbort: () => {
+          this.failure ??= new Error(`PostgreSQL has given up: ${this.lastWords ?? "it has not said why"}`)
+        }
+      }
+    }))
+  }
+}

@@ -1,0 +1,125 @@
+import { Context, Effect, type Scope } from "effect"
+import { ConnectionError, SqlError } from "effect/sql/SqlError"
+import * as Patience from "./Patience.ts"
+
+/** Who asks through the API; undefined for the path of mail and all that is not asked by a client. */
+export const Asker = Context.Reference<string | undefined>("inlet/database/Turns/Asker", {
+  defaultValue: () => undefined
+})
+
+/** Who takes turns at the sessions of a database. */
+export interface Turns {
+  /** Keeps a turn for as long as the effect runs. */
+  within<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R>
+  /** Keeps a turn until the scope closes. */
+  readonly taken: Effect.Effect<void, SqlError, Scope.Scope>
+}
+
+/** Of so many turns of mail in a row the next is the API's, so that busy mail does not silence it. */
+const mailInARow = 16
+
+/**
+ * Shares so many places out among the clients of the API, one statement or transaction of each after
+ * the other, so that nobody waits for all that another one asks. The path of mail has sessions of its
+ * own, or where there is one session for all, goes first.
+ */
+export const make = ({ mailShares, places }: { readonly places: number; readonly mailShares: boolean }): Turns => {
+  const mail = new Set<Place>()
+  const asking = new Map<string, Set<Place>>()
+  let free = places
+  let inARow = 0
+
+  const firstOf = (waiting: Set<Place>) => {
+    for (const place of waiting) {
+      waiting.delete(place)
+      return place
+    }
+    return undefined
+  }
+  const nextAsked = () => {
+    for (const [asker, waiting] of asking) {
+      // Behind all others, if there is more.
+      asking.delete(asker)
+      const place = firstOf(waiting)
+      if (waiting.size > 0) asking.set(asker, waiting)
+      if (place !== undefined) return place
+    }
+    return undefined
+  }
+  const next = () => {
+    if (mail.size > 0 && (inARow < mailInARow || asking.size === 0)) {
+      inARow++
+      return firstOf(mail)
+    }
+    inARow = 0
+    return nextAsked()
+  }
+  const enter = (place: Place, begin: () => void) => {
+    if (free > 0) {
+      free--
+      place.hasTurn = true
+      return begin()
+    }
+    place.begin = begin
+    if (place.asker === undefined) mail.add(place)
+    else asking.set(place.asker, (asking.get(place.asker) ?? new Set()).add(place))
+  }
+  /** Whether or not its turn had come: somebody who is interrupted may have been given one that he never heard of. */
+  const leave = (place: Place) =>
+    Effect.sync(() => {
+      if (!place.hasTurn) return forget(place)
+      place.hasTurn = false
+      const following = next()
+      if (following === undefined) free++
+      else {
+        following.hasTurn = true
+        following.begin()
+      }
+    })
+  const forget = (place: Place) => {
+    if (place.asker === undefined) mail.delete(place)
+    else {
+      const waiting = asking.get(place.asker)
+      waiting?.delete(place)
+      if (waiting?.size === 0) asking.delete(place.asker)
+    }
+  }
+
+  const entered = (place: Place) => {
+    const turn = Effect.callback<void>((resume) => enter(place, () => resume(Effect.void)))
+    return place.asker === undefined ? turn : Patience.within(turn, crowded)
+  }
+  const placeOf = (asker: string | undefined): Place => ({ asker, hasTurn: false, begin: () => {} })
+  const isFree = (asker: string | undefined) => asker === undefined && !mailShares
+
+  return {
+    within: (effect) =>
+      Effect.flatMap(Asker, (asker) => {
+        if (isFree(asker)) return effect
+        const place = placeOf(asker)
+        return Effect.ensuring(
+          Effect.flatMap(entered(place), () => effect),
+          leave(place)
+        )
+      }),
+    taken: Effect.flatMap(Asker, (asker) => {
+      if (isFree(asker)) return Effect.void
+      const place = placeOf(asker)
+      return Effect.andThen(
+        Effect.addFinalizer(() => leave(place)),
+        entered(place)
+      )
+    })
+  }
+}
+
+/** One that waits for its turn, or has it. */
+interface Place {
+  readonly asker: string | undefined
+  hasTurn: boolean
+  begin: () => void
+}
+
+const crowded = new SqlError({
+  reason: new ConnectionError({ cause: new Error("Too much is asked of the database at once"), operation: "acquire" })
+})

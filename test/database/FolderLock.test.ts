@@ -1,0 +1,71 @@
+import { writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, FileSystem, Scope } from "effect"
+import * as FolderLock from "../../src/database/FolderLock.ts"
+import * as StaleSocket from "../StaleSocket.ts"
+
+const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "inlet-lock-" }))
+
+const contend = Effect.fnUntraced(function* (where: string) {
+  const scope = yield* Scope.make()
+  const exit = yield* Effect.exit(Scope.provide(FolderLock.hold(where), scope))
+  return { scope, exit }
+})
+
+const release = ({ scope }: { readonly scope: Scope.Closeable }) => Scope.close(scope, Exit.void)
+
+describe("The lock of a folder", { timeout: 60_000 }, () => {
+  it.live("has one owner each time when several start at once over what a killed one left, and it is free again", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const where = yield* folder
+      for (let round = 0; round < 25; round++) {
+        yield* StaleSocket.leave(`${where}/lock`)
+        yield* StaleSocket.leave(`${where}/lock.0000`)
+        const all = yield* Effect.replicateEffect(contend(where), 5, { concurrency: "unbounded" })
+        const owners = all.filter(({ exit }) => Exit.isSuccess(exit))
+        assert.lengthOf(owners, 1, `round ${round}`)
+        const late = yield* contend(where)
+        assert.isTrue(Exit.isFailure(late.exit))
+        yield* Effect.forEach([late, ...all], release)
+      }
+      assert.deepStrictEqual(yield* fs.readDirectory(where), [])
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+
+  it.live("is not taken from a process of a version before, nor from one that is stopped where it stands", () =>
+    Effect.gen(function* () {
+      const where = yield* folder
+      for (const [name, answers] of [
+        ["lock", true],
+        ["lock", false],
+        ["lock.zzzz", false]
+      ] as const) {
+        const server = createServer((peer) => {
+          peer.on("error", () => undefined)
+          if (answers) peer.destroy()
+        })
+        yield* Effect.callback<void>((resume) => void server.listen(`${where}/${name}`, () => resume(Effect.void)))
+        const { exit, scope } = yield* contend(where)
+        assert.isTrue(Exit.isFailure(exit), name)
+        yield* Scope.close(scope, Exit.void)
+        server.close()
+      }
+      const after = yield* contend(where)
+      assert.isTrue(Exit.isSuccess(after.exit))
+      yield* release(after)
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+
+  it.live("is taken where a copy of the folder has files in the place of its sockets", () =>
+    Effect.gen(function* () {
+      const where = yield* folder
+      for (const name of ["lock", "lock.aaaa"]) writeFileSync(`${where}/${name}`, "")
+      const { exit, scope } = yield* contend(where)
+      assert.isTrue(Exit.isSuccess(exit))
+      yield* Scope.close(scope, Exit.void)
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+})

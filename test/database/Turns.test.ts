@@ -1,0 +1,91 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Array, Deferred, Effect, Fiber } from "effect"
+import * as Database from "../../src/database/Database.ts"
+import * as Patience from "../../src/database/Patience.ts"
+import * as Turns from "../../src/database/Turns.ts"
+
+/** One that takes its turn and ends it when it is told to; whose turn it was is written down. */
+const make = Effect.fnUntraced(function* (turns: Turns.Turns) {
+  const begun: Array<string> = []
+  const ask = Effect.fnUntraced(function* (name: string, asker: string | undefined) {
+    const over = yield* Deferred.make<void>()
+    const work = Effect.andThen(
+      Effect.sync(() => begun.push(name)),
+      Deferred.await(over)
+    )
+    const fiber = yield* Effect.forkChild(Effect.provideService(turns.within(work), Turns.Asker, asker))
+    yield* Effect.yieldNow
+    return { fiber, end: Effect.andThen(Deferred.succeed(over, undefined), Fiber.await(fiber)) }
+  })
+  return { ask, begun }
+})
+
+describe("Turns at the sessions of a database", () => {
+  it.effect("go from one client to the next, whatever each asks for", () =>
+    Effect.gen(function* () {
+      const { ask, begun } = yield* make(Turns.make({ places: 1, mailShares: true }))
+      const first = yield* ask("first", "busy")
+      const busy = yield* Effect.forEach(Array.range(1, 20), (number) => ask(`busy ${number}`, "busy"))
+      const others = [yield* ask("a", "a"), yield* ask("b", "b"), yield* ask("a again", "a")]
+      yield* Effect.forEach([first, ...busy, ...others], ({ end }) => Effect.forkChild(end))
+      yield* Effect.forEach([first, ...busy, ...others], ({ fiber }) => Fiber.await(fiber))
+      assert.deepStrictEqual(begun.slice(0, 7), ["first", "busy 1", "a", "b", "busy 2", "a again", "busy 3"])
+      assert.strictEqual(begun.length, 24)
+    })
+  )
+
+  it.effect("are mail's first where it has the same session, and now and then the API's", () =>
+    Effect.gen(function* () {
+      const { ask, begun } = yield* make(Turns.make({ places: 1, mailShares: true }))
+      const api = yield* Effect.forEach(Array.range(1, 3), (number) => ask(`api ${number}`, "client"))
+      const mail = yield* Effect.forEach(Array.range(1, 20), (number) => ask(`mail ${number}`, undefined))
+      yield* Effect.forEach([...api, ...mail], ({ end }) => Effect.forkChild(end))
+      yield* Effect.forEach([...api, ...mail], ({ fiber }) => Fiber.await(fiber))
+      assert.deepStrictEqual(begun.slice(0, 4), ["api 1", "mail 1", "mail 2", "mail 3"])
+      assert.deepStrictEqual(begun.slice(17, 19), ["api 2", "mail 17"])
+      assert.strictEqual(begun.length, 23)
+    })
+  )
+
+  it.effect("are not waited for by mail where it has sessions of its own", () =>
+    Effect.gen(function* () {
+      const { ask, begun } = yield* make(Turns.make({ places: 2, mailShares: false }))
+      for (const name of ["one", "two", "three"]) yield* ask(name, "client")
+      for (const name of ["mail", "more mail"]) yield* ask(name, undefined)
+      assert.deepStrictEqual(begun, ["one", "two", "mail", "more mail"])
+    })
+  )
+
+  it.effect("are not lost with those who are interrupted, before, while and after they have one", () =>
+    Effect.gen(function* () {
+      const { ask, begun } = yield* make(Turns.make({ places: 1, mailShares: true }))
+      const holder = yield* ask("holder", "a")
+      const given = yield* ask("given", "b")
+      const waiting = yield* ask("waiting", "c")
+      const last = yield* ask("last", undefined)
+      yield* Fiber.interrupt(waiting.fiber)
+      yield* Fiber.interrupt(last.fiber)
+      // Its turn comes at the moment at which it goes.
+      const end = yield* Effect.forkChild(holder.end)
+      yield* Fiber.interrupt(given.fiber)
+      yield* Fiber.await(end)
+      const next = yield* ask("next", "d")
+      assert.strictEqual(begun.at(-1), "next")
+      yield* Fiber.interrupt(next.fiber)
+      yield* ask("one more", undefined)
+      assert.strictEqual(begun.at(-1), "one more")
+    })
+  )
+
+  it.live("fail for a client whose turn does not come in time, with what is unreachable", () =>
+    Effect.gen(function* () {
+      const turns = Turns.make({ places: 1, mailShares: true })
+      yield* Effect.forkChild(turns.within(Effect.never))
+      yield* Effect.yieldNow
+      const error = yield* Effect.flip(
+        Patience.ofRequest(Effect.provideService(turns.within(Effect.void), Turns.Asker, "client"))
+      )
+      assert.isTrue(Database.isUnreachable(error))
+    })
+  )
+})
