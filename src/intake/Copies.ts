@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { DateTime } from "effect"
 import type { DomainId } from "../model/Domain.ts"
 import { type Envelope, InboundEmailId } from "../model/InboundEmail.ts"
-import { EventId } from "../model/InboundEvent.ts"
+import { type Authentication, EventId } from "../model/InboundEvent.ts"
 import type { Mail } from "../reading/Mail.ts"
 import type { Recipient } from "./Recipient.ts"
 import * as TraceFields from "./TraceFields.ts"
@@ -11,7 +11,9 @@ import * as TraceFields from "./TraceFields.ts"
 export interface Arrival {
   readonly envelope: Envelope
   readonly recipients: ReadonlyArray<Recipient>
-  readonly transmission: TraceFields.Transmission
+  readonly transmission: TraceFields.Transmission | "HTTP"
+  /** Of a message that came by the API: the id that it is given, and the verdicts in the place of a check. */
+  readonly simulated?: { readonly id: InboundEmailId; readonly authentication: Authentication }
   /** In the pieces in which it came; read before `receive` returns. */
   readonly message: {
     readonly byteLength: number
@@ -36,7 +38,7 @@ export const make =
     readonly newId: (millis: number) => string
     readonly now: () => number
   }) =>
-  ({ envelope, message, recipients, transmission }: Arrival): ReadonlyArray<Copy> => {
+  ({ envelope, message, recipients, simulated, transmission }: Arrival): ReadonlyArray<Copy> => {
     const { mxHost, newId, now } = options
     const receivedAt = now()
     // Two spellings of one domain name one mailbox.
@@ -44,7 +46,7 @@ export const make =
     return [...Map.groupBy(mailboxes, ({ domainId }) => domainId)].flatMap(([domainId, own]) => {
       const [first] = own
       if (first === undefined) return []
-      const id = InboundEmailId.make(newId(receivedAt))
+      const id = simulated?.id ?? InboundEmailId.make(newId(receivedAt))
       const trace = Buffer.from(
         TraceFields.render({
           id,
@@ -67,6 +69,8 @@ export const make =
         recipients: own.map(({ address }) => ({ eventId: EventId.make(newId(receivedAt)), address })),
         receivedAt,
         sha256: createHash("sha256").update(received).digest(),
+        traceBytes: trace.byteLength,
+        verdicts: simulated?.authentication ?? null,
         message: stored,
         place: null,
         bytes: stored.byteLength,

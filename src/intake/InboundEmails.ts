@@ -1,4 +1,4 @@
-import { type Cause, DateTime, Effect } from "effect"
+import { Cause, DateTime, Effect, Option } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import * as Batcher from "../database/Batcher.ts"
 import * as Columns from "../database/Columns.ts"
@@ -6,6 +6,7 @@ import { isUnreachable } from "../database/Database.ts"
 import * as Patience from "../database/Patience.ts"
 import type { Envelope } from "../model/InboundEmail.ts"
 import type { Mail } from "../reading/Mail.ts"
+import * as LostAnswer from "./LostAnswer.ts"
 
 /** A stored message for one recipient. */
 export interface Accepted {
@@ -23,6 +24,12 @@ export interface Accepted {
 
 /** `kept`, `seen` before, the domain is `gone`, or it takes a transaction of its own to tell: `apart`. */
 export type Acceptance = "kept" | "seen" | "gone" | "apart"
+
+/** A message whose statement had no answer. */
+interface Lost {
+  readonly accepted: Accepted
+  readonly cause: Cause.Cause<SqlError.SqlError>
+}
 
 /** How long a retry of the same message is recognised. */
 export const retryDays = 7
@@ -70,10 +77,11 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
           ${column("bool", ({ isOurs }) => isOurs)},
           ${column("uuid", ({ mail }) => mail.place?.segment ?? null)},
           ${column("int8", ({ mail }) => (mail.place === null ? null : BigInt(mail.place.at)))},
-          ${column("int4", ({ mail }) => mail.place?.bytes ?? null)}
+          ${column("int4", ({ mail }) => mail.place?.bytes ?? null)},
+          ${column("int4", ({ mail }) => mail.traceBytes)}
         ) WITH ORDINALITY AS input (
           id, domain_id, recipient, key, sha256, received_at, mail_from, helo, remote_address, is_ours,
-          segment, raw_at, raw_bytes, ordinal
+          segment, raw_at, raw_bytes, trace_bytes, ordinal
         )
       ), welcome AS (
         SELECT input.*, domains.workspace_id FROM input JOIN domains ON domains.id = input.domain_id
@@ -91,11 +99,11 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
       , kept AS (
         INSERT INTO inbound_emails (
           id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients,
-          state, read_attempts, leased_until, segment, raw_at, raw_bytes
+          state, read_attempts, leased_until, segment, raw_at, raw_bytes, trace_bytes
         )
         SELECT id, domain_id, received_at, sha256, mail_from, helo, remote_address, ARRAY[recipient],
           'received', is_ours::int, CASE WHEN is_ours THEN now() + make_interval(secs => ${leaseSeconds}) END,
-          segment, raw_at, raw_bytes
+          segment, raw_at, raw_bytes, trace_bytes
         FROM fresh ${emailsPerDay > 0 ? sql.literal("JOIN counted USING (workspace_id)") : sql.literal("")}
         RETURNING id
       )
@@ -108,6 +116,23 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
     `
   }
 
+  const find = yield* LostAnswer.make
+  /** Their statement may have been committed all the same. */
+  const lookFor = yield* Batcher.make<Lost, boolean, never>(
+    (lost) =>
+      Effect.map(find(lost.map(({ accepted }) => accepted.mail.id)), (rows) => {
+        const there = new Set(rows.map(({ id }) => id))
+        return lost.map(({ accepted }) => there.has(accepted.mail.id))
+      }),
+    {
+      bytesOf: () => rowBytes,
+      isOutage: () => true,
+      lanes: 8,
+      succeeded: ({ accepted, cause }, isThere) => (isThere ? accepted.succeeded("kept") : accepted.failed(cause)),
+      failed: ({ accepted, cause }) => accepted.failed(cause)
+    }
+  )
+
   return yield* Batcher.make(
     (accepted: ReadonlyArray<Accepted>) =>
       Effect.map(Patience.ofRequest(insert(accepted)), (rows) => {
@@ -119,7 +144,10 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
       bytesOf: () => rowBytes,
       isOutage: isUnreachable,
       succeeded: (accepted, acceptance) => accepted.succeeded(acceptance),
-      failed: (accepted, cause) => accepted.failed(cause)
+      failed: (accepted, cause) =>
+        Option.exists(Cause.findErrorOption(cause), isUnreachable)
+          ? lookFor({ accepted, cause })
+          : accepted.failed(cause)
     }
   )
 })

@@ -1,11 +1,13 @@
 import { DateTime, Effect, Option } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
+import { isUnreachable } from "../database/Database.ts"
 import * as ClientNetwork from "../model/ClientNetwork.ts"
 import type { DomainId } from "../model/Domain.ts"
-import type { Envelope, InboundEmailId } from "../model/InboundEmail.ts"
+import { type Envelope, type InboundEmailId, simulatedAddress } from "../model/InboundEmail.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import type * as Place from "../providers/storage/Place.ts"
 import * as InboundEmails from "./InboundEmails.ts"
+import * as LostAnswer from "./LostAnswer.ts"
 import { DemoFull, QuotaReached, type Recipient, SenderQuotaReached, UnknownDomain } from "./Recipient.ts"
 
 /** The message as it is kept for one domain. */
@@ -15,6 +17,7 @@ export interface Copy {
   readonly recipients: ReadonlyArray<Recipient>
   /** Where its bytes are in the log. */
   readonly place: Place.Place | null
+  readonly traceBytes: number | null
 }
 
 /** Mails a demo inbox takes in its life. */
@@ -78,10 +81,12 @@ export const make = Effect.fnUntraced(function* (options: {
     readonly receivedAt: DateTime.Utc
     /** Recognises a retry; null for a message that is never taken for one. */
     readonly keyOf: ((domainId: DomainId, address: string) => Buffer) | null
+    /** The field that tells the verdicts given with a simulated message. */
+    readonly authenticationResults: string | null
     /** Whether this process reads it, and so leases it. */
     readonly isOurs: boolean
   }) {
-    const { copies, envelope, isOurs, keyOf, receivedAt, sha256 } = message
+    const { authenticationResults, copies, envelope, isOurs, keyOf, receivedAt, sha256 } = message
     const keyed =
       keyOf === null
         ? []
@@ -110,7 +115,7 @@ export const make = Effect.fnUntraced(function* (options: {
       if ((yield* reserve(workspaceId)).length === 0) return yield* new QuotaReached({ limit: emailsPerDay })
     }
 
-    if (emailsPerSender > 0 && emails.length > 0) {
+    if (emailsPerSender > 0 && emails.length > 0 && envelope.remoteAddress !== simulatedAddress) {
       const counted = yield* reserveOfSender(envelope.remoteAddress)
       if (counted.length === 0) return yield* new SenderQuotaReached({ limit: emailsPerSender })
     }
@@ -125,14 +130,14 @@ export const make = Effect.fnUntraced(function* (options: {
       const inserted = yield* sql`
         INSERT INTO inbound_emails (
           id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients,
-          state, read_attempts, leased_until, segment, raw_at, raw_bytes
+          state, read_attempts, leased_until, segment, raw_at, raw_bytes, authentication_results, trace_bytes
         )
         SELECT
           ${copy.id}, id, ${DateTime.toDateUtc(receivedAt)}, ${sha256}, ${envelope.from}, ${envelope.helo},
           ${envelope.remoteAddress}, ${recipients.map(({ address }) => printable(address))}::text[],
           'received', ${isOurs ? 1 : 0}, ${lease},
           ${copy.place?.segment ?? null}::uuid, ${copy.place === null ? null : BigInt(copy.place.at)}::bigint,
-          ${copy.place?.bytes ?? null}::integer
+          ${copy.place?.bytes ?? null}::integer, ${authenticationResults}::text, ${copy.traceBytes}::integer
         FROM domains
         WHERE id = ${copy.domainId} AND status IN ('mx_pending', 'verified', 'live')
         RETURNING id
@@ -142,7 +147,22 @@ export const make = Effect.fnUntraced(function* (options: {
     return emails
   })
 
-  return <A extends Copy>(message: Parameters<typeof write<A>>[0]) => sql.withTransaction(write(message))
+  const find = yield* LostAnswer.make
+
+  /** What `write` returned, where it was committed and nothing was heard of it. */
+  const written = Effect.fnUntraced(function* <A extends Copy>(copies: ReadonlyArray<A>, lost: SqlError.SqlError) {
+    const rows = new Map((yield* find(copies.map(({ id }) => id))).map((row) => [row.id, row.recipients]))
+    if (rows.size === 0) return yield* lost
+    return copies.flatMap((copy) => {
+      const recipients = copy.recipients.filter(({ address }) => rows.get(copy.id)?.includes(printable(address)))
+      return recipients.length === 0 ? [] : [{ copy, recipients }]
+    })
+  })
+
+  return <A extends Copy>(message: Parameters<typeof write<A>>[0]) =>
+    Effect.catchTag(sql.withTransaction(write(message)), "SqlError", (error) =>
+      isUnreachable(error) ? written(message.copies, error) : Effect.fail(error)
+    )
 })
 
 /** The network or address that a client is counted by. */

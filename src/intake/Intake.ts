@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import { Cause, Clock, Context, DateTime, Effect, Exit, FiberSet, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { isUnreachable } from "../database/Database.ts"
@@ -8,6 +7,7 @@ import { type DomainId, DomainName } from "../model/Domain.ts"
 import { rawRef } from "../model/InboundEmail.ts"
 import * as Uuid7 from "../model/Uuid7.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
+import * as AuthenticationResults from "../reading/AuthenticationResults.ts"
 import { Reader } from "../reading/Reader.ts"
 import * as Settings from "../Settings.ts"
 import * as Admissions from "./Admissions.ts"
@@ -18,6 +18,7 @@ import * as InboundEmails from "./InboundEmails.ts"
 import * as InboundTransaction from "./InboundTransaction.ts"
 import { type NotStored, notStored } from "./NotStored.ts"
 import { DemoFull, QuotaReached, type Recipient, type SenderQuotaReached, UnknownDomain } from "./Recipient.ts"
+import * as RetryKey from "./RetryKey.ts"
 import * as TraceFields from "./TraceFields.ts"
 
 /** The message has been through so many servers that it must be going round. */
@@ -110,7 +111,7 @@ export class Intake extends Context.Service<
         const { receivedAt, sha256 } = only.mail
         // A message without a Message-ID can't be told from one that was sent twice on purpose.
         const keyOf = fields.some(({ name }) => isNamed(name, "message-id"))
-          ? (domainId: DomainId, address: string) => retryKey(domainId, address, sha256)
+          ? (domainId: DomainId, address: string) => RetryKey.of(domainId, address, sha256)
           : null
         const envelope = {
           ...arrival.envelope,
@@ -136,11 +137,15 @@ export class Intake extends Context.Service<
           const work = Effect.gen(function* () {
             if (!isKept) yield* Effect.forEach(copies, keep, { concurrency: "unbounded", discard: true })
             const kept = yield* insertApart({
-              copies: copies.map((copy) => ({ ...copy, place: copy.mail.place })),
+              copies: copies.map((copy) => ({ ...copy, place: copy.mail.place, traceBytes: copy.mail.traceBytes })),
               envelope,
               sha256,
               receivedAt: DateTime.makeUnsafe(receivedAt),
               keyOf,
+              authenticationResults:
+                arrival.simulated === undefined
+                  ? null
+                  : AuthenticationResults.renderGiven(mxHost, arrival.simulated.authentication),
               isOurs
             }).pipe(
               // Known to be rolled back. After a failure of the database nobody knows, and the sweeper finds out.
@@ -177,6 +182,7 @@ export class Intake extends Context.Service<
           only.recipients.length === 1 &&
           recipient !== undefined &&
           recipient.workspaceId !== null &&
+          arrival.simulated === undefined &&
           emailsPerSender === 0
         const accepted = (acceptance: InboundEmails.Acceptance) => {
           switch (acceptance) {
@@ -242,6 +248,3 @@ const isNamed = (name: string, expected: string) => name.length === expected.len
 
 /** `user%host.example` asks to be relayed to that host (RFC 1123, section 5.2.16), and nothing is relayed here. */
 const isRoute = (localPart: string) => /%[^%]+\.[^%]+$/.test(localPart)
-
-const retryKey = (domainId: DomainId, recipient: string, sha256: Uint8Array) =>
-  createHash("sha256").update(`${domainId}\n${recipient}\n`).update(sha256).digest()

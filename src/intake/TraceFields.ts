@@ -8,8 +8,11 @@ export interface Transmission {
   readonly utf8: boolean
 }
 
-const protocol = ({ encrypted, extended, utf8 }: Transmission) =>
-  `${utf8 ? "UTF8SMTP" : extended ? "ESMTP" : "SMTP"}${encrypted && (extended || utf8) ? "S" : ""}`
+const protocol = (transmission: Transmission | "HTTP") => {
+  if (transmission === "HTTP") return transmission
+  const { encrypted, extended, utf8 } = transmission
+  return `${utf8 ? "UTF8SMTP" : extended ? "ESMTP" : "SMTP"}${encrypted && (extended || utf8) ? "S" : ""}`
+}
 
 /** What a sender wrote, made fit for one header line: no controls, no comment or folding tricks, bounded. */
 const tame = (text: string, allowed: RegExp) => text.replace(allowed, "").slice(0, 255)
@@ -32,7 +35,7 @@ export const render = (options: {
   readonly recipients: ReadonlyArray<string>
   readonly mxHost: string
   readonly receivedAt: DateTime.Utc
-  readonly transmission: Transmission
+  readonly transmission: Transmission | "HTTP"
 }): string => {
   const { envelope, id, mxHost, receivedAt, recipients, transmission } = options
   const helo = tame(envelope.helo, /[^\w.:[\]-]/g) || "unknown"
@@ -41,7 +44,7 @@ export const render = (options: {
   const only = recipients.length === 1 ? recipients[0] : undefined
   const date = DateTime.toDateUtc(receivedAt).toUTCString().replace("GMT", "+0000")
   const received = [
-    `from ${helo} ([${literal}])`,
+    transmission === "HTTP" ? `from ${helo}` : `from ${helo} ([${literal}])`,
     `by ${mxHost} with ${protocol(transmission)} id ${id}`,
     ...(only === undefined ? [] : [`for <${tame(only, /[\p{Cc}<>]/gu)}>`])
   ].join("\r\n\t")

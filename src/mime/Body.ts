@@ -1,10 +1,11 @@
-import libmime from "libmime"
+import * as SeenHtml from "../content/SeenHtml.ts"
 import type { Attachment } from "../model/InboundEvent.ts"
 import * as Charset from "./Charset.ts"
 import * as FileName from "./FileName.ts"
+import * as Flowed from "./Flowed.ts"
 import * as HeaderText from "./HeaderText.ts"
-import * as HtmlText from "./HtmlText.ts"
 import * as LineEnds from "./LineEnds.ts"
+import { once } from "./Once.ts"
 import type * as Parts from "./Parts.ts"
 import * as Uuencode from "./Uuencode.ts"
 
@@ -22,6 +23,10 @@ export interface Attached extends Attachment {
 export interface Body {
   readonly text: string
   readonly html: string | null
+  /** The parts of plain text alone, or null where there are none. */
+  readonly plain: string | null
+  /** What a person sees of each HTML part. Read when it is asked for, and once. */
+  readonly seen: () => ReadonlyArray<SeenHtml.SeenHtml>
   readonly attachments: ReadonlyArray<Attached>
   readonly isComplete: boolean
 }
@@ -31,7 +36,12 @@ const mostAttachments = 1_000
 
 export const read = (parts: ReadonlyArray<Part>): Body => {
   const attachments: Array<Attached> = []
-  const texts: Array<{ readonly text: string; readonly isHtml: boolean; readonly alternative: number | undefined }> = []
+  const texts: Array<{
+    readonly text: string
+    /** Of an HTML part. */
+    readonly seen: (() => SeenHtml.SeenHtml) | undefined
+    readonly alternative: number | undefined
+  }> = []
   let isComplete = true
 
   const attach = ({ header }: Part, content: Uint8Array, type: string, filename = header.filename) => {
@@ -56,7 +66,7 @@ export const read = (parts: ReadonlyArray<Part>): Body => {
     if (type === "message/delivery-status" || isShown) {
       const isHtml = type === "text/html"
       const { files, text } = isHtml ? { files: [], text: textOf(part) } : Uuencode.extract(textOf(part))
-      texts.push({ text, isHtml, alternative: part.alternative })
+      texts.push({ text, seen: isHtml ? once(() => SeenHtml.see(text)) : undefined, alternative: part.alternative })
       for (const file of files) {
         attach(part, file.content, "application/octet-stream", FileName.sanitise(file.name))
       }
@@ -65,17 +75,20 @@ export const read = (parts: ReadonlyArray<Part>): Body => {
 
   // What is said in plain text is not said again from the HTML beside it.
   const plain = new Set(
-    texts.flatMap(({ alternative, isHtml, text }) => (isHtml || text.trim() === "" ? [] : [alternative]))
+    texts.flatMap(({ alternative, seen, text }) => (seen !== undefined || text.trim() === "" ? [] : [alternative]))
   )
-  const html = texts.flatMap(({ isHtml, text }) => (isHtml ? [text] : []))
+  const plainTexts = texts.flatMap(({ seen, text }) => (seen === undefined ? [text] : []))
+  const html = texts.flatMap(({ seen, text }) => (seen === undefined ? [] : [text]))
   return {
     text: texts
-      .flatMap(({ alternative, isHtml, text }) => {
-        if (!isHtml) return texts.length > 1 && text.trim() === "" ? [] : [text]
-        return alternative !== undefined && plain.has(alternative) ? [] : [HtmlText.render(text)]
+      .flatMap(({ alternative, seen, text }) => {
+        if (seen === undefined) return texts.length > 1 && text.trim() === "" ? [] : [text]
+        return alternative !== undefined && plain.has(alternative) ? [] : [said(seen().text)]
       })
       .join("\n"),
+    plain: plainTexts.length === 0 ? null : plainTexts.join("\n"),
     html: html.length === 0 ? null : html.join("<br/>\n"),
+    seen: () => texts.flatMap(({ seen }) => (seen === undefined ? [] : [seen()])),
     attachments,
     isComplete
   }
@@ -90,10 +103,25 @@ const isText = ({ header: { disposition, filename }, isFirst, isRoot }: Part, ty
 }
 
 const textOf = ({ content, header: { charset, delSp, flowed, type } }: Part): string => {
-  const label = charset ?? (type === "text/html" ? metaCharset(content) : undefined)
-  const text = LineEnds.unified(HeaderText.clean(Charset.decode(content, label)))
-  return flowed ? libmime.decodeFlowed(text, delSp) : text
+  const text = said(Charset.decode(content, charsetOf(type, charset, content)))
+  return flowed && type === "text/plain" ? Flowed.decode(text, delSp) : text
 }
+
+const charsetOf = (type: string | null, charset: string | undefined, content: Uint8Array): string | undefined =>
+  charset ?? (type === "text/html" ? metaCharset(content) : undefined)
+
+/** The charset that the first text names, in which the raw bytes of its header may be too. */
+export const charsetOfText = (parts: ReadonlyArray<Part>): string | undefined => {
+  for (const { content, header } of parts) {
+    const isText = header.type === "text/plain" || header.type === "text/html"
+    const charset = isText ? charsetOf(header.type, header.charset, content) : undefined
+    if (charset !== undefined) return charset
+  }
+  return undefined
+}
+
+/** Text of a body as an event has it. HTML can name a character that no charset would let through. */
+const said = (text: string): string => LineEnds.unified(HeaderText.clean(text))
 
 /** What an HTML part says of itself, where nobody else does. */
 const metaCharset = (content: Uint8Array): string | undefined =>

@@ -1,8 +1,11 @@
 import { isUtf8 } from "node:buffer"
 import libmime from "libmime"
 
-/** What bytes are that name no charset or the wrong one: UTF-8, or else the usual truth, which is windows-1252. */
-export const guess = (bytes: Uint8Array): string => {
+/**
+ * What bytes are that name no charset or the wrong one: UTF-8, or else what they are in where
+ * the text around them is, or else the usual truth, which is windows-1252.
+ */
+export const guess = (bytes: Uint8Array, around?: string): string => {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const latin = text.toString("latin1")
   if (/\x1b\$[@B]/.test(latin)) return iconv(text, "iso-2022-jp")
@@ -11,7 +14,11 @@ export const guess = (bytes: Uint8Array): string => {
   let strays = 0
   const whole = latin.replace(cutOff, "")
   for (const [found] of whole.matchAll(highBytes)) found.length > 1 ? sequences++ : strays++
-  if (sequences <= strays) return fromWindows1252(text)
+  // Nearly any bytes can be of a charset of one byte, so there must be more against UTF-8 than one that is broken.
+  const isBroken = sequences > strays
+  const near = around === undefined || (isBroken && isOneByte(plain(around))) ? undefined : strictly(text, around)
+  if (near !== undefined) return near
+  if (!isBroken) return fromWindows1252(text)
   // One broken byte does not make a text in UTF-8 one in windows-1252, nor does a character that is cut off.
   return latin
     .replace(cutOff, replacement)
@@ -23,14 +30,12 @@ export const guess = (bytes: Uint8Array): string => {
 /** Bytes in the charset they are said to be in, wherever that can be true. */
 export const decode = (bytes: Uint8Array, label: string | undefined): string => {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const charset = (label ?? "")
-    .toLowerCase()
-    .replace(/\*.*$/s, "")
-    .replace(/[^a-z0-9]/g, "")
+  const charset = plain(label ?? "")
   if ((text[0] === 0xff && text[1] === 0xfe) || (text[0] === 0xfe && text[1] === 0xff)) {
     if (!charset.startsWith("utf32")) return withoutMark(iconv(text, text[0] === 0xff ? "utf-16le" : "utf-16be"))
   }
   if (unsaid.has(charset)) return guess(text)
+  if (isOneByte(charset) && isPlainlyUtf8(text, charset)) return withoutMark(text.toString("utf8"))
   // Who says Latin-1 means windows-1252 (WHATWG Encoding, section 4.2).
   if (latin1.has(charset)) return fromWindows1252(text)
   if (charset === "xmaccyrillic" || charset === "xmacukrainian") return new TextDecoder("x-mac-cyrillic").decode(text)
@@ -40,6 +45,38 @@ export const decode = (bytes: Uint8Array, label: string | undefined): string => 
   // It was something else, or it is a charset that nobody knows.
   if (decoded.includes("\ufffd") && (isUtf8(text) || decoded === text.toString("utf8"))) return guess(text)
   return withoutMark(decoded)
+}
+
+/** The name of a charset in letters and digits alone. */
+const plain = (label: string) =>
+  label
+    .toLowerCase()
+    .replace(/\*.*$/s, "")
+    .replace(/[^a-z0-9]/g, "")
+
+const isOneByte = (charset: string) =>
+  /^(?:iso8859\d+[ei]?|(?:windows|cp)(?:125\d|874)|(?:cp|ibm)\d{3}|koi8[a-z]*|x?mac[a-z]*|latin\d+|l\d|tis620)$/.test(
+    charset
+  )
+
+/** Two characters of UTF-8 and no byte that is none of them: under a label of one byte nobody writes that by chance. */
+const isPlainlyUtf8 = (text: Buffer, charset: string): boolean => {
+  if (!isUtf8(text)) return false
+  let found = 0
+  for (const byte of text) if (byte >= 0xc2 && ++found === 2) break
+  // Some words of Thai are UTF-8 by chance, of other scripts.
+  return found === 2 && (!thai.has(charset) || text.includes("\xe0\xb8", 0, "latin1"))
+}
+
+const thai = new Set(["tis620", "iso885911", "windows874", "cp874", "ibm874"])
+
+/** Raw bytes in a charset, undefined where they can't be: 7-bit charsets have none, and no text has controls. */
+const strictly = (text: Buffer, label: string): string | undefined => {
+  const charset = plain(label)
+  if (unsaid.has(charset) || latin1.has(charset) || /^(?:utf|iso2022|csiso2022|hz|unicode)/.test(charset))
+    return undefined
+  const decoded = decode(text, label)
+  return /[\ufffd\u0080-\u009f]/.test(decoded) ? undefined : decoded
 }
 
 const unsaid = new Set([

@@ -1,4 +1,5 @@
 import * as LineEnds from "./LineEnds.ts"
+import * as OwnFields from "./OwnFields.ts"
 
 /** One header field as it stands in a message: its offsets, its name, and its bytes after the colon. */
 export interface HeaderField {
@@ -35,19 +36,26 @@ export const fields = (message: Uint8Array): ReadonlyArray<HeaderField> => read(
 export const read = (message: Uint8Array, start = 0, isPart = false): HeaderBlock => {
   const found: Array<HeaderField> = []
   let last: number | undefined
+  // No line that came goes on with a field of ours.
+  const ownEnd = start === 0 ? OwnFields.end(message) : start
   let at = start
   while (at < message.length) {
     const end = lineEnd(message, at)
     if (isEmpty(message, at, end)) return { fields: found, end }
     if (isPart && isDashes(message, at)) break
-    const nameStart = at === start ? withoutBlanks(message, at) : at
+    const nameStart = at === start || at === ownEnd ? withoutBlanks(message, at) : at
     const name = fieldName(message, nameStart, end)
     if (name === undefined && !isBlank(message[at])) {
       last ??= lastMailField(message, at, isPart)
       if (last < at) break
     }
     let next = end
-    while (next < message.length && isBlank(message[next]) && !isEmpty(message, next, lineEnd(message, next))) {
+    while (
+      next < message.length &&
+      next !== ownEnd &&
+      isBlank(message[next]) &&
+      !isEmpty(message, next, lineEnd(message, next))
+    ) {
       next = lineEnd(message, next)
     }
     if (name !== undefined) {

@@ -3,21 +3,24 @@ import * as EncodedWords from "./EncodedWords.ts"
 import type { HeaderField } from "./HeaderBlock.ts"
 import * as LineEnds from "./LineEnds.ts"
 
-/** The unfolded value of a field as it stands, encoded words and all. */
-export const rawValue = (field: HeaderField): string => {
+/** The unfolded value of a field as it stands, encoded words and all; `charset` is what raw bytes beyond ASCII may be in. */
+export const rawValue = (field: HeaderField, charset?: string): string => {
   const { buffer, byteLength, byteOffset } = field.value
   const latin1 = Buffer.from(buffer, byteOffset, byteLength).toString("latin1")
-  return LineEnds.unfolded(Charset.guess(Buffer.from(EncodedWords.escapeRaw(latin1), "latin1"))).trim()
+  return LineEnds.unfolded(Charset.guess(Buffer.from(EncodedWords.escapeRaw(latin1), "latin1"), charset)).trim()
 }
 
 /** Text with its encoded words decoded, in one line. */
 export const decoded = (text: string): string => oneLine(EncodedWords.decode(text))
 
 /** The value as a person reads it: unfolded, encoded words decoded (RFC 2047), one line. */
-export const value = (field: HeaderField): string => decoded(rawValue(field))
+export const value = (field: HeaderField, charset?: string): string => decoded(rawValue(field, charset))
 
-/** Fit for JSON and for PostgreSQL: no NUL, no lone surrogate. */
-export const clean = (text: string): string => text.replaceAll("\0", "").toWellFormed()
+/** The controls that say nothing to anybody, and take six bytes each in JSON: all but TAB and the ends of lines. */
+const controls = /[\0-\x08\v\f\x0e-\x1f\x7f-\x9f]+/g
+
+/** Fit for JSON and for PostgreSQL: no control characters but TAB, LF and CR, no lone surrogate. */
+export const clean = (text: string): string => text.replace(controls, "").toWellFormed()
 
 /** The same for a field of one line. */
 export const oneLine = (text: string): string =>

@@ -1,9 +1,15 @@
-import type { InboundEvent } from "../model/InboundEvent.ts"
+import { isAscii } from "node:buffer"
+import * as Extraction from "../content/Extraction.ts"
+import type { SeenHtml } from "../content/SeenHtml.ts"
+import type { Extracted } from "../model/Extracted.ts"
+import type { InboundEvent, Mailbox } from "../model/InboundEvent.ts"
 import * as Addresses from "./Addresses.ts"
 import * as Body from "./Body.ts"
 import * as HeaderBlock from "./HeaderBlock.ts"
 import * as HeaderText from "./HeaderText.ts"
 import * as LineEnds from "./LineEnds.ts"
+import { once } from "./Once.ts"
+import * as PartHeader from "./PartHeader.ts"
 import * as Parts from "./Parts.ts"
 import * as TransferEncoding from "./TransferEncoding.ts"
 
@@ -23,8 +29,14 @@ export type Contents = Pick<
   | "references"
   | "parse"
 > & {
+  /** What a person sees of each HTML part: read when it is asked for, and once. */
+  readonly seen: () => ReadonlyArray<SeenHtml>
+  /** The code and the links that it was sent for: found when it is asked for, and once. */
+  readonly extracted: () => Extracted
   /** The address of the From field, or null where there is none that can be used. */
   readonly from: string | null
+  /** The display name beside that address, or null. */
+  readonly fromName: string | null
 }
 
 /** What another decoder made of damaged parts. */
@@ -42,23 +54,28 @@ export interface Opened {
 /** The header list of an event is cut at this many bytes of names and values. */
 const headerBytes = 64 * 1024
 
-/** Addresses and references of one field that are listed. A field of a megabyte must not make an event of several. */
-const listedPerField = 1_000
+/** Addresses and references of one name that are listed. A field of a megabyte must not make an event of several. */
+const mostListed = 1_000
 
 /** Never fails: what can't be read is left out, and `parse` says so. */
 export const open = (message: Uint8Array): Opened => {
   const { fields, isComplete, parts } = Parts.split(LineEnds.withFeeds(message))
   const decoded = parts.map((part) => [part, TransferEncoding.decode(part)] as const)
+  const charset = Body.charsetOfText(decoded.map(([part, { content }]) => ({ ...part, content })))
   const damaged = decoded.flatMap(([, without]) => (without.isWhole ? [] : [without]))
   const body = (mended: Mended = new Map()): Body.Body => {
     const read = Body.read(
-      decoded.map(([part, without]) => ({ ...part, content: TransferEncoding.content(without, mended.get(without)) }))
+      decoded.map(([part, without]) => ({
+        ...part,
+        header: named(part, charset),
+        content: TransferEncoding.content(without, mended.get(without))
+      }))
     )
     return { ...read, isComplete: isComplete && read.isComplete && damaged.every((part) => mended.has(part)) }
   }
   return {
     damaged,
-    read: (mended) => contents(fields, body(mended)),
+    read: (mended) => contents(fields, body(mended), charset),
     attachment: (index, mended) => body(mended).attachments[index]
   }
 }
@@ -69,44 +86,84 @@ export const attachment = (message: Uint8Array, index: number): Body.Attached | 
   open(message).attachment(index)
 
 /** What can be said of a message without looking at its body. */
-export const headersOnly = (message: Uint8Array): Contents => contents(HeaderBlock.fields(message), undefined)
+export const headersOnly = (message: Uint8Array): Contents => {
+  const fields = HeaderBlock.fields(message)
+  return contents(fields, undefined, PartHeader.read(fields, false).charset)
+}
 
-const contents = (fields: ReadonlyArray<HeaderBlock.HeaderField>, body: Body.Body | undefined): Contents => {
+/** The header of a part, its file name in the charset of the text where its bytes are raw. */
+const named = ({ fields, header }: Parts.Part, charset: string | undefined): PartHeader.PartHeader =>
+  header.filename === null || charset === undefined || fields.every(({ value }) => isAscii(value))
+    ? header
+    : { ...header, filename: PartHeader.rawFileName(fields, charset) }
+
+const contents = (
+  fields: ReadonlyArray<HeaderBlock.HeaderField>,
+  body: Body.Body | undefined,
+  charset: string | undefined
+): Contents => {
   const field = (name: string) => fields.find((candidate) => candidate.name.toLowerCase() === name)
   const first = (name: string) => {
     const found = field(name)
-    return found === undefined ? undefined : HeaderText.value(found) || undefined
+    return found === undefined ? undefined : HeaderText.value(found, charset) || undefined
   }
-  const mailboxes = (name: string) => {
-    const found = field(name)
-    return found === undefined ? [] : Addresses.parse(found)
+  const from = field("from")
+  const author = Addresses.author(from === undefined ? [] : Addresses.parse(from, charset))
+  // Servers on the way put another one in front, rather than change what was signed.
+  const recipients = (name: string) => {
+    const found: Array<Mailbox> = []
+    for (const candidate of fields) {
+      if (found.length > mostListed) break
+      if (candidate.name.toLowerCase() === name)
+        found.push(...Addresses.recipients(candidate, charset).slice(0, mostListed + 1))
+    }
+    return found
   }
-  const listed = (name: string) => mailboxes(name).slice(0, listedPerField)
+  const to = recipients("to")
+  const cc = recipients("cc")
+  const replyTo = recipients("reply-to")
+  const subject = first("subject") ?? ""
+  const seen = body?.seen ?? (() => [])
+  const areAllListed = [to, cc, replyTo].every(({ length }) => length <= mostListed)
   return {
     message_id: first("message-id") ?? null,
-    from: Addresses.author(mailboxes("from")),
-    subject: first("subject") ?? "",
+    from: author?.address ?? null,
+    fromName: author?.name || null,
+    subject,
     text: body?.text ?? "",
     html: body?.html ?? null,
+    seen,
+    extracted: once(() =>
+      Extraction.of({
+        subject,
+        text: body?.plain ?? null,
+        html: seen(),
+        listUnsubscribe: first("list-unsubscribe"),
+        listUnsubscribePost: first("list-unsubscribe-post")
+      })
+    ),
     attachments: (body?.attachments ?? []).map(({ content: _, ...metadata }) => metadata),
-    headers: headerList(fields),
-    to: listed("to"),
-    cc: listed("cc"),
-    replyTo: listed("reply-to"),
+    headers: headerList(fields, charset),
+    to: to.slice(0, mostListed),
+    cc: cc.slice(0, mostListed),
+    replyTo: replyTo.slice(0, mostListed),
     inReplyTo: first("in-reply-to") ?? null,
     references: (first("references") ?? "")
-      .split(/[\s,]+/, listedPerField + 1)
+      .split(/[\s,]+/, mostListed + 1)
       .filter((id) => id !== "")
-      .slice(0, listedPerField),
-    parse: body === undefined ? "headers" : body.isComplete ? "full" : "partial"
+      .slice(0, mostListed),
+    parse: body === undefined ? "headers" : body.isComplete && areAllListed ? "full" : "partial"
   }
 }
 
-const headerList = (fields: ReadonlyArray<HeaderBlock.HeaderField>): Contents["headers"] => {
+const headerList = (
+  fields: ReadonlyArray<HeaderBlock.HeaderField>,
+  charset: string | undefined
+): Contents["headers"] => {
   const headers: Array<Contents["headers"][number]> = []
   let bytes = 0
   for (const field of fields) {
-    const value = HeaderText.value(field)
+    const value = HeaderText.value(field, charset)
     bytes += field.name.length + Buffer.byteLength(value)
     if (bytes > headerBytes) break
     headers.push({ name: field.name, value })

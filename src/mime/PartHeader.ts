@@ -37,9 +37,7 @@ export const read = (fields: ReadonlyArray<HeaderField>, isInDigest: boolean): P
   const parameter = (name: string) => contentType.params[name] || bare(typeField ?? "", name)
   const boundary = parameter("boundary")?.trimEnd() || undefined
   const disposition = token(contentDisposition.value)
-  const filename = FileName.sanitise(
-    HeaderText.decoded(contentDisposition.params.filename || contentType.params.name || "")
-  )
+  const filename = nameOf(contentDisposition, contentType)
   return {
     type:
       typeField === undefined
@@ -60,6 +58,20 @@ export const read = (fields: ReadonlyArray<HeaderField>, isInDigest: boolean): P
     contentId: HeaderText.oneLine(first("content-id") ?? "") || null
   }
 }
+
+/** The name of a file where bytes of its header are raw, and in the charset of the text. */
+export const rawFileName = (fields: ReadonlyArray<HeaderField>, charset: string): string | null => {
+  const [type, disposition] = ["content-type", "content-disposition"].map((name) => {
+    const found = fields.find((candidate) => candidate.name.toLowerCase() === name)
+    return libmime.parseHeaderValue(found === undefined ? "" : HeaderText.rawValue(found, charset).slice(0, longest))
+  })
+  return nameOf(disposition, type)
+}
+
+type Parsed = ReturnType<typeof libmime.parseHeaderValue>
+
+const nameOf = (disposition: Parsed | undefined, type: Parsed | undefined): string | null =>
+  FileName.sanitise(HeaderText.decoded(disposition?.params.filename || type?.params.name || ""))
 
 /** A part that names no type is text (RFC 2045, section 5.2), a message in a digest, or what its name says. */
 const untyped = (isInDigest: boolean, disposition: string | null, filename: string | null): string => {

@@ -4,6 +4,7 @@ import * as PartHeader from "./PartHeader.ts"
 /** A part that has no parts of its own, with its bytes as they stand. */
 export interface Part {
   readonly header: PartHeader.PartHeader
+  readonly fields: ReadonlyArray<HeaderBlock.HeaderField>
   readonly body: Uint8Array
   /** The outermost multipart/alternative it is in. */
   readonly alternative: number | undefined
@@ -25,6 +26,7 @@ const mostParts = 5_000
 
 interface Multipart {
   readonly header: PartHeader.PartHeader
+  readonly fields: ReadonlyArray<HeaderBlock.HeaderField>
   readonly start: number
   readonly boundary: string
   readonly alternative: number | undefined
@@ -66,9 +68,10 @@ export const split = (message: Uint8Array): Parts => {
       positions.get(multipart.boundary)?.pop()
       if (multipart.children > 0) continue
       // Its boundary never came: what is in it is text.
-      const { alternative, header, isFirst, start } = multipart
+      const { alternative, fields, header, isFirst, start } = multipart
       leaf = {
         header: { ...header, type: "text/plain" },
+        fields,
         start,
         alternative,
         isFirst,
@@ -94,6 +97,7 @@ export const split = (message: Uint8Array): Parts => {
     if (boundary === undefined || boundary === "") {
       leaf = {
         header: isMultipart ? { ...header, type: "text/plain" } : header,
+        fields,
         start: end,
         alternative,
         isFirst,
@@ -106,6 +110,7 @@ export const split = (message: Uint8Array): Parts => {
       levels.push(open.length)
       open.push({
         header,
+        fields,
         start: end,
         boundary,
         alternative,

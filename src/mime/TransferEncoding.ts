@@ -1,3 +1,5 @@
+import * as EndOfBase64 from "./EndOfBase64.ts"
+import * as LegibleText from "./LegibleText.ts"
 import type { Part } from "./Parts.ts"
 import * as Uuencode from "./Uuencode.ts"
 
@@ -18,7 +20,8 @@ const EQUALS = 0x3d
 const isBlank = (byte: number | undefined) => byte === 0x20 || byte === 0x09
 
 /** Never fails, and looks at each byte a fixed number of times. */
-export const decode = ({ body, header: { encoding, type } }: Part): Decoded => {
+export const decode = ({ body, header }: Part): Decoded => {
+  const { charset, disposition, encoding, filename, type } = header
   switch (encoding) {
     case "none":
       return { encoded: body, content: body, isWhole: true, footer: nothing }
@@ -28,8 +31,13 @@ export const decode = ({ body, header: { encoding, type } }: Part): Decoded => {
       return { encoded: body, content: unescaped(withoutSoftBreaks(body)), isWhole: true, footer: nothing }
     case "base64": {
       const whole = base64(body)
-      const end = whole.isWhole || !type?.startsWith("text/") ? body.length : endOfBase64(body)
-      return end === body.length ? whole : { ...base64(body.subarray(0, end)), footer: body.subarray(end) }
+      if (!type?.startsWith("text/") || (whole.isWhole && LegibleText.canBe(whole.content, undefined))) return whole
+      const end = EndOfBase64.find(body, charset, (encoded) => base64(encoded))
+      if (end === 0) return { encoded: body, content: body, isWhole: true, footer: nothing }
+      if (end === body.length) return whole
+      // A list's footer is no part of a file.
+      const isFile = filename !== null || (disposition !== null && disposition !== "inline")
+      return { ...base64(body.subarray(0, end)), footer: isFile ? nothing : body.subarray(end) }
     }
   }
 }
@@ -133,18 +141,4 @@ const base64 = (encoded: Uint8Array): Decoded => {
     if (value === padding) held = 0
   }
   return { encoded, content: content.subarray(0, length), isWhole: isWhole && held !== 6, footer: nothing }
-}
-
-/** Where a text in base64 ends and something legible follows. */
-const endOfBase64 = (body: Uint8Array): number => {
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("latin1")
-  let start = 0
-  while (start < text.length) {
-    const feed = text.indexOf("\n", start)
-    const next = feed === -1 ? text.length : feed + 1
-    const line = text.slice(start, next)
-    if (/[^A-Za-z\d+/=\s]/.test(line) && /\S[ \t]+\S|^[-_*=]{2}/.test(line)) break
-    start = next
-  }
-  return /^[A-Za-z\d+/]{60,76}[ \t\r]*$/m.test(text.slice(start)) ? text.length : start
 }

@@ -1,10 +1,22 @@
 import { createHash } from "node:crypto"
+import * as Tag from "../content/Tag.ts"
+import * as ThreadId from "../content/ThreadId.ts"
 import * as HeaderText from "../mime/HeaderText.ts"
 import type { Contents } from "../mime/Mime.ts"
 import type { DomainName } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId, RawRef } from "../model/InboundEmail.ts"
 import type { Authentication, EventId, InboundEvent } from "../model/InboundEvent.ts"
+import * as Traits from "../model/Traits.ts"
 import * as AuthenticationResults from "./AuthenticationResults.ts"
+import type { Insight } from "./Insight.ts"
+import * as PayloadSize from "./PayloadSize.ts"
+
+/** The text of an event, and what its row has of it for lists. */
+export interface Rendered {
+  readonly payload: string
+  readonly traits: number
+  readonly threadId: string
+}
 
 /**
  * The text of an event as it is signed, sent and listed.
@@ -22,10 +34,13 @@ export const render = (options: {
   /** SHA-256 of the bytes as received. */
   readonly sha256: Uint8Array
   readonly contents: Contents
+  readonly insight: Insight
   readonly authentication: Authentication
   /** The name we check senders under: a sender's field that claims it is left out. */
   readonly authservId: string
-}): string => {
+  /** Of the message as received: what the event may weigh goes by it. */
+  readonly messageBytes: number
+}): Rendered => {
   const {
     authentication,
     authservId,
@@ -34,14 +49,16 @@ export const render = (options: {
     envelope,
     eventId,
     inboundEmailId,
+    insight,
+    messageBytes,
     rawRef,
     receivedAt,
     recipient,
     sha256
   } = options
-  const { attachments, cc, from, headers, html, inReplyTo, message_id, parse, references, replyTo, subject, text, to } =
-    contents
-  const event: InboundEvent = {
+  const { attachments, cc, from, fromName, headers, html, inReplyTo, message_id } = contents
+  const { parse, references, replyTo, subject, text, to } = contents
+  const event: Required<InboundEvent> = {
     event: "inbound.email.received",
     event_id: eventId,
     inbound_email_id: inboundEmailId,
@@ -70,7 +87,17 @@ export const render = (options: {
     replyTo,
     inReplyTo,
     references,
-    parse
+    parse,
+    fromName,
+    ...insight,
+    tag: Tag.of(recipient),
+    threadId: ThreadId.of({ domain, references, inReplyTo, messageId: message_id, sha256 }),
+    hiddenText: contents.seen().some(({ hidden }) => hidden),
+    extracted: contents.extracted()
   }
-  return JSON.stringify(event)
+  return {
+    payload: PayloadSize.fitted(event, PayloadSize.most(messageBytes)),
+    traits: Traits.of(event),
+    threadId: event.threadId
+  }
 }

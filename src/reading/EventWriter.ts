@@ -17,6 +17,10 @@ export interface NewEvent {
   readonly id: EventId
   readonly recipient: string
   readonly sender: string
+  /** What it is listed by, as `Listing` has it. */
+  readonly subject: string
+  readonly traits: number
+  readonly threadId: string
   /** UTF-8. */
   readonly payload: Uint8Array
 }
@@ -96,9 +100,14 @@ export const make = Effect.gen(function* () {
           ${events("uuid", ({ emailId }) => emailId)},
           ${events("text", ({ event }) => event.recipient)},
           ${events("text", ({ event }) => event.sender)},
+          ${events("text", ({ event }) => event.subject)},
+          ${events("int4", ({ event }) => event.traits)},
+          ${events("uuid", ({ event }) => event.threadId)},
           ${events("bytea", ({ event }) => event.payload)},
           ${events("bool", ({ hasPlace }) => hasPlace)}
-        ) WITH ORDINALITY AS input (id, inbound_email_id, recipient, sender, payload, has_place, ordinal)
+        ) WITH ORDINALITY AS input (
+          id, inbound_email_id, recipient, sender, subject, traits, thread_id, payload, has_place, ordinal
+        )
         JOIN read ON read.id = input.inbound_email_id
       ), last AS (
         INSERT INTO event_positions AS positions (domain_id, position)
@@ -112,8 +121,10 @@ export const make = Effect.gen(function* () {
             AND domains.webhook_paused_at IS NULL AS is_leased
         FROM new JOIN last USING (domain_id) JOIN domains ON domains.id = new.domain_id
       ), inserted AS (
-        INSERT INTO events (id, domain_id, inbound_email_id, position, recipient, sender, received_at, payload)
-        SELECT id, domain_id, inbound_email_id, position, recipient, sender, received_at,
+        INSERT INTO events (
+          id, domain_id, inbound_email_id, position, recipient, sender, received_at, subject, traits, thread_id, payload
+        )
+        SELECT id, domain_id, inbound_email_id, position, recipient, sender, received_at, subject, traits, thread_id,
           convert_from(payload, 'UTF8')
         FROM placed
       ), delivery AS (

@@ -1,6 +1,6 @@
 import type { DomainId, DomainName } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId } from "../model/InboundEmail.ts"
-import type { EventId } from "../model/InboundEvent.ts"
+import type { Authentication, EventId } from "../model/InboundEvent.ts"
 import type { Place } from "../providers/storage/Place.ts"
 
 /** One message for one domain, from the end of DATA, or from its row, until its events are written: one object all the way. */
@@ -15,6 +15,10 @@ export interface Mail {
   readonly receivedAt: number
   /** Of the bytes as received. */
   readonly sha256: Uint8Array
+  /** How long our trace fields are in front of those; null where its row does not tell. */
+  readonly traceBytes: number | null
+  /** What is told of the sender in the place of a check; null where the sender is checked. */
+  readonly verdicts: Authentication | null
   /** The raw message as stored, trace fields in front, in memory of its own; undefined once a parser thread has it. */
   message: Uint8Array | undefined
   /** Where the raw message is in the log: set once it is there, null for a file or an object of its own. */

@@ -1,4 +1,5 @@
-import type { AttachmentResult, AttachmentTask, ReadResult, ReadTask } from "./ReadTask.ts"
+import type { Content } from "../content/Content.ts"
+import type { AttachmentResult, ReadResult, Task } from "./ReadTask.ts"
 
 /** The stored message, anew: a thread that is lost takes its bytes along. Undefined where they can't be had. */
 export type Reload = (then: (message: Uint8Array | undefined) => void) => void
@@ -6,12 +7,12 @@ export type Reload = (then: (message: Uint8Array | undefined) => void) => void
 /** A message that waits for a parser thread, or is with one. */
 export interface ParserJob {
   readonly number: number
-  readonly task: ReadTask | AttachmentTask
+  readonly task: Task
   /** Undefined once a thread has it. */
   message: Uint8Array | undefined
   readonly bytes: number
   readonly reload: Reload
-  readonly answer: (result: ReadResult | AttachmentResult) => void
+  readonly answer: (result: ReadResult | AttachmentResult | Content) => void
   /** No thread could do it, even alone; or its bytes can't be had. */
   readonly fail: (reason: string, isUnparsable: boolean) => void
   /** When it began to wait, then when a thread was given it. */

@@ -1,14 +1,19 @@
 import { parentPort, workerData } from "node:worker_threads"
 // Not from `effect`: that loads all of it, and every thread holds what it has loaded.
 import * as Effect from "effect/Effect"
+import * as Content from "../content/Content.ts"
 import * as HeaderBlock from "../mime/HeaderBlock.ts"
 import * as Mime from "../mime/Mime.ts"
 import { rawRef } from "../model/InboundEmail.ts"
 import * as DamagedParts from "./DamagedParts.ts"
 import * as EventPayload from "./EventPayload.ts"
-import type { AttachmentTask, Handed, ReadTask, Results, ThreadSettings } from "./ReadTask.ts"
+import * as Insight from "./Insight.ts"
+import type { AttachmentTask, ContentTask, Handed, ReadTask, Results, Task, ThreadSettings } from "./ReadTask.ts"
 import * as SenderCheck from "./SenderCheck.ts"
 import type * as SenderVerdicts from "./SenderVerdicts.ts"
+
+/** Of a subject, lists are filtered by so much. */
+const mostSubject = 1_000
 
 /** Payloads that have gathered go back in the middle of a batch when they are so many bytes. */
 const mostBytesGathered = 256 * 1024
@@ -16,18 +21,23 @@ const mostBytesGathered = 256 * 1024
 /** Our own two fields stand in front of every stored message; the sender signed what follows. */
 const asReceived = (message: Uint8Array): Uint8Array => {
   const [, received] = HeaderBlock.fields(message.subarray(0, 4_096))
-  return received === undefined ? message : message.subarray(received.end)
+  if (received === undefined) return message
+  let start = received.end
+  // A blank in front of the first field is no part of it.
+  while (message[start] === 0x20 || message[start] === 0x09) start++
+  return message.subarray(start)
 }
 
 interface Gathered {
   readonly read: Array<Results["read"][number] & { readonly payloads: ReadonlyArray<string> }>
   readonly attachments: Array<Results["attachments"][number]>
+  readonly contents: Array<Results["contents"][number]>
   readonly failed: Array<Results["failed"][number]>
   readonly aside: Set<number>
   bytes: number
 }
 
-const nothing = (): Gathered => ({ read: [], attachments: [], failed: [], aside: new Set(), bytes: 0 })
+const nothing = (): Gathered => ({ read: [], attachments: [], contents: [], failed: [], aside: new Set(), bytes: 0 })
 
 const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: ThreadSettings) => {
   const check = SenderCheck.make(settings)
@@ -36,7 +46,7 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
 
   const tell = () => {
     isTelling = false
-    const { aside, attachments, bytes, failed, read } = gathered
+    const { aside, attachments, bytes, contents, failed, read } = gathered
     gathered = nothing()
     const payloads = new ArrayBuffer(bytes)
     const target = Buffer.from(payloads)
@@ -47,6 +57,7 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
       read: read.map(({ payloads: _, ...message }) => message),
       payloads,
       attachments,
+      contents,
       failed,
       aside: [...aside]
     }
@@ -62,9 +73,17 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
     })
   }
 
-  const render = (number: number, task: ReadTask, contents: Mime.Contents, checked: SenderVerdicts.Checked) => {
-    const { depth: _depth, domainId, envelope, id, kind: _kind, receivedAt, recipients, ...about } = task
-    const payloads = recipients.map(({ address, eventId }) =>
+  const render = (
+    number: number,
+    task: ReadTask,
+    message: Uint8Array,
+    contents: Mime.Contents,
+    checked: SenderVerdicts.Checked
+  ) => {
+    const messageBytes = asReceived(message).byteLength
+    const { depth: _depth, domainId, envelope, id, kind: _kind, receivedAt, recipients, verdicts, ...about } = task
+    const insight = Insight.of(contents, envelope.from)
+    const events = recipients.map(({ address, eventId }) =>
       EventPayload.render({
         ...about,
         inboundEmailId: id,
@@ -74,10 +93,13 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
         recipient: address,
         envelope,
         contents,
-        authentication: SenderCheck.verdictsFor(checked, contents.from),
-        authservId: settings.authservId
+        insight,
+        authentication: verdicts ?? SenderCheck.verdictsFor(checked, contents.from),
+        authservId: settings.authservId,
+        messageBytes
       })
     )
+    const payloads = events.map(({ payload }) => payload)
     const lengths = payloads.map((payload) => Buffer.byteLength(payload))
     gathered.aside.delete(number)
     for (const length of lengths) gathered.bytes += length
@@ -86,6 +108,10 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
       lengths,
       payloads,
       sender: contents.from ?? envelope.from,
+      subject: contents.subject.slice(0, mostSubject),
+      // The same for all recipients.
+      traits: events[0]?.traits ?? 0,
+      threadId: events[0]?.threadId ?? "",
       parse: contents.parse,
       authenticationResults: checked.field
     })
@@ -116,10 +142,14 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
   }
 
   const checkSender = (number: number, task: ReadTask, message: Uint8Array, contents: Mime.Contents) => {
+    if (task.verdicts !== null)
+      return render(number, task, message, contents, SenderCheck.given(task.verdicts, settings))
     if (!settings.senderChecks || task.depth === "nothing") {
-      return render(number, task, contents, SenderCheck.unchecked)
+      return render(number, task, message, contents, SenderCheck.unchecked)
     }
-    aside(number, check(task.envelope, asReceived(message)), (checked) => render(number, task, contents, checked))
+    aside(number, check(task.envelope, asReceived(message)), (checked) =>
+      render(number, task, message, contents, checked)
+    )
   }
 
   /** The message taken apart, with what `mailparser` makes of its damaged parts. */
@@ -130,7 +160,8 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
   }
 
   const read = (number: number, task: ReadTask, message: Uint8Array) => {
-    if (task.depth !== "full") {
+    // Nothing is left of a message that is gone or damaged; one that came has our fields at least.
+    if (task.depth !== "full" || message.byteLength === 0) {
       const contents = Mime.headersOnly(task.depth === "headers" ? message : new Uint8Array())
       return checkSender(number, task, message, contents)
     }
@@ -143,9 +174,20 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
       tellSoon()
     })
 
+  const content = (number: number, { request, said }: ContentTask) => {
+    gathered.contents.push({ number, content: Content.read(said, request) })
+    tellSoon()
+  }
+
+  const work = (number: number, task: Task, message: Uint8Array) => {
+    if (task.kind === "read") read(number, task, message)
+    else if (task.kind === "attachment") attachment(number, task, message)
+    else content(number, task)
+  }
+
   port.on("message", (batch: ReadonlyArray<Handed>) => {
     for (const { message, number, task } of batch) {
-      attempt(number, () => (task.kind === "read" ? read(number, task, message) : attachment(number, task, message)))
+      attempt(number, () => work(number, task, message))
     }
   })
   port.postMessage("ready")

@@ -1,10 +1,11 @@
 import { availableParallelism } from "node:os"
 import { Clock, Context, Effect, Layer, Metric } from "effect"
+import * as Content from "../content/Content.ts"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import type { ParserJob, Reload } from "./ParserJob.ts"
 import { ParserWorker } from "./ParserWorker.ts"
-import type { AttachmentResult, AttachmentTask, Handed, ReadResult, ReadTask } from "./ReadTask.ts"
+import type { AttachmentResult, Handed, ReadResult, ReadTask, Task } from "./ReadTask.ts"
 import { ThreadLimits } from "./ThreadLimits.ts"
 
 /** A thread that can't start is not started again at once. */
@@ -50,6 +51,8 @@ export class ParserThreads extends Context.Service<
     ): void
     /** Undefined when the message has no such attachment, or can't be parsed. */
     attachment(message: Uint8Array, index: number): Effect.Effect<AttachmentResult>
+    /** A part of what an event says. Where its HTML can't be read, of its text alone. */
+    content(said: Content.Said, request: Content.ContentRequest): Effect.Effect<Content.Content>
     /** Starts a thread, so that the first message does not wait for it. */
     readonly warmUp: Effect.Effect<void>
   }
@@ -180,11 +183,7 @@ export class ParserThreads extends Context.Service<
         dispatchSoon()
       }
 
-      const run = (
-        task: ReadTask | AttachmentTask,
-        message: Uint8Array,
-        how: Pick<ParserJob, "reload" | "answer" | "fail">
-      ) =>
+      const run = (task: Task, message: Uint8Array, how: Pick<ParserJob, "reload" | "answer" | "fail">) =>
         wait({
           ...how,
           number: ++lastNumber,
@@ -255,6 +254,22 @@ export class ParserThreads extends Context.Service<
               answer: (result) => resume(Effect.succeed(result as AttachmentResult)),
               fail: (reason) =>
                 resume(Effect.as(Effect.logWarning("An attachment could not be decoded", reason), undefined))
+            })
+          )
+        ),
+        content: Effect.fn("ParserThreads.content")((said, request) =>
+          Effect.callback<Content.Content>((resume) =>
+            run({ kind: "content", said, request }, new Uint8Array(), {
+              reload: (then) => then(new Uint8Array()),
+              // A content task is answered with what it asks for.
+              answer: (result) => resume(Effect.succeed(result as Content.Content)),
+              fail: (reason) =>
+                resume(
+                  Effect.as(
+                    Effect.logWarning("The HTML of an event could not be read for its content", reason),
+                    Content.read({ ...said, html: null }, request)
+                  )
+                )
             })
           )
         ),

@@ -117,7 +117,7 @@ export class ParserWorker {
     return this.#worker.terminate()
   }
 
-  #hear({ aside, attachments, failed, payloads, read }: Results) {
+  #hear({ aside, attachments, contents, failed, payloads, read }: Results) {
     for (const number of aside) this.#parsed(this.jobs.get(number))
     let at = 0
     for (const { lengths, number, ...result } of read) {
@@ -128,6 +128,7 @@ export class ParserWorker {
       this.#ended(number)?.answer({ ...result, payloads: own })
     }
     for (const { attachment, number } of attachments) this.#ended(number)?.answer(attachment)
+    for (const { content, number } of contents) this.#ended(number)?.answer(content)
     for (const { number, reason } of failed) this.#ended(number)?.fail(reason, true)
   }
 

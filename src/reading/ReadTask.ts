@@ -1,6 +1,7 @@
+import type * as Content from "../content/Content.ts"
 import type { DomainId, DomainName } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId } from "../model/InboundEmail.ts"
-import type { EventId } from "../model/InboundEvent.ts"
+import type { Authentication, EventId } from "../model/InboundEvent.ts"
 
 /** How much of a message is looked at: less when a reader did not survive more. */
 export type Depth = "full" | "headers" | "nothing"
@@ -17,6 +18,8 @@ export interface ReadTask {
   /** ISO 8601. */
   readonly receivedAt: string
   readonly sha256: Uint8Array
+  /** Given with a simulated message, whose sender is not checked. */
+  readonly verdicts: Authentication | null
 }
 
 /** A stored message of which one attachment is wanted. */
@@ -25,15 +28,31 @@ export interface AttachmentTask {
   readonly index: number
 }
 
+/** What an event says, of which a part is asked for. It has no bytes of a message. */
+export interface ContentTask {
+  readonly kind: "content"
+  readonly said: Content.Said
+  readonly request: Content.ContentRequest
+}
+
+export type Task = ReadTask | AttachmentTask | ContentTask
+
 /** A task with the bytes of its message, which are handed over, not copied. Numbers begin with 1. */
 export interface Handed {
   readonly number: number
-  readonly task: ReadTask | AttachmentTask
+  readonly task: Task
   readonly message: Uint8Array<ArrayBuffer>
 }
 
+/** What the rows of a message's events have of it, for lists. */
+export interface Listing {
+  readonly subject: string
+  readonly traits: number
+  readonly threadId: string
+}
+
 /** A message as its events tell it. */
-export interface ReadResult {
+export interface ReadResult extends Listing {
   /** One for each recipient, in their order, as UTF-8. */
   readonly payloads: ReadonlyArray<Uint8Array>
   readonly sender: string
@@ -49,16 +68,16 @@ export type AttachmentResult =
 /** What became of messages: the payloads of all of them lie one behind the other in one buffer, which is handed over. */
 export interface Results {
   readonly tag: "results"
-  readonly read: ReadonlyArray<{
-    readonly number: number
-    /** Of each payload, in bytes. */
-    readonly lengths: ReadonlyArray<number>
-    readonly sender: string
-    readonly parse: ReadResult["parse"]
-    readonly authenticationResults: string | null
-  }>
+  readonly read: ReadonlyArray<
+    Omit<ReadResult, "payloads"> & {
+      readonly number: number
+      /** Of each payload, in bytes. */
+      readonly lengths: ReadonlyArray<number>
+    }
+  >
   readonly payloads: ArrayBuffer
   readonly attachments: ReadonlyArray<{ readonly number: number; readonly attachment: AttachmentResult }>
+  readonly contents: ReadonlyArray<{ readonly number: number; readonly content: Content.Content }>
   readonly failed: ReadonlyArray<{ readonly number: number; readonly reason: string }>
   /** Parsed, and put aside until DNS has answered: they hold up nothing behind them. */
   readonly aside: ReadonlyArray<number>

@@ -3,14 +3,16 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import * as HeaderText from "../mime/HeaderText.ts"
 import { DomainId, DomainName } from "../model/Domain.ts"
-import { InboundEmailId, rawRef } from "../model/InboundEmail.ts"
-import { EventId } from "../model/InboundEvent.ts"
+import { InboundEmailId, simulatedAddress } from "../model/InboundEmail.ts"
+import { EventId, unauthenticated } from "../model/InboundEvent.ts"
 import * as Place from "../providers/storage/Place.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
+import * as AuthenticationResults from "./AuthenticationResults.ts"
 import * as EventWriter from "./EventWriter.ts"
 import type { Mail } from "./Mail.ts"
 import { ParserThreads } from "./ParserThreads.ts"
 import type { ReadTask } from "./ReadTask.ts"
+import * as StoredMessage from "./StoredMessage.ts"
 
 /** Bytes of messages whose events are not written yet; beyond this the table hands them out later. */
 const mostBytesInHand = 64 * 1024 * 1024
@@ -33,6 +35,8 @@ const Unread = Schema.Struct({
   recipients: Schema.Array(Schema.String),
   receivedAt: Schema.DateTimeUtcFromDate,
   readAttempts: Schema.Int,
+  traceBytes: Schema.NullOr(Schema.Int),
+  authenticationResults: Schema.NullOr(Schema.String),
   ...Place.columns
 })
 
@@ -75,9 +79,9 @@ export class Reader extends Context.Service<
       const write = yield* EventWriter.make
 
       const load = (mail: Mail) =>
-        raw.get(rawRef(mail.domainId, mail.id), mail.place).pipe(
-          // Somebody took the file away. What the envelope says is still an event.
-          Effect.catchTag("NotFound", () => Effect.succeed(new Uint8Array()))
+        StoredMessage.load(raw, mail).pipe(
+          // Somebody took the file away, or damaged it. What the envelope says is still an event.
+          Effect.catchTag(["NotFound", "Damaged"], () => Effect.succeed(new Uint8Array()))
         )
 
       const trouble = (mail: Mail, reason: unknown) =>
@@ -99,7 +103,17 @@ export class Reader extends Context.Service<
         bytesInHand -= mail.bytes
       }
 
-      const taskOf = ({ attempt, domain, domainId, envelope, id, receivedAt, recipients, sha256 }: Mail): ReadTask => ({
+      const taskOf = ({
+        attempt,
+        domain,
+        domainId,
+        envelope,
+        id,
+        receivedAt,
+        recipients,
+        sha256,
+        verdicts
+      }: Mail): ReadTask => ({
         kind: "read",
         depth: attempt > mostLooks ? "nothing" : attempt > mostParses ? "headers" : "full",
         id,
@@ -108,7 +122,8 @@ export class Reader extends Context.Service<
         envelope,
         recipients,
         receivedAt: DateTime.formatIso(DateTime.makeUnsafe(receivedAt)),
-        sha256
+        sha256,
+        verdicts
       })
 
       /** Its lease runs out when there is trouble, and whoever finds it then reads it. */
@@ -126,7 +141,7 @@ export class Reader extends Context.Service<
               Effect.map(Effect.exit(load(mail)), (exit) => then(Exit.isSuccess(exit) ? exit.value : undefined))
             ),
           fail: end,
-          answer: ({ authenticationResults, payloads, sender }) =>
+          answer: ({ authenticationResults, payloads, sender, subject, threadId, traits }) =>
             write(
               {
                 id: mail.id,
@@ -136,6 +151,9 @@ export class Reader extends Context.Service<
                   id: eventId,
                   recipient: filterable(address),
                   sender: filterable(sender),
+                  subject: HeaderText.clean(subject),
+                  traits,
+                  threadId,
                   payload: payloads[index] ?? new Uint8Array()
                 }))
               },
@@ -166,7 +184,19 @@ export class Reader extends Context.Service<
         for (const address of row.recipients) {
           recipients.push({ eventId: EventId.make(yield* random.uuidV7()), address })
         }
-        const { domain, domainId, helo, id, mailFrom, readAttempts, receivedAt, remoteAddress, sha256 } = row
+        const {
+          authenticationResults,
+          domain,
+          domainId,
+          helo,
+          id,
+          mailFrom,
+          readAttempts,
+          receivedAt,
+          remoteAddress,
+          sha256,
+          traceBytes
+        } = row
         const about = {
           id,
           domainId,
@@ -175,6 +205,11 @@ export class Reader extends Context.Service<
           recipients,
           receivedAt: DateTime.toEpochMillis(receivedAt),
           sha256,
+          traceBytes,
+          verdicts:
+            remoteAddress === simulatedAddress
+              ? (AuthenticationResults.verdictsIn(authenticationResults) ?? unauthenticated)
+              : null,
           message: undefined,
           place: Place.ofColumns(row),
           attempt: readAttempts

@@ -2,7 +2,7 @@ import { domainToASCII } from "node:url"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Envelope } from "../model/InboundEmail.ts"
-import type { Authentication } from "../model/InboundEvent.ts"
+import { type Authentication, unauthenticated } from "../model/InboundEvent.ts"
 import * as AuthenticationResults from "./AuthenticationResults.ts"
 import * as DkimKey from "./DkimKey.ts"
 import * as SenderDns from "./SenderDns.ts"
@@ -17,10 +17,20 @@ const everywhere = (verdict: Authentication["spf"]): Authentication => ({
 
 /** The sender was not checked. */
 export const unchecked: SenderVerdicts.Checked = {
-  authentication: everywhere("none"),
+  authentication: unauthenticated,
   field: null,
   author: null
 }
+
+/** Verdicts that somebody gave with the message. */
+export const given = (
+  authentication: Authentication,
+  { authservId }: { readonly authservId: string }
+): SenderVerdicts.Checked => ({
+  authentication,
+  field: AuthenticationResults.renderGiven(authservId, authentication),
+  author: null
+})
 
 /**
  * The verdicts for an event that names this author. A pass is told only where it is the
@@ -36,9 +46,10 @@ export const verdictsFor = (
     : { ...authentication, dmarc: "permerror" }
 }
 
-/** A larger header is not checked: the library's work on folded lines grows with their square. */
+/** A larger header is not checked: the library's work on folded lines grows with their square, and so it does on a run of blanks. */
 const longestHeader = 256 * 1024
 const mostHeaderLines = 2_000
+const longestBlank = 1_024
 
 /**
  * Checks the sender of a message. Asks DNS and nothing else; bounded in time, questions and the
@@ -85,6 +96,11 @@ const until = (message: Buffer, end: string) => {
 const isTooLarge = (header: Buffer): boolean => {
   if (header.length > longestHeader + 4) return true
   let lines = 0
-  for (let at = header.indexOf(0x0a); at !== -1; at = header.indexOf(0x0a, at + 1)) lines++
+  let blanks = 0
+  for (const byte of header) {
+    if (byte === 0x0a) lines++
+    blanks = byte === 0x20 || (byte >= 0x09 && byte <= 0x0d) ? blanks + 1 : 0
+    if (blanks > longestBlank) return true
+  }
   return lines > mostHeaderLines + 2
 }

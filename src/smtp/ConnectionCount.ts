@@ -1,25 +1,24 @@
 import type { Socket } from "node:net"
-import { Effect, FileSystem } from "effect"
+import { Effect } from "effect"
 import * as ClientNetwork from "../model/ClientNetwork.ts"
+import * as OpenFiles from "../OpenFiles.ts"
 import * as Settings from "../Settings.ts"
+
+/** Places are short with this part of them taken, and no longer with that one. */
+const shortAt = 7 / 8
+const easyAt = 3 / 4
 
 /** Counts open connections, in all and for each client network, against `SMTP_MAX_CONNECTIONS` and `SMTP_MAX_CONNECTIONS_PER_IP`. */
 export const make = Effect.gen(function* () {
   const { connections, connectionsPerAddress } = yield* Settings.smtp
-  const room = yield* roomFor(connections)
+  const room = yield* OpenFiles.roomFor("SMTP_MAX_CONNECTIONS", connections, "half")
   /** Sockets rather than sessions: after a 421 the client may keep its socket for some seconds. */
   const sockets = new Map<Socket, string>()
   const perClient = new Map<string, number>()
 
   // STARTTLS takes away every listener of a socket, so what is gone is seen, not heard.
   const forgetGone = () => {
-    for (const [socket, client] of sockets) {
-      if (!socket.destroyed) continue
-      sockets.delete(socket)
-      const others = (perClient.get(client) ?? 1) - 1
-      if (others === 0) perClient.delete(client)
-      else perClient.set(client, others)
-    }
+    for (const socket of sockets.keys()) if (socket.destroyed) leave(socket)
   }
 
   const overLimit = (client: string): "connections" | "connections_per_address" | undefined => {
@@ -28,6 +27,15 @@ export const make = Effect.gen(function* () {
       return "connections_per_address"
     }
     return undefined
+  }
+
+  const leave = (socket: Socket) => {
+    const client = sockets.get(socket)
+    if (client === undefined) return
+    sockets.delete(socket)
+    const others = (perClient.get(client) ?? 1) - 1
+    if (others === 0) perClient.delete(client)
+    else perClient.set(client, others)
   }
 
   return {
@@ -42,28 +50,21 @@ export const make = Effect.gen(function* () {
       }
       return { client, reason }
     },
+    /** Counts a connection no more that is about to be gone. */
+    leave,
+    /** The network of a connection's client. */
+    clientOf: (socket: Socket) => sockets.get(socket),
+    /** Connections of a network. */
+    of: (client: string) => perClient.get(client) ?? 0,
+    /** How many connections there are beyond those that leave places for others to come. */
+    surplus: () => {
+      forgetGone()
+      return room > 0 && sockets.size > room * shortAt ? sockets.size - Math.floor(room * easyAt) : 0
+    },
     /** Connections that are open now. */
     open: () => {
       forgetGone()
       return sockets.size
     }
   }
-})
-
-/**
- * The connections there is room for: half of the files that the process may
- * still open, so that those it has can be served. Zero is no limit.
- */
-const roomFor = Effect.fnUntraced(function* (wanted: number) {
-  const fs = yield* FileSystem.FileSystem
-  // Linux alone has these.
-  const limits = yield* Effect.orElseSucceed(fs.readFileString("/proc/self/limits"), () => "")
-  const opened = yield* Effect.orElseSucceed(fs.readDirectory("/proc/self/fd"), (): Array<string> => [])
-  const files = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY) - opened.length
-  const most = Math.max(1, Math.floor(files / 2))
-  if (wanted <= most) return wanted
-  yield* Effect.logWarning(
-    `SMTP_MAX_CONNECTIONS: ${wanted} is more than half of the ${files} files that this process may still open; ${most} it is`
-  )
-  return most
 })

@@ -1,6 +1,7 @@
 import type { SMTPServerDataStream } from "smtp-server"
 import { SMTPConnection } from "smtp-server/lib/smtp-connection.js"
 import { SMTPStream } from "smtp-server/lib/smtp-stream.js"
+import * as QuotedPath from "./QuotedPath.ts"
 
 /** Where the bytes of a message go. */
 export interface Receiver {
@@ -129,8 +130,32 @@ export class DataParser extends SMTPStream {
   }
 }
 
-/** Reads messages with DataParser, before STARTTLS and after it. */
+/** The reply behind which TLS may begin on the same socket. */
+const ready = 220
+
+/**
+ * Reads messages with DataParser, before STARTTLS and after it, and quoted local parts as they stand.
+ * The replies of one turn go out in one packet, for commands that came in one (RFC 2920, section 3.2).
+ */
 export class DataConnection extends SMTPConnection {
+  override send(...reply: Parameters<SMTPConnection["send"]>) {
+    const socket = this._socket
+    const isFirst = socket.writableCorked === 0
+    if (isFirst) socket.cork()
+    super.send(...reply)
+    if (reply[0] === ready) while (socket.writableCorked > 0) socket.uncork()
+    else if (isFirst) setImmediate(() => socket.uncork())
+  }
+
+  override _parseAddressCommand(
+    ...[name, line]: Parameters<SMTPConnection["_parseAddressCommand"]>
+  ): ReturnType<SMTPConnection["_parseAddressCommand"]> {
+    const quoted = QuotedPath.replace(line.toString())
+    if (quoted === undefined) return super._parseAddressCommand(name, line)
+    const parsed = super._parseAddressCommand(name, quoted.command)
+    return parsed && { ...parsed, address: quoted.localPart + parsed.address.slice(parsed.address.indexOf("@")) }
+  }
+
   override _createParser(): SMTPStream {
     const { maxCommandLength } = this._server.options
     const parser = new DataParser({ maxCommandLength })

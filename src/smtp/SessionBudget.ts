@@ -88,6 +88,18 @@ export const exceeded = (session: SessionBudget, bounds: Bounds) => {
   return undefined
 }
 
+/** In a transaction a client may think for a while, and in a message it sends for longer, before another may have its place. */
+const thinkingMilliseconds = 2_000
+const sendingMilliseconds = 30_000
+
+/** How long a client has kept us waiting that could go on, where another may have its place. */
+export const waiting = (session: SessionBudget, now: number, inTransaction: boolean): number | undefined => {
+  if (session.ours) return undefined
+  const milliseconds = now - session.repliedAt
+  const allowed = session.inData ? sendingMilliseconds : inTransaction ? thinkingMilliseconds : 0
+  return milliseconds >= allowed ? milliseconds : undefined
+}
+
 /** What a session has kept us waiting for too long. */
 export const overdue = (session: SessionBudget, bounds: Bounds, now: number, inTransaction: boolean) => {
   if (session.ours) return undefined

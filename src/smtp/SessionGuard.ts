@@ -5,11 +5,13 @@ import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import * as ConnectionCount from "./ConnectionCount.ts"
 import * as SessionBudget from "./SessionBudget.ts"
+import * as Yielding from "./Yielding.ts"
 
 /** Why a client was answered 421; a label of the metric, so it takes these values alone. */
 type Reason =
   | "connections"
   | "connections_per_address"
+  | "idle"
   | "command_timeout"
   | "transaction_timeout"
   | "errors"
@@ -23,6 +25,7 @@ type Reason =
 const texts = {
   connections: "Too many connections; please come back later",
   connections_per_address: "Too many connections from your address; please come back later",
+  idle: "Too many connections, and this one is idle; please come back later",
   command_timeout: "Waited too long for a command",
   transaction_timeout: "This message took too long",
   errors: "Too many errors",
@@ -43,12 +46,17 @@ export type SessionGuard = Effect.Success<typeof make>
 const namedClients = 5
 
 interface Session {
+  /** The connection as it is counted. */
+  socket: Socket | undefined
   readonly budget: SessionBudget.SessionBudget
   /** Why it was ended. */
   reason: keyof typeof texts | undefined
 }
 
 type Connection = SMTPServer["connections"] extends Set<infer One> ? One : never
+
+// One that has just been accepted has no envelope yet, whatever its type says.
+const isInTransaction = (connection: Connection) => Boolean(connection.session.envelope?.mailFrom)
 
 /**
  * Keeps clients from holding more than their share: connections are counted
@@ -70,9 +78,38 @@ export const make = Effect.gen(function* () {
 
   const count = (reason: Reason) => void dismissed.set(reason, (dismissed.get(reason) ?? 0) + 1)
 
+  /** Sessions whose clients keep us waiting. */
+  const waiting = (server: SMTPServer) => {
+    const found: Array<Yielding.Waiting<Connection>> = []
+    for (const connection of server.connections) {
+      const { budget, reason, socket } = sessionOf(connection.id)
+      const client = socket && connections.clientOf(socket)
+      const milliseconds = SessionBudget.waiting(budget, now, isInTransaction(connection))
+      if (client === undefined || reason !== undefined || milliseconds === undefined) continue
+      found.push({ session: connection, client, milliseconds })
+    }
+    return found
+  }
+
+  /** Ends an idle session for others; its place is free at once. */
+  const giveUp = (connection: Connection) => {
+    const { socket } = sessionOf(connection.id)
+    end(connection, "idle")
+    if (socket === undefined) return
+    connections.leave(socket)
+    socket.destroySoon()
+  }
+
   /** Whether a new connection of a client is served; one that is not has got its answer. */
-  const admits = (socket: Socket, address: string): boolean => {
-    const { client, reason } = connections.enter(socket, address)
+  const admits = (server: SMTPServer, socket: Socket, address: string): boolean => {
+    let { client, reason } = connections.enter(socket, address)
+    if (reason === "connections") {
+      const yielding = Yielding.forOneMore(waiting(server), client, connections.of)
+      if (yielding !== undefined) {
+        giveUp(yielding)
+        reason = connections.enter(socket, address).reason
+      }
+    }
     if (reason === undefined) return true
     count(reason)
     if (refused.size < namedClients || refused.has(client)) refused.set(client, (refused.get(client) ?? 0) + 1)
@@ -85,7 +122,7 @@ export const make = Effect.gen(function* () {
   const sessionOf = (id: string): Session => {
     const known = sessions.get(id)
     if (known !== undefined) return known
-    const session: Session = { budget: SessionBudget.begin(now), reason: undefined }
+    const session: Session = { socket: undefined, budget: SessionBudget.begin(now), reason: undefined }
     sessions.set(id, session)
     return session
   }
@@ -115,9 +152,7 @@ export const make = Effect.gen(function* () {
     for (const connection of server.connections) {
       const session = sessionOf(connection.id)
       present.set(connection.id, session)
-      // One that has just been accepted has no envelope yet, whatever its type says.
-      const inTransaction = Boolean(connection.session.envelope?.mailFrom)
-      const overdue = SessionBudget.overdue(session.budget, bounds, now, inTransaction)
+      const overdue = SessionBudget.overdue(session.budget, bounds, now, isInTransaction(connection))
       if (overdue !== undefined) end(connection, overdue)
     }
     sessions = present
@@ -143,6 +178,8 @@ export const make = Effect.gen(function* () {
       Effect.suspend(() => {
         now += bounds.lookMilliseconds
         endOverdue(server)
+        const surplus = connections.surplus()
+        if (surplus > 0) Yielding.idle(waiting(server), connections.of).slice(0, surplus).forEach(giveUp)
         return tell
       })
     )
@@ -151,6 +188,10 @@ export const make = Effect.gen(function* () {
     /** smtp-server's own deadline is for silence. */
     silenceMilliseconds: bounds.silenceMilliseconds,
     admits,
+    /** A session has begun on a connection that was admitted. */
+    began: (id: string, socket: Socket) => {
+      sessionOf(id).socket = socket
+    },
     /** Answers 421 and closes. */
     end,
     dismiss,

@@ -7,14 +7,15 @@ import {
   type SMTPServerOptions,
   type SMTPServerSession
 } from "smtp-server"
+import { DataMemory } from "../intake/DataMemory.ts"
 import { Intake, type IntakeError } from "../intake/Intake.ts"
 import type { Recipient } from "../intake/Recipient.ts"
 import * as AddressRange from "../model/AddressRange.ts"
 import * as ClientNetwork from "../model/ClientNetwork.ts"
 import * as Settings from "../Settings.ts"
-import * as DataMemory from "./DataMemory.ts"
 import * as DataStream from "./DataStream.ts"
 import { MessageBytes } from "./MessageBytes.ts"
+import * as RefusedRecipient from "./RefusedRecipient.ts"
 import * as Reply from "./Reply.ts"
 import { recipientsPerMessage } from "./SessionBudget.ts"
 import * as SessionGuard from "./SessionGuard.ts"
@@ -59,12 +60,13 @@ class GuardedServer extends SMTPServer {
   }
 
   override connect(...[socket, details]: Parameters<SMTPServer["connect"]>) {
-    if (!this.#guard.admits(socket, details?.remoteAddress ?? socket.remoteAddress ?? "")) return
+    if (!this.#guard.admits(this, socket, details?.remoteAddress ?? socket.remoteAddress ?? "")) return
     const connection = new DataStream.DataConnection(this, socket, details)
     // The library calls it a fixed tenth of a second later.
     const greeting = connection.connectionReady
     connection.connectionReady = () => undefined
     this.connections.add(connection)
+    this.#guard.began(connection.id, socket)
     connection.on("error", (error) => this._onError(error))
     connection.on("connect", (client) => this._onClientConnect(client))
     connection.init()
@@ -75,7 +77,7 @@ class GuardedServer extends SMTPServer {
 /** Listens for mail. smtp-server speaks the protocol; every decision is Intake's. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { dataBytes, greetingDelay, host, messageBytes, mxHost, port, proxyFrom, reusePort } = yield* Settings.smtp
+    const { greetingDelay, host, messageBytes, mxHost, port, proxyFrom, reusePort } = yield* Settings.smtp
     yield* SmtpLibrary.check(SmtpLibrary.internals())
     const intake = yield* Intake
     const keyPair = yield* Tls.keyPair
@@ -87,7 +89,7 @@ export const layer = Layer.effectDiscard(
     const accepted = new WeakMap<SMTPServerAddress, Recipient>()
     const typed = TypedRecipients.make()
     const guard = yield* SessionGuard.make
-    const memory = DataMemory.make(dataBytes === 0 ? 0 : Math.max(dataBytes, messageBytes))
+    const memory = yield* DataMemory
     /** What a session has been refused for: once each is enough to know, and a flood fills no disk. */
     const told = new WeakMap<SMTPServerSession, Set<string>>()
 
@@ -96,7 +98,8 @@ export const layer = Layer.effectDiscard(
       command: "RCPT" | "DATA",
       session: SMTPServerSession,
       exit: Exit.Exit<A, IntakeError | Reply.DataMemoryFull>,
-      callback: (error: Error | null, value?: A) => void
+      callback: (error: Error | null, value?: A) => void,
+      recipient?: string
     ) => {
       if (Exit.isSuccess(exit)) {
         kept[command].updateUnsafe(1, context)
@@ -114,7 +117,13 @@ export const layer = Layer.effectDiscard(
           ? Effect.logError(line, exit.cause)
           : Effect.logInfo(line)
       told.set(session, before.add(line))
-      run(Effect.annotateLogs(log, { smtp_session: session.id, remote_address: session.remoteAddress }))
+      run(
+        Effect.annotateLogs(log, {
+          smtp_session: session.id,
+          remote_address: session.remoteAddress,
+          ...(recipient === undefined ? {} : RefusedRecipient.inWords(recipient))
+        })
+      )
     }
 
     const arrivalOf = (session: SMTPServerSession, message: MessageBytes) => ({
@@ -179,13 +188,21 @@ export const layer = Layer.effectDiscard(
       lenientAddressParsing: true,
       socketTimeout: guard.silenceMilliseconds,
       closeTimeout: 20_000,
-      onRcptTo: (address, session, callback) =>
-        intake.admit(typed.address(session.id, address.address), (exit) =>
-          reply("RCPT", session, exit, (error, recipient) => {
-            if (recipient !== undefined) accepted.set(address, recipient)
-            callback(error)
-          })
-        ),
+      onRcptTo: (address, session, callback) => {
+        const recipient = typed.address(session.id, address.address)
+        intake.admit(recipient, (exit) =>
+          reply(
+            "RCPT",
+            session,
+            exit,
+            (error, admitted) => {
+              if (admitted !== undefined) accepted.set(address, admitted)
+              callback(error)
+            },
+            recipient
+          )
+        )
+      },
       onData,
       onClose: ({ error, id, remoteAddress }) => {
         typed.forget(id)

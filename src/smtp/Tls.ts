@@ -1,9 +1,9 @@
 import { createPrivateKey, X509Certificate } from "node:crypto"
 import { createSecureContext } from "node:tls"
 import { Clock, Context, Effect, FileSystem, Queue, Schema } from "effect"
-import { generate } from "selfsigned"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
+import { selfSigned } from "./SelfSigned.ts"
 
 /** The certificate can't be used; the message names the setting. */
 export class TlsUnusable extends Schema.TaggedError<TlsUnusable>()("TlsUnusable", { message: Schema.String }) {}
@@ -25,10 +25,7 @@ export const CertificateLooks = Context.Reference("inlet/smtp/CertificateLooks",
 export const keyPair = Effect.gen(function* () {
   const { mxHost, tlsCertificate, tlsKey } = yield* Settings.smtp
   if (tlsCertificate === undefined && tlsKey === undefined) {
-    const made = yield* Effect.promise(() =>
-      generate([{ name: "commonName", value: mxHost }], { keyType: "ec", algorithm: "sha256" })
-    )
-    return { key: made.private, cert: made.cert }
+    return selfSigned(mxHost, yield* Clock.currentTimeMillis)
   }
   const pair = yield* read(tlsCertificate, tlsKey)
   yield* check(pair)

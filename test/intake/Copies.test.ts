@@ -137,7 +137,8 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, 
         const [{ delivery, ...event }] = yield* Mailbox.accepted(inbox)
         assert.strictEqual(delivery.status, "held")
         yield* Schema.decodeUnknownEffect(InboundEvent)(event, { onExcessProperty: "error" })
-        const { event_id, headers, inbound_email_id, receivedAt, ...rest } = event
+        const { event_id, headers, inbound_email_id, receivedAt, threadId, ...rest } = event
+        assert.match(threadId, /^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
         assert.match(event_id, /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
         assert.match(inbound_email_id, /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
         assert.match(receivedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
@@ -161,7 +162,13 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, 
           replyTo: [],
           inReplyTo: null,
           references: [],
-          parse: "full"
+          parse: "full",
+          fromName: "Ada",
+          reply: null,
+          sender: "person",
+          tag: null,
+          hiddenText: false,
+          extracted: { code: null, links: [], unsubscribe: null }
         })
       })
     )

@@ -37,6 +37,7 @@ class FailingStore extends Context.Service<
           yield* Ref.update(kept, (refs) => new Set(refs).add(ref))
           return null
         }),
+        writable: Effect.void,
         get: (ref) => new RawStoreError({ cause: `${ref} can't be read` }),
         remove: (ref) => Ref.update(kept, (refs) => new Set([...refs].filter((other) => other !== ref))),
         removeDomain: () => Effect.void,

@@ -24,6 +24,7 @@ class Outage extends Context.Service<
     readonly address: string
     readonly turn: Effect.Success<ReturnType<typeof DatabaseProxy.before>>["turn"]
     readonly commitLost: Effect.Effect<void>
+    readonly swallowed: Effect.Effect<void>
     /** By a way of its own, which nothing is done to. */
     readonly sql: SqlClient.SqlClient
   }
@@ -53,6 +54,7 @@ class Outage extends Context.Service<
         address,
         turn: proxy.turn,
         commitLost: proxy.commitLost,
+        swallowed: proxy.swallowed,
         sql: Context.get(direct, SqlClient.SqlClient)
       }
     })
@@ -66,6 +68,18 @@ const kept = Effect.fnUntraced(function* (id: string) {
   const { sql } = yield* Outage
   const rows = yield* sql`SELECT 1 FROM inbound_emails WHERE sha256 = sha256(${Buffer.from(message(id))}::bytea)`
   return rows.length
+})
+
+/** Waits until a message has been read, by the process that took it: nobody else reads here. */
+const read = Effect.fnUntraced(function* (id: string, events: number) {
+  const { sql } = yield* Outage
+  yield* eventually(
+    sql`
+      SELECT 1 FROM events JOIN inbound_emails ON inbound_emails.id = events.inbound_email_id
+      WHERE sha256 = sha256(${Buffer.from(message(id))}::bytea)
+    `,
+    (rows) => rows.length === events
+  )
 })
 
 /** Sends the same message again and again, as a sender does that has heard 451. */
@@ -129,30 +143,52 @@ layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("When 
     })
   )
 
-  it.effect("commits and its answer is lost, the sender hears 451, and what it sends again makes no second event", () =>
+  it.effect("commits and its answer is lost, the row is found, the sender hears 250, and one event follows", () =>
     Effect.gen(function* () {
       const { address, commitLost, port, turn } = yield* Outage
       const dialog = yield* Mailbox.begin(port, address)
       yield* turn("lose commit")
-      yield* refusedInTime(Mailbox.data(dialog, message("lost")))
-      yield* commitLost
-      yield* turn("pass")
+      const [reply] = yield* Effect.all(
+        [Mailbox.data(dialog, message("lost")), Effect.andThen(commitLost, turn("pass"))],
+        {
+          concurrency: "unbounded"
+        }
+      )
+      assert.match(reply, /^250 /)
+      yield* read("lost", 1)
       yield* retries("lost")
     })
   )
 
   it.effect(
-    "commits a transaction and its answer is lost, the sender hears 451, and what it sends again makes no second event",
+    "commits a transaction and its answer is lost, the rows are found, the sender hears 250, and an event for each recipient follows",
     () =>
       Effect.gen(function* () {
         const { address, commitLost, port, turn } = yield* Outage
         const dialog = yield* Mailbox.begin(port, [address, `other-${address}`])
         yield* turn("lose commit")
-        yield* refusedInTime(Mailbox.data(dialog, message("lost too")))
-        yield* commitLost
-        yield* turn("pass")
+        const [reply] = yield* Effect.all(
+          [Mailbox.data(dialog, message("lost too")), Effect.andThen(commitLost, turn("pass"))],
+          { concurrency: "unbounded" }
+        )
+        assert.match(reply, /^250 /)
+        yield* read("lost too", 2)
         yield* retries("lost too")
       })
+  )
+
+  it.effect("never gets the statement, no row is found, and the sender hears 451 within ten seconds", () =>
+    Effect.gen(function* () {
+      const { address, port, swallowed, turn } = yield* Outage
+      const dialog = yield* Mailbox.begin(port, address)
+      yield* turn("swallow statement")
+      yield* Effect.all(
+        [refusedInTime(Mailbox.data(dialog, message("swallowed"))), Effect.andThen(swallowed, turn("pass"))],
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(yield* kept("swallowed"), 0)
+      yield* retries("swallowed")
+    })
   )
 
   it.effect("ends a deadlock at our cost, the sender hears 250 all the same", () =>

@@ -91,7 +91,29 @@ export const htmlBombs: ReadonlyArray<Bomb> = [
   html("<"),
   html("&"),
   html("&amp;"),
-  html("<svg><style>")
+  html("<svg><style>"),
+  html('<div style="color:#123456;font:bold 12px/2 serif">x</div>'),
+  html("<a href=https://example.com/>x</a>"),
+  html("<style>.a{color:red}</style>"),
+  html("<style>.a{color:red}</style><p class=a>x"),
+  html("<style>"),
+  html("<p><b id=1>x<p><b id=2>x"),
+  html("&shy;x"),
+  html("<i style=--a:var(--a);color:var(--a)>x"),
+  bomb("20,000 nested tags", () =>
+    Buffer.from(`${header("nested tags")}Content-Type: text/html\r\n\r\n${"<div>".repeat(20_000)}x`)
+  ),
+  bomb("styles that are all different", () => {
+    const divs = Array.from({ length: 18_000 }, (_, at) => `<div style="color:#${100_000 + at};width:${at}px">x</div>`)
+    return Buffer.from(`${header("styles")}Content-Type: text/html\r\n\r\n${divs.join("")}`).subarray(0, mebibyte)
+  }),
+  ...["@media all{", "{", "/*", "a{b:c;", '"', ".a .b .c p{color:red}", ".a:not(.b)>*{color:red}", "p,"].map((piece) =>
+    bomb(`style sheet of ${piece}`, () => {
+      const type = `${header(`sheet ${piece.replace(/\W/g, "")}`)}Content-Type: text/html\r\n\r\n`
+      const elements = `</style>${'<div class="a b c">'.repeat(400)}${"<p class=x>x</p>".repeat(20_000)}`
+      return filled(`${type}<style>`, piece, elements)
+    })
+  )
 ]
 
 export const headerBombs: ReadonlyArray<Bomb> = [
@@ -194,12 +216,59 @@ export const bodyBombs: ReadonlyArray<Bomb> = [
   body("carriage returns", "Content-Type: text/plain", "\r"),
   body("NULs", "Content-Type: text/plain", "\0"),
   body("one line", "Content-Type: text/plain", "x"),
+  body("codes in one line", "Content-Type: text/plain", "code 123456 "),
+  body("codes in lines", "Content-Type: text/plain", "your code: 482 913\r\n"),
+  body("groups that go on", "Content-Type: text/plain", "A1-"),
+  body("digits apart", "Content-Type: text/plain", "1 "),
+  body("links in one line", "Content-Type: text/plain", "log in https://a.example/?token=aB3dE6gH9jK2mN5p "),
+  body("brackets and links", "Content-Type: text/plain", "[https://a.example/"),
+  body("starts of links", "Content-Type: text/plain", "https://"),
   body("flowed lines", "Content-Type: text/plain; format=flowed; delsp=yes", "> \r\n"),
+  body("one flowed paragraph", "Content-Type: text/plain; format=flowed", "a \r\n"),
+  body("flowed lines of two depths", "Content-Type: text/plain; format=flowed", "> \r\n>> \r\n"),
+  body("quote marks of flowed text", "Content-Type: text/plain; format=flowed", ">", " \r\n"),
+  body("UTF-8 under another label", "Content-Type: text/plain; charset=iso-8859-1", "\xc3\xbc", "", "\xff"),
+  bomb("raw bytes in a header of a Korean text", () =>
+    filled(`${header("raw")}Content-Type: text/plain; charset=euc-kr\r\nX-Raw: `, "\xc7\xd1", "\xff\r\n\r\nbody\r\n")
+  ),
+  bomb("raw bytes in fields of a Korean text", () =>
+    filled(`${header("raw fields")}Content-Type: text/plain; charset=euc-kr\r\n`, "To: \xc7\xd1\r\n", "\r\nbody\r\n")
+  ),
   bomb("no header and no end", () => filled("", "x")),
   bomb("colons", () => filled("", ":")),
   bomb("carriage returns alone", () => filled("", "\r")),
+  bomb("a field like ours that never ends", () => filled("Return-Path: <>\r\nReceived: from a", "\r\n\ta")),
   bomb("line feeds alone", () => filled("", "\n")),
   bomb("blanks alone", () => filled("", " "))
+]
+
+/** Made to keep those busy that look for what a person wrote. */
+export const replyBombs: ReadonlyArray<Bomb> = [
+  ...[
+    "> x\r\n",
+    "On 1:00 2020 a@b.c:\r\n",
+    "1 a:\r\n",
+    "<\r\n\r\n",
+    "From: a\r\n\r\n",
+    "-- \r\na b c\r\n",
+    "```\r\n"
+  ].map((piece) => body(`lines of ${JSON.stringify(piece)}`, "Content-Type: text/plain", piece, "x\r\n")),
+  body(
+    "answers between quotations",
+    "Content-Type: text/plain",
+    "> a\r\nb c d e f g.\r\n",
+    "x\r\nOn 1/2/24 10:00, A wrote:\r\n"
+  ),
+  body(
+    "an answer below a quotation",
+    "Content-Type: text/plain",
+    "b c d\r\n",
+    "x\r\nOn 1/2/24 10:00, A wrote:\r\n> a\r\n"
+  ),
+  html("<blockquote type=cite></blockquote>"),
+  html("<blockquote type=cite>"),
+  html("<div class=gmail_quote></div>"),
+  html("1 a:<blockquote></blockquote>")
 ]
 
 const encoded = (encoding: string, name: string, piece: string, after = "") =>
@@ -229,6 +298,12 @@ export const encodingBombs: ReadonlyArray<Bomb> = [
   encoded("base64", "carriage returns", "DQ0N", "eA=="),
   encoded("base64", "lines that are nearly legible", "!A\r\n"),
   encoded("x-uuencode", "lines of blanks", `M${" ".repeat(60)}\r\n`),
+  body("uuencoded lines without their blanks", "Content-Type: text/plain", "M\r\n", "begin 644 a\r\n", "\r\nend\r\n"),
+  encoded("base64", "words", "Hello there ", "\r\n"),
+  encoded("base64", "words in lines", "Hello\r\n"),
+  encoded("base64", "letters apart by blanks", "A "),
+  encoded("base64", "padded lines", "SGVsbG8=\r\n"),
+  encoded("base64", "padded lines of bytes", "AAE=\r\n"),
   manyParts("parts of damaged base64", "Content-Transfer-Encoding: base64\r\n\r\n!!A=")
 ]
 
@@ -241,5 +316,6 @@ export const bombs: ReadonlyArray<Bomb> = [
   ...addressBombs,
   ...structureBombs,
   ...bodyBombs,
+  ...replyBombs,
   ...encodingBombs
 ]

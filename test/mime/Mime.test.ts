@@ -6,9 +6,13 @@ import { message } from "./Message.ts"
 const utf8 = (...lines: ReadonlyArray<string>) => Buffer.from(lines.join("\r\n"))
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/${name}.eml`, import.meta.url))
 
-const empty: Mime.Contents = {
+/** Without what is read of the HTML when it is asked for. */
+const told = ({ extracted: _e, seen: _s, ...contents }: Mime.Contents) => contents
+
+const empty: Omit<Mime.Contents, "seen" | "extracted"> = {
   message_id: null,
   from: null,
+  fromName: null,
   subject: "",
   text: "",
   html: null,
@@ -24,10 +28,11 @@ const empty: Mime.Contents = {
 
 describe("A message's contents", () => {
   it("are all there for one that uses much of what MIME has", () => {
-    const { headers, ...contents } = Mime.read(fixture("forwarded"))
+    const { headers, ...contents } = told(Mime.read(fixture("forwarded")))
     assert.deepStrictEqual(contents, {
       message_id: "<forward-1@sender.example>",
       from: "ada@sender.example",
+      fromName: "Ada",
       subject: "Fwd: plans",
       text: "Zum Gruß",
       html: '<p>Hello <img src="cid:logo@sender.example"></p>',
@@ -83,8 +88,8 @@ describe("A message's contents", () => {
   })
 
   it("are empty and null where there is nothing", () => {
-    assert.deepStrictEqual(Mime.read(new Uint8Array()), empty)
-    assert.deepStrictEqual(Mime.read(message("", "body")), { ...empty, text: "body" })
+    assert.deepStrictEqual(told(Mime.read(new Uint8Array())), empty)
+    assert.deepStrictEqual(told(Mime.read(message("", "body"))), { ...empty, text: "body" })
   })
 
   it("have an empty subject and no message_id where those fields are empty", () => {
@@ -252,7 +257,7 @@ describe("The header", () => {
     assert.deepInclude(old.headers, { name: "Subject", value: "Grüße €" })
   })
 
-  it("counts the first of several fields that may stand once, and lists them all", () => {
+  it("counts the first of several fields that may stand once, but all recipients, and lists them all", () => {
     const contents = Mime.read(
       message(
         "From: First <first@a.example>",
@@ -277,8 +282,14 @@ describe("The header", () => {
       from: "first@a.example",
       subject: "one",
       message_id: "<1@a.example>",
-      to: [{ name: "", address: "a@a.example" }],
-      replyTo: [{ name: "", address: "c@c.example" }],
+      to: [
+        { name: "", address: "a@a.example" },
+        { name: "", address: "b@b.example" }
+      ],
+      replyTo: [
+        { name: "", address: "c@c.example" },
+        { name: "", address: "d@d.example" }
+      ],
       inReplyTo: "<3@a.example>",
       text: "<p>x",
       html: null

@@ -8,6 +8,11 @@ describe("A mebibyte made to keep the parser busy", () => {
     // What it costs, and not how long it takes on a busy machine.
     const before = process.cpuUsage()
     const contents = Mime.read(message)
+    for (const { hiddenText, links, lines, text } of contents.seen()) {
+      assert.isAtMost(text.length + hiddenText.length, 512 * 1024)
+      assert.isAtMost(links.length + lines.length, 60_000)
+    }
+    assert.isAtMost(JSON.stringify(contents.extracted()).length, 32 * 1024)
     const { system, user } = process.cpuUsage(before)
     assert.isBelow((system + user) / 1_000_000, 2)
     assert.isBelow(JSON.stringify(contents).length, 7 * 1_048_576)

@@ -134,7 +134,11 @@ describe("More parts than anybody sends", () => {
     const contents = Mime.read(many)
     assert.deepInclude(contents, { subject: "many", text: "x", parse: "partial" })
     assert.strictEqual(contents.attachments.length, 1_000)
-    assert.deepStrictEqual({ ...contents, text: "", attachments: [], parse: "headers" }, Mime.headersOnly(many))
+    const { extracted, seen } = contents
+    assert.deepStrictEqual(
+      { ...contents, text: "", attachments: [], parse: "headers" },
+      { ...Mime.headersOnly(many), extracted, seen }
+    )
   })
 
   it("inside each other are read to the bottom", () => {

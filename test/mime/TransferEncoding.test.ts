@@ -12,7 +12,7 @@ const fieldsOf = (encoding: Encoding, type: string) =>
 
 const decode = (encoding: Encoding, body: Uint8Array, type = "application/octet-stream") => {
   const header = PartHeader.read(HeaderBlock.fields(fieldsOf(encoding, type)), false)
-  return TransferEncoding.decode({ header, body, alternative: undefined, isFirst: true, isRoot: true })
+  return TransferEncoding.decode({ header, fields: [], body, alternative: undefined, isFirst: true, isRoot: true })
 }
 
 const latin1 = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1")

@@ -6,6 +6,7 @@ import { DomainId, DomainName } from "../../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
 import { EventId, InboundEvent } from "../../src/model/InboundEvent.ts"
 import * as EventPayload from "../../src/reading/EventPayload.ts"
+import * as Insight from "../../src/reading/Insight.ts"
 
 const domainId = DomainId.make("01981c9e-0000-7000-8000-000000000001")
 const inboundEmailId = InboundEmailId.make("01981c9e-1111-7000-8000-000000000001")
@@ -30,14 +31,21 @@ const render = (
     rawRef: rawRef(domainId, inboundEmailId),
     sha256: sha256(message).digest(),
     contents,
+    insight: Insight.of(contents, options.from ?? "bounce@sender.example"),
     authentication: { spf: "pass", dkim: "none", dmarc: "permerror", arc: "none" },
-    authservId: "mx.example.net"
-  })
+    authservId: "mx.example.net",
+    messageBytes: message.byteLength
+  }).payload
 
 const read = (text: string, options?: Parameters<typeof render>[2]) => {
   const message = Buffer.from(text)
   return decode(render(message, Mime.read(message), options))
 }
+
+const hasNoControls = (payload: string) =>
+  JSON.parse(payload, (_, value: unknown) => {
+    if (typeof value === "string") assert.notMatch(value, /[\0-\x08\v-\x1f\x7f-\x9f]/)
+  })
 
 describe("The payload of an event", () => {
   it("is the event of the specification, in its order", () => {
@@ -69,8 +77,25 @@ describe("The payload of an event", () => {
       replyTo: [],
       inReplyTo: null,
       references: [],
-      parse: "full"
+      parse: "full",
+      fromName: "Ada",
+      reply: null,
+      sender: "person",
+      tag: "7",
+      threadId: "35904b9b-e866-829d-b1cd-398ef3c413c8",
+      hiddenText: false,
+      extracted: { code: null, links: [], unsubscribe: null }
     })
+    const names = Object.keys(JSON.parse(payload))
+    assert.deepStrictEqual(names.slice(names.indexOf("parse") + 1), [
+      "fromName",
+      "reply",
+      "sender",
+      "tag",
+      "threadId",
+      "hiddenText",
+      "extracted"
+    ])
     assert.deepStrictEqual(Object.keys(JSON.parse(payload)).slice(0, 5), [
       "event",
       "event_id",
@@ -78,6 +103,22 @@ describe("The payload of an event", () => {
       "idempotency_key",
       "message_id"
     ])
+  })
+
+  it("tells what is new in a reply, who sent it, and its conversation", () => {
+    const reply =
+      "In-Reply-To: <1@example.com>\r\nList-Id: <x>\r\n\r\nYes.\r\n\r\nAda <a@b.example> wrote:\r\n> Shall we?\r\n"
+    const { sender, tag, threadId, ...event } = read(reply)
+    const first = read("Message-ID: <1@example.com>\r\n\r\nShall we?", { recipient: "agent@example.com" })
+    assert.deepInclude(event, { reply: "Yes.", text: "Yes.\n\nAda <a@b.example> wrote:\n> Shall we?\n" })
+    assert.deepStrictEqual({ sender, tag }, { sender: "list", tag: "7" })
+    assert.deepInclude(first, { reply: null, sender: "person", tag: null })
+    assert.strictEqual(threadId, first.threadId)
+  })
+
+  it("lacks those where it was stored before there were any, and is an event all the same", () => {
+    const { reply: _, sender: __, tag: ___, threadId: ____, ...before } = read("Subject: old\r\n\r\nbody")
+    assert.deepStrictEqual(decode(JSON.stringify(before)), before)
   })
 
   it("is the same bytes for the same bytes", () => {
@@ -89,6 +130,20 @@ describe("The payload of an event", () => {
     assert.strictEqual(read("Subject: no from\r\n\r\n").from, "bounce@sender.example")
     assert.strictEqual(read("From: nobody\r\n\r\n").from, "bounce@sender.example")
     assert.strictEqual(read("From: nobody\r\n\r\n", { from: "" }).from, "")
+  })
+
+  it("has the author's display name, decoded, and null where there is none or the From field is of no use", () => {
+    const nameIn = (field: string) => read(`${field}\r\n\r\n`).fromName
+    assert.strictEqual(nameIn('From: "Lovelace, Ada" <ada@sender.example>'), "Lovelace, Ada")
+    assert.strictEqual(nameIn("From: =?utf-8?q?J=C3=B6rg_=F0=9F=93=AC?= <j@sender.example>"), "Jörg 📬")
+    assert.strictEqual(nameIn("From: ada@sender.example (Ada in a comment)"), "Ada in a comment")
+    assert.strictEqual(nameIn("From: Ada <ada@sender.example>, Bob <bob@sender.example>"), "Ada")
+    assert.strictEqual(nameIn("From: =?utf-8?q?a=00b=0Ac?= <a@sender.example>"), "ab c")
+    assert.isNull(nameIn("From: ada@sender.example"))
+    assert.isNull(nameIn('From: "" <ada@sender.example>'))
+    assert.isNull(nameIn("From: Ada <ada@one.example>, Bob <bob@two.example>"))
+    assert.isNull(nameIn("From: Nobody"))
+    assert.isNull(nameIn("Subject: no from"))
   })
 
   it("has the key of domain and message_id, whoever the recipient is", () => {
@@ -120,6 +175,77 @@ describe("The payload of an event", () => {
     })
   })
 
+  const MiB = 1024 * 1024
+  const repeated = (head: string, what: string, bytes = MiB) => {
+    const start = Buffer.from(head, "latin1")
+    return Buffer.concat([start, Buffer.alloc(Math.max(0, bytes - start.length), what, "latin1")])
+  }
+  const parts = (type: string, content: string) =>
+    Array.from(
+      { length: 8 },
+      () => `\n--b\nContent-Type: ${type}\n\n${content.repeat((MiB - 600) / 8 / content.length)}`
+    )
+
+  it.each<[string, Uint8Array]>([
+    ["control characters as text", repeated("\n", "\x01")],
+    ["control characters as HTML", repeated("Content-Type: text/html\n\n", "\x01\x85")],
+    ["windows-1252 € as text", repeated("Content-Type: text/plain; charset=windows-1252\n\n", "\x80")],
+    ["windows-1252 € as HTML", repeated("Content-Type: text/html; charset=windows-1252\n\n", "\x80")],
+    [
+      "windows-1252 € as eight parts of HTML",
+      Buffer.from(
+        `Content-Type: multipart/mixed; boundary=b\n${parts("text/html; charset=windows-1252", "\x80").join("")}`,
+        "latin1"
+      )
+    ],
+    [
+      "quotes as eight parts of HTML",
+      Buffer.from(`Content-Type: multipart/mixed; boundary=b\n${parts("text/html", '"').join("")}`)
+    ],
+    ["bytes of no charset", repeated("Content-Type: text/html; charset=utf-8\n\n", "\xff")],
+    ["named controls as HTML", repeated("Content-Type: text/html\n\n", "&#1;&#127;&#x1f;\\")],
+    ["a subject of €", repeated("Subject: ", "\x80")],
+    ["a Message-ID of quotes", repeated("Message-ID: ", '"')],
+    ["the shortest fields", repeated("", "a:\n")],
+    ["addresses of one letter", repeated("To: a@b", ",a@b")],
+    ["references of one letter", repeated("References: <", "a <")],
+    ["the shortest parts", repeated("Content-Type: multipart/mixed; boundary=b\n", "\n--b\n:\n\n.")],
+    [
+      "attachments with the longest names",
+      Buffer.from(
+        `Content-Type: multipart/mixed; boundary=b\n${`\n--b\nContent-Disposition: attachment; filename="${'\\"'.repeat(120)}"\n\n.`.repeat(2_000)}`
+      )
+    ]
+  ])("weighs at most three times the message and 1 MiB: %s", (_, message) => {
+    const payload = render(message, Mime.read(message))
+    assert.isAtMost(Buffer.byteLength(payload), 3 * message.byteLength + MiB)
+    decode(payload)
+  })
+
+  it("has no control character but TAB and LF, whatever names one", () => {
+    const all = Array.from({ length: 0xa0 }, (_, code) => String.fromCharCode(code)).filter(
+      (one) => !"\r\n".includes(one)
+    )
+    const named = Array.from({ length: 0xa0 }, (_, code) => `&#${code};`).join("")
+    const text = `Subject: a${all.join("")}b\nFrom: "${all.join("").replace('"', "")}" <a@sender.example>\nTo: c${all.slice(0, 9).join("")} <d@e>\n`
+    for (const type of ["plain", "html"]) {
+      const event = read(`${text}Content-Type: text/${type}; charset=utf-8\n\n${all.join("")}\r\n\r<pre>${named}</pre>`)
+      hasNoControls(JSON.stringify(event))
+      assert.include(event.text, "\t")
+    }
+  })
+
+  it("loses the end of its text where it would be too heavy, says so, and keeps its characters whole", () => {
+    const message = Buffer.from("From: ada@sender.example\n\nbody")
+    const contents = { ...Mime.read(message), html: "<p>kept</p>", text: "🎈".repeat(MiB) }
+    const payload = render(message, contents)
+    assert.isAtMost(Buffer.byteLength(payload), 3 * message.byteLength + MiB)
+    assert.isAbove(Buffer.byteLength(payload), MiB)
+    const event = decode(payload)
+    assert.deepInclude(event, { parse: "partial", html: "<p>kept</p>" })
+    assert.match(event.text, /^(🎈)+$/u)
+  })
+
   it.prop(
     "can be read back whatever the message and the envelope are",
     {
@@ -133,7 +259,7 @@ describe("The payload of an event", () => {
       const payload = render(message, Mime.read(message), { from, recipient })
       const event = decode(payload)
       assert.isTrue(payload.isWellFormed())
-      assert.notMatch(payload, /\\u0000|\\ud[89a-f]/i)
+      hasNoControls(payload)
       assert.strictEqual(encode(event), payload)
     }
   )

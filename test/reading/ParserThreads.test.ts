@@ -1,44 +1,10 @@
 import { assert, describe, layer } from "@effect/vitest"
-import { Duration, Effect, Fiber, Layer, Metric } from "effect"
-import { DomainId, DomainName } from "../../src/model/Domain.ts"
-import { InboundEmailId } from "../../src/model/InboundEmail.ts"
-import { EventId } from "../../src/model/InboundEvent.ts"
+import { Duration, Effect, Fiber, Metric } from "effect"
 import { ParserThreads } from "../../src/reading/ParserThreads.ts"
-import type { Depth, ReadResult } from "../../src/reading/ReadTask.ts"
-import { ThreadLimits } from "../../src/reading/ThreadLimits.ts"
 import { eventually } from "../Eventually.ts"
 import { bombs } from "../mime/Bombs.ts"
 import { message } from "../mime/Message.ts"
-
-const domainId = DomainId.make("01981c9e-0000-7000-8000-000000000001")
-const inboundEmailId = InboundEmailId.make("01981c9e-1111-7000-8000-000000000001")
-
-const read = Effect.fnUntraced(function* (message: Uint8Array, depth: Depth = "full") {
-  const threads = yield* ParserThreads
-  const result = yield* Effect.callback<ReadResult, string>((resume) =>
-    threads.read(
-      {
-        kind: "read",
-        depth,
-        id: inboundEmailId,
-        domainId,
-        domain: DomainName.make("example.com"),
-        envelope: { from: "bounce@sender.example", helo: "client.example", remoteAddress: "203.0.113.9" },
-        recipients: [{ eventId: EventId.make("01981c9e-2222-7000-8000-000000000001"), address: "a@example.com" }],
-        receivedAt: "2026-01-31T12:00:00.007Z",
-        sha256: new Uint8Array(32)
-      },
-      // A thread takes the bytes away.
-      Uint8Array.from(message),
-      {
-        reload: (then) => then(Uint8Array.from(message)),
-        answer: (result) => resume(Effect.succeed(result)),
-        fail: (reason) => resume(Effect.fail(reason))
-      }
-    )
-  )
-  return { ...result, event: JSON.parse(Buffer.from(result.payloads[0] ?? new Uint8Array()).toString()) }
-})
+import { read, threads } from "./OnThreads.ts"
 
 const mail = (subject: string) =>
   Buffer.from(
@@ -64,15 +30,6 @@ const slower = Effect.sync(() => {
   const text = bytes.subarray(bytes.indexOf("\r\n\r\n") + 4)
   return Buffer.concat([bytes, ...Array.from({ length: 7 }, () => text)])
 })
-
-const threads = (limits: Partial<ThreadLimits> = {}) =>
-  Layer.provide(
-    ParserThreads.layer,
-    Layer.effect(
-      ThreadLimits,
-      Effect.map(ThreadLimits, (usual) => ({ ...usual, ...limits }))
-    )
-  )
 
 const options = { excludeTestServices: true, timeout: "60 seconds" } as const
 

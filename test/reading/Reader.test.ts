@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import { Context, Effect, FileSystem, Layer } from "effect"
+import { Context, Effect, FileSystem, Layer, Metric } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { EventFeed } from "../../src/delivery/EventFeed.ts"
@@ -36,12 +36,12 @@ const leftOver = Effect.fnUntraced(function* (options: {
   const message = options.message ?? messageOf("left over")
   const rows = yield* sql<{ readonly id: string }>`
     INSERT INTO inbound_emails (
-      id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state, read_attempts, leased_until
+      id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state, read_attempts, leased_until, trace_bytes
     )
     VALUES (
       gen_random_uuid(), ${options.domainId}, now() - interval '5 minutes', ${createHash("sha256").update(message).digest()},
       'bounce@sender.example', 'client.example', '203.0.113.9', ${options.recipients}::text[], 'received',
-      ${options.attempts ?? 1}, now() + ${options.lease ?? "-1 second"}::interval
+      ${options.attempts ?? 1}, now() + ${options.lease ?? "-1 second"}::interval, 0
     )
     RETURNING id
   `
@@ -72,8 +72,15 @@ const fileOf = Effect.fnUntraced(function* (domainId: string, id: InboundEmailId
   return { fs, file }
 }, Effect.provide(NodeServices.layer))
 
+/** What is kept behind it is looked at under this SHA-256. */
+const isOf = Effect.fnUntraced(function* (id: InboundEmailId, message: Uint8Array) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`UPDATE inbound_emails SET sha256 = ${createHash("sha256").update(message).digest()} WHERE id = ${id}`
+})
+
 const keep = Effect.fnUntraced(function* (domainId: string, id: InboundEmailId, message: Uint8Array) {
   const { file, fs } = yield* fileOf(domainId, id)
+  yield* isOf(id, message)
   yield* fs.writeFile(file, message)
 })
 
@@ -83,6 +90,7 @@ const keepInLog = Effect.fnUntraced(function* (domainId: string, id: InboundEmai
   const sql = yield* SqlClient.SqlClient
   const store = yield* Layer.build(RawStoreFile.layer(`${folder}/raw`).pipe(Layer.provide(NodeServices.layer)))
   const place = yield* Context.get(store, RawStore).put(rawRef(DomainId.make(domainId), id), [message])
+  yield* isOf(id, message)
   yield* sql`
     UPDATE inbound_emails SET segment = ${place?.segment ?? null}, raw_at = ${place?.at ?? null},
       raw_bytes = ${place?.bytes ?? null}
@@ -90,6 +98,35 @@ const keepInLog = Effect.fnUntraced(function* (domainId: string, id: InboundEmai
   `
   return `${folder}/raw/segments/${place?.segment}.seg`
 })
+
+/** What a disk, or somebody, makes of a file. */
+const damages: ReadonlyArray<readonly [what: string, damage: (whole: Buffer) => Buffer]> = [
+  ["truncated", (whole) => whole.subarray(0, -3)],
+  ["emptied", () => Buffer.alloc(0)],
+  ["overwritten in part", (whole) => Buffer.from(whole.toString("latin1").replace("whole", "whale"), "latin1")],
+  ["overwritten with zeros", (whole) => Buffer.alloc(whole.byteLength)],
+  ["overwritten with another message", () => messageOf("another")]
+]
+
+const stores = [
+  ["the log", keepInLog],
+  [
+    "a file of its own",
+    (domainId: string, id: InboundEmailId, message: Uint8Array) =>
+      Effect.andThen(
+        keep(domainId, id, message),
+        Effect.map(fileOf(domainId, id), ({ file }) => file)
+      )
+  ]
+] as const
+
+const damagedUntilNow = Effect.map(Metric.snapshot, (all) =>
+  all.reduce(
+    (sum, metric) =>
+      metric.id === "inlet_raw_damaged_total" && metric.type === "Counter" ? sum + Number(metric.state.count) : sum,
+    0
+  )
+)
 
 /** Another process' reader, on the same database and raw store. */
 const another = Effect.gen(function* () {
@@ -108,7 +145,9 @@ const mailOf = (id: InboundEmailId, domainId: string, domain: string): Mail => {
     id,
     domainId: DomainId.make(domainId),
     domain: DomainName.make(domain),
-    sha256: new Uint8Array(32),
+    sha256: createHash("sha256").update(message).digest(),
+    traceBytes: 0,
+    verdicts: null,
     envelope: { from: "", helo: "client.example", remoteAddress: "203.0.113.9" },
     recipients: [{ eventId: EventId.make(SecureRandom.uuidV7Unsafe()), address: `someone@${domain}` }],
     receivedAt: 1_770_000_000_000,
@@ -182,28 +221,53 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
+    for (const [what, damage] of damages) {
+      for (const [where, store] of stores) {
+        it.effect(
+          `makes an event of the envelope of a message in ${where} that was ${what}, and nothing serves it`,
+          () =>
+            Effect.gen(function* () {
+              const inlet = yield* TestInlet
+              const { key, ...inbox } = yield* inlet.inbox()
+              const id = yield* leftOver({ domainId: inbox.domainId, recipients: [inbox.address], lease: "1 hour" })
+              const file = yield* store(inbox.domainId, id, messageOf("whole"))
+              const whole = readFileSync(file)
+              writeFileSync(file, damage(whole))
+              const before = yield* damagedUntilNow
+              yield* endLease(id)
+              yield* untilRead(id)
+              const [event] = yield* Mailbox.events({ ...inbox, key })
+              assert.deepInclude(event, { parse: "headers", from: "bounce@sender.example", subject: "", text: "" })
+              const path = `/api/domains/${inbox.domainId}/events/${event.event_id}`
+              for (const what of ["raw", "attachments/0"]) {
+                const { json, status } = yield* inlet.call("GET", `${path}/${what}`, { key })
+                assert.strictEqual(status, 500)
+                assert.match(json.error, /damaged.*from a backup/)
+              }
+              assert.strictEqual((yield* damagedUntilNow) - before, 3)
+              writeFileSync(file, whole)
+              assert.strictEqual((yield* inlet.call("GET", `${path}/raw`, { key })).status, 200)
+            })
+        )
+      }
+    }
+
     it.effect(
-      "makes no event of bytes that are not those that were kept, and reads them once they are there again",
+      "takes a message that came for whole, though its row is from before the length of our fields was kept",
       () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
+          const sql = yield* SqlClient.SqlClient
           const inbox = yield* inlet.inbox()
-          const id = yield* leftOver({ domainId: inbox.domainId, recipients: [inbox.address], lease: "1 hour" })
-          const file = yield* keepInLog(inbox.domainId, id, messageOf("whole"))
-          const whole = readFileSync(file)
-          writeFileSync(file, whole.toString("latin1").replace("whole", "whale"))
-          yield* endLease(id)
-          yield* eventually(state(id), (row) => row?.readAttempts === 2)
-          // Its lease is the reader's while it tries.
-          yield* Effect.sleep("300 millis")
-          assert.deepInclude(yield* state(id), { state: "received" })
-          writeFileSync(file, whole)
-          yield* endLease(id)
-          yield* untilRead(id)
-          assert.deepStrictEqual(
-            (yield* Mailbox.events(inbox)).map(({ subject }) => subject),
-            ["whole"]
-          )
+          yield* Mailbox.deliver(inlet.smtpPort, inbox.address, " Begins: with a blank\r\nSubject: old\r\n\r\nbody\r\n")
+          const [event] = yield* Mailbox.events(inbox)
+          const trace = sql<{ readonly traceBytes: number | null }>`
+          SELECT trace_bytes FROM inbound_emails WHERE id = ${event.inbound_email_id}
+        `
+          const raw = yield* Mailbox.raw(inbox, event.event_id)
+          assert.strictEqual(raw.indexOf(" Begins:") - raw.indexOf("Return-Path:"), (yield* trace)[0]?.traceBytes)
+          yield* sql`UPDATE inbound_emails SET trace_bytes = NULL WHERE id = ${event.inbound_email_id}`
+          assert.strictEqual(yield* Mailbox.raw(inbox, event.event_id), raw)
         })
     )
 
@@ -296,7 +360,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         assert.deepInclude(yield* state(broken), { state: "received", leased: true })
 
         yield* fs.remove(file, { recursive: true })
-        yield* fs.writeFile(file, messageOf("mended"))
+        yield* keep(inbox.domainId, broken, messageOf("mended"))
         yield* endLease(broken)
         yield* untilRead(broken)
         assert.deepStrictEqual(

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
 import { dkimSign, sealMessage } from "mailauth"
+import * as SenderCheck from "../../src/reading/SenderCheck.ts"
 import type { Answer } from "../ApiCall.ts"
 import { DnsServer } from "../DnsServer.ts"
 import { eventually } from "../Eventually.ts"
@@ -70,6 +71,16 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of
       assert.match(field, /dkim=pass[\s\S]*header\.d=good\.example|dkim=pass[\s\S]*header\.i=@good\.example/)
       assert.match(field, /spf=pass/)
       assert.match(field, /dmarc=pass/)
+    })
+  )
+
+  it.effect("judges the author of a message whose first line begins with a blank, and keeps that as it came", () =>
+    Effect.gen(function* () {
+      yield* publish("blank.example")
+      const { event, raw } = yield* arrive(` ${from("blank.example")}`, "ada@blank.example")
+      assert.deepInclude(event, { from: "ada@blank.example" })
+      assert.deepStrictEqual(event.authentication, { spf: "pass", dkim: "none", dmarc: "pass", arc: "none" })
+      assert.include(raw, `\r\n ${from("blank.example")}`)
     })
   )
 
@@ -189,6 +200,21 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of
       assert.isTrue(raw.startsWith("Authentication-Results: mx.inlet.test;"))
       assert.notInclude(raw, "bank.example")
       assert.isTrue(raw.endsWith(others + body))
+    })
+  )
+
+  it.effect("does not look at a header with a long run of blanks, which cost the square of their number", () =>
+    Effect.gen(function* () {
+      const check = SenderCheck.make({ nameServers: ["127.0.0.1:9"], authservId: "mx.inlet.test" })
+      const run = "\r".repeat(100_000) + "\t ".repeat(30_000)
+      const message = Buffer.from(`From: a@a.example\r\nX-Run: ${run}x\r\n\r\nHello\r\n`)
+      const before = process.cpuUsage().user
+      const { authentication } = yield* check(
+        { from: "a@a.example", helo: "a.example", remoteAddress: "192.0.2.1" },
+        message
+      )
+      assert.strictEqual(authentication.dkim, "permerror")
+      assert.isBelow((process.cpuUsage().user - before) / 1_000, 3_000)
     })
   )
 

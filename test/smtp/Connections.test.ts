@@ -99,15 +99,49 @@ layer(SmtpAlone.layer({ settings: { SMTP_MAX_CONNECTIONS_PER_IP: "3" } }), { exc
 layer(SmtpAlone.layer({ settings: { SMTP_MAX_CONNECTIONS: "4", SMTP_MAX_CONNECTIONS_PER_IP: "0" } }), {
   excludeTestServices: true
 })("A server that has all the connections it takes", (it) => {
-  it.effect("answers 421 to whoever comes next, and goes on with the others", () =>
+  it.effect(
+    "gives one of the busiest network to the next one, answers 421 to the others, and goes on with the rest",
+    () =>
+      Effect.gen(function* () {
+        const { port } = yield* SmtpAlone
+        const begun = yield* Mailbox.begin(port, "someone@known.example")
+        const idle = yield* open(port, 3, "127.0.0.2")
+        assert.deepStrictEqual(tally(idle), { greeted: 3, refused: 0 })
+        const dialogs = yield* open(port, 5, "127.0.0.3")
+        assert.deepStrictEqual(tally(dialogs), { greeted: 1, refused: 4 })
+        const refused = dialogs.find(({ greeting }) => greeting.startsWith("421"))
+        assert.match(refused?.greeting ?? "", /^421 4\.7\.0 \S+ Too many connections; /)
+        assert.match(
+          yield* idle[0]?.reply ?? Effect.succeed(""),
+          /^421 4\.7\.0 Too many connections, and this one is idle/
+        )
+        assert.match(yield* idle[1]?.say("NOOP") ?? Effect.succeed(""), /^250 /)
+        assert.match(yield* Mailbox.data(begun, "Subject: goes on\r\n\r\n"), /^250 /)
+      })
+  )
+})
+
+layer(SmtpAlone.layer({ settings: { SMTP_MAX_CONNECTIONS: "160", SMTP_MAX_CONNECTIONS_PER_IP: "20" } }), {
+  excludeTestServices: true
+})("A server whose places are all taken by idle connections of a few addresses", (it) => {
+  it.effect("takes the mail of anybody else at once, and ends the idle ones within seconds", () =>
     Effect.gen(function* () {
       const { port } = yield* SmtpAlone
-      const begun = yield* Mailbox.begin(port, "someone@known.example")
-      assert.deepStrictEqual(tally(yield* open(port, 3, "127.0.0.2")), { greeted: 3, refused: 0 })
-      const dialogs = yield* open(port, 5, "127.0.0.3")
-      assert.deepStrictEqual(tally(dialogs), { greeted: 0, refused: 5 })
-      assert.match(dialogs[0]?.greeting ?? "", /^421 4\.7\.0 \S+ Too many connections; /)
-      assert.match(yield* Mailbox.data(begun, "Subject: goes on\r\n\r\n"), /^250 /)
+      const attackers = Array.from({ length: 8 }, (_, index) => `127.0.0.${index + 10}`)
+      const idle = (yield* Effect.forEach(attackers, (address) => open(port, 20, address))).flat()
+      assert.deepStrictEqual(tally(idle), { greeted: 160, refused: 0 })
+      for (let mail = 0; mail < 10; mail++) {
+        assert.match(yield* Mail.send(port, { to: "someone@known.example" }), /^250 /)
+      }
+      // Who says something is not idle.
+      const last = idle.at(-1)
+      const talking = Effect.flatMap(last?.say("NOOP") ?? Effect.succeed(""), () => Effect.sleep("500 millis"))
+      yield* Effect.raceFirst(
+        eventually(metric("inlet_smtp_connections"), (now) => now <= 121, "20 seconds"),
+        Effect.forever(talking)
+      )
+      assert.isAtLeast(yield* metric("inlet_smtp_dismissals_total", "idle"), 40)
+      assert.match(yield* last?.say("NOOP") ?? Effect.succeed(""), /^250 /)
     })
   )
 })

@@ -105,6 +105,8 @@ layer(TestInlet.layer({ ADMIN_TOKEN: adminToken, MAX_EMAILS_PER_DAY: "0" }), {
         "agent+task.43=x",
         "!#$&'*/=?^_`{|}~",
         '"quoted"',
+        '"john doe"',
+        '"a \\"b\\" (c), [d]; e:f"',
         "ends.with.",
         "two..dots",
         "grüße",
@@ -120,6 +122,22 @@ layer(TestInlet.layer({ ADMIN_TOKEN: adminToken, MAX_EMAILS_PER_DAY: "0" }), {
       assert.match(yield* Mailbox.data(dialog, "Subject: to many\r\n\r\n"), /^250 /)
       const events = yield* Mailbox.accepted(inbox)
       assert.deepStrictEqual(events.map(({ recipient }) => recipient).sort(), addresses.toSorted())
+    })
+  )
+
+  it.effect("takes a quoted sender as it stands", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const from = '"john q. doe"@sender.example'
+      const reply = yield* Mailbox.deliver(inlet.smtpPort, `"jane doe"@${inbox.domain}`, "Subject: quoted\r\n\r\n", {
+        from,
+        parameters: " SIZE=100 BODY=8BITMIME"
+      })
+      assert.match(reply, /^250 /)
+      const [event] = yield* Mailbox.accepted(inbox)
+      assert.deepInclude(event, { from, recipient: `"jane doe"@${inbox.domain}` })
+      assert.strictEqual(event?.envelope.from, from)
     })
   )
 
@@ -199,6 +217,12 @@ layer(TestInlet.layer({ ADMIN_TOKEN: adminToken, MAX_EMAILS_PER_DAY: "0" }), {
     ["a source route through us", (known) => `@${known}:victim@elsewhere.example`],
     ["two at signs", (known) => `victim@elsewhere.example@${known}`],
     ["a quoted address", (known) => `"victim@elsewhere.example"@${known}`],
+    ["a quoted address behind a blank", (known) => `"a victim@elsewhere.example"@${known}`],
+    ["quoted brackets", (known) => `"a> <victim"@${known}`],
+    ["a quoted tab", (known) => `"a\tvictim"@${known}`],
+    ["a quoted percent route", (known) => `"a victim%elsewhere.example"@${known}`],
+    ["quotes that do not end", (known) => `"a victim@${known}`],
+    ["two words without quotes", (known) => `a victim@${known}`],
     ["an address literal", () => "victim@[127.0.0.1]"],
     ["a subdomain of ours", (known) => `victim@mail.${known}`],
     ["the parent of ours", (known) => `victim@${known.slice(known.indexOf(".") + 1)}`],

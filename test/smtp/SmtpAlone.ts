@@ -1,5 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
 import { ConfigProvider, Context, Effect, Exit, Layer, Logger } from "effect"
+import { DataMemory } from "../../src/intake/DataMemory.ts"
 import { Intake } from "../../src/intake/Intake.ts"
 import { UnknownDomain } from "../../src/intake/Recipient.ts"
 import { DomainId, DomainName } from "../../src/model/Domain.ts"
@@ -47,6 +48,7 @@ export class SmtpAlone extends Context.Service<
         return Layer.succeed(SmtpAlone, { port, logged }).pipe(
           Layer.provideMerge(SmtpServer.layer),
           Layer.provide([
+            DataMemory.layer,
             Layer.succeed(Intake, { ...known, ...intake }),
             Logger.layer([Logger.map(Logger.formatSimple, (line) => void logged.push(line))]),
             Layer.succeed(SessionBudget.SessionBounds, {

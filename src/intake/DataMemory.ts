@@ -1,3 +1,6 @@
+import { Context, Effect, Layer } from "effect"
+import * as Settings from "../Settings.ts"
+
 /** One message's share of the memory for all. */
 export interface Share {
   /** Whether there is room for so many more bytes. Once there was none, there is none again. */
@@ -53,4 +56,14 @@ export const make = (mostBytes: number) => {
   }
 
   return { enter }
+}
+
+/** That memory, of this process: messages that come by SMTP and those that come by the API share it. */
+export class DataMemory extends Context.Service<DataMemory, ReturnType<typeof make>>()("inlet/intake/DataMemory") {
+  static readonly layer = Layer.effect(
+    DataMemory,
+    Effect.map(Settings.smtp, ({ dataBytes, messageBytes }) =>
+      make(dataBytes === 0 ? 0 : Math.max(dataBytes, messageBytes))
+    )
+  )
 }

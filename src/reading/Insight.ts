@@ -1,0 +1,13 @@
+import * as Reply from "../content/Reply.ts"
+import * as SeenHtml from "../content/SeenHtml.ts"
+import * as SenderKind from "../content/SenderKind.ts"
+import type { Contents } from "../mime/Mime.ts"
+import type { InboundEvent } from "../model/InboundEvent.ts"
+
+/** What can be told of a message beyond its fields, the same for all its recipients. The same bytes give the same. */
+export type Insight = Required<Pick<InboundEvent, "reply" | "sender">>
+
+export const of = (contents: Contents, envelopeFrom: string): Insight => ({
+  reply: Reply.read({ text: contents.text, html: contents.html, render: (html) => SeenHtml.see(html).text }),
+  sender: SenderKind.of({ envelopeFrom, headers: contents.headers })
+})

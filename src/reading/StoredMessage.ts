@@ -1,0 +1,53 @@
+import { createHash } from "node:crypto"
+import { Effect, Metric } from "effect"
+import * as OwnFields from "../mime/OwnFields.ts"
+import { Damaged } from "../model/ApiError.ts"
+import type { DomainId } from "../model/Domain.ts"
+import { type InboundEmailId, rawRef } from "../model/InboundEmail.ts"
+import type { Place } from "../providers/storage/Place.ts"
+import type { RawStore } from "../providers/storage/RawStore.ts"
+import { RawDamaged } from "../providers/storage/RawStoreError.ts"
+
+const damaged = Metric.counter("inlet_raw_damaged_total", {
+  description: "Raw messages that were read and have other bytes than were kept",
+  incremental: true
+})
+
+/** What the row of a message says about its bytes. */
+export interface Kept {
+  readonly id: InboundEmailId
+  readonly domainId: DomainId
+  /** Of the bytes as received. */
+  readonly sha256: Uint8Array
+  /** How long our trace fields in front of them are; null where the row does not tell. */
+  readonly traceBytes: number | null
+  readonly place: Place | null
+}
+
+const other = Effect.fail(new RawDamaged({ reason: "its bytes have another SHA-256 than its row" }))
+
+const isWhole = (message: Uint8Array, { sha256, traceBytes }: Kept) =>
+  createHash("sha256")
+    .update(message.subarray(traceBytes ?? OwnFields.end(message)))
+    .digest()
+    .equals(sha256)
+
+/** A raw message out of the store, byte for byte as its row has it. Damage is counted, and told in the log. */
+export const load = (raw: RawStore["Service"], kept: Kept) =>
+  raw.get(rawRef(kept.domainId, kept.id), kept.place).pipe(
+    Effect.flatMap((message) => (isWhole(message, kept) ? Effect.succeed(message) : other)),
+    Effect.tapErrorTag("RawDamaged", ({ reason }) =>
+      Effect.andThen(
+        Metric.update(damaged, 1),
+        Effect.logError("A raw message is damaged; put its segment, file or object back from a backup", reason)
+      ).pipe(Effect.annotateLogs({ inbound_email_id: kept.id, domain_id: kept.domainId }))
+    ),
+    Effect.catchTag("RawDamaged", () =>
+      Effect.fail(
+        new Damaged({
+          message:
+            "The stored message is damaged: its bytes are not those that came. Ask the operator to put it back from a backup"
+        })
+      )
+    )
+  )
