@@ -1,8 +1,12 @@
 import { Duration, Effect, Schema } from "effect"
 import { type SqlClient, SqlSchema, type Statement } from "effect/sql"
 import { DomainId } from "../model/Domain.ts"
+import type { WorkspaceId } from "../model/Workspace.ts"
 import { SealedDelivery } from "./Lease.ts"
 import * as Pausing from "./Pausing.ts"
+
+/** Most domains that a look at the table tells of. */
+const mostDomains = 10_000
 
 /** The statements that lease deliveries. Due times and leases go by the database's clock. */
 export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
@@ -66,37 +70,41 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
         AS previous_signing_secret
   `
 
-  // In each domain the oldest first. No more domains than deliveries are looked into, for every row
-  // that is looked at is locked.
+  // The domain whose oldest delivery has waited longest comes first.
+  const waitingDomains = sql<{ readonly domainId: DomainId; readonly workspaceId: WorkspaceId }>`
+    WITH RECURSIVE ${waiting}
+    SELECT id AS domain_id, workspace_id FROM ready ORDER BY due_at LIMIT ${mostDomains}
+  `
+
+  // In each domain the oldest first. Every row that is looked at is locked, so no more are looked at than there is room for.
   const due = SqlSchema.findAll({
     Request: Schema.Struct({
-      most: Schema.Int,
-      perDomain: Schema.Int,
-      busyDomains: Schema.Array(DomainId),
-      busyCounts: Schema.Array(Schema.Int)
+      domains: Schema.Array(DomainId),
+      places: Schema.Array(Schema.Int),
+      mostBytes: Schema.Int
     }),
     Result: SealedDelivery,
-    execute: ({ busyCounts, busyDomains, most, perDomain }) =>
+    execute: ({ domains, mostBytes, places }) =>
       lease(sql`
-        ${waiting}, first AS (
-          SELECT ready.*, ${perDomain} - coalesce(busy.requests, 0) AS room
-          FROM ready
-          LEFT JOIN unnest(${busyDomains}::uuid[], ${busyCounts}::int[]) AS busy (domain_id, requests)
-            ON busy.domain_id = ready.id
-          WHERE coalesce(busy.requests, 0) < ${perDomain}
-          ORDER BY ready.due_at LIMIT ${most}
-        ), due AS (
-          SELECT next.*, first.webhook_url, first.workspace_id
-          FROM first
+        found AS (
+          SELECT next.*, domains.webhook_url, domains.workspace_id
+          FROM unnest(${domains}::uuid[], ${places}::int[]) AS room (domain_id, places)
+          JOIN domains ON domains.id = room.domain_id
+            AND domains.status <> 'disabled' AND domains.webhook_url IS NOT NULL AND domains.webhook_paused_at IS NULL
           CROSS JOIN LATERAL (
             SELECT event_id, attempts, due_at, leased_until, claimed_at, claimed_url FROM deliveries
-            WHERE deliveries.domain_id = first.id AND ${isFree} AND due_at <= now()
+            WHERE deliveries.domain_id = room.domain_id AND ${isFree} AND due_at <= now()
             ORDER BY due_at
-            LIMIT first.room
+            LIMIT room.places
             FOR UPDATE SKIP LOCKED
           ) AS next
-          ORDER BY next.due_at
-          LIMIT ${most}
+        ), sized AS (
+          SELECT found.*, sum(octet_length(events.payload)) OVER (ORDER BY found.due_at, found.event_id)
+            - octet_length(events.payload) AS bytes_before
+          FROM found JOIN events ON events.id = found.event_id
+        ), due AS (
+          -- The first one always.
+          SELECT * FROM sized WHERE bytes_before < ${mostBytes}
         )
       `)
   })
@@ -136,5 +144,5 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
     SELECT extract(epoch FROM now() - min(due_at))::float8 AS seconds FROM ready
   `.pipe(Effect.map((rows) => rows[0]?.seconds ?? 0))
 
-  return { due, probes, oldestDueSeconds }
+  return { waitingDomains, due, probes, oldestDueSeconds }
 }

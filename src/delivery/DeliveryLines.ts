@@ -1,24 +1,16 @@
 import type { DomainId } from "../model/Domain.ts"
+import type { WorkspaceId } from "../model/Workspace.ts"
+import * as DeliveryRooms from "./DeliveryRooms.ts"
+import * as DomainLines from "./DomainLines.ts"
+import * as Pace from "./Pace.ts"
 
-/**
- * Deliveries that are leased, in turns of requests: one under way, and two that wait
- * for it. A webhook that answers nothing holds the last of them for three time-outs,
- * which is less than their lease by the default of 15 seconds.
- */
-const turns = 3
+/** Bytes of payloads that wait here; what goes beyond is found in the table again. */
+const mostWaitingBytes = 64 * 1024 * 1024
 
-/** What this process has of a domain. */
-interface Line<Delivery> {
+/** A domain with mail that may be claimed. */
+interface Waiting {
   readonly domainId: DomainId
-  /** Requests under way. */
-  running: number
-  /** Outcomes that are being written down. */
-  settling: number
-  /** Places for deliveries to come. */
-  reserved: number
-  /** Leased deliveries that wait for a request. */
-  readonly held: Array<Delivery>
-  isInTurn: boolean
+  readonly workspaceId: WorkspaceId
 }
 
 /**
@@ -26,50 +18,75 @@ interface Line<Delivery> {
  * next ones: in each domain in their order, and one domain after the other. It knows
  * nothing of requests or of the database.
  */
-export const make = <Delivery extends { readonly domainId: DomainId }>(options: {
+export const make = <Delivery extends Waiting & { readonly payload: Uint8Array }>(options: {
   /** Most requests at a time, in all and of a domain. */
   readonly concurrency: number
   readonly concurrencyPerDomain: number
+  /** A request that takes so long has hung. */
+  readonly hangMillis: number
   /** Begins a request, which is to be followed by `answered` and then `settled`. */
   readonly begin: (delivery: Delivery) => void
+  /** Deliveries that are not to wait here any longer. */
+  readonly giveBack: (deliveries: ReadonlyArray<Delivery>) => void
   /** There may be more to claim, and now there is room for it. */
   readonly wanting: () => void
 }) => {
-  const { begin, concurrency, concurrencyPerDomain, wanting } = options
-  const mostOfDomain = concurrencyPerDomain * turns
-  const mostInAll = concurrency * turns
+  const { begin, concurrency, concurrencyPerDomain, giveBack, hangMillis, wanting } = options
+  const bounds = { most: concurrencyPerDomain, hangMillis }
 
-  const lines = new Map<DomainId, Line<Delivery>>()
+  const lines = DomainLines.make<Delivery>()
+  const { grow, lineOf, taken } = lines
+  const rooms = DeliveryRooms.make(lines, concurrency)
   /** Lines that hold a delivery whose request may begin, the one that has waited longest first. */
-  let inTurn: Array<Line<Delivery>> = []
+  let inTurn: Array<DomainLines.Line<Delivery>> = []
   /** Domains of which the table may hold more, older than what is written now. */
   const limited = new Set<DomainId>()
+  const runningOf = new Map<WorkspaceId, number>()
+  /** Requests under way, and outcomes that are being written down. */
   let running = 0
   let settling = 0
-  /** All that the lines have. */
-  let taken = 0
-  /** A claim found no room in all. */
+  let waitingBytes = 0
+  /** Something got less than it wanted because of all others, or of all that are not quick. */
   let isFull = false
+  let isCrowded = false
   let isStopped = false
   let isBeginning = false
 
-  const lineOf = (domainId: DomainId): Line<Delivery> => {
-    const known = lines.get(domainId)
-    if (known !== undefined) return known
-    const line: Line<Delivery> = { domainId, running: 0, settling: 0, reserved: 0, held: [], isInTurn: false }
-    lines.set(domainId, line)
-    return line
-  }
-  const sizeOf = (line: Line<Delivery> | undefined) =>
-    line === undefined ? 0 : line.running + line.settling + line.reserved + line.held.length
-  const forgetEmpty = (line: Line<Delivery>) => {
-    if (sizeOf(line) === 0) lines.delete(line.domainId)
+  /** Takes what there is room for; what is left over waits in the table, and is asked for once there is room. */
+  const takePlaces = (line: DomainLines.Line<Delivery>, wanted: number, isFirstOfWorkspace: boolean) => {
+    const own = Math.min(wanted, rooms.ownOf(line))
+    const places = Math.min(own, rooms.sharedOf(line, isFirstOfWorkspace))
+    if (places < own) {
+      if (line.pace.standing === "quick") isFull = true
+      else isCrowded = true
+    }
+    if (places > 0) grow(line, places)
+    return places
   }
 
-  const queueUp = (line: Line<Delivery>) => {
-    if (line.isInTurn || line.held.length === 0 || line.running >= concurrencyPerDomain) return
+  /** Little enough is left of it here to ask for more. */
+  const isLow = ({ pace, size }: DomainLines.Line<Delivery>) =>
+    pace.standing === "quick" ? size <= pace.places : size < pace.places
+
+  /**
+   * A request may begin. What was sent and is not written down yet is sent again after the death of this process:
+   * at most two turns of a domain, however long the database takes.
+   */
+  const mayBegin = ({ pace, running, settling }: DomainLines.Line<Delivery>) =>
+    running < pace.places && running + settling < 2 * pace.places
+
+  const queueUp = (line: DomainLines.Line<Delivery>) => {
+    if (line.isInTurn || line.held.length === 0 || !mayBegin(line)) return
     line.isInTurn = true
     inTurn.push(line)
+  }
+
+  /** The next line; one whose workspace has its part comes behind all others. */
+  const nextInTurn = (): DomainLines.Line<Delivery> | undefined => {
+    const first = inTurn.findIndex(
+      ({ workspaceId }) => workspaceId === undefined || (runningOf.get(workspaceId) ?? 0) < rooms.mostOfWorkspace
+    )
+    return first <= 0 ? inTurn.shift() : inTurn.splice(first, 1)[0]
   }
 
   /** Begins what has room. What ends at once, within `begin`, makes room for this same loop. */
@@ -77,11 +94,14 @@ export const make = <Delivery extends { readonly domainId: DomainId }>(options: 
     if (isBeginning) return
     isBeginning = true
     while (running < concurrency) {
-      const line = inTurn.shift()
+      const line = nextInTurn()
       if (line === undefined) break
       line.isInTurn = false
-      const next = line.held.shift()
+      // It may have hung since.
+      const next = mayBegin(line) ? line.held.shift() : undefined
       if (next === undefined) continue
+      waitingBytes -= next.payload.byteLength
+      runningOf.set(next.workspaceId, (runningOf.get(next.workspaceId) ?? 0) + 1)
       line.running++
       running++
       // Behind all others that wait.
@@ -91,77 +111,133 @@ export const make = <Delivery extends { readonly domainId: DomainId }>(options: 
     isBeginning = false
   }
 
+  /** Lets go of deliveries that wait; the table has them. */
+  const drop = (line: DomainLines.Line<Delivery>, dropped: ReadonlyArray<Delivery>) => {
+    if (dropped.length === 0) return
+    for (const { payload } of dropped) waitingBytes -= payload.byteLength
+    limited.add(line.domainId)
+    grow(line, -dropped.length)
+    giveBack(dropped)
+  }
+
+  /** Takes a delivery that has its place. */
   const hold = (delivery: Delivery) => {
     const line = lineOf(delivery.domainId)
+    line.workspaceId = delivery.workspaceId
     line.held.push(delivery)
+    waitingBytes += delivery.payload.byteLength
     queueUp(line)
+    beginNext()
+    if (waitingBytes > mostWaitingBytes) drop(line, line.held.splice(-1))
+  }
+
+  const release = (domainId: DomainId, places: number) => {
+    if (places > 0) grow(lineOf(domainId), -places)
   }
 
   return {
-    mostOfDomain,
-
-    /** Places for a domain whose older deliveries are all here: what is in the table goes first. */
+    /**
+     * Places for a domain whose older deliveries are all here: what is in the table goes first.
+     * One that hangs gets all of its mail from there.
+     */
     reserve: (domainId: DomainId, most: number): number => {
       if (isStopped || limited.has(domainId)) return 0
       const line = lineOf(domainId)
-      const places = Math.max(0, Math.min(most, mostOfDomain - sizeOf(line), mostInAll - taken))
-      line.reserved += places
-      taken += places
+      const places = line.pace.standing === "hung" ? 0 : takePlaces(line, most, false)
       // What gets no place is for a claim.
       if (places < most) limited.add(domainId)
-      forgetEmpty(line)
       return places
     },
 
     /** Gives up places that were reserved. */
-    release: (domainId: DomainId, places: number) => {
-      const line = lineOf(domainId)
-      line.reserved -= places
-      taken -= places
-      forgetEmpty(line)
-    },
+    release,
 
     /** Takes a delivery for which a place was reserved. */
-    fill: (delivery: Delivery) => {
-      lineOf(delivery.domainId).reserved--
-      hold(delivery)
-      beginNext()
-    },
+    fill: hold,
 
-    /** How many a claim of `most` may take in all; with no room it is asked for once there is. */
-    room: (most: number): number => {
-      const room = Math.min(most, mostInAll - taken)
-      isFull = room <= 0
-      return isStopped ? 0 : Math.max(0, room)
-    },
-
-    /** Of each domain how much there is here. */
-    sizes: (): ReadonlyMap<DomainId, number> => new Map([...lines].map(([domainId, line]) => [domainId, sizeOf(line)])),
-
-    /** A claim is to follow that looks at all domains: what it finds no more of is not behind. */
-    forgetLimits: () => {
-      for (const domainId of limited) {
-        if (sizeOf(lines.get(domainId)) < mostOfDomain) limited.delete(domainId)
+    /**
+     * Takes places for domains that have mail in the table, the one that has waited longest first: at most
+     * `most` in all, in equal parts. Says of each how many a claim may take, and whether some were left out.
+     */
+    admit: (waiting: ReadonlyArray<Waiting>, most: number) => {
+      isFull = waitingBytes >= mostWaitingBytes
+      isCrowded = false
+      const admitted = new Map<DomainId, number>()
+      if (isStopped || isFull) return { admitted, isCut: false }
+      // What is not among those that wait has nothing in the table.
+      limited.clear()
+      const workspaces = new Set<WorkspaceId>()
+      for (const { pace, workspaceId } of lines.all()) {
+        if (workspaceId !== undefined && Pace.isAtOne(pace)) workspaces.add(workspaceId)
       }
+      let left = Math.min(most, rooms.forAll())
+      let isCut = false
+      const equalPart = Math.max(1, Math.floor(left / waiting.length))
+      for (const { domainId, workspaceId } of waiting) {
+        const line = lineOf(domainId)
+        if (left === 0) {
+          isCut = true
+          isFull ||= rooms.forAll() === 0
+        }
+        const places = takePlaces(line, Math.min(equalPart, left), !workspaces.has(workspaceId))
+        if (places === 0) {
+          limited.add(domainId)
+          continue
+        }
+        left -= places
+        admitted.set(domainId, places)
+        if (Pace.isAtOne(line.pace)) workspaces.add(workspaceId)
+      }
+      return { admitted, isCut }
     },
 
-    /** Takes what was claimed beside what was here before. */
-    take: (claimed: ReadonlyArray<Delivery>, sizesBefore: ReadonlyMap<DomainId, number>) => {
-      for (const [domainId, own] of Map.groupBy(claimed, ({ domainId }) => domainId)) {
-        if (own.length >= mostOfDomain - (sizesBefore.get(domainId) ?? 0)) limited.add(domainId)
+    /** Bytes of payloads that a claim may bring. */
+    roomForBytes: () => Math.max(1, mostWaitingBytes - waitingBytes),
+
+    /** Takes what was claimed into its places, and gives the others up. Says whether more may be claimed at once. */
+    take: (claimed: ReadonlyArray<Delivery>, admitted: ReadonlyMap<DomainId, number>) => {
+      let isMore = false
+      const counts = new Map<DomainId, number>()
+      for (const { domainId } of claimed) counts.set(domainId, (counts.get(domainId) ?? 0) + 1)
+      for (const [domainId, places] of admitted) {
+        const count = counts.get(domainId) ?? 0
+        if (count < places) release(domainId, places - count)
+        else {
+          limited.add(domainId)
+          isMore ||= rooms.ownOf(lineOf(domainId)) > 0
+        }
       }
-      taken += claimed.length
       claimed.forEach(hold)
-      beginNext()
+      return isMore
     },
 
-    /** A request has its answer: another one need not wait for that to be written down. */
-    answered: (domainId: DomainId) => {
+    /** How many paused webhooks may be tried now. */
+    roomForProbes: (most: number): number => (isStopped ? 0 : Math.min(most, rooms.forProbes())),
+
+    /** Takes deliveries that paused webhooks are tried with. */
+    takeProbes: (claimed: ReadonlyArray<Delivery>) => {
+      for (const delivery of claimed) {
+        grow(lineOf(delivery.domainId), 1)
+        hold(delivery)
+      }
+    },
+
+    /** A request has its answer, or none: another one need not wait for that to be written down. */
+    answered: ({ domainId, workspaceId }: Delivery, isSuccess: boolean, millis: number) => {
       const line = lineOf(domainId)
       line.running--
-      running--
       line.settling++
+      running--
       settling++
+      const others = (runningOf.get(workspaceId) ?? 1) - 1
+      if (others === 0) runningOf.delete(workspaceId)
+      else runningOf.set(workspaceId, others)
+      const wasQuick = line.pace.standing === "quick"
+      taken[line.pace.standing] -= line.size
+      Pace.heard(line.pace, isSuccess, millis, bounds)
+      taken[line.pace.standing] += line.size
+      if (isCrowded && !wasQuick) wanting()
+      if (line.pace.standing === "hung") drop(line, line.held.splice(0))
       queueUp(line)
       beginNext()
     },
@@ -169,17 +245,22 @@ export const make = <Delivery extends { readonly domainId: DomainId }>(options: 
     /** What became of an answered request is written down, or can't be. */
     settled: (domainId: DomainId) => {
       const line = lineOf(domainId)
-      line.settling--
       settling--
-      taken--
-      // Most of what there was room for has gone: there may be more of it.
-      const wasLimited = limited.has(domainId) && sizeOf(line) <= concurrencyPerDomain
-      if (wasLimited || (isFull && taken <= concurrency)) wanting()
-      forgetEmpty(line)
+      line.settling--
+      grow(line, -1)
+      const wasLimited = limited.has(domainId) && isLow(line)
+      const wasCrowded = isCrowded && line.pace.standing !== "quick"
+      if (wasLimited || wasCrowded || (isFull && lines.total() <= concurrency)) wanting()
+      queueUp(line)
+      beginNext()
     },
 
-    /** A domain is known to have more in the table, and has much to do here before that. */
-    isBusy: (domainId: DomainId) => limited.has(domainId) && sizeOf(lines.get(domainId)) > concurrencyPerDomain,
+    /** A domain is known to have more in the table, and has much to do here before that, or others have. */
+    isBusy: (domainId: DomainId) => {
+      if (!limited.has(domainId)) return false
+      const line = lineOf(domainId)
+      return !isLow(line) || rooms.sharedOf(line, true) === 0
+    },
 
     /** Requests that have no answer, and answers that are not written down. */
     underWay: () => running + settling,
@@ -188,11 +269,14 @@ export const make = <Delivery extends { readonly domainId: DomainId }>(options: 
     stop: (): ReadonlyArray<Delivery> => {
       isStopped = true
       inTurn = []
-      const held = [...lines.values()].flatMap((line) => {
+      const held: Array<Delivery> = []
+      for (const line of [...lines.all()]) {
         line.isInTurn = false
-        return line.held.splice(0)
-      })
-      taken -= held.length
+        const own = line.held.splice(0)
+        for (const { payload } of own) waitingBytes -= payload.byteLength
+        grow(line, -own.length)
+        held.push(...own)
+      }
       return held
     },
 

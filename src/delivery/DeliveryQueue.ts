@@ -4,6 +4,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Columns from "../database/Columns.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
+import type { WorkspaceId } from "../model/Workspace.ts"
 import * as Settings from "../Settings.ts"
 import * as RetryDelay from "../schedule/RetryDelay.ts"
 import { SecretsKey } from "../workspaces/SecretsKey.ts"
@@ -29,12 +30,16 @@ const errorCharacters = 1_000
 export class DeliveryQueue extends Context.Service<
   DeliveryQueue,
   {
-    /** Takes what is due: at most `most` in all, and for each domain what `perDomain` leaves beside what is `busy`. */
-    claim(options: {
-      readonly most: number
-      readonly perDomain: number
-      readonly busy: ReadonlyMap<DomainId, number>
-    }): Effect.Effect<ReadonlyArray<Lease.LeasedDelivery>, SqlError>
+    /** The domains that have something due, the one whose oldest delivery has waited longest first. */
+    readonly waiting: Effect.Effect<
+      ReadonlyArray<{ readonly domainId: DomainId; readonly workspaceId: WorkspaceId }>,
+      SqlError
+    >
+    /** Takes what is due of these domains, of each at most so many, and no more payloads than `mostBytes` and one. */
+    claim(
+      rooms: ReadonlyMap<DomainId, number>,
+      mostBytes: number
+    ): Effect.Effect<ReadonlyArray<Lease.LeasedDelivery>, SqlError>
     /** Takes one delivery of each paused webhook whose next try is due, however long the delivery itself would wait. */
     claimProbes(most: number): Effect.Effect<ReadonlyArray<Lease.LeasedDelivery>, SqlError>
     /** What is leased to us already, ready to be requested. */
@@ -101,6 +106,7 @@ export class DeliveryQueue extends Context.Service<
 
       const withSecrets = (row: Lease.SealedDelivery, secrets: SigningSecrets): Lease.LeasedDelivery => ({
         ...Lease.of(row),
+        workspaceId: row.workspaceId,
         payload: typeof row.payload === "string" ? Buffer.from(row.payload) : row.payload,
         secrets
       })
@@ -191,10 +197,10 @@ export class DeliveryQueue extends Context.Service<
       }
 
       const claim: DeliveryQueue["Service"]["claim"] = Effect.fn("DeliveryQueue.claim")(
-        function* ({ busy, most, perDomain }) {
-          const busyDomains = [...busy.keys()]
-          const busyCounts = [...busy.values()]
-          return yield* requestable(yield* claims.due({ most, perDomain, busyDomains, busyCounts }))
+        function* (rooms, mostBytes) {
+          const domains = [...rooms.keys()]
+          const places = [...rooms.values()]
+          return yield* requestable(yield* claims.due({ domains, places, mostBytes }))
         },
         Effect.catchTag("SchemaError", Effect.die)
       )
@@ -220,6 +226,7 @@ export class DeliveryQueue extends Context.Service<
       })
 
       return DeliveryQueue.of({
+        waiting: claims.waitingDomains,
         claim,
         claimProbes,
         requestable,

@@ -1,6 +1,5 @@
-import { Clock, Effect, Exit, FiberSet, Latch, Layer, Metric, Result, Semaphore } from "effect"
+import { Clock, Duration, Effect, Exit, FiberSet, Latch, Layer, Metric, Result, Semaphore } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import type { DomainId } from "../model/Domain.ts"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import * as DeliveryLines from "./DeliveryLines.ts"
@@ -12,8 +11,15 @@ import type { LeasedDelivery, SealedDelivery } from "./Lease.ts"
 import * as Lease from "./Lease.ts"
 import { type Outcome, WebhookSender } from "./WebhookSender.ts"
 
+/** A request that took this much of its time has hung, whatever it was answered. */
+const nearlyAll = 0.9
+
 /** Most deliveries one claim takes, each with its payload. */
 const mostPerClaim = 64
+
+/** After a claim this many times its time nothing is claimed, so that many domains that wait leave the database to others. */
+const restsFor = 3
+const longestRest = Duration.millis(300)
 
 /** How often paused webhooks are looked for that are to be tried. */
 const probesEvery = "5 seconds"
@@ -54,7 +60,7 @@ export const layer = Layer.effect(
     const feed = yield* EventFeed
     const clock = yield* Clock.Clock
     const context = yield* Effect.context()
-    const { concurrency, concurrencyPerDomain } = yield* Settings.webhooks
+    const { concurrency, concurrencyPerDomain, timeout } = yield* Settings.webhooks
     const forked = yield* FiberSet.make()
     const fork = yield* FiberSet.runtime(forked)()
 
@@ -87,7 +93,7 @@ export const layer = Layer.effect(
       attemptsBy[label].updateUnsafe(1, context)
       durations.updateUnsafe(outcome.durationMs / 1_000, context)
       // Another request need not wait for this one to be written down.
-      lines.answered(delivery.domainId)
+      lines.answered(delivery, outcome.error === null, outcome.durationMs)
       queue.settle(delivery, outcome, requestedAt, (exit) => written(delivery, outcome, exit))
     }
 
@@ -106,35 +112,42 @@ export const layer = Layer.effect(
     const lines = DeliveryLines.make<LeasedDelivery>({
       concurrency,
       concurrencyPerDomain,
+      hangMillis: Duration.toMillis(timeout) * nearlyAll,
       begin,
+      giveBack: (deliveries) => void fork(Effect.ignore(queue.giveBack(deliveries))),
       wanting: () => void dueSoon.openUnsafe()
     })
 
-    /** Returns whether there may be more. Not to be interrupted between claiming and beginning. */
-    const claimAndTake = (
-      claim: (
-        most: number,
-        sizes: ReadonlyMap<DomainId, number>
-      ) => Effect.Effect<ReadonlyArray<LeasedDelivery>, SqlError>
-    ) =>
-      Effect.gen(function* () {
-        const most = lines.room(mostPerClaim)
-        if (most === 0) return false
-        const sizes = lines.sizes()
-        const claimed = yield* claim(most, sizes)
-        if (lines.isStopped()) yield* queue.giveBack(claimed)
-        else lines.take(claimed, sizes)
-        return claimed.length === most
-      }).pipe(claiming.withPermits(1), Effect.uninterruptible)
+    // Neither is to be interrupted between claiming and beginning.
+    const claim = Effect.gen(function* () {
+      const waiting = yield* queue.waiting
+      const { admitted, isCut } = lines.admit(waiting, mostPerClaim)
+      if (admitted.size === 0) return false
+      const claimed = yield* queue
+        .claim(admitted, lines.roomForBytes())
+        .pipe(Effect.onError(() => Effect.sync(() => lines.take([], admitted))))
+      if (lines.isStopped()) {
+        yield* queue.giveBack(claimed)
+        return false
+      }
+      return lines.take(claimed, admitted) || (isCut && claimed.length > 0)
+    }).pipe(claiming.withPermits(1), Effect.uninterruptible)
+
+    const claimProbes = Effect.gen(function* () {
+      const most = lines.roomForProbes(mostPerClaim)
+      if (most === 0) return
+      const claimed = yield* queue.claimProbes(most)
+      if (lines.isStopped()) yield* queue.giveBack(claimed)
+      else lines.takeProbes(claimed)
+    }).pipe(claiming.withPermits(1), Effect.uninterruptible)
 
     const round = Effect.gen(function* () {
       yield* dueSoon.close
-      const more = yield* claimAndTake((most, busy) => {
-        lines.forgetLimits()
-        return queue.claim({ most, perDomain: lines.mostOfDomain, busy })
-      })
+      const [took, more] = yield* Effect.timed(claim)
+      if (more) return
+      yield* Effect.sleep(Duration.min(Duration.times(took, restsFor), longestRest))
       // An announcement or a free place ends the wait; what falls due by itself is found after a second.
-      if (!more) yield* Effect.timeoutOption(dueSoon.await, "1 second")
+      yield* Effect.timeoutOption(dueSoon.await, "1 second")
     })
 
     const drain = Effect.gen(function* () {
@@ -184,7 +197,7 @@ export const layer = Layer.effect(
     yield* feed.listen(({ domainId, isDue }) => {
       if (isDue && !lines.isBusy(domainId)) dueSoon.openUnsafe()
     })
-    yield* BackgroundLoop.every(probesEvery, "Looking for paused webhooks failed", claimAndTake(queue.claimProbes))
+    yield* BackgroundLoop.every(probesEvery, "Looking for paused webhooks failed", claimProbes)
     yield* BackgroundLoop.endless("Looking for due deliveries failed", round)
 
     return Handover.of({ reserve: lines.reserve, release: lines.release, begin: takeOver, drain })

@@ -5,7 +5,7 @@ import { Agent, buildConnector, errors } from "undici"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import * as EgressRules from "./EgressRules.ts"
-import { Exchange, type Listener } from "./Exchange.ts"
+import { Exchange, type Listener, switching } from "./Exchange.ts"
 
 /** A host that no request is made to. */
 export class Unreachable extends Schema.TaggedError<Unreachable>()("Unreachable", {
@@ -86,9 +86,10 @@ export class Egress extends Context.Service<
         for (const address of addresses) {
           const verdict = judge(address)
           if (verdict === undefined) continue
-          const message = isLiteral
-            ? `address ${address} ${verdict}`
-            : `${host} resolves to ${address}, which ${verdict}`
+          if (isLiteral) return yield* new Unreachable({ reason: "Forbidden", message: `${address} ${verdict}` })
+          // What a name resolves to inside the operator's network is for the operator alone.
+          yield* Effect.logInfo("The host of a webhook may not be reached").pipe(Effect.annotateLogs({ host, address }))
+          const message = `what ${host} resolves to ${verdict}`
           return yield* new Unreachable({ reason: "Forbidden", message })
         }
         return addresses
@@ -200,6 +201,7 @@ const errorOf = (cause: Cause.Cause<unknown>): Error => {
 const wordsFor = (cause: unknown, late: string): string => {
   if (cause instanceof Unreachable) return cause.message
   if (Cause.isTimeoutError(cause) || cause instanceof errors.ConnectTimeoutError) return late
+  if (cause instanceof errors.SocketError && cause.message === "bad upgrade") return switching
   if (cause instanceof errors.UndiciError) return `no valid answer (${cause.code}: ${cause.message})`
   if (cause instanceof Error) {
     const code = "code" in cause && typeof cause.code === "string" ? cause.code : cause.name

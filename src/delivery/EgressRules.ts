@@ -4,7 +4,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
 type Range = readonly [network: Address, bits: number]
 
 /** Says what is wrong with an address; nothing where it may be reached. */
-export type Judge = (address: string) => "is not public" | "is denied" | undefined
+export type Judge = (address: string) => "is not a public address" | "is a denied address" | undefined
 
 /** The rules of the operator: an allowed address wins over a denied one, and that over a private one. */
 export const make = (rules: {
@@ -19,8 +19,8 @@ export const make = (rules: {
     const [mapped, ...embedded] = ipv4Within(address)
     // The kernel takes a mapped address for its IPv4 one; behind the others are gateways, which may do so too.
     if (matches(allowed, [address, mapped])) return undefined
-    if (matches(denied, [address, mapped, ...embedded])) return "is denied"
-    return rules.allowPrivate || isPublic(address) ? undefined : "is not public"
+    if (matches(denied, [address, mapped, ...embedded])) return "is a denied address"
+    return rules.allowPrivate || isPublic(address) ? undefined : "is not a public address"
   }
 }
 

@@ -15,6 +15,9 @@ export interface Listener {
 
 const keptBytes = 1_024
 
+/** The reason where a webhook switches to another protocol in the place of an answer. */
+export const switching = "the webhook answered 101 and wants another protocol; a webhook has to answer 2xx"
+
 /** Nobody waits for the rest of the answer. */
 const givenUp = new Error("given up")
 
@@ -73,6 +76,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     statusCode: number,
     headers: Dispatcher.ResponseData["headers"]
   ): void {
+    if (statusCode === 101) {
+      this.expire(switching)
+      return
+    }
     // Early hints are no answer.
     if (statusCode < 200) return
     this.#statusCode = statusCode

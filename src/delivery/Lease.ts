@@ -42,6 +42,7 @@ export const of = (row: SealedDelivery): Lease => ({
 
 /** A leased delivery with all that its request needs. */
 export interface LeasedDelivery extends Lease {
+  readonly workspaceId: WorkspaceId
   readonly payload: Uint8Array
   readonly secrets: SigningSecrets
 }

@@ -5,6 +5,10 @@ import type { DomainId } from "../model/Domain.ts"
 /** Days that a webhook only fails, over all its deliveries, before it is paused. */
 export const failingDays = 5
 
+/** Failures that there are to be in these days, and UTC days that they are to be on: a clock that jumps is no outage. */
+export const fewestFailures = 10
+export const fewestDays = 3
+
 /** How often one delivery of a paused webhook is tried. */
 export const probeEvery = Duration.hours(1)
 
@@ -22,16 +26,35 @@ export const failed = Effect.fn("Pausing.failed")(function* (
   sql: SqlClient.SqlClient,
   { domainId, url, wait }: { readonly domainId: DomainId; readonly url: string; readonly wait: Duration.Duration }
 ) {
-  const overdue = sql`webhook_failing_since <= now() - make_interval(days => ${failingDays})`
+  const today = sql.literal("(now() AT TIME ZONE 'UTC')::date")
   const rows = yield* sql<{ readonly isNew: boolean }>`
+    WITH counted AS (
+      SELECT id,
+        CASE WHEN webhook_failing_since IS NULL THEN 1 ELSE webhook_failures + 1 END AS failures,
+        CASE WHEN webhook_failing_since IS NULL THEN 1
+          ELSE webhook_failure_days + (webhook_failed_on IS DISTINCT FROM ${today})::int END AS days
+      FROM domains
+      WHERE id = ${domainId} AND webhook_url = ${url}
+      FOR NO KEY UPDATE
+    ), judged AS (
+      SELECT counted.*, domains.webhook_paused_at IS NOT NULL OR (
+        webhook_failing_since <= now() - make_interval(days => ${failingDays})
+        AND failures >= ${fewestFailures} AND days >= ${fewestDays}
+      ) AS is_paused
+      FROM counted JOIN domains USING (id)
+    )
     UPDATE domains SET
       webhook_failing_since = coalesce(webhook_failing_since, now()),
-      webhook_paused_at = CASE WHEN ${overdue} THEN coalesce(webhook_paused_at, now()) END,
-      webhook_probe_at = CASE WHEN ${overdue} THEN greatest(
+      webhook_failures = failures,
+      webhook_failure_days = days,
+      webhook_failed_on = ${today},
+      webhook_paused_at = CASE WHEN is_paused THEN coalesce(webhook_paused_at, now()) END,
+      webhook_probe_at = CASE WHEN is_paused THEN greatest(
         coalesce(webhook_probe_at, now() + make_interval(secs => ${Duration.toSeconds(probeEvery)})),
         now() + make_interval(secs => ${Duration.toSeconds(wait)})
       ) END
-    WHERE id = ${domainId} AND webhook_url = ${url}
+    FROM judged
+    WHERE domains.id = judged.id
     RETURNING webhook_paused_at IS NOT DISTINCT FROM now() AS is_new
   `
   if (rows[0]?.isNew !== true) return

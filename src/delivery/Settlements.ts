@@ -61,7 +61,13 @@ export const make = Effect.gen(function* () {
             OR (domains.webhook_paused_at IS NOT NULL AND input.status_code IS DISTINCT FROM 410)
           ) AS is_uncounted,
           CASE WHEN ok THEN domains.webhook_failing_since IS NOT NULL
-            ELSE domains.webhook_failing_since IS NULL OR (
+            ELSE domains.webhook_failing_since IS NULL
+            OR (domains.webhook_paused_at IS NULL AND (
+              domains.webhook_failures < ${Pausing.fewestFailures} OR (
+                domains.webhook_failure_days < ${Pausing.fewestDays}
+                AND domains.webhook_failed_on IS DISTINCT FROM (now() AT TIME ZONE 'UTC')::date
+              )
+            )) OR (
               domains.webhook_failing_since <= now() - make_interval(days => ${Pausing.failingDays}) AND (
                 domains.webhook_paused_at IS NULL
                 OR domains.webhook_probe_at < now() + make_interval(secs => input.asked_seconds)

@@ -75,6 +75,28 @@ export const backlog = Effect.fnUntraced(function* (domainId: DomainId, count: n
   `
 })
 
+/** One event, with a delivery that is due, for each of many domains. */
+export const pendingOfEach = Effect.fnUntraced(function* (domainIds: ReadonlyArray<DomainId>) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    WITH email AS (
+      INSERT INTO inbound_emails (
+        id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state
+      )
+      SELECT gen_random_uuid(), id, now(), ''::bytea, '', 'sender.example', '127.0.0.1', '{}', 'read'
+      FROM unnest(${domainIds}::uuid[]) AS domain (id)
+      RETURNING id, domain_id
+    ), inserted AS (
+      INSERT INTO events (id, domain_id, inbound_email_id, position, recipient, sender, received_at, payload)
+      SELECT gen_random_uuid(), domain_id, id, 1, 'a@b.example', 'c@d.example', now(), '{}'
+      FROM email
+      RETURNING id, domain_id, position
+    )
+    INSERT INTO deliveries (event_id, domain_id, position, status, due_at)
+    SELECT id, domain_id, position, 'pending', now() FROM inserted
+  `
+})
+
 /** How a delivery stands in the table. */
 export const delivery = Effect.fnUntraced(function* (eventId: EventId) {
   const sql = yield* SqlClient.SqlClient
@@ -121,8 +143,18 @@ export const pass = Effect.fnUntraced(function* (time: string) {
     UPDATE domains SET
       webhook_failing_since = webhook_failing_since - ${time}::interval,
       webhook_paused_at = webhook_paused_at - ${time}::interval,
-      webhook_probe_at = webhook_probe_at - ${time}::interval
+      webhook_probe_at = webhook_probe_at - ${time}::interval,
+      webhook_failed_on = (webhook_failed_on - ${time}::interval)::date
     WHERE webhook_failing_since IS NOT NULL
+  `
+})
+
+/** As if all but the last of the failures that a pause needs had been: a day is missing, and one failure. */
+export const failedOften = Effect.fnUntraced(function* (domainId: DomainId) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    UPDATE domains SET webhook_failures = 9, webhook_failure_days = 2, webhook_failed_on = webhook_failed_on - 1
+    WHERE id = ${domainId}
   `
 })
 

@@ -1,66 +1,121 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as DeliveryLines from "../../src/delivery/DeliveryLines.ts"
 import { DomainId } from "../../src/model/Domain.ts"
+import { WorkspaceId } from "../../src/model/Workspace.ts"
 
 interface Delivery {
   readonly domainId: DomainId
+  readonly workspaceId: WorkspaceId
   readonly name: string
+  readonly payload: Uint8Array
 }
 
-const domain = (letter: string) => DomainId.make(`${letter.repeat(8)}-0000-7000-8000-000000000000`)
-const a = domain("a")
-const b = domain("b")
-const c = domain("c")
+const uuid = (number: number) => `${number.toString(16).padStart(8, "0")}-0000-7000-8000-000000000000`
+const domain = (number: number) => DomainId.make(uuid(number))
+const workspace = (number: number) => WorkspaceId.make(uuid(number))
+const a = domain(0xa)
+const b = domain(0xb)
+const c = domain(0xc)
 
-/** So many deliveries of a domain, named by its letter and a number. */
-const deliveries = (domainId: DomainId, count: number): ReadonlyArray<Delivery> =>
-  Array.from({ length: count }, (_, index) => ({ domainId, name: `${domainId.slice(0, 1)}${index + 1}` }))
+/** So many deliveries of a domain, named by its last digit and a number; its workspace is its own unless said. */
+const deliveries = (
+  domainId: DomainId,
+  count: number,
+  { bytes = 10, workspaceId = WorkspaceId.make(domainId) } = {}
+): ReadonlyArray<Delivery> =>
+  Array.from({ length: count }, (_, index) => ({
+    domainId,
+    workspaceId,
+    name: `${domainId.slice(7, 8)}${index + 1}`,
+    payload: new Uint8Array(bytes)
+  }))
 
 /** Lines for two requests of a domain at a time, and what they began. */
 const recording = ({ concurrency = 100, concurrencyPerDomain = 2 } = {}) => {
   const begun: Array<string> = []
+  const running: Array<Delivery> = []
+  const returned: Array<string> = []
   let wanted = 0
   const lines = DeliveryLines.make<Delivery>({
     concurrency,
     concurrencyPerDomain,
-    begin: ({ name }) => void begun.push(name),
+    hangMillis: 10_000,
+    begin: (delivery) => {
+      begun.push(delivery.name)
+      running.push(delivery)
+    },
+    giveBack: (dropped) => void returned.push(...dropped.map(({ name }) => name)),
     wanting: () => void wanted++
   })
-  const claim = (...claimed: ReadonlyArray<Delivery>) => lines.take(claimed, lines.sizes())
-  const end = (domainId: DomainId) => {
-    lines.answered(domainId)
+
+  /** The table holds these and is claimed from; what there is no place for stays in it. */
+  const claim = (...table: ReadonlyArray<Delivery>) => {
+    const waiting = [...new Map(table.map((delivery) => [delivery.domainId, delivery])).values()]
+    const { admitted } = lines.admit(waiting, 1_000)
+    const claimed = waiting.flatMap(({ domainId }) =>
+      table.filter((delivery) => delivery.domainId === domainId).slice(0, admitted.get(domainId) ?? 0)
+    )
+    return { claimed: claimed.length, isMore: lines.take(claimed, admitted) }
+  }
+
+  /** The oldest request of a domain is answered, after so long. */
+  const answer = (domainId: DomainId, millis = 5, isSuccess = true) => {
+    const index = running.findIndex((delivery) => delivery.domainId === domainId)
+    const [delivery] = running.splice(index, 1)
+    if (index < 0 || delivery === undefined) return assert.fail("nothing is under way")
+    lines.answered(delivery, isSuccess, millis)
+  }
+  const end = (domainId: DomainId, millis = 5, isSuccess = true) => {
+    answer(domainId, millis, isSuccess)
     lines.settled(domainId)
   }
-  return { lines, begun, claim, end, wanted: () => wanted }
+
+  /** Domains that have answered at once as often as it takes to have all their places. */
+  const proven = (...domains: ReadonlyArray<DomainId>) => {
+    for (const domainId of domains) {
+      for (let places = 1; places === 1 || places < concurrencyPerDomain; places *= 2) {
+        claim(...deliveries(domainId, 1))
+        end(domainId)
+      }
+    }
+    lines.admit([], 1)
+    begun.length = 0
+    wanted = 0
+  }
+  return { lines, begun, running, returned, claim, answer, end, proven, wanted: () => wanted }
 }
 
 describe("The lines of deliveries", () => {
   it("begin as many of a domain as may go at a time, the next ones in their order when one is answered", () => {
-    const { begun, claim, lines } = recording()
+    const { answer, begun, claim, lines, proven } = recording()
+    proven(a)
     claim(...deliveries(a, 4))
     assert.deepStrictEqual(begun, ["a1", "a2"])
-    lines.answered(a)
+    answer(a)
     assert.deepStrictEqual(begun, ["a1", "a2", "a3"])
     lines.settled(a)
-    lines.answered(a)
+    answer(a)
     assert.deepStrictEqual(begun, ["a1", "a2", "a3", "a4"])
-    lines.answered(a)
-    lines.answered(a)
+    answer(a)
+    answer(a)
     assert.lengthOf(begun, 4)
   })
 
   it("begin no more in all than may go at a time, and let every domain have its turn", () => {
-    const { begun, claim, end } = recording({ concurrency: 2 })
-    claim(...deliveries(a, 6))
-    claim(...deliveries(b, 4), ...deliveries(c, 2))
-    assert.deepStrictEqual(begun, ["a1", "a2"])
+    const { begun, claim, end, proven } = recording({ concurrency: 4 })
+    proven(a, b, c)
+    const own = { workspaceId: workspace(1) }
+    claim(...deliveries(a, 6, own), ...deliveries(b, 4, own))
+    assert.deepStrictEqual(begun, ["a1", "a2", "b1", "b2"])
+    claim(...deliveries(c, 2, own))
     // Whichever request ends, the domain that has waited longest comes next.
-    for (const ended of [a, a, b, c, a, b, c, a]) end(ended)
-    assert.deepStrictEqual(begun.slice(2), ["b1", "c1", "a3", "b2", "c2", "a4", "b3", "a5"])
+    for (const ended of [a, b, a, c, b, a]) end(ended)
+    assert.deepStrictEqual(begun.slice(4), ["c1", "a3", "c2", "b3", "a4", "b4"])
   })
 
   it("leave a domain whose requests hang to itself", () => {
-    const { begun, claim, end } = recording({ concurrency: 4 })
+    const { begun, claim, end, proven } = recording({ concurrency: 4 })
+    proven(a, b)
     claim(...deliveries(a, 6), ...deliveries(b, 6))
     assert.sameMembers(begun, ["a1", "b1", "a2", "b2"])
     for (let round = 0; round < 4; round++) end(b)
@@ -72,20 +127,38 @@ describe("The lines of deliveries", () => {
     const lines = DeliveryLines.make<Delivery>({
       concurrency: 1,
       concurrencyPerDomain: 1,
-      begin: ({ domainId, name }) => {
-        lines.answered(domainId)
-        lines.settled(domainId)
-        ended.push(name)
+      hangMillis: 10_000,
+      begin: (delivery) => {
+        lines.answered(delivery, true, 0)
+        lines.settled(delivery.domainId)
+        ended.push(delivery.name)
       },
+      giveBack: () => {},
       wanting: () => {}
     })
-    lines.take(deliveries(a, 3), lines.sizes())
+    for (const delivery of deliveries(a, 3)) {
+      assert.strictEqual(lines.reserve(a, 1), 1)
+      lines.fill(delivery)
+    }
     assert.deepStrictEqual(ended, ["a1", "a2", "a3"])
-    assert.strictEqual(lines.sizes().size, 0)
+    assert.strictEqual(lines.underWay(), 0)
   })
 
-  it("have places for three turns of a domain's requests, and for three turns in all", () => {
-    const { lines } = recording({ concurrency: 4 })
+  it("never have more than two turns of a domain sent and not written down, however long that takes", () => {
+    const { answer, begun, claim, lines, proven } = recording()
+    proven(a)
+    claim(...deliveries(a, 6))
+    for (let count = 0; count < 4; count++) answer(a)
+    assert.deepStrictEqual(begun, ["a1", "a2", "a3", "a4"])
+    lines.settled(a)
+    assert.deepStrictEqual(begun, ["a1", "a2", "a3", "a4", "a5"])
+    lines.settled(a)
+    assert.deepStrictEqual(begun, ["a1", "a2", "a3", "a4", "a5", "a6"])
+  })
+
+  it("have places for three turns of a quick domain's requests, and for three turns in all", () => {
+    const { lines, proven } = recording({ concurrency: 4 })
+    proven(a, b, c)
     assert.strictEqual(lines.reserve(a, 4), 4)
     assert.strictEqual(lines.reserve(a, 4), 2)
     assert.strictEqual(lines.reserve(b, 5), 5)
@@ -93,53 +166,43 @@ describe("The lines of deliveries", () => {
   })
 
   it("begin what comes into a place, which is given up when its outcome is written down", () => {
-    const { begun, lines } = recording()
+    const { answer, begun, lines, proven } = recording()
+    proven(a)
     assert.strictEqual(lines.reserve(a, 6), 6)
-    const [first, second, third] = deliveries(a, 3)
-    for (const delivery of [first, second, third]) if (delivery !== undefined) lines.fill(delivery)
+    deliveries(a, 3).forEach(lines.fill)
     lines.release(a, 3)
     assert.deepStrictEqual(begun, ["a1", "a2"])
-    assert.deepStrictEqual([...lines.sizes()], [[a, 3]])
-    lines.answered(a)
-    assert.deepStrictEqual([...lines.sizes()], [[a, 3]])
+    assert.strictEqual(lines.reserve(a, 3), 3)
+    lines.release(a, 3)
+    answer(a)
+    answer(a)
+    // Three are still to be written down.
+    assert.strictEqual(lines.reserve(a, 4), 3)
+    lines.release(a, 3)
     lines.settled(a)
-    assert.deepStrictEqual([...lines.sizes()], [[a, 2]])
-    assert.strictEqual(lines.reserve(a, 4), 4)
+    lines.settled(a)
+    lines.admit([], 1)
+    assert.strictEqual(lines.reserve(a, 5), 5)
   })
 
   it("have no place for a domain that got too few, until a claim finds no more of it", () => {
-    const { end, lines } = recording()
+    const { claim, end, lines, proven } = recording()
+    proven(a)
     assert.strictEqual(lines.reserve(a, 7), 6)
     lines.release(a, 6)
     assert.strictEqual(lines.reserve(a, 1), 0)
-    lines.forgetLimits()
-    lines.take(deliveries(a, 6), new Map())
+    assert.deepStrictEqual(claim(...deliveries(a, 6)), { claimed: 6, isMore: false })
     end(a)
     // The claim took all there was room for: there may be more.
     assert.strictEqual(lines.reserve(a, 1), 0)
-  })
-
-  it("have places again for a domain of which a claim has found less than there was room for", () => {
-    const { lines } = recording()
-    lines.reserve(a, 7)
-    lines.release(a, 6)
-    lines.forgetLimits()
-    lines.take(deliveries(a, 1), new Map())
+    claim(...deliveries(b, 1))
     assert.strictEqual(lines.reserve(a, 1), 1)
   })
 
-  it("stay behind for a domain that is full when the others are forgotten", () => {
-    const { lines } = recording()
-    lines.reserve(a, 7)
-    lines.forgetLimits()
-    lines.release(a, 1)
-    assert.strictEqual(lines.reserve(a, 1), 0)
-  })
-
   it("want a claim once most of a domain has gone that may have more, and nothing for one that has not", () => {
-    const { claim, end, lines, wanted } = recording()
-    claim(...deliveries(a, 6))
-    claim(...deliveries(b, 5))
+    const { claim, end, lines, proven, wanted } = recording()
+    proven(a, b)
+    claim(...deliveries(a, 7), ...deliveries(b, 5))
     for (let round = 0; round < 3; round++) end(a)
     assert.isTrue(lines.isBusy(a))
     assert.strictEqual(wanted(), 0)
@@ -151,33 +214,201 @@ describe("The lines of deliveries", () => {
   })
 
   it("want a claim that found no room once there is one turn left in all", () => {
-    const { claim, end, lines, wanted } = recording({ concurrency: 2 })
+    const { claim, end, proven, wanted } = recording({ concurrency: 2 })
+    proven(a, b, c)
     claim(...deliveries(a, 3), ...deliveries(b, 3))
-    assert.strictEqual(lines.room(64), 0)
+    assert.strictEqual(claim(...deliveries(c, 1)).claimed, 0)
     for (const ended of [a, b, a]) end(ended)
     assert.strictEqual(wanted(), 0)
     end(b)
     assert.strictEqual(wanted(), 1)
-    assert.strictEqual(lines.room(64), 4)
-    assert.strictEqual(lines.room(3), 3)
+    assert.strictEqual(claim(...deliveries(c, 4)).claimed, 4)
+  })
+
+  it("take an equal part of a claim from each domain, and say that some were left out", () => {
+    const { lines, proven } = recording({ concurrencyPerDomain: 16 })
+    proven(a, b)
+    const waiting = [a, b].flatMap((domainId) => deliveries(domainId, 1))
+    const { admitted, isCut } = lines.admit(waiting, 10)
+    assert.deepStrictEqual(
+      [...admitted],
+      [
+        [a, 5],
+        [b, 5]
+      ]
+    )
+    assert.isFalse(isCut)
+    assert.isTrue(lines.take([...deliveries(a, 5), ...deliveries(b, 2)], admitted), "a may have more")
+    assert.isTrue(lines.admit([...waiting, ...deliveries(c, 1)], 2).isCut)
   })
 
   it("begin nothing more once they are stopped, and return what waits", () => {
-    const { begun, claim, end, lines } = recording()
+    const { begun, claim, end, answer, lines, proven } = recording()
+    proven(a, b)
     claim(...deliveries(a, 4), ...deliveries(b, 1))
     assert.deepStrictEqual(
       lines.stop().map(({ name }) => name),
       ["a3", "a4"]
     )
     assert.strictEqual(lines.underWay(), 3)
-    lines.answered(a)
+    answer(a)
     assert.strictEqual(lines.underWay(), 3)
     lines.settled(a)
     end(a)
     end(b)
     assert.strictEqual(lines.underWay(), 0)
     assert.strictEqual(lines.reserve(a, 1), 0)
-    assert.strictEqual(lines.room(64), 0)
+    assert.strictEqual(claim(...deliveries(a, 1)).claimed, 0)
     assert.sameMembers(begun, ["a1", "a2", "b1"])
+  })
+})
+
+/** Domains from the first to the last number, `each` of them in one workspace. */
+const domainsOf = (first: number, count: number, each: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    domainId: domain(first + index),
+    workspaceId: workspace(0x10_000 + Math.floor((first + index) / each))
+  }))
+
+const one = ({ domainId, workspaceId }: { readonly domainId: DomainId; readonly workspaceId: WorkspaceId }) =>
+  deliveries(domainId, 1, { workspaceId })
+
+describe("Domains of which nothing good is known", () => {
+  it("begin with one request at a time, and with twice as many after each success", () => {
+    const { begun, claim, end } = recording({ concurrency: 256, concurrencyPerDomain: 16 })
+    let table = deliveries(a, 400)
+    const go = () => {
+      const { claimed } = claim(...table)
+      table = table.slice(claimed)
+    }
+    go()
+    assert.lengthOf(begun, 1)
+    for (const places of [2, 4, 8, 16, 16]) {
+      const before = begun.length
+      end(a)
+      go()
+      // One has ended, and the places have doubled.
+      assert.isAtLeast(begun.length, before + 1)
+      assert.strictEqual(begun.length - before, places === 16 && before > 16 ? 1 : places / 2 + 1)
+    }
+  })
+
+  it("are back at one after a hang, and what waited for it is given back and claimed later", () => {
+    const { begun, claim, end, lines, proven, returned, running } = recording({ concurrencyPerDomain: 4 })
+    proven(a)
+    claim(...deliveries(a, 12))
+    assert.lengthOf(running, 4)
+    end(a, 15_000, false)
+    assert.deepStrictEqual(returned, ["a5", "a6", "a7", "a8", "a9", "a10", "a11", "a12"])
+    assert.strictEqual(lines.reserve(a, 1), 0)
+    for (let round = 0; round < 2; round++) end(a, 15_000, false)
+    assert.strictEqual(claim(...deliveries(a, 8)).claimed, 0, "one of its requests is still under way")
+    end(a, 15_000, false)
+    assert.strictEqual(claim(...deliveries(a, 8)).claimed, 1)
+    assert.lengthOf(begun, 5)
+  })
+
+  it("get nothing handed over while they hang: their mail waits in the table", () => {
+    const { claim, end, lines } = recording()
+    claim(...deliveries(a, 1))
+    end(a, 15_000, false)
+    lines.admit([], 1)
+    assert.strictEqual(lines.reserve(a, 1), 0)
+    claim(...deliveries(a, 1))
+    end(a)
+    lines.admit([], 1)
+    assert.strictEqual(lines.reserve(a, 1), 1)
+  })
+
+  it("have at most half of all places together, whoever they belong to", () => {
+    const { claim, running } = recording({ concurrency: 256, concurrencyPerDomain: 16 })
+    claim(...domainsOf(1, 500, 1).flatMap(one))
+    assert.lengthOf(running, 128)
+  })
+
+  it("have a quarter once they have hung, so that others that are not known either get a place", () => {
+    const { claim, end, running } = recording({ concurrency: 256, concurrencyPerDomain: 16 })
+    const hanging = domainsOf(1, 500, 1).flatMap(one)
+    for (let rest = hanging; rest.length > 0; ) {
+      rest = rest.slice(claim(...rest).claimed)
+      for (const { domainId } of [...running]) end(domainId, 15_000, false)
+    }
+    claim(...hanging)
+    assert.lengthOf(running, 64)
+    claim(...domainsOf(1_000, 64, 1).flatMap(one))
+    assert.lengthOf(running, 128)
+  })
+
+  it("leave a place for the next workspace from the first second on, though 500 of 100 workspaces hang", () => {
+    const { begun, claim, running } = recording({ concurrency: 256, concurrencyPerDomain: 16 })
+    claim(...domainsOf(0, 500, 5).flatMap(one))
+    assert.isAtMost(running.length, 127)
+    begun.length = 0
+    claim(...domainsOf(0, 500, 5).slice(200).flatMap(one), ...deliveries(domain(0xfff), 1))
+    assert.include(begun, "f1")
+  })
+
+  it("take no place from a domain that answers at once", () => {
+    const { claim, end, lines, proven, running } = recording({ concurrency: 256, concurrencyPerDomain: 16 })
+    const tenant = domain(0xfff)
+    proven(tenant)
+    claim(...domainsOf(0, 500, 5).flatMap(one))
+    const hanging = running.length
+    for (let round = 0; round < 100; round++) {
+      assert.strictEqual(lines.reserve(tenant, 16), 16)
+      deliveries(tenant, 16).forEach(lines.fill)
+      assert.lengthOf(running, hanging + 16)
+      for (let request = 0; request < 16; request++) end(tenant)
+    }
+  })
+
+  it("have a quarter of all places when they answer slowly, with as many requests as they like", () => {
+    const { claim, end, running } = recording({ concurrency: 64, concurrencyPerDomain: 16 })
+    const slow = [a, b, c]
+    for (const domainId of slow) {
+      for (let round = 0; round < 4; round++) {
+        claim(...deliveries(domainId, 1))
+        end(domainId, 3_000)
+      }
+    }
+    claim(...slow.flatMap((domainId) => deliveries(domainId, 30)))
+    assert.lengthOf(running, 16)
+  })
+})
+
+describe("A workspace", () => {
+  it("has an eighth of all requests at a time while others wait, and all of them when none does", () => {
+    const { claim, end, proven, running } = recording({ concurrency: 16, concurrencyPerDomain: 16 })
+    const [first, second] = domainsOf(1, 2, 10)
+    if (first === undefined || second === undefined) return assert.fail("no domains")
+    proven(first.domainId, second.domainId, b)
+    const of = ({ domainId, workspaceId }: typeof first, count: number) => deliveries(domainId, count, { workspaceId })
+    claim(...of(first, 16), ...of(second, 16))
+    assert.lengthOf(running, 16)
+    claim(...deliveries(b, 16))
+    const others = () => running.filter(({ domainId }) => domainId === b).length
+    const round = () => end(running[0]?.domainId ?? first.domainId)
+    for (let rounds = 0; rounds < 2; rounds++) round()
+    assert.strictEqual(others(), 2)
+    // Both have an eighth now, and they take turns.
+    for (let rounds = 0; rounds < 8; rounds++) round()
+    assert.strictEqual(others(), 6)
+  })
+})
+
+describe("Payloads that wait", () => {
+  const mebibyte = 1024 * 1024
+
+  it("have 64 MiB, and what goes beyond is given back for a later claim", () => {
+    const { claim, lines, proven, returned, running } = recording()
+    proven(a)
+    assert.strictEqual(lines.reserve(a, 6), 6)
+    deliveries(a, 6, { bytes: 20 * mebibyte }).forEach(lines.fill)
+    assert.lengthOf(running, 2)
+    assert.deepStrictEqual(returned, ["a6"])
+    assert.strictEqual(lines.roomForBytes(), 4 * mebibyte)
+    assert.strictEqual(lines.reserve(a, 1), 0)
+    proven(b)
+    assert.strictEqual(claim(...deliveries(b, 1)).claimed, 1)
   })
 })

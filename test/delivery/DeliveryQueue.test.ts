@@ -131,6 +131,20 @@ layer(
     })
   )
 
+  it.effect("reads no more payloads than there is room for, and always one", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { ids } = yield* onlyMine(5)
+      yield* sql`UPDATE events SET payload = repeat('x', 100000) WHERE id = ANY(${ids}::uuid[])`
+      const some = yield* Queues.claimUpTo(10, { mostBytes: 250_000 })
+      assert.deepStrictEqual(
+        some.map(({ eventId }) => eventId),
+        ids.slice(0, 3)
+      )
+      assert.lengthOf(yield* Queues.claimUpTo(10, { mostBytes: 1 }), 1)
+    })
+  )
+
   it.effect("finds a domain's mail behind the hundreds of mails of a saturated one", () =>
     Effect.gen(function* () {
       const { domain: hung } = yield* onlyMine(500)

@@ -61,28 +61,28 @@ describe("Egress", () => {
       Effect.gen(function* () {
         const internet = yield* FakeInternet
         for (const [typed, address] of ForbiddenUrls.literals) {
-          assert.strictEqual((yield* check(typed)).message, `address ${address} is not public`, typed)
-          assert.strictEqual(yield* failed(typed), `address ${address} is not public`, typed)
+          assert.strictEqual((yield* check(typed)).message, `${address} is not a public address`, typed)
+          assert.strictEqual(yield* failed(typed), `${address} is not a public address`, typed)
         }
         assert.deepStrictEqual(yield* internet.dialed, [])
       })
     )
 
-    it.effect("refuses a name when any of its addresses is private, and says which", () =>
+    it.effect("refuses a name when any of its addresses is private, and does not say which", () =>
       Effect.gen(function* () {
         const internet = yield* FakeInternet
         const before = yield* internet.dialed
-        for (const [name, address, ...addresses] of [
-          ["alone.example", closed, closed],
-          ["first.example", closed, closed, open],
-          ["last.example", closed, open, open6, closed],
-          ["mapped.example", "::ffff:10.77.0.1", open, "::ffff:10.77.0.1"],
-          ["six.example", "fd00:ec2::254", open, "fd00:ec2::254"],
-          ["metadata.example", "169.254.169.254", "169.254.169.254"],
-          ["127.0.0.1.wildcard.example", "127.0.0.1", "127.0.0.1"]
+        for (const [name, ...addresses] of [
+          ["alone.example", closed],
+          ["first.example", closed, open],
+          ["last.example", open, open6, closed],
+          ["mapped.example", open, "::ffff:10.77.0.1"],
+          ["six.example", open, "fd00:ec2::254"],
+          ["metadata.example", "169.254.169.254"],
+          ["127.0.0.1.wildcard.example", "127.0.0.1"]
         ] as const) {
           yield* internet.publish(name, addresses)
-          const reason = `${name} resolves to ${address}, which is not public`
+          const reason = `what ${name} resolves to is not a public address`
           const refusal = yield* check(`http://${name}:8080/hook`)
           assert.deepInclude(refusal, { reason: "Forbidden", message: reason })
           assert.strictEqual(yield* failed(`http://${name}:8080/hook`), reason)
@@ -218,7 +218,7 @@ describe("Egress", () => {
         yield* Egress.use((egress) => egress.check(url))
 
         yield* internet.publish("rebinding.example", [closed])
-        const reason = `rebinding.example resolves to ${closed}, which is not public`
+        const reason = `what rebinding.example resolves to is not a public address`
         assert.strictEqual(yield* failed(url), reason)
         yield* TestClock.adjust("10 seconds")
         yield* internet.publish("rebinding.example", [open])
@@ -289,11 +289,11 @@ describe("Egress", () => {
         yield* internet.publish("denied.example", [open, "198.41.3.9"])
         assert.strictEqual(
           yield* failed("http://denied.example/"),
-          "denied.example resolves to 198.41.3.9, which is denied"
+          "what denied.example resolves to is a denied address"
         )
-        assert.strictEqual(yield* failed("http://198.41.3.9/"), "address 198.41.3.9 is denied")
-        assert.strictEqual(yield* failed("http://10.77.1.1/"), "address 10.77.1.1 is denied")
-        assert.strictEqual(yield* failed("http://10.78.0.1/"), "address 10.78.0.1 is not public")
+        assert.strictEqual(yield* failed("http://198.41.3.9/"), "198.41.3.9 is a denied address")
+        assert.strictEqual(yield* failed("http://10.77.1.1/"), "10.77.1.1 is a denied address")
+        assert.strictEqual(yield* failed("http://10.78.0.1/"), "10.78.0.1 is not a public address")
         assert.deepStrictEqual(yield* internet.dialed, before)
       })
     )
@@ -335,7 +335,7 @@ describe("Egress", () => {
             "[64:ff9b::169.254.169.254]",
             "2852039166"
           ]) {
-            assert.match(yield* failed(`http://${host}/`), /^address \S+ is denied$/)
+            assert.match(yield* failed(`http://${host}/`), /^\S+ is a denied address$/)
           }
           assert.deepStrictEqual(yield* internet.dialed, before)
         })
@@ -364,12 +364,8 @@ layer(realNames, { excludeTestServices: true })("Egress over a name server", (it
       yield* dns.answer("A", "longer.example", { alias: "inside.example" })
       yield* dns.answer("A", "both.example", { address: open })
       yield* dns.answer("AAAA", "both.example", { address: "::1" })
-      for (const [name, address] of [
-        ["alias.example", "127.0.0.1"],
-        ["long.example", closed],
-        ["both.example", "::1"]
-      ] as const) {
-        const reason = `${name} resolves to ${address}, which is not public`
+      for (const name of ["alias.example", "long.example", "both.example"] as const) {
+        const reason = `what ${name} resolves to is not a public address`
         assert.strictEqual((yield* check(`https://${name}/`)).message, reason)
         assert.strictEqual(yield* failed(`https://${name}/`), reason)
       }
@@ -381,7 +377,7 @@ layer(realNames, { excludeTestServices: true })("Egress over a name server", (it
       const dns = yield* DnsServer
       yield* dns.answer("A", "sub.localhost", { address: open })
       for (const [typed, host] of ForbiddenUrls.names) {
-        const reason = `${host} resolves to 127.0.0.1, which is not public`
+        const reason = `what ${host} resolves to is not a public address`
         assert.strictEqual((yield* check(typed)).message, reason, typed)
         assert.strictEqual(yield* failed(typed), reason, typed)
       }

@@ -37,12 +37,12 @@ layer(NodeServices.layer, { excludeTestServices: true })("A service that may rea
         const seen = (yield* Schema.decodeEffect(Schema.fromJsonString(Schema.Unknown))(stdout)) as Seen
         const advice = "Expected a host with public addresses alone; the operator can allow others (WEBHOOK_ALLOW)"
         assert.deepStrictEqual(seen, {
-          literal: { status: 400, error: `webhookUrl: address ${address} is not public. ${advice}` },
+          literal: { status: 400, error: `webhookUrl: ${address} is not a public address. ${advice}` },
           name: {
             status: 400,
-            error: `webhookUrl: hooks.example.com resolves to ${address}, which is not public. ${advice}`
+            error: `webhookUrl: what hooks.example.com resolves to is not a public address. ${advice}`
           },
-          refused: { statusCode: null, error: `hooks.example.com resolves to ${address}, which is not public` },
+          refused: { statusCode: null, error: "what hooks.example.com resolves to is not a public address" },
           heardWhenRefused: 0,
           delivered: { statusCode: 200, error: null },
           heardWhenAllowed: 1,

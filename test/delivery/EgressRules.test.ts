@@ -41,8 +41,8 @@ describe("The rules of egress", () => {
   it("let nothing of a special range through, and all that is beside it", () => {
     const judge = rules()
     for (const [range, first, last, before, after] of ranges) {
-      assert.strictEqual(judge(first), "is not public", `${range}: ${first}`)
-      assert.strictEqual(judge(last), "is not public", `${range}: ${last}`)
+      assert.strictEqual(judge(first), "is not a public address", `${range}: ${first}`)
+      assert.strictEqual(judge(last), "is not a public address", `${range}: ${last}`)
       if (before !== undefined) assert.isUndefined(judge(before), `before ${range}: ${before}`)
       if (after !== undefined) assert.isUndefined(judge(after), `after ${range}: ${after}`)
     }
@@ -59,7 +59,7 @@ describe("The rules of egress", () => {
       assert.isUndefined(judge(address), address)
     }
     for (const address of ["10.77.1.0", "10.76.255.255", "192.168.1.6", "fd00:2::1", "64:ff9b::10.77.0.1"]) {
-      assert.strictEqual(judge(address), "is not public", address)
+      assert.strictEqual(judge(address), "is not a public address", address)
     }
   })
 
@@ -75,7 +75,7 @@ describe("The rules of egress", () => {
       "93.184.215.14",
       "2600::1"
     ]) {
-      assert.strictEqual(judge(address), "is denied", address)
+      assert.strictEqual(judge(address), "is a denied address", address)
     }
     for (const address of ["169.254.169.253", "93.185.0.0", "2601::1", "127.0.0.1"]) {
       assert.isUndefined(judge(address), address)
@@ -85,6 +85,6 @@ describe("The rules of egress", () => {
   it("let WEBHOOK_ALLOW win over WEBHOOK_DENY", () => {
     const judge = rules({ allow: ["10.77.0.1"], deny: ["10.77.0.0/24"] })
     assert.isUndefined(judge("10.77.0.1"))
-    assert.strictEqual(judge("10.77.0.2"), "is denied")
+    assert.strictEqual(judge("10.77.0.2"), "is a denied address")
   })
 })

@@ -93,6 +93,26 @@ const heldBack = Effect.fnUntraced(function* (receiver: WebhookReceiver["Service
 
 const nothing = (places: number) => Effect.succeed({ leased: [], places })
 
+/** A domain whose webhook has answered once, and so has all its places. */
+const proven = Effect.fnUntraced(function* (handover: Handover["Service"], receiver: WebhookReceiver["Service"]) {
+  const { id } = yield* Deliveries.domain(receiver.url)
+  yield* within(handover, id, 1, write(id, 1))
+  yield* receiver.next
+  yield* hasPlaces(handover, id)
+  return id
+})
+
+/** All its places are free. */
+const hasPlaces = (handover: Handover["Service"], id: DomainId) =>
+  eventually(
+    Effect.sync(() => {
+      const places = handover.reserve(id, 6)
+      handover.release(id, places)
+      return places
+    }),
+    (places) => places === 6
+  )
+
 layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
   excludeTestServices: true,
   timeout: "60 seconds"
@@ -118,14 +138,14 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
     () =>
       Effect.gen(function* () {
         const receiver = yield* WebhookReceiver.make
-        const answers = yield* heldBack(receiver)
-        const { id } = yield* Deliveries.domain(receiver.url)
         const handover = yield* start
+        const id = yield* proven(handover, receiver)
+        const answers = yield* heldBack(receiver)
         assert.strictEqual((yield* within(handover, id, 10, write(id, 10))).places, 6)
         assert.strictEqual((yield* within(handover, id, 1, nothing)).places, 0)
         const { id: other } = yield* Deliveries.domain(receiver.url)
         assert.strictEqual((yield* within(handover, other, 1, nothing)).places, 1)
-        yield* eventually(receiver.all, (requests) => requests.length === 2)
+        yield* eventually(receiver.all, (requests) => requests.length === 3)
         yield* answers
       })
   )
@@ -144,25 +164,19 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
   it.effect("begins what comes into places that were reserved, and has them again when it is done", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
-      const { id } = yield* Deliveries.domain(receiver.url)
       const handover = yield* start
+      const id = yield* proven(handover, receiver)
       for (const round of [1, 2]) {
         assert.strictEqual(handover.reserve(id, 6), 6)
         const { ids, leased } = yield* write(id, 4)(4)
         handover.begin(leased.map((row) => ({ ...row, payload: Buffer.from(`${row.payload}`) })))
         handover.release(id, 2)
-        const requests = yield* eventually(receiver.all, (requests) => requests.length === 4 * round)
+        const requests = yield* eventually(receiver.all, (requests) => requests.length === 1 + 4 * round)
         assert.sameMembers(
           requests.slice(-4).map(({ event }) => event.event_id),
           ids
         )
-        yield* eventually(
-          Effect.sync(() => handover.reserve(id, 6)),
-          (places) => {
-            handover.release(id, places)
-            return places === 6
-          }
-        )
+        yield* hasPlaces(handover, id)
       }
     })
   )
@@ -170,16 +184,16 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
   it.effect("begins the others beside one whose secret can't be opened, which fails like any other", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
-      const { id } = yield* Deliveries.domain(receiver.url)
       const handover = yield* start
+      const id = yield* proven(handover, receiver)
       assert.strictEqual(handover.reserve(id, 3), 3)
       const { leased } = yield* write(id, 3)(3)
       const [broken, ...sound] = leased
       if (broken === undefined) return assert.fail("nothing was written")
       handover.begin([{ ...broken, signingSecret: Buffer.from("tampered with") }, ...sound])
-      const requests = yield* eventually(receiver.all, (requests) => requests.length === 2)
+      const requests = yield* eventually(receiver.all, (requests) => requests.length === 3)
       assert.sameMembers(
-        requests.map(({ event }) => event.event_id),
+        requests.slice(1).map(({ event }) => event.event_id),
         sound.map(({ eventId }) => eventId)
       )
       const { attempts, lastError, status } = yield* eventually(
@@ -194,8 +208,8 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
   it.effect("takes places back when nothing was written", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
-      const { id } = yield* Deliveries.domain(receiver.url)
       const handover = yield* start
+      const id = yield* proven(handover, receiver)
       for (let round = 0; round < 5; round++) {
         yield* Effect.flip(within(handover, id, 6, (places) => Effect.fail(places)))
         yield* within(handover, id, 6, nothing)
@@ -207,11 +221,11 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
   it.effect("gives back what waits when the worker stops, and takes nothing more", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
-      const answers = yield* heldBack(receiver)
-      const { id } = yield* Deliveries.domain(receiver.url)
       const handover = yield* start
+      const id = yield* proven(handover, receiver)
+      const answers = yield* heldBack(receiver)
       const { ids } = yield* within(handover, id, 6, write(id, 6))
-      yield* eventually(receiver.all, (requests) => requests.length === 2)
+      yield* eventually(receiver.all, (requests) => requests.length === 3)
       yield* Effect.all([handover.drain, Effect.delay(answers, "300 millis")], { concurrency: 2 })
       assert.strictEqual((yield* within(handover, id, 1, nothing)).places, 0)
       const rows = yield* Effect.forEach(ids, Deliveries.delivery)
@@ -222,7 +236,7 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
           ...Array.from({ length: 4 }, () => ["pending", 0, null])
         ]
       )
-      assert.lengthOf(yield* receiver.all, 2)
+      assert.lengthOf(yield* receiver.all, 3)
     })
   )
 })

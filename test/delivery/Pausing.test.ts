@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { DeliveryQueue } from "../../src/delivery/DeliveryQueue.ts"
 import * as Pausing from "../../src/delivery/Pausing.ts"
 import { DomainId } from "../../src/model/Domain.ts"
-import type { EventId } from "../../src/model/InboundEvent.ts"
+import { EventId } from "../../src/model/InboundEvent.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as TestDatabase from "../TestDatabase.ts"
@@ -38,6 +38,7 @@ const domainWith = Effect.fnUntraced(function* (count: number) {
 const paused = Effect.fnUntraced(function* (count: number) {
   const { id, ids } = yield* domainWith(count)
   yield* failNext()
+  yield* Deliveries.failedOften(id)
   yield* Deliveries.pass("5 days")
   // Back in line with the first failure.
   const again = yield* Effect.flatMap(DeliveryQueue, (queue) =>
@@ -73,6 +74,7 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
         const { said, withQueue } = listening()
         const { id } = yield* domainWith(1)
         yield* failNext()
+        yield* Deliveries.failedOften(id)
         yield* Deliveries.pass("4 days 23 hours")
         yield* failNext().pipe(Effect.provide(withQueue))
         assert.deepInclude(yield* Deliveries.webhook(id), { failing: true, paused: false })
@@ -94,6 +96,33 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
         yield* Deliveries.pass("50 minutes")
         assert.deepStrictEqual(yield* Queues.claimUpTo(10), [])
         assert.deepStrictEqual(yield* claimProbes, [])
+      })
+  )
+
+  it.effect(
+    "is not paused by fewer than ten failures, nor by failures on fewer than three UTC days, whatever the clock says",
+    () =>
+      Effect.gen(function* () {
+        const { id } = yield* domainWith(20)
+        // A clock that jumps: nine failures, and then five days at once.
+        for (const _ of Array.range(1, 9)) yield* failNext()
+        yield* Deliveries.pass("5 days 1 hour")
+        for (const _ of Array.range(1, 3)) yield* failNext()
+        assert.deepInclude(yield* Deliveries.webhook(id), { failing: true, paused: false })
+        // The third day.
+        yield* Deliveries.pass("1 day")
+        yield* failNext()
+        assert.isTrue((yield* Deliveries.webhook(id)).paused)
+
+        const other = yield* domainWith(20)
+        for (const _ of Array.range(1, 8)) {
+          yield* failNext()
+          yield* Deliveries.pass("1 day")
+        }
+        assert.deepInclude(yield* Deliveries.webhook(other.id), { failing: true, paused: false })
+        yield* failNext()
+        yield* failNext()
+        assert.isTrue((yield* Deliveries.webhook(other.id)).paused)
       })
   )
 
@@ -163,6 +192,7 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
     Effect.gen(function* () {
       const { id, ids } = yield* domainWith(12)
       yield* failNext()
+      yield* Deliveries.failedOften(id)
       yield* Deliveries.pass("5 days")
       const claimed = yield* Queues.claimUpTo(20)
       assert.lengthOf(claimed, 12)
@@ -295,6 +325,7 @@ const pausedInbox = Effect.fnUntraced(function* (receiver: WebhookReceiver["Serv
   yield* Mail.send(inlet.smtpPort, { to: inbox.address })
   yield* receiver.next
   yield* eventually(Deliveries.webhook(DomainId.make(inbox.domainId)), ({ failing }) => failing)
+  yield* Deliveries.failedOften(DomainId.make(inbox.domainId))
   assert.isNull((yield* get).json.webhook_paused_at)
   yield* sql`
     UPDATE domains SET webhook_failing_since = now() - interval '5 days' WHERE id = ${inbox.domainId}
@@ -374,6 +405,41 @@ layer(TestInlet.layer(), { concurrent: true, excludeTestServices: true, timeout:
         yield* eventually(events("delivered"), (delivered) => delivered.length === waiting)
         assert.lengthOf(yield* receiver.all, waiting)
         assert.lengthOf(yield* old.all, before)
+      })
+    )
+
+    it.effect("sends all of it as soon as the same URL is set again", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const receiver = yield* WebhookReceiver.make
+        const { domainId, events, get, key, waiting } = yield* pausedInbox(receiver, 8)
+        yield* receiver.answerAlways(200)
+        const { status } = yield* inlet.call("PATCH", `/api/domains/${domainId}/delivery`, {
+          key,
+          body: { webhookUrl: receiver.url }
+        })
+        assert.strictEqual(status, 200)
+        assert.isNull((yield* get).json.webhook_paused_at)
+        yield* eventually(events("delivered"), (delivered) => delivered.length === waiting)
+      })
+    )
+
+    it.effect("changes nothing when the URL of a webhook that is not paused is set again", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const receiver = yield* WebhookReceiver.make
+        yield* receiver.answerAlways(500)
+        const { address, domainId, key } = yield* inlet.inbox(receiver.url)
+        yield* Mail.send(inlet.smtpPort, { to: address })
+        const { event } = yield* receiver.next
+        const delivery = Deliveries.delivery(EventId.make(event.event_id))
+        const before = yield* eventually(delivery, ({ dueIn }) => dueIn > 1)
+        const body = { webhookUrl: receiver.url }
+        const { json, status } = yield* inlet.call("PATCH", `/api/domains/${domainId}/delivery`, { key, body })
+        assert.strictEqual(status, 200)
+        assert.strictEqual(json.webhookUrl, receiver.url)
+        assert.closeTo((yield* delivery).dueIn, before.dueIn, 2)
+        assert.isTrue((yield* Deliveries.webhook(DomainId.make(domainId))).failing)
       })
     )
 

@@ -30,10 +30,20 @@ export const answered = (statusCode: number, retryAfter: string | null = null): 
 
 export const claimUpTo = Effect.fnUntraced(function* (
   most: number,
-  { busy = new Map<DomainId, number>(), perDomain = 1_000 } = {}
+  { busy = new Map<DomainId, number>(), mostBytes = 1_000_000, perDomain = 1_000 } = {}
 ) {
   const queue = yield* DeliveryQueue
-  return yield* queue.claim({ most, perDomain, busy })
+  let left = most
+  const rooms = new Map<DomainId, number>()
+  const waiting = (yield* queue.waiting).map(({ domainId }) => domainId)
+  const equalPart = Math.max(1, Math.floor(most / waiting.length))
+  for (const domainId of waiting) {
+    const places = Math.min(left, equalPart, perDomain - (busy.get(domainId) ?? 0))
+    if (places <= 0) continue
+    rooms.set(domainId, places)
+    left -= places
+  }
+  return yield* queue.claim(rooms, mostBytes)
 })
 
 export const settle = Effect.fnUntraced(function* (lease: Lease, outcome: Outcome) {

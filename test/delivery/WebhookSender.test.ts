@@ -282,6 +282,25 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
     })
   )
 
+  it.effect(
+    "says in plain words that a webhook wants another protocol, and tries it again like any other failure",
+    () =>
+      Effect.gen(function* () {
+        for (const head of [
+          "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+          "HTTP/1.1 101 Switching Protocols\r\n\r\n",
+          "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 101 Hm\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"
+        ]) {
+          const { sockets, url } = yield* raw((socket) => void socket.write(head))
+          assert.deepInclude(yield* send(url), {
+            statusCode: null,
+            error: "the webhook answered 101 and wants another protocol; a webhook has to answer 2xx"
+          })
+          yield* closed(sockets)
+        }
+      })
+  )
+
   it.effect("says in plain words that nobody listens, or that the connection was reset or closed", () =>
     Effect.gen(function* () {
       const nobody = yield* send(`http://127.0.0.1:${yield* Ports.free}/hook`)
