@@ -78,7 +78,9 @@ export class DemoInboxes extends Context.Service<
         return (
           (yield* find(cookie)) ??
           (yield* new Unauthorized({
-            message: "The cookie inlet_demo is missing or over; POST /api/demo/inbox gives a new inbox and sets it"
+            message: `${
+              Redacted.value(cookie) === "" ? "The cookie inlet_demo is missing" : "This demo inbox is over"
+            }: POST /api/demo/inbox gives a new one and sets its cookie`
           }))
         )
       })

@@ -13,6 +13,8 @@ const element = (name, properties = {}, ...children) => {
 let events = []
 let selected
 let tab = "tab-text"
+/** The sample that was asked for last is shown when it comes. */
+let wanted
 
 // The cookie is none of a script's business, so the page itself remembers that there is one.
 const remembered = "inlet-demo-until"
@@ -22,13 +24,25 @@ const date = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle
 
 const subjectOf = (event) => event.subject || "(no subject)"
 
+/** What an answer says. A proxy in between answers with a page of its own when the service is away. */
+const answerOf = async (response) => {
+  const text = await response.text()
+  let body
+  try {
+    body = JSON.parse(text)
+  } catch {
+    throw new Error(`The service did not answer as it should (${response.status}). Try again in a moment.`)
+  }
+  if (!response.ok) throw new Error(body.error ?? `The service answered ${response.status}.`)
+  return body
+}
+
 const open = async () => {
   $("open").disabled = true
   $("problem").hidden = true
   try {
     const response = await fetch("/api/demo/inbox", { method: "POST" })
-    const body = await response.json()
-    if (!response.ok) throw new Error(body.error)
+    const body = await answerOf(response)
     if (response.status === 201) localStorage.setItem(remembered, `${Date.now() + 24 * 60 * 60 * 1000}`)
     show(body)
     follow()
@@ -54,7 +68,7 @@ const show = ({ address, domain }) => {
   const lines = [
     ...(smtp === ""
       ? []
-      : [["inlet", `npm run -s inlet -- send --to ${address} --subject "Hello" --text "Can you read this?"`]]),
+      : [["inlet", `${document.body.dataset.send} --to ${address} --subject "Hello" --text "Can you read this?"`]]),
     [
       "swaks",
       `swaks ${smtp === "" ? "" : `--server ${smtp} `}--to ${address} --from ada@sender.example --header "Subject: Hello" --body "Can you read this?"`
@@ -86,9 +100,15 @@ const follow = () => {
   const source = new EventSource("/api/demo/events/stream")
   source.addEventListener("open", async () => {
     state("live", "Listening")
-    const response = await fetch("/api/demo/events")
-    if (!response.ok) return
-    const { events: known } = await response.json()
+    const known = []
+    let cursor = ""
+    while (cursor !== null) {
+      const response = await fetch(`/api/demo/events${cursor === "" ? "" : `?cursor=${cursor}`}`)
+      if (!response.ok) break
+      const page = await response.json()
+      known.push(...page.events)
+      cursor = page.next_cursor
+    }
     for (const event of known.reverse()) receive(event)
   })
   source.addEventListener("inbound.email.received", ({ data }) => receive(JSON.parse(data)))
@@ -105,6 +125,7 @@ const state = (name, text) => {
 
 const receive = (event) => {
   if (events.some(({ event_id }) => event_id === event.event_id)) return
+  if (document.hidden) titled(unseen + 1)
   events = [event, ...events].sort((a, b) => (a.event_id < b.event_id ? 1 : -1))
   $("empty").hidden = true
   $("panes").hidden = false
@@ -112,22 +133,57 @@ const receive = (event) => {
   const entry = entryOf(event)
   const at = events.indexOf(event)
   $("list").insertBefore(entry, $("list").children[at] ?? null)
-  if (selected === undefined) select(event)
+  if (selected === undefined || event.inbound_email_id === wanted) select(event)
 }
+
+/** Mail that has come while the page was in the background. */
+let unseen = 0
+const title = document.title
+
+const titled = (count) => {
+  unseen = count
+  document.title = count === 0 ? title : `(${count}) ${title}`
+}
+
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) titled(0)
+})
+
+/** The author as a person knows it. */
+const authorOf = (event) => event.fromName || event.from || "(no sender)"
 
 const entryOf = (event) => {
   const received = new Date(event.receivedAt)
   const button = element(
     "button",
     { type: "button" },
-    element("span", { className: "entry-from", textContent: event.from || "(no sender)" }),
+    element("span", { className: "entry-from", textContent: authorOf(event), dir: "auto" }),
     element("time", { dateTime: event.receivedAt, textContent: clock.format(received) }),
-    element("span", { className: "entry-subject", textContent: subjectOf(event) })
+    element(
+      "span",
+      { className: "entry-subject" },
+      element("bdi", { textContent: subjectOf(event) }),
+      ...(event.attachments.length === 0 ? [] : [paperClip(event.attachments.length)])
+    )
   )
   button.addEventListener("click", () => select(event, { reveal: true }))
   const item = element("li", {}, button)
   item.dataset.id = event.event_id
   return item
+}
+
+const paperClip = (count) => {
+  const words = count === 1 ? "1 attachment" : `${count} attachments`
+  const svg = "http://www.w3.org/2000/svg"
+  const clip = document.createElementNS(svg, "svg")
+  const path = document.createElementNS(svg, "path")
+  path.setAttribute("d", "M11 5 6 10a1.5 1.5 0 0 0 2 2l5-5a3 3 0 0 0-4-4L4 8a4.5 4.5 0 0 0 6 6l4-4")
+  clip.append(path)
+  clip.setAttribute("class", "clip")
+  clip.setAttribute("viewBox", "0 0 16 16")
+  clip.setAttribute("role", "img")
+  clip.setAttribute("aria-label", words)
+  return clip
 }
 
 const select = (event, { reveal = false } = {}) => {
@@ -143,9 +199,16 @@ const select = (event, { reveal = false } = {}) => {
   }
   const part = (name) => view.querySelector(`[data-part="${name}"]`)
   field("subject", subjectOf(event))
-  field("from", `${event.from} → ${event.recipient}`)
+  field("from", `${event.fromName ? `${event.fromName} <${event.from}>` : event.from} → ${event.recipient}`)
   field("text", event.text || "(no text)")
   part("fields").replaceChildren(...fieldsOf(event))
+  part("insight").replaceChildren(...insightOf(event))
+  part("reply").hidden = typeof event.reply !== "string"
+  field("reply", event.reply ?? "")
+  part("hidden").hidden = event.hiddenText !== true
+  part("hidden").addEventListener("toggle", showHidden(event, view.querySelector('[data-field="hidden"]')), {
+    once: true
+  })
   part("headers").textContent = headersOf(event)
   part("json").textContent = JSON.stringify(event, null, 2)
 
@@ -173,6 +236,13 @@ const select = (event, { reveal = false } = {}) => {
   if (reveal && matchMedia("(max-width: 52rem)").matches) $("mail").focus()
 }
 
+/** They are asked for by name, and by who wants to see them. */
+const showHidden = (event, place) => async () => {
+  const response = await fetch(`/api/demo/events/${event.event_id}/content?part=hidden&max_chars=20000`)
+  const body = await response.json()
+  place.textContent = response.ok ? body.content : body.error
+}
+
 const choose = (id, event) => {
   tab = id
   for (const each of $("mail").querySelectorAll('[role="tab"]')) {
@@ -194,20 +264,50 @@ const choose = (id, event) => {
 const fieldsOf = (event) => {
   const size = (bytes) => (bytes < 1024 ? `${bytes} B` : `${(bytes / 1024).toFixed(1)} KiB`)
   const verdicts = Object.entries(event.authentication).map(([name, verdict]) => `${name} ${verdict}`)
+  const { code, links } = event.extracted ?? { code: null, links: [] }
   const rows = [
+    ...(code === null ? [] : [["Code", code.confidence === "high" ? code.value : `${code.value} (a guess)`]]),
+    ...links.map(({ kind, text, url }) => [`Link (${kind})`, text === "" ? url : `${text}: ${url}`]),
     ["Recipient", event.recipient],
     ["Received", date.format(new Date(event.receivedAt))],
     ["Sender checks", verdicts.join(", ")],
     ["Sent from", `${event.envelope.remoteAddress} (${event.envelope.helo})`],
     ...(event.message_id === null ? [] : [["Message-ID", event.message_id]]),
-    ...event.attachments.map(({ contentType, filename, size: bytes }) => [
+    ...event.attachments.map(({ contentType, filename, index, size: bytes }) => [
       "Attachment",
-      `${filename ?? "(no name)"}, ${contentType}, ${size(bytes)}`
-    ])
+      element(
+        "a",
+        { href: `/api/demo/events/${event.event_id}/attachments/${index}`, download: "" },
+        element("bdi", { textContent: filename ?? "(no name)" })
+      ),
+      `, ${contentType}, ${size(bytes)}`
+    ]),
+    [
+      "Raw message",
+      element("a", { href: `/api/demo/events/${event.event_id}/raw`, download: "", textContent: "Download .eml" })
+    ]
   ]
-  return rows.map(([name, value]) =>
-    element("div", {}, element("dt", { textContent: name }), element("dd", { textContent: value }))
-  )
+  return rows.map(([name, ...value]) => row(name, ...value))
+}
+
+/** Text is put in place as text, whatever it says. */
+const row = (name, ...value) =>
+  element("div", {}, element("dt", { textContent: name }), element("dd", { dir: "auto" }, ...value))
+
+const senders = {
+  list: "a list or newsletter",
+  auto: "a program",
+  bounce: "a mail server: a delivery failed"
+}
+
+/** What else an agent asks of a mail. A link is shown and can't be followed: it may be a stranger's. */
+const insightOf = (event) => {
+  const { unsubscribe = null } = event.extracted ?? {}
+  const rows = []
+  if (unsubscribe !== null)
+    rows.push(row("Unsubscribe", element("code", { textContent: unsubscribe.url ?? unsubscribe.mailto })))
+  if (senders[event.sender] !== undefined) rows.push(row("Written by", senders[event.sender]))
+  return rows
 }
 
 const headersOf = (event) => {
@@ -241,6 +341,31 @@ document.addEventListener("click", async ({ target }) => {
   setTimeout(() => {
     button.textContent = "Copy"
   }, 1500)
+})
+
+$("samples").addEventListener("click", async ({ target }) => {
+  const button = target instanceof Element ? target.closest("[data-sample]") : null
+  if (button === null) return
+  const problem = $("sample-problem")
+  button.disabled = true
+  problem.hidden = true
+  wanted = undefined
+  try {
+    const response = await fetch("/api/demo/simulate", {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ sample: button.dataset.sample })
+    })
+    wanted = (await answerOf(response)).inbound_email_id
+    const here = events.find(({ inbound_email_id }) => inbound_email_id === wanted)
+    if (here !== undefined) select(here)
+  } catch (error) {
+    problem.textContent = error instanceof TypeError ? "The service can't be reached. Try again." : error.message
+    problem.hidden = false
+  } finally {
+    button.disabled = false
+    button.focus()
+  }
 })
 
 $("open").addEventListener("click", async () => {

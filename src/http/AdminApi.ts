@@ -3,6 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Invalid, NotFound } from "../model/ApiError.ts"
 import { Domain } from "../model/Domain.ts"
 import { AdminAuthorization } from "./AdminAuthorization.ts"
+import { KnownParameters } from "./KnownParameters.ts"
 
 const Changed = Schema.Struct({ domains: Schema.Array(Domain) })
 const named = { domain: Schema.String }
@@ -39,6 +40,7 @@ export class AdminApi extends HttpApiGroup.make("admin")
       })
     )
   )
+  .middleware(KnownParameters)
   .middleware(AdminAuthorization)
   .annotateMerge(
     OpenApi.annotations({

@@ -20,7 +20,9 @@ export const layer = HttpApiBuilder.group(
       }),
       remove: Effect.fnUntraced(function* ({ params }) {
         const name = yield* DomainNames.parse(params.domain)
-        return { domains: [yield* domains.removeHolder(name)] }
+        const removed = yield* domains.removeHolder(name)
+        yield* feed.announce(removed.id, { isDue: false })
+        return { domains: [removed] }
       }),
       enable: Effect.fnUntraced(function* ({ params }) {
         const name = yield* DomainNames.parse(params.domain)

@@ -6,6 +6,7 @@ import { DomainsApi } from "./DomainsApi.ts"
 import { EventsApi } from "./EventsApi.ts"
 import { PaymentCallbackApi } from "./PaymentCallbackApi.ts"
 import { PurchaseApi } from "./PurchaseApi.ts"
+import { SimulateApi } from "./SimulateApi.ts"
 import { SystemApi } from "./SystemApi.ts"
 import { ValidationErrors } from "./ValidationErrors.ts"
 import { WorkspacesApi } from "./WorkspacesApi.ts"
@@ -15,6 +16,7 @@ export class Api extends HttpApi.make("inlet")
   .add(WorkspacesApi)
   .add(DomainsApi)
   .add(EventsApi)
+  .add(SimulateApi)
   .add(PurchaseApi)
   .add(PaymentCallbackApi)
   .add(DemoApi)

@@ -1,8 +1,10 @@
 import { Context, Effect, Layer } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
-import { Unauthorized } from "../model/ApiError.ts"
+import { Asker } from "../database/Turns.ts"
+import { TooManyRequests, Unauthorized, Unavailable } from "../model/ApiError.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import { Workspaces } from "../workspaces/Workspaces.ts"
+import { OpenRequests } from "./OpenRequests.ts"
 
 /** The workspace whose API key this request carries. */
 export class CurrentWorkspace extends Context.Service<
@@ -17,17 +19,23 @@ export class CurrentWorkspace extends Context.Service<
 /** `Authorization: Bearer <API_KEY>` (spec, section 5). */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentWorkspace }>()(
   "inlet/http/Authorization",
-  { error: Unauthorized.http, security: { bearer: HttpApiSecurity.bearer } }
+  { error: [Unauthorized.http, TooManyRequests.http, Unavailable.http], security: { bearer: HttpApiSecurity.bearer } }
 ) {
   static readonly layer = Layer.effect(
     Authorization,
     Effect.gen(function* () {
       const workspaces = yield* Workspaces
+      const open = yield* OpenRequests
       return Authorization.of({
         bearer: Effect.fn("Authorization.bearer")(function* (httpEffect, { credential }) {
+          yield* open.known(credential)
           const id = yield* workspaces.authenticate(credential)
+          yield* open.enter(id, credential)
           const untilReplaced = workspaces.untilReplaced(id, credential)
-          return yield* Effect.provideService(httpEffect, CurrentWorkspace, { id, untilReplaced })
+          return yield* httpEffect.pipe(
+            Effect.provideService(CurrentWorkspace, { id, untilReplaced }),
+            Effect.provideService(Asker, id)
+          )
         })
       })
     })

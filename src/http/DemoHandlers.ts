@@ -3,17 +3,25 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { DemoInboxes, lifetimeSeconds } from "../demo/DemoInboxes.ts"
 import * as SafeHtml from "../demo/SafeHtml.ts"
+import { EventContents } from "../events/EventContents.ts"
 import { Events } from "../events/Events.ts"
+import { RawMessages } from "../events/RawMessages.ts"
 import { NotFound } from "../model/ApiError.ts"
 import * as Settings from "../Settings.ts"
+import * as Sample from "../simulate/Sample.ts"
+import { Simulation } from "../simulate/Simulation.ts"
+import { AnswerRoom } from "./AnswerRoom.ts"
 import { Api } from "./Api.ts"
 import * as ClientAddress from "./ClientAddress.ts"
+import { requestOf } from "./ContentQuery.ts"
 import { CurrentDemoInbox, cookieName } from "./DemoAuthorization.ts"
+import * as Download from "./Download.ts"
+import * as EventPage from "./EventPage.ts"
 import * as EventStream from "./EventStream.ts"
 import { OpenRequests } from "./OpenRequests.ts"
 
-/** More than a demo inbox takes. */
-const everyEvent = 100
+/** More than a demo inbox takes, unless they are heavy. */
+const eventsOnAPage = 100
 
 /** A tab or two; a stream costs a look at the database every second. */
 const streamsPerInbox = 5
@@ -24,7 +32,11 @@ export const layer = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const inboxes = yield* DemoInboxes
     const events = yield* Events
+    const contents = yield* EventContents
     const open = yield* OpenRequests
+    const messages = yield* RawMessages
+    const simulation = yield* Simulation
+    const room = yield* AnswerRoom
     const { production } = yield* Settings.http
     const { trustProxy } = yield* Settings.clients
 
@@ -48,23 +60,62 @@ export const layer = HttpApiBuilder.group(
           })
         )
       }),
-      events: Effect.fnUntraced(function* () {
+      events: Effect.fnUntraced(function* ({ query }) {
         const { domainId } = yield* CurrentDemoInbox
-        const { items } = yield* Effect.orDie(events.list(domainId, {}, { limit: everyEvent }))
-        return HttpServerResponse.text(`{"events":[${items.map(({ payload }) => payload).join(",")}]}`, {
-          contentType: "application/json",
-          headers: { "cache-control": "no-store" }
-        })
+        const { items, nextCursor } = yield* events.list(
+          domainId,
+          {},
+          {
+            limit: eventsOnAPage,
+            order: "desc",
+            cursor: query.cursor
+          }
+        )
+        return yield* EventPage.toResponse(
+          { items, nextCursor },
+          {
+            room,
+            payloads: (listed) => events.payloads(domainId, listed),
+            encode: ({ payload }) => [payload],
+            headers: { "cache-control": "no-store" }
+          }
+        )
       }),
       stream: Effect.fnUntraced(function* ({ headers }) {
         const { domainId, secondsLeft } = yield* CurrentDemoInbox
         yield* open.take(domainId, streamsPerInbox)
-        const following = yield* events.follow(domainId, headers["last-event-id"])
-        return EventStream.toResponse(following, Effect.sleep(`${secondsLeft} seconds`))
+        return yield* EventStream.toResponse({
+          events: yield* events.follow(domainId, headers["last-event-id"]),
+          room,
+          payloads: (listed) => events.payloads(domainId, listed),
+          end: Effect.sleep(`${secondsLeft} seconds`)
+        })
+      }),
+      content: Effect.fnUntraced(function* ({ params, query }) {
+        const { domainId } = yield* CurrentDemoInbox
+        return yield* contents.read(domainId, params.eventId, requestOf(query), room.reserve)
+      }),
+      simulate: Effect.fnUntraced(function* ({ payload }) {
+        const inbox = yield* CurrentDemoInbox
+        const draft = Sample.of(payload.sample, `inbox@${inbox.domain}`)
+        // A sample is small: it is not counted with the memory for messages.
+        const message = yield* simulation.compose(inbox, () => draft, { reserve: () => true })
+        const id = yield* simulation.receive(inbox, { message, from: draft.returnPath })
+        return { inbound_email_id: id }
+      }),
+      raw: Effect.fnUntraced(function* ({ params }) {
+        const { domainId } = yield* CurrentDemoInbox
+        return Download.message(params.eventId, yield* messages.get(domainId, params.eventId, room.reserve))
+      }),
+      attachment: Effect.fnUntraced(function* ({ params }) {
+        const { domainId } = yield* CurrentDemoInbox
+        return Download.attachment(yield* messages.attachment(domainId, params.eventId, params.index, room.reserve))
       }),
       html: Effect.fnUntraced(function* ({ params }) {
         const { domainId } = yield* CurrentDemoInbox
-        const html = SafeHtml.ofEvent((yield* events.get(domainId, params.eventId)).payload)
+        const listed = yield* events.get(domainId, params.eventId)
+        yield* room.reserve(listed.bytes)
+        const html = SafeHtml.ofEvent((yield* events.payload(domainId, listed)).payload)
         if (html === null) return yield* new NotFound({ message: "This mail has no HTML part" })
         return HttpServerResponse.text(SafeHtml.page(html), {
           contentType: "text/html; charset=utf-8",

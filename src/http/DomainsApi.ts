@@ -1,9 +1,11 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { MxRecords } from "../domains/DnsRecords.ts"
-import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
+import { Conflict, Invalid, NotFound, TooManyRequests } from "../model/ApiError.ts"
 import { Domain, DomainId, DomainName, DomainStatus } from "../model/Domain.ts"
 import { Authorization } from "./Authorization.ts"
+import * as Idempotency from "./Idempotency.ts"
+import { KnownParameters } from "./KnownParameters.ts"
 
 const one = { id: DomainId }
 
@@ -18,25 +20,31 @@ const InstantInbox = <Existing extends boolean>(existing: Existing, status: numb
 export class DomainsApi extends HttpApiGroup.make("domains")
   .add(
     HttpApiEndpoint.post("instantInbox", "/api/instant-inbox", {
+      headers: Idempotency.headers,
       success: [InstantInbox(false, 201), InstantInbox(true, 200)]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Get an inbox that needs no DNS",
-        description: "201 for a new inbox, 200 for the one the workspace already has."
-      })
-    ),
+    })
+      .middleware(Idempotency.Idempotency)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Get an inbox that needs no DNS",
+          description: "201 for a new inbox, 200 for the one the workspace already has."
+        })
+      ),
     HttpApiEndpoint.post("create", "/api/domains", {
       payload: Schema.Struct({
         domain: Schema.String.annotate({ description: "a name you can publish DNS records for, such as example.com" })
       }),
+      headers: Idempotency.headers,
       success: Domain.pipe(HttpApiSchema.status(201)),
       error: [Invalid.http, Conflict.http]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Register a domain of your own",
-        description: "Publish the TXT record of the answer, then call verify."
-      })
-    ),
+    })
+      .middleware(Idempotency.Idempotency)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Register a domain of your own",
+          description: "Publish the TXT record of the answer, then call verify."
+        })
+      ),
     HttpApiEndpoint.get("list", "/api/domains", {
       success: Schema.Struct({ domains: Schema.Array(Domain) })
     }).annotateMerge(OpenApi.annotations({ summary: "List the domains of the workspace, newest first" })),
@@ -87,14 +95,15 @@ export class DomainsApi extends HttpApiGroup.make("domains")
         status: DomainStatus,
         webhookUrl: Schema.NullOr(Schema.String)
       }),
-      error: [Invalid.http, NotFound.http, Conflict.http]
+      error: [Invalid.http, NotFound.http, Conflict.http, TooManyRequests.http]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Set the webhook",
         description:
-          "409 while the domain is not verified. In production the URL must be https. null clears it: mail is then held until it is replayed."
+          "409 while the domain is not verified. In production the URL must be https. null clears it: mail is then held until it is replayed. Mail that waits for a new URL, or for a paused one that is set again, is due at once; the present URL of a webhook that is not paused changes nothing. 429 beyond 10 changes a minute or 100 a day."
       })
     )
   )
+  .middleware(KnownParameters)
   .middleware(Authorization)
   .annotateMerge(OpenApi.annotations({ title: "Domains", description: "The names a workspace receives mail at" })) {}

@@ -6,6 +6,7 @@ import { Domains } from "../domains/Domains.ts"
 import { Verification } from "../domains/Verification.ts"
 import * as WebhookUrl from "../domains/WebhookUrl.ts"
 import * as Settings from "../Settings.ts"
+import { WorkspaceLimits } from "../workspaces/WorkspaceLimits.ts"
 import { Api } from "./Api.ts"
 import { CurrentWorkspace } from "./Authorization.ts"
 
@@ -16,6 +17,7 @@ export const layer = HttpApiBuilder.group(
     const domains = yield* Domains
     const verification = yield* Verification
     const feed = yield* EventFeed
+    const limits = yield* WorkspaceLimits
     const { production } = yield* Settings.http
 
     return handlers.handleAll({
@@ -31,7 +33,12 @@ export const layer = HttpApiBuilder.group(
       }),
       list: () => CurrentWorkspace.use(({ id }) => domains.list(id)).pipe(Effect.map((all) => ({ domains: all }))),
       get: ({ params }) => CurrentWorkspace.use(({ id }) => domains.get({ workspaceId: id, id: params.id })),
-      remove: ({ params }) => CurrentWorkspace.use(({ id }) => domains.remove({ workspaceId: id, id: params.id })),
+      remove: Effect.fnUntraced(function* ({ params }) {
+        const workspace = yield* CurrentWorkspace
+        yield* domains.remove({ workspaceId: workspace.id, id: params.id })
+        // Its waits and streams look, and end.
+        yield* feed.announce(params.id, { isDue: false })
+      }),
       verify: ({ params }) => CurrentWorkspace.use(({ id }) => verification.verify({ workspaceId: id, id: params.id })),
       mx: ({ params }) =>
         CurrentWorkspace.use(({ id }) => domains.get({ workspaceId: id, id: params.id })).pipe(
@@ -40,6 +47,7 @@ export const layer = HttpApiBuilder.group(
       delivery: Effect.fnUntraced(function* ({ params, payload }) {
         const workspace = yield* CurrentWorkspace
         const url = payload.webhookUrl === null ? null : yield* WebhookUrl.parse(payload.webhookUrl, { production })
+        yield* limits.spend("webhook change", workspace.id)
         if (url !== null) yield* WebhookUrl.reachable(url)
         const domain = yield* domains.setWebhook({ workspaceId: workspace.id, id: params.id }, url)
         yield* feed.announce(domain.id, { isDue: true })

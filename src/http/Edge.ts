@@ -5,9 +5,17 @@ import { HttpIncomingMessage, HttpRouter, HttpServerError, HttpServerRequest, Ht
 import { SqlError } from "effect/sql"
 import { isUnreachable } from "../database/Database.ts"
 import * as Patience from "../database/Patience.ts"
+import { Asker } from "../database/Turns.ts"
+import * as Settings from "../Settings.ts"
+import { AllowedMethods } from "./AllowedMethods.ts"
+import { AnswerRoom } from "./AnswerRoom.ts"
+import * as BodyLimit from "./BodyLimit.ts"
+import * as ClientAddress from "./ClientAddress.ts"
+import * as Counts from "./Counts.ts"
+import * as CurrentAnswer from "./CurrentAnswer.ts"
 
-/** Largest request body. */
-const largestBody = ByteSize.kibibytes(256)
+/** After this a client hears that it asks too much, so that one that asks again at once is not answered all the time. */
+const refusalDelay = "500 millis"
 
 /** The methods of our routes; one that a client makes up is no label. */
 const methods = new Set<string>(["GET", "HEAD", "POST", "PATCH", "DELETE"])
@@ -21,6 +29,42 @@ const requests = Metric.counter("inlet_http_requests_total", { description: "Ans
 export const layer = HttpRouter.middleware(
   Effect.gen(function* () {
     const random = yield* SecureRandom.SecureRandom
+    const methodsOf = yield* AllowedMethods
+    const room = yield* AnswerRoom
+    const { connectionsPerAddress } = yield* Settings.answers
+    const { trustProxy } = yield* Settings.clients
+    const { messageBytes } = yield* Settings.limits
+    const underWay = Counts.make()
+
+    /** Counted by the client's network, which behind a proxy its connections are not. */
+    const counted = Effect.fnUntraced(function* <E, R>(
+      answer: CurrentAnswer.Answer,
+      handled: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+    ) {
+      const client = answer.owner
+      if (connectionsPerAddress > 0 && underWay.of(client) >= connectionsPerAddress) {
+        return failure(429, `${connectionsPerAddress} requests from your address are under way; wait for one to end`)
+      }
+      underWay.enter(client)
+      answer.whenOver(() => underWay.leave(client))
+      return yield* handled
+    })
+
+    /** What a handler has not asked room for is small, or is refused room here. */
+    const roomy = (response: HttpServerResponse.HttpServerResponse, { method }: { readonly method: string }) => {
+      const { body } = response
+      return body._tag !== "Uint8Array" || method === "HEAD"
+        ? Effect.succeed(response)
+        : room.reserve(body.contentLength).pipe(
+            Effect.as(response),
+            Effect.catchTags({
+              TooManyRequests: ({ message, retryAfter }) =>
+                Effect.succeed(HttpServerResponse.setHeader(failure(429, message), "retry-after", `${retryAfter}`)),
+              Unavailable: ({ message }) => Effect.succeed(failure(503, message))
+            })
+          )
+    }
+
     return (httpEffect) =>
       Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
@@ -28,11 +72,29 @@ export const layer = HttpRouter.middleware(
         const id = asked !== undefined && /^[\w.:-]{1,128}$/.test(asked) ? asked : yield* random.uuidV7()
         const path = request.url.replace(/[?#].*$/s, "")
         const started = yield* Clock.currentTimeMillis
+        const largest = BodyLimit.of(request, path, messageBytes)
+        const answer = CurrentAnswer.begin(request, ClientAddress.of(request, trustProxy))
 
-        const handled = isTooLarge(request)
-          ? Effect.succeed(failure(413, "The body is larger than 256 KiB"))
-          : Effect.flatMap(Effect.exit(Patience.ofRequest(httpEffect)), answer)
-        const response = yield* handled.pipe(Effect.annotateLogs({ request_id: id }))
+        const handled =
+          Number(request.headers["content-length"] ?? 0) > largest
+            ? Effect.succeed(failure(413, BodyLimit.tooLarge(largest)))
+            : counted(
+                answer,
+                Effect.flatMap(Effect.exit(Patience.ofRequest(httpEffect)), (exit) =>
+                  Exit.isFailure(exit) && isUnrouted(exit.cause)
+                    ? Effect.succeed(unrouted(request.method, path, methodsOf.of(path)))
+                    : answerOf(exit, largest)
+                )
+              )
+        const response = yield* handled.pipe(
+          Effect.flatMap((answered) => roomy(answered, request)),
+          Effect.annotateLogs({ request_id: id }),
+          Effect.provideService(CurrentAnswer.CurrentAnswer, answer),
+          Effect.provideService(Asker, answer.owner),
+          Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(largest))
+        )
+
+        if (response.status === 429) yield* Effect.sleep(refusalDelay)
 
         yield* Metric.update(
           Metric.withAttributes(requests, {
@@ -51,6 +113,7 @@ export const layer = HttpRouter.middleware(
           })
         )
         return response.pipe(
+          HttpServerResponse.setHeaders(Object.fromEntries(answer.headers)),
           HttpServerResponse.setHeader("x-request-id", id),
           response.status === 401 && !path.startsWith("/api/demo/")
             ? HttpServerResponse.setHeader("www-authenticate", "Bearer")
@@ -59,17 +122,36 @@ export const layer = HttpRouter.middleware(
             ? HttpServerResponse.setHeader("retry-after", "5")
             : (same) => same
         )
-      }).pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, largestBody))
+      })
   }),
   { global: true }
 )
 
-const isTooLarge = ({ headers }: HttpServerRequest.HttpServerRequest) =>
-  Number(headers["content-length"] ?? 0) > ByteSize.toNumberUnsafe(largestBody)
+const noRoute = "No such route; GET /docs lists them"
 
 const failure = (status: number, message: string) => HttpServerResponse.jsonUnsafe({ error: message }, { status })
 
-const answer = Effect.fnUntraced(function* (exit: Exit.Exit<HttpServerResponse.HttpServerResponse, unknown>) {
+const isUnrouted = (cause: Cause.Cause<unknown>) =>
+  cause.reasons.some(
+    (reason) =>
+      Cause.isFailReason(reason) &&
+      HttpServerError.isHttpServerError(reason.error) &&
+      reason.error.reason._tag === "RouteNotFound"
+  )
+
+/** To a stranger the operator's routes don't exist, whatever the method. */
+const unrouted = (method: string, path: string, allowed: ReadonlyArray<string>) => {
+  if (allowed.length === 0 || path.startsWith("/admin/")) return failure(404, noRoute)
+  const list = allowed.join(", ")
+  return failure(405, `${method} is no method of this route; it has ${list}`).pipe(
+    HttpServerResponse.setHeader("allow", list)
+  )
+}
+
+const answerOf = Effect.fnUntraced(function* (
+  exit: Exit.Exit<HttpServerResponse.HttpServerResponse, unknown>,
+  largest: number
+) {
   if (Exit.isSuccess(exit)) {
     const { body, headers, status } = exit.value
     const isOurs =
@@ -83,7 +165,7 @@ const answer = Effect.fnUntraced(function* (exit: Exit.Exit<HttpServerResponse.H
   const reasons = exit.cause.reasons.flatMap((reason) =>
     Cause.isFailReason(reason) ? [reason.error] : Cause.isDieReason(reason) ? [reason.defect] : []
   )
-  if (reasons.some(isOversized)) return failure(413, "The body is larger than 256 KiB")
+  if (reasons.some(isOversized)) return failure(413, BodyLimit.tooLarge(largest))
   if (reasons.some((reason) => SqlError.isSqlError(reason) && isUnreachable(reason))) {
     yield* Effect.logError("The database is out of reach", exit.cause)
     return failure(503, "The database is out of reach; try again in a moment")
@@ -96,8 +178,7 @@ const answer = Effect.fnUntraced(function* (exit: Exit.Exit<HttpServerResponse.H
 
 const words: Record<number, string> = {
   400: "The request is not valid HTTP or JSON",
-  404: "No such route; GET /docs lists them",
-  413: "The body is larger than 256 KiB"
+  404: noRoute
 }
 
 /** A body that grew over the limit while it was read. */

@@ -1,16 +1,56 @@
-import { type Effect, Stream } from "effect"
+import { Clock, Effect, type Scope, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
-import type { ListedEvent } from "../events/EventQuery.ts"
+import type { ListedEvent, LoadedEvent } from "../events/EventQuery.ts"
+import type { AnswerRoom } from "./AnswerRoom.ts"
+import * as CurrentAnswer from "./CurrentAnswer.ts"
+import * as TextPieces from "./TextPieces.ts"
 
-/** Server-sent events until `end` does; a comment every 15 s keeps proxies from closing a quiet stream. */
-export const toResponse = (events: Stream.Stream<ListedEvent>, end: Effect.Effect<unknown>) => {
-  const lines = Stream.map(
-    events,
-    ({ id, payload }) => `id: ${id}\nevent: inbound.email.received\ndata: ${payload}\n\n`
-  )
-  const beats = Stream.map(Stream.tick("15 seconds"), () => ": still here\n\n")
-  return HttpServerResponse.stream(Stream.merge(lines, beats).pipe(Stream.interruptWhen(end), Stream.encodeText), {
+const beatMillis = 15_000
+
+/** Told before the connection closes, so that a client knows that there is nothing to come back for. */
+const last = ['event: end\ndata: {"reason":"The domain was removed"}\n\n']
+
+/**
+ * Server-sent events until there are no more, which is told, or until `end` is; a comment every
+ * 15 s keeps proxies from closing a quiet stream.
+ * The next events are read when these are written, so a client that does not read holds a few of them.
+ */
+export const toResponse = Effect.fnUntraced(function* (options: {
+  /** A few at a time, and none each time that nothing was new. */
+  readonly events: Stream.Stream<ReadonlyArray<ListedEvent>>
+  readonly room: AnswerRoom["Service"]
+  readonly payloads: (events: ReadonlyArray<ListedEvent>) => Stream.Stream<LoadedEvent>
+  /** The data of an event, in parts: its payload, unless another view of it is asked for. */
+  readonly encode?: (event: LoadedEvent) => ReadonlyArray<string>
+  readonly end: Effect.Effect<unknown>
+}) {
+  const { encode = payloadOf, end, events, payloads, room } = options
+  // The first tells the client at once that it is heard.
+  let lastAt = Number.NEGATIVE_INFINITY
+
+  const beat = Effect.map(Clock.currentTimeMillis, (now) => {
+    if (now - lastAt < beatMillis) return Stream.empty
+    lastAt = now
+    return Stream.succeed([": still here\n\n"])
+  })
+  const lines = (some: ReadonlyArray<ListedEvent>) =>
+    Effect.gen(function* () {
+      yield* room.whileWritten(some.reduce((sum, { bytes }) => sum + bytes, 0))
+      lastAt = yield* Clock.currentTimeMillis
+      return Stream.map(payloads(some), (event) => [
+        `id: ${event.id}\nevent: inbound.email.received\ndata: `,
+        ...encode(event),
+        "\n\n"
+      ])
+    })
+  const text = Stream.flatMap(events, (some) =>
+    Stream.unwrap<ReadonlyArray<string>, never, never, never, Scope.Scope>(some.length === 0 ? beat : lines(some))
+  ).pipe(Stream.concat(Stream.succeed(last)))
+  const body = TextPieces.encoded(Stream.interruptWhen(text, end))
+  return HttpServerResponse.stream(yield* CurrentAnswer.kept(body), {
     contentType: "text/event-stream",
     headers: { "cache-control": "no-store", "x-accel-buffering": "no" }
   })
-}
+})
+
+const payloadOf = ({ payload }: LoadedEvent) => [payload]

@@ -1,39 +1,35 @@
-import { Schema, SchemaTransformation } from "effect"
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Conflict, Invalid, NotFound, TooManyRequests, Unauthorized, Unavailable } from "../model/ApiError.ts"
+import { BriefEvent } from "../events/BriefEvent.ts"
+import { Conflict, Damaged, Invalid, NotFound, TooManyRequests, Unauthorized, Unavailable } from "../model/ApiError.ts"
 import { Delivery, DeliveryAttempt, DeliveryStatus } from "../model/Delivery.ts"
 import { DomainId } from "../model/Domain.ts"
 import { EventId, InboundEvent } from "../model/InboundEvent.ts"
 import { Authorization } from "./Authorization.ts"
+import { ContentQuery, EventContent } from "./ContentQuery.ts"
+import * as EventFilters from "./EventFilters.ts"
+import * as Idempotency from "./Idempotency.ts"
+import { KnownParameters } from "./KnownParameters.ts"
+import * as OpenApiSchemas from "./OpenApiSchemas.ts"
+import * as PageQuery from "./PageQuery.ts"
 
 const ListedEvent = Schema.Struct({ ...InboundEvent.fields, delivery: Delivery }).annotate({
   identifier: "ListedEvent"
 })
 
-const NextCursor = Schema.NullOr(Schema.String).annotate({
-  description: "give it back as `cursor` for the next page; null at the end"
+const Order = Schema.Literals(["asc", "desc"])
+
+const CursorNow = Schema.String.annotate({
+  description: "the mark of now, also when there is no event: give it back as `after` for what comes later"
 })
-
-const between = (minimum: number, maximum: number, meaning: string) => {
-  const message = `Expected a whole number from ${minimum} to ${maximum}`
-  // The description is read from the encoded side, which is what is on the wire.
-  return Schema.String.annotate({ description: `${meaning}; ${minimum} to ${maximum}` }).pipe(
-    Schema.decodeTo(
-      Schema.Finite.annotate({ message }).check(
-        Schema.isInt({ message }),
-        Schema.isBetween({ minimum, maximum }, { message })
-      ),
-      SchemaTransformation.numberFromString
-    )
-  )
-}
-
-const Limit = Schema.optionalKey(between(1, 100, "how many on a page, 50 when absent"))
 
 const time = (meaning: string) => {
   const message = "Expected a time such as 2026-01-31T12:00:00Z"
   return Schema.optionalKey(
-    Schema.String.annotate({ description: `${meaning}, such as 2026-01-31T12:00:00Z` })
+    Schema.String.annotate({
+      description: `${meaning}, such as 2026-01-31T12:00:00Z`,
+      ...OpenApiSchemas.dateTime
+    })
       // Four digits for the year: Postgres does not reach as far as JavaScript does.
       .check(Schema.isPattern(/^\d{4}-\d\d-\d\d/, { message }))
       .pipe(Schema.decodeTo(Schema.DateTimeUtcFromString.annotate({ message })))
@@ -50,39 +46,55 @@ export class EventsApi extends HttpApiGroup.make("events")
     HttpApiEndpoint.get("list", "/api/domains/:id/events", {
       params: { id: DomainId },
       query: {
-        limit: Limit,
-        cursor: Schema.optionalKey(Schema.String),
+        limit: PageQuery.Limit,
+        cursor: Schema.optionalKey(
+          Schema.String.annotate({ description: "`next_cursor` of the page before, with the same `order` and filters" })
+        ),
+        order: Schema.optionalKey(
+          Order.annotate({
+            description: "`desc` for newest first, which is the default, `asc` for oldest first: for catching up"
+          })
+        ),
         recipient: Schema.optionalKey(Address),
         from: Schema.optionalKey(Address),
         since: time("received at this time or later"),
         until: time("received at this time or earlier"),
         delivery: Schema.optionalKey(DeliveryStatus),
+        ...EventFilters.query,
         after: Schema.optionalKey(
-          Schema.String.annotate({ description: "an event id: only events newer than that one" })
+          Schema.String.annotate({
+            description:
+              "only events newer than this place: a `cursor_now`, the id of an event, or `latest` for those that come from now on"
+          })
         ),
         wait: Schema.optionalKey(
-          between(0, 60, "seconds to hold the answer while nothing matches; only new events end the wait")
+          PageQuery.between(0, 60, "seconds to hold the answer while nothing matches; only new events end the wait")
         )
       },
-      success: Schema.Struct({ events: Schema.Array(ListedEvent), next_cursor: NextCursor }),
+      success: Schema.Struct({
+        events: Schema.Union([Schema.Array(ListedEvent), Schema.Array(BriefEvent)]),
+        next_cursor: PageQuery.NextCursor,
+        cursor_now: CursorNow
+      }),
       error: [Invalid.http, Unauthorized.http, NotFound.http, TooManyRequests.http]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "List events, newest first",
         description:
-          "Each event is the payload of its webhook and how its delivery stands. With `wait` the answer is held until something new matches, or is an empty list when the time is up; not together with `cursor`."
+          "Each event is the payload of its webhook and how its delivery stands. With `wait` the answer is held until something matches, or is an empty list when the time is up; not together with `cursor`. What is there already answers a wait at once: to wait for new mail alone, take `cursor_now` of a list, trigger the mail, and wait with it as `after`. To catch up, list with `after` and `order=asc`, follow `next_cursor` to its end, and go on from `cursor_now`. Filters on subject, tag, thread, sender, `fromDomain`, and `has` other than `code`, look through 5,000 events a request: go on while `next_cursor` is not null, also after an empty page."
       })
     ),
     HttpApiEndpoint.get("stream", "/api/domains/:id/events/stream", {
       params: { id: DomainId },
+      query: { recipient: Schema.optionalKey(Address), from: Schema.optionalKey(Address), ...EventFilters.query },
       headers: { "last-event-id": Schema.optionalKey(Schema.String) },
-      success: HttpApiSchema.StreamSse({ data: InboundEvent }),
+      success: HttpApiSchema.StreamSse({ data: Schema.Union([InboundEvent, BriefEvent]) }),
       error: [Invalid.http, NotFound.http, TooManyRequests.http]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Follow events as they come",
         description:
-          "Server-sent events, oldest first, from now on or after Last-Event-ID. The id of each is its event_id, its data the payload of the webhook."
+          "Server-sent events, oldest first, from now on or after Last-Event-ID (the id of an event, or a `cursor_now`). The id of each is its event_id, its data the payload of the webhook. When the domain is removed the stream ends with `event: end`."
       })
     ),
     HttpApiEndpoint.get("get", "/api/domains/:id/events/:eventId", {
@@ -93,17 +105,33 @@ export class EventsApi extends HttpApiGroup.make("events")
     HttpApiEndpoint.get("raw", "/api/domains/:id/events/:eventId/raw", {
       params: { id: DomainId, eventId: EventId },
       success: HttpApiSchema.StreamUint8Array({ contentType: "message/rfc822" }),
-      error: [NotFound.http, Unavailable.http]
+      error: [NotFound.http, Unavailable.http, Damaged.http]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Download the raw message",
         description: "The .eml as received, with the Return-Path and Received fields of this service in front."
       })
     ),
+    HttpApiEndpoint.get("content", "/api/domains/:id/events/:eventId/content", {
+      params: { id: DomainId, eventId: EventId },
+      query: ContentQuery,
+      success: EventContent,
+      error: [Invalid.http, NotFound.http]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Read the content of an event",
+        description:
+          "For agents: what a person sees of the mail, as Markdown without images, links by number, piece by piece. Words that a person does not see are told with part=hidden alone."
+      })
+    ),
     HttpApiEndpoint.get("attachment", "/api/domains/:id/events/:eventId/attachments/:index", {
-      params: { id: DomainId, eventId: EventId, index: between(0, 100_000, "index of the attachment in the event") },
+      params: {
+        id: DomainId,
+        eventId: EventId,
+        index: PageQuery.between(0, 100_000, "index of the attachment in the event")
+      },
       success: HttpApiSchema.StreamUint8Array(),
-      error: [NotFound.http, Unavailable.http]
+      error: [NotFound.http, Unavailable.http, Damaged.http]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Download an attachment",
@@ -113,26 +141,30 @@ export class EventsApi extends HttpApiGroup.make("events")
     HttpApiEndpoint.post("replay", "/api/domains/:id/events/:eventId/replay", {
       params: { id: DomainId, eventId: EventId },
       query: { force: Schema.optionalKey(Schema.Literals(["true", "false"])) },
+      headers: Idempotency.headers,
       success: Schema.Struct({ event_id: EventId, delivery: Delivery }).pipe(HttpApiSchema.status(202)),
-      error: [NotFound.http, Conflict.http]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Deliver an event again",
-        description:
-          "Queued at once with a fresh attempt budget. 409 when it is already delivered (unless force=true), when no webhook is set, or when the domain is disabled."
-      })
-    ),
+      error: [NotFound.http, Conflict.http, TooManyRequests.http]
+    })
+      .middleware(Idempotency.Idempotency)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Deliver an event again",
+          description:
+            "Queued at once with a fresh attempt budget. 409 when it is already delivered (unless force=true), when no webhook is set, or when the domain is disabled. 429 beyond 60 replays a minute or 2,000 a day."
+        })
+      ),
     HttpApiEndpoint.get("deliveryAttempts", "/api/domains/:id/delivery-attempts", {
       params: { id: DomainId },
       query: {
-        limit: Limit,
+        limit: PageQuery.Limit,
         cursor: Schema.optionalKey(Schema.String),
         event_id: Schema.optionalKey(EventId)
       },
-      success: Schema.Struct({ deliveryAttempts: Schema.Array(DeliveryAttempt), next_cursor: NextCursor }),
+      success: Schema.Struct({ deliveryAttempts: Schema.Array(DeliveryAttempt), next_cursor: PageQuery.NextCursor }),
       error: [Invalid.http, NotFound.http]
     }).annotateMerge(OpenApi.annotations({ summary: "List webhook requests, newest first" }))
   )
+  .middleware(KnownParameters)
   .middleware(Authorization)
   .annotateMerge(
     OpenApi.annotations({ title: "Events", description: "What came in, and what became of its delivery" })

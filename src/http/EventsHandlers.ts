@@ -3,14 +3,22 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Domains } from "../domains/Domains.ts"
 import { Attempts } from "../events/Attempts.ts"
-import type { ListedEvent } from "../events/EventQuery.ts"
+import * as BriefEvent from "../events/BriefEvent.ts"
+import { EventContents } from "../events/EventContents.ts"
+import type { LoadedEvent } from "../events/EventQuery.ts"
 import { Events } from "../events/Events.ts"
 import * as RawMessages from "../events/RawMessages.ts"
 import { Invalid } from "../model/ApiError.ts"
 import { Delivery } from "../model/Delivery.ts"
 import type { DomainId } from "../model/Domain.ts"
+import { WorkspaceLimits } from "../workspaces/WorkspaceLimits.ts"
+import { AnswerRoom } from "./AnswerRoom.ts"
 import { Api } from "./Api.ts"
 import { CurrentWorkspace } from "./Authorization.ts"
+import { requestOf } from "./ContentQuery.ts"
+import * as Download from "./Download.ts"
+import * as EventFilters from "./EventFilters.ts"
+import * as EventPage from "./EventPage.ts"
 import * as EventStream from "./EventStream.ts"
 import { OpenRequests } from "./OpenRequests.ts"
 
@@ -24,7 +32,10 @@ export const layer = HttpApiBuilder.group(
     const events = yield* Events
     const attempts = yield* Attempts
     const messages = yield* RawMessages.RawMessages
+    const contents = yield* EventContents
     const open = yield* OpenRequests
+    const room = yield* AnswerRoom
+    const limits = yield* WorkspaceLimits
 
     /** The domain, if it is this workspace's. */
     const owned = (id: DomainId) =>
@@ -39,53 +50,65 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ params, query }) {
         const { domainId, untilReplaced, workspaceId } = yield* owned(params.id)
-        const { cursor, limit = eventsOnAPage, wait = 0, ...filter } = query
+        const { cursor, limit = eventsOnAPage, order = "desc", view, wait = 0, ...asked } = query
         if (wait > 0 && cursor !== undefined) {
           return yield* new Invalid({ message: "wait: Expected no cursor beside it; a wait is for new events" })
         }
         if (wait > 0) yield* open.take(workspaceId)
+        const filter = yield* EventFilters.toFilter(asked)
         const page =
           wait > 0
             ? yield* Effect.raceFirst(
-                events.wait(domainId, filter, { limit, time: Duration.seconds(wait) }),
+                events.wait(domainId, filter, { limit, order, time: Duration.seconds(wait) }),
                 untilReplaced
               )
-            : yield* events.list(domainId, filter, { limit, cursor })
-        // The payloads are JSON already, and long: they are passed on as they are.
-        return json(
-          `{"events":[${page.items.map(encodeListed).join(",")}],"next_cursor":${JSON.stringify(page.nextCursor)}}`
-        )
+            : yield* events.list(domainId, filter, { limit, order, cursor })
+        return yield* EventPage.toResponse(page, {
+          room,
+          payloads: (listed) => events.payloads(domainId, listed),
+          encode: view === "brief" ? encodeBrief : encodeListed
+        })
       }),
-      stream: Effect.fnUntraced(function* ({ headers, params }) {
+      stream: Effect.fnUntraced(function* ({ headers, params, query }) {
         const { domainId, untilReplaced, workspaceId } = yield* owned(params.id)
         yield* open.take(workspaceId)
-        return EventStream.toResponse(
-          yield* events.follow(domainId, headers["last-event-id"]),
-          Effect.exit(untilReplaced)
-        )
+        const { view, ...asked } = query
+        return yield* EventStream.toResponse({
+          events: yield* events.follow(domainId, headers["last-event-id"], yield* EventFilters.toFilter(asked)),
+          room,
+          encode: view === "brief" ? encodeBrief : ({ payload }) => [payload],
+          payloads: (listed) => events.payloads(domainId, listed),
+          end: Effect.exit(untilReplaced)
+        })
       }),
       get: Effect.fnUntraced(function* ({ params }) {
         const { domainId } = yield* owned(params.id)
-        return json(encodeListed(yield* events.get(domainId, params.eventId)))
+        const listed = yield* events.get(domainId, params.eventId)
+        yield* room.reserve(listed.bytes)
+        return json(encodeListed(yield* events.payload(domainId, listed)).join(""))
       }),
       raw: Effect.fnUntraced(function* ({ params }) {
         const { domainId } = yield* owned(params.id)
-        const message = yield* messages.get(domainId, params.eventId)
-        return HttpServerResponse.uint8Array(message, {
-          contentType: "message/rfc822",
-          headers: { "content-disposition": `attachment; filename="${params.eventId}.eml"`, ...download }
-        })
+        const message = yield* messages.get(domainId, params.eventId, room.reserve)
+        return Download.message(params.eventId, message)
+      }),
+      content: Effect.fnUntraced(function* ({ params, query }) {
+        const { domainId } = yield* owned(params.id)
+        return yield* contents.read(domainId, params.eventId, requestOf(query), room.reserve)
       }),
       attachment: Effect.fnUntraced(function* ({ params }) {
         const { domainId } = yield* owned(params.id)
-        const { content, contentType, filename } = yield* messages.attachment(domainId, params.eventId, params.index)
-        return HttpServerResponse.uint8Array(content, {
-          contentType: /^[\w.+-]+\/[\w.+-]+$/.test(contentType) ? contentType : "application/octet-stream",
-          headers: { "content-disposition": contentDisposition(filename), ...download }
-        })
+        const { content, contentType, filename } = yield* messages.attachment(
+          domainId,
+          params.eventId,
+          params.index,
+          room.reserve
+        )
+        return Download.attachment({ content, contentType, filename })
       }),
       replay: Effect.fnUntraced(function* ({ params, query }) {
-        const { domainId } = yield* owned(params.id)
+        const { domainId, workspaceId } = yield* owned(params.id)
+        yield* limits.spend("replay", workspaceId)
         const delivery = yield* events.replay(domainId, params.eventId, { force: query.force === "true" })
         return { event_id: params.eventId, delivery }
       }),
@@ -101,21 +124,11 @@ export const layer = HttpApiBuilder.group(
 
 const encodeDelivery = Schema.encodeSync(Schema.fromJsonString(Delivery))
 
-const encodeListed = ({ delivery, payload }: ListedEvent) =>
-  `${payload.slice(0, -1)},"delivery":${encodeDelivery(delivery)}}`
+const encodeListed = ({ delivery, payload }: LoadedEvent) => [
+  payload.slice(0, -1),
+  `,"delivery":${encodeDelivery(delivery)}}`
+]
+
+const encodeBrief = ({ delivery, payload }: LoadedEvent) => [BriefEvent.render(payload, delivery.status)]
 
 const json = (text: string) => HttpServerResponse.text(text, { contentType: "application/json" })
-
-// A stranger's bytes are never shown as a page of ours.
-const download = { "x-content-type-options": "nosniff", "content-security-policy": "sandbox; default-src 'none'" }
-
-/** RFC 6266: an ASCII name for old clients, the real one beside it. */
-const contentDisposition = (filename: string | null) => {
-  const name = (filename ?? "attachment").split(/[\\/]/).at(-1) || "attachment"
-  const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, "_").slice(0, 200)
-  const encoded = encodeURIComponent(name.slice(0, 200).toWellFormed()).replace(
-    /['()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16)}`
-  )
-  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
-}

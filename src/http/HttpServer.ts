@@ -1,24 +1,32 @@
 import { createServer } from "node:http"
 import { NodeHttpServer } from "@effect/platform-node"
 import { Context, Effect, Layer } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
+import { HttpRouter } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
 import { PrometheusMetrics } from "effect/observability"
 import * as Settings from "../Settings.ts"
 import { AdminAuthorization } from "./AdminAuthorization.ts"
 import * as AdminHandlers from "./AdminHandlers.ts"
+import { AllowedMethods } from "./AllowedMethods.ts"
+import { AnswerRoom } from "./AnswerRoom.ts"
 import { Api } from "./Api.ts"
 import { Authorization } from "./Authorization.ts"
+import * as Connections from "./Connections.ts"
 import { DemoAuthorization } from "./DemoAuthorization.ts"
 import * as DemoHandlers from "./DemoHandlers.ts"
 import * as DomainsHandlers from "./DomainsHandlers.ts"
 import * as Edge from "./Edge.ts"
 import * as EventsHandlers from "./EventsHandlers.ts"
+import { Idempotency } from "./Idempotency.ts"
+import { KnownParameters } from "./KnownParameters.ts"
 import * as LlmsText from "./LlmsText.ts"
+import { MessageMemory } from "./MessageMemory.ts"
 import { OpenRequests } from "./OpenRequests.ts"
 import * as Pages from "./Pages.ts"
 import * as PaymentCallbackHandlers from "./PaymentCallbackHandlers.ts"
 import * as PurchaseHandlers from "./PurchaseHandlers.ts"
+import * as Reference from "./Reference.ts"
+import * as SimulateHandlers from "./SimulateHandlers.ts"
 import * as SystemHandlers from "./SystemHandlers.ts"
 import { ValidationErrors } from "./ValidationErrors.ts"
 import * as WorkspacesHandlers from "./WorkspacesHandlers.ts"
@@ -27,6 +35,7 @@ const handlers = Layer.mergeAll(
   WorkspacesHandlers.layer,
   DomainsHandlers.layer,
   EventsHandlers.layer,
+  SimulateHandlers.layer,
   PurchaseHandlers.layer,
   PaymentCallbackHandlers.layer,
   DemoHandlers.layer,
@@ -34,37 +43,26 @@ const handlers = Layer.mergeAll(
   SystemHandlers.layer
 )
 
-// The page carries its script, and browsers are told to load nothing from another host.
-const reference = HttpApiScalar.layer(Api, { path: "/docs", scalar: { withDefaultFonts: false } }).pipe(
-  Layer.provide(
-    HttpRouter.middleware((httpEffect) =>
-      Effect.map(
-        httpEffect,
-        HttpServerResponse.setHeader(
-          "content-security-policy",
-          "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; frame-ancestors 'none'"
-        )
-      )
-    ).layer
-  )
-)
-
 export const routes = Layer.mergeAll(
-  HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }),
-  reference,
+  HttpApiBuilder.layer(Api),
+  Reference.layer,
   PrometheusMetrics.layerHttp({ path: "/metrics" }),
   LlmsText.layer,
   Pages.layer,
   Edge.layer
 ).pipe(
   Layer.provide(handlers),
+  Layer.provide(AllowedMethods.layer),
   Layer.provide([
     Authorization.layer,
     DemoAuthorization.layer,
     AdminAuthorization.layer,
     ValidationErrors.layer,
-    OpenRequests.layer
-  ])
+    KnownParameters.layer,
+    Idempotency.layer,
+    MessageMemory.layer
+  ]),
+  Layer.provide([OpenRequests.layer, AnswerRoom.layer])
 )
 
 /** How long a client may take, in milliseconds; one that takes longer is answered 408 and cut. */
@@ -83,11 +81,13 @@ const listener = Layer.unwrap(
   Effect.gen(function* () {
     const { host, port } = yield* Settings.http
     const timeouts = yield* Timeouts
+    const bounded = yield* Connections.make
     const makeServer = () => {
-      const server = createServer(timeouts)
+      const server = bounded(createServer(timeouts))
+      const others = server.listenerCount("request")
       // The port is open before the routes are there. A request that early would never be answered.
       return server.on("request", (_request, response) => {
-        if (server.listenerCount("request") > 1) return
+        if (server.listenerCount("request") > others + 1) return
         response.writeHead(503, { "content-type": "application/json", "retry-after": "1" })
         response.end(JSON.stringify({ error: "The service is starting; try again in a second" }))
       })

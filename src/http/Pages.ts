@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url"
 import { Effect, FileSystem, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import * as Settings from "../Settings.ts"
+import { commandLine } from "../Version.ts"
 
 const folder = new URL("../demo/", import.meta.url)
 
@@ -11,6 +12,7 @@ const files = {
   "/purchase/success": "purchase-success.html",
   "/purchase/cancel": "purchase-cancel.html",
   "/assets/inlet.css": "inlet.css",
+  "/assets/reference.css": "reference.css",
   "/assets/demo.js": "demo.js",
   "/assets/inlet.svg": "inlet.svg",
   // Where browsers look on pages that name no icon, such as /docs.
@@ -24,7 +26,8 @@ const types: Record<string, string> = {
   svg: "image/svg+xml"
 }
 
-const headers = {
+/** A page may load what is ours, and nothing else. */
+export const headers = {
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
   "x-content-type-options": "nosniff",
@@ -43,7 +46,8 @@ export const layer = Layer.unwrap(
     const { host, port } = yield* Settings.smtp
     const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host
     // In production mail finds its way by DNS; elsewhere the sender has to be told where the server is.
-    const values: Record<string, string> = { url: publicUrl, smtp: production ? "" : `${reachable}:${port}` }
+    const send = `${commandLine} send${port === Settings.defaultSmtpPort ? "" : ` --port ${port}`}`
+    const values: Record<string, string> = { url: publicUrl, send, smtp: production ? "" : `${reachable}:${port}` }
 
     const routes = yield* Effect.forEach(Object.entries(files), ([path, file]) =>
       Effect.gen(function* () {

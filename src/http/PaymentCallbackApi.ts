@@ -17,4 +17,6 @@ export class PaymentCallbackApi extends HttpApiGroup.make("payments")
       })
     )
   )
-  .annotateMerge(OpenApi.annotations({ title: "Payment callback" })) {}
+  .annotateMerge(
+    OpenApi.annotations({ title: "Payment callback", description: "For payment providers, not for agents" })
+  ) {}

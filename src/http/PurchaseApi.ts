@@ -4,6 +4,9 @@ import { BadGateway, Conflict, Invalid, NotFound } from "../model/ApiError.ts"
 import { CompletedOrder, OpenOrder, Order, OrderId } from "../model/Order.ts"
 import { SearchResult } from "../purchase/Search.ts"
 import { Authorization } from "./Authorization.ts"
+import * as Idempotency from "./Idempotency.ts"
+import { KnownParameters } from "./KnownParameters.ts"
+import * as PageQuery from "./PageQuery.ts"
 
 const years = "Expected a whole number from 1 to 10"
 
@@ -35,15 +38,26 @@ export class PurchaseApi extends HttpApiGroup.make("purchase")
         success_url: Schema.optionalKey(Schema.String),
         cancel_url: Schema.optionalKey(Schema.String)
       }),
+      headers: Idempotency.headers,
       success: [CompletedOrder.pipe(HttpApiSchema.status(201)), OpenOrder.pipe(HttpApiSchema.status(202))],
       error: [Invalid.http, Conflict.http, BadGateway.http]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Buy a domain",
-        description:
-          "201 when it is registered and its records are published (mock wallet); 202 with a checkout_url to pay at (Stripe), or while the registrar has not answered. 409 when the name is taken, the domain limit is reached, the wallet is short, or an open order holds the name. 502 when the registrar failed; the price is then given back."
-      })
-    ),
+    })
+      .middleware(Idempotency.Idempotency)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Buy a domain",
+          description:
+            "201 when it is registered and its records are published (mock wallet); 202 with a checkout_url to pay at (Stripe), or while the registrar has not answered. 409 when the name is taken, the domain limit is reached, the wallet is short, or an open order holds the name. 502 when the registrar failed; the price is then given back."
+        })
+      ),
+    HttpApiEndpoint.get("orders", "/api/domains/orders", {
+      query: {
+        limit: PageQuery.Limit,
+        cursor: Schema.optionalKey(Schema.String.annotate({ description: "`next_cursor` of the page before" }))
+      },
+      success: Schema.Struct({ orders: Schema.Array(Order), next_cursor: PageQuery.NextCursor }),
+      error: Invalid.http
+    }).annotateMerge(OpenApi.annotations({ summary: "List orders, newest first" })),
     HttpApiEndpoint.get("order", "/api/domains/orders/:orderId", {
       params: { orderId: OrderId },
       success: Order,
@@ -71,5 +85,6 @@ export class PurchaseApi extends HttpApiGroup.make("purchase")
       })
     )
   )
+  .middleware(KnownParameters)
   .middleware(Authorization)
   .annotateMerge(OpenApi.annotations({ title: "Purchase", description: "Domain names through the service" })) {}

@@ -41,6 +41,14 @@ export const layer = HttpApiBuilder.group(
             return yield* new BadGateway({ message: `Order ${order.order_id} ended: ${order.failure ?? status}` })
         }
       }),
+      orders: Effect.fnUntraced(function* ({ query }) {
+        const workspace = yield* CurrentWorkspace
+        const { items, nextCursor } = yield* purchase.list(workspace.id, {
+          limit: query.limit ?? 50,
+          cursor: query.cursor
+        })
+        return { orders: items.map(toOrder), next_cursor: nextCursor }
+      }),
       order: ({ params }) =>
         CurrentWorkspace.use(({ id }) => purchase.get(id, params.orderId)).pipe(Effect.map(toOrder)),
       wallet: Effect.fnUntraced(function* () {

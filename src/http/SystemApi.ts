@@ -10,7 +10,9 @@ export class SystemApi extends HttpApiGroup.make("system")
       OpenApi.annotations({ summary: "Whether the process serves" })
     ),
     HttpApiEndpoint.get("ready", "/ready", { success: Ok, error: Unavailable.http }).annotateMerge(
-      OpenApi.annotations({ summary: "Whether the database answers; 503 when it does not" })
+      OpenApi.annotations({
+        summary: "Whether mail can be kept; 503 while the database does not answer or nothing can be written"
+      })
     )
   )
   .annotateMerge(OpenApi.annotations({ title: "System", description: "For load balancers and monitors" })) {}

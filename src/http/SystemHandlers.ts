@@ -1,23 +1,17 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { SqlClient } from "effect/sql"
-import { Unavailable } from "../model/ApiError.ts"
 import { Api } from "./Api.ts"
+import * as Readiness from "./Readiness.ts"
 
 export const layer = HttpApiBuilder.group(
   Api,
   "system",
   Effect.fn(function* (handlers) {
-    const sql = yield* SqlClient.SqlClient
+    const ready = yield* Readiness.make
 
     return handlers.handleAll({
       health: () => Effect.succeed({ status: "ok" as const }),
-      ready: () =>
-        sql`SELECT 1`.pipe(
-          Effect.timeout("3 seconds"),
-          Effect.as({ status: "ok" as const }),
-          Effect.mapError(() => new Unavailable({ message: "The database does not answer; try again in a moment" }))
-        )
+      ready: () => Effect.as(ready, { status: "ok" as const })
     })
   })
 )

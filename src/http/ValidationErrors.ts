@@ -1,5 +1,5 @@
-import { Effect, type SchemaIssue } from "effect"
-import { HttpApiMiddleware } from "effect/http-api"
+import { Effect, SchemaAST, type SchemaIssue } from "effect"
+import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
 import * as Issue from "effect/SchemaIssue"
 import { Invalid, NotFound } from "../model/ApiError.ts"
 
@@ -7,18 +7,19 @@ import { Invalid, NotFound } from "../model/ApiError.ts"
 export class ValidationErrors extends HttpApiMiddleware.Service<ValidationErrors>()("inlet/http/ValidationErrors", {
   error: [Invalid.http, NotFound.http]
 }) {
-  static readonly layer = HttpApiMiddleware.layerSchemaErrorTransform(ValidationErrors, (error) => {
+  static readonly layer = HttpApiMiddleware.layerSchemaErrorTransform(ValidationErrors, (error, { endpoint }) => {
     switch (error.kind) {
       // An id that is no UUID names nothing, like an unknown UUID.
       case "Params":
-        return Effect.fail(new NotFound({ message: "No such resource" }))
+        return Effect.fail(new NotFound({ message: describe(error.cause.issue) }))
       // Our own answer does not encode: a bug.
       case "Body":
       case "ResponseHeaders":
         return Effect.die(error.cause)
+      case "Payload":
+        return Effect.fail(new Invalid({ message: describe(error.cause.issue, bodyOf(endpoint)) }))
       case "Headers":
       case "Query":
-      case "Payload":
         return Effect.fail(new Invalid({ message: describe(error.cause.issue) }))
     }
   })
@@ -26,11 +27,27 @@ export class ValidationErrors extends HttpApiMiddleware.Service<ValidationErrors
 
 const format = Issue.makeFormatterStandardSchemaV1()
 
-const describe = (issue: SchemaIssue.Issue): string =>
+/** The words of the schema library that say too little, in better ones. */
+const clearer: Readonly<Record<string, string>> = {
+  "Missing key": "Expected a value, but it is missing",
+  "Expected a UUID": "Expected a UUID, as the lists and answers of this API give it"
+}
+
+const describe = (issue: SchemaIssue.Issue, whole = ""): string =>
   format(issue)
     .issues.map(({ message, path = [] }) => {
       const field = path.map((segment) => String(typeof segment === "object" ? segment.key : segment)).join(".")
-      const expected = message === "Missing key" ? "Expected a value, but it is missing" : message
-      return field === "" ? expected : `${field}: ${expected}`
+      if (field === "") return message === "Expected object" && whole !== "" ? `The body: Expected ${whole}` : message
+      return `${field}: ${clearer[message] ?? message}`
     })
     .join("; ")
+
+/** The body of a route in words. */
+const bodyOf = ({ payload }: HttpApiEndpoint.Top): string => {
+  const [first] = [...payload.values()].flatMap(({ schemas }) => [...schemas])
+  const names =
+    first !== undefined && SchemaAST.isObjects(first.ast)
+      ? first.ast.propertySignatures.filter(({ type }) => !SchemaAST.isOptional(type)).map(({ name }) => String(name))
+      : []
+  return `a JSON object${names.length === 0 ? "" : ` with ${names.join(" and ")}`}, sent as application/json`
+}

@@ -1,6 +1,7 @@
 import { Effect, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import * as WorkspaceUsage from "../domains/WorkspaceUsage.ts"
 import * as Settings from "../Settings.ts"
 import { ClientLimits } from "../workspaces/ClientLimits.ts"
 import { Workspaces } from "../workspaces/Workspaces.ts"
@@ -13,17 +14,45 @@ export const layer = HttpApiBuilder.group(
   "workspaces",
   Effect.fn(function* (handlers) {
     const workspaces = yield* Workspaces
-    const limits = yield* ClientLimits
+    const clients = yield* ClientLimits
+    const usage = yield* WorkspaceUsage.make
     const { trustProxy } = yield* Settings.clients
+    const { domainsPerWorkspace, emailsPerDay, messageBytes, retentionDays } = yield* Settings.limits
+    const { requestsAtOnce, requestsPerSecond, waitsAtOnce } = yield* Settings.answers
+    const limits = {
+      domains: domainsPerWorkspace || null,
+      emails_per_day: emailsPerDay || null,
+      message_bytes: messageBytes,
+      retention_days: retentionDays || null,
+      waits_and_streams: waitsAtOnce || null,
+      requests_at_once: requestsAtOnce || null,
+      requests_per_second: requestsPerSecond || null
+    }
 
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ payload }) {
         const client = ClientAddress.of(yield* HttpServerRequest.HttpServerRequest, trustProxy)
-        const { apiKey, id, signingSecret } = yield* limits.within("workspace", client, workspaces.create(payload.name))
+        const { apiKey, id, signingSecret } = yield* clients.within(
+          "workspace",
+          client,
+          workspaces.create(payload.name)
+        )
         return {
           workspace_id: id,
           api_key: Redacted.value(apiKey),
           webhook_signing_secret: Redacted.value(signingSecret)
+        }
+      }),
+      get: Effect.fnUntraced(function* () {
+        const { id } = yield* CurrentWorkspace
+        const { createdAt, dayEndsAt, domains, emailsToday, name } = yield* usage(id)
+        return {
+          workspace_id: id,
+          name,
+          created_at: createdAt,
+          limits,
+          used: { domains, emails_today: emailsToday },
+          day_ends_at: dayEndsAt
         }
       }),
       rotateKey: () =>

@@ -5,11 +5,13 @@ import { TestInlet } from "../TestInlet.ts"
 const uuid = "01890000-0000-7000-8000-000000000000"
 
 const routes: ReadonlyArray<readonly ["GET" | "POST" | "PATCH" | "DELETE", string]> = [
+  ["GET", "/api/workspace"],
   ["POST", "/api/workspaces/rotate-key"],
   ["POST", "/api/workspaces/rotate-secret"],
   ["POST", "/api/instant-inbox"],
   ["POST", "/api/domains"],
   ["GET", "/api/domains"],
+  ["GET", "/api/domains/orders"],
   ["GET", `/api/domains/${uuid}`],
   ["DELETE", `/api/domains/${uuid}`],
   ["POST", `/api/domains/${uuid}/verify`],
@@ -19,8 +21,10 @@ const routes: ReadonlyArray<readonly ["GET" | "POST" | "PATCH" | "DELETE", strin
   ["GET", `/api/domains/${uuid}/events/stream`],
   ["GET", `/api/domains/${uuid}/events/${uuid}`],
   ["GET", `/api/domains/${uuid}/events/${uuid}/raw`],
+  ["GET", `/api/domains/${uuid}/events/${uuid}/content`],
   ["GET", `/api/domains/${uuid}/events/${uuid}/attachments/0`],
   ["POST", `/api/domains/${uuid}/events/${uuid}/replay`],
+  ["POST", `/api/domains/${uuid}/simulate`],
   ["GET", `/api/domains/${uuid}/delivery-attempts`]
 ]
 

@@ -40,7 +40,8 @@ layer(TestInlet.layer({ ...production, TRUST_PROXY: "1" }), { excludeTestService
         const fourth = yield* create("192.0.2.1")
         assert.strictEqual(fourth.status, 429)
         assert.deepStrictEqual(fourth.json, {
-          error: "3 times per address and day: the next workspace can be made after midnight UTC"
+          error:
+            "An address can make 3 of these in a day, and yours has: the next workspace can be made after midnight UTC"
         })
         const [left] = yield* sql<{ readonly seconds: number }>`
           SELECT extract(epoch FROM date_trunc('day', now(), 'UTC') + interval '1 day' - now())::float8 AS seconds

@@ -1,5 +1,5 @@
 import { assert, describe, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
@@ -42,7 +42,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
       const inbox = yield* withMail()
       const { json, status } = yield* list(inbox)
       assert.strictEqual(status, 200)
-      assert.deepStrictEqual(json, { events: [], next_cursor: null })
+      assert.deepStrictEqual(json, { events: [], next_cursor: null, cursor_now: json.cursor_now })
     })
   )
 
@@ -139,6 +139,133 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
         const page = yield* list(inbox, { limit: 100 })
         assert.lengthOf(page.subjects, 100)
         assert.lengthOf((yield* list(inbox, { limit: 100, cursor: page.json.next_cursor })).subjects, 11)
+      })
+    )
+  })
+
+  describe("oldest first", () => {
+    it.effect("goes forward from a mark, page by page, and leaves nothing out", () =>
+      Effect.gen(function* () {
+        const inbox = yield* withMail("1", "2", "3", "4", "5", "6", "7")
+        const { json } = yield* list(inbox)
+        const after = json.events.at(-1).event_id
+        const first = yield* list(inbox, { after, order: "asc", limit: 3 })
+        assert.deepStrictEqual(first.subjects, ["2", "3", "4"])
+        const second = yield* list(inbox, { after, order: "asc", limit: 3, cursor: first.json.next_cursor })
+        assert.deepStrictEqual(second.subjects, ["5", "6", "7"])
+        assert.isNull(second.json.next_cursor)
+        const rest = yield* list(inbox, { after: second.json.cursor_now, order: "asc" })
+        assert.deepStrictEqual(rest.subjects, [])
+      })
+    )
+
+    it.effect("goes forward from a time", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const inbox = yield* withMail("January", "February", "March")
+        yield* sql`
+          UPDATE events SET received_at = timestamptz '2026-01-01 12:00:00Z' + (position - 1) * interval '1 month'
+          WHERE domain_id = ${inbox.domainId}
+        `
+        const query = { since: "2026-02-01T00:00:00Z", order: "asc", limit: 1 }
+        const page = yield* list(inbox, query)
+        assert.deepStrictEqual(page.subjects, ["February"])
+        assert.deepStrictEqual((yield* list(inbox, { ...query, cursor: page.json.next_cursor })).subjects, ["March"])
+      })
+    )
+
+    it.effect("answers 400 to a cursor of the other order, and takes the id of an event as one of newest first", () =>
+      Effect.gen(function* () {
+        const inbox = yield* withMail("1", "2", "3")
+        const down = (yield* list(inbox, { limit: 2 })).json
+        const up = (yield* list(inbox, { limit: 2, order: "asc" })).json
+        for (const query of [
+          { cursor: down.next_cursor, order: "asc" },
+          { cursor: up.next_cursor },
+          { cursor: up.next_cursor, order: "desc" },
+          { cursor: down.events[0].event_id, order: "asc" }
+        ]) {
+          const { json, status } = yield* list(inbox, query)
+          assert.strictEqual(status, 400)
+          assert.match(json.error, /^cursor: Expected one of order=(asc|desc); this one is of order=(desc|asc)$/)
+        }
+        assert.deepStrictEqual((yield* list(inbox, { cursor: down.events[0].event_id })).subjects, ["2", "1"])
+        assert.strictEqual((yield* list(inbox, { cursor: down.cursor_now })).status, 400)
+        assert.strictEqual((yield* list(inbox, { after: down.next_cursor })).status, 400)
+        assert.match((yield* list(inbox, { order: "newest" })).json.error, /^order: Expected /)
+      })
+    )
+
+    it.effect("catches up with mail that comes all the while, and has each event once", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* withMail()
+        const { json } = yield* list(inbox)
+        const numbers = Array.from({ length: 30 }, (_, index) => `${index}`)
+        const sending = yield* Effect.forkChild(
+          Effect.forEach(numbers, (subject) => Mail.send(inlet.smtpPort, { to: inbox.address, subject }), {
+            concurrency: 4
+          })
+        )
+        const seen: Array<string> = []
+        let after: string = json.cursor_now
+        let cursor: string | null = null
+        while (seen.length < numbers.length) {
+          const page: Effect.Success<ReturnType<typeof list>> = yield* list(inbox, {
+            after,
+            order: "asc",
+            limit: 3,
+            ...(cursor === null ? { wait: 10 } : { cursor })
+          })
+          assert.strictEqual(page.status, 200)
+          seen.push(...page.subjects)
+          cursor = page.json.next_cursor
+          if (cursor === null) after = page.json.cursor_now
+        }
+        assert.sameMembers(seen, numbers)
+        yield* Fiber.join(sending)
+        const order = (yield* Mailbox.events(inbox)).map(({ subject }) => subject)
+        assert.deepStrictEqual(seen, order)
+      })
+    )
+  })
+
+  describe("after a mark", () => {
+    it.effect("has what came since, of an inbox that was empty too", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* withMail()
+        const { cursor_now: mark } = (yield* list(inbox)).json
+        assert.match(mark, /^[\w-]{20}$/)
+        assert.deepStrictEqual((yield* list(inbox, { after: mark })).subjects, [])
+        yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject: "new" })
+        yield* Mailbox.events(inbox)
+        assert.deepStrictEqual((yield* list(inbox, { after: mark })).subjects, ["new"])
+        assert.deepStrictEqual((yield* list(inbox, { after: "latest" })).subjects, [])
+      })
+    )
+
+    it.effect("has what came since when the event it was made at is no longer kept", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const inbox = yield* withMail("1", "2", "3")
+        const page = yield* list(inbox, { limit: 1, order: "asc" })
+        yield* sql`DELETE FROM deliveries WHERE domain_id = ${inbox.domainId} AND position = 1`
+        yield* sql`DELETE FROM events WHERE domain_id = ${inbox.domainId} AND position = 1`
+        const next = yield* list(inbox, { order: "asc", cursor: page.json.next_cursor })
+        assert.deepStrictEqual(next.subjects, ["2", "3"])
+      })
+    )
+
+    it.effect("that is newer than every event, as after a backup was put back, is 400", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const inbox = yield* withMail("1", "2")
+        const { cursor_now: mark } = (yield* list(inbox)).json
+        yield* sql`UPDATE event_positions SET position = 1 WHERE domain_id = ${inbox.domainId}`
+        const { json, status } = yield* list(inbox, { after: mark })
+        assert.strictEqual(status, 400)
+        assert.match(json.error, /^after: Expected cursor_now /)
       })
     )
   })
@@ -394,6 +521,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
           ["since", ["yesterday", "1", "2026-13-01T00:00:00Z", "-271821-04-20T00:00:00Z", "", "x".repeat(5_000)]],
           ["until", ["tomorrow", "2026-02-30T25:00:00Z", "+275760-09-13T00:00:00Z", ""]],
           ["delivery", ["failed", "", "DEAD"]],
+          ["order", ["newest", "", "ASC"]],
           ["recipient", ["\0", "a\0@example.com"]],
           ["from", ["\0"]]
         ]

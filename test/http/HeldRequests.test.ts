@@ -136,6 +136,55 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       )
     })
 
+    describe("whose domain is removed", () => {
+      it.effect("end at once, the stream with event: end and the wait with 404, and give their places back", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const inbox = yield* withMail("one")
+          const [first] = inbox.events
+          const stream = yield* follow(inbox, first.event_id)
+          yield* send(inbox.address, "two")
+          yield* stream.next
+          const others = yield* Effect.forEach(Array.range(1, 18), () => follow(inbox), { concurrency: "unbounded" })
+          const wait = yield* Effect.forkChild(Effect.timed(get(inbox, "wait=60&after=latest")))
+          const head = inlet.call("HEAD", `/api/domains/${inbox.domainId}/events/stream`, { key: inbox.key })
+          yield* eventually(head, ({ status }) => status === 429)
+
+          const removed = yield* inlet.call("DELETE", `/api/domains/${inbox.domainId}`, { key: inbox.key })
+          assert.strictEqual(removed.status, 204)
+          for (const { ended, next } of [stream, ...others]) {
+            const { data, event, id } = yield* next
+            assert.strictEqual(event, "end")
+            assert.strictEqual(id, "")
+            assert.deepStrictEqual(JSON.parse(data), { reason: "The domain was removed" })
+            yield* ended
+          }
+          const [time, { status }] = yield* Fiber.join(wait)
+          assert.strictEqual(status, 404)
+          assert.isBelow(Duration.toMillis(time), 30_000)
+
+          const { json } = yield* inlet.call("POST", "/api/instant-inbox", { key: inbox.key })
+          const again = { ...inbox, domainId: json.domain_id }
+          const reopened = yield* Effect.forEach(Array.range(1, 20), () => follow(again), { concurrency: "unbounded" })
+          assert.deepStrictEqual(
+            reopened.map(({ status }) => status),
+            Array.replicate(200, 20)
+          )
+        })
+      )
+
+      it.effect("end within seconds where another process did it", () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const inbox = yield* withMail()
+          const stream = yield* follow(inbox)
+          yield* sql`DELETE FROM domains WHERE id = ${inbox.domainId}`
+          assert.strictEqual((yield* stream.next).event, "end")
+          yield* stream.ended
+        })
+      )
+    })
+
     describe("that wait", () => {
       it.effect("are answered as soon as mail comes", () =>
         Effect.gen(function* () {
@@ -167,7 +216,8 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
           const inbox = yield* withMail()
           const [time, answer] = yield* Effect.timed(get(inbox, "wait=1"))
           assert.strictEqual(answer.status, 200)
-          assert.deepStrictEqual(answer.json, { events: [], next_cursor: null })
+          const { cursor_now } = answer.json
+          assert.deepStrictEqual(answer.json, { events: [], next_cursor: null, cursor_now })
           assert.isAtLeast(Duration.toMillis(time), 990)
           assert.isBelow(Duration.toMillis(time), 5_000)
         })
@@ -191,6 +241,49 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
           yield* send(inbox.address, "new")
           assert.deepStrictEqual(subjectsOf(yield* Fiber.join(after)), ["new"])
           assert.deepStrictEqual(subjectsOf(yield* Fiber.join(since)), ["new"])
+        })
+      )
+
+      it.effect("are for new mail alone after the mark of a list, of an empty one too, and after latest", () =>
+        Effect.gen(function* () {
+          const inbox = yield* withMail()
+          const empty = (yield* get(inbox, "limit=1")).json.cursor_now
+          yield* send(inbox.address, "code 1")
+          assert.deepStrictEqual(subjectsOf(yield* get(inbox, `wait=30&after=${empty}`)), ["code 1"])
+
+          const mark = (yield* get(inbox, "limit=1")).json.cursor_now
+          const marked = yield* Effect.forkChild(get(inbox, `wait=30&after=${mark}`))
+          const latest = yield* Effect.forkChild(get(inbox, "wait=30&after=latest"))
+          assert.deepStrictEqual(subjectsOf(yield* get(inbox, `wait=1&after=${mark}`)), [])
+          yield* send(inbox.address, "code 2")
+          for (const waiting of [marked, latest]) {
+            const { json } = yield* Fiber.join(waiting)
+            assert.deepStrictEqual(subjectsOf({ json } as Answer), ["code 2"])
+            assert.deepStrictEqual((yield* get(inbox, `after=${json.cursor_now}`)).json.events, [])
+          }
+        })
+      )
+
+      it.effect("go on from the mark of a wait that ended empty, and miss nothing between the two", () =>
+        Effect.gen(function* () {
+          const inbox = yield* withMail("old")
+          const ended = yield* get(inbox, "wait=1&after=latest")
+          assert.deepStrictEqual(subjectsOf(ended), [])
+          yield* send(inbox.address, "between")
+          yield* Mailbox.events(inbox)
+          const next = yield* get(inbox, `wait=30&after=${ended.json.cursor_now}`)
+          assert.deepStrictEqual(subjectsOf(next), ["between"])
+        })
+      )
+
+      it.effect("are answered oldest first with order=asc", () =>
+        Effect.gen(function* () {
+          const inbox = yield* withMail("1", "2", "3")
+          const [first] = inbox.events
+          const answer = yield* get(inbox, `wait=30&order=asc&limit=1&after=${first.event_id}`)
+          assert.deepStrictEqual(subjectsOf(answer), ["2"])
+          const next = yield* get(inbox, `order=asc&limit=1&cursor=${answer.json.next_cursor}`)
+          assert.deepStrictEqual(subjectsOf(next), ["3"])
         })
       )
 
@@ -218,7 +311,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
           yield* receiver.next
           yield* eventually(get(inbox, "delivery=delivered"), ({ json }) => json.events.length === 1)
           assert.isUndefined(waiting.pollUnsafe())
-          assert.deepStrictEqual((yield* Fiber.join(waiting)).json, { events: [], next_cursor: null })
+          assert.deepStrictEqual((yield* Fiber.join(waiting)).json.events, [])
         })
       )
 
@@ -279,6 +372,17 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
           assert.strictEqual((yield* stream.next).id, third.event_id)
           yield* send(inbox.address, "4")
           assert.strictEqual(JSON.parse((yield* stream.next).data).subject, "4")
+        })
+      )
+
+      it.effect("go on behind the mark of a list", () =>
+        Effect.gen(function* () {
+          const inbox = yield* withMail("1")
+          const mark = (yield* get(inbox, "limit=1")).json.cursor_now
+          yield* send(inbox.address, "2")
+          yield* Mailbox.events(inbox)
+          const stream = yield* follow(inbox, mark)
+          assert.strictEqual(JSON.parse((yield* stream.next).data).subject, "2")
         })
       )
 

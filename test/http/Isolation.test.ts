@@ -21,6 +21,7 @@ const requests = (domainId: string, eventId: string) =>
     ["GET", `/api/domains/${domainId}/events?after=${eventId}`],
     ["GET", `/api/domains/${domainId}/events?cursor=${eventId}`],
     ["GET", `/api/domains/${domainId}/events/stream`],
+    ["POST", `/api/domains/${domainId}/simulate`, { sample: "code" }],
     ...ofEvent(domainId, eventId),
     ["GET", `/api/domains/${domainId}/delivery-attempts`],
     ["GET", `/api/domains/${domainId}/delivery-attempts?event_id=${eventId}`],
@@ -31,6 +32,7 @@ const ofEvent = (domainId: string, eventId: string) =>
   [
     ["GET", `/api/domains/${domainId}/events/${eventId}`],
     ["GET", `/api/domains/${domainId}/events/${eventId}/raw`],
+    ["GET", `/api/domains/${domainId}/events/${eventId}/content`],
     ["GET", `/api/domains/${domainId}/events/${eventId}/attachments/0`],
     ["POST", `/api/domains/${domainId}/events/${eventId}/replay`],
     ["POST", `/api/domains/${domainId}/events/${eventId}/replay?force=true`]
@@ -123,7 +125,8 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
             assert.strictEqual(text, answers[0]?.text)
           }
         })
-        const malformed = [nobodys, "", "1", "x", "%00", "%F0%9F%9B%A9", "'--", "x".repeat(5_000)]
+        const { json: bobs } = yield* inlet.call("GET", `/api/domains/${bob.domainId}/events?limit=1`, { key: bob.key })
+        const malformed = [bobs.cursor_now, nobodys, "", "1", "x", "%00", "%F0%9F%9B%A9", "'--", "x".repeat(5_000)]
         yield* refuse("events?cursor=", [bob.eventId, ...malformed])
         yield* refuse("events?after=", [bob.eventId, ...malformed])
         yield* refuse("events?wait=1&after=", [bob.eventId, ...malformed])
@@ -134,7 +137,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
             key: ada.key,
             headers: { "last-event-id": id }
           })
-        for (const id of [bob.eventId, nobodys, "1"]) {
+        for (const id of [bob.eventId, bobs.cursor_now, nobodys, "1"]) {
           const { json, status } = yield* stream(id)
           assert.strictEqual(status, 400)
           assert.match(json.error, /^Last-Event-ID: Expected /)

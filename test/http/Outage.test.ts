@@ -7,11 +7,14 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { SqlClient } from "effect/sql"
 import * as Database from "../../src/database/Database.ts"
+import { AllowedMethods } from "../../src/http/AllowedMethods.ts"
+import { AnswerRoom } from "../../src/http/AnswerRoom.ts"
 import * as Edge from "../../src/http/Edge.ts"
 import { SystemApi } from "../../src/http/SystemApi.ts"
 import * as SystemHandlers from "../../src/http/SystemHandlers.ts"
 import { ValidationErrors } from "../../src/http/ValidationErrors.ts"
 import * as Platform from "../../src/Platform.ts"
+import { RawStore } from "../../src/providers/storage/RawStore.ts"
 import { call } from "../ApiCall.ts"
 import * as Ports from "../Ports.ts"
 
@@ -41,8 +44,8 @@ const served = (databasePort: number) =>
     Effect.gen(function* () {
       const port = yield* Ports.free
       const routes = Layer.mergeAll(HttpApiBuilder.layer(SystemAlone), handlers, Edge.layer).pipe(
-        Layer.provide(SystemHandlers.layer),
-        Layer.provide(ValidationErrors.layer),
+        Layer.provide([SystemHandlers.layer, AllowedMethods.layer]),
+        Layer.provide([ValidationErrors.layer, AnswerRoom.layer, RawStore.layerMemory]),
         Layer.provide(Database.layerPostgres(Redacted.make(`postgres://inlet:secret@127.0.0.1:${databasePort}/inlet`)))
       )
       return HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(

@@ -39,21 +39,46 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     it.effect("answer 404, without a key too", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
-        for (const path of ["/nope", "/api", "/api/", "/api/workspaces/", "/api/nope?a=b", "/api/domains/%zz"]) {
+        for (const path of ["/nope", "/api", "/api/", "/api/nope?a=b", "/api/domains/%zz"]) {
           assertError(yield* inlet.call("GET", path), 404)
         }
       })
     )
 
-    it.effect("answer 404 to a method that the path does not have, and never 500", () =>
+    it.effect("answer 405 to a method that the path does not have, with Allow, and without a key too", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { key } = yield* inlet.workspace
-        assertError(yield* inlet.call("GET", "/api/workspaces", { key }), 404)
-        assertError(yield* inlet.call("PUT", "/api/domains", { key, body: {} }), 404)
-        assertError(yield* inlet.call("DELETE", "/api/instant-inbox", { key }), 404)
-        assertError(yield* inlet.call("PATCH", "/health", { body: {} }), 404)
-        assertError(yield* inlet.call("OPTIONS", "/api/domains", { key }), 404)
+        const wrong = [
+          ["GET", "/api/workspaces", "POST"],
+          ["GET", "/api/workspaces/", "POST"],
+          ["PUT", "/api/domains", "POST, GET, HEAD"],
+          ["DELETE", "/api/instant-inbox", "POST"],
+          ["PATCH", "/health", "GET, HEAD"],
+          ["OPTIONS", "/api/domains", "POST, GET, HEAD"],
+          ["POST", `/api/domains/${uuid}`, "GET, HEAD, DELETE"],
+          ["POST", `/api/domains/${uuid}/events?limit=5`, "GET, HEAD"],
+          ["POST", "/metrics", "GET, HEAD"],
+          ["DELETE", "/llms.txt", "GET, HEAD"]
+        ] as const
+        for (const [method, path, allowed] of wrong) {
+          for (const options of [{}, { key }]) {
+            const answer = yield* inlet.call(method, path, options)
+            assertError(answer, 405, new RegExp(`^${method} is no method of this route; it has ${allowed}$`))
+            assert.strictEqual(answer.headers.allow, allowed)
+          }
+        }
+      })
+    )
+
+    it.effect("tell a stranger nothing about the operator's", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        for (const path of ["/admin/domains", "/admin/domains/example.com/disable"]) {
+          const answer = yield* inlet.call("PATCH", path)
+          assertError(answer, 404)
+          assert.notProperty(answer.headers, "allow")
+        }
       })
     )
 

@@ -1,6 +1,10 @@
 import { request } from "node:http"
+import { gunzipSync } from "node:zlib"
+import { NodeHttpClient } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
+import { HttpClient } from "effect/http"
+import { InboundEvent } from "../../src/model/InboundEvent.ts"
 import { version } from "../../src/Version.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
@@ -9,6 +13,7 @@ import { TestInlet } from "../TestInlet.ts"
 /** Every route of this API, with the errors it answers beside those of every route. */
 const routes: Readonly<Record<string, ReadonlyArray<number>>> = {
   "post /api/workspaces": [201, 400],
+  "get /api/workspace": [200, 401],
   "post /api/workspaces/rotate-key": [200, 401],
   "post /api/workspaces/rotate-secret": [200, 401],
   "post /api/instant-inbox": [200, 201, 401],
@@ -19,10 +24,12 @@ const routes: Readonly<Record<string, ReadonlyArray<number>>> = {
   "post /api/domains/{id}/verify": [200, 401, 404, 409],
   "get /api/domains/{id}/mx": [200, 401, 404],
   "patch /api/domains/{id}/delivery": [200, 400, 401, 404, 409],
+  "post /api/domains/{id}/simulate": [201, 202, 400, 401, 404, 409, 413, 429],
   "get /api/domains/{id}/events": [200, 400, 401, 404, 429],
   "get /api/domains/{id}/events/stream": [200, 400, 401, 404, 429],
   "get /api/domains/{id}/events/{eventId}": [200, 401, 404],
   "get /api/domains/{id}/events/{eventId}/raw": [200, 401, 404],
+  "get /api/domains/{id}/events/{eventId}/content": [200, 400, 401, 404],
   "get /api/domains/{id}/events/{eventId}/attachments/{index}": [200, 401, 404],
   "post /api/domains/{id}/events/{eventId}/replay": [202, 400, 401, 404, 409],
   "get /api/domains/{id}/delivery-attempts": [200, 400, 401, 404],
@@ -39,6 +46,9 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: {
     readonly schemas: Readonly<Record<string, unknown>>
+    readonly responses: Readonly<
+      Record<string, { readonly headers: object; readonly content?: Record<string, { schema: unknown }> }>
+    >
     readonly securitySchemes: Readonly<Record<string, { readonly type: string; readonly scheme: string }>>
   }
 }
@@ -49,7 +59,10 @@ interface Operation {
   readonly parameters?: ReadonlyArray<{ readonly name: string; readonly in: string }>
   readonly security: ReadonlyArray<Readonly<Record<string, unknown>>>
   readonly responses: Readonly<
-    Record<string, { readonly description: string; readonly content?: Record<string, unknown> }>
+    Record<
+      string,
+      { readonly $ref?: string; readonly description: string; readonly content?: Record<string, { schema: unknown }> }
+    >
   >
 }
 
@@ -108,7 +121,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
             resume(Effect.succeed(response.statusCode))
           }).end()
         })
-        assert.strictEqual(status, 404, method)
+        assert.strictEqual(status, 405, method)
       }
       const { text } = yield* inlet.call("GET", "/metrics")
       const methods = [...text.matchAll(/^inlet_http_requests_total\{method="([^"]+)"/gm)].map(([, method]) => method)
@@ -143,17 +156,19 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
       assert.deepStrictEqual(document.components.schemas.Error, {
         type: "object",
         properties: { error: { type: "string" } },
-        required: ["error"],
-        additionalProperties: false
+        required: ["error"]
       })
       for (const { operation, route } of operations(document)) {
-        for (const [status, { content }] of Object.entries(operation.responses)) {
+        for (const [status, { $ref = "" }] of Object.entries(operation.responses)) {
           if (Number(status) < 400) continue
+          const answer = document.components.responses[$ref.replace("#/components/responses/", "")]
           assert.deepStrictEqual(
-            content,
-            { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+            answer?.content?.["application/json"]?.schema,
+            { $ref: "#/components/schemas/Error" },
             `${route} ${status}`
           )
+          const header = { 401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After" }[status]
+          assert.hasAllKeys(answer?.headers ?? {}, ["X-Request-Id", ...(header === undefined ? [] : [header])])
         }
       }
     })
@@ -177,6 +192,78 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
       assert.strictEqual(type, "http")
       assert.strictEqual(scheme.toLowerCase(), "bearer")
     })
+  )
+
+  it.effect("describe themselves in the words of the wire, for programs that are made from it", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { json, text } = yield* inlet.call("GET", "/openapi.json")
+      assert.notMatch(text, /x-|Encoded|effect|additionalProperties":false|"Success"|"[A-Z][a-z]+" ?: ?"Error"/)
+      assert.deepStrictEqual(json.servers, [{ url: "https://inlet.example.com", description: "This instance" }])
+      assert.strictEqual(json.components.securitySchemes.bearer.scheme, "bearer")
+      const list = json.paths["/api/domains/{id}/events"].get
+      const schemaOf = (name: string) =>
+        list.parameters.find((parameter: { readonly name: string }) => parameter.name === name).schema
+      assert.deepStrictEqual(schemaOf("id"), { type: "string", format: "uuid" })
+      assert.deepStrictEqual(schemaOf("limit"), { type: "integer", minimum: 1, maximum: 100 })
+      assert.deepStrictEqual(schemaOf("wait"), { type: "integer", minimum: 0, maximum: 60 })
+      assert.deepStrictEqual(schemaOf("since"), { type: "string", format: "date-time" })
+      assert.deepStrictEqual(json.components.schemas.Domain.properties.verified_at, {
+        type: ["string", "null"],
+        format: "date-time"
+      })
+      assert.includeMembers(Object.keys(list.responses), ["200", "400", "401", "404", "429", "500", "503"])
+      assert.property(json.paths["/api/domains"].post.responses, "413")
+      for (const { operation, route } of operations(json)) {
+        for (const [status, { description }] of Object.entries(operation.responses)) {
+          if (Number(status) < 400) assert.isAbove(description.length, 8, `${route} ${status}`)
+        }
+      }
+    })
+  )
+
+  it.effect("describe the webhook with its headers, and examples that are what they describe", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { json } = yield* inlet.call("GET", "/openapi.json")
+      const { parameters, requestBody } = json.webhooks["inbound.email.received"].post
+      assert.deepStrictEqual(
+        parameters.map(({ name }: { readonly name: string }) => name),
+        [
+          "X-Service-Event-Id",
+          "X-Service-Timestamp",
+          "X-Service-Signature",
+          "X-Service-Signature-Previous",
+          "webhook-id",
+          "webhook-timestamp",
+          "webhook-signature"
+        ]
+      )
+      const { example } = requestBody.content["application/json"]
+      const event = yield* Schema.decodeUnknownEffect(InboundEvent)(example, { onExcessProperty: "error" })
+      assert.strictEqual(event.event_id, example.event_id)
+    })
+  )
+
+  it.effect("are described once for a reader that has it already, and compressed for one that can", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      for (const path of ["/openapi.json", "/docs"]) {
+        const plain = yield* inlet.call("GET", path, { headers: { "accept-encoding": "identity" } })
+        assert.strictEqual(plain.status, 200)
+        assert.notProperty(plain.headers, "content-encoding")
+        const etag = plain.headers.etag ?? ""
+        const again = yield* inlet.call("GET", path, { headers: { "if-none-match": etag } })
+        assert.strictEqual(again.status, 304)
+        assert.strictEqual(again.text, "")
+        const client = yield* HttpClient.HttpClient
+        const small = yield* client.get(`${inlet.url}${path}`, { headers: { "accept-encoding": "gzip, br" } })
+        assert.strictEqual(small.headers["content-encoding"], "gzip")
+        const bytes = new Uint8Array(yield* small.arrayBuffer)
+        assert.isBelow(bytes.length, 20_000)
+        assert.strictEqual(gunzipSync(bytes).toString(), plain.text)
+      }
+    }).pipe(Effect.provide(NodeHttpClient.layerUndici))
   )
 
   it.effect("describe the API with references that all lead somewhere", () =>
@@ -203,42 +290,64 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
     })
   )
 
-  it.effect("show the reference as a page that loads nothing from another host", () =>
+  it.effect("show the reference as a page of this host alone: every route and schema, no script, small", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
+      const document: Document = (yield* inlet.call("GET", "/openapi.json")).json
       const { headers, status, text } = yield* inlet.call("GET", "/docs")
       assert.strictEqual(status, 200)
-      assert.match(headers["content-type"] ?? "", /^text\/html/)
-      const markup = text.replace(/(<script[^>]*>)[\s\S]*?<\/script>/g, "$1")
-      assert.notMatch(markup, /\b(src|href|action)=/)
-      assert.notMatch(markup, /<(link|img|iframe|style)\b/)
-      // What the script itself might ask for, the browser refuses.
-      const policy = headers["content-security-policy"] ?? ""
-      assert.match(policy, /^default-src 'self' /)
-      assert.notMatch(policy, /https?:|\*/)
-      assert.include(text, "/api/domains/{id}/delivery-attempts")
+      assert.match(headers["content-type"] ?? "", /^text\/html; charset=utf-8$/)
+      assert.isBelow(text.length, 250_000)
+      for (const [, target = ""] of text.matchAll(/\b(?:src|href|action)="([^"]*)"/g)) {
+        assert.match(target, /^(#[\w.-]+|\/[\w./]*)$/)
+        if (target.startsWith("#")) assert.include(text, `id="${target.slice(1)}"`)
+        else assert.strictEqual((yield* inlet.call("GET", target)).status, 200, target)
+      }
+      assert.notMatch(text, /<(script|iframe|style|img)\b|\son\w+=|\sstyle=/)
+      assert.match(headers["content-security-policy"] ?? "", /^default-src 'none'; /)
+      for (const { operation } of operations(document)) {
+        assert.include(text, `<article id="${operation.operationId}">`)
+      }
+      for (const name of Object.keys(document.components.schemas)) {
+        if (name !== "Error") assert.include(text, `<article id="${name}">`)
+      }
+      assert.include(text, "https://inlet.example.com/api/domains/$ID/delivery-attempts")
+      assert.notMatch(text, /undefined|\[object |NaN/)
     })
   )
 
-  it.effect("tell an agent in plain text how to begin, under the public URL", () =>
-    Effect.gen(function* () {
-      const inlet = yield* TestInlet
-      const { headers, status, text } = yield* inlet.call("GET", "/llms.txt")
-      assert.strictEqual(status, 200)
-      assert.match(headers["content-type"] ?? "", /^text\/plain/)
-      assert.match(text, /^# Inlet\n/)
-      assert.include(text, "https://inlet.example.com")
-      for (const said of [
-        "/api/workspaces",
-        "/api/instant-inbox",
-        "/delivery",
-        "/events",
-        "X-Service-Signature",
-        "https://inlet.example.com/openapi.json",
-        "https://inlet.example.com/docs"
-      ]) {
-        assert.include(text, said)
-      }
-    })
+  it.effect(
+    "tell an agent in plain text how to begin, wait and buy, with every route and the limits of the instance",
+    () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { headers, status, text } = yield* inlet.call("GET", "/llms.txt")
+        assert.strictEqual(status, 200)
+        assert.strictEqual(headers["content-type"], "text/plain; charset=utf-8")
+        assert.match(text, /^# Inlet\n/)
+        for (const said of [
+          "Base URL: https://inlet.example.com.",
+          "after={cursor_now}&recipient={address}&wait=60",
+          "Last-Event-ID",
+          "X-Service-Signature",
+          "Own domains of a workspace, the instant inbox not counted: 1",
+          "Messages accepted for a workspace in a UTC day; the next are refused with 452 until midnight: 100",
+          "Largest message: 1 MiB",
+          "Days that messages, events and attempts are kept: 14",
+          "Attempts of a delivery: 11 in about 3.2 days, 15s each",
+          "429 and 503 come with Retry-After",
+          "/attachments/{index}",
+          "POST /api/domains/purchase"
+        ]) {
+          assert.include(text, said)
+        }
+        const document: Document = (yield* inlet.call("GET", "/openapi.json")).json
+        for (const { operation, route } of operations(document)) {
+          const [method = "", path = ""] = route.split(" ")
+          const line = text.split("\n").find((line) => line.startsWith(`- ${method.toUpperCase()} ${path}`))
+          assert.isTrue(line?.endsWith(`: ${operation.summary}`), route)
+        }
+        assert.notInclude(text, "undefined")
+      })
   )
 })

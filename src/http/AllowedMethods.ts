@@ -1,0 +1,42 @@
+import { Context, Effect, Layer } from "effect"
+import { FindMyWay, HttpRouter } from "effect/http"
+
+/** The methods of a path, for the answer to another one: the router says only that it has no such route. */
+export class AllowedMethods extends Context.Service<
+  AllowedMethods,
+  {
+    /** None where the path is nobody's. */
+    of(url: string): ReadonlyArray<string>
+  }
+>()("inlet/http/AllowedMethods") {
+  /** Gives the routes a router that notes what is added to it. */
+  static readonly layer = Layer.effectContext(
+    Effect.map(HttpRouter.HttpRouter, (router) => {
+      const paths = FindMyWay.make<Set<string>>()
+      const known = new Map<string, Set<string>>()
+
+      const note = ({ method, path }: Pick<HttpRouter.Route, "method" | "path">) => {
+        const methods = known.get(path) ?? new Set()
+        if (!known.has(path)) paths.on("GET", path, methods)
+        known.set(path, methods.add(method))
+        // Every GET answers HEAD.
+        if (method === "GET") methods.add("HEAD")
+      }
+
+      const noting = HttpRouter.HttpRouter.of({
+        ...router,
+        add: (method, path, handler, options) => {
+          note({ method, path })
+          return router.add(method, path, handler, options)
+        },
+        addAll: (routes) => {
+          routes.forEach(note)
+          return router.addAll(routes)
+        }
+      })
+      return Context.make(HttpRouter.HttpRouter, noting).pipe(
+        Context.add(AllowedMethods, { of: (url) => [...(paths.find("GET", url)?.handler ?? [])] })
+      )
+    })
+  )
+}

@@ -1,0 +1,28 @@
+import type { HttpServerRequest } from "effect/http"
+
+/** Of every route but one. */
+const usual = 256 * 1024
+
+/** Beside the base64 of the largest message. */
+const besideMessage = 64 * 1024
+
+const simulate = /^\/api\/domains\/[^/]+\/simulate$/
+
+/** The bytes that the body of a request may have: a message that is simulated may be as large as one that comes by SMTP. */
+export const of = (
+  { headers, method }: HttpServerRequest.HttpServerRequest,
+  path: string,
+  messageBytes: number
+): number => {
+  if (method !== "POST" || !simulate.test(path)) return usual
+  return Math.max(
+    usual,
+    isRaw(headers["content-type"]) ? messageBytes : Math.ceil((messageBytes * 4) / 3) + besideMessage
+  )
+}
+
+const isRaw = (contentType = "") => /^\s*message\/rfc822\s*(;|$)/i.test(contentType)
+
+/** The bound in words. */
+export const tooLarge = (bytes: number): string =>
+  `The body is larger than ${bytes % 1024 === 0 ? `${bytes / 1024} KiB` : `${bytes} bytes`}`

@@ -1,0 +1,22 @@
+import { createHash } from "node:crypto"
+import { gzipSync } from "node:zlib"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+
+/**
+ * A text that stays as it is while the process runs. It goes out compressed where the client
+ * takes that, and not again where the client has it.
+ */
+export const make = (text: string, contentType: string, headers: Readonly<Record<string, string>> = {}) => {
+  const compressed = gzipSync(text)
+  const etag = `W/"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`
+  // Asked for again each time, so it is never older than the service.
+  const common = { ...headers, etag, "cache-control": "no-cache", vary: "accept-encoding" }
+  return ({ headers: asked }: HttpServerRequest.HttpServerRequest): HttpServerResponse.HttpServerResponse => {
+    if (asked["if-none-match"]?.split(/\s*,\s*/).includes(etag)) {
+      return HttpServerResponse.empty({ status: 304, headers: common })
+    }
+    return /(^|,)\s*gzip\s*(,|;(?!\s*q=0(\.0*)?\s*(,|$))|$)/i.test(asked["accept-encoding"] ?? "")
+      ? HttpServerResponse.uint8Array(compressed, { contentType, headers: { ...common, "content-encoding": "gzip" } })
+      : HttpServerResponse.text(text, { contentType, headers: common })
+  }
+}

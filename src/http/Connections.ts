@@ -1,0 +1,62 @@
+import type { Server } from "node:http"
+import type { Socket } from "node:net"
+import { Duration, Effect } from "effect"
+import * as ClientNetwork from "../model/ClientNetwork.ts"
+import * as OpenFiles from "../OpenFiles.ts"
+import * as Settings from "../Settings.ts"
+
+/**
+ * Bounds the connections of the API, in all and for each client network, and cuts a client that
+ * reads nothing of its answer. Behind a proxy all connections are the proxy's, so there the
+ * requests alone are counted by client.
+ */
+export const make = Effect.gen(function* () {
+  const { connections, connectionsPerAddress, readTimeout } = yield* Settings.answers
+  const { trustProxy } = yield* Settings.clients
+  const room = yield* OpenFiles.roomFor("HTTP_MAX_CONNECTIONS", connections, "quarter")
+  const perClient = trustProxy === 0 ? connectionsPerAddress : 0
+
+  return (server: Server): Server => {
+    const counts = new Map<string, number>()
+    let open = 0
+
+    // Before the server hears of it, for which it is then a connection that is gone.
+    server.prependListener("connection", (socket: Socket) => {
+      const client = ClientNetwork.ofAnything(socket.remoteAddress ?? "unknown")
+      const own = counts.get(client) ?? 0
+      if (perClient > 0 && own >= perClient) {
+        return refuse(socket, 429, `${perClient} connections are open from your address; close one first`)
+      }
+      if (room > 0 && open >= room) return refuse(socket, 503, "All connections are in use; try again in a moment")
+      open++
+      counts.set(client, own + 1)
+      socket.once("close", () => {
+        open--
+        const others = (counts.get(client) ?? 1) - 1
+        if (others === 0) counts.delete(client)
+        else counts.set(client, others)
+      })
+    })
+
+    const underWay = new WeakMap<Socket, number>()
+    server.prependListener("request", ({ socket }, response) => {
+      underWay.set(socket, (underWay.get(socket) ?? 0) + 1)
+      response.once("close", () => underWay.set(socket, (underWay.get(socket) ?? 1) - 1))
+    })
+    // Of the system's own buffer Node can tell whether anything was read, so a slow reader is none that does not read.
+    return server.setTimeout(Duration.toMillis(readTimeout), (socket: Socket) => {
+      const isWaitingForUs = (underWay.get(socket) ?? 0) > 0 && socket.writableLength === 0
+      // What the system holds for it goes, too.
+      if (!isWaitingForUs) socket.resetAndDestroy()
+    })
+  }
+})
+
+const refuse = (socket: Socket, status: 429 | 503, message: string) => {
+  const body = JSON.stringify({ error: message })
+  socket.on("error", () => {})
+  socket.write(
+    `HTTP/1.1 ${status} ${status === 429 ? "Too Many Requests" : "Service Unavailable"}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nRetry-After: 5\r\nConnection: close\r\n\r\n${body}`
+  )
+  socket.destroy()
+}

@@ -1,0 +1,82 @@
+/** What each operation answers when all went well, by status. */
+export const successes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "workspaces.create": { 201: "The workspace, with its key and its secret" },
+  "workspaces.get": { 200: "The workspace of the key" },
+  "workspaces.rotateKey": { 200: "The new key" },
+  "workspaces.rotateSecret": { 200: "The new secret" },
+  "domains.instantInbox": { 200: "The inbox that the workspace has", 201: "A new inbox" },
+  "domains.create": { 201: "The domain, and the record to publish for it" },
+  "domains.list": { 200: "All domains of the workspace" },
+  "domains.get": { 200: "The domain" },
+  "domains.remove": { 204: "It is removed" },
+  "domains.verify": { 200: "The domain with its status" },
+  "domains.mx": { 200: "The record to publish, and what DNS says now" },
+  "domains.delivery": { 200: "The webhook as it is set now" },
+  "events.list": { 200: "A page of events" },
+  "events.stream": { 200: "Server-sent events, each with the payload of a webhook as its data" },
+  "events.get": { 200: "The event" },
+  "events.raw": { 200: "The raw message" },
+  "events.attachment": { 200: "The bytes of the attachment, under its own type" },
+  "events.replay": { 202: "The delivery, which is queued" },
+  "events.deliveryAttempts": { 200: "A page of webhook requests" },
+  "simulate.simulate": { 201: "The events of the mail", 202: "The mail is kept, and its event follows" },
+  "purchase.search": { 200: "An offer for each candidate" },
+  "purchase.buy": { 201: "The order, which is done", 202: "The order, which is on its way" },
+  "purchase.orders": { 200: "A page of orders" },
+  "purchase.order": { 200: "The order" },
+  "purchase.wallet": { 200: "The balance, and every entry that led to it" },
+  "payments.stripe": { 200: "The event was taken" },
+  "demo.events": { 200: "All events of the demo inbox" },
+  "demo.stream": { 200: "Server-sent events, each with the payload of a webhook as its data" },
+  "demo.simulate": { 202: "The sample is kept, and its event follows" },
+  "demo.raw": { 200: "The raw message" },
+  "demo.attachment": { 200: "The bytes of the attachment, under its own type" },
+  "demo.html": { 200: "A page that is safe to show in a frame" },
+  "demo.inbox": { 200: "The demo inbox of the cookie", 201: "A new demo inbox, and its cookie" },
+  "admin.list": { 200: "Every domain" },
+  "admin.disable": { 200: "The domains that were disabled" },
+  "admin.enable": { 200: "The domains that were enabled" },
+  "admin.remove": { 200: "The domain that was removed" },
+  "system.health": { 200: "The process serves" },
+  "system.ready": { 200: "The database answers" }
+}
+
+/** Every status that says no: its name in the document, what it means, and the header that comes with it. */
+export const errors = {
+  400: { name: "BadRequest", description: "The request is not as documented; the message names the field" },
+  401: {
+    name: "Unauthorized",
+    description: "The API key, or the cookie of the demo, is missing or wrong",
+    header: "WWW-Authenticate"
+  },
+  404: { name: "NotFound", description: "There is no such thing, or it is another workspace's" },
+  409: { name: "Conflict", description: "The state does not allow it" },
+  413: {
+    name: "TooLarge",
+    description: "The body, or the message in it, is larger than it may be: 256 KiB on every route but simulate"
+  },
+  422: { name: "Unprocessable", description: "The request is as documented, and can't be done" },
+  429: { name: "TooManyRequests", description: "Too many at once, or today", header: "Retry-After" },
+  500: {
+    name: "InternalError",
+    description: "A bug, or a stored message that is damaged; the log has more under the X-Request-Id"
+  },
+  502: { name: "BadGateway", description: "A registrar or payment provider answered wrongly, or not at all" },
+  503: {
+    name: "Unavailable",
+    description: "The database, or the store of raw messages, is out of reach",
+    header: "Retry-After"
+  }
+} as const
+
+export const headers = {
+  "X-Request-Id": {
+    description: "Yours, if you sent one of at most 128 plain characters; else a new one",
+    schema: { type: "string" }
+  },
+  "Retry-After": { description: "Seconds to wait before the next try", schema: { type: "integer", minimum: 1 } },
+  "WWW-Authenticate": {
+    description: "Bearer, where an API key is asked for",
+    schema: { type: "string", enum: ["Bearer"] }
+  }
+} as const

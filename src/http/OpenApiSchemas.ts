@@ -1,0 +1,70 @@
+import { Schema } from "effect"
+
+/** A schema of the document, as far as it is rewritten. */
+export interface JsonSchema {
+  readonly [key: string]: unknown
+}
+
+/** Annotations of a parameter whose text is a number or a time: what it is for whoever reads the document. */
+export const wholeNumber = (minimum: number, maximum: number) => ({ "x-wire": { type: "integer", minimum, maximum } })
+export const dateTime = { "x-wire": { type: "string", format: "date-time" } }
+
+/** Whether an annotation of a schema goes into the document; it is taken out again here. */
+export const isForTheDocument = (key: string): boolean => key === "x-wire"
+
+const isRecord = Schema.is(Schema.Record(Schema.String, Schema.Unknown))
+
+/** Where schemas are kept, for references to them. */
+const component = "#/components/schemas/"
+
+/** The name of the form on the wire is that of the thing itself. */
+const nameOf = (name: string) => name.replace(/Encoded$/, "")
+
+/** A schema in the words of the wire, not of the library that made it. */
+export const plain = (schema: unknown, property = ""): unknown => {
+  if (Array.isArray(schema)) return schema.map((part) => plain(part))
+  if (!isRecord(schema)) return schema
+  const { additionalProperties, anyOf, pattern, "x-wire": wire, ...rest } = schema
+  const kept: Record<string, unknown> = { ...rest, ...(isRecord(wire) ? wire : {}) }
+  // Answers gain fields in later versions, and requests may have more than is asked for.
+  if (additionalProperties !== undefined && additionalProperties !== false) {
+    kept.additionalProperties = plain(additionalProperties)
+  }
+  if (pattern !== undefined && rest.format !== "uuid") kept.pattern = pattern
+  if (typeof rest.$ref === "string") kept.$ref = component + nameOf(rest.$ref.slice(component.length))
+  if (Array.isArray(anyOf)) Object.assign(kept, alternatives(anyOf.map((part) => plain(part))))
+  for (const key of ["items", "contentSchema"]) if (key in kept) kept[key] = plain(kept[key])
+  if (isRecord(kept.properties)) {
+    kept.properties = Object.fromEntries(
+      Object.entries(kept.properties).map(([name, value]) => [name, plain(value, name)])
+    )
+  }
+  // Every number of JavaScript: no bound that anybody gains by.
+  if (kept.minimum === Number.MIN_SAFE_INTEGER) delete kept.minimum
+  if (kept.maximum === Number.MAX_SAFE_INTEGER) delete kept.maximum
+  const isText = kept.type === "string" || (Array.isArray(kept.type) && kept.type.includes("string"))
+  if (isText && /(_at|At)$/.test(property)) kept.format = "date-time"
+  return kept
+}
+
+/** `X or null` as one schema with two types, where that says as much. */
+const alternatives = (parts: ReadonlyArray<unknown>): JsonSchema => {
+  const [first, second, ...others] = parts
+  const isNullable = isRecord(second) && second.type === "null" && others.length === 0
+  if (!isNullable || !isRecord(first) || typeof first.type !== "string") return { anyOf: parts }
+  return {
+    ...first,
+    type: [first.type, "null"],
+    ...(Array.isArray(first.enum) ? { enum: [...first.enum, null] } : {})
+  }
+}
+
+/** The named schemas, each once, under the name of its form on the wire. */
+export const components = (schemas: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(schemas)
+      // The text of an event within a stream is no thing of its own.
+      .filter(([name, schema]) => !(isRecord(schema) && "contentSchema" in schema && nameOf(name) in schemas))
+      .map(([name, schema]) => [nameOf(name), plain(schema)])
+      .sort(([a = ""], [b = ""]) => String(a).localeCompare(String(b), "en"))
+  )

@@ -1,0 +1,26 @@
+import { Schema, SchemaTransformation } from "effect"
+import * as OpenApiSchemas from "./OpenApiSchemas.ts"
+
+/** A whole number, as it stands in a query. */
+export const between = (minimum: number, maximum: number, meaning: string) => {
+  const message = `Expected a whole number from ${minimum} to ${maximum}`
+  // The description is read from the encoded side, which is what is on the wire.
+  return Schema.String.annotate({
+    description: `${meaning}; ${minimum} to ${maximum}`,
+    ...OpenApiSchemas.wholeNumber(minimum, maximum)
+  }).pipe(
+    Schema.decodeTo(
+      Schema.Finite.annotate({ message }).check(
+        Schema.isInt({ message }),
+        Schema.isBetween({ minimum, maximum }, { message })
+      ),
+      SchemaTransformation.numberFromString
+    )
+  )
+}
+
+export const Limit = Schema.optionalKey(between(1, 100, "how many on a page, 50 when absent"))
+
+export const NextCursor = Schema.NullOr(Schema.String).annotate({
+  description: "give it back as `cursor` for the next page; null at the end"
+})

@@ -1,0 +1,66 @@
+/** What an owner may still ask for. */
+interface Bucket {
+  tokens: number
+  at: number
+}
+
+/** Whether it is allowed, the seconds to wait where it is not, and the headers that tell what is left. */
+export interface Taken {
+  readonly isAllowed: boolean
+  readonly retryAfter: number
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Owners that are remembered, but for those that may ask for everything again. */
+const swept = 10_000
+
+/**
+ * How often each owner may ask: so many times a second over time, and so many at once (a bucket of
+ * tokens). Told as draft-ietf-httpapi-ratelimit-headers has it: the burst, and the time after which
+ * it is there again. Zero a second is no limit.
+ */
+export const make = ({ burst, perSecond }: { readonly burst: number; readonly perSecond: number }) => {
+  const buckets = new Map<string, Bucket>()
+  const window = Math.max(1, Math.ceil(burst / perSecond))
+
+  const refilled = ({ at, tokens }: Bucket, now: number) =>
+    Math.min(burst, tokens + (Math.max(0, now - at) / 1_000) * perSecond)
+
+  const taken = (owner: string, now: number, wanted: number, least: 0 | 1): Taken => {
+    if (perSecond === 0) return { isAllowed: true, retryAfter: 0, headers: {} }
+    const bucket = bucketOf(owner, now)
+    bucket.tokens = refilled(bucket, now)
+    bucket.at = now
+    const isAllowed = bucket.tokens >= least
+    if (isAllowed) bucket.tokens -= wanted
+    const untilFull = Math.ceil((burst - bucket.tokens) / perSecond)
+    return {
+      isAllowed,
+      retryAfter: Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond)),
+      headers: {
+        "ratelimit-policy": `"workspace";q=${burst};w=${window}`,
+        ratelimit: `"workspace";r=${Math.max(0, Math.floor(bucket.tokens))};t=${untilFull}`
+      }
+    }
+  }
+
+  const bucketOf = (owner: string, now: number): Bucket => {
+    const known = buckets.get(owner)
+    if (known !== undefined) return known
+    if (buckets.size >= swept) {
+      for (const [other, bucket] of buckets) if (refilled(bucket, now) >= burst) buckets.delete(other)
+    }
+    const made = { tokens: burst, at: now }
+    buckets.set(owner, made)
+    return made
+  }
+
+  return {
+    /** Owners that are known. */
+    remembered: () => buckets.size,
+    /** Takes a token, or none and only looks, if one is there. */
+    take: (owner: string, now: number, wanted: 0 | 1) => taken(owner, now, wanted, 1),
+    /** Takes what more a request turns out to cost, unless others are owed for already. The next requests wait until it is paid. */
+    charge: (owner: string, now: number, tokens: number) => taken(owner, now, tokens, 0)
+  }
+}

@@ -1,0 +1,30 @@
+import { Effect, Stream } from "effect"
+
+/** UTF-16 units that are encoded at a time, some 256 KiB. */
+const most = 128 * 1024
+
+/**
+ * Texts in UTF-8. A long one is encoded a piece at a time, and all others have their turn between two
+ * of them; each is given in parts, which are not joined for it.
+ */
+export const encoded = <E, R>(texts: Stream.Stream<ReadonlyArray<string>, E, R>): Stream.Stream<Uint8Array, E, R> =>
+  Stream.flatMap(texts, (parts) =>
+    parts.reduce((sum, { length }) => sum + length, 0) <= most
+      ? Stream.succeed(Buffer.from(parts.join("")))
+      : Stream.fromIterable(parts.flatMap(pieces)).pipe(
+          Stream.rechunk(1),
+          Stream.mapEffect((piece) => Effect.as(Effect.yieldNow, Buffer.from(piece)))
+        )
+  )
+
+/** Slices of a text, which share its memory. No pair of surrogates is parted. */
+const pieces = (text: string): ReadonlyArray<string> => {
+  const all: Array<string> = []
+  for (let start = 0; start < text.length; ) {
+    const isWithinPair = /[\ud800-\udbff]/.test(text.charAt(start + most - 1))
+    const end = start + (isWithinPair ? most - 1 : most)
+    all.push(text.slice(start, end))
+    start = end
+  }
+  return all
+}

@@ -1,0 +1,121 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Mail from "../Mail.ts"
+import * as Mailbox from "../Mailbox.ts"
+import { TestInlet } from "../TestInlet.ts"
+
+layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("An error", (it) => {
+  it.effect("about a key says whether it is missing, cut off, another secret, or valid no more", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { key, secret } = yield* inlet.workspace
+      const errorFor = (given?: string) =>
+        Effect.map(inlet.call("GET", "/api/domains", { key: given }), ({ json }) => json.error as string)
+      const missing = yield* errorFor()
+      assert.match(missing, /^The API key is missing: .*POST \/api\/workspaces makes one$/)
+      const cut = yield* errorFor(key.slice(0, -1))
+      assert.match(cut, /^This is no API key, or not all of it: .* 43 characters behind ak_live_$/)
+      assert.match(yield* errorFor(secret), /^This is a webhook signing secret: /)
+      yield* inlet.call("POST", "/api/workspaces/rotate-key", { key })
+      assert.match(yield* errorFor(key), /^This API key opens no workspace here: it was replaced, /)
+    })
+  )
+
+  it.effect("about a body that is missing says what belongs into it", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { domainId, key } = yield* inlet.inbox()
+      const expected = [
+        ["POST", "/api/workspaces", "name"],
+        ["POST", "/api/domains", "domain"],
+        ["POST", "/api/domains/purchase", "domain and years"],
+        ["PATCH", `/api/domains/${domainId}/delivery`, "webhookUrl"]
+      ] as const
+      for (const [method, path, fields] of expected) {
+        for (const body of [undefined, "[]", "null", '"name"']) {
+          const { json, status } = yield* inlet.call(method, path, { key, body })
+          assert.strictEqual(status, 400)
+          assert.strictEqual(json.error, `The body: Expected a JSON object with ${fields}, sent as application/json`)
+        }
+      }
+    })
+  )
+
+  it.effect("about a search names the parameter that is wrong, and no other", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { key } = yield* inlet.workspace
+      const errorOf = (query: string) =>
+        Effect.map(inlet.call("GET", `/api/domains/search?${query}`, { key }), ({ json }) => json.error as string)
+      assert.match(yield* errorOf("q=bad_label&tlds=com,net"), /^q: Expected a label such as example/)
+      assert.match(yield* errorOf("q=-"), /^q: Expected a label /)
+      assert.match(yield* errorOf("q=example&tlds=com,!"), /^tlds: Expected TLDs /)
+      assert.match(yield* errorOf("q=example.com&tlds=co.uk.x.y"), /^tlds: Expected TLDs /)
+    })
+  )
+
+  it.effect("about an id that is none says which one, and what it should be", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { domainId, key } = yield* inlet.inbox()
+      const domain = yield* inlet.call("GET", "/api/domains/example.com", { key })
+      assert.strictEqual(domain.status, 404)
+      assert.match(domain.json.error, /^id: Expected a UUID, as the lists /)
+      const event = yield* inlet.call("GET", `/api/domains/${domainId}/events/1`, { key })
+      assert.match(event.json.error, /^eventId: Expected a UUID, /)
+      const attachment = `/api/domains/${domainId}/events/${domainId}/attachments/first`
+      assert.match(
+        (yield* inlet.call("GET", attachment, { key })).json.error,
+        /^index: Expected a whole number from 0 to /
+      )
+    })
+  )
+
+  it.effect("about a demo cookie says whether there was none or it is over", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const errorFor = (headers: Readonly<Record<string, string>>) =>
+        Effect.map(inlet.call("GET", "/api/demo/events", { headers }), ({ json }) => json.error as string)
+      assert.match(yield* errorFor({}), /^The cookie inlet_demo is missing: POST \/api\/demo\/inbox gives /)
+      assert.match(yield* errorFor({ cookie: `inlet_demo=${"x".repeat(43)}` }), /^This demo inbox is over: /)
+    })
+  )
+
+  it.effect("about one domain too many names the one there is, and how to remove it", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { key } = yield* inlet.workspace
+      yield* inlet.call("POST", "/api/domains", { key, body: { domain: "first.example.com" } })
+      const { json, status } = yield* inlet.call("POST", "/api/domains", {
+        key,
+        body: { domain: "second.example.com" }
+      })
+      assert.strictEqual(status, 409)
+      assert.match(
+        json.error,
+        /^A workspace can have 1 domain of its own, and has first\.example\.com: remove one with /
+      )
+    })
+  )
+
+  it.effect("about a replay says whether the webhook is missing or the domain is disabled", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const inbox = yield* inlet.inbox()
+      yield* Mail.send(inlet.smtpPort, { to: inbox.address })
+      const [event] = yield* Mailbox.events(inbox)
+      const replay = Effect.map(
+        inlet.call("POST", `/api/domains/${inbox.domainId}/events/${event.event_id}/replay`, { key: inbox.key }),
+        ({ json }) => json.error as string
+      )
+      assert.match(yield* replay, /^This domain has no webhook: set one with PATCH /)
+      yield* sql`
+        UPDATE domains SET status = 'disabled', status_before = 'verified', disabled_reason = 'spam trap'
+        WHERE id = ${inbox.domainId}
+      `
+      assert.strictEqual(yield* replay, "This domain is disabled: spam trap")
+    })
+  )
+})

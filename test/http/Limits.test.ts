@@ -1,0 +1,410 @@
+import { connect } from "node:net"
+import { assert, describe, layer } from "@effect/vitest"
+import { Array, Effect, Fiber } from "effect"
+import { SqlClient } from "effect/sql"
+import { eventually } from "../Eventually.ts"
+import * as Mail from "../Mail.ts"
+import * as Mailbox from "../Mailbox.ts"
+import { TestInlet } from "../TestInlet.ts"
+import * as UnreadAnswer from "../UnreadAnswer.ts"
+
+const options = { excludeTestServices: true, timeout: "60 seconds" } as const
+
+interface Page {
+  readonly events: ReadonlyArray<{ readonly event_id: string; readonly subject: string; readonly text: string }>
+  readonly next_cursor: string | null
+}
+
+/** An inbox with a mail of each of these sizes, the first the oldest. */
+const withMails = Effect.fnUntraced(function* (...sizes: ReadonlyArray<number>) {
+  const inlet = yield* TestInlet
+  const inbox = yield* inlet.inbox()
+  for (const [index, size] of sizes.entries()) {
+    yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject: `${index}`, text: "x".repeat(size) })
+    yield* Mailbox.events(inbox)
+  }
+  return { ...inbox, list: `/api/domains/${inbox.domainId}/events` }
+})
+
+/** Every page of a list, as a client follows it. */
+const pages = Effect.fnUntraced(function* (path: string, headers: Readonly<Record<string, string>>) {
+  const inlet = yield* TestInlet
+  const all: Array<Page & { readonly bytes: number }> = []
+  for (let cursor: string | null = ""; cursor !== null && all.length < 20; cursor = all.at(-1)?.next_cursor ?? null) {
+    const { json, status, text } = yield* inlet.call(
+      "GET",
+      `${path}${path.includes("?") ? "&" : "?"}${cursor === "" ? "" : `cursor=${cursor}`}`.replace(/[?&]$/, ""),
+      { headers }
+    )
+    assert.strictEqual(status, 200, text.slice(0, 200))
+    all.push({ ...json, bytes: Buffer.byteLength(text) })
+  }
+  return all
+})
+
+const subjects = (all: ReadonlyArray<Page>) => all.map(({ events }) => events.map(({ subject }) => subject))
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+
+describe("A page of events", () => {
+  layer(TestInlet.layer({ HTTP_PAGE_BYTES: "600000" }), options)("ends at its bytes as well as at its number", (it) => {
+    it.effect("has one event at least, and all of them come in order, whole and once", () =>
+      Effect.gen(function* () {
+        const sizes = [1_000, 200_000, 200_000, 150_000, 700_000, 10, 20, 900_000, 30]
+        const { key, list } = yield* withMails(...sizes)
+        const all = yield* pages(`${list}?limit=4`, bearer(key))
+        assert.deepStrictEqual(subjects(all), [["8"], ["7"], ["6", "5"], ["4"], ["3", "2", "1", "0"]])
+        for (const { events } of all) {
+          for (const { subject, text } of events) assert.strictEqual(text.trim().length, sizes[Number(subject)])
+        }
+        const single = yield* pages(`${list}?limit=1`, bearer(key))
+        assert.deepStrictEqual(subjects(single).flat(), ["8", "7", "6", "5", "4", "3", "2", "1", "0"])
+      })
+    )
+
+    it.effect("is the same for a wait, one event, a stream and every filter", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { address, key, list } = yield* withMails(400_000, 400_000, 10)
+        const call = (path: string) => inlet.call("GET", path, { key })
+        const waited = yield* call(`${list}?wait=5`)
+        assert.deepStrictEqual(subjects([waited.json]), [["2", "1"]])
+        assert.deepStrictEqual(subjects(yield* pages(`${list}?recipient=${address}&delivery=held`, bearer(key))), [
+          ["2", "1"],
+          ["0"]
+        ])
+        const { json } = yield* call(`${list}/${waited.json.events[1].event_id}`)
+        assert.deepStrictEqual(json, waited.json.events[1])
+      })
+    )
+
+    it.effect("leaves out what was removed while it was written", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { domainId, key, list } = yield* withMails(300_000, 290_000)
+        const inlet = yield* TestInlet
+        const [before] = yield* pages(list, bearer(key))
+        yield* sql`DELETE FROM events WHERE domain_id = ${domainId} AND id = ${before?.events[1]?.event_id ?? ""}`
+        const { json } = yield* inlet.call("GET", list, { key })
+        assert.deepStrictEqual(subjects([json]), [["1"]])
+      })
+    )
+
+    it.effect("of the demo is followed by its cursor", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { headers, json } = yield* inlet.call("POST", "/api/demo/inbox")
+        const cookie = { cookie: headers["set-cookie"]?.split(";")[0] ?? "" }
+        const sizes = [500_000, 500_000, 10]
+        for (const [index, size] of sizes.entries()) {
+          yield* Mail.send(inlet.smtpPort, { to: json.address, subject: `${index}`, text: "x".repeat(size) })
+          yield* eventually(
+            Effect.map(pages("/api/demo/events", cookie), (all) => subjects(all).flat().length),
+            (count) => count === index + 1
+          )
+        }
+        assert.deepStrictEqual(subjects(yield* pages("/api/demo/events", cookie)), [["2", "1"], ["0"]])
+        const foreign = yield* inlet.call("GET", "/api/demo/events?cursor=x", { headers: cookie })
+        assert.strictEqual(foreign.status, 400)
+      })
+    )
+  })
+})
+
+/** More than the system takes over from us for a client that does not read. */
+const heavyBytes = 9_000_000
+
+/** An inbox whose newest event is heavy, whatever mails may weigh. */
+const withHeavyEvent = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const inbox = yield* withMails(10, 10)
+  const payload = `{"filler":"${"x".repeat(heavyBytes)}"}`
+  yield* sql`
+    UPDATE events SET payload = ${payload} WHERE domain_id = ${inbox.domainId} AND position = 2
+  `
+  return inbox
+})
+
+layer(
+  TestInlet.layer({
+    HTTP_PAGE_BYTES: `${10 * heavyBytes}`,
+    HTTP_MAX_ANSWER_BYTES: `${5.5 * heavyBytes}`,
+    HTTP_MAX_ANSWER_BYTES_PER_WORKSPACE: `${3.5 * heavyBytes}`,
+    HTTP_READ_TIMEOUT: "2s",
+    HTTP_REQUESTS_PER_SECOND: "0"
+  }),
+  { ...options, timeout: "120 seconds" }
+)("Answers that nobody reads", (it) => {
+  it.effect(
+    "take so much room and no more: the next of theirs is 429, of all 503, until they are gone",
+    () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const port = Number(new URL(inlet.url).port)
+        const one = yield* withHeavyEvent
+        const other = yield* withHeavyEvent
+        const third = yield* withHeavyEvent
+        const small = yield* withMails(10)
+        const unread = (inbox: typeof one, times: number) =>
+          Effect.replicateEffect(UnreadAnswer.ask(port, inbox.list, { headers: bearer(inbox.key) }), times)
+        const status = (inbox: typeof one) =>
+          Effect.map(inlet.call("HEAD", inbox.list, { key: inbox.key }), ({ headers, status }) => {
+            if (status !== 200) assert.match(headers["retry-after"] ?? "", /^\d+$/)
+            return status
+          })
+
+        yield* unread(one, 3)
+        yield* eventually(status(one), (now) => now === 429)
+        assert.strictEqual(yield* status(other), 200)
+        yield* unread(other, 2)
+        yield* eventually(status(third), (now) => now === 503)
+        assert.strictEqual(yield* status(small), 200)
+        yield* Effect.forEach([one, other, third], (inbox) => eventually(status(inbox), (now) => now === 200))
+      }),
+    60_000
+  )
+
+  it.effect(
+    "are waited for by a stream, whose events come when they are gone",
+    () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const port = Number(new URL(inlet.url).port)
+        const inbox = yield* withHeavyEvent
+        const headers = bearer(inbox.key)
+        const { json } = yield* inlet.call("GET", `${inbox.list}?limit=1&order=asc`, { key: inbox.key })
+        yield* Effect.replicateEffect(UnreadAnswer.ask(port, inbox.list, { headers }), 3)
+        yield* eventually(inlet.call("HEAD", inbox.list, { key: inbox.key }), ({ status }) => status === 429)
+        const stream = yield* UnreadAnswer.ask(port, `${inbox.list}/stream`, {
+          headers: { ...headers, "last-event-id": json.events[0].event_id }
+        })
+        yield* Effect.forkChild(stream.rest)
+        assert.isBelow(yield* stream.bytes, 10_000)
+        yield* eventually(stream.bytes, (bytes) => bytes > heavyBytes, "30 seconds")
+      }),
+    60_000
+  )
+
+  it.effect(
+    "are cut when nothing is read; one that is read slowly is not, nor one that waits for us",
+    () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const port = Number(new URL(inlet.url).port)
+        const { domainId, key, list } = yield* withHeavyEvent
+        const [unread, slow] = yield* Effect.all([
+          UnreadAnswer.ask(port, list, { headers: bearer(key) }),
+          UnreadAnswer.ask(port, list, { headers: bearer(key) })
+        ])
+        const reading = yield* Effect.forkChild(slow.trickle)
+        const wait = yield* Effect.forkChild(
+          inlet.call("GET", `/api/domains/${domainId}/events?wait=6&recipient=nobody@nowhere.example`, { key })
+        )
+        yield* Effect.sleep("5 seconds")
+        yield* Fiber.interrupt(reading)
+        assert.isAbove(yield* slow.rest, heavyBytes)
+        assert.isBelow(yield* unread.rest, heavyBytes)
+        assert.strictEqual((yield* Fiber.join(wait)).status, 200)
+      }),
+    60_000
+  )
+})
+
+describe("One workspace", () => {
+  layer(TestInlet.layer({ HTTP_REQUESTS_PER_SECOND: "20", HTTP_REQUEST_BURST: "60" }), options)(
+    "pays for what its answers weigh",
+    (it) => {
+      it.effect(
+        "64 KiB as one request more: after a heavy one it hears 429 until that is paid, and others nothing",
+        () =>
+          Effect.gen(function* () {
+            const inlet = yield* TestInlet
+            const one = yield* withHeavyEvent
+            const other = yield* inlet.workspace
+            const ask = (path: string) => inlet.call("GET", path, { key: one.key })
+            const heavy = yield* ask(one.list)
+            assert.strictEqual(heavy.status, 200)
+            assert.match(heavy.headers.ratelimit ?? "", /^"workspace";r=0;t=\d+$/)
+            const refused = yield* ask("/api/domains")
+            assert.strictEqual(refused.status, 429)
+            assert.match(refused.json.error, /64 KiB/)
+            assert.match(refused.headers["retry-after"] ?? "", /^[1-5]$/)
+            assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key: other.key })).status, 200)
+            yield* eventually(ask("/api/domains"), ({ status }) => status === 200)
+          })
+      )
+    }
+  )
+
+  layer(TestInlet.layer({ HTTP_REQUESTS_PER_SECOND: "2", HTTP_REQUEST_BURST: "5" }), options)(
+    "may ask so often",
+    (it) => {
+      it.effect("and is told so in advance; beyond that it hears 429, and others nothing of it", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const one = yield* inlet.workspace
+          const other = yield* inlet.workspace
+          const first = yield* inlet.call("GET", "/api/domains", { key: one.key })
+          assert.strictEqual(first.headers["ratelimit-policy"], '"workspace";q=5;w=3')
+          assert.strictEqual(first.headers.ratelimit, '"workspace";r=4;t=1')
+          const answers = yield* Effect.forEach(
+            Array.range(1, 12),
+            () => inlet.call("GET", "/api/domains", { key: one.key }),
+            { concurrency: 12 }
+          )
+          const refused = answers.filter(({ status }) => status === 429)
+          assert.isAbove(refused.length, 4)
+          for (const { headers, json } of refused) {
+            assert.strictEqual(headers["retry-after"], "1")
+            assert.strictEqual(headers["ratelimit-policy"], '"workspace";q=5;w=3')
+            assert.match(headers.ratelimit ?? "", /^"workspace";r=0;t=[1-3]$/)
+            assert.deepStrictEqual(Object.keys(json), ["error"])
+          }
+          assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key: other.key })).status, 200)
+          yield* Effect.sleep("1200 millis")
+          assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key: one.key })).status, 200)
+        })
+      )
+    }
+  )
+
+  layer(
+    TestInlet.layer({
+      HTTP_MAX_REQUESTS_PER_WORKSPACE: "3",
+      HTTP_MAX_WAITS_PER_WORKSPACE: "2",
+      HTTP_MAX_ANSWER_BYTES_PER_WORKSPACE: "0",
+      HTTP_REQUESTS_PER_SECOND: "0"
+    }),
+    options
+  )("may have so much under way", (it) => {
+    it.effect("streams are counted among the waits, and one that hangs up makes room", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const port = Number(new URL(inlet.url).port)
+        const { key, list } = yield* withMails(10)
+        const next = Effect.map(inlet.call("HEAD", `${list}/stream`, { key }), ({ status }) => status)
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const streams = yield* Effect.replicateEffect(
+              UnreadAnswer.ask(port, `${list}/stream`, { headers: bearer(key) }),
+              2
+            )
+            // Both are there before anybody else asks for a place.
+            for (const stream of streams) {
+              yield* Effect.forkScoped(stream.rest)
+              yield* eventually(stream.bytes, (bytes) => bytes > 0)
+            }
+            assert.strictEqual(yield* next, 429)
+            const refused = yield* inlet.call("GET", `${list}?wait=1`, { key })
+            assert.strictEqual(refused.status, 429)
+            assert.match(refused.json.error, /2 waits and streams/)
+            assert.strictEqual((yield* inlet.call("GET", list, { key })).status, 200)
+          })
+        )
+        yield* eventually(inlet.call("GET", `${list}?wait=1`, { key }), ({ status }) => status === 200)
+      })
+    )
+
+    it.effect("waits not counted; the next hears 429 until one has ended", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const port = Number(new URL(inlet.url).port)
+        const { domainId, key, list } = yield* withHeavyEvent
+        const status = Effect.map(inlet.call("GET", "/api/domains", { key }), ({ status }) => status)
+        const waits = yield* Effect.forkChild(
+          Effect.replicateEffect(inlet.call("GET", `${list}?wait=30&recipient=nobody@nowhere.example`, { key }), 2, {
+            concurrency: 2
+          })
+        )
+        yield* eventually(
+          inlet.call("HEAD", `/api/domains/${domainId}/events/stream`, { key }),
+          (answer) => answer.status === 429
+        )
+        assert.strictEqual(yield* status, 200)
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            yield* Effect.replicateEffect(UnreadAnswer.ask(port, list, { headers: bearer(key) }), 3)
+            yield* eventually(status, (now) => now === 429)
+          })
+        )
+        yield* eventually(status, (now) => now === 200)
+        yield* Fiber.interrupt(waits)
+      })
+    )
+  })
+})
+
+/** Opens a connection, says nothing, and hears what it is told within a moment. */
+const silent = (port: number, localAddress: string) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly heard: () => string; readonly destroy: () => void }>((resume) => {
+      let heard = ""
+      const socket = connect({ port, host: "127.0.0.1", localAddress })
+      socket.on("data", (chunk) => {
+        heard += chunk.toString()
+      })
+      socket.on("error", () => {})
+      socket.on("connect", () => resume(Effect.succeed({ heard: () => heard, destroy: () => socket.destroy() })))
+    }),
+    ({ destroy }) => Effect.sync(destroy)
+  )
+
+describe("Connections", () => {
+  layer(TestInlet.layer({ HTTP_MAX_CONNECTIONS: "8", HTTP_MAX_CONNECTIONS_PER_IP: "5" }), options)(
+    "of the API are counted",
+    (it) => {
+      it.effect("for each client address: 429; and in all: 503; those that close make room", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const port = Number(new URL(inlet.url).port)
+          const told = (localAddress: string) =>
+            Effect.scoped(
+              Effect.gen(function* () {
+                const { heard } = yield* silent(port, localAddress)
+                yield* Effect.sleep("300 millis")
+                return heard()
+              })
+            )
+          yield* Effect.scoped(
+            Effect.gen(function* () {
+              yield* Effect.replicateEffect(silent(port, "127.0.0.2"), 5)
+              assert.match(yield* told("127.0.0.2"), /^HTTP\/1\.1 429 .*\r\nRetry-After: 5\r\n.*"error":/s)
+              assert.strictEqual(yield* told("127.0.0.3"), "")
+              yield* Effect.replicateEffect(silent(port, "127.0.0.4"), 3)
+              assert.match(yield* told("127.0.0.3"), /^HTTP\/1\.1 503 .*\r\nRetry-After: 5\r\n.*"error":/s)
+            })
+          )
+          yield* eventually(told("127.0.0.2"), (heard) => heard === "")
+          assert.strictEqual((yield* inlet.call("GET", "/health")).status, 200)
+        })
+      )
+    }
+  )
+
+  layer(TestInlet.layer({ HTTP_MAX_CONNECTIONS_PER_IP: "5", TRUST_PROXY: "1" }), options)("behind a proxy", (it) => {
+    it.effect("are the proxy's, so the requests are counted for each of its clients", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const port = Number(new URL(inlet.url).port)
+        const inboxes = yield* Effect.replicateEffect(inlet.inbox(), 2)
+        yield* Effect.replicateEffect(silent(port, "127.0.0.2"), 10)
+        const ask = (key: string, path: string, client: string) =>
+          inlet.call("GET", path, { key, headers: { "x-forwarded-for": client } })
+        const [one, other] = inboxes
+        if (one === undefined || other === undefined) return assert.fail("no inbox")
+        const waits = yield* Effect.forkChild(
+          Effect.forEach(
+            Array.range(1, 5),
+            () => ask(one.key, `/api/domains/${one.domainId}/events?wait=30`, "203.0.113.1"),
+            { concurrency: 5 }
+          )
+        )
+        const refused = yield* eventually(ask(one.key, "/api/domains", "203.0.113.1"), ({ status }) => status === 429)
+        assert.isString(refused.headers["retry-after"])
+        assert.strictEqual((yield* ask(one.key, "/api/domains", "203.0.113.2")).status, 200)
+        assert.strictEqual((yield* ask(other.key, "/api/domains", "203.0.113.2")).status, 200)
+        yield* Fiber.interrupt(waits)
+        yield* eventually(ask(one.key, "/api/domains", "203.0.113.1"), ({ status }) => status === 200)
+      })
+    )
+  })
+})

@@ -1,0 +1,62 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Mail from "../Mail.ts"
+import * as Mailbox from "../Mailbox.ts"
+import { TestInlet } from "../TestInlet.ts"
+
+const settings = { MAX_EMAILS_PER_DAY: "5", MAX_MESSAGE_BYTES: "2000000", RETENTION_DAYS: "0" }
+
+layer(TestInlet.layer(settings), { excludeTestServices: true, timeout: "60 seconds" })("GET /api/workspace", (it) => {
+  it.effect("says who the key belongs to, its limits, and what is used of them today", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const { json, status } = yield* inlet.call("GET", "/api/workspace", { key: inbox.key })
+      assert.strictEqual(status, 200)
+      assert.deepStrictEqual(json, {
+        workspace_id: json.workspace_id,
+        name: "test",
+        created_at: json.created_at,
+        limits: {
+          domains: 1,
+          emails_per_day: 5,
+          message_bytes: 2_000_000,
+          retention_days: null,
+          waits_and_streams: 20,
+          requests_at_once: 32,
+          requests_per_second: 100
+        },
+        used: { domains: 0, emails_today: 0 },
+        day_ends_at: json.day_ends_at
+      })
+      assert.match(json.created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+      assert.match(json.day_ends_at, /T00:00:00\.000Z$/)
+      const day = Date.parse(json.day_ends_at) - Date.parse(json.created_at)
+      assert.isTrue(day > 0 && day <= 86_400_000)
+
+      for (const subject of ["1", "2"]) yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject })
+      yield* Mailbox.events(inbox)
+      yield* inlet.call("POST", "/api/domains", { key: inbox.key, body: { domain: "used.example.com" } })
+      const after = yield* inlet.call("GET", "/api/workspace", { key: inbox.key })
+      assert.deepStrictEqual(after.json.used, { domains: 1, emails_today: 2 })
+    })
+  )
+
+  it.effect("counts nothing of yesterday's, and nothing of another workspace's", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const inbox = yield* inlet.inbox()
+      yield* Mail.send(inlet.smtpPort, { to: inbox.address })
+      yield* sql`
+        UPDATE daily_intake SET day = day - 1
+        WHERE workspace_id = (SELECT workspace_id FROM domains WHERE id = ${inbox.domainId})
+      `
+      const { json } = yield* inlet.call("GET", "/api/workspace", { key: inbox.key })
+      assert.strictEqual(json.used.emails_today, 0)
+      const other = yield* inlet.workspace
+      assert.strictEqual((yield* inlet.call("GET", "/api/workspace", { key: other.key })).json.workspace_id, other.id)
+    })
+  )
+})
