@@ -1,0 +1,29 @@
+// What a program that composes the service itself imports, as `inlet-mail/service`. It is the one list of its kind:
+// inside the project each file is imported by its name.
+export * as Database from "./database/Database.ts"
+export * as Inlet from "./Inlet.ts"
+export * as ApiError from "./model/ApiError.ts"
+export { Domain, DomainId, DomainName } from "./model/Domain.ts"
+export { InboundEvent } from "./model/InboundEvent.ts"
+export { BillingProvider, Order, OrderId, OrderStatus, RegistrarName } from "./model/Order.ts"
+export { WorkspaceId } from "./model/Workspace.ts"
+export * as Platform from "./Platform.ts"
+export {
+  type Bill,
+  Billing,
+  BillingError,
+  type Callback,
+  type PaymentNews,
+  type WalletStatement
+} from "./providers/billing/Billing.ts"
+export * as Resolver from "./providers/dns/Resolver.ts"
+export * as Providers from "./providers/Providers.ts"
+export { DnsHost, type ZoneRecord } from "./providers/registrar/DnsHost.ts"
+export { NameTaken, Refused, Registrar, RegistrarError, Uncertain } from "./providers/registrar/Registrar.ts"
+export { Registrars, type Vendor } from "./providers/registrar/Registrars.ts"
+export { RawStore } from "./providers/storage/RawStore.ts"
+export { RawStoreError } from "./providers/storage/RawStoreError.ts"
+export * as Settings from "./Settings.ts"
+export { StartRefused } from "./Start.ts"
+export * as Telemetry from "./Telemetry.ts"
+export * as Tour from "./Tour.ts"

@@ -1,0 +1,8 @@
+// What a test suite imports, as `inlet-mail/testing`.
+export * as FakeBilling from "./testing/FakeBilling.ts"
+export * as FakeClock from "./testing/FakeClock.ts"
+export * as FakeDns from "./testing/FakeDns.ts"
+export * as FakeRawStore from "./testing/FakeRawStore.ts"
+export * as FakeRegistrar from "./testing/FakeRegistrar.ts"
+export type { Mood } from "./testing/Mood.ts"
+export { TestInlet } from "./testing/TestInlet.ts"

@@ -1,0 +1,49 @@
+import { NodeHttpClient } from "@effect/platform-node"
+import { Effect, Schema } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly text: string
+  /** The body as JSON. Tests read it freely; what they expect is what they assert. */
+  // biome-ignore lint/suspicious/noExplicitAny: asserted field by field
+  readonly json: any
+}
+
+export type Method = "GET" | "POST" | "PATCH" | "DELETE" | "PUT" | "HEAD" | "OPTIONS"
+
+export interface CallOptions {
+  readonly key?: string | undefined
+  /** Sent as JSON; text is sent as it is. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Calls an HTTP API over a real socket, and never fails for a status. */
+export const call = Effect.fnUntraced(
+  function* (base: string, method: Method, path: string, { body, headers = {}, key }: CallOptions = {}) {
+    const client = yield* HttpClient.HttpClient
+    const request = HttpClientRequest.make(method)(`${base}${path}`).pipe(
+      HttpClientRequest.setHeaders({ ...(key === undefined ? {} : { authorization: `Bearer ${key}` }), ...headers }),
+      body === undefined
+        ? (same) => same
+        : HttpClientRequest.bodyText(
+            typeof body === "string" ? body : JSON.stringify(body),
+            headers["content-type"] ?? "application/json"
+          )
+    )
+    const response = yield* client.execute(request)
+    const text = yield* response.text
+    const decoded = Schema.decodeOption(Schema.fromJsonString(Schema.Unknown))(text)
+    const answer: Answer = {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: decoded._tag === "Some" ? decoded.value : undefined
+    }
+    return answer
+  },
+  Effect.provide(NodeHttpClient.layerUndici),
+  Effect.orDie
+)

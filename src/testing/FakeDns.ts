@@ -1,0 +1,71 @@
+import { Effect, Layer } from "effect"
+import { Dns, Host, NetAddress } from "effect/net"
+import * as Mood from "./Mood.ts"
+
+/** What a name answers. */
+export interface Records {
+  /** Each with its chunks joined. */
+  readonly TXT?: ReadonlyArray<string>
+  readonly MX?: ReadonlyArray<{ readonly priority: number; readonly exchange: string }>
+  /** Where the host is. `localhost` is this machine without being told. */
+  readonly addresses?: ReadonlyArray<string>
+}
+
+const calls = ["resolve", "lookup"] as const
+
+export interface FakeDns extends Mood.Moody<(typeof calls)[number]> {
+  /** For `dns` of `TestInlet.layer`. */
+  readonly layer: Layer.Layer<Dns.Dns>
+  /** From now on the name answers these, and nothing that it answered before. */
+  answer(name: string, records: Records): Effect.Effect<void>
+}
+
+/** The world's DNS in memory. `refuse` is a name that does not exist, `fail` a server in trouble, `hang` no answer. */
+export const make = (zones: Readonly<Record<string, Records>> = {}): FakeDns => {
+  const { under, will } = Mood.make(calls)
+  const known = new Map(Object.entries(zones))
+
+  const failed = (reason: Dns.DnsErrorReason, name: string, type: Dns.RecordType) =>
+    Effect.fail(new Dns.DnsError({ reason, method: "resolve", hostname: name, recordType: type }))
+  const recordsOf = (name: string, type: Dns.RecordType): ReadonlyArray<Dns.DnsRecord> => {
+    const { MX = [], TXT = [] } = known.get(name.toLowerCase().replace(/\.$/, "")) ?? {}
+    switch (type) {
+      case "TXT":
+        return TXT.map((text) => Dns.makeRecordUnsafe("TXT", { chunks: [text] }))
+      case "MX":
+        return MX.map(({ exchange, priority }) =>
+          Dns.makeRecordUnsafe("MX", { exchange: Host.domainNameFromStringUnsafe(exchange), priority })
+        )
+      default:
+        return []
+    }
+  }
+
+  const dns = Dns.make({
+    lookup: (host) => {
+      const name = String(host)
+      const addresses = name === "localhost" ? ["127.0.0.1"] : known.get(name.toLowerCase())?.addresses
+      const missing = Effect.fail(new Dns.DnsError({ reason: "NotFound", method: "lookup", hostname: name }))
+      return addresses === undefined
+        ? missing
+        : Effect.sync(() => addresses.map(NetAddress.ipFromStringUnsafe)).pipe(
+            under("lookup", {
+              refuse: missing,
+              fail: Effect.fail(new Dns.DnsError({ reason: "ServerFailure", method: "lookup", hostname: name }))
+            })
+          )
+    },
+    resolve: (host, type) => {
+      const name = String(host)
+      return Effect.suspend(() => {
+        const records = recordsOf(name, type)
+        return records.length > 0 ? Effect.succeed(records) : failed("NotFound", name, type)
+      }).pipe(under("resolve", { refuse: failed("NotFound", name, type), fail: failed("ServerFailure", name, type) }))
+    }
+  })
+  return {
+    layer: Layer.succeed(Dns.Dns, dns),
+    will,
+    answer: (name, records) => Effect.sync(() => void known.set(name.toLowerCase(), records))
+  }
+}

@@ -1,0 +1,98 @@
+import { Effect, Layer } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { DomainName } from "../model/Domain.ts"
+import { RegistrarName } from "../model/Order.ts"
+import { DnsHost } from "../providers/registrar/DnsHost.ts"
+import { NameTaken, Refused, Registrar, RegistrarError, Uncertain } from "../providers/registrar/Registrar.ts"
+import * as RegistrarMock from "../providers/registrar/RegistrarMock.ts"
+import * as Mood from "./Mood.ts"
+
+export interface Options {
+  /** Its name in orders; `fake`. */
+  readonly name?: string
+  /** What it sells, and for how many US cents a year: these names, or all names for one price; 1000. */
+  readonly prices?: number | Readonly<Record<string, number>>
+}
+
+const calls = ["quote", "holds", "register", "publish"] as const
+type Name = (typeof calls)[number]
+
+/** One question to the registrar. */
+export interface Call {
+  readonly call: Name
+  readonly names: ReadonlyArray<string>
+}
+
+export interface FakeRegistrar extends Mood.Moody<Name> {
+  /** For `registrar` of `TestInlet.layer`. */
+  readonly layer: Layer.Layer<Registrar | DnsHost, never, SqlClient.SqlClient>
+  /** What it was asked, in order. */
+  readonly calls: ReadonlyArray<Call>
+  /** The names that it has sold. */
+  readonly sold: ReadonlySet<string>
+}
+
+/**
+ * A registrar in memory that sells each name once. Its DNS is answered by the
+ * service's own resolver, so a bought domain is verified by itself. `refuse`
+ * is the vendor's no, after which an order is refunded; `fail` and `hang` are
+ * no answer, after which the order waits and looks again.
+ */
+export const make = (options: Options = {}): FakeRegistrar => {
+  const { prices = 1_000 } = options
+  const name = RegistrarName.make(options.name ?? "fake")
+  const { under, will } = Mood.make(calls)
+  const asked: Array<Call> = []
+  const sold = new Set<DomainName>()
+  const failed = (reason: RegistrarError["reason"]) => Effect.fail(new RegistrarError({ registrar: name, reason }))
+
+  const ask = <A, E, R>(call: Name, names: ReadonlyArray<DomainName>, work: Effect.Effect<A, E, R>) =>
+    Effect.suspend(() => {
+      asked.push({ call, names })
+      return work.pipe(
+        under(call, {
+          refuse: failed(new Refused({ message: "The fake registrar says no" })),
+          fail: failed(new Uncertain({ message: "The fake registrar does not answer" }))
+        })
+      )
+    })
+  const priceOf = (wanted: DomainName) => (typeof prices === "number" ? prices : prices[wanted])
+
+  const registrar = Registrar.of({
+    name,
+    quote: (names) =>
+      ask(
+        "quote",
+        names,
+        Effect.sync(
+          () =>
+            new Map(
+              names.flatMap((wanted): ReadonlyArray<readonly [DomainName, number]> => {
+                const price = priceOf(wanted)
+                return price === undefined || sold.has(wanted) ? [] : [[wanted, price]]
+              })
+            )
+        )
+      ),
+    holds: (wanted) =>
+      ask(
+        "holds",
+        [wanted],
+        Effect.sync(() => sold.has(wanted))
+      ),
+    register: ({ name: wanted }) =>
+      ask(
+        "register",
+        [wanted],
+        Effect.suspend(() => (sold.has(wanted) ? failed(new NameTaken()) : Effect.sync(() => void sold.add(wanted))))
+      )
+  })
+
+  const dnsHost = Layer.effect(
+    DnsHost,
+    Effect.map(RegistrarMock.zones, ({ publish }) =>
+      DnsHost.of({ publish: (domain, records) => ask("publish", [domain], publish(domain, records)) })
+    )
+  )
+  return { layer: Layer.merge(Layer.succeed(Registrar, registrar), dnsHost), calls: asked, sold, will }
+}

@@ -1,0 +1,170 @@
+import { NodeServices } from "@effect/platform-node"
+import { ConfigProvider, Context, Effect, FileSystem, Layer } from "effect"
+import type { Dns } from "effect/net"
+import type { SqlClient } from "effect/sql"
+import { createTransport } from "nodemailer"
+import * as Database from "../database/Database.ts"
+import * as Inlet from "../Inlet.ts"
+import * as Platform from "../Platform.ts"
+import type { Billing } from "../providers/billing/Billing.ts"
+import * as Providers from "../providers/Providers.ts"
+import { DnsHost } from "../providers/registrar/DnsHost.ts"
+import { Registrar } from "../providers/registrar/Registrar.ts"
+import { Registrars } from "../providers/registrar/Registrars.ts"
+import type { RawStore } from "../providers/storage/RawStore.ts"
+import * as Telemetry from "../Telemetry.ts"
+import { type Answer, type CallOptions, call, type Method } from "./ApiCall.ts"
+import * as Ports from "./Ports.ts"
+
+/** What a Layer for a seam may ask for. */
+type World = SqlClient.SqlClient | Layer.Success<typeof Platform.layer>
+
+/** A Layer in the place of what the settings would choose. */
+type Seam<Service> = Layer.Layer<Service, unknown, World>
+
+/** What the service is made of; whatever is left out is as the settings say, and they say nothing that needs an account. */
+export interface Options {
+  /** Settings by their names. The environment of the process is not read. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** The one registrar. FakeRegistrar is one. */
+  readonly registrar?: Seam<Registrar | DnsHost>
+  /** Several registrars, in the place of `registrar`. */
+  readonly registrars?: Seam<Registrars>
+  /** How orders are paid. FakeBilling is one way. */
+  readonly billing?: Seam<Billing>
+  /** The world's DNS. FakeDns is one. Without it nobody answers. */
+  readonly dns?: Seam<Dns.Dns>
+  /** Where raw messages are kept. FakeRawStore is one. */
+  readonly rawStore?: Seam<RawStore>
+  /** The time of the service. FakeClock is one. */
+  readonly clock?: Layer.Layer<never>
+  /** A migrated database. Without it an embedded one in a temporary folder. */
+  readonly database?: Layer.Layer<SqlClient.SqlClient, unknown, Layer.Success<typeof Platform.layer>>
+}
+
+export interface Mail {
+  readonly to: string
+  /** `sender@sender.example`. */
+  readonly from?: string
+  readonly subject?: string
+  readonly text?: string
+  readonly html?: string
+}
+
+/** The whole service in this process, on loopback ports and a database of its own. */
+export class TestInlet extends Context.Service<
+  TestInlet,
+  {
+    readonly url: string
+    readonly smtpPort: number
+    /** DATA_DIR of this service. */
+    readonly folder: string
+    /** Calls the API, and never fails for a status. */
+    call(method: Method, path: string, options?: CallOptions): Effect.Effect<Answer>
+    /** Sends a mail, and gives the server's answer to it: `250 …`, or what it refused with. */
+    send(mail: Mail): Effect.Effect<string>
+    /** A new workspace. */
+    readonly workspace: Effect.Effect<{ readonly id: string; readonly key: string; readonly secret: string }>
+    /** A new workspace with an instant inbox, and a webhook if one is given. */
+    inbox(webhookUrl?: string): Effect.Effect<{
+      readonly key: string
+      readonly secret: string
+      readonly domainId: string
+      readonly domain: string
+      readonly address: string
+    }>
+  }
+>()("inlet/testing/TestInlet") {
+  /** Started anew for each Layer, and gone with its scope. A service that can't start is a defect. */
+  static readonly layer = ({
+    billing = Providers.billingWith(),
+    clock = Layer.empty,
+    database = Database.layer,
+    dns = Providers.resolver,
+    rawStore = Providers.rawStore,
+    registrar,
+    registrars = registrar === undefined ? Providers.registrarsWith() : only(registrar),
+    settings = {}
+  }: Options = {}) =>
+    Layer.unwrap(
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-test-" })
+        const env: Record<string, string> = {
+          HTTP_PORT: `${yield* Ports.free}`,
+          SMTP_PORT: `${yield* Ports.free}`,
+          DATA_DIR: folder,
+          LOG_LEVEL: "error",
+          // Nobody answers there: no question of a test leaves this machine.
+          DNS_SERVERS: "127.0.0.1:9",
+          ...settings
+        }
+        return Layer.sync(TestInlet, () => client(folder, env)).pipe(
+          Layer.provideMerge(Inlet.layer),
+          Layer.provide(Layer.mergeAll(rawStore, dns, registrars, billing)),
+          Layer.provideMerge(database),
+          Layer.provideMerge(Platform.layer),
+          Layer.provide(Telemetry.layer),
+          Layer.provide(clock),
+          Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
+        )
+      })
+    ).pipe(Layer.provide(NodeServices.layer), Layer.orDie)
+}
+
+const only = (registrar: Seam<Registrar | DnsHost>): Seam<Registrars> =>
+  Layer.effect(
+    Registrars,
+    Effect.gen(function* () {
+      const one = yield* Registrar
+      return new Map([[one.name, { registrar: one, dnsHost: yield* DnsHost }]])
+    })
+  ).pipe(Layer.provide(registrar))
+
+/** A client of the service that these settings start. */
+const client = (folder: string, env: Readonly<Record<string, string>>): TestInlet["Service"] => {
+  const url = `http://127.0.0.1:${env.HTTP_PORT}`
+  const smtpPort = Number(env.SMTP_PORT)
+  const at = (method: Method, path: string, options?: CallOptions) => call(url, method, path, options)
+
+  const workspace = Effect.map(at("POST", "/api/workspaces", { body: { name: "test" } }), ({ json }) => ({
+    id: json.workspace_id as string,
+    key: json.api_key as string,
+    secret: json.webhook_signing_secret as string
+  }))
+
+  const inbox = Effect.fnUntraced(function* (webhookUrl?: string) {
+    const { key, secret } = yield* workspace
+    const { json } = yield* at("POST", "/api/instant-inbox", { key })
+    if (webhookUrl !== undefined) {
+      yield* at("PATCH", `/api/domains/${json.domain_id}/delivery`, { key, body: { webhookUrl } })
+    }
+    return {
+      key,
+      secret,
+      domainId: json.domain_id as string,
+      domain: json.domain as string,
+      address: json.address as string
+    }
+  })
+
+  const send = ({ from = "sender@sender.example", ...mail }: Mail) =>
+    Effect.acquireUseRelease(
+      // The certificate of a local server is its own.
+      Effect.sync(() => createTransport({ host: "127.0.0.1", port: smtpPort, tls: { rejectUnauthorized: false } })),
+      (transport) =>
+        Effect.tryPromise(() => transport.sendMail({ from, ...mail })).pipe(
+          Effect.map(({ response }) => response),
+          Effect.catch(({ cause }) => answerIn(cause))
+        ),
+      (transport) => Effect.sync(() => transport.close())
+    )
+
+  return TestInlet.of({ url, smtpPort, folder, call: at, send, workspace, inbox })
+}
+
+/** What the server said; a connection that was never made is a defect. */
+const answerIn = (cause: unknown) => {
+  const { response } = Object(cause) as { readonly response?: string }
+  return response === undefined ? Effect.die(cause) : Effect.succeed(response)
+}

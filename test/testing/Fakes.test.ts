@@ -1,0 +1,192 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { OrderLooks } from "../../src/purchase/PurchaseWorker.ts"
+import * as FakeBilling from "../../src/testing/FakeBilling.ts"
+import * as FakeClock from "../../src/testing/FakeClock.ts"
+import * as FakeDns from "../../src/testing/FakeDns.ts"
+import * as FakeRawStore from "../../src/testing/FakeRawStore.ts"
+import * as FakeRegistrar from "../../src/testing/FakeRegistrar.ts"
+import { type Options, TestInlet } from "../../src/testing/TestInlet.ts"
+import { eventually } from "../Eventually.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+
+/** A service of these Layers that looks at its orders often. */
+const inletOf = ({ settings, ...options }: Options) =>
+  TestInlet.layer({ ...options, settings: { MAX_DOMAINS_PER_WORKSPACE: "0", ...settings } }).pipe(
+    Layer.provide(Layer.succeed(OrderLooks, { interval: "50 millis" }))
+  )
+
+/** A workspace that buys names. */
+const customer = Effect.gen(function* () {
+  const inlet = yield* TestInlet
+  const { key } = yield* inlet.workspace
+  const order = (id: string) => Effect.map(inlet.call("GET", `/api/domains/orders/${id}`, { key }), ({ json }) => json)
+  return {
+    key,
+    get: (path: string) => inlet.call("GET", path, { key }),
+    buy: (domain: string) => inlet.call("POST", "/api/domains/purchase", { key, body: { domain, years: 1 } }),
+    comesTo: (id: string, status: string) => eventually(order(id), (now) => now.status === status),
+    order
+  }
+})
+
+describe("A fake registrar", { timeout: 60_000 }, () => {
+  it.live("sells the names it has, each once, and what it has sold is verified by itself", () => {
+    const registrar = FakeRegistrar.make({ name: "acme", prices: { "agent.com": 800 } })
+    return Effect.gen(function* () {
+      const { buy, get } = yield* customer
+      const { json: found } = yield* get("/api/domains/search?q=agent&tlds=com,net")
+      assert.deepStrictEqual(
+        found.results.map((result: Record<string, unknown>) => [result.domain, result.price_cents, result.registrar]),
+        [
+          ["agent.com", 1_099, "acme"],
+          ["agent.net", null, null]
+        ]
+      )
+      const { json, status } = yield* buy("agent.com")
+      assert.strictEqual(status, 201)
+      assert.strictEqual(json.registrar, "acme")
+      yield* eventually(get(`/api/domains/${json.domain_id}`), (domain) => domain.json.status === "mx_pending")
+      assert.deepStrictEqual([...registrar.sold], ["agent.com"])
+      assert.includeDeepMembers(
+        [...registrar.calls],
+        [
+          { call: "register", names: ["agent.com"] },
+          { call: "publish", names: ["agent.com"] }
+        ]
+      )
+    }).pipe(Effect.provide(inletOf({ registrar: registrar.layer })))
+  })
+
+  it.live("refuses, and the money goes back; fails or hangs, and the order waits until it works again", () => {
+    const registrar = FakeRegistrar.make()
+    const billing = FakeBilling.make()
+    return Effect.gen(function* () {
+      const { buy, comesTo } = yield* customer
+      yield* registrar.will("refuse", "register")
+      assert.strictEqual((yield* buy("refused.com")).status, 502)
+      assert.deepStrictEqual(
+        billing.refunded.map(({ domain }) => `${domain}`),
+        ["refused.com"]
+      )
+
+      yield* registrar.will("fail", "register")
+      const waiting = yield* buy("waiting.com")
+      assert.strictEqual(waiting.status, 202)
+      assert.strictEqual(waiting.json.status, "registering")
+      yield* registrar.will("work")
+      yield* comesTo(waiting.json.order_id, "completed")
+
+      yield* registrar.will("hang", "quote")
+      assert.strictEqual((yield* buy("silent.com")).status, 502)
+    }).pipe(Effect.provide(inletOf({ registrar: registrar.layer, billing: billing.layer })))
+  })
+})
+
+describe("A fake billing", { timeout: 60_000 }, () => {
+  it.live("takes the money at once, or refuses to: 409, and no order", () => {
+    const billing = FakeBilling.make({ name: "invoices" })
+    return Effect.gen(function* () {
+      const { buy } = yield* customer
+      assert.strictEqual((yield* buy("paid.com")).status, 201)
+      yield* billing.will("refuse")
+      const refused = yield* buy("unpaid.com")
+      assert.strictEqual(refused.status, 409)
+      assert.include(refused.json.error, "The fake billing says no")
+      assert.deepStrictEqual(
+        billing.charged.map(({ domain }) => `${domain}`),
+        ["paid.com"]
+      )
+    }).pipe(Effect.provide(inletOf({ billing: billing.layer })))
+  })
+
+  it.live("has a checkout, and its news moves the order on", () => {
+    const billing = FakeBilling.make({ checkout: true })
+    return Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { buy, comesTo } = yield* customer
+      const { json, status } = yield* buy("agent.com")
+      assert.strictEqual(status, 202)
+      assert.strictEqual(json.checkout_url, `https://pay.example/${json.order_id}`)
+      const heard = yield* inlet.call("POST", "/api/webhooks/stripe", { body: billing.news("paid", json) })
+      assert.strictEqual(heard.status, 200)
+      yield* comesTo(json.order_id, "completed")
+      assert.lengthOf(billing.charged, 1)
+
+      yield* billing.will("fail", "checkout")
+      assert.strictEqual((yield* buy("other.com")).status, 502)
+    }).pipe(Effect.provide(inletOf({ billing: billing.layer })))
+  })
+})
+
+describe("A fake DNS", { timeout: 60_000 }, () => {
+  it.live("answers what it is told to, and a domain of one's own is verified by it", () => {
+    const dns = FakeDns.make()
+    return Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { get, key } = yield* customer
+      const { json } = yield* inlet.call("POST", "/api/domains", { key, body: { domain: "example.com" } })
+      const verify = inlet.call("POST", `/api/domains/${json.id}/verify`, { key })
+      assert.strictEqual((yield* verify).status, 409)
+      yield* dns.answer(json.txt_name, { TXT: [json.txt_value] })
+      yield* dns.will("fail")
+      assert.notStrictEqual((yield* verify).status, 200)
+      yield* dns.will("work")
+      assert.strictEqual((yield* verify).status, 200)
+      yield* dns.answer("example.com", { MX: [{ priority: 10, exchange: json.mx_target }] })
+      assert.isTrue((yield* get(`/api/domains/${json.id}/mx`)).json.configured)
+    }).pipe(Effect.provide(inletOf({ dns: dns.layer })))
+  })
+})
+
+describe("A fake raw store", { timeout: 60_000 }, () => {
+  it.live("keeps mail, is full, and loses what it kept", () => {
+    const rawStore = FakeRawStore.make()
+    return Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { address, domainId, key } = yield* inlet.inbox()
+      assert.match(yield* inlet.send({ to: address, subject: "Kept" }), /^250 /)
+      yield* rawStore.will("fail", "put")
+      assert.match(yield* inlet.send({ to: address, subject: "Not kept" }), /^451 /)
+      const events = yield* eventually(
+        inlet.call("GET", `/api/domains/${domainId}/events`, { key }),
+        ({ json }) => json.events.length === 1
+      )
+      const raw = inlet.call("GET", `/api/domains/${domainId}/events/${events.json.events[0].event_id}/raw`, { key })
+      assert.include((yield* raw).text, "Subject: Kept")
+      yield* rawStore.will("refuse", "get")
+      assert.strictEqual((yield* raw).status, 404)
+      yield* rawStore.will("fail", "get")
+      assert.strictEqual((yield* raw).status, 503)
+    }).pipe(Effect.provide(inletOf({ rawStore: rawStore.layer })))
+  })
+})
+
+describe("A fake clock", { timeout: 60_000 }, () => {
+  it.live("moves the time that webhooks are signed at", () => {
+    const clock = FakeClock.make()
+    return Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const receiver = yield* WebhookReceiver
+      const { address } = yield* inlet.inbox(receiver.url)
+      const signedAt = Effect.andThen(
+        inlet.send({ to: address }),
+        Effect.map(receiver.next, ({ headers }) => Number(headers["x-service-timestamp"]))
+      )
+      const before = yield* signedAt
+      yield* clock.move("1 day")
+      assert.approximately((yield* signedAt) - before, 86_400, 60)
+    }).pipe(Effect.provide([inletOf({ clock: clock.layer }), WebhookReceiver.layer]))
+  })
+})
+
+describe("TestInlet", { timeout: 60_000 }, () => {
+  it.live("takes settings by their names, and gives a server's refusal as its answer", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { address } = yield* inlet.inbox()
+      assert.match(yield* inlet.send({ to: address, text: "x".repeat(3_000) }), /^552 /)
+      assert.match(yield* inlet.send({ to: "nobody@unknown.example" }), /^550 /)
+    }).pipe(Effect.provide(inletOf({ settings: { MAX_MESSAGE_BYTES: "2000" } })))
+  )
+})
