@@ -1,89 +1,121 @@
 import { NodeHttpClient } from "@effect/platform-node"
-import { Console, Effect, type Option, Redacted } from "effect"
-import { Argument, Command } from "effect/cli"
-import { HttpClient, HttpClientRequest } from "effect/http"
-import { HttpApiClient } from "effect/http-api"
-import { Api } from "../http/Api.ts"
-import type { Domain } from "../model/Domain.ts"
-import * as Settings from "../Settings.ts"
-import * as LocalSecret from "../settings/LocalSecret.ts"
+import { Console, Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import * as Admin from "./Admin.ts"
+import * as Answer from "./Answer.ts"
 import { CommandFailed } from "./CommandFailed.ts"
+import * as Confirmation from "./Confirmation.ts"
+import * as DomainRow from "./DomainRow.ts"
+import * as Polling from "./Polling.ts"
 import * as Service from "./Service.ts"
 
-/** The operator's routes of the running service, so that this works beside an embedded database too. */
-const client = (baseUrl: string) =>
-  Effect.gen(function* () {
-    const { adminToken, dataDirectory } = yield* Settings.secrets
-    const token =
-      adminToken ??
-      (yield* LocalSecret.read(dataDirectory, "admin-token").pipe(
-        Effect.mapError(
-          () =>
-            new CommandFailed({
-              message: `ADMIN_TOKEN: Set it to the service's token, or DATA_DIR to its folder (${dataDirectory} has none)`
-            })
-        )
-      ))
-    const api = yield* HttpApiClient.make(Api, {
-      baseUrl,
-      transformClient: HttpClient.mapRequest(HttpClientRequest.bearerToken(Redacted.value(token)))
-    })
-    return api.admin
-  })
+const name = Argument.String("domain").pipe(Argument.withDescription("name or id of the domain"))
 
-type Admin = Effect.Success<ReturnType<typeof client>>
-
-/** Asks the service, and prints the domains of its answer. */
-const ask = Effect.fnUntraced(function* <E extends { readonly _tag: string; readonly message: string }, R>(
-  given: Option.Option<string>,
-  question: (admin: Admin) => Effect.Effect<{ readonly domains: ReadonlyArray<Domain> }, E, R>
-) {
-  const baseUrl = yield* Service.baseUrl(given)
-  const admin = yield* client(baseUrl)
-  const { domains } = yield* Effect.mapError(question(admin), (error) => {
-    switch (error._tag) {
-      case "NotFound":
-      case "Invalid":
-        return new CommandFailed({
-          message:
-            error.message === "No such route"
-              ? `${baseUrl} does not know this ADMIN_TOKEN, or has no operator's routes`
-              : error.message
-        })
-      default:
-        return Service.unanswered(baseUrl, error)
-    }
+const list = Command.make(
+  "list",
+  Service.flags,
+  Effect.fnUntraced(function* ({ json, ...place }) {
+    const answer = yield* Service.ask(place, (api) => api.domains.list())
+    yield* Answer.table(json, answer, answer.domains.map(DomainRow.of), "No domains yet")
   })
-  if (domains.length === 0) return yield* Console.error("No domains yet")
-  yield* Console.log(
-    domains
-      .map(({ disabled_reason, domain, origin, status }) =>
-        [domain, origin, status, disabled_reason ?? ""].join("\t").trimEnd()
-      )
-      .join("\n")
+).pipe(Command.withDescription("List the domains of the workspace, newest first"))
+
+const get = Command.make("get", { name, ...Service.flags }, ({ json, name, ...place }) =>
+  Effect.flatMap(
+    Service.ask(place, (api) => Service.domain(api, name)),
+    (answer) => Answer.record(json, answer)
   )
-})
+).pipe(Command.withDescription("Show one domain"))
 
-const name = Argument.String("domain")
+const add = Command.make(
+  "add",
+  {
+    name: Argument.String("domain").pipe(Argument.withDescription("a name you can publish DNS records for")),
+    ...Service.flags
+  },
+  Effect.fnUntraced(function* ({ json, name, ...place }) {
+    const answer = yield* Service.ask(place, (api) => api.domains.create({ payload: { domain: name }, headers: {} }))
+    yield* Answer.record(json, answer)
+    yield* Console.error(`Publish the TXT record. Then: inlet domains verify ${answer.domain} --wait 10m`)
+  })
+).pipe(Command.withDescription("Register a domain of your own; the answer has the TXT record to publish"))
 
-const list = Command.make("list", { url: Service.url }, ({ url }) => ask(url, (admin) => admin.list())).pipe(
-  Command.withDescription("List every domain, newest first")
-)
+const verify = Command.make(
+  "verify",
+  { name, wait: Polling.wait, ...Service.flags },
+  Effect.fnUntraced(function* ({ json, name, wait, ...place }) {
+    const answer = yield* Service.ask(
+      place,
+      Effect.fnUntraced(function* (api) {
+        const { id } = yield* Service.domain(api, name)
+        const missing = (text: string) => ({ missing: text, domain: undefined })
+        const question = Effect.map(api.domains.verify({ params: { id } }), (domain) => ({
+          missing: undefined,
+          domain
+        })).pipe(Effect.catchTag("Conflict", ({ message }) => Effect.succeed(missing(message))))
+        const last = yield* Polling.until(wait, question, {
+          isLast: ({ missing }) => missing === undefined,
+          state: ({ missing = "" }) => missing
+        })
+        return last.domain ?? (yield* new CommandFailed({ message: last.missing }))
+      })
+    )
+    yield* Answer.record(json, answer)
+  })
+).pipe(Command.withDescription("Look for the TXT record that proves the domain to be yours"))
 
-const disable = Command.make("disable", { name, url: Service.url }, ({ name, url }) =>
-  ask(url, (admin) => admin.disable({ params: { domain: name } }))
-).pipe(Command.withDescription("Refuse mail for a domain and pause its deliveries"))
+const mx = Command.make("mx", { name, ...Service.flags }, ({ json, name, ...place }) =>
+  Effect.flatMap(
+    Service.ask(place, (api) =>
+      Effect.flatMap(Service.domain(api, name), ({ id }) => api.domains.mx({ params: { id } }))
+    ),
+    (answer) => Answer.record(json, answer)
+  )
+).pipe(Command.withDescription("Show the MX record to publish, and what DNS says now"))
 
-const enable = Command.make("enable", { name, url: Service.url }, ({ name, url }) =>
-  ask(url, (admin) => admin.enable({ params: { domain: name } }))
-).pipe(Command.withDescription("Undo disable"))
+const webhook = Command.make(
+  "webhook",
+  {
+    name,
+    url: Argument.String("webhook-url").pipe(
+      Argument.withDescription("where events are sent; with none they are held"),
+      Argument.optional
+    ),
+    none: Flag.Boolean("none").pipe(Flag.withDescription("Take the webhook away"), Flag.withDefault(false)),
+    place: Service.flags
+  },
+  Effect.fnUntraced(function* ({ name, none, place: { json, ...place }, url }) {
+    if (Option.isSome(url) === none) {
+      return yield* new CommandFailed({ message: "webhook-url: Expected a URL, or --none to take the webhook away" })
+    }
+    const answer = yield* Service.ask(place, (api) =>
+      Effect.flatMap(Service.domain(api, name), ({ id }) =>
+        api.domains.delivery({ params: { id }, payload: { webhookUrl: Option.getOrNull(url) } })
+      )
+    )
+    yield* Answer.record(json, answer)
+  })
+).pipe(Command.withDescription("Set where the events of a domain are sent"))
 
-const remove = Command.make("remove", { name, url: Service.url }, ({ name, url }) =>
-  ask(url, (admin) => admin.remove({ params: { domain: name } }))
-).pipe(Command.withDescription("Take a domain from the workspace that holds it, with its mail"))
+const remove = Command.make(
+  "remove",
+  { name, yes: Confirmation.yes, ...Service.flags },
+  Effect.fnUntraced(function* ({ json, name, yes, ...place }) {
+    const removed = yield* Service.ask(
+      place,
+      Effect.fnUntraced(function* (api) {
+        const { domain, id } = yield* Service.domain(api, name)
+        yield* Confirmation.ask(yes, `Remove ${domain} with its messages, events and attempts`)
+        yield* api.domains.remove({ params: { id } })
+        return { id, domain, removed: true }
+      })
+    )
+    yield* Answer.lines(json, removed, [`Removed ${removed.domain} and its mail`])
+  })
+).pipe(Command.withDescription("Detach a domain; its messages, events and attempts go with it"))
 
 export const command = Command.make("domains").pipe(
-  Command.withDescription("For the operator of the service"),
-  Command.withSubcommands([list, disable, enable, remove]),
+  Command.withDescription("The domains of the workspace"),
+  Command.withSubcommands([list, get, add, verify, mx, webhook, remove, ...Admin.oldNames]),
   Command.provide(NodeHttpClient.layerUndici)
 )

@@ -1,12 +1,13 @@
 import { createServer } from "node:http"
 import { NodeHttpServer } from "@effect/platform-node"
-import { Config, Console, DateTime, Duration, Effect, Layer, Option, Result, Schema } from "effect"
+import { Config, Console, DateTime, Duration, Effect, Layer, Redacted, Result } from "effect"
 import { Command, Flag } from "effect/cli"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type InboundEvent, verify } from "../effect.ts"
 import * as ListenError from "../ListenError.ts"
-import { Span } from "../settings/SettingText.ts"
-import { type InboundEvent, verify } from "../webhook.ts"
+import * as Answer from "./Answer.ts"
 import { CommandFailed } from "./CommandFailed.ts"
+import * as SpanText from "./SpanText.ts"
 
 /** A mail for a person, one fact a line. */
 const render = (event: InboundEvent) =>
@@ -25,15 +26,8 @@ const render = (event: InboundEvent) =>
       .map((line) => `  │ ${line}`),
     ""
   ]
-    .map(visible)
+    .map(Answer.visible)
     .join("\n")
-
-/** A stranger wrote the mail: nothing in it may steer the terminal. */
-const visible = (line: string) => line.replace(/[^\P{Cc}\t]/gu, "�")
-
-/** As the settings write it, or in words. */
-const duration = (text: string): Option.Option<Duration.Duration> =>
-  Option.orElse(Schema.decodeOption(Span)(text), () => Duration.fromInput(text as Duration.Input))
 
 export const command = Command.make(
   "listen",
@@ -60,7 +54,7 @@ export const command = Command.make(
     ),
     delay: Flag.String("delay").pipe(
       Flag.withDescription("Wait before the answer, such as 500ms or 3s"),
-      Flag.filterMap(duration, () => "a time such as 500ms or 3s"),
+      Flag.filterMap(SpanText.parse, () => "a time such as 500ms or 3s"),
       Flag.withDefault(Duration.zero)
     ),
     json: Flag.Boolean("json").pipe(
@@ -70,6 +64,12 @@ export const command = Command.make(
   },
   Effect.fn(
     function* ({ delay, json, port, secret, status }) {
+      if (!Redacted.value(secret).startsWith("whsec_")) {
+        return yield* new CommandFailed({
+          message:
+            "--secret: Expected the webhook_signing_secret of the workspace, which begins with whsec_ (also INLET_WEBHOOK_SECRET)"
+        })
+      }
       const seen = new Map<string, number>()
 
       const receive = Effect.gen(function* () {

@@ -175,6 +175,7 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
         [["--secret", secret, "--status", "99"], "an HTTP status from 200 to 599"],
         [["--secret", secret, "--delay", "soon"], "a time such as 500ms or 3s"],
         [["--secret", secret, "--port", "70000"], "a port number from 1 to 65535"],
+        [["--secret", "nonsense"], "--secret: Expected the webhook_signing_secret of the workspace"],
         [[], "Missing required flag: --secret"]
       ] as const
       for (const [args, expected] of wrong) {

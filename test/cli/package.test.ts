@@ -13,7 +13,12 @@ vi.setConfig({ testTimeout: 120_000 })
 /** An empty folder into which the package was installed as anybody would get it. */
 class Customer extends Context.Service<
   Customer,
-  { readonly folder: string; write(file: string, text: string): Effect.Effect<void> }
+  {
+    readonly folder: string
+    write(file: string, text: string): Effect.Effect<void>
+    /** What the compiler says of a file. */
+    check(file: string): Effect.Effect<{ readonly code: number; readonly stdout: string }>
+  }
 >()("inlet/test/Customer") {
   static readonly layer = Layer.effect(
     Customer,
@@ -29,7 +34,7 @@ class Customer extends Context.Service<
 
       yield* succeed(Program.root, ["pack", "--pack-destination", packed])
       const [tarball = ""] = yield* fs.readDirectory(packed)
-      assert.match(tarball, /^inlet-\d+\.\d+\.\d+\.tgz$/)
+      assert.match(tarball, /^inlet-mail-\d+\.\d+\.\d+\.tgz$/)
       yield* succeed(folder, [
         "install",
         "--prefix",
@@ -41,7 +46,21 @@ class Customer extends Context.Service<
       ])
       return Customer.of({
         folder,
-        write: (file, text) => Effect.orDie(fs.writeFileString(path.join(folder, file), text))
+        write: (file, text) => Effect.orDie(fs.writeFileString(path.join(folder, file), text)),
+        check: Effect.fnUntraced(
+          function* (file) {
+            const args = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--skipLibCheck"]
+            const types = ["--types", "node", "--typeRoots", `${Program.root}node_modules/@types`]
+            const { code, stdout } = yield* Program.run(
+              `${Program.root}node_modules/.bin/tsc`,
+              [...args, ...types, file],
+              { cwd: folder }
+            )
+            return { code, stdout }
+          },
+          Effect.provide(NodeServices.layer),
+          Effect.orDie
+        )
       })
     })
   ).pipe(Layer.provide(NodeServices.layer))
@@ -64,24 +83,63 @@ const signed = Effect.gen(function* () {
 layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: true, timeout: "180 seconds" })(
   "The published package",
   (it) => {
-    it.effect("contains what was compiled, its README, its license and package.json, and nothing else", () =>
+    it.effect("contains what was compiled and what is read beside it, its README, its license and its start", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const { folder } = yield* Customer
-        const files = yield* fs.readDirectory(`${folder}/node_modules/inlet`, { recursive: true })
+        const files = yield* fs.readDirectory(`${folder}/node_modules/inlet-mail`, { recursive: true })
         const outside = files.filter((file) => file !== "dist" && !file.startsWith("dist/"))
-        assert.deepStrictEqual(outside.sort(), ["LICENSE", "README.md", "package.json"])
-        const compiled = files.filter((file) => file.includes("."))
-        assert.includeMembers(compiled, ["dist/src/webhook.js", "dist/src/webhook.d.ts", "dist/src/cli/main.js"])
+        assert.deepStrictEqual(outside.sort(), ["LICENSE", "README.md", "package.json", "start.mjs"])
+        const compiled = files.filter((file) => /\.\w+$/.test(file))
+        assert.includeMembers(compiled, [
+          "dist/src/webhook.js",
+          "dist/src/webhook.d.ts",
+          "dist/src/main.js",
+          "dist/src/cli/main.js",
+          "dist/src/demo/index.html",
+          "dist/migrations/0001_workspaces_and_domains.js"
+        ])
+        assert.isTrue(compiled.some((file) => /^dist\/src\/database\/initial-database-[\d.]+\.tar\.br$/.test(file)))
         assert.deepStrictEqual(
-          compiled.filter((file) => file.startsWith("dist/") && !/\.(js|d\.ts)$/.test(file)),
-          []
-        )
-        assert.deepStrictEqual(
-          compiled.filter((file) => /test/.test(file)),
+          compiled.filter((file) => /\.test\.|(?<!\.d)\.ts$/.test(file)),
           []
         )
       })
+    )
+
+    it.effect("starts in an empty folder, and has the first verified webhook within a minute", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { folder } = yield* Customer
+        const [http, smtp, port] = [yield* Ports.free, yield* Ports.free, yield* Ports.free]
+        const env = { HTTP_PORT: `${http}`, SMTP_PORT: `${smtp}`, DATABASE_URL: undefined, DATA_DIR: undefined }
+        const npx = (...args: ReadonlyArray<string>) =>
+          Program.start("npx", ["--no-install", "inlet-mail", ...args], { cwd: folder, env })
+        const began = yield* Clock.currentTimeMillis
+
+        const service = yield* npx("start")
+        const banner = yield* service.says("send --to <address>")
+        const url = `http://localhost:${http}`
+        const workspace = yield* call(url, "POST", "/api/workspaces", { body: { name: "first" } })
+        const { api_key: key, webhook_signing_secret: secret } = workspace.json
+        const inbox = yield* call(url, "POST", "/api/instant-inbox", { key })
+        const receiver = yield* npx("listen", "--port", `${port}`, "--secret", secret)
+        yield* receiver.says("Listening for webhooks")
+        yield* call(url, "PATCH", `/api/domains/${inbox.json.domain_id}/delivery`, {
+          key,
+          body: { webhookUrl: `http://127.0.0.1:${port}/` }
+        })
+        const sent = yield* npx("send", "--to", inbox.json.address, "--subject", "The first")
+        assert.strictEqual(yield* sent.exitCode, 0, yield* sent.printed)
+        yield* receiver.says("verified\n")
+        assert.include(yield* receiver.printed, "subject  The first")
+        assert.isBelow((yield* Clock.currentTimeMillis) - began, 60_000)
+
+        assert.include(banner, `npx inlet-mail send --to <address> --port ${smtp}`)
+        assert.strictEqual((yield* call(url, "GET", "/")).status, 200)
+        assert.isTrue(yield* fs.exists(`${folder}/data/postgres`))
+        yield* service.kill("SIGTERM")
+      }).pipe(Effect.scoped)
     )
 
     it.effect("verifies a signature made by hand, and refuses another", () =>
@@ -89,7 +147,7 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
         const customer = yield* Customer
         yield* customer.write(
           "verify.mjs",
-          `import { verifySync } from "inlet/webhook"
+          `import { verifySync } from "inlet-mail/webhook"
            const [headers, rawBody, secret] = process.argv.slice(2)
            try {
              console.log(verifySync({ headers: JSON.parse(headers), rawBody, secret }).subject)
@@ -109,8 +167,8 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const customer = yield* Customer
-        const readme = yield* fs.readFileString(`${customer.folder}/node_modules/inlet/README.md`)
-        const [, code = ""] = /```js\n((?:(?!```)[\s\S])*"inlet\/webhook"[\s\S]*?)```/.exec(readme) ?? []
+        const readme = yield* fs.readFileString(`${customer.folder}/node_modules/inlet-mail/README.md`)
+        const [, code = ""] = /```js\n((?:(?!```)[\s\S])*"inlet-mail\/webhook"[\s\S]*?)```/.exec(readme) ?? []
         const port = yield* Ports.free
         yield* customer.write("receiver.mjs", code.replace("4000", `${port}`))
         const receiver = yield* Program.start(process.execPath, ["receiver.mjs"], {
@@ -135,7 +193,7 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
         const customer = yield* Customer
         yield* customer.write(
           "typed.mts",
-          `import { verifySync, type InboundEvent } from "inlet/webhook"
+          `import { verifySync, type InboundEvent } from "inlet-mail/webhook"
            const event: InboundEvent = verifySync({ headers: {}, rawBody: "", secret: "" })
            const subject: string = event.subject
            const names: ReadonlyArray<string | null> = event.attachments.map(({ filename }) => filename)
@@ -143,15 +201,92 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
            event.nothing
            export { names, subject }`
         )
-        const args = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--skipLibCheck"]
-        const types = ["--types", "node", "--typeRoots", `${Program.root}node_modules/@types`]
-        const { code, stdout } = yield* Program.run(
-          `${Program.root}node_modules/.bin/tsc`,
-          [...args, ...types, "typed.mts"],
-          { cwd: customer.folder }
+        assert.deepStrictEqual(yield* customer.check("typed.mts"), { code: 0, stdout: "" })
+      })
+    )
+
+    it.effect("has nothing in its verification that is not Node's", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { folder } = yield* Customer
+        for (const file of ["webhook.js", "webhook.d.ts"]) {
+          const text = yield* fs.readFileString(`${folder}/node_modules/inlet-mail/dist/src/${file}`)
+          const imported = [...text.matchAll(/\bfrom "([^"]+)"|\bimport\("([^"]+)"\)/g)].map(([, name]) => name)
+          assert.deepStrictEqual(imported, file === "webhook.js" ? ["node:crypto"] : [])
+        }
+      })
+    )
+
+    it.effect("says in one line that a Node is too old, or that a dependency is not installed", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { folder } = yield* Customer
+        const old = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } })`
+        const start = `${folder}/node_modules/inlet-mail/start.mjs`
+        assert.deepStrictEqual(
+          yield* Program.run(process.execPath, [`--import=data:text/javascript,${old}`, start, "start"], {
+            cwd: folder
+          }),
+          {
+            code: 1,
+            stdout: "",
+            stderr:
+              "Inlet can't start: It needs Node 22.19 or later, and this is 20.20.2. npm install node@24 brings one that npx inlet-mail start then uses\n"
+          }
         )
-        assert.strictEqual(stdout, "")
-        assert.strictEqual(code, 0)
+        const alone = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-alone-" })
+        yield* fs.copy(`${folder}/node_modules/inlet-mail`, alone, { overwrite: true })
+        const { code, stderr } = yield* Program.run(process.execPath, [`${alone}/start.mjs`, "start"], { cwd: alone })
+        assert.strictEqual(
+          stderr,
+          "Inlet can't start: A dependency is not installed (Cannot find package '@effect/platform-node'). Run npm install inlet-mail first\n"
+        )
+        assert.strictEqual(code, 1)
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("lets a suite of somebody else's fake the registrar and the billing: the example, as it stands", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const customer = yield* Customer
+        const example = yield* fs.readFileString(`${Program.root}examples/fake-layers.test.ts`)
+        assert.isAtMost(example.trimEnd().split("\n").length, 20)
+        const imports = [...example.matchAll(/from "([^"]+)"/g)].map(([, name = ""]) => name)
+        assert.deepStrictEqual(
+          imports.filter((name) => !/^(node:\w+(\/\w+)?|effect|inlet-mail\/testing)$/.test(name)),
+          []
+        )
+        yield* customer.write("fake-layers.test.ts", example)
+        const run = yield* Program.run(process.execPath, ["--test", "fake-layers.test.ts"], { cwd: customer.folder })
+        assert.strictEqual(run.code, 0, run.stdout)
+        assert.match(run.stdout, /a domain is bought from our registrar, and paid our way/)
+      })
+    )
+
+    it.effect("lets a program add a registrar of its own: a Layer and a line of composition", () =>
+      Effect.gen(function* () {
+        const customer = yield* Customer
+        yield* customer.write(
+          "own.mts",
+          `import { Effect, Layer } from "effect"
+           import { Database, DnsHost, Inlet, Platform, Providers, Registrar, RegistrarName, Telemetry } from "inlet-mail/service"
+           const acme = Layer.merge(
+             Layer.succeed(Registrar, Registrar.of({
+               name: RegistrarName.make("acme"),
+               quote: (names) => Effect.succeed(new Map(names.map((name) => [name, 500]))),
+               holds: () => Effect.succeed(false),
+               register: () => Effect.void
+             })),
+             Layer.succeed(DnsHost, DnsHost.of({ publish: () => Effect.void }))
+           )
+           export const service: Layer.Layer<never, unknown> = Inlet.layer.pipe(
+             Layer.provide(Providers.layerWith({ registrars: { acme } })),
+             Layer.provide(Database.layer),
+             Layer.provide(Telemetry.layer),
+             Layer.provide(Platform.layer)
+           )`
+        )
+        assert.deepStrictEqual(yield* customer.check("own.mts"), { code: 0, stdout: "" })
       })
     )
 
@@ -175,3 +310,59 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
     )
   }
 )
+
+layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })("inlet-webhook", (it) => {
+  it.effect("brings the same verification alone: one package, without dependencies", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-receiver-" })
+      const packed = yield* Program.run("npm", ["pack", "--pack-destination", folder], {
+        cwd: `${Program.root}packages/webhook`
+      })
+      assert.strictEqual(packed.code, 0, packed.stderr)
+      const [tarball = ""] = yield* fs.readDirectory(folder)
+      assert.match(tarball, /^inlet-webhook-\d+\.\d+\.\d+\.tgz$/)
+      const installed = yield* Program.run(
+        "npm",
+        ["install", "--prefix", folder, "--offline", `${folder}/${tarball}`],
+        {
+          cwd: folder
+        }
+      )
+      assert.strictEqual(installed.code, 0, installed.stderr)
+      const packages = (yield* fs.readDirectory(`${folder}/node_modules`)).filter((name) => !name.startsWith("."))
+      assert.deepStrictEqual(packages, ["inlet-webhook"])
+      for (const file of ["webhook.js", "webhook.d.ts"]) {
+        assert.notMatch(
+          yield* fs.readFileString(`${folder}/node_modules/inlet-webhook/dist/${file}`),
+          /from "(?!node:crypto")|import\(/
+        )
+      }
+
+      const readme = yield* fs.readFileString(`${folder}/node_modules/inlet-webhook/README.md`)
+      const [, code = ""] = /```js\n([\s\S]*?)```/.exec(readme) ?? []
+      const port = yield* Ports.free
+      yield* fs.writeFileString(`${folder}/receiver.mjs`, code.replace("4000", `${port}`))
+      const receiver = yield* Program.start(process.execPath, ["receiver.mjs"], {
+        cwd: folder,
+        env: { INLET_WEBHOOK_SECRET: secret }
+      })
+      const url = `http://127.0.0.1:${port}`
+      yield* eventually(Effect.exit(call(url, "GET", "/")), ({ _tag }) => _tag === "Success")
+      const headers = yield* signed
+      assert.strictEqual((yield* call(url, "POST", "/", { body, headers })).status, 200)
+      yield* receiver.says(`${eventId}: Grüße, for agent@example.com\n`)
+      const refused = yield* call(url, "POST", "/", { body: `${body} `, headers })
+      assert.strictEqual(refused.status, 401)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("has the version of the service", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const versionOf = (file: string) =>
+        Effect.map(fs.readFileString(`${Program.root}${file}`), (text): string => JSON.parse(text).version)
+      assert.strictEqual(yield* versionOf("packages/webhook/package.json"), yield* versionOf("package.json"))
+    })
+  )
+})

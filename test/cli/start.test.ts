@@ -45,8 +45,22 @@ const production = {
 /** What each wrong setting is answered with. */
 const wrong: Readonly<Record<string, readonly [env: Record<string, string | undefined>, line: string]>> = {
   "a port that is no number": [{ HTTP_PORT: "abc" }, "HTTP_PORT: Expected a port number from 0 to 65535"],
+  "a NODE_ENV that is none of the three": [{ NODE_ENV: "prod" }, "NODE_ENV: Expected development, test or production"],
   "an unknown role": [{ ROLES: "htp" }, "ROLES: Expected some of http, smtp and worker, separated by commas"],
   "a short key": [{ SECRETS_KEY: "c2hvcnQ=" }, "SECRETS_KEY: Expected 32 bytes in base64 (openssl rand -base64 32)"],
+  "production without anything, all that is missing at once": [
+    { NODE_ENV: "production" },
+    [
+      "DATABASE_URL: Missing, and production needs it: postgres://user:password@host:5432/database",
+      "SERVICE_PUBLIC_URL: Missing, and production needs it: the URL of the API as its users see it, such as https://inlet.example.com",
+      "PLATFORM_DOMAIN: Missing, and production needs it: a domain of yours that instant inboxes are under",
+      "SECRETS_KEY: Missing, and production needs it: 32 bytes in base64 (openssl rand -base64 32), the same for ever"
+    ].join("\nInlet can't start: ")
+  ],
+  "a DATA_DIR where nothing can be made": [
+    { DATA_DIR: "/proc/inlet" },
+    "DATA_DIR, RAW_DIR: ENOENT: no such file or directory, mkdir '/proc/inlet'"
+  ],
   "production without DATABASE_URL": [
     { ...production, DATABASE_URL: undefined },
     "DATABASE_URL: Missing, and production needs it: postgres://user:password@host:5432/database"
@@ -221,7 +235,7 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
       Effect.gen(function* () {
         assert.deepStrictEqual(
           yield* refusal({ DATA_DIR: "package.json/data" }),
-          refuses("DATA_DIR, RAW_DIR: ENOTDIR: not a directory, mkdir 'package.json/data'")
+          refuses(`DATA_DIR, RAW_DIR: ENOTDIR: not a directory, access '${Program.root}package.json/data'`)
         )
       })
     )
@@ -258,8 +272,9 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
     Effect.gen(function* () {
       const env = yield* world(yield* TestDatabase.empty)
       const program = yield* Program.start("npm", ["start"], { env })
-      const printed = yield* program.says("npm run -s inlet -- send --to <address>\n")
+      const printed = yield* program.says(`npm run -s inlet -- send --to <address> --port ${env.SMTP_PORT}\n`)
       const url = `http://localhost:${env.HTTP_PORT}`
+      assert.include(printed, "  Mode  development; NODE_ENV=production is for mail that matters\n")
       assert.include(printed, `  API   ${url}   reference ${url}/docs\n  SMTP  127.0.0.1:${env.SMTP_PORT}\n`)
       assert.include(printed, `1. curl -s -X POST ${url}/api/workspaces`)
       assert.strictEqual((yield* call(url, "GET", "/ready")).status, 200)

@@ -9,6 +9,8 @@ import { TestInlet } from "../TestInlet.ts"
 // Programs start slowly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
+const names = "DOMAIN\tORIGIN\tSTATUS\tWEBHOOK\tREASON\n"
+
 /** `inlet …` beside the service: it finds the token in DATA_DIR/admin-token, and the service by its settings. */
 const inlet = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Program.Options["env"] = {}) {
   const { folder, url } = yield* TestInlet
@@ -18,11 +20,11 @@ const inlet = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Pro
 })
 
 layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServices: true, timeout: "120 seconds" })(
-  "inlet domains",
+  "inlet admin domains",
   (it) => {
     it.effect("says on an empty service that there are none", () =>
       Effect.gen(function* () {
-        const { code, stderr, stdout } = yield* inlet(["domains", "list"])
+        const { code, stderr, stdout } = yield* inlet(["admin", "domains", "list"])
         assert.strictEqual(stdout, "")
         assert.strictEqual(stderr, "No domains yet\n")
         assert.strictEqual(code, 0)
@@ -36,8 +38,11 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const { key } = yield* service.workspace
         yield* service.call("POST", "/api/domains", { key, body: { domain: "newer.example" } })
 
-        const { code, stderr, stdout } = yield* inlet(["domains", "list"])
-        assert.strictEqual(stdout, `newer.example\tbyo\tpending_verification\n${older.domain}\tinstant\tverified\n`)
+        const { code, stderr, stdout } = yield* inlet(["admin", "domains", "list"])
+        assert.strictEqual(
+          stdout,
+          `${names}newer.example\tbyo\tpending_verification\t-\n${older.domain}\tinstant\tverified\t-\n`
+        )
         assert.strictEqual(stderr, "")
         assert.strictEqual(code, 0)
       })
@@ -48,14 +53,15 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const service = yield* TestInlet
         const { address, domain } = yield* service.inbox()
 
-        const disabled = yield* inlet(["domains", "disable", domain])
-        assert.strictEqual(disabled.stdout, `${domain}\tinstant\tdisabled\tdisabled by the operator\n`)
+        const disabled = yield* inlet(["admin", "domains", "disable", domain])
+        assert.strictEqual(disabled.stdout, `${names}${domain}\tinstant\tdisabled\t-\tdisabled by the operator\n`)
         assert.strictEqual(disabled.code, 0)
         const refused = yield* Effect.flip(Mail.send(service.smtpPort, { to: address }))
         assert.strictEqual(refused.code, 550)
 
+        // As it was called once.
         const enabled = yield* inlet(["domains", "enable", domain])
-        assert.strictEqual(enabled.stdout, `${domain}\tinstant\tverified\n`)
+        assert.strictEqual(enabled.stdout, `${names}${domain}\tinstant\tverified\t-\n`)
         assert.match(yield* Mail.send(service.smtpPort, { to: address }), /^250 /)
       })
     )
@@ -64,11 +70,14 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       Effect.gen(function* () {
         const service = yield* TestInlet
         const { address, domain } = yield* service.inbox()
-        const removed = yield* inlet(["domains", "remove", domain])
-        assert.strictEqual(removed.stdout, `${domain}\tinstant\tverified\n`)
+        const unsure = yield* inlet(["admin", "domains", "remove", domain])
+        assert.match(unsure.stderr, /^Take \S+ from [^\n]+--yes says that you want it\n$/)
+        assert.strictEqual(unsure.code, 1)
+        const removed = yield* inlet(["admin", "domains", "remove", domain, "--yes"])
+        assert.strictEqual(removed.stdout, `${names}${domain}\tinstant\tverified\t-\n`)
         assert.strictEqual(removed.code, 0)
         assert.strictEqual((yield* Effect.flip(Mail.send(service.smtpPort, { to: address }))).code, 550)
-        const again = yield* inlet(["domains", "remove", domain])
+        const again = yield* inlet(["admin", "domains", "remove", domain, "--yes"])
         assert.strictEqual(again.stderr, `Nobody holds ${domain}\n`)
         assert.strictEqual(again.code, 1)
       })
@@ -76,11 +85,11 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
 
     it.effect("says in one line that it knows no such domain, and exits with 1", () =>
       Effect.gen(function* () {
-        const unknown = yield* inlet(["domains", "disable", "unknown.example"])
+        const unknown = yield* inlet(["admin", "domains", "disable", "unknown.example"])
         assert.strictEqual(unknown.stderr, "No domain unknown.example to change\n")
         assert.strictEqual(unknown.code, 1)
 
-        const noName = yield* inlet(["domains", "enable", "localhost"])
+        const noName = yield* inlet(["admin", "domains", "enable", "localhost"])
         assert.match(noName.stderr, /^domain: Expected a name such as example\.com[^\n]+\n$/)
         assert.strictEqual(noName.code, 1)
       })
@@ -93,15 +102,18 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const token = (yield* fs.readFileString(`${folder}/admin-token`)).trim()
         const elsewhere = { DATA_DIR: "/no/such/folder", HTTP_PORT: "1" }
 
-        const { code, stdout } = yield* inlet(["domains", "list", "--url", url], { ...elsewhere, ADMIN_TOKEN: token })
+        const { code, stdout } = yield* inlet(["admin", "domains", "list", "--url", url], {
+          ...elsewhere,
+          ADMIN_TOKEN: token
+        })
         assert.match(stdout, /\tinstant\t/)
         assert.strictEqual(code, 0)
 
-        const wrong = yield* inlet(["domains", "list", "--url", url], { ...elsewhere, ADMIN_TOKEN: "wrong" })
+        const wrong = yield* inlet(["admin", "domains", "list", "--url", url], { ...elsewhere, ADMIN_TOKEN: "wrong" })
         assert.strictEqual(wrong.stderr, `${url} does not know this ADMIN_TOKEN, or has no operator's routes\n`)
         assert.strictEqual(wrong.code, 1)
 
-        const none = yield* inlet(["domains", "list", "--url", url], elsewhere)
+        const none = yield* inlet(["admin", "domains", "list", "--url", url], elsewhere)
         assert.strictEqual(
           none.stderr,
           "ADMIN_TOKEN: Set it to the service's token, or DATA_DIR to its folder (/no/such/folder has none)\n"
@@ -113,7 +125,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
     it.effect("says in one line that the service is not there", () =>
       Effect.gen(function* () {
         const nowhere = `http://127.0.0.1:${yield* Ports.free}`
-        const { code, stderr } = yield* inlet(["domains", "list", "--url", nowhere])
+        const { code, stderr } = yield* inlet(["admin", "domains", "list", "--url", nowhere])
         assert.match(stderr, /^http:\/\/127\.0\.0\.1:\d+ did not answer as expected \(connect ECONNREFUSED [^\n]+\n$/)
         assert.strictEqual(code, 1)
       })
@@ -122,7 +134,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
     it.effect("is explained by inlet --help, like every command", () =>
       Effect.gen(function* () {
         const help = yield* inlet(["--help"])
-        for (const command of ["send", "listen", "raw", "domains"]) {
+        for (const command of ["send", "listen", "wait", "raw", "domains", "admin"]) {
           assert.match(help.stdout, new RegExp(`^  ${command} +[A-Z]`, "m"))
         }
         assert.strictEqual(help.code, 0)

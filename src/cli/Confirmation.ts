@@ -1,0 +1,26 @@
+import { Console, Effect, Stdio } from "effect"
+import { Flag, Prompt } from "effect/cli"
+import { CommandFailed } from "./CommandFailed.ts"
+
+/** The flag of every command that buys or removes. */
+export const yes = Flag.Boolean("yes").pipe(
+  Flag.withAlias("y"),
+  Flag.withDescription("Do it without asking; needed where there is no terminal to ask at"),
+  Flag.withDefault(false)
+)
+
+/** Asks whether to go on. Fails where the answer is no, or nobody is there to ask. */
+export const ask = Effect.fnUntraced(function* (yes: boolean, what: string) {
+  if (yes) return
+  const stdio = yield* Stdio.Stdio
+  if (!((yield* stdio.stdinIsTerminal) && (yield* stdio.stdoutIsTerminal))) {
+    return yield* new CommandFailed({ message: `${what}? There is no terminal to ask at: --yes says that you want it` })
+  }
+  const isWanted = yield* Effect.catchTag(Prompt.run(Prompt.Confirm({ message: `${what}?` })), "QuitError", () =>
+    Effect.succeed(false)
+  )
+  if (!isWanted) {
+    yield* Console.error("Nothing was done")
+    return yield* new CommandFailed({ message: "Not wanted" })
+  }
+})

@@ -1,0 +1,33 @@
+import { Clock, Console, Duration, Effect, Stdio } from "effect"
+import { Flag } from "effect/cli"
+import { CommandFailed } from "./CommandFailed.ts"
+import * as SpanText from "./SpanText.ts"
+
+export const wait = Flag.String("wait").pipe(
+  Flag.withDescription("Wait so long for it, such as 5m; exits with 4 when the time is up"),
+  Flag.filterMap(SpanText.parse, () => "a time such as 90s or 5m"),
+  Flag.withDefault(Duration.zero)
+)
+
+/** Asks every two seconds until the answer is the last one, and tells on the way how it stands. */
+export const until = Effect.fnUntraced(function* <A, E, R>(
+  time: Duration.Duration,
+  question: Effect.Effect<A, E, R>,
+  { isLast, state }: { readonly isLast: (answer: A) => boolean; readonly state: (answer: A) => string }
+) {
+  const stdio = yield* Stdio.Stdio
+  const isTerminal = yield* stdio.stderrIsTerminal
+  const ends = (yield* Clock.currentTimeMillis) + Duration.toMillis(time)
+  let told = ""
+  for (;;) {
+    const answer = yield* question
+    if (isLast(answer) || Duration.isZero(time)) return answer
+    const stands = state(answer)
+    if (isTerminal && stands !== told) yield* Console.error(`${stands} …`)
+    told = stands
+    if ((yield* Clock.currentTimeMillis) >= ends) {
+      return yield* new CommandFailed({ message: `${stands} after ${Duration.format(time)}`, exitCode: 4 })
+    }
+    yield* Effect.sleep("2 seconds")
+  }
+})

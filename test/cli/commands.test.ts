@@ -1,0 +1,194 @@
+import { NodeServices } from "@effect/platform-node"
+import { assert, layer, vi } from "@effect/vitest"
+import { Effect, FileSystem, Layer } from "effect"
+import * as Mail from "../Mail.ts"
+import * as Mailbox from "../Mailbox.ts"
+import * as Needs from "../Needs.ts"
+import * as Program from "../Program.ts"
+import { TestInlet } from "../TestInlet.ts"
+
+// Programs start slowly on a busy machine.
+vi.setConfig({ testTimeout: 300_000 })
+
+/** A person at a terminal: the service by INLET_URL, a key by INLET_API_KEY or not at all. */
+const person = Effect.fnUntraced(function* (key?: string, env: Program.Options["env"] = {}) {
+  const { url } = yield* TestInlet
+  const all = { INLET_URL: url, INLET_API_KEY: key, INLET_PROFILE: undefined, ...env }
+  const run = (...args: ReadonlyArray<string>) =>
+    Program.run(process.execPath, ["src/cli/main.ts", ...args], { env: all })
+  return {
+    env: all,
+    run,
+    json: (...args: ReadonlyArray<string>) =>
+      Effect.map(run(...args, "--json"), ({ code, stderr, stdout }) => {
+        assert.strictEqual(code, 0, stderr)
+        assert.lengthOf(stdout.trimEnd().split("\n"), 1)
+        return JSON.parse(stdout)
+      })
+  }
+})
+
+layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServices: true, timeout: "120 seconds" })(
+  "The commands of a workspace",
+  (it) => {
+    it.effect("make a workspace, an inbox and a webhook, and tell of its mail and the requests for it", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { json, run } = yield* person((yield* inlet.workspace).key)
+        const inbox = yield* json("inboxes", "create")
+        assert.match(inbox.address, /^inbox@/)
+        const again = yield* run("inboxes", "create")
+        assert.strictEqual(again.stdout, `${inbox.address}\n`)
+        const empty = yield* run("events", "list")
+        assert.strictEqual(empty.stdout, "")
+        assert.strictEqual(empty.stderr, "No such events\n")
+
+        const webhook = yield* json("domains", "webhook", inbox.domain, "http://127.0.0.1:9/nobody")
+        assert.strictEqual(webhook.webhookUrl, "http://127.0.0.1:9/nobody")
+        yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject: "Hello", text: "Hi" })
+        const mail = yield* json("wait", "--newer-than", "5m")
+        const id = mail.event.event_id
+
+        const list = yield* run("events", "list", "--subject", "hello", "--limit", "1")
+        const [names, row] = list.stdout.split("\n")
+        assert.strictEqual(names, "EVENT_ID\tRECEIVED\tDELIVERY\tTO\tFROM\tSUBJECT")
+        assert.match(
+          row ?? "",
+          new RegExp(`^${id}\t[^\t]+\tpending\t${inbox.address}\tsender@sender\\.example\tHello$`)
+        )
+        const full = yield* json("events", "list", "--full")
+        assert.strictEqual(full.events[0].text, "Hi\n")
+        const one = yield* run("events", "get", id)
+        assert.match(one.stdout, new RegExp(`^event_id +${id}$`, "m"))
+
+        const replayed = yield* run("replay", id)
+        assert.strictEqual(replayed.stdout, `${id} is sent again\n`)
+        const attempts = yield* json("attempts", "--event", id)
+        assert.strictEqual(attempts.deliveryAttempts[0].event_id, id)
+        assert.match((yield* run("attempts")).stdout, /^REQUESTED\tEVENT_ID\tATTEMPT\t/)
+        const workspace = yield* json("workspaces", "get")
+        assert.strictEqual(workspace.used.emails_today, 1)
+      })
+    )
+
+    it.effect("print an attachment as it was sent", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const { run } = yield* person(inbox.key)
+        yield* Mail.send(inlet.smtpPort, {
+          to: inbox.address,
+          attachments: [{ filename: "note.txt", content: "remember the milk" }]
+        })
+        const [event] = yield* Mailbox.events(inbox)
+        const { code, stdout } = yield* run("events", "attachment", event.event_id, "0")
+        assert.strictEqual(stdout, "remember the milk")
+        assert.strictEqual(code, 0)
+      })
+    )
+
+    it.effect("buy a name only when they are told to, and say what they did", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { json, run } = yield* person((yield* inlet.workspace).key)
+        const search = yield* run("search", "cli-agent", "--tlds", "com")
+        assert.match(search.stdout, /^DOMAIN\tAVAILABLE\tPRICE\tREGISTRAR\ncli-agent\.com\tyes\t\$12\.98\tmock\n$/)
+
+        const unsure = yield* run("purchase", "cli-agent.com")
+        assert.match(unsure.stderr, /^Buy cli-agent\.com for a year at \$12\.98 a year\? [^\n]+ --yes says [^\n]+\n$/)
+        assert.strictEqual(unsure.code, 1)
+        assert.strictEqual((yield* run("orders", "list")).stderr, "No orders yet\n")
+
+        const bought = yield* run("purchase", "cli-agent.com", "--yes", "--wait", "60s")
+        assert.match(bought.stdout, /^cli-agent\.com for a year at \$12\.98: completed\norder [\da-f-]{36}\n/)
+        assert.strictEqual(bought.code, 0)
+        const { orders } = yield* json("orders", "list")
+        const order = yield* json("orders", "get", orders[0].order_id)
+        assert.strictEqual(order.status, "completed")
+        assert.match((yield* run("wallet")).stdout, /^balance \$37\.02\n/)
+        const twice = yield* run("purchase", "cli-agent.com", "--yes")
+        assert.match(twice.stderr, /^[^\n]+\n$/)
+        assert.strictEqual(twice.code, 1)
+      })
+    )
+
+    it.effect("add a domain of one's own, wait for its record until the time is up, and remove it with --yes", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { json, run } = yield* person((yield* inlet.workspace).key)
+        const added = yield* json("domains", "add", "own.example")
+        assert.match(added.txt_value, /^service_verify_/)
+        const missing = yield* run("domains", "verify", "own.example")
+        assert.match(missing.stderr, /^[^\n]*_service-verify\.own\.example[^\n]*\n$/)
+        assert.strictEqual(missing.code, 1)
+        const late = yield* run("domains", "verify", "own.example", "--wait", "1s")
+        assert.match(late.stderr, / after 1s\n$/)
+        assert.strictEqual(late.code, 4)
+        assert.strictEqual((yield* json("domains", "mx", "own.example")).configured, false)
+        assert.strictEqual((yield* json("domains", "get", added.id)).status, "pending_verification")
+
+        const unsure = yield* run("domains", "remove", "own.example")
+        assert.match(unsure.stderr, /^Remove own\.example with [^\n]+ --yes says [^\n]+\n$/)
+        assert.strictEqual(unsure.code, 1)
+        const removed = yield* run("domains", "remove", "own.example", "--yes")
+        assert.strictEqual(removed.stdout, "Removed own.example and its mail\n")
+        assert.strictEqual((yield* run("domains", "list")).stderr, "No domains yet\n")
+      })
+    )
+
+    it.effect(
+      "ask at a terminal before they remove",
+      () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const { domain, key } = yield* inlet.inbox()
+          const { env, run } = yield* person(key)
+          const answering = Effect.fnUntraced(function* (answer: string) {
+            const command = `${process.execPath} src/cli/main.ts domains remove ${domain}`
+            const terminal = yield* Program.start("script", ["-qec", command, "/dev/null"], { env })
+            yield* terminal.says(`Remove ${domain} with its messages`)
+            yield* terminal.type(answer)
+            return { code: yield* terminal.exitCode, printed: yield* terminal.printed }
+          }, Effect.scoped)
+          const no = yield* answering("n")
+          assert.include(no.printed, "Nothing was done")
+          assert.strictEqual(no.code, 1)
+          const yes = yield* answering("y")
+          assert.include(yes.printed, `Removed ${domain} and its mail`)
+          assert.strictEqual(yes.code, 0)
+          assert.strictEqual((yield* run("domains", "list")).stderr, "No domains yet\n")
+        }),
+      Needs.options(Needs.limits)
+    )
+
+    it.effect("keep URL and key in a profile that nobody else can read, and send no key elsewhere", () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestInlet
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* fs.makeTempDirectoryScoped()
+        const { run } = yield* person(undefined, { XDG_CONFIG_HOME: folder })
+        const created = yield* run("workspaces", "create", "kept", "--save", "mine")
+        assert.strictEqual(created.code, 0)
+        assert.notInclude(created.stdout, "ak_live_")
+        assert.include(created.stdout, "whsec_")
+        const { mode } = yield* fs.stat(`${folder}/inlet/profiles.json`)
+        assert.strictEqual(mode & 0o777, 0o600)
+        assert.strictEqual((yield* run("profiles", "list")).stdout, `NAME\tURL\nmine\t${url}\n`)
+
+        const away = yield* person("ak_live_of_another_place", {
+          XDG_CONFIG_HOME: folder,
+          INLET_URL: "http://127.0.0.1:9",
+          INLET_PROFILE: "mine"
+        })
+        assert.strictEqual((yield* away.json("workspaces", "get")).name, "kept")
+        const none = yield* run("workspaces", "get", "--profile", "yours")
+        assert.strictEqual(none.stderr, "No profile yours; there are mine\n")
+        assert.strictEqual(none.code, 1)
+        assert.strictEqual((yield* run("profiles", "remove", "mine")).stdout, "Removed mine\n")
+        const without = yield* run("workspaces", "get")
+        assert.match(without.stderr, /^--key: Expected the API key [^\n]+\n$/)
+        assert.strictEqual(without.code, 1)
+      }).pipe(Effect.scoped)
+    )
+  }
+)

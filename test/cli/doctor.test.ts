@@ -1,0 +1,152 @@
+import { createServer } from "node:net"
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it, vi } from "@effect/vitest"
+import { Clock, ConfigProvider, Effect, FileSystem, Layer } from "effect"
+import * as Checks from "../../src/cli/Checks.ts"
+import * as Doctor from "../../src/cli/Doctor.ts"
+import * as Platform from "../../src/Platform.ts"
+import * as Resolver from "../../src/providers/dns/Resolver.ts"
+import { selfSigned } from "../../src/smtp/SelfSigned.ts"
+import { DnsServer } from "../DnsServer.ts"
+import * as Ports from "../Ports.ts"
+import * as Program from "../Program.ts"
+
+// Programs start slowly on a busy machine.
+vi.setConfig({ testTimeout: 120_000 })
+
+const folder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "inlet-doctor-" }))
+
+/** The settings of production, with a database where nobody answers. */
+const production = {
+  NODE_ENV: "production",
+  DATABASE_URL: "postgres://inlet:secret@127.0.0.1:1/inlet",
+  SECRETS_KEY: Buffer.alloc(32).toString("base64"),
+  SERVICE_PUBLIC_URL: "https://inlet.example.com",
+  PLATFORM_DOMAIN: "example.com"
+}
+
+/** What is found, under these settings and with a mail server at `port`. */
+const found = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>, port: number) {
+  const world = Resolver.layer.pipe(
+    Layer.provideMerge(Platform.layer),
+    Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
+  )
+  const findings = yield* Doctor.findings.pipe(
+    Effect.provide(world),
+    Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })),
+    Effect.provideService(Checks.MailPort, port)
+  )
+  return findings.map(({ about, says, verdict }) => `${verdict} ${about}: ${says}`)
+})
+
+/** Somebody who says this to whoever connects. */
+const server = (words: string) =>
+  Effect.gen(function* () {
+    const port = yield* Ports.free
+    yield* Effect.acquireRelease(
+      Effect.callback<ReturnType<typeof createServer>>((resume) => {
+        const listening = createServer((socket) => socket.end(words))
+        listening.listen(port, "127.0.0.1", () => resume(Effect.succeed(listening)))
+      }),
+      (listening) => Effect.callback<void>((resume) => void listening.close(() => resume(Effect.void)))
+    )
+    return port
+  })
+
+describe("inlet doctor", () => {
+  it.live("finds a platform well whose names, port and certificate are right", () =>
+    Effect.gen(function* () {
+      const dns = yield* DnsServer
+      const fs = yield* FileSystem.FileSystem
+      const DATA_DIR = yield* folder
+      yield* dns.answer("A", "mx.example.com", { address: "127.0.0.1" })
+      yield* dns.answer("MX", "doctor.inbox.example.com", { mx: [[10, "mx.example.com"]] })
+      yield* dns.answer("TXT", "doctor.inbox.example.com", { text: ["v=spf1 -all"] })
+      const { cert, key } = selfSigned("mx.example.com", yield* Clock.currentTimeMillis)
+      yield* fs.writeFileString(`${DATA_DIR}/cert.pem`, cert)
+      yield* fs.writeFileString(`${DATA_DIR}/key.pem`, key)
+      const env = {
+        ...production,
+        DATA_DIR,
+        DNS_SERVERS: dns.server,
+        SMTP_TLS_CERT: `${DATA_DIR}/cert.pem`,
+        SMTP_TLS_KEY: `${DATA_DIR}/key.pem`
+      }
+      const port = yield* server("220 mx.example.com ESMTP\r\n")
+      const lines = yield* found(env, port)
+      assert.deepStrictEqual(lines.slice(0, 4), [
+        "good DNS: mx.example.com is 127.0.0.1",
+        "good MX: doctor.inbox.example.com goes to mx.example.com",
+        "good TXT: doctor.inbox.example.com says that it sends no mail",
+        `good port ${port}: mx.example.com (127.0.0.1) answers from this machine. From another network: nc -v mx.example.com ${port}`
+      ])
+      assert.match(lines[4] ?? "", /^good certificate: 1 days old, good until \d{4}-\d\d-\d\d$/)
+      assert.strictEqual(lines[5], `good raw store: ${DATA_DIR}/raw can be written`)
+      assert.match(
+        lines[6] ?? "",
+        /^wrong database: The database at 127\.0\.0\.1:1 does not answer \(.*ECONNREFUSED.*\)\. Start it, or correct the setting$/
+      )
+    }).pipe(Effect.scoped, Effect.provide([DnsServer.layer, NodeServices.layer]))
+  )
+
+  it.live("says what to publish, and that a port or a certificate is not right", () =>
+    Effect.gen(function* () {
+      const dns = yield* DnsServer
+      const DATA_DIR = yield* folder
+      yield* dns.answer("MX", "doctor.inbox.example.com", { mx: [[10, "mail.elsewhere.example"]] })
+      const env = { ...production, DATA_DIR, DNS_SERVERS: dns.server, RAW_DIR: "/proc/inlet" }
+      const lines = yield* found(env, yield* Ports.free)
+      assert.match(lines[0] ?? "", /^wrong DNS: mx\.example\.com \(MX_HOST\) has no address: .*Publish an A record$/)
+      assert.strictEqual(
+        lines[1],
+        "wrong MX: *.inbox.example.com goes to mail.elsewhere.example. Publish: *.inbox.example.com MX 10 mx.example.com"
+      )
+      assert.match(lines[2] ?? "", /^note TXT: .*Publish: \*\.inbox\.example\.com TXT "v=spf1 -all"$/)
+      assert.match(lines[3] ?? "", /^note port \d+: not looked at: MX_HOST has no address$/)
+      assert.match(lines[4] ?? "", /^note certificate: self-signed/)
+      assert.match(lines[5] ?? "", /^wrong raw store: RAW_DIR: ENOENT/)
+
+      yield* dns.answer("A", "mx.example.com", { address: "127.0.0.1" })
+      const [, , , closed = ""] = yield* found(env, yield* Ports.free)
+      assert.match(closed, /^wrong port \d+: mx\.example\.com \(127\.0\.0\.1\) does not answer: .*ECONNREFUSED/)
+      const [, , , foreign = ""] = yield* found(env, yield* server("SSH-2.0-x\r\n"))
+      assert.include(foreign, 'is no mail server: it says "SSH-2.0-x"')
+    }).pipe(Effect.scoped, Effect.provide([DnsServer.layer, NodeServices.layer]))
+  )
+
+  it.live("finds a certificate that has ended or is for another host, and notes one that ends soon", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const DATA_DIR = yield* folder
+      const env = { DATA_DIR, SMTP_TLS_CERT: `${DATA_DIR}/cert.pem`, SMTP_TLS_KEY: `${DATA_DIR}/key.pem` }
+      const verdictOn = Effect.fnUntraced(function* (host: string, daysAgo: number) {
+        const { cert, key } = selfSigned(host, (yield* Clock.currentTimeMillis) - daysAgo * 86_400_000)
+        yield* fs.writeFileString(env.SMTP_TLS_CERT, cert)
+        yield* fs.writeFileString(env.SMTP_TLS_KEY, key)
+        const lines = yield* found(env, 1)
+        return lines.find((line) => line.includes("certificate")) ?? ""
+      })
+      assert.match(yield* verdictOn("mx.inlet.test", 360), /^note certificate: .*it ends in [45] days/)
+      assert.match(yield* verdictOn("mx.inlet.test", 400), /^wrong certificate: .*it ended on/)
+      assert.match(yield* verdictOn("mx.other.test", 1), /^wrong certificate: .*not for mx\.inlet\.test \(MX_HOST\)/)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.live("ends with 0 where all is well, and with 1 and the names of what is not", () =>
+    Effect.gen(function* () {
+      const DATA_DIR = yield* folder
+      const env = { DATA_DIR, DATABASE_URL: undefined }
+      const doctor = (more: Readonly<Record<string, string>> = {}) =>
+        Program.run(process.execPath, ["src/cli/main.ts", "doctor"], { env: { ...env, ...more } })
+      const well = yield* doctor()
+      assert.strictEqual(well.stderr, "")
+      assert.strictEqual(well.code, 0)
+      assert.match(well.stdout, /^· DNS {10}not looked at: NODE_ENV is development$/m)
+      assert.match(well.stdout, /^✓ raw store {4}.*\/raw can be written$/m)
+      const ill = yield* doctor({ DATABASE_URL: "postgres://inlet:secret@127.0.0.1:1/inlet" })
+      assert.strictEqual(ill.code, 1)
+      assert.strictEqual(ill.stderr, "Wrong: database\n")
+      assert.notInclude(ill.stdout, "secret")
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+})

@@ -1,0 +1,173 @@
+import { NodeServices } from "@effect/platform-node"
+import { assert, layer, vi } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { createTransport } from "nodemailer"
+import * as Mail from "../Mail.ts"
+import * as Needs from "../Needs.ts"
+import * as Program from "../Program.ts"
+import { TestInlet } from "../TestInlet.ts"
+
+// Programs start slowly on a busy machine.
+vi.setConfig({ testTimeout: 180_000 })
+
+const shell = Effect.fnUntraced(function* (key: string, script: string) {
+  const { smtpPort, url } = yield* TestInlet
+  const inlet = `${process.execPath} src/cli/main.ts`
+  return yield* Program.run("bash", ["-c", `inlet() { ${inlet} "$@"; }\n${script}`], {
+    env: { INLET_URL: url, INLET_API_KEY: key, SMTP_PORT: `${smtpPort}` }
+  })
+})
+
+/** `inlet wait …` with the key of a workspace. */
+const wait = Effect.fnUntraced(function* (key: string, ...args: ReadonlyArray<string>) {
+  const { url } = yield* TestInlet
+  return yield* Program.run(process.execPath, ["src/cli/main.ts", "wait", ...args], {
+    env: { INLET_URL: url, INLET_API_KEY: key }
+  })
+})
+
+const codeMail = (code: string) => ({
+  subject: "Your sign-in code",
+  text: `Your verification code is ${code}. It expires in 10 minutes.\n`
+})
+
+/** An app where one signs up: it sends a code and a link to whoever asks. */
+const signUp = Effect.fnUntraced(function* (address: string, code: string) {
+  const { smtpPort } = yield* TestInlet
+  const transport = createTransport({ host: "127.0.0.1", port: smtpPort, tls: { rejectUnauthorized: false } })
+  yield* Effect.promise(() =>
+    transport.sendMail({
+      from: "Acme <no-reply@acme.example>",
+      to: address,
+      subject: "Confirm your address",
+      text: `Welcome to Acme!\n\nYour verification code is ${code}\n\nOr open https://app.acme.example/verify?token=Zm9vYmFyYmF6cXV4${code}\n`,
+      html: `<p>Welcome to Acme!</p><p>Your verification code is</p><p><b>${code}</b></p><p><a href="https://app.acme.example/verify?token=Zm9vYmFyYmF6cXV4${code}">Verify address</a></p>`
+    })
+  )
+  transport.close()
+})
+
+layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServices: true, timeout: "120 seconds" })(
+  "inlet wait",
+  (it) => {
+    it.effect(
+      "prints the code of the mail that swaks sends after the mark, and not the old one in the same inbox",
+      () =>
+        Effect.gen(function* () {
+          yield* Needs.demand(Needs.swaks, Needs.terminal)
+          const inlet = yield* TestInlet
+          const { address, key } = yield* inlet.inbox()
+          yield* Mail.send(inlet.smtpPort, { to: address, ...codeMail("111111") })
+          const { code, stderr, stdout } = yield* shell(
+            key,
+            `set -e
+            inlet wait --code --to ${address} --newer-than 5m
+            mark=$(inlet wait --mark --to ${address})
+            swaks --silent --server 127.0.0.1:${inlet.smtpPort} --from acme@sender.example --to ${address} \\
+              --header 'Subject: Your sign-in code' --body 'Your verification code is 482913. It expires soon.'
+            inlet wait --code --to ${address} --after "$mark"`
+          )
+          assert.strictEqual(stdout, "111111\n482913\n")
+          assert.strictEqual(stderr, "")
+          assert.strictEqual(code, 0)
+        }),
+      Needs.options(Needs.swaks, Needs.terminal)
+    )
+
+    it.effect("signs up at an app: the code and the link of its mail, each alone, or the mail as JSON", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { domain, key } = yield* inlet.inbox()
+        const address = `signup+acme@${domain}`
+        const mark = (yield* wait(key, "--mark")).stdout.trim()
+        yield* signUp(address, "739204")
+
+        const after = ["--to", address, "--after", mark]
+        const code = yield* wait(key, ...after, "--code")
+        assert.strictEqual(code.stdout, "739204\n")
+        assert.strictEqual(code.code, 0)
+
+        const url = "https://app.acme.example/verify?token=Zm9vYmFyYmF6cXV4739204"
+        const link = yield* wait(key, ...after, "--link", "verify")
+        assert.strictEqual(link.stdout, `${url}\n`)
+        const same = yield* wait(
+          key,
+          ...after,
+          "--link=verify",
+          "--subject",
+          "CONFIRM",
+          "--from",
+          "no-reply@acme.example"
+        )
+        assert.strictEqual(same.stdout, `${url}\n`)
+
+        const json = yield* wait(key, ...after, "--code", "--json")
+        const printed = JSON.parse(json.stdout)
+        assert.strictEqual(printed.value, "739204")
+        assert.strictEqual(printed.event.recipient, address)
+        assert.strictEqual(printed.event.fromName, "Acme")
+        assert.strictEqual(printed.event.tag, "acme")
+
+        const mail = yield* wait(key, ...after)
+        assert.strictEqual(mail.stdout, `${printed.event.event_id}\n`)
+      })
+    )
+
+    it.effect("counts only mail from its start on, and exits with 4 when the time is up", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { address, key } = yield* inlet.inbox()
+        yield* Mail.send(inlet.smtpPort, { to: address, ...codeMail("222222") })
+        yield* wait(key, "--code", "--newer-than", "5m")
+        const late = yield* wait(key, "--code", "--timeout", "1s")
+        assert.strictEqual(late.stdout, "")
+        assert.strictEqual(late.stderr, "No mail with a code within 1s\n")
+        assert.strictEqual(late.code, 4)
+
+        // Nobody can write it into From.
+        const forged = yield* wait(key, "--newer-than", "5m", "--from-domain", "sender.example", "--timeout", "1s")
+        assert.strictEqual(forged.stderr, "No mail that matches within 1s\n")
+        assert.strictEqual(forged.code, 4)
+      })
+    )
+
+    it.effect("passes over mail that comes meanwhile and is not what it waits for", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { address, key } = yield* inlet.inbox()
+        const mark = (yield* wait(key, "--mark")).stdout.trim()
+        yield* signUp(address, "555666")
+        const running = yield* Program.inlet(["wait", "--link=reset", "--after", mark, "--timeout", "90s"], {
+          INLET_URL: inlet.url,
+          INLET_API_KEY: key
+        })
+        // By now it waits, unless the machine is busy; it is right in both cases.
+        yield* Effect.sleep("3 seconds")
+        yield* Mail.send(inlet.smtpPort, {
+          to: address,
+          subject: "Reset your password",
+          text: "Somebody asked to reset your password.\n\nhttps://app.acme.example/reset-password?token=c2VjcmV0c2VjcmV0\n"
+        })
+        assert.strictEqual(yield* running.exitCode, 0)
+        assert.strictEqual(yield* running.stdout, "https://app.acme.example/reset-password?token=c2VjcmV0c2VjcmV0\n")
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("says in one line what is wrong with the question", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { key } = yield* inlet.inbox()
+        const both = yield* wait(key, "--code", "--link")
+        assert.strictEqual(both.stderr, "--code: Expected no --link beside it\n")
+        assert.strictEqual(both.code, 1)
+        const age = yield* wait(key, "--newer-than", "soon")
+        assert.include(age.stderr, "--newer-than")
+        assert.include(age.stderr, "Expected a time such as 90s, 5m, 2h or 7d")
+        assert.strictEqual(age.code, 1)
+        const elsewhere = yield* wait(key, "--to", "inbox@elsewhere.example")
+        assert.match(elsewhere.stderr, /^No domain elsewhere\.example in this workspace\. It has [^\n]+\n$/)
+        assert.strictEqual(elsewhere.code, 1)
+      })
+    )
+  }
+)
