@@ -8,7 +8,7 @@ FROM node:24-slim
 ENV NODE_ENV=production DATA_DIR=/data
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
-COPY package.json LICENSE ./
+COPY package.json LICENSE start.mjs ./
 COPY migrations migrations
 COPY src src
 RUN mkdir --mode=700 /data && chown node:node /data
@@ -18,4 +18,4 @@ VOLUME /data
 EXPOSE 3000 25 2525
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.HTTP_PORT || 3000}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--max-semi-space-size=4", "src/main.ts"]
+CMD ["node", "--max-semi-space-size=4", "start.mjs", "start"]
