@@ -11,6 +11,7 @@ import { EventId } from "../src/model/InboundEvent.ts"
 import { RawStore } from "../src/providers/storage/RawStore.ts"
 import * as EventPayload from "../src/reading/EventPayload.ts"
 import * as EventWriter from "../src/reading/EventWriter.ts"
+import * as Insight from "../src/reading/Insight.ts"
 import * as SenderCheck from "../src/reading/SenderCheck.ts"
 import * as Deliveries from "../test/delivery/Deliveries.ts"
 import * as Marker from "./Marker.ts"
@@ -50,7 +51,7 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
   const render = (contents: Mime.Contents) => {
     const inboundEmailId = InboundEmailId.make(randomUUID())
     const eventId = EventId.make(randomUUID())
-    const payload = EventPayload.render({
+    const { payload, ...listing } = EventPayload.render({
       eventId,
       inboundEmailId,
       domain: DomainName.make("bench.example"),
@@ -60,10 +61,13 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
       rawRef: rawRef(domain.id, inboundEmailId),
       sha256: Buffer.alloc(32),
       contents,
+      insight: Insight.of(contents, envelope.from),
       authentication: SenderCheck.unchecked.authentication,
-      authservId
+      authservId,
+      messageBytes: contents.text.length
     })
-    return { id: eventId, recipient, sender: envelope.from, payload: Buffer.from(payload) }
+    const { subject } = contents
+    return { id: eventId, recipient, sender: envelope.from, subject, ...listing, payload: Buffer.from(payload) }
   }
   const [small] = received
   if (small === undefined) return yield* Effect.die("no message")
@@ -86,9 +90,11 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
       recipients: [],
       receivedAt,
       sha256: Buffer.alloc(32),
+      traceBytes: 200,
       message: undefined,
       place: null,
       bytes: 4_096,
+      verdicts: null,
       attempt: 1
     }
     yield* Effect.callback<void>((resume) =>
@@ -110,7 +116,10 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
   })
   const pending = (many: number) =>
     Effect.asVoid(Effect.replicateEffect(Effect.flatMap(accept, written), many, { concurrency: 64 }))
-  const claim = (most: number) => queue.claim({ most, perDomain: most, busy: new Map() })
+  const claim = Effect.fnUntraced(function* (most: number) {
+    const waiting = yield* queue.waiting
+    return yield* queue.claim(new Map(waiting.map(({ domainId }) => [domainId, most])), 1024 ** 3)
+  })
   let claimed: Array<Effect.Success<ReturnType<typeof claim>>[number]> = []
   const leased = Effect.fnUntraced(function* (many: number) {
     yield* pending(many)

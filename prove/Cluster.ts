@@ -22,38 +22,10 @@ export class Cluster extends Context.Service<
   static readonly layer = Layer.effect(
     Cluster,
     Effect.gen(function* () {
-      yield* Needs.demand(Needs.cluster)
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
-      const binaries = yield* folderOfBinaries
-      const isRoot = (yield* run("id", ["-u"])) === "0"
-      const port = `${yield* Ports.free}`
-      const password = `password-of-${port}`
       const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-postgres-" })
-      const data = path.join(folder, "data")
-
-      /** PostgreSQL refuses to run as root. */
-      const asOwner = (name: string, ...args: ReadonlyArray<string>) =>
-        isRoot
-          ? run("runuser", ["-u", "postgres", "--", path.join(binaries, name), ...args], { cwd: folder })
-          : run(path.join(binaries, name), args, { cwd: folder })
-
-      const passwordFile = path.join(folder, "password")
-      yield* fs.writeFileString(passwordFile, password)
-      if (isRoot) yield* run("chown", ["-R", "postgres", folder])
-      yield* asOwner(
-        "initdb",
-        ...["--pgdata", data, "--username", "postgres", "--auth", "scram-sha-256", "--pwfile", passwordFile],
-        ...["--encoding", "UTF8", "--no-locale"]
-      )
-      yield* fs.writeFileString(
-        path.join(data, "postgresql.auto.conf"),
-        `listen_addresses = '127.0.0.1'\nport = ${port}\nunix_socket_directories = ''\nfsync = on\nsynchronous_commit = on\n`
-      )
-
-      const control = (...args: ReadonlyArray<string>) =>
-        asOwner("pg_ctl", "--pgdata", data, "--log", path.join(folder, "log"), "--wait", ...args)
-      yield* Effect.acquireRelease(control("start"), () => control("stop", "--mode", "immediate"))
+      const { asOwner, binaries, control, data, password, port, url } = yield* serve(folder)
 
       const signalAll = Effect.fnUntraced(function* (signal: "SIGSTOP" | "SIGCONT") {
         const [postmaster = ""] = (yield* fs.readFileString(path.join(data, "postmaster.pid"))).split("\n")
@@ -64,7 +36,7 @@ export class Cluster extends Context.Service<
       }, Effect.orDie)
 
       return Cluster.of({
-        url: Redacted.make(`postgres://postgres:${password}@127.0.0.1:${port}/postgres`),
+        url,
         version: (yield* asOwner("postgres", "--version")).replace(/^.*\(PostgreSQL\) (\S+).*/, "PostgreSQL $1"),
         crash: Effect.asVoid(control("restart", "--mode", "immediate")),
         frozen: Effect.acquireRelease(signalAll("SIGSTOP"), () => signalAll("SIGCONT")),
@@ -76,6 +48,64 @@ export class Cluster extends Context.Service<
     })
   ).pipe(Layer.provide(NodeServices.layer), Layer.orDie)
 }
+
+/**
+ * A server of our own in this folder, where there may be one already, for as long as the scope lives. What
+ * stands `before` the program that starts it, a recorder of system calls, becomes that program.
+ */
+export const serve = Effect.fn("Cluster.serve")(function* (folder: string, before: ReadonlyArray<string> = []) {
+  yield* Needs.demand(Needs.cluster)
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const binaries = yield* folderOfBinaries
+  const isRoot = (yield* run("id", ["-u"])) === "0"
+  const port = `${yield* Ports.free}`
+  const data = path.join(folder, "data")
+
+  /** PostgreSQL refuses to run as root. */
+  const owner = isRoot ? ["runuser", "-u", "postgres", "--"] : []
+  const program = (command: ReadonlyArray<string>) => {
+    const [first = "", ...others] = command
+    return run(first, others, { cwd: folder })
+  }
+  const asOwner = (name: string, ...args: ReadonlyArray<string>) =>
+    program([...owner, path.join(binaries, name), ...args])
+
+  const passwordFile = path.join(folder, "password")
+  const isNew = !(yield* fs.exists(passwordFile))
+  if (isNew) yield* fs.writeFileString(passwordFile, `password-of-${port}`)
+  const password = yield* fs.readFileString(passwordFile)
+  if (isRoot) yield* run("chown", ["-R", "postgres", folder])
+  if (isNew) {
+    yield* asOwner(
+      "initdb",
+      ...["--pgdata", data, "--username", "postgres", "--auth", "scram-sha-256", "--pwfile", passwordFile],
+      ...["--encoding", "UTF8", "--no-locale"]
+    )
+  }
+  yield* fs.writeFileString(
+    path.join(data, "postgresql.auto.conf"),
+    `listen_addresses = '127.0.0.1'\nport = ${port}\nunix_socket_directories = ''\nfsync = on\nsynchronous_commit = on\n`
+  )
+
+  const toControl = ["--pgdata", data, "--log", path.join(folder, "log"), "--wait"]
+  const control = (...args: ReadonlyArray<string>) => asOwner("pg_ctl", ...toControl, ...args)
+  // A recorder outlives the command, and would hold its output open.
+  const silently = before.length === 0 ? [] : ["sh", "-c", 'exec "$@" > /dev/null 2>&1', "sh", ...before]
+  yield* Effect.acquireRelease(
+    program([...silently, ...owner, path.join(binaries, "pg_ctl"), ...toControl, "start"]),
+    () => Effect.ignore(Effect.sandbox(control("stop", "--mode", "immediate")))
+  )
+  return {
+    url: Redacted.make(`postgres://postgres:${password}@127.0.0.1:${port}/postgres`),
+    asOwner,
+    binaries,
+    control,
+    data,
+    password,
+    port
+  }
+})
 
 const run = Effect.fnUntraced(
   function* (command: string, args: ReadonlyArray<string>, options?: Program.Options) {

@@ -1,5 +1,5 @@
 import { Clock, Effect, Option, type Redacted } from "effect"
-import { verify } from "../src/webhook.ts"
+import { verify } from "../src/effect.ts"
 import { WebhookReceiver } from "../test/WebhookReceiver.ts"
 
 /** One event, as a customer's server has it. */

@@ -2,8 +2,10 @@ import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Duration, Effect, FileSystem, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Cluster } from "./Cluster.ts"
+import * as PowerCut from "./PowerCut.ts"
 import * as Report from "./Report.ts"
 import * as Scenarios from "./Scenarios.ts"
+import * as Siege from "./Siege.ts"
 import * as Trial from "./Trial.ts"
 
 class Disproved extends Schema.TaggedError<Disproved>()("Disproved", { message: Schema.String }) {}
@@ -46,20 +48,47 @@ Command.make(
         return verdict
       })
     )
+    const sieges = yield* Effect.forEach(
+      Siege.all.filter(({ attack }) => attack.title.includes(only)),
+      Effect.fnUntraced(function* ({ attack, database }, index) {
+        yield* Console.error(`${attack.title} (${database}) …`)
+        const verdict = yield* Siege.run(attack, database, `siege_${index + 1}`, Duration.seconds(Math.min(others, 30)))
+        yield* Effect.forEach(verdict.faults, (fault) => Console.error(`  ${fault}`))
+        return verdict
+      })
+    )
+    const siege = Report.renderSieges(sieges)
+    const cuts = yield* Effect.forEach(
+      "loss of power".includes(only) ? (["embedded", "server"] as const) : [],
+      Effect.fnUntraced(function* (database) {
+        yield* Console.error(`loss of power, ${database} …`)
+        const verdict = yield* PowerCut.run(database, { mails: 60, cuts: 4 })
+        yield* Effect.forEach(verdict.broken, (fault) => Console.error(`  ${fault}`))
+        return verdict
+      })
+    )
     const table = Report.render(
       verdicts,
       `${rate} messages a second; ${version} with \`fsync\` on; Node ${process.versions.node}; sender, receiver and database on the machine of the service.`
     )
     yield* Console.log(table)
-    if (verdicts.some(({ faults }) => faults.length > 0)) {
+    yield* Console.log(siege)
+    const power = Report.renderCuts(cuts)
+    yield* Console.log(power)
+    const isLost = cuts.some(({ broken, cuts }) => broken.length > 0 || cuts.some(({ lost }) => lost.length > 0))
+    if (isLost || [...verdicts, ...sieges].some(({ faults }) => faults.length > 0)) {
       return yield* new Disproved({ message: "What is promised did not hold" })
     }
     if (!write) return
     const text = yield* fs.readFileString(page)
-    yield* fs.writeFileString(
-      page,
-      text.replace(/(<!-- prove -->\n)[\s\S]*?(<!-- end -->)/, (_, before, after) => `${before}\n${table}\n\n${after}`)
-    )
+    const put = (page: string, name: string, table: string) =>
+      page.replace(
+        new RegExp(`(<!-- ${name} -->\\n)[\\s\\S]*?(<!-- end -->)`),
+        (_, before, after) => `${before}\n${table}\n\n${after}`
+      )
+    const proven = verdicts.length > 0 ? put(text, "prove", table) : text
+    const besieged = sieges.length > 0 ? put(proven, "siege", siege) : proven
+    yield* fs.writeFileString(page, cuts.length > 0 ? put(besieged, "power", power) : besieged)
   }, Effect.provide(Cluster.layer))
 ).pipe(
   Command.withDescription("Does harm to a running service under load, and counts what is lost"),

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Array, Effect } from "effect"
-import { verify } from "../../src/webhook.ts"
+import { verify } from "../../src/effect.ts"
 import type { Answer } from "../ApiCall.ts"
 import { eventually } from "../Eventually.ts"
 import * as InletProcess from "../InletProcess.ts"

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Array, Context, Effect, Layer, Redacted } from "effect"
@@ -128,7 +129,8 @@ layer(Layer.merge(InBucket, WebhookReceiver.layer), { excludeTestServices: true,
           const place = yield* Context.get(log, RawStore).put(event.rawRef, [Buffer.from(message(21))])
           yield* sql`
           UPDATE inbound_emails SET segment = ${place?.segment ?? null}, raw_at = ${place?.at ?? null},
-            raw_bytes = ${place?.bytes ?? null}
+            raw_bytes = ${place?.bytes ?? null}, trace_bytes = 0,
+            sha256 = ${createHash("sha256").update(message(21)).digest()}
           WHERE domain_id = ${inbox.domainId}
         `
           assert.isTrue((yield* Mailbox.raw(inbox, event.event_id)).endsWith(message(21)))

@@ -60,8 +60,11 @@ describe("The log", { timeout: 120_000 }, () => {
       const lines = output.trimEnd().split("\n")
       const entries = lines.map(entryOf)
       assert.deepStrictEqual([...new Set(entries.map(({ level }) => level))].toSorted(), ["DEBUG", "INFO"])
-      // Of all these texts only the path of a request is written down, as it came.
-      const written = lines.filter((line) => line.includes("EVIL"))
+      const refused = lines.filter((line) => line.includes("RCPT was answered 550"))
+      assert.isTrue(refused.some((line) => line.includes('"recipient":"EVIL@unknown.example"')))
+      assert.isTrue(refused.some((line) => line.includes('"recipient_domain":"unknown.example"')))
+      // Beside refused recipients only the path of a request is written down, as it came.
+      const written = lines.filter((line) => line.includes("EVIL") && !refused.includes(line))
       assert.lengthOf(written, 1)
       assert.include(written[0], '"path":"/%1b[31mEVIL%0d%0a%22%7d/%E2%80%A8"')
 

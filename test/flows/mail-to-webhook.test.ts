@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { verify } from "../../src/webhook.ts"
+import { verify } from "../../src/effect.ts"
 import * as Mail from "../Mail.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"

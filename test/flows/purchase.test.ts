@@ -1,7 +1,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { verify } from "../../src/webhook.ts"
+import { verify } from "../../src/effect.ts"
 import type { Answer } from "../ApiCall.ts"
 import { DnsServer } from "../DnsServer.ts"
 import { eventually } from "../Eventually.ts"

@@ -1,0 +1,69 @@
+import * as Effect from "effect/Effect"
+import * as Mime from "../src/mime/Mime.ts"
+import { DomainId, DomainName } from "../src/model/Domain.ts"
+import { InboundEmailId, rawRef } from "../src/model/InboundEmail.ts"
+import { EventId } from "../src/model/InboundEvent.ts"
+import * as DamagedParts from "../src/reading/DamagedParts.ts"
+import * as EventPayload from "../src/reading/EventPayload.ts"
+import * as Insight from "../src/reading/Insight.ts"
+import * as PayloadSize from "../src/reading/PayloadSize.ts"
+import * as SenderCheck from "../src/reading/SenderCheck.ts"
+import * as Serving from "../src/threads/Serving.ts"
+
+const id = "01981c9e-4f00-7000-8000-000000000001"
+const domainId = DomainId.make(id)
+const inboundEmailId = InboundEmailId.make(id)
+const authservId = "mx.inlet.test"
+const envelope = { from: "a@a.example", helo: "a.example", remoteAddress: "192.0.2.1" }
+// Nobody answers there.
+const check = SenderCheck.make({ nameServers: ["127.0.0.1:9"], authservId })
+
+const forbidden = /[\0-\x08\x0b-\x1f\x7f-\x9f]/
+
+/** All that the reader does with a message; what is wrong with the outcome, or nothing. */
+const read = (message: Uint8Array): Promise<string | undefined> =>
+  Effect.runPromise(
+    Effect.gen(function* () {
+      Mime.headersOnly(message)
+      const opened = Mime.open(message)
+      const mended = yield* DamagedParts.mend(opened.damaged)
+      const contents = opened.read(mended)
+      for (const { index } of contents.attachments.slice(0, 20)) opened.attachment(index, mended)
+      const checked = yield* check(envelope, message)
+      const { payload } = EventPayload.render({
+        eventId: EventId.make(id),
+        inboundEmailId,
+        domain: DomainName.make("known.example"),
+        recipient: "someone@known.example",
+        envelope,
+        receivedAt: "2026-01-01T00:00:00.000Z",
+        rawRef: rawRef(domainId, inboundEmailId),
+        sha256: new Uint8Array(32),
+        contents,
+        insight: Insight.of(contents, envelope.from),
+        authentication: SenderCheck.verdictsFor(checked, contents.from),
+        authservId,
+        messageBytes: message.byteLength
+      })
+      const bytes = Buffer.byteLength(payload)
+      if (bytes > PayloadSize.most(message.byteLength)) return `a payload of ${bytes} bytes`
+      if (!payload.isWellFormed()) return "a lone surrogate in the payload"
+      const { html, subject, text } = JSON.parse(payload)
+      if ([html ?? "", subject, text].some((value) => forbidden.test(value))) return "a control character in the event"
+      return undefined
+    })
+  )
+
+/** What came of a message, and the processor time that it took: waiting, for DNS or for the processor, is none of that. */
+export interface Outcome {
+  readonly fault: string | undefined
+  readonly busyMillis: number
+}
+
+Serving.serve<Uint8Array, Outcome>((message) => {
+  const before = process.threadCpuUsage()
+  return read(message).then((fault) => {
+    const { system, user } = process.threadCpuUsage(before)
+    return { fault, busyMillis: Math.round((system + user) / 1_000) }
+  })
+})
