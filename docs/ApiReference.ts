@@ -1,30 +1,11 @@
-import { OpenApi } from "effect/http-api"
-import { Api } from "../src/http/Api.ts"
+import * as OpenApiDocument from "../src/http/OpenApiDocument.ts"
+import type { Shape } from "../src/http/SchemaWords.ts"
+import * as SchemaWords from "../src/http/SchemaWords.ts"
 
-/** The part of JSON Schema that is read here. */
-interface Shape {
-  readonly $ref?: string
-  readonly type?: string
-  readonly format?: string
-  readonly description?: string
-  readonly enum?: ReadonlyArray<unknown>
-  readonly anyOf?: ReadonlyArray<Shape>
-  readonly items?: Shape
-  readonly properties?: Readonly<Record<string, Shape>>
-  readonly required?: ReadonlyArray<string>
-}
+const spec = OpenApiDocument.make("https://inlet.example.com")
+const schemas: Readonly<Record<string, Shape>> = spec.components.schemas
 
-const spec = OpenApi.fromApi(Api)
-const schemas = spec.components.schemas as Readonly<Record<string, Shape>>
-
-/** A schema with two forms is shown once, as the object it is on the wire. */
-const nameOf = (key: string) => key.replace(/Encoded$/, "")
-const named = new Map(
-  Object.entries(schemas)
-    .filter(([, shape]) => shape.properties !== undefined)
-    .map(([key, shape]): [string, Shape] => [nameOf(key), shape])
-    .sort(([a], [b]) => a.localeCompare(b, "en"))
-)
+const named = new Map(Object.entries(schemas).filter(([, shape]) => shape.properties !== undefined))
 
 const anchorOf = (heading: string) =>
   heading
@@ -33,23 +14,8 @@ const anchorOf = (heading: string) =>
     .replaceAll(" ", "-")
 
 /** A type in words, short enough for a table cell. */
-const typeOf = (shape: Shape): string => {
-  if (shape.$ref !== undefined) {
-    const name = nameOf(shape.$ref.slice(shape.$ref.lastIndexOf("/") + 1))
-    return `[${name}](#${anchorOf(name)})`
-  }
-  if (shape.enum !== undefined) return shape.enum.map((value) => `\`${JSON.stringify(value)}\``).join(", ")
-  if (shape.anyOf !== undefined) return shape.anyOf.map(typeOf).join(" or ")
-  if (shape.items !== undefined) return `array of ${typeOf(shape.items)}`
-  if (shape.properties !== undefined) {
-    return `{ ${Object.entries(shape.properties)
-      .map(([key, value]) => `${key}: ${typeOf(value)}`)
-      .join(", ")} }`
-  }
-  if (shape.format === "uuid") return "UUID"
-  if (shape.format === "binary") return "bytes"
-  return shape.type ?? "any"
-}
+const typeOf = (shape: Shape): string =>
+  SchemaWords.typeOf(shape, { link: (name) => `[${name}](#${anchorOf(name)})`, code: (text) => `\`${text}\`` })
 
 const table = (header: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) => {
   const line = (cells: ReadonlyArray<string>) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`
@@ -76,12 +42,8 @@ const fields = (shape: Shape, self = ""): string => {
   return `Every field of [${name}](#${anchorOf(name)}), and:\n\n${table(["field", "type", "meaning"], fieldRows({ ...shape, properties: more }))}`
 }
 
-const answers = (operation: OpenApi.OpenAPISpecOperation): ReadonlyArray<string> => {
-  const hasPath = operation.parameters.some((parameter) => parameter.in === "path")
-  const hasInput =
-    operation.parameters.some((parameter) => parameter.in !== "path") || operation.requestBody !== undefined
+const answers = (operation: OpenApiDocument.Operation): ReadonlyArray<string> => {
   const isOpen = operation.security.length === 0
-  const isAdmin = operation.security.some((scheme) => "admin" in scheme)
   const statuses = Object.entries(operation.responses)
   const successes = new Map<string, Array<string>>()
   for (const [status, { content = {} }] of statuses.filter(([status]) => Number(status) < 400)) {
@@ -97,13 +59,8 @@ const answers = (operation: OpenApi.OpenAPISpecOperation): ReadonlyArray<string>
             : typeOf(shape)
     successes.set(text, [...(successes.get(text) ?? []), `\`${status}\``])
   }
-  // The check of requests may answer 400 and 404 everywhere, but only where there is something to check.
-  const errors = statuses
-    .map(([status]) => status)
-    .filter((status) => Number(status) >= 400)
-    .filter((status) =>
-      status === "400" ? hasInput || (hasPath && isAdmin) : status === "404" ? hasPath || isAdmin : true
-    )
+  // These can come from every route, and stand among the conventions.
+  const errors = statuses.map(([status]) => status).filter((status) => Number(status) >= 400 && status !== "500")
   return [
     [...successes].map(([text, codes]) => `Answers ${codes.join(" or ")} ${text}`).join("\n\n"),
     ...(errors.length === 0 ? [] : [`Errors: ${errors.map((status) => `\`${status}\``).join(", ")}.`]),
@@ -111,7 +68,7 @@ const answers = (operation: OpenApi.OpenAPISpecOperation): ReadonlyArray<string>
   ]
 }
 
-const endpoint = (method: string, path: string, operation: OpenApi.OpenAPISpecOperation): string => {
+const endpoint = (method: string, path: string, operation: OpenApiDocument.Operation): string => {
   const inputs = operation.parameters.filter((parameter) => parameter.in !== "path")
   const body = Object.values(operation.requestBody?.content ?? {})[0]?.schema as Shape | undefined
   return [
@@ -123,8 +80,7 @@ const endpoint = (method: string, path: string, operation: OpenApi.OpenAPISpecOp
           table(
             ["parameter", "in", "type", "meaning"],
             inputs.map((parameter) => {
-              const shape = parameter.schema as Shape
-              return [`\`${parameter.name}\``, parameter.in, typeOf(shape), shape.description ?? ""]
+              return [`\`${parameter.name}\``, parameter.in, typeOf(parameter.schema), parameter.description ?? ""]
             })
           )
         ]),
@@ -137,7 +93,7 @@ const endpoint = (method: string, path: string, operation: OpenApi.OpenAPISpecOp
 
 const methods = ["get", "post", "patch", "put", "delete"] as const
 
-const group = ({ description, name }: OpenApi.OpenAPISpecTag): string => {
+const group = ({ description, name }: OpenApiDocument.Document["tags"][number]): string => {
   const endpoints = Object.entries(spec.paths).flatMap(([path, item]) =>
     methods.flatMap((method) => {
       const operation = item[method]
@@ -149,8 +105,9 @@ const group = ({ description, name }: OpenApi.OpenAPISpecTag): string => {
 
 const conventions = `## Conventions
 
-- Bodies are JSON in UTF-8, at most 256 KiB. Ids are UUIDs, times are ISO 8601 in UTC with milliseconds.
+- Bodies are JSON in UTF-8, at most 256 KiB but for simulated messages. Ids are UUIDs, times are ISO 8601 in UTC with milliseconds.
 - Send \`Authorization: Bearer <api_key>\`, unless an endpoint says that no key is needed.
+- A query parameter that a route does not know is \`400\`, and the message lists those it knows: a misspelt filter shows nothing in place of everything.
 - Every error is \`{"error": "<message>"}\`. The message is for people and names the field; programs go by the status.
 
 | status | meaning |
@@ -158,15 +115,17 @@ const conventions = `## Conventions
 | \`400\` | the request is not as documented |
 | \`401\` | the API key is missing or wrong |
 | \`404\` | there is no such thing, or it is another workspace's |
+| \`405\` | the route has no such method; \`Allow\` lists those it has |
 | \`409\` | the state does not allow it |
-| \`413\` | the body is larger than 256 KiB |
+| \`413\` | the body is larger than 256 KiB, or a message larger than \`MAX_MESSAGE_BYTES\` |
 | \`429\` | too many at once; \`Retry-After\` says when to come back |
 | \`500\` | a bug; the log has more under the \`X-Request-Id\` |
 | \`502\` | a registrar or payment provider answered wrongly, or not at all |
 | \`503\` | the database, or the store of raw messages, is out of reach; \`Retry-After\` says when to come back |
 
 - Every response carries \`X-Request-Id\`: yours, if you send one of at most 128 plain characters.
-- Lists are newest first. \`next_cursor\` is the \`cursor\` of the next page, and \`null\` at the end.
+- Lists are newest first, those of events with \`order=asc\` oldest first. \`next_cursor\` is the \`cursor\` of the next page, and \`null\` at the end.
+- To wait for a mail: take \`cursor_now\` from the list of events, trigger the mail, then list with \`after=<cursor_now>&wait=60\`. Without \`after\` an older mail answers at once.
 - Further routes: \`GET /openapi.json\` (OpenAPI 3.1), \`GET /docs\` (the same for people), \`GET /llms.txt\` (the same for agents), \`GET /metrics\` (Prometheus).`
 
 const webhooks = `## Webhooks

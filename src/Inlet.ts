@@ -10,9 +10,11 @@ import { DemoInboxes } from "./demo/DemoInboxes.ts"
 import { Domains } from "./domains/Domains.ts"
 import { Verification } from "./domains/Verification.ts"
 import { Attempts } from "./events/Attempts.ts"
+import { EventContents } from "./events/EventContents.ts"
 import { Events } from "./events/Events.ts"
 import { RawMessages } from "./events/RawMessages.ts"
 import * as HttpServer from "./http/HttpServer.ts"
+import { DataMemory } from "./intake/DataMemory.ts"
 import { Intake } from "./intake/Intake.ts"
 import { Fulfilment } from "./purchase/Fulfilment.ts"
 import { Orders } from "./purchase/Orders.ts"
@@ -27,12 +29,17 @@ import * as ReaderWorker from "./reading/ReaderWorker.ts"
 import * as RawErasures from "./retention/RawErasures.ts"
 import * as Sweeper from "./retention/Sweeper.ts"
 import * as Settings from "./Settings.ts"
+import { Simulation } from "./simulate/Simulation.ts"
 import * as SmtpServer from "./smtp/SmtpServer.ts"
 import { ClientLimits } from "./workspaces/ClientLimits.ts"
+import { WorkspaceLimits } from "./workspaces/WorkspaceLimits.ts"
 import { Workspaces } from "./workspaces/Workspaces.ts"
 
-/** Mail comes in, is kept, and is handed to the reader of this process. */
-export const smtp = SmtpServer.layer.pipe(Layer.provide(Intake.layerNoDeps), Layer.provide(Reader.layer))
+/** Mail is kept, and handed to the reader of this process. There is one for all roles. */
+const intake = Layer.merge(Intake.layerNoDeps.pipe(Layer.provide(Reader.layer)), DataMemory.layer)
+
+/** Mail comes in. */
+export const smtp = SmtpServer.layer.pipe(Layer.provide(intake))
 
 /** Left-over mail is read, events are delivered, data past its time is removed. */
 export const worker = Layer.mergeAll(
@@ -48,14 +55,23 @@ export const worker = Layer.mergeAll(
   RawErasures.layerWorker
 )
 
-/** The API shows all of it. */
+/** The API shows all of it, and takes simulated mail. */
 export const http = HttpServer.layer.pipe(
-  Layer.provide([Events.layer, Attempts.layer, RawMessages.layer, Verification.layer, Workspaces.layer]),
+  Layer.provide([
+    Events.layer,
+    Attempts.layer,
+    EventContents.layer.pipe(Layer.provide(Events.layer)),
+    RawMessages.layer,
+    Verification.layer,
+    Workspaces.layer
+  ]),
   Layer.provide([Purchase.layer, Payments.layer]),
   Layer.provide(Fulfilment.layer),
   Layer.provide([Orders.layer, Search.layer]),
   Layer.provide([Domains.layer, DemoInboxes.layer, Egress.layer]),
-  Layer.provide(ClientLimits.layer)
+  Layer.provide(Simulation.layer),
+  Layer.provide(intake),
+  Layer.provide([ClientLimits.layer, WorkspaceLimits.layer])
 )
 
 const runtimes = { http, smtp, worker }

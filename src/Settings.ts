@@ -1,11 +1,12 @@
 // As long as the table of settings: each is declared here, once, with its default and its line of documentation.
-import { Config, ConfigProvider, Duration, Redacted, Schema } from "effect"
+import { Config, ConfigProvider, Duration, Option, Redacted, Schema } from "effect"
 import * as Issue from "effect/SchemaIssue"
 import { BillingProvider, RegistrarName } from "./model/Order.ts"
 import { declared, setting } from "./settings/Setting.ts"
 import {
   AddressRange,
   beginningWith,
+  Cents,
   Count,
   commaSeparated,
   Flag,
@@ -28,25 +29,45 @@ export const documented = declared
 const contact = (name: string, meaning: string) =>
   setting(`NAMECHEAP_CONTACT_${name}`, Schema.NonEmptyString, undefined, meaning)
 
-const environment = setting(
+/** What `NODE_ENV` says; `prod` must not quietly be development. */
+export const mode = setting(
   "NODE_ENV",
-  Schema.String,
+  Schema.Literals(["development", "test", "production"]).annotate({
+    message: "Expected development, test or production"
+  }),
   "development",
-  "`production` insists on https webhooks, a real database and given secrets"
+  "`development`, `test` or `production`, which insists on https webhooks, a real database and given secrets"
 )
 
 /** Whether `NODE_ENV` is `production`. */
-export const production = Config.map(environment, (name) => name === "production")
+export const production = Config.map(mode, (name) => name === "production")
 
 const inProduction = <A, B>(there: Config.Config<A>, elsewhere: Config.Config<B>): Config.Config<A | B> =>
   Config.flatMap(production, (yes): Config.Config<A | B> => (yes ? there : elsewhere))
 
+const requirements: Array<{ readonly name: string; readonly line: string }> = []
+
+const refused = (...lines: ReadonlyArray<string>) =>
+  Config.fail(new ConfigProvider.SourceError({ message: lines.join("\n") }))
+
 /** Production refuses to start without it. */
-const required = <B>(name: string, wanted: string, elsewhere: Config.Config<B>): Config.Config<B> =>
-  inProduction(
-    Config.fail(new ConfigProvider.SourceError({ message: `${name}: Missing, and production needs it: ${wanted}` })),
-    elsewhere
+const required = <B>(name: string, wanted: string, elsewhere: Config.Config<B>): Config.Config<B> => {
+  const line = `${name}: Missing, and production needs it: ${wanted}`
+  requirements.push({ name, line })
+  return inProduction(refused(line), elsewhere)
+}
+
+/** Everything that production misses, at once: a line each. */
+const complete = Config.flatMap(production, (yes) =>
+  Config.flatMap(
+    Config.all(
+      (yes ? requirements : []).map(({ line, name }) =>
+        Config.map(Config.option(Config.String(name)), (value) => (Option.isNone(value) ? [line] : []))
+      )
+    ),
+    (lines) => (lines.flat().length === 0 ? Config.succeed(undefined) : refused(...lines.flat()))
   )
+)
 
 const anywhere = inProduction(Config.succeed("0.0.0.0"), Config.succeed("127.0.0.1"))
 
@@ -57,7 +78,7 @@ const httpHost = setting(
   "address of the API",
   "`127.0.0.1` (`0.0.0.0` in production)"
 )
-const httpPort = setting("HTTP_PORT", Port, 3000, "port of the API")
+export const httpPort = setting("HTTP_PORT", Port, 3000, "port of the API")
 const smtpHost = setting(
   "SMTP_HOST",
   Schema.NonEmptyString,
@@ -65,10 +86,13 @@ const smtpHost = setting(
   "address of the mail server",
   "`127.0.0.1` (`0.0.0.0` in production)"
 )
-const smtpPort = setting(
+/** Where `inlet send` looks for the mail server when nobody says otherwise. */
+export const defaultSmtpPort = 2525
+
+export const smtpPort = setting(
   "SMTP_PORT",
   Port,
-  inProduction(Config.succeed(25), Config.succeed(2525)),
+  inProduction(Config.succeed(25), Config.succeed(defaultSmtpPort)),
   "port of the mail server",
   "`2525` (`25` in production)"
 )
@@ -252,6 +276,68 @@ const trustProxy = setting(
   0,
   "proxies in front of the API: the client is the address that many from the right of `X-Forwarded-For`; `0` takes the connection's"
 )
+const httpConnections = setting("HTTP_MAX_CONNECTIONS", Limit, 1_000, "API connections at a time; `0` for no limit")
+const httpConnectionsPerAddress = setting(
+  "HTTP_MAX_CONNECTIONS_PER_IP",
+  Limit,
+  100,
+  "API connections, and requests under way, at a time from one client address (IPv6: /64); with `TRUST_PROXY` only the requests count; `0` for no limit"
+)
+const httpReadTimeout = setting(
+  "HTTP_READ_TIMEOUT",
+  Span,
+  Duration.seconds(30),
+  "how long a client of the API may read nothing of its answer before it is cut; `0ms` for no limit",
+  "`30s`"
+)
+const answerBytes = setting(
+  "HTTP_MAX_ANSWER_BYTES",
+  Limit,
+  128 * 1024 * 1024,
+  "bytes of answers of the API that are on their way, in all; `0` for no limit"
+)
+const answerBytesPerClient = setting(
+  "HTTP_MAX_ANSWER_BYTES_PER_WORKSPACE",
+  Limit,
+  16 * 1024 * 1024,
+  "the same for one workspace or demo inbox, or one client address without either; `0` for no limit"
+)
+const pageBytes = setting(
+  "HTTP_PAGE_BYTES",
+  Count,
+  4 * 1024 * 1024,
+  "bytes of events on one page of a list, unless one event alone has more"
+)
+const requestsAtOnce = setting(
+  "HTTP_MAX_REQUESTS_PER_WORKSPACE",
+  Limit,
+  32,
+  "requests of one workspace or demo inbox under way at a time, waits and streams not counted; `0` for no limit"
+)
+const waitsAtOnce = setting(
+  "HTTP_MAX_WAITS_PER_WORKSPACE",
+  Limit,
+  20,
+  "waits and streams of one workspace at a time; `0` for no limit"
+)
+const requestsPerSecond = setting(
+  "HTTP_REQUESTS_PER_SECOND",
+  Limit,
+  100,
+  "requests of one workspace or demo inbox in a second, over time, of which each 64 KiB of an answer count as one more; `0` for no limit"
+)
+const requestBurst = setting(
+  "HTTP_REQUEST_BURST",
+  Count,
+  300,
+  "requests of one workspace or demo inbox that may come at once, after a while without any"
+)
+const apiConnections = setting(
+  "HTTP_DATABASE_CONNECTIONS",
+  Count,
+  8,
+  "connections to `DATABASE_URL` that the API has, beside the 12 of mail and deliveries"
+)
 const webhookTimeout = setting("WEBHOOK_TIMEOUT", Span, Duration.seconds(15), "longest webhook request", "`15s`")
 const retryDelays = setting(
   "WEBHOOK_RETRY_DELAYS",
@@ -319,10 +405,29 @@ const workspacesPerAddress = setting(
   3,
   "workspaces, and demo inboxes, that one client address may make in a UTC day in production; `0` for no limit"
 )
+const replaysPerMinute = setting(
+  "REPLAYS_PER_MINUTE",
+  Limit,
+  60,
+  "replays of a workspace in a minute, in one process; `0` for no limit"
+)
+const replaysPerDay = setting("REPLAYS_PER_DAY", Limit, 2_000, "replays of a workspace in a UTC day; `0` for no limit")
+const webhookChangesPerMinute = setting(
+  "WEBHOOK_CHANGES_PER_MINUTE",
+  Limit,
+  10,
+  "changes of its webhooks by a workspace in a minute, in one process; `0` for no limit"
+)
+const webhookChangesPerDay = setting(
+  "WEBHOOK_CHANGES_PER_DAY",
+  Limit,
+  100,
+  "changes of its webhooks by a workspace in a UTC day; `0` for no limit"
+)
 const registrarPrimary = setting(
   "REGISTRAR_PRIMARY",
   RegistrarName,
-  "mock",
+  RegistrarName.make("mock"),
   "registrar that wins when prices are equal: `mock`, `namecheap` or `openprovider`"
 )
 const registrarTldMap = setting(
@@ -335,10 +440,10 @@ const registrarTldMap = setting(
 const billingProvider = setting(
   "BILLING_PROVIDER",
   BillingProvider,
-  "mock",
+  BillingProvider.make("mock"),
   "`mock` pays from a wallet of $50.00, `stripe` through a checkout"
 )
-const markup = setting("DOMAIN_MARKUP_CENTS", Limit, 299, "added to the wholesale price of an order, in US cents")
+const markup = setting("DOMAIN_MARKUP_CENTS", Cents, 299, "added to the wholesale price of an order, in US cents")
 const stripeSecretKey = setting(
   "STRIPE_SECRET_KEY",
   beginningWith(/^(sk|rk)_/, "Expected a secret key of Stripe, which begins with sk_ or rk_"),
@@ -429,6 +534,20 @@ const otlpEndpoint = setting(
 
 export const http = Config.all({ host: httpHost, port: httpPort, publicUrl, production })
 
+/** What a client of the API may have at a time. */
+export const answers = Config.all({
+  connections: httpConnections,
+  connectionsPerAddress: httpConnectionsPerAddress,
+  readTimeout: httpReadTimeout,
+  answerBytes,
+  answerBytesPerClient,
+  pageBytes,
+  requestsAtOnce,
+  waitsAtOnce,
+  requestsPerSecond,
+  requestBurst
+})
+
 export const smtp = Config.all({
   host: smtpHost,
   port: smtpPort,
@@ -444,7 +563,7 @@ export const smtp = Config.all({
   proxyFrom: smtpProxyFrom
 })
 
-export const database = Config.all({ url: databaseUrl, dataDirectory })
+export const database = Config.all({ url: databaseUrl, dataDirectory, apiConnections })
 
 export const rawStore = Config.all({ kind: rawStoreKind, folder: rawDirectory, messageBytes })
 
@@ -517,12 +636,18 @@ export const clients = Config.all({
   workspacesPerDay: Config.map(Config.all([production, workspacesPerAddress]), ([yes, most]) => (yes ? most : 0))
 })
 
+/** How often a workspace may do what has requests sent. */
+export const actions = Config.all({
+  replays: Config.all({ perMinute: replaysPerMinute, perDay: replaysPerDay }),
+  webhookChanges: Config.all({ perMinute: webhookChangesPerMinute, perDay: webhookChangesPerDay })
+})
+
 export const telemetry = Config.all({ logLevel, logFormat, otlpEndpoint })
 
-/** Reads every setting, so that a wrong one stops the start whichever roles run. */
-export const all = Config.all({
+const every = Config.all({
   roles,
   http,
+  answers,
   smtp,
   database,
   rawStore,
@@ -539,8 +664,12 @@ export const all = Config.all({
   namecheap,
   openprovider,
   clients,
+  actions,
   telemetry
 })
+
+/** Reads every setting, so that a wrong one stops the start whichever roles run. */
+export const all = Config.flatMap(complete, () => every)
 
 const issuesOf = Issue.makeFormatterStandardSchemaV1()
 

@@ -1,6 +1,7 @@
 import { Effect, Layer, Logger, References } from "effect"
 import { FetchHttpClient, UrlParams } from "effect/http"
 import { Otlp } from "effect/observability"
+import * as LogLine from "./LogLine.ts"
 import * as Settings from "./Settings.ts"
 import { version } from "./Version.ts"
 
@@ -11,7 +12,7 @@ export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { logFormat, logLevel, otlpEndpoint } = yield* Settings.telemetry
     const logs = Layer.mergeAll(
-      Logger.layer([logFormat === "json" ? Logger.consoleJson : Logger.consolePretty()]),
+      Logger.layer([logFormat === "json" ? Logger.consoleJson : Logger.withConsoleLog(LogLine.forPeople)]),
       Layer.succeed(References.MinimumLogLevel, levels[logLevel]),
       // A client may put anything into the query of a URL, a key too: no trace has its values.
       Layer.succeed(UrlParams.CurrentRedactedNames, [/^/])

@@ -1,28 +1,111 @@
+// For receivers: this file needs nothing but Node, so that verifying a webhook installs nothing else.
 import { createHmac, timingSafeEqual } from "node:crypto"
-import { Clock, Effect, Option, Redacted, Schema } from "effect"
-import type { InboundEvent } from "./model/InboundEvent.ts"
 
-export type { InboundEvent } from "./model/InboundEvent.ts"
+type Verdict = "pass" | "fail" | "softfail" | "neutral" | "none" | "temperror" | "permerror"
+
+interface Mailbox {
+  readonly name: string
+  readonly address: string
+}
+
+/** One inbound email for one recipient: the body of a webhook. docs/api.md says what each field means. */
+export interface InboundEvent {
+  readonly event: "inbound.email.received"
+  /** The same on every attempt and replay. */
+  readonly event_id: string
+  readonly inbound_email_id: string
+  readonly idempotency_key: string
+  readonly message_id: string | null
+  readonly domain: string
+  /** The address in the envelope: route on this. */
+  readonly recipient: string
+  readonly from: string
+  readonly subject: string
+  readonly text: string
+  /** As it was sent: not safe to show as it is. */
+  readonly html: string | null
+  readonly attachments: ReadonlyArray<{
+    readonly filename: string | null
+    readonly contentType: string
+    readonly size: number
+    readonly contentId: string | null
+    readonly disposition: string | null
+    readonly index: number
+  }>
+  readonly receivedAt: string
+  readonly rawRef: string
+  readonly authentication: {
+    readonly spf: Verdict
+    readonly dkim: Verdict
+    readonly dmarc: Verdict
+    readonly arc: Verdict
+  }
+  readonly envelope: { readonly from: string; readonly helo: string; readonly remoteAddress: string }
+  readonly headers: ReadonlyArray<{ readonly name: string; readonly value: string }>
+  readonly to: ReadonlyArray<Mailbox>
+  readonly cc: ReadonlyArray<Mailbox>
+  readonly replyTo: ReadonlyArray<Mailbox>
+  readonly inReplyTo: string | null
+  readonly references: ReadonlyArray<string>
+  readonly parse: "full" | "partial" | "headers"
+  /** The author's display name; absent in mail from before this field. */
+  readonly fromName?: string | null
+  /** What the person wrote, without what they answer and their signature; null where that is `text`. */
+  readonly reply?: string | null
+  readonly sender?: "person" | "list" | "auto" | "bounce"
+  /** Behind the first `+` of the recipient's local part, or null. */
+  readonly tag?: string | null
+  /** The conversation: replies to one message share it. */
+  readonly threadId?: string
+  /** The HTML has words that a person does not see. */
+  readonly hiddenText?: boolean
+  /** What the mail was sent for; absent in mail from before this field. */
+  readonly extracted?: {
+    /** The one code to type. Of low confidence, it is a guess. */
+    readonly code: {
+      readonly value: string
+      readonly shown: string
+      readonly source: "subject" | "text" | "html"
+      readonly confidence: "high" | "low"
+    } | null
+    /** At most five, the best first. */
+    readonly links: ReadonlyArray<{
+      readonly kind: "verify" | "login" | "reset" | "invite" | "other"
+      readonly url: string
+      readonly text: string
+      readonly host: string
+    }>
+    readonly unsubscribe: {
+      readonly url: string | null
+      readonly mailto: string | null
+      readonly oneClick: boolean
+    } | null
+  }
+}
 
 /** Rule 1 of the specification's section 6: signed more than 300 seconds from the receiver's clock. */
-export class TimestampOutOfRange extends Schema.TaggedError<TimestampOutOfRange>()("TimestampOutOfRange", {
-  message: Schema.String
-}) {}
+export class TimestampOutOfRange extends Error {
+  readonly _tag = "TimestampOutOfRange"
+  override readonly name = "TimestampOutOfRange"
+}
 
 /** Rule 2: not signed with this secret, or the body is not the one that was signed. */
-export class SignatureMismatch extends Schema.TaggedError<SignatureMismatch>()("SignatureMismatch", {
-  message: Schema.String
-}) {}
+export class SignatureMismatch extends Error {
+  readonly _tag = "SignatureMismatch"
+  override readonly name = "SignatureMismatch"
+}
 
 /** Rule 3: the event id of the headers is not that of the body. */
-export class EventIdMismatch extends Schema.TaggedError<EventIdMismatch>()("EventIdMismatch", {
-  message: Schema.String
-}) {}
+export class EventIdMismatch extends Error {
+  readonly _tag = "EventIdMismatch"
+  override readonly name = "EventIdMismatch"
+}
 
 /** Rule 4: a header is missing, or the signature is not `t=<digits>,v1=<hex>`. */
-export class SignatureMalformed extends Schema.TaggedError<SignatureMalformed>()("SignatureMalformed", {
-  message: Schema.String
-}) {}
+export class SignatureMalformed extends Error {
+  readonly _tag = "SignatureMalformed"
+  override readonly name = "SignatureMalformed"
+}
 
 /** Why a request must be refused. */
 export type Rejected = TimestampOutOfRange | SignatureMismatch | EventIdMismatch | SignatureMalformed
@@ -37,80 +120,93 @@ export interface Request {
   /** The bytes as they came, before any parsing. */
   readonly rawBody: Uint8Array | string
   /** `webhook_signing_secret` of the workspace, `whsec_` included. */
-  readonly secret: string | Redacted.Redacted
+  readonly secret: string
+}
+
+/**
+ * Verifies a webhook request and gives its event, or throws one of the
+ * `Rejected` errors: answer that request with anything but 2xx. During a
+ * rotation the old and the new secret both verify. Deduplicate on `event_id`:
+ * deliveries come at least once.
+ */
+export const verifySync = (request: Request): InboundEvent => {
+  // @effect-diagnostics-next-line globalDate:off
+  const judged = judge(request, Date.now() / 1_000)
+  if (judged instanceof Error) throw judged
+  return judged
 }
 
 const toleratedSeconds = 300
 
-/**
- * Verifies a webhook request and gives its event. Refuse the request (any
- * answer but 2xx) when it fails. During a rotation the old and the new secret
- * both verify. Deduplicate on `event_id`: deliveries come at least once.
- */
-export const verify = Effect.fnUntraced(function* ({
-  headers,
-  rawBody,
-  secret
-}: Request): Effect.fn.Return<InboundEvent, Rejected> {
-  const body = Buffer.from(rawBody)
-  const eventId = yield* required(headers, "x-service-event-id")
-  const timestamp = yield* required(headers, "x-service-timestamp")
-  const current = yield* parse(yield* required(headers, "x-service-signature"))
+/** What a secret looks like. */
+const shape = "it begins with whsec_"
+
+/** The event of a request that came at this second of the receiver's clock, or why it must be refused. */
+export const judge = ({ headers, rawBody, secret }: Request, now: number): InboundEvent | Rejected => {
+  // A receiver that was not set up; no request is to blame. Programs without types come here too.
+  if (typeof secret !== "string" || secret === "") {
+    throw new TypeError(`secret: Expected the webhook_signing_secret of the workspace (${shape}), but it is not set`)
+  }
+  const body = typeof rawBody === "string" ? Buffer.from(rawBody) : rawBody
+  const eventId = header(headers, "x-service-event-id")
+  if (eventId === undefined) return missing("x-service-event-id")
+  const timestamp = header(headers, "x-service-timestamp")
+  if (timestamp === undefined) return missing("x-service-timestamp")
+  const signature = header(headers, "x-service-signature")
+  if (signature === undefined) return missing("x-service-signature")
+
+  const current = parse(signature)
   const rotated = header(headers, "x-service-signature-previous")
-  const signatures = rotated === undefined ? [current] : [current, yield* parse(rotated)]
-  if (signatures.some(({ seconds }) => seconds !== timestamp)) {
-    return yield* new SignatureMalformed({ message: "X-Service-Timestamp is not the t of the signature" })
+  const previous = rotated === undefined ? current : parse(rotated)
+  if (current === undefined || previous === undefined) {
+    return new SignatureMalformed("Expected a signature of the form t=<digits>,v1=<hex>")
+  }
+  if (current.seconds !== timestamp || previous.seconds !== timestamp) {
+    return new SignatureMalformed("X-Service-Timestamp is not the t of the signature")
   }
 
-  const now = (yield* Clock.currentTimeMillis) / 1_000
-  if (Math.abs(now - Number(timestamp)) > toleratedSeconds) {
-    return yield* new TimestampOutOfRange({
-      message: `Signed ${Math.round(Math.abs(now - Number(timestamp)))} s from this clock; ${toleratedSeconds} s are allowed`
-    })
+  const away = Math.abs(now - Number(timestamp))
+  if (away > toleratedSeconds) {
+    return new TimestampOutOfRange(`Signed ${Math.round(away)} s from this clock; ${toleratedSeconds} s are allowed`)
   }
 
-  const key = Redacted.isRedacted(secret) ? Redacted.value(secret) : secret
-  const expected = createHmac("sha256", key).update(`${timestamp}.`).update(body).digest()
-  if (!signatures.some(({ tag }) => tag.length === expected.length && timingSafeEqual(tag, expected))) {
-    return yield* new SignatureMismatch({
-      message: "The signature does not match: wrong secret, or the body was changed or parsed before it was verified"
-    })
-  }
-
-  const event = Option.getOrUndefined(decode(body.toString("utf8")))
-  if (event?.event_id !== eventId) {
-    return yield* new EventIdMismatch({ message: "X-Service-Event-Id is not the event_id of the body" })
-  }
-  // The signature says that the service wrote this, and that is what it writes.
-  return event as InboundEvent
-})
-
-/** The same for programs without Effect: gives the event, or throws one of the `Rejected` errors. */
-export const verifySync = (request: Request): InboundEvent => Effect.runSync(verify(request))
-
-// Only what is checked is decoded, so that fields of later versions pass.
-const decode = Schema.decodeUnknownOption(
-  Schema.fromJsonString(
-    Schema.StructWithRest(Schema.Struct({ event_id: Schema.String }), [Schema.Record(Schema.String, Schema.Unknown)])
+  const expected = createHmac("sha256", secret).update(`${timestamp}.`).update(body).digest()
+  const isSigned = [current, previous].some(
+    ({ tag }) => tag.length === expected.length && timingSafeEqual(tag, expected)
   )
-)
+  if (!isSigned) {
+    return new SignatureMismatch(
+      secret.startsWith("whsec_")
+        ? "The signature does not match: wrong secret, or the body was changed or parsed before it was verified"
+        : `The signature does not match: the secret is not a webhook_signing_secret (${shape})`
+    )
+  }
+
+  const event = decode(Buffer.from(body).toString("utf8"))
+  return event?.event_id === eventId ? event : new EventIdMismatch("X-Service-Event-Id is not the event_id of the body")
+}
+
+/** The signature says that the service wrote this, and an event is what it writes; fields of later versions pass. */
+const decode = (text: string): InboundEvent | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === "object" && value !== null ? (value as InboundEvent) : undefined
+  } catch {
+    return undefined
+  }
+}
 
 const header = (headers: RequestHeaders, name: string): string | undefined => {
-  if ("get" in headers && typeof headers.get === "function") return headers.get(name) ?? undefined
-  const found = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1]
-  return typeof found === "string" ? found : undefined
+  const found =
+    "get" in headers && typeof headers.get === "function"
+      ? headers.get(name)
+      : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1]
+  return typeof found === "string" && found !== "" ? found : undefined
 }
 
-const required = (headers: RequestHeaders, name: string) => {
-  const value = header(headers, name)
-  return value === undefined || value === ""
-    ? Effect.fail(new SignatureMalformed({ message: `The header ${name} is missing, or there are several` }))
-    : Effect.succeed(value)
-}
+const missing = (name: string) => new SignatureMalformed(`The header ${name} is missing, or there are several`)
 
 const parse = (signature: string) => {
   const [, seconds, tag] = /^t=(\d{1,15}),v1=([\da-f]+)$/.exec(signature) ?? []
-  return seconds === undefined || tag === undefined
-    ? Effect.fail(new SignatureMalformed({ message: "Expected a signature of the form t=<digits>,v1=<hex>" }))
-    : Effect.succeed({ seconds, tag: Buffer.from(tag, "hex") })
+  return seconds === undefined || tag === undefined ? undefined : { seconds, tag: Buffer.from(tag, "hex") }
 }

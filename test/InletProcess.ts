@@ -58,8 +58,11 @@ export const emptyInstallation = Effect.gen(function* () {
 /** Where processes keep what they have compiled for those that start after them. */
 const compiled = Config.all({ NODE_COMPILE_CACHE: Config.String("NODE_COMPILE_CACHE") }).pipe(Config.withDefault({}))
 
-/** Starts a process and does not wait for it to listen. */
-export const spawned = Effect.fnUntraced(function* (settings: Readonly<Record<string, string>>) {
+/** Starts a process and does not wait for it to listen. `before` is a command that ends in becoming the one behind it. */
+export const spawned = Effect.fnUntraced(function* (
+  settings: Readonly<Record<string, string>>,
+  before: ReadonlyArray<string> = []
+) {
   const env: Record<string, string> = {
     ...(yield* Effect.orDie(compiled)),
     HTTP_PORT: `${yield* Ports.free}`,
@@ -74,7 +77,8 @@ export const spawned = Effect.fnUntraced(function* (settings: Readonly<Record<st
   let output = ""
   const child = yield* Effect.acquireRelease(
     Effect.sync(() => {
-      const child = spawn(process.execPath, [main], { env, stdio: ["ignore", "pipe", "pipe"] })
+      const [command = "", ...args] = [...before, process.execPath, main]
+      const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] })
       child.stdout.on("data", (chunk) => (output += chunk))
       child.stderr.on("data", (chunk) => (output += chunk))
       child.once("close", (code, signal) => Deferred.doneUnsafe(ended, Effect.succeed({ code, signal })))
@@ -122,8 +126,11 @@ export const spawned = Effect.fnUntraced(function* (settings: Readonly<Record<st
 })
 
 /** Starts a process and waits until it serves. A mere worker listens nowhere: it is not waited for. */
-export const start = Effect.fnUntraced(function* (settings: Readonly<Record<string, string>>) {
-  const process = yield* spawned(settings)
+export const start = Effect.fnUntraced(function* (
+  settings: Readonly<Record<string, string>>,
+  before?: ReadonlyArray<string>
+) {
+  const process = yield* spawned(settings, before)
   yield* serving(process)
   return process.inlet
 })

@@ -3,10 +3,12 @@ import type { Task } from "../src/database/PgliteThread.ts"
 import { WirePglite } from "../src/database/WirePglite.ts"
 import { serve } from "../src/threads/Serving.ts"
 
-// Stands in for src/database/PgliteThread.ts: an embedded database whose thread ends in the middle of a statement that says so.
+// Stands in for src/database/PgliteThread.ts: an embedded database whose thread ends in the middle of a statement that says so,
+// and that never answers one that says that.
 const folder: string = workerData
-const database = await WirePglite.open({ dataDir: folder })
+const database = await WirePglite.openIn(folder)
 
-serve<Task, Uint8Array>((task) =>
-  task === "close" || Buffer.from(task).includes("the end") ? process.exit(1) : database.exchange(task)
-)
+serve<Task, Uint8Array>((task) => {
+  if (task === "close" || Buffer.from(task).includes("the end")) process.exit(1)
+  return Buffer.from(task).includes("no answer") ? Promise.withResolvers<never>().promise : database.exchange(task)
+})

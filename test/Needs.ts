@@ -40,6 +40,8 @@ export const swaks = program(
   "TLS supported"
 )
 
+export const nameServer = program("dnsmasq", "apt-get install dnsmasq-base", "dnsmasq --version")
+
 export const python = program("Python 3", "apt-get install python3", 'python3 -c "import email, smtplib, ssl"')
 
 export const postfix = program(
@@ -49,6 +51,10 @@ export const postfix = program(
 )
 
 export const haproxy = program("HAProxy", "apt-get install haproxy", "haproxy -v")
+
+export const promtool = program("promtool", "apt-get install prometheus", "promtool --version")
+
+export const systemd = program("systemd-analyze", "apt-get install systemd", "systemd-analyze --version")
 
 /** Where Debian's package puts it. */
 export const pathOfChromium = "/usr/bin/chromium"
@@ -65,6 +71,12 @@ export const limits = program(
   "Linux and its prlimit",
   "apt-get install util-linux",
   "[ -r /proc/self/status ] && prlimit --version"
+)
+
+export const recorder = program(
+  "strace, and the right to trace a process",
+  "apt-get install strace",
+  "strace -DDD -f -o /dev/null --seccomp-bpf -e trace=write -- true"
 )
 
 export const cluster = program(

@@ -17,7 +17,7 @@ export interface SmtpDialog {
 export const open = Effect.fnUntraced(function* (
   port: number,
   { first = "", localAddress }: { readonly first?: string; readonly localAddress?: string | undefined } = {}
-): Effect.fn.Return<SmtpDialog & { readonly greeting: string }, never, Scope.Scope> {
+): Effect.fn.Return<SmtpDialog & { readonly greeting: string; readonly localPort: number }, never, Scope.Scope> {
   const replies = yield* Queue.unbounded<string>()
   const socket = yield* Effect.acquireRelease(
     Effect.sync(() =>
@@ -45,6 +45,7 @@ export const open = Effect.fnUntraced(function* (
   const write = (bytes: string | Uint8Array) => Effect.sync(() => void socket.write(bytes))
   return {
     greeting: yield* reply,
+    localPort: socket.localPort ?? 0,
     reply,
     write,
     say: (line) => Effect.andThen(write(`${line}\r\n`), reply),

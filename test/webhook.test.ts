@@ -1,8 +1,10 @@
 import { createHmac } from "node:crypto"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, expectTypeOf, it } from "@effect/vitest"
 import { Clock, Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
-import { type Request, verify, verifySync } from "../src/webhook.ts"
+import { type Request, verify } from "../src/effect.ts"
+import type * as Model from "../src/model/InboundEvent.ts"
+import { type InboundEvent, type Request as PlainRequest, verifySync } from "../src/webhook.ts"
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`
 const oldSecret = `whsec_${Buffer.alloc(32, 9).toString("base64")}`
@@ -74,6 +76,17 @@ describe("verify", () => {
       yield* at(signedAt - 301)
       const early = yield* Effect.flip(verify({ headers: signed(), rawBody: body, secret }))
       assert.strictEqual(early._tag, "TimestampOutOfRange")
+    })
+  )
+
+  it.effect("says what to set where the secret is not set, and what is wrong with one that is none", () =>
+    Effect.gen(function* () {
+      for (const unset of ["", undefined]) {
+        const request = { headers: signed(), rawBody: body, secret: unset as string }
+        assert.throws(() => verifySync(request), TypeError, /^secret: Expected the webhook_signing_secret /)
+      }
+      const none = yield* Effect.flip(judge({ secret: "nonsense" }))
+      assert.match(none.message, /the secret is not a webhook_signing_secret \(it begins with whsec_\)$/)
     })
   )
 
@@ -177,6 +190,11 @@ describe("verify", () => {
   )
 })
 
+describe("The type of an event", () => {
+  it("is that of the service, without anything to install", () =>
+    expectTypeOf<InboundEvent>().toEqualTypeOf<typeof Model.InboundEvent.Encoded>())
+})
+
 describe("verifySync", () => {
   it.live("gives the event to programs without Effect", () =>
     Effect.gen(function* () {
@@ -188,7 +206,8 @@ describe("verifySync", () => {
   it.live("throws the same errors", () =>
     Effect.gen(function* () {
       const headers = yield* signedNow
-      const thrown = (request: Request) => Effect.flip(Effect.try({ try: () => verifySync(request), catch: tagOf }))
+      const thrown = (request: PlainRequest) =>
+        Effect.flip(Effect.try({ try: () => verifySync(request), catch: tagOf }))
       assert.strictEqual(yield* thrown({ headers, rawBody: `${body} `, secret }), "SignatureMismatch")
       assert.strictEqual(yield* thrown({ headers: {}, rawBody: body, secret }), "SignatureMalformed")
       assert.strictEqual(yield* thrown({ headers: signed(), rawBody: body, secret }), "TimestampOutOfRange")

@@ -95,9 +95,10 @@ export const make = (sql: SqlClient.SqlClient) => ({
         UPDATE deliveries SET claimed_url = coalesce(claimed_url, before.webhook_url)
         FROM before
         WHERE deliveries.domain_id = before.id AND deliveries.status = 'pending' AND leased_until IS NOT NULL
+          AND before.webhook_url IS DISTINCT FROM ${url}
       )
       UPDATE domains SET webhook_url = ${url}, webhook_failing_since = NULL
-      FROM before WHERE domains.id = before.id
+      FROM before WHERE domains.id = before.id AND before.webhook_url IS DISTINCT FROM ${url}
       RETURNING domains.*
     `
   }),

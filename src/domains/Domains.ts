@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import * as Patience from "../database/Patience.ts"
 import * as Pausing from "../delivery/Pausing.ts"
 import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
-import { Domain, DomainId, type DomainName } from "../model/Domain.ts"
+import { Domain, DomainId, type DomainName, type DomainStatus } from "../model/Domain.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as Settings from "../Settings.ts"
@@ -28,7 +28,10 @@ export class Domains extends Context.Service<
     get(owned: Owned): Effect.Effect<Domain, NotFound>
     /** Ownership is proven: pending_verification → mx_pending. A domain past that stays as it is. */
     markVerified(owned: Owned): Effect.Effect<Domain, NotFound | Conflict>
-    /** Sets the webhook, or clears it: what is still to be delivered is then held. */
+    /**
+     * Sets the webhook, or clears it: what is still to be delivered is then held. The present URL
+     * resumes a paused webhook, and changes nothing otherwise.
+     */
     setWebhook(owned: Owned, url: string | null): Effect.Effect<Domain, NotFound | Conflict>
     /** Detaches the domain; its mail and events go with it. */
     remove(owned: Owned): Effect.Effect<void, NotFound>
@@ -143,6 +146,11 @@ export class Domains extends Context.Service<
           return toDomain({ ...row, webhookPausedAt: null })
         }
         const domain = yield* get(owned)
+        if (domain.webhookUrl === url && takesMail.has(domain.status)) {
+          if (domain.webhook_paused_at === null) return domain
+          yield* Effect.orDie(Pausing.resume(sql, domain.id))
+          return yield* get(owned)
+        }
         return yield* new Conflict({
           message:
             domain.status === "disabled"
@@ -208,5 +216,7 @@ export class Domains extends Context.Service<
     })
   )
 }
+
+const takesMail: ReadonlySet<DomainStatus> = new Set(["mx_pending", "verified", "live"])
 
 const unknownName = (name: DomainName) => new NotFound({ message: `No domain ${name} to change` })

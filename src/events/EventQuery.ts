@@ -1,15 +1,33 @@
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Stream } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import { HeavyReads } from "../database/HeavyReads.ts"
 import type { Delivery, DeliveryStatus } from "../model/Delivery.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
+import * as Traits from "../model/Traits.ts"
+import type * as Mark from "./Mark.ts"
 
 /** An event as it is listed: the payload text as it was signed, and how its delivery stands. */
 export interface ListedEvent {
   readonly id: EventId
-  readonly payload: string
+  readonly position: bigint
+  /** Of the payload. */
+  readonly bytes: number
+  /** Null where it is heavy, and is to be read when it is written: see `payloads`. */
+  readonly payload: string | null
   readonly delivery: Delivery
+}
+
+/** A listed event with its payload. */
+export interface LoadedEvent extends ListedEvent {
+  readonly payload: string
+}
+
+/** Events in order, and whether more of them match than were asked for in number or in bytes. */
+export interface Found {
+  readonly events: ReadonlyArray<ListedEvent>
+  readonly hasMore: boolean
 }
 
 /** Which events of a domain are asked for. */
@@ -19,7 +37,20 @@ export interface Filter {
   readonly since?: DateTime.Utc | undefined
   readonly until?: DateTime.Utc | undefined
   readonly delivery?: DeliveryStatus | undefined
+  readonly has?: "code" | "link" | "attachment" | undefined
+  /** At this domain or under it, and DMARC says so. In the form of names. */
+  readonly fromDomain?: string | undefined
+  /** Contained in the subject; case is ignored. */
+  readonly subject?: string | undefined
+  readonly tag?: string | undefined
+  readonly thread?: string | undefined
+  readonly sender?: Parameters<typeof Traits.ofSender>[0] | undefined
 }
+
+/** Whether an index has what is asked for. What is not in one is looked for among a bounded number of events. */
+export const isIndexed = ({ fromDomain, has, sender, subject, tag, thread }: Filter) =>
+  [fromDomain, sender, subject, tag, thread].every((filter) => filter === undefined) &&
+  (has === undefined || has === "code")
 
 /** A position that is itself left out. */
 export type Bound = { readonly above: bigint } | { readonly below: bigint }
@@ -35,8 +66,21 @@ export interface DeliveryRow {
 
 interface Row extends DeliveryRow {
   readonly id: EventId
-  readonly payload: string
+  readonly position: bigint
+  readonly bytes: number
+  readonly payload: string | null
+  readonly matching: number
 }
+
+/** Which of the events that match are wanted: the first so many, but not more than weigh so much. One is there at least. */
+export interface Options {
+  readonly limit: number
+  readonly bytes: number
+  readonly order: Mark.Order
+}
+
+/** Payloads that one statement reads: what is beyond is read piece by piece, as it is written. */
+const bytesAtOnce = 256 * 1024
 
 type Table = "deliveries" | "events"
 
@@ -58,25 +102,44 @@ export const make = (sql: SqlClient.SqlClient) => {
     ) AS events`
   }
 
-  const select = (
-    table: Table,
-    where: ReadonlyArray<Statement.Fragment>,
-    { limit, order }: { readonly limit: number; readonly order: "ASC" | "DESC" }
-  ) =>
-    Effect.map(
+  // What a payload weighs is known without reading it, so those that are not wanted are never read.
+  const select = (table: Table, where: ReadonlyArray<Statement.Fragment>, { bytes, limit, order }: Options) => {
+    const direction = sql.literal(order === "asc" ? "ASC" : "DESC")
+    return Effect.map(
       sql<Row>`
-        SELECT events.id, events.payload, deliveries.status, deliveries.attempts, deliveries.due_at,
-          deliveries.delivered_at, deliveries.last_error
-        FROM ${joined[table]}
-        WHERE ${sql.and(where)}
-        ORDER BY ${sql(table)}.position ${sql.literal(order)}
-        LIMIT ${limit}
+        SELECT id, position, bytes, CASE WHEN bytes_so_far <= ${bytesAtOnce} THEN payload END AS payload, matching,
+          status, attempts, due_at, delivered_at, last_error
+        FROM (
+          SELECT *, octet_length(payload) AS bytes, sum(octet_length(payload)) OVER in_order AS bytes_so_far,
+            row_number() OVER in_order AS number, (count(*) OVER ())::integer AS matching
+          FROM (
+            SELECT events.id, ${sql(table)}.position, events.payload, deliveries.status, deliveries.attempts,
+              deliveries.due_at, deliveries.delivered_at, deliveries.last_error
+            FROM ${joined[table]}
+            WHERE ${sql.and(where)}
+            ORDER BY ${sql(table)}.position ${direction}
+            LIMIT ${limit + 1}
+          ) AS page
+          WINDOW in_order AS (ORDER BY position ${direction} ROWS UNBOUNDED PRECEDING)
+        ) AS weighed
+        WHERE number <= ${limit} AND (number = 1 OR bytes_so_far <= ${bytes})
+        ORDER BY position ${direction}
       `,
-      (rows) => rows.map((row): ListedEvent => ({ id: row.id, payload: row.payload, delivery: toDelivery(row) }))
+      (rows): Found => ({
+        events: rows.map((row) => ({
+          id: row.id,
+          position: row.position,
+          bytes: row.bytes,
+          payload: row.payload,
+          delivery: toDelivery(row)
+        })),
+        hasMore: rows.length < (rows[0]?.matching ?? 0)
+      })
     )
+  }
 
   // Not as a parameter: only of a status that it knows can PostgreSQL tell which index has it.
-  const has = (status: DeliveryStatus) => sql`deliveries.status = ${sql.literal(`'${status}'`)}`
+  const isIn = (status: DeliveryStatus) => sql`deliveries.status = ${sql.literal(`'${status}'`)}`
 
   /**
    * Undelivered events are usually few, and are found in the queue; all others among the
@@ -90,13 +153,14 @@ export const make = (sql: SqlClient.SqlClient) => {
     if (delivery === undefined || delivery === "delivered") return "events"
     if (delivery === "dead" || (recipient === undefined && from === undefined)) return "deliveries"
     const beyond = yield* sql`
-      SELECT 1 FROM deliveries WHERE domain_id = ${domainId} AND ${has(delivery)}
+      SELECT 1 FROM deliveries WHERE domain_id = ${domainId} AND ${isIn(delivery)}
       ORDER BY position OFFSET ${sql.literal(`${shortQueue}`)} LIMIT 1
     `
     return beyond.length === 0 ? "deliveries" : "events"
   })
 
-  const conditions = ({ delivery, from, recipient, since, until }: Filter) => {
+  const conditions = (filter: Filter) => {
+    const { delivery, from, recipient, since, until } = filter
     // They carry the addresses, so that no other dead letters are gone through.
     const isDead = delivery === "dead"
     return [
@@ -108,9 +172,38 @@ export const make = (sql: SqlClient.SqlClient) => {
         : [sql`${isDead ? sql`deliveries.sender` : sql`lower(events.sender)`} = lower(${from})`]),
       ...(since === undefined ? [] : [sql`events.received_at >= ${DateTime.toDateUtc(since)}`]),
       ...(until === undefined ? [] : [sql`events.received_at <= ${DateTime.toDateUtc(until)}`]),
-      ...(delivery === undefined ? [] : [has(delivery)])
+      ...(delivery === undefined ? [] : [isIn(delivery)]),
+      ...traits(filter)
     ]
   }
+
+  // What is told of an event since there are such columns: it is null in those before, which none of these match.
+  const traits = ({ fromDomain, has, sender, subject, tag, thread }: Filter) => [
+    // Not as a parameter: only of a bit that it knows can PostgreSQL tell which index has it.
+    ...(has === undefined ? [] : [hasBit(Traits.bits[has])]),
+    ...(sender === undefined
+      ? []
+      : [sql`events.traits & ${sql.literal(`${Traits.senderBits}`)} = ${Traits.ofSender(sender)}::int`]),
+    ...(fromDomain === undefined
+      ? []
+      : [
+          hasBit(Traits.bits.dmarcPass),
+          sql`right('.' || substring(lower(events.sender) FROM '[^@]*$'), ${fromDomain.length + 1}) = ${`.${fromDomain}`}`
+        ]),
+    ...(subject === undefined ? [] : [sql`position(lower(${subject}) IN lower(events.subject)) > 0`]),
+    ...(tag === undefined ? [] : [sql`events.traits IS NOT NULL AND ${tagOf} = lower(${tag})`]),
+    ...(thread === undefined ? [] : [sql`events.thread_id = ${thread}::uuid`])
+  ]
+
+  const hasBit = (bit: number) => {
+    const text = sql.literal(`${bit}`)
+    return sql`events.traits & ${text} = ${text}`
+  }
+
+  // As the event has it: behind the first plus of the local part, without the quotes around that.
+  const tagOf = sql`substring(
+    regexp_replace(substring(lower(events.recipient) FROM '^(.*)@[^@]*$'), '^"(.*)"$', '\\1') FROM '^[^+]*[+](.+)$'
+  )`
 
   return {
     /** The events that match, within all of the bounds. */
@@ -118,7 +211,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       domainId: DomainId,
       filter: Filter,
       bounds: ReadonlyArray<Bound>,
-      options: { readonly limit: number; readonly order: "ASC" | "DESC" }
+      options: Options
     ) {
       const table = yield* tableFor(domainId, filter)
       const position = sql`${sql(table)}.position`
@@ -135,11 +228,49 @@ export const make = (sql: SqlClient.SqlClient) => {
       Effect.map(
         select("events", [sql`events.domain_id = ${domainId}`, sql`events.id = ${eventId}`], {
           limit: 1,
-          order: "DESC"
+          bytes: bytesAtOnce,
+          order: "desc"
         }),
-        ([event]) => event
+        ({ events: [event] }) => event
+      ),
+    /** Those that were not read with their list, in its order, a piece at a time. What was removed meanwhile is left out. */
+    payloads: (domainId: DomainId, listed: ReadonlyArray<ListedEvent>): Stream.Stream<LoadedEvent, SqlError> =>
+      Stream.fromIterable(pieces(listed)).pipe(
+        Stream.mapEffect(
+          Effect.fnUntraced(function* (piece) {
+            const heavy = yield* HeavyReads
+            const missing = piece.flatMap(({ id, payload }) => (payload === null ? [id] : []))
+            const rows =
+              missing.length === 0
+                ? []
+                : yield* heavy.within(sql<{ readonly id: EventId; readonly payload: string }>`
+                    SELECT id, payload FROM events WHERE domain_id = ${domainId} AND ${sql.in("id", missing)}
+                  `)
+            const read = new Map(rows.map(({ id, payload }) => [id, payload]))
+            return piece.flatMap((event): ReadonlyArray<LoadedEvent> => {
+              const payload = event.payload ?? read.get(event.id)
+              return payload === undefined ? [] : [{ ...event, payload }]
+            })
+          })
+        ),
+        Stream.flattenIterable
       )
   }
+}
+
+/** What one statement reads: events that weigh little together, or one. */
+const pieces = (listed: ReadonlyArray<ListedEvent>): ReadonlyArray<ReadonlyArray<ListedEvent>> => {
+  const pieces: Array<Array<ListedEvent>> = []
+  let bytes = Number.POSITIVE_INFINITY
+  for (const event of listed) {
+    bytes += event.bytes
+    if (bytes <= bytesAtOnce) pieces.at(-1)?.push(event)
+    else {
+      pieces.push([event])
+      bytes = event.bytes
+    }
+  }
+  return pieces
 }
 
 export const toDelivery = (row: DeliveryRow): Delivery => ({

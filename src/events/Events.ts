@@ -4,16 +4,31 @@ import { EventFeed } from "../delivery/EventFeed.ts"
 import * as Pausing from "../delivery/Pausing.ts"
 import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
 import type { Delivery } from "../model/Delivery.ts"
-import type { DomainId } from "../model/Domain.ts"
+import type { DomainId, DomainStatus } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
 import type { Page } from "../model/Page.ts"
+import * as Settings from "../Settings.ts"
 import * as EventQuery from "./EventQuery.ts"
+import * as Mark from "./Mark.ts"
+import * as SearchWindow from "./SearchWindow.ts"
 import * as TimeRange from "./TimeRange.ts"
 
 export interface Filter extends EventQuery.Filter {
-  /** Only events newer than this one. */
+  /** Only events newer than this place: a mark, the id of an event, or `latest`. */
   readonly after?: string | undefined
 }
+
+export interface EventPage extends Page<EventQuery.ListedEvent> {
+  /** The mark of now: give it back as `after` for what comes later. */
+  readonly cursorNow: string
+}
+
+/** What a stream holds of events that its client has yet to read, unless one alone weighs more. */
+const bytesAhead = 256 * 1024
+
+const nothing: EventQuery.Found = { events: [], hasMore: false }
+
+const noSuchEvent = new NotFound({ message: "No such event at this domain" })
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
@@ -21,21 +36,32 @@ const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 export class Events extends Context.Service<
   Events,
   {
-    /** Newest first. `cursor` is the id of the last event of the page before. */
+    /** At most so many, and fewer where they are heavy. `cursor` is the mark that the page before gives for the next. */
     list(
       domainId: DomainId,
       filter: Filter,
-      page: { readonly limit: number; readonly cursor?: string | undefined }
-    ): Effect.Effect<Page<EventQuery.ListedEvent>, Invalid>
-    /** The first events that match and are new since the call; an empty page when the time is up. */
+      page: { readonly limit: number; readonly order: Mark.Order; readonly cursor?: string | undefined }
+    ): Effect.Effect<EventPage, Invalid | NotFound>
+    /** The first events that match, now or later; an empty page when the time is up. */
     wait(
       domainId: DomainId,
       filter: Filter,
-      options: { readonly limit: number; readonly time: Duration.Duration }
-    ): Effect.Effect<Page<EventQuery.ListedEvent>, Invalid>
+      options: { readonly limit: number; readonly order: Mark.Order; readonly time: Duration.Duration }
+    ): Effect.Effect<EventPage, Invalid | NotFound>
     get(domainId: DomainId, eventId: EventId): Effect.Effect<EventQuery.ListedEvent, NotFound>
-    /** Oldest first and without end: those after `after`, or else those that come from now on. */
-    follow(domainId: DomainId, after: string | undefined): Effect.Effect<Stream.Stream<EventQuery.ListedEvent>, Invalid>
+    /** One listed event with its payload. */
+    payload(domainId: DomainId, event: EventQuery.ListedEvent): Effect.Effect<EventQuery.LoadedEvent, NotFound>
+    /** Listed events with their payloads. Heavy ones are read as they are asked for. */
+    payloads(domainId: DomainId, events: ReadonlyArray<EventQuery.ListedEvent>): Stream.Stream<EventQuery.LoadedEvent>
+    /**
+     * Oldest first, until the domain is removed: those after `after`, or else those that come from now on.
+     * A few at a time, and none each time that there was nothing new, every second at least.
+     */
+    follow(
+      domainId: DomainId,
+      after: string | undefined,
+      filter?: EventQuery.Filter
+    ): Effect.Effect<Stream.Stream<ReadonlyArray<EventQuery.ListedEvent>>, Invalid | NotFound>
     /** Queues the delivery at once with a fresh budget. */
     replay(
       domainId: DomainId,
@@ -50,100 +76,188 @@ export class Events extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const feed = yield* EventFeed
       const query = EventQuery.make(sql)
+      const { pageBytes } = yield* Settings.answers
       const positionsOf = TimeRange.make(sql)
 
-      const positionOf = Effect.fnUntraced(function* (domainId: DomainId, eventId: string, name: string) {
-        const rows = uuid.test(eventId)
-          ? yield* sql<{ readonly position: bigint }>`
-              SELECT position FROM events WHERE domain_id = ${domainId} AND id = ${eventId}
-            `
-          : []
+      /** The position that was given out last. Whoever reads it sees every event up to it. */
+      const lastPosition = Effect.fnUntraced(function* (domainId: DomainId) {
+        const rows = yield* sql<{ readonly position: bigint | null }>`
+          SELECT event_positions.position
+          FROM domains LEFT JOIN event_positions ON event_positions.domain_id = domains.id
+          WHERE domains.id = ${domainId}
+        `
+        if (rows[0] === undefined) return yield* new NotFound({ message: "No such domain in this workspace" })
+        return rows[0].position ?? 0n
+      })
+
+      const positionOf = Effect.fnUntraced(function* (domainId: DomainId, eventId: string) {
+        if (!uuid.test(eventId)) return undefined
+        const rows = yield* sql<{ readonly position: bigint }>`
+          SELECT position FROM events WHERE domain_id = ${domainId} AND id = ${eventId}
+        `
+        return rows[0]?.position
+      })
+
+      /** The place that `after` or `Last-Event-ID` names. A mark from beyond the last event is of another database. */
+      const startOf = Effect.fnUntraced(function* (domainId: DomainId, after: string, name: string, last: bigint) {
+        if (after === "latest") return last
+        const mark = Mark.decode(domainId, after)
+        const position =
+          mark === undefined
+            ? yield* positionOf(domainId, after)
+            : mark.kind !== "desc" && mark.position <= last
+              ? mark.position
+              : undefined
         return (
-          rows[0]?.position ??
-          (yield* new Invalid({ message: `${name}: Expected the id of an event of this domain that is still kept` }))
+          position ??
+          (yield* new Invalid({
+            message: `${name}: Expected cursor_now of a list of this domain, the id of one of its events that is still kept, or latest`
+          }))
         )
       })
 
-      const lastPosition = Effect.fnUntraced(function* (domainId: DomainId) {
-        const rows = yield* sql<{ readonly position: bigint }>`
-          SELECT position FROM event_positions WHERE domain_id = ${domainId}
-        `
-        return rows[0]?.position ?? 0n
+      /** Where a page begins; the id of an event was the cursor once, and stays one of newest first. */
+      const boundOf = Effect.fnUntraced(function* (domainId: DomainId, cursor: string, order: Mark.Order) {
+        const mark = Mark.decode(domainId, cursor)
+        const position = mark === undefined ? yield* positionOf(domainId, cursor) : mark.position
+        const kind = mark?.kind ?? "desc"
+        if (position === undefined || kind === "now") {
+          return yield* new Invalid({ message: "cursor: Expected the next_cursor of an earlier page of this list" })
+        }
+        if (kind !== order) {
+          return yield* new Invalid({ message: `cursor: Expected one of order=${order}; this one is of order=${kind}` })
+        }
+        return order === "asc" ? { above: position } : { below: position }
       })
 
-      const pageOf = (events: ReadonlyArray<EventQuery.ListedEvent>, limit: number): Page<EventQuery.ListedEvent> => ({
-        items: events.slice(0, limit),
-        nextCursor: events.length > limit ? (events[limit - 1]?.id ?? null) : null
+      const pageOf = (
+        domainId: DomainId,
+        { events: items, hasMore }: EventQuery.Found,
+        { last, order }: { readonly last: bigint; readonly order: Mark.Order }
+      ): EventPage => {
+        const end = items.at(-1)
+        // What came since `last` was read is on the page, and is not new after it.
+        const newest = (order === "asc" ? end : items[0])?.position
+        const isLater = newest !== undefined && newest > last
+        return {
+          items,
+          nextCursor:
+            hasMore && end !== undefined ? Mark.encode(domainId, { kind: order, position: end.position }) : null,
+          cursorNow: Mark.encode(domainId, { kind: "now", position: isLater ? newest : last })
+        }
+      }
+
+      const windowOf = Effect.fnUntraced(function* (
+        domainId: DomainId,
+        bounds: ReadonlyArray<EventQuery.Bound>,
+        { last, order }: { readonly last: bigint; readonly order: Mark.Order }
+      ) {
+        const [oldest] = yield* sql<{ readonly position: bigint }>`
+          SELECT position FROM events WHERE domain_id = ${domainId} ORDER BY position LIMIT 1
+        `
+        return SearchWindow.of(bounds, { first: oldest?.position ?? last + 1n, last, order })
+      })
+
+      const page = Effect.fnUntraced(function* (
+        domainId: DomainId,
+        { after, ...filter }: Filter,
+        options: { readonly limit: number; readonly order: Mark.Order; readonly last: bigint },
+        cursor?: string
+      ) {
+        const { last, limit, order } = options
+        const bounds: Array<EventQuery.Bound> = []
+        const { since, until } = filter
+        if (since !== undefined || until !== undefined) {
+          const { above, below } = yield* positionsOf(domainId, { since, until })
+          bounds.push({ above }, { below })
+        }
+        if (after !== undefined) bounds.push({ above: yield* startOf(domainId, after, "after", last) })
+        if (cursor !== undefined) bounds.push(yield* boundOf(domainId, cursor, order))
+        const window = EventQuery.isIndexed(filter) ? undefined : yield* windowOf(domainId, bounds, { last, order })
+        if (window !== undefined) bounds.push(window.bound)
+        const found = yield* query.find(domainId, filter, bounds, { limit, bytes: pageBytes, order })
+        const told = pageOf(domainId, found, { last, order })
+        return window === undefined || found.hasMore
+          ? told
+          : { ...told, nextCursor: Mark.encode(domainId, window.next) }
       })
 
       const list: Events["Service"]["list"] = Effect.fn("Events.list")(
-        function* (domainId, filter, { cursor, limit }) {
-          const bounds: Array<EventQuery.Bound> = []
-          const { after, since, until } = filter
-          if (since !== undefined || until !== undefined) {
-            const { above, below } = yield* positionsOf(domainId, { since, until })
-            bounds.push({ above }, { below })
-          }
-          if (after !== undefined) bounds.push({ above: yield* positionOf(domainId, after, "after") })
-          if (cursor !== undefined) bounds.push({ below: yield* positionOf(domainId, cursor, "cursor") })
-          return pageOf(yield* query.find(domainId, filter, bounds, { limit: limit + 1, order: "DESC" }), limit)
+        function* (domainId, filter, { cursor, limit, order }) {
+          const last = yield* lastPosition(domainId)
+          return yield* page(domainId, filter, { limit, order, last }, cursor)
         },
         Effect.catchTag("SqlError", Effect.die)
       )
 
-      const wait: Events["Service"]["wait"] = Effect.fn("Events.wait")(function* (domainId, filter, { limit, time }) {
-        // Before the first look, so that what comes during it is new.
-        let seen = yield* Effect.orDie(lastPosition(domainId))
-        const first = yield* list(domainId, filter, { limit })
-        if (first.items.length > 0) return first
-        const look = Effect.gen(function* () {
-          const last = yield* lastPosition(domainId)
-          if (last === seen) return []
-          // Each event is judged once, when it is new: a delivery that changes later ends no wait.
-          const bounds = [{ above: seen }, { below: last + 1n }]
-          const found = yield* query.find(domainId, filter, bounds, { limit: limit + 1, order: "DESC" })
-          seen = last
-          return found
-        })
-        const found = yield* feed.occasions(domainId).pipe(
-          Stream.mapEffect(() => look),
-          Stream.filter((events) => events.length > 0),
-          Stream.runHead,
-          Effect.orDie,
-          Effect.timeoutOption(time)
-        )
-        return pageOf(
-          Option.getOrElse(Option.flatten(found), () => []),
-          limit
-        )
-      })
+      const wait: Events["Service"]["wait"] = Effect.fn("Events.wait")(
+        function* (domainId, filter, { limit, order, time }) {
+          // Before the first look, so that what comes during it is new.
+          let seen = yield* lastPosition(domainId)
+          const first = yield* page(domainId, filter, { limit, order, last: seen })
+          if (first.items.length > 0) return first
+          const look = Effect.gen(function* () {
+            const last = yield* lastPosition(domainId)
+            if (last === seen) return nothing
+            // Each event is judged once, when it is new: a delivery that changes later ends no wait.
+            const bounds = [{ above: seen }, { below: last + 1n }]
+            const found = yield* query.find(domainId, filter, bounds, { limit, bytes: pageBytes, order })
+            seen = last
+            return found
+          })
+          const found = yield* feed.occasions(domainId).pipe(
+            Stream.mapEffect(() => look),
+            Stream.filter(({ events }) => events.length > 0),
+            Stream.runHead,
+            Effect.timeoutOption(time)
+          )
+          const events = Option.getOrElse(Option.flatten(found), () => nothing)
+          return pageOf(domainId, events, { order, last: seen })
+        },
+        Effect.catchTag("SqlError", Effect.die)
+      )
 
       const get = Effect.fn("Events.get")(function* (domainId: DomainId, eventId: EventId) {
         const event = yield* Effect.orDie(query.one(domainId, eventId))
-        return event ?? (yield* new NotFound({ message: "No such event at this domain" }))
+        return event ?? (yield* noSuchEvent)
+      })
+
+      const payloads: Events["Service"]["payloads"] = (domainId, events) =>
+        Stream.orDie(query.payloads(domainId, events))
+
+      const payload: Events["Service"]["payload"] = Effect.fn("Events.payload")(function* (domainId, event) {
+        const loaded = yield* Stream.runHead(payloads(domainId, [event]))
+        return Option.getOrUndefined(loaded) ?? (yield* noSuchEvent)
       })
 
       const follow: Events["Service"]["follow"] = Effect.fn("Events.follow")(
-        function* (domainId, after) {
-          let seen =
-            after === undefined ? yield* lastPosition(domainId) : yield* positionOf(domainId, after, "Last-Event-ID")
+        function* (domainId, after, filter = {}) {
+          const now = yield* lastPosition(domainId)
+          let seen = after === undefined ? now : yield* startOf(domainId, after, "Last-Event-ID", now)
           const look = Effect.gen(function* () {
             const last = yield* lastPosition(domainId)
             const upTo = last - seen > 100n ? seen + 100n : last
-            const events =
+            const { events, hasMore } =
               upTo === seen
-                ? []
-                : yield* query.find(domainId, {}, [{ above: seen }, { below: upTo + 1n }], { limit: 100, order: "ASC" })
-            seen = upTo
-            return { events, more: upTo < last }
+                ? nothing
+                : yield* query.find(domainId, filter, [{ above: seen }, { below: upTo + 1n }], {
+                    limit: 100,
+                    bytes: bytesAhead,
+                    order: "asc"
+                  })
+            seen = hasMore ? (events.at(-1)?.position ?? upTo) : upTo
+            return { events, more: seen < last }
           })
-          /** Everything that is there now, a hundred at a time. */
-          const catchUp: Stream.Stream<EventQuery.ListedEvent> = Stream.unwrap(
-            Effect.map(Effect.orDie(look), ({ events, more }) =>
-              more ? Stream.concat(Stream.fromIterable(events), catchUp) : Stream.fromIterable(events)
+          /** Everything that is there now. The next are not looked for before these are written. */
+          const catchUp: Stream.Stream<ReadonlyArray<EventQuery.ListedEvent>, NotFound> = Stream.unwrap(
+            Effect.map(Effect.catchTag(look, "SqlError", Effect.die), ({ events, more }) =>
+              more ? Stream.concat(Stream.succeed(events), catchUp) : Stream.succeed(events)
             )
           )
-          return Stream.flatMap(feed.occasions(domainId), () => catchUp)
+          return feed.occasions(domainId).pipe(
+            Stream.flatMap(() => catchUp),
+            Stream.catchTag("NotFound", () => Stream.empty)
+          )
         },
         Effect.catchTag("SqlError", Effect.die)
       )
@@ -164,15 +278,20 @@ export class Events extends Context.Service<
           return EventQuery.toDelivery(rows[0])
         }
         const { delivery } = yield* get(domainId, eventId)
+        const [domain] = yield* Effect.orDie(sql<{ readonly status: DomainStatus; readonly disabledReason: string }>`
+          SELECT status, disabled_reason FROM domains WHERE id = ${domainId}
+        `)
         return yield* new Conflict({
           message:
-            delivery.status === "delivered" && !force
-              ? "This event is already delivered; add ?force=true to send it again"
-              : "This domain has no webhook, or is disabled: PATCH /api/domains/{id}/delivery sets one"
+            domain?.status === "disabled"
+              ? `This domain is disabled: ${domain.disabledReason}`
+              : delivery.status === "delivered" && !force
+                ? "This event is already delivered; add ?force=true to send it again"
+                : "This domain has no webhook: set one with PATCH /api/domains/{id}/delivery, and replay then"
         })
       })
 
-      return Events.of({ list, wait, get, follow, replay })
+      return Events.of({ list, wait, get, payload, payloads, follow, replay })
     })
   )
 }

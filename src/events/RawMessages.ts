@@ -1,29 +1,38 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { NotFound, Unavailable } from "../model/ApiError.ts"
+import { type Damaged, NotFound, Unavailable } from "../model/ApiError.ts"
 import type { DomainId } from "../model/Domain.ts"
-import { type InboundEmailId, rawRef } from "../model/InboundEmail.ts"
+import type { InboundEmailId } from "../model/InboundEmail.ts"
 import type { EventId } from "../model/InboundEvent.ts"
 import * as Place from "../providers/storage/Place.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as AuthenticationResults from "../reading/AuthenticationResults.ts"
 import { ParserThreads } from "../reading/ParserThreads.ts"
+import * as StoredMessage from "../reading/StoredMessage.ts"
 import * as Settings from "../Settings.ts"
+
+/** Asks for room for so many bytes before they are read. */
+type Reserve<E> = (bytes: number) => Effect.Effect<void, E>
 
 /** The stored message behind an event. */
 export class RawMessages extends Context.Service<
   RawMessages,
   {
     /** As stored, with our Authentication-Results field in front and none that a sender wrote in our name. */
-    get(domainId: DomainId, eventId: EventId): Effect.Effect<Uint8Array, NotFound | Unavailable>
-    /** One attachment, decoded; `index` is the one its event gives. */
-    attachment(
+    get<E>(
       domainId: DomainId,
       eventId: EventId,
-      index: number
+      reserve: Reserve<E>
+    ): Effect.Effect<Uint8Array, E | Damaged | NotFound | Unavailable>
+    /** One attachment, decoded; `index` is the one its event gives. */
+    attachment<E>(
+      domainId: DomainId,
+      eventId: EventId,
+      index: number,
+      reserve: Reserve<E>
     ): Effect.Effect<
       { readonly filename: string | null; readonly contentType: string; readonly content: Uint8Array },
-      NotFound | Unavailable
+      E | Damaged | NotFound | Unavailable
     >
   }
 >()("inlet/events/RawMessages") {
@@ -35,43 +44,66 @@ export class RawMessages extends Context.Service<
 
       const threads = yield* ParserThreads
       const { mxHost } = yield* Settings.reading
+      const { messageBytes } = yield* Settings.rawStore
 
-      const stored = Effect.fn("RawMessages.stored")(
+      const located = Effect.fn("RawMessages.located")(
         function* (domainId: DomainId, eventId: EventId) {
           const [row] = yield* sql<
-            Place.Columns & { readonly id: InboundEmailId; readonly authenticationResults: string | null }
+            Place.Columns & {
+              readonly id: InboundEmailId
+              readonly authenticationResults: string | null
+              readonly sha256: Uint8Array
+              readonly traceBytes: number | null
+            }
           >`
-            SELECT inbound_emails.id, inbound_emails.authentication_results, segment, raw_at, raw_bytes
+            SELECT inbound_emails.id, inbound_emails.authentication_results, inbound_emails.sha256, trace_bytes,
+              segment, raw_at, raw_bytes
             FROM events JOIN inbound_emails ON inbound_emails.id = events.inbound_email_id
             WHERE events.id = ${eventId} AND events.domain_id = ${domainId}
           `
-          if (row === undefined) return yield* new NotFound({ message: "No such event at this domain" })
-          const message = yield* raw.get(rawRef(domainId, row.id), Place.ofColumns(row))
-          return { field: row.authenticationResults, message }
+          return row ?? (yield* new NotFound({ message: "No such event at this domain" }))
         },
-        Effect.catchTags({
-          SqlError: Effect.die,
-          RawStoreError: (error) =>
+        Effect.catchTag("SqlError", Effect.die)
+      )
+
+      const stored = Effect.fn("RawMessages.stored")(function* <E>(
+        domainId: DomainId,
+        eventId: EventId,
+        reserve: Reserve<E>
+      ) {
+        const row = yield* located(domainId, eventId)
+        yield* reserve(row.rawBytes ?? messageBytes)
+        const { id, sha256, traceBytes } = row
+        const kept = { id, domainId, sha256, traceBytes, place: Place.ofColumns(row) }
+        const message = yield* StoredMessage.load(raw, kept).pipe(
+          Effect.catchTag("RawStoreError", (error) =>
             Effect.andThen(
               Effect.logError("The store of raw messages failed", error),
               Effect.fail(
                 new Unavailable({ message: "The store of raw messages is out of reach; try again in a moment" })
               )
             )
-        })
-      )
+          )
+        )
+        return { field: row.authenticationResults, message }
+      })
 
-      const get = Effect.fn("RawMessages.get")(function* (domainId: DomainId, eventId: EventId) {
-        const { field, message } = yield* stored(domainId, eventId)
+      const get = Effect.fn("RawMessages.get")(function* <E>(
+        domainId: DomainId,
+        eventId: EventId,
+        reserve: Reserve<E>
+      ) {
+        const { field, message } = yield* stored(domainId, eventId, reserve)
         return AuthenticationResults.put(message, field, mxHost)
       })
 
-      const attachment = Effect.fn("RawMessages.attachment")(function* (
+      const attachment = Effect.fn("RawMessages.attachment")(function* <E>(
         domainId: DomainId,
         eventId: EventId,
-        index: number
+        index: number,
+        reserve: Reserve<E>
       ) {
-        const { message } = yield* stored(domainId, eventId)
+        const { message } = yield* stored(domainId, eventId, reserve)
         const part = yield* threads.attachment(message, index)
         return part ?? (yield* new NotFound({ message: "This event has no attachment with that index" }))
       })

@@ -37,6 +37,16 @@ export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", { messa
   static readonly http = answers(409, Conflict)
 }
 
+/** It has more bytes than a message may have. */
+export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", { message: Schema.String }) {
+  static readonly http = answers(413, TooLarge)
+}
+
+/** The request is well, and not what it would have to be beside an earlier one. */
+export class Unprocessable extends Schema.TaggedError<Unprocessable>()("Unprocessable", { message: Schema.String }) {
+  static readonly http = answers(422, Unprocessable)
+}
+
 export class TooManyRequests extends Schema.TaggedError<TooManyRequests>()("TooManyRequests", {
   message: Schema.String,
   /** Seconds, for the header `Retry-After`. */
@@ -56,6 +66,11 @@ export class TooManyRequests extends Schema.TaggedError<TooManyRequests>()("TooM
 /** The database, or the store of raw messages, is out of reach; try again. */
 export class Unavailable extends Schema.TaggedError<Unavailable>()("Unavailable", { message: Schema.String }) {
   static readonly http = answers(503, Unavailable)
+}
+
+/** What is stored has other bytes than were kept. Asking again is no help. */
+export class Damaged extends Schema.TaggedError<Damaged>()("Damaged", { message: Schema.String }) {
+  static readonly http = answers(500, Damaged)
 }
 
 /** A registrar or the payment provider answered wrongly or not at all, after retries. */

@@ -1,3 +1,4 @@
+import { isIPv4 } from "node:net"
 import { Option, Result } from "effect"
 import { NetAddress } from "effect/net"
 
@@ -5,7 +6,8 @@ import { NetAddress } from "effect/net"
  * The client behind an address, as limits count it: an IPv4 address, or the /64 of an
  * IPv6 address, which is what one customer of a provider has.
  */
-export const of = (text: string): Option.Option<string> => Option.map(parse(text), keyOf)
+export const of = (text: string): Option.Option<string> =>
+  isIPv4(text) ? Option.some(text) : Option.map(parse(text), keyOf)
 
 /** The same, and the text itself where it is no address. */
 export const ofAnything = (text: string): string => Option.getOrElse(of(text), () => text)

@@ -18,6 +18,9 @@ export const ownerOf = (ref: RawRef) => {
   return { id: InboundEmailId.make(file.slice(0, -".eml".length)), domainId: DomainId.make(domainId) }
 }
 
+/** The `remoteAddress` of a message that came by the API; no SMTP session has it. */
+export const simulatedAddress = "simulate"
+
 /** What the sender said before DATA (RFC 5321, section 3.3). `from` is empty for the null sender. */
 export const Envelope = Schema.Struct({
   from: Schema.String,

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { DomainName } from "./Domain.ts"
+import { Extracted } from "./Extracted.ts"
 import { Envelope, InboundEmailId, RawRef } from "./InboundEmail.ts"
 
 export const EventId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("EventId"))
@@ -28,6 +29,9 @@ export const Authentication = Schema.Struct({ spf: Verdict, dkim: Verdict, dmarc
   identifier: "Authentication"
 })
 export type Authentication = typeof Authentication.Type
+
+/** The sender was not checked. */
+export const unauthenticated: Authentication = { spf: "none", dkim: "none", dmarc: "none", arc: "none" }
 
 /** One inbound email for one recipient: the payload of the webhook and of the API (spec, sections 2 and 6). */
 export const InboundEvent = Schema.Struct({
@@ -62,6 +66,41 @@ export const InboundEvent = Schema.Struct({
   references: Schema.Array(Schema.String).annotate({ description: "the message ids of the References field" }),
   parse: Schema.Literals(["full", "partial", "headers"]).annotate({
     description: "how much of the message could be read"
-  })
+  }),
+  fromName: Schema.optionalKey(Schema.NullOr(Schema.String)).annotate({
+    description:
+      "the author's display name, as the sender wrote it; null when there is none, or when `from` is the envelope sender. Absent in mail from before this field"
+  }),
+  // Events that were stored before there was such a field are listed without it.
+  reply: Schema.optionalKey(
+    Schema.NullOr(Schema.String).annotate({
+      description: "what the person wrote, without what they answer and their signature; null where that is `text`"
+    })
+  ),
+  sender: Schema.optionalKey(
+    Schema.Literals(["person", "list", "auto", "bounce"]).annotate({
+      description: "a person, a list or newsletter, a program that answers or tells something, a failed delivery"
+    })
+  ),
+  tag: Schema.optionalKey(
+    Schema.NullOr(Schema.String).annotate({
+      description: "behind the first `+` of the recipient's local part, or null"
+    })
+  ),
+  threadId: Schema.optionalKey(
+    Schema.String.check(Schema.isUUID()).annotate({
+      description: "the conversation: replies to one message share it, in this domain"
+    })
+  ),
+  hiddenText: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description: "the HTML has words that a person does not see; absent in events of versions before"
+    })
+  ),
+  extracted: Schema.optionalKey(
+    Extracted.annotate({
+      description: "the code and the links that the mail was sent for; absent in events of versions before"
+    })
+  )
 }).annotate({ identifier: "InboundEvent" })
 export type InboundEvent = typeof InboundEvent.Type

@@ -4,12 +4,17 @@ import { DomainId, DomainName } from "./Domain.ts"
 export const OrderId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("OrderId"))
 export type OrderId = typeof OrderId.Type
 
-/** The sellers of domain names. */
-export const RegistrarName = Schema.Literals(["mock", "namecheap", "openprovider"])
+// Both are open: a Layer that somebody brings along has a name of its own, and rows keep the names of those that are gone.
+const Name = Schema.String.check(
+  Schema.isPattern(/^[a-z][a-z0-9-]{0,31}$/, { message: "Expected a name such as namecheap, in small letters" })
+)
+
+/** A seller of domain names: `mock`, `namecheap`, `openprovider`, or one of the operator's own. */
+export const RegistrarName = Name.pipe(Schema.brand("RegistrarName"))
 export type RegistrarName = typeof RegistrarName.Type
 
-/** How an order is paid. */
-export const BillingProvider = Schema.Literals(["mock", "stripe"])
+/** How an order is paid: `mock`, `stripe`, or a way of the operator's own. */
+export const BillingProvider = Name.pipe(Schema.brand("BillingProvider"))
 export type BillingProvider = typeof BillingProvider.Type
 
 /**

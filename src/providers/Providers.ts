@@ -1,8 +1,10 @@
 import { NodeHttpClient } from "@effect/platform-node"
-import { Context, Effect, type FileSystem, Layer, type Path, type PlatformError, Schema } from "effect"
+import { type Config, Context, Effect, type FileSystem, Layer, type Path, type PlatformError, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
+import type { SqlClient } from "effect/sql"
 import type { RegistrarName } from "../model/Order.ts"
 import * as Settings from "../Settings.ts"
+import { Billing } from "./billing/Billing.ts"
 import * as BillingMock from "./billing/BillingMock.ts"
 import * as BillingStripe from "./billing/BillingStripe.ts"
 import * as MockZone from "./dns/MockZone.ts"
@@ -19,7 +21,14 @@ import * as RawStoreS3 from "./storage/RawStoreS3.ts"
 import * as Segments from "./storage/Segments.ts"
 
 // The one file that knows every vendor. Each seam is chosen by its own
-// settings, and the default needs no account anywhere.
+// settings, and the default needs no account anywhere. What is no vendor of
+// ours is a Layer that `layerWith` is given.
+
+/** Sellers of names beside ours, by their names: each Layer is chosen by the settings, as ours are. */
+export type OwnRegistrars<E, R> = Readonly<Record<string, Layer.Layer<Registrar | DnsHost, E, R>>>
+
+/** Ways to pay beside ours, by their names: `BILLING_PROVIDER` names the one that is used. */
+export type OwnBillings<E, R> = Readonly<Record<string, Layer.Layer<Billing, E, R>>>
 
 /** A set of credentials that is not whole; the message names what is missing. */
 export class Unconfigured extends Schema.TaggedError<Unconfigured>()("Unconfigured", { message: Schema.String }) {}
@@ -66,7 +75,8 @@ const bucket = Effect.gen(function* () {
   })
 })
 
-const rawStore = Layer.unwrap(
+/** Raw messages where `RAW_STORE` says. */
+export const rawStore = Layer.unwrap(
   Effect.gen(function* () {
     const { folder, kind } = yield* Settings.rawStore
     const store: Layer.Layer<
@@ -78,23 +88,48 @@ const rawStore = Layer.unwrap(
   })
 )
 
-const billing = Layer.unwrap(
-  Effect.gen(function* () {
-    const { billingProvider } = yield* Settings.purchase
-    if (billingProvider === "mock") return BillingMock.layer
-    const { apiUrl, secretKey, webhookSecret } = yield* Settings.stripe
-    const given = yield* whole({
-      BILLING_PROVIDER: billingProvider,
-      STRIPE_SECRET_KEY: secretKey,
-      STRIPE_WEBHOOK_SECRET: webhookSecret
-    })
-    return BillingStripe.layer({
-      secretKey: given.STRIPE_SECRET_KEY,
-      webhookSecret: given.STRIPE_WEBHOOK_SECRET,
-      apiUrl
-    })
+const stripe = Effect.gen(function* () {
+  const { apiUrl, secretKey, webhookSecret } = yield* Settings.stripe
+  const given = yield* whole({
+    BILLING_PROVIDER: "stripe",
+    STRIPE_SECRET_KEY: secretKey,
+    STRIPE_WEBHOOK_SECRET: webhookSecret
   })
-)
+  return BillingStripe.layer({
+    secretKey: given.STRIPE_SECRET_KEY,
+    webhookSecret: given.STRIPE_WEBHOOK_SECRET,
+    apiUrl
+  })
+})
+
+const unknown = (setting: string, name: string, known: Iterable<string>) =>
+  new Unconfigured({ message: `${setting}: ${name} is not known here; known are ${[...known].join(", ")}` })
+
+/** Payments as `BILLING_PROVIDER` says. */
+export const billingWith = <E = never, R = never>(own: OwnBillings<E, R> = {}) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { billingProvider } = yield* Settings.purchase
+      const ours: OwnBillings<E, R | SqlClient.SqlClient | SecureRandom.SecureRandom> = {
+        mock: BillingMock.layer,
+        ...(billingProvider === "stripe" ? { stripe: yield* stripe } : {}),
+        ...own
+      }
+      const chosen = ours[billingProvider]
+      if (chosen === undefined) {
+        return yield* unknown("BILLING_PROVIDER", billingProvider, ["mock", "stripe", ...Object.keys(own)])
+      }
+      // A row would name a way to pay that no setting can choose.
+      return Layer.tap(chosen, (context) =>
+        Context.get(context, Billing).provider === billingProvider
+          ? Effect.void
+          : Effect.fail(misnamed("BILLING_PROVIDER", billingProvider, Context.get(context, Billing).provider))
+      )
+    })
+  )
+
+const misnamed = (setting: string, name: string, itself: string) =>
+  new Unconfigured({ message: `${setting}: the Layer that is given as ${name} calls itself ${itself}` })
 
 const namecheap = Effect.gen(function* () {
   const { apiKey, apiUrl, apiUser, clientIp, contact, sandbox } = yield* Settings.namecheap
@@ -151,64 +186,90 @@ const openprovider = Effect.gen(function* () {
   })
 })
 
-/** In production the wallet's play money must not be spent at a registrar that takes real money. */
-const playMoneyBuysNothingReal = Effect.gen(function* () {
+/** In production the wallet's play money must not be spent at a registrar that takes real money; one that nobody knows here may. */
+const playMoneyBuysNothingReal = Effect.fnUntraced(function* (own: Iterable<string>) {
   const { billingProvider, production } = yield* Settings.purchase
+  if (!production || billingProvider !== "mock") return
   const vendors = { namecheap: yield* Settings.namecheap, openprovider: yield* Settings.openprovider }
   const credentials = { namecheap: vendors.namecheap.apiKey, openprovider: vendors.openprovider.password }
   const real = (["namecheap", "openprovider"] as const).find(
     (name) => credentials[name] !== undefined && !vendors[name].sandbox && vendors[name].apiUrl === undefined
   )
-  if (!production || billingProvider !== "mock" || real === undefined) return
-  return yield* new Unconfigured({
-    message: `BILLING_PROVIDER: mock gives every workspace $50.00 of play money, and ${real} takes real money; production needs stripe, or ${real.toUpperCase()}_SANDBOX=true`
-  })
+  if (real !== undefined) {
+    return yield* new Unconfigured({
+      message: `BILLING_PROVIDER: mock gives every workspace $50.00 of play money, and ${real} takes real money; production needs stripe, or ${real.toUpperCase()}_SANDBOX=true`
+    })
+  }
+  for (const name of own) {
+    return yield* new Unconfigured({
+      message: `BILLING_PROVIDER: mock gives every workspace $50.00 of play money, and ${name} may take real money; production needs another way to pay`
+    })
+  }
 })
 
-/** A vendor is configured when its credentials are given; the mock one when it is REGISTRAR_PRIMARY. */
-const registrars = Layer.effect(
-  Registrars,
-  Effect.gen(function* () {
-    const { registrarPrimary, tldMap } = yield* Settings.purchase
-    const layers = {
-      mock: registrarPrimary === "mock" ? RegistrarMock.layer : undefined,
-      namecheap: yield* namecheap,
-      openprovider: yield* openprovider
-    }
-    if (layers[registrarPrimary] === undefined) {
-      return yield* new Unconfigured({
-        message: `REGISTRAR_PRIMARY: ${registrarPrimary} needs its credentials (${registrarPrimary.toUpperCase()}_…)`
-      })
-    }
-    // A route to nobody would leave its TLD unsold without a word.
-    const nobody = tldMap.find(({ registrar }) => layers[registrar] === undefined)
-    if (nobody !== undefined) {
-      return yield* new Unconfigured({
-        message: `REGISTRAR_TLD_MAP: ${nobody.tld}:${nobody.registrar} names a registrar that is not configured; ${
-          nobody.registrar === "mock"
-            ? "mock sells only as REGISTRAR_PRIMARY"
-            : `it needs its credentials (${nobody.registrar.toUpperCase()}_…)`
-        }`
-      })
-    }
-    yield* playMoneyBuysNothingReal
-    const vendors = new Map<RegistrarName, Vendor>()
-    for (const name of [registrarPrimary, "mock", "namecheap", "openprovider"] as const) {
-      const layer = layers[name]
-      if (layer === undefined || vendors.has(name)) continue
-      const context = yield* Layer.build(layer)
-      vendors.set(name, { registrar: Context.get(context, Registrar), dnsHost: Context.get(context, DnsHost) })
-    }
-    return vendors
-  })
-).pipe(Layer.provide(NodeHttpClient.layerUndici))
+/** A vendor is configured when its credentials are given, one of `own` always; the mock one when it is REGISTRAR_PRIMARY. */
+export const registrarsWith = <E = never, R = never>(own: OwnRegistrars<E, R> = {}) =>
+  Layer.effect(
+    Registrars,
+    Effect.gen(function* () {
+      const { registrarPrimary, tldMap } = yield* Settings.purchase
+      const ours = {
+        mock: registrarPrimary === "mock" ? RegistrarMock.layer : undefined,
+        namecheap: yield* namecheap,
+        openprovider: yield* openprovider
+      }
+      const layers: Readonly<
+        Record<string, Layer.Layer<Registrar | DnsHost, E | Config.ConfigError, R | SqlClient.SqlClient> | undefined>
+      > = { ...ours, ...own }
+      const isOurs = (name: string): name is keyof typeof ours => name in ours
+      if (!(registrarPrimary in layers)) {
+        return yield* unknown("REGISTRAR_PRIMARY", registrarPrimary, Object.keys(layers))
+      }
+      if (layers[registrarPrimary] === undefined) {
+        return yield* new Unconfigured({
+          message: `REGISTRAR_PRIMARY: ${registrarPrimary} needs its credentials (${registrarPrimary.toUpperCase()}_…)`
+        })
+      }
+      // A route to nobody would leave its TLD unsold without a word.
+      const nobody = tldMap.find(({ registrar }) => layers[registrar] === undefined)
+      if (nobody !== undefined) {
+        if (!isOurs(nobody.registrar)) {
+          return yield* unknown("REGISTRAR_TLD_MAP", nobody.registrar, Object.keys(layers))
+        }
+        return yield* new Unconfigured({
+          message: `REGISTRAR_TLD_MAP: ${nobody.tld}:${nobody.registrar} names a registrar that is not configured; ${
+            nobody.registrar === "mock"
+              ? "mock sells only as REGISTRAR_PRIMARY"
+              : `it needs its credentials (${nobody.registrar.toUpperCase()}_…)`
+          }`
+        })
+      }
+      yield* playMoneyBuysNothingReal(Object.keys(own))
+      const vendors = new Map<RegistrarName, Vendor>()
+      for (const name of new Set([registrarPrimary, ...Object.keys(layers)])) {
+        const layer = layers[name]
+        if (layer === undefined) continue
+        const context = yield* Layer.build(layer)
+        const vendor = { registrar: Context.get(context, Registrar), dnsHost: Context.get(context, DnsHost) }
+        if (vendor.registrar.name !== name) return yield* misnamed("REGISTRAR_PRIMARY", name, vendor.registrar.name)
+        vendors.set(vendor.registrar.name, vendor)
+      }
+      return vendors
+    })
+  ).pipe(Layer.provide(NodeHttpClient.layerUndici))
 
 /** The mock registrar's zones are answered like everybody's: by the resolver. */
-const resolver = Layer.unwrap(
+export const resolver = Layer.unwrap(
   Effect.gen(function* () {
     const { registrarPrimary } = yield* Settings.purchase
     return registrarPrimary === "mock" ? MockZone.layer.pipe(Layer.provide(Resolver.layer)) : Resolver.layer
   })
 )
 
-export const layer = Layer.mergeAll(rawStore, resolver, registrars, billing)
+/** Every seam as the settings choose it, among our vendors and these. */
+export const layerWith = <E1 = never, R1 = never, E2 = never, R2 = never>(
+  own: { readonly registrars?: OwnRegistrars<E1, R1>; readonly billings?: OwnBillings<E2, R2> } = {}
+) => Layer.mergeAll(rawStore, resolver, registrarsWith(own.registrars), billingWith(own.billings))
+
+/** Every seam as the settings choose it. */
+export const layer = layerWith()

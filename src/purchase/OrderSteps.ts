@@ -43,18 +43,13 @@ export const make = Effect.gen(function* () {
       (rows) => rows.length > 0
     )
 
-  /** paid → registering. The unique index lets one order at a time through for a name. */
+  /** paid → registering. */
   const begin = Effect.fnUntraced(function* (order: OrderRow) {
-    // Many may wait for one name; that it is sold can be told to all of them at once.
     if (yield* soldToAnother(order)) return yield* fail(order, nameTaken)
-    yield* write(order, "registering").pipe(
-      Effect.asVoid,
-      // Another order registers this name now. Its end decides what becomes of this one.
-      Effect.catchReason("SqlError", "UniqueViolation", () => Effect.void)
-    )
+    yield* write(order, "registering")
   })
 
-  /** registering → provisioning. While an order is here no other one can come here for its name. */
+  /** registering → provisioning. From its payment on no other order can be paid for the name. */
   const register = Effect.fnUntraced(function* (order: OrderRow, registrar: Registrar["Service"]) {
     if (yield* soldToAnother(order)) return yield* fail(order, nameTaken)
     // Before the registrar is asked: whoever finds the order here knows that it may have been.

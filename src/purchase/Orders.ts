@@ -2,9 +2,10 @@ import { Context, Duration, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import { Conflict, NotFound } from "../model/ApiError.ts"
+import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
 import { DomainId, DomainName } from "../model/Domain.ts"
 import { BillingProvider, type Order, OrderId, OrderStatus, RegistrarName } from "../model/Order.ts"
+import type { Page } from "../model/Page.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 
 /** The whole row of an order. */
@@ -30,6 +31,8 @@ export const OrderRow = Schema.Struct({
 })
 export type OrderRow = typeof OrderRow.Type
 
+const isOrderId = Schema.is(OrderId)
+
 /** How long one worker has an order to itself. Longer than any step takes. */
 const leaseSeconds = 300
 
@@ -37,7 +40,7 @@ const leaseSeconds = 300
 export class Orders extends Context.Service<
   Orders,
   {
-    /** A new order. Fails when this workspace has an open order for the name. */
+    /** A new order. Fails when this workspace has an open order for the name. It holds nothing before it is paid. */
     insert(
       order: Pick<
         OrderRow,
@@ -45,8 +48,16 @@ export class Orders extends Context.Service<
       >
     ): Effect.Effect<OrderRow, Conflict | SqlError>
     get(workspaceId: WorkspaceId, id: OrderId): Effect.Effect<OrderRow, NotFound>
-    /** Its price was taken: it is paid, and leased to the caller to go on with. */
-    markPaid(id: OrderId): Effect.Effect<OrderRow, SqlError>
+    /** Newest first. `cursor` is the id of the last order of the page before. */
+    list(
+      workspaceId: WorkspaceId,
+      page: { readonly limit: number; readonly cursor?: string | undefined }
+    ): Effect.Effect<Page<OrderRow>, Invalid>
+    /**
+     * Its price was taken: it is paid, has the name to itself, and is leased to the caller to go on with.
+     * Fails where another paid order has the name.
+     */
+    markPaid(id: OrderId): Effect.Effect<OrderRow, Conflict | SqlError>
     /** The order as it stands now. */
     read(id: OrderId): Effect.Effect<OrderRow, SqlError>
     /** Orders whose next step is due, leased to the caller. */
@@ -108,17 +119,48 @@ export class Orders extends Context.Service<
         `
       })
 
+      const selectPage = SqlSchema.findAll({
+        Request: Schema.Struct({ workspaceId: WorkspaceId, before: Schema.UndefinedOr(OrderId), limit: Schema.Int }),
+        Result: OrderRow,
+        execute: ({ before, limit, workspaceId }) => sql`
+          SELECT * FROM orders
+          WHERE workspace_id = ${workspaceId} ${before === undefined ? sql.literal("") : sql`AND id < ${before}`}
+          ORDER BY id DESC LIMIT ${limit}
+        `
+      })
+
+      const list: Orders["Service"]["list"] = Effect.fn("Orders.list")(
+        function* (workspaceId, { cursor, limit }) {
+          if (cursor !== undefined && !isOrderId(cursor)) {
+            return yield* new Invalid({ message: "cursor: Expected the next_cursor of an earlier page" })
+          }
+          const rows = yield* selectPage({ workspaceId, before: cursor, limit: limit + 1 })
+          return {
+            items: rows.slice(0, limit),
+            nextCursor: rows.length > limit ? (rows[limit - 1]?.id ?? null) : null
+          }
+        },
+        Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
+      )
+
       const insert: Orders["Service"]["insert"] = Effect.fn("Orders.insert")(
         function* (order) {
+          const [open] = yield* sql<{ readonly id: string }>`
+            SELECT id FROM orders WHERE workspace_id = ${order.workspaceId} AND name = ${order.name}
+              AND status IN ('pending_payment', 'paid', 'registering', 'provisioning')
+          `
+          if (open !== undefined) {
+            return yield* new Conflict({
+              message: `There is an open order for this name already; GET /api/domains/orders/${open.id} shows it`
+            })
+          }
           return yield* insertRow({ ...order, id: OrderId.make(yield* random.uuidV7()) })
         },
         Effect.catchReason(
           "SqlError",
           "UniqueViolation",
           () =>
-            new Conflict({
-              message: "There is an open order for this name already; GET /api/domains/orders/{order_id} shows it"
-            })
+            new Conflict({ message: "There is an open order for this name already; GET /api/domains/orders lists it" })
         ),
         Effect.catchTags({ SchemaError: Effect.die, NoSuchElementError: Effect.die })
       )
@@ -141,8 +183,14 @@ export class Orders extends Context.Service<
       return Orders.of({
         insert,
         get,
+        list,
         markPaid: Effect.fn("Orders.markPaid")(
           payRow,
+          Effect.catchReason(
+            "SqlError",
+            "UniqueViolation",
+            () => new Conflict({ message: "Somebody else is buying this name now; nothing was charged" })
+          ),
           Effect.catchTags({ SchemaError: Effect.die, NoSuchElementError: Effect.die })
         ),
         read,

@@ -1,9 +1,13 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import * as DomainLimit from "../domains/DomainLimit.ts"
 import type { Invalid, NotFound } from "../model/ApiError.ts"
 import * as Cents from "../model/Cents.ts"
+import type { DomainName } from "../model/Domain.ts"
 import type { OrderStatus } from "../model/Order.ts"
+import type { WorkspaceId } from "../model/Workspace.ts"
 import { Billing, type Callback, type PaymentNews } from "../providers/billing/Billing.ts"
+import * as OrderSteps from "./OrderSteps.ts"
 
 /** An unpaid checkout is over after this many hours; Stripe's own end is 24. */
 const unpaidHours = 25
@@ -13,6 +17,8 @@ const unopenedMinutes = 5
 
 interface Target {
   readonly id: string
+  readonly workspaceId: WorkspaceId
+  readonly name: DomainName
   readonly status: OrderStatus
   readonly priceCents: number
   readonly paymentId: string | null
@@ -33,12 +39,13 @@ export class Payments extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const billing = yield* Billing
+      const checkRoom = yield* DomainLimit.make
 
       /** The order that the checkout was opened for; the checkout's own word for it is not enough. */
       const target = (news: PaymentNews) =>
         Effect.map(
           sql<Target>`
-            SELECT id, status, price_cents, payment_id FROM orders
+            SELECT id, workspace_id, name, status, price_cents, payment_id FROM orders
             WHERE billing = ${billing.provider} AND checkout_id = ${news.checkoutId} FOR UPDATE
           `,
           ([order]) => order
@@ -72,24 +79,34 @@ export class Payments extends Context.Service<
         if (news.amountCents !== order.priceCents || news.currency?.toLowerCase() !== "usd") {
           return yield* mispaid(order, news)
         }
-        // A late payment of an order that was placed anew meanwhile goes back: one name is paid once.
-        yield* sql`
+        const settle = (status: "paid" | "failed", failure: string | null) => sql`
           UPDATE orders SET
-            status = CASE WHEN replaced THEN 'failed' ELSE 'paid' END,
-            failure = CASE WHEN replaced THEN 'This checkout was paid after another order for the name was placed' END,
-            refund_due = replaced,
-            payment_id = ${news.paymentId},
-            due_at = now()
-          FROM (
-            SELECT EXISTS (
-              SELECT 1 FROM orders other JOIN orders own ON own.id = ${order.id}
-              WHERE other.workspace_id = own.workspace_id AND other.name = own.name AND other.id <> own.id
-                AND other.status IN ('pending_payment', 'paid', 'registering', 'provisioning')
-            ) AS replaced
-          ) AS others
-          WHERE orders.id = ${order.id} AND orders.status IN ('pending_payment', 'expired', 'failed')
-            AND orders.payment_id IS NULL
+            status = ${status}, failure = ${failure}, refund_due = ${status === "failed"},
+            payment_id = ${news.paymentId}, due_at = now()
+          WHERE id = ${order.id} AND status IN ('pending_payment', 'expired', 'failed') AND payment_id IS NULL
         `
+        // A checkout holds nothing: what it is for may be gone when it is paid, and the money goes back.
+        const refusal = yield* refusalOf(order)
+        if (refusal !== null) return yield* settle("failed", refusal)
+        yield* sql.withTransaction(settle("paid", null)).pipe(
+          // Another paid order has the name.
+          Effect.catchReason("SqlError", "UniqueViolation", () => settle("failed", OrderSteps.nameTaken))
+        )
+      })
+
+      /** Why an order that is paid now buys nothing all the same. */
+      const refusalOf = Effect.fnUntraced(function* (order: Target) {
+        const room = yield* checkRoom(order.workspaceId, order.name).pipe(
+          Effect.as(null),
+          Effect.catchTag("Conflict", ({ message }) => Effect.succeed(message))
+        )
+        if (room !== null) return room
+        // One name is paid once.
+        const [other] = yield* sql`
+          SELECT 1 FROM orders WHERE workspace_id = ${order.workspaceId} AND name = ${order.name} AND id <> ${order.id}
+            AND status IN ('pending_payment', 'paid', 'registering', 'provisioning')
+        `
+        return other === undefined ? null : "This checkout was paid after another order for the name was placed"
       })
 
       const apply = Effect.fnUntraced(function* (order: Target, news: PaymentNews) {

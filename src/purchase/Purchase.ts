@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as DomainLimit from "../domains/DomainLimit.ts"
+import { isWithin } from "../domains/DomainNames.ts"
 import { BadGateway, Conflict, Invalid, type NotFound } from "../model/ApiError.ts"
 import type { OrderId } from "../model/Order.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
@@ -28,6 +29,8 @@ export class Purchase extends Context.Service<
       }
     ): Effect.Effect<OrderRow, Invalid | Conflict | BadGateway>
     get(workspaceId: WorkspaceId, id: OrderId): Effect.Effect<OrderRow, NotFound>
+    /** Newest first. */
+    list: Orders["Service"]["list"]
     /** Endpoint 9. */
     wallet(workspaceId: WorkspaceId): Effect.Effect<WalletStatement, NotFound>
   }
@@ -42,6 +45,7 @@ export class Purchase extends Context.Service<
       const registrars = yield* Registrars
       const fulfilment = yield* Fulfilment
       const { publicUrl } = yield* Settings.purchase
+      const platform = yield* Settings.platform
       const checkRoom = yield* DomainLimit.make
 
       const known = (wanted: string | undefined) =>
@@ -54,6 +58,10 @@ export class Purchase extends Context.Service<
       /** The cheapest offer, or that of the registrar the customer wants. */
       const bestOffer = Effect.fnUntraced(function* (name: OrderRow["name"], wanted: string | undefined) {
         const { answered, offers, silent } = yield* search.offers(name)
+        if (answered === 0 && silent.length === 0) {
+          const tld = name.slice(name.indexOf("."))
+          return yield* new Conflict({ message: `No registrar here sells names under ${tld}; choose another TLD` })
+        }
         const offer = offers.find(({ registrar }) => wanted === undefined || registrar === wanted)
         if (offer !== undefined) return offer
         const nobodyAnswers =
@@ -69,6 +77,16 @@ export class Purchase extends Context.Service<
                 message: `${name} can't be had${wanted === undefined ? "" : ` from ${wanted}`}: it is taken, or its TLD is not sold here`
               })
             )
+      })
+
+      const checkOwn = Effect.fnUntraced(function* (workspaceId: WorkspaceId, name: OrderRow["name"]) {
+        const [own] = yield* sql<{ readonly id: string }>`
+          SELECT id FROM domains WHERE workspace_id = ${workspaceId} AND name = ${name}
+        `
+        if (own === undefined) return
+        return yield* new Conflict({
+          message: `${name} is already registered in this workspace; GET /api/domains/${own.id} shows it`
+        })
       })
 
       const checkout = Effect.fnUntraced(function* (order: OrderRow) {
@@ -102,9 +120,16 @@ export class Purchase extends Context.Service<
       const buy: Purchase["Service"]["buy"] = Effect.fn("Purchase.buy")(
         function* (workspaceId, wish) {
           const name = yield* registrable(wish.domain, "domain")
+          if (isWithin(name, platform.domain)) {
+            return yield* new Invalid({
+              message: `domain: ${platform.domain} belongs to this service; POST /api/instant-inbox gives an address under it`
+            })
+          }
           yield* known(wish.registrar)
           const successUrl = yield* redirect("success_url", wish.successUrl, `${publicUrl}/purchase/success`)
           const cancelUrl = yield* redirect("cancel_url", wish.cancelUrl, `${publicUrl}/purchase/cancel`)
+          // Before the registrars, who would say that it is taken.
+          yield* checkOwn(workspaceId, name)
           const offer = yield* bestOffer(name, wish.registrar)
 
           const place = Effect.gen(function* () {
@@ -128,7 +153,7 @@ export class Purchase extends Context.Service<
         Effect.catchTag("SqlError", Effect.die)
       )
 
-      return Purchase.of({ buy, get: orders.get, wallet: billing.wallet })
+      return Purchase.of({ buy, get: orders.get, list: orders.list, wallet: billing.wallet })
     })
   )
 }

@@ -152,20 +152,26 @@ const candidates = Effect.fnUntraced(function* (q: string, tlds: string | undefi
   const whole = typed.includes(".") ? yield* registrable(typed, "q") : undefined
   const label = whole === undefined ? typed : whole.slice(0, whole.indexOf("."))
   const wanted = asked.length > 0 ? asked : whole === undefined ? defaultTlds : []
-  const others = yield* Effect.forEach(wanted, (tld) =>
-    registrable(`${label}.${tld}`, whole === undefined ? "q, tlds" : "tlds")
-  )
+  // What no TLD can make a name of is wrong by itself.
+  yield* registrable(`${label}.com`, "q")
+  const others = yield* Effect.forEach(wanted, (tld) => registrable(`${label}.${tld}`, "tlds"))
   return [...new Set(whole === undefined ? others : [whole, ...others])]
 })
 
+const expectedOf = {
+  q: "Expected a label such as example, or a name such as example.com",
+  tlds: "Expected TLDs that names can be registered under, such as com,net or co.uk",
+  domain: "Expected a name that can be registered, such as example.com"
+}
+
 /** A name that can be registered as it is: one label under a public suffix. */
-export const registrable = Effect.fnUntraced(function* (text: string, field: string) {
+export const registrable = Effect.fnUntraced(function* (text: string, field: keyof typeof expectedOf) {
   const name = canonical(text)
   const { domain, isIcann } = parseSuffix(name ?? "", { allowPrivateDomains: false })
   // A suffix the list does not know, such as .test, is the mock registrar's to sell.
   if (name === undefined || domain !== name || (isIcann !== true && name.split(".").length !== 2)) {
     return yield* new Invalid({
-      message: `${field}: Expected a label such as example, or a name such as example.com, and TLDs such as com,net`
+      message: `${field}: ${expectedOf[field]}`
     })
   }
   return DomainName.make(name)

@@ -1,12 +1,15 @@
-import { Context, DateTime, Effect, Layer, Schema, Stream } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import * as Patience from "../database/Patience.ts"
 import { DomainId } from "../model/Domain.ts"
-import { InboundEmailId, ownerOf, type RawRef, rawRef } from "../model/InboundEmail.ts"
+import { InboundEmailId, type RawRef, rawRef } from "../model/InboundEmail.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
+import * as IdempotencyKeys from "../workspaces/IdempotencyKeys.ts"
 import * as OldSegments from "./OldSegments.ts"
+import * as SweeperClock from "./SweeperClock.ts"
+import * as WithoutRow from "./WithoutRow.ts"
 
 /** Rows that one statement removes: small, so that no lock is held for long. */
 const batch = 500
@@ -21,11 +24,13 @@ const demoBatch = 50
 export class Sweeper extends Context.Service<
   Sweeper,
   {
+    /** Asked before each round: not for a day after the clock has moved by more than a day. */
+    readonly mayRemove: Effect.Effect<boolean>
     /** Messages, events and attempts past their retention, with their raw messages. Returns how many messages. */
     readonly expired: Effect.Effect<number>
     /** Segments of the log whose messages have all expired. Returns how many. */
     readonly segments: Effect.Effect<number>
-    /** Files and objects that no row knows: left by a crash before the commit, or by a removal that failed. */
+    /** Files and objects that no row has known for seven days. Returns how many. */
     readonly orphans: Effect.Effect<number>
     /** Pending domains that were not verified in time, keys and counters that no longer count. */
     readonly leftovers: Effect.Effect<void>
@@ -103,33 +108,6 @@ export class Sweeper extends Context.Service<
         Effect.withSpan("Sweeper.expired")
       )
 
-      const unknownAmong = SqlSchema.findAll({
-        Request: Schema.Array(InboundEmailId),
-        Result: Schema.Struct({ id: InboundEmailId }),
-        execute: (ids) => sql`
-          SELECT candidates.id FROM unnest(${ids}::uuid[]) AS candidates (id)
-          WHERE NOT EXISTS (SELECT 1 FROM inbound_emails WHERE inbound_emails.id = candidates.id)
-        `
-      })
-
-      const orphans = Effect.gen(function* () {
-        // Old enough that no transaction can still be about to commit their row.
-        const before = DateTime.subtract(yield* DateTime.now, { hours: 1 })
-        let removed = 0
-        yield* raw.olderThan(before).pipe(
-          Stream.grouped(batch),
-          Stream.runForEach((refs) =>
-            Effect.gen(function* () {
-              const byId = new Map(refs.map((ref) => [ownerOf(ref).id, ref]))
-              const unknown = yield* unknownAmong([...byId.keys()])
-              yield* removeRaw(unknown.flatMap(({ id }) => byId.get(id) ?? []))
-              removed += unknown.length
-            })
-          )
-        )
-        return removed
-      }).pipe(Effect.orDie, Effect.withSpan("Sweeper.orphans"))
-
       const forgetKeys = Effect.map(
         sql`
           DELETE FROM received_once WHERE key = ANY(ARRAY(
@@ -142,6 +120,19 @@ export class Sweeper extends Context.Service<
         (keys) => keys.length
       )
 
+      const forgetAnswers = Effect.map(
+        sql`
+          DELETE FROM idempotency_keys WHERE (workspace_id, route, key) IN (
+            SELECT workspace_id, route, key FROM idempotency_keys
+            WHERE begun_at < now() - make_interval(hours => ${IdempotencyKeys.keptHours})
+            ORDER BY begun_at LIMIT ${batch}
+            FOR UPDATE SKIP LOCKED
+          )
+          RETURNING 1 AS forgotten
+        `,
+        (answers) => answers.length
+      )
+
       const leftovers = Effect.gen(function* () {
         yield* sql`
           DELETE FROM domains
@@ -149,6 +140,7 @@ export class Sweeper extends Context.Service<
             AND created_at < now() - make_interval(days => ${pendingDays})
         `
         yield* inBatches(batch, forgetKeys)
+        yield* inBatches(batch, forgetAnswers)
         yield* sql`DELETE FROM daily_intake WHERE day < (now() AT TIME ZONE 'UTC')::date - 1`
         yield* sql`DELETE FROM client_limits WHERE day < (now() AT TIME ZONE 'UTC')::date - 1`
         yield* sql`
@@ -187,7 +179,14 @@ export class Sweeper extends Context.Service<
 
       const demos = inBatches(demoBatch, demoBatchGone).pipe(Effect.orDie, Effect.withSpan("Sweeper.demos"))
 
-      return Sweeper.of({ demos, expired, segments: yield* OldSegments.make, orphans, leftovers })
+      return Sweeper.of({
+        mayRemove: yield* SweeperClock.make,
+        demos,
+        expired,
+        segments: yield* OldSegments.make,
+        orphans: yield* WithoutRow.make(removeRaw),
+        leftovers
+      })
     })
   )
 }
@@ -218,12 +217,19 @@ export const layerWorker = Layer.effectDiscard(
       sweep("expired mail", sweeper.expired).pipe(
         Effect.andThen(sweep("old segments", sweeper.segments)),
         Effect.andThen(sweep("demo inboxes", sweeper.demos)),
-        Effect.andThen(sweep("leftovers", sweeper.leftovers))
+        Effect.andThen(sweep("leftovers", sweeper.leftovers)),
+        Effect.when(sweeper.mayRemove)
       )
     )
     // Not in the first minute, in which a start has enough to do.
     yield* Effect.sleep("1 minute").pipe(
-      Effect.andThen(BackgroundLoop.every("1 day", failed("orphans"), Patience.forMuch(sweeper.orphans))),
+      Effect.andThen(
+        BackgroundLoop.every(
+          "1 day",
+          failed("orphans"),
+          Effect.when(Patience.forMuch(sweeper.orphans), sweeper.mayRemove)
+        )
+      ),
       Effect.forkScoped
     )
   })

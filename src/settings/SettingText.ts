@@ -13,6 +13,7 @@ export const wholeNumber = (expected: string, pattern: RegExp, maximum = Number.
 export const Count = wholeNumber("Expected a whole number above 0", /^0*[1-9]\d*$/)
 /** Zero turns a limit off. */
 export const Limit = wholeNumber("Expected a whole number, or 0 to turn the limit off", /^\d+$/)
+export const Cents = wholeNumber("Expected a whole number of US cents, such as 299 for $2.99", /^\d+$/)
 export const Port = wholeNumber("Expected a port number from 0 to 65535", /^\d+$/, 65_535)
 export const Secret = Schema.RedactedFromValue(Schema.NonEmptyString)
 export const beginningWith = (start: RegExp, message: string) =>
@@ -105,7 +106,7 @@ export const AddressRange = Schema.String.check(
 
 /** `com:namecheap`; a TLD may be named several times. */
 export const TldRoute = Schema.String.check(
-  Schema.isPattern(/^\.?[a-z0-9.-]+:(mock|namecheap|openprovider)$/i, {
+  Schema.isPattern(/^\.?[a-z0-9.-]+:[a-z][a-z0-9-]{0,31}$/i, {
     message: "Expected pairs such as com:namecheap,io:openprovider"
   })
 ).pipe(
@@ -114,8 +115,7 @@ export const TldRoute = Schema.String.check(
     SchemaTransformation.transform({
       decode: (text) => ({
         tld: text.slice(0, text.indexOf(":")).toLowerCase().replace(/^\./, ""),
-        // The check above leaves only these names.
-        registrar: text.slice(text.indexOf(":") + 1).toLowerCase() as RegistrarName
+        registrar: text.slice(text.indexOf(":") + 1).toLowerCase()
       }),
       encode: ({ registrar, tld }) => `${tld}:${registrar}`
     })

@@ -1,7 +1,8 @@
-import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient, SqlSchema } from "effect/sql"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { TooManyRequests } from "../model/ApiError.ts"
 import * as Settings from "../Settings.ts"
+import * as DailyCounts from "./DailyCounts.ts"
 
 /** Actions that need no key, and have a limit instead. */
 export type Action = "workspace" | "demo inbox"
@@ -24,23 +25,7 @@ export class ClientLimits extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const { workspacesPerDay: most } = yield* Settings.clients
 
-      const today = sql.literal("(now() AT TIME ZONE 'UTC')::date")
-
-      /** Of two requests at once the second waits for the first, and counts on from there. */
-      const reserve = (action: Action, client: string) => sql`
-        INSERT INTO client_limits AS counted (action, client, day, count) VALUES (${action}, ${client}, ${today}, 1)
-        ON CONFLICT (action, client, day) DO UPDATE SET count = counted.count + 1
-        WHERE counted.count < ${most}
-        RETURNING count
-      `
-
-      const untilMidnight = SqlSchema.findOne({
-        Request: Schema.Void,
-        Result: Schema.Struct({ seconds: Schema.Int }),
-        execute: () => sql`
-          SELECT ceil(extract(epoch FROM ${today} + 1 - (now() AT TIME ZONE 'UTC')))::integer AS seconds
-        `
-      })
+      const counts = DailyCounts.make(sql)
 
       const within: ClientLimits["Service"]["within"] = (action, client, effect) =>
         most === 0
@@ -48,12 +33,10 @@ export class ClientLimits extends Context.Service<
           : sql
               .withTransaction(
                 Effect.gen(function* () {
-                  const counted = yield* Effect.orDie(reserve(action, client))
-                  if (counted.length > 0) return yield* effect
-                  const { seconds } = yield* Effect.orDie(untilMidnight())
+                  if (yield* counts.reserve(action, client, most)) return yield* effect
                   return yield* new TooManyRequests({
-                    message: `${most} times per address and day: the next ${action} can be made after midnight UTC`,
-                    retryAfter: seconds
+                    message: `An address can make ${most} of these in a day, and yours has: the next ${action} can be made after midnight UTC`,
+                    retryAfter: yield* counts.untilMidnight
                   })
                 })
               )

@@ -4,11 +4,12 @@ import { SqlClient } from "effect/sql"
 import * as Settings from "../Settings.ts"
 import * as LocalSecret from "../settings/LocalSecret.ts"
 
-/** The database was written under another `SECRETS_KEY`. */
+/** The database was written under another `SECRETS_KEY`, or this is none. */
 export class WrongSecretsKey extends Schema.TaggedError<WrongSecretsKey>()("WrongSecretsKey", {
   message: Schema.String
 }) {}
 
+const keyLength = 32
 const nonceLength = 12
 const checked = new TextEncoder().encode("inlet secrets key")
 
@@ -30,7 +31,13 @@ export class SecretsKey extends Context.Service<
       const random = yield* SecureRandom.SecureRandom
       const { dataDirectory, secretsKey } = yield* Settings.secrets
       const given = secretsKey ?? (yield* LocalSecret.readOrMake(dataDirectory, "secrets-key"))
-      const key = yield* Aead.key(Aead.aes256Gcm, Buffer.from(Redacted.value(given), "base64"))
+      const bytes = Buffer.from(Redacted.value(given), "base64")
+      if (bytes.length !== keyLength) {
+        return yield* new WrongSecretsKey({
+          message: `${dataDirectory}/secrets-key holds no key of 32 bytes in base64. Put it back from a backup, or set SECRETS_KEY`
+        })
+      }
+      const key = yield* Aead.key(Aead.aes256Gcm, bytes)
 
       const encrypt = Effect.fnUntraced(function* (plain: Uint8Array, owner: string) {
         const nonce = yield* random.randomBytes(nonceLength)

@@ -66,13 +66,7 @@ export class Workspaces extends Context.Service<
               sql<{ readonly id: WorkspaceId }>`SELECT id FROM workspaces WHERE api_key_hash = ${hashOf(apiKey)}`
             )
           : []
-        return (
-          rows[0]?.id ??
-          (yield* new Unauthorized({
-            message:
-              "Send the API key of a workspace as `Authorization: Bearer ak_live_…`; POST /api/workspaces makes one"
-          }))
-        )
+        return rows[0]?.id ?? (yield* new Unauthorized({ message: refusalOf(Redacted.value(apiKey)) }))
       })
 
       const untilReplaced = Effect.fnUntraced(function* (id: WorkspaceId, apiKey: Redacted.Redacted) {
@@ -109,6 +103,19 @@ export class Workspaces extends Context.Service<
       return Workspaces.of({ create, authenticate, untilReplaced, rotateKey, rotateSecret })
     })
   ).pipe(Layer.provide(SecretsKey.layer))
+}
+
+/** What a person does next about a key that opens nothing. */
+const refusalOf = (given: string): string => {
+  if (given === "") {
+    return "The API key is missing: send that of a workspace as `Authorization: Bearer ak_live_…`; POST /api/workspaces makes one"
+  }
+  if (given.startsWith("whsec_")) {
+    return "This is a webhook signing secret: send the API key of the workspace as `Authorization: Bearer ak_live_…`"
+  }
+  return Schema.is(ApiKey)(given)
+    ? "This API key opens no workspace here: it was replaced, or is another service's. Send the one that is valid as `Authorization: Bearer ak_live_…`"
+    : "This is no API key, or not all of it: send one as `Authorization: Bearer ak_live_…`, with 43 characters behind ak_live_"
 }
 
 // Keys are 256 random bits, so a plain hash can't be guessed back.

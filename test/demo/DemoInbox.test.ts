@@ -89,6 +89,40 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
+    it.effect("receives samples for its cookie, each one of its 20 mails, and gives out their bytes", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { cookie } = yield* open
+        const simulate = (sample: string, headers = { cookie }) =>
+          inlet.call("POST", "/api/demo/simulate", { body: { sample }, headers })
+        assert.strictEqual((yield* simulate("code", { cookie: "" })).status, 401)
+        assert.strictEqual((yield* simulate("nothing")).status, 400)
+        const { json, status } = yield* simulate("attachment")
+        assert.strictEqual(status, 202)
+        const [event] = yield* eventually(
+          Effect.map(inlet.call("GET", "/api/demo/events", { headers: { cookie } }), (answer) => answer.json.events),
+          (events) => events.length === 1
+        )
+        assert.strictEqual(event.inbound_email_id, json.inbound_email_id)
+        const path = `/api/demo/events/${event.event_id}`
+        const file = yield* inlet.call("GET", `${path}/attachments/1`, { headers: { cookie } })
+        assert.strictEqual(file.text, "item,price\r\nPlan,12.00\r\n")
+        assert.match(file.headers["content-disposition"] ?? "", /^attachment; filename="items\.csv"/)
+        const raw = yield* inlet.call("GET", `${path}/raw`, { headers: { cookie } })
+        assert.match(raw.text, /^Return-Path: <billing@acme\.example>\r\nReceived: from simulate/)
+        for (const { headers } of [file, raw]) assert.strictEqual(headers["x-content-type-options"], "nosniff")
+        const other = yield* open
+        for (const wanted of ["/raw", "/attachments/0"]) {
+          const answer = yield* inlet.call("GET", `${path}${wanted}`, { headers: { cookie: other.cookie } })
+          assert.strictEqual(answer.status, 404)
+        }
+        for (let count = 1; count < 20; count++) assert.strictEqual((yield* simulate("code")).status, 202)
+        const full = yield* simulate("code")
+        assert.strictEqual(full.status, 429)
+        assert.match(full.json.error, /^This demo inbox has received all the mails it takes/)
+      })
+    )
+
     it.effect("is the same with its cookie, with 200 and no other cookie", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
@@ -135,7 +169,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
         const { headers, json, status } = yield* eventually(events(inbox.cookie), (all) => all.json.events.length === 2)
         assert.strictEqual(status, 200)
         assert.strictEqual(headers["cache-control"], "no-store")
-        assert.deepStrictEqual(Object.keys(json), ["events"])
+        assert.deepStrictEqual(Object.keys(json), ["events", "next_cursor"])
         assert.deepStrictEqual(
           json.events.map(({ subject }: { subject: string }) => subject),
           ["Two", "One"]
@@ -155,7 +189,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
         const other = yield* open
         yield* Mail.send(inlet.smtpPort, { to: mine.address, html: "<p>Mine</p>" })
         const seen = yield* eventually(events(mine.cookie), ({ json }) => json.events.length === 1)
-        assert.deepStrictEqual((yield* events(other.cookie)).json, { events: [] })
+        assert.deepStrictEqual((yield* events(other.cookie)).json, { events: [], next_cursor: null })
         const html = `/api/demo/events/${seen.json.events[0].event_id}/html`
         assert.strictEqual((yield* inlet.call("GET", html, { headers: { cookie: mine.cookie } })).status, 200)
         assert.strictEqual((yield* inlet.call("GET", html, { headers: { cookie: other.cookie } })).status, 404)

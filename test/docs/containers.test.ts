@@ -14,11 +14,14 @@ const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta
 const Healthcheck = Schema.Struct({ test: Schema.Array(Schema.String), interval: Schema.String })
 const Disabled = Schema.Struct({ disable: Schema.Literal(true) })
 const Healthy = Schema.Struct({ condition: Schema.Literal("service_healthy") })
-const Environment = Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Finite]))
+/** A null is passed on from outside. */
+const Environment = Schema.Record(Schema.String, Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])))
+const EnvFile = Schema.Tuple([Schema.Struct({ path: Schema.Literal(".env"), required: Schema.Literal(false) })])
 
 const inlet = {
   build: Schema.Literal("."),
   depends_on: Schema.Struct({ postgres: Healthy, garage: Healthy }),
+  env_file: EnvFile,
   environment: Environment,
   volumes: Schema.Array(Schema.String),
   stop_grace_period: Schema.String
@@ -65,11 +68,17 @@ const compose = Effect.suspend(() => Schema.decodeUnknownEffect(Compose)(Yaml.pa
 
 const garageToml = Effect.suspend(() => Effect.fromResult(Toml.parse(read("deploy/garage.toml"))))
 
-/** The environment that a container gets when nothing is set outside: `${NAME:-fallback}` is its fallback. */
+/** Text as Docker reads it when nothing is set outside: `${NAME:-fallback}` is its fallback, which may have one inside. */
+const interpolated = (text: string): string => {
+  const inner = text.replace(/\$\{\w+:-([^${}]*)\}/g, "$1")
+  return inner === text ? text : interpolated(inner)
+}
+
+/** The environment that a container gets when nothing is set outside. */
 const unset = (environment: typeof Environment.Type): Record<string, string> =>
   Object.fromEntries(
     Object.entries(environment)
-      .map(([name, value]) => [name, `${value}`.replace(/\$\{\w+:-([^}]*)\}/g, "$1")] as const)
+      .map(([name, value]) => [name, interpolated(`${value ?? ""}`)] as const)
       .filter(([, value]) => value !== "")
   )
 
@@ -84,9 +93,9 @@ describe("docker-compose.yml", () => {
       assert.strictEqual(postgres.image, "postgres:17")
       assert.include(postgres.healthcheck.test.join(" "), "pg_isready")
       assert.include(inlet.healthcheck.test.join(" "), "/ready")
-      const { POSTGRES_DB, POSTGRES_PASSWORD, POSTGRES_USER } = postgres.environment
+      const { POSTGRES_DB, POSTGRES_PASSWORD, POSTGRES_USER } = unset(postgres.environment)
       assert.strictEqual(
-        inlet.environment.DATABASE_URL,
+        unset(inlet.environment).DATABASE_URL,
         `postgres://${POSTGRES_USER}:${POSTGRES_PASSWORD}@postgres:5432/${POSTGRES_DB}`
       )
       assert.match(garage.image, /^dxflrs\/garage:v2\.[3-9]\.\d+$/)
@@ -127,12 +136,21 @@ describe("docker-compose.yml", () => {
   it.effect("keeps what all of them write in named volumes, and opens its ports to this machine alone", () =>
     Effect.gen(function* () {
       const { services, volumes } = yield* compose
-      assert.deepStrictEqual(services.inlet.volumes, ["inlet-data:/data"])
+      assert.deepStrictEqual(services.inlet.volumes, ["inlet-data:/data", `\${TLS_DIR:-./deploy/tls}:/tls:ro`])
       assert.deepStrictEqual(services.postgres.volumes, ["postgres-data:/var/lib/postgresql/data"])
       const { data_dir, metadata_dir } = yield* garageToml
       assert.includeMembers([...services.garage.volumes], [`garage-meta:${metadata_dir}`, `garage-data:${data_dir}`])
       assert.deepStrictEqual(Object.keys(volumes), ["inlet-data", "postgres-data", "garage-meta", "garage-data"])
-      assert.deepStrictEqual(services.inlet.ports, ["127.0.0.1:3000:3000", "127.0.0.1:2525:2525"])
+      // What is outside may be chosen; inside the ports are those that the health checks and the balancer know.
+      assert.deepStrictEqual(services.inlet.ports, [
+        `\${PUBLISH_HTTP:-127.0.0.1:3000}:3000`,
+        `\${PUBLISH_SMTP:-127.0.0.1:2525}:2525`
+      ])
+      for (const NODE_ENV of ["development", "production"]) {
+        const environment = { ...services.inlet.environment, NODE_ENV }
+        assert.strictEqual(yield* given(Settings.smtpPort, environment), 2525)
+        assert.strictEqual(yield* given(Settings.httpPort, environment), 3000)
+      }
     })
   )
 
@@ -143,8 +161,8 @@ describe("docker-compose.yml", () => {
       assert.deepStrictEqual(roles, [["smtp"], ["http"], ["worker"]])
       for (const { environment, volumes } of [smtp, http, worker]) {
         // One database, one bucket, and one folder for the secrets that development makes.
-        const { ROLES: _role, SMTP_PORT: _port, SMTP_PROXY_FROM: _from, TRUST_PROXY: _hops, ...shared } = environment
-        assert.deepStrictEqual(shared, inlet.environment)
+        const own = { ROLES: null, SMTP_PROXY_FROM: null, TRUST_PROXY: null }
+        assert.deepStrictEqual({ ...environment, ...own }, inlet.environment)
         assert.deepStrictEqual(volumes, inlet.volumes)
       }
       assert.deepStrictEqual(balancer.ports, inlet.ports)
@@ -162,6 +180,20 @@ describe("docker-compose.yml", () => {
       assert.include(Haproxy.configuration, `smtp:${port}`)
       assert.strictEqual((yield* given(Settings.clients, http.environment)).trustProxy, 1)
       assert.include(Haproxy.configuration, `http:${(yield* given(Settings.http, http.environment)).port}`)
+    })
+  )
+
+  it.effect("lets every setting reach every process, from .env or from the environment", () =>
+    Effect.gen(function* () {
+      const { http, inlet, smtp, worker } = (yield* compose).services
+      for (const { environment } of [inlet, smtp, http, worker]) {
+        for (const { name } of Settings.documented) assert.property(environment, name)
+      }
+      // What is not fixed in these files is the reader's to set.
+      const fixed = Object.entries(inlet.environment).flatMap(([name, value]) =>
+        value === null || `${value}`.includes(`\${${name}:-`) ? [] : [name]
+      )
+      assert.deepStrictEqual(fixed, ["HTTP_HOST", "HTTP_PORT", "SMTP_HOST", "SMTP_PORT", "DATA_DIR"])
     })
   )
 
@@ -209,7 +241,7 @@ describe("Dockerfile", () => {
     assert.deepStrictEqual(all("FROM"), ["node:24-slim AS dependencies", "node:24-slim"])
     assert.include(all("RUN"), "npm ci --omit=dev")
     assert.deepStrictEqual(all("USER"), ["node"])
-    assert.deepStrictEqual(all("CMD"), ['["node", "--max-semi-space-size=4", "src/main.ts"]'])
+    assert.deepStrictEqual(all("CMD"), ['["node", "--max-semi-space-size=4", "start.mjs", "start"]'])
     assert.isAbove(
       lines.indexOf("USER node"),
       lines.findLastIndex((line) => line.startsWith("RUN"))

@@ -24,7 +24,7 @@ const named = (wanted: (entry: Locked) => boolean) =>
   packages.flatMap(([path, entry]) => (wanted(entry) ? [path.replace(/^.*node_modules\//, "")] : []))
 
 /** Licences that let everybody use, change and pass on what they cover. */
-const permissive = /^\(?(MIT|MIT-0|ISC|0BSD|BSD-[23]-Clause|Apache-2\.0|Unlicense|MPL-2\.0)\b/
+const permissive = /^\(?(MIT|MIT-0|ISC|0BSD|BSD-[23]-Clause|CC0-1\.0|Apache-2\.0|Unlicense|MPL-2\.0|PSF-2\.0)\b/
 
 describe("The dependencies", () => {
   it("are locked, each to one version, and those we name ourselves to the version in package.json", () => {

@@ -34,10 +34,19 @@ describe("docs/guarantees.md", () => {
 
   it.effect("shows a table without a loss", () =>
     Effect.sync(() => {
-      const rows = page
-        .slice(page.indexOf("<!-- prove -->"))
-        .split("\n")
-        .filter((line) => line.startsWith("| ") && !line.startsWith("| what"))
+      const rowsOf = (name: string) => {
+        const from = page.indexOf(`<!-- ${name} -->`)
+        return page
+          .slice(from, page.indexOf("<!-- end -->", from))
+          .split("\n")
+          .filter((line) => line.startsWith("| "))
+          .slice(1)
+      }
+      const cuts = rowsOf("power")
+      assert.isNotEmpty(cuts)
+      for (const row of cuts) assert.match(row, /\| \*\*0\*\* \|$/)
+
+      const rows = rowsOf("prove")
       assert.lengthOf(rows, 6)
       for (const row of rows) {
         const [, , , , sent, accepted, , delivered, lost, doubled] = row.split("|").map((cell) => cell.trim())

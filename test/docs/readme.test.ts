@@ -49,6 +49,19 @@ describe("The documentation", () => {
   it("has an API reference that is what the contract says now", () =>
     assert.strictEqual(read("docs/api.md"), ApiReference.render(), "npm run docs writes it anew"))
 
+  it("walks through providers with settings that exist, and with the lines of the log that there are", () => {
+    const page = read("docs/providers.md")
+    const set = [...page.matchAll(/^([A-Z0-9_]+)=/gm)].map(([, name = ""]) => name)
+    assert.isAbove(set.length, 20)
+    assert.includeMembers(
+      Settings.documented.map(({ name }) => name),
+      set
+    )
+    assert.include(read("src/purchase/Search.ts"), "did not quote and is left out")
+    const callbacks = [...page.matchAll(/checkout\.session\.\w+/g)].map(([name]) => name)
+    for (const name of callbacks) assert.include(read("src/providers/billing/StripeCallback.ts"), `case "${name}"`)
+  })
+
   it("names every metric in docs/operations.md", () => {
     const sources = readdirSync(new URL("../../src", import.meta.url), { recursive: true, encoding: "utf8" })
       .filter((file) => file.endsWith(".ts"))

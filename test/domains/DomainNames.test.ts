@@ -4,7 +4,8 @@ import * as DomainNames from "../../src/domains/DomainNames.ts"
 
 const longestLabel = "a".repeat(63)
 /** 253 characters: what DNS has room for. */
-const longestName = `${`${longestLabel}.`.repeat(3)}${"a".repeat(49)}.example.com`
+// 237 characters: `_service-verify.` in front of it makes 253.
+const longestName = `${`${longestLabel}.`.repeat(3)}${"a".repeat(33)}.example.com`
 
 /** Typed → canonical. */
 const names: ReadonlyArray<readonly [typed: string, canonical: string]> = [
@@ -48,7 +49,9 @@ const refused: ReadonlyArray<readonly [typed: string, why: string]> = [
   ["-example.com", "a leading hyphen"],
   ["example-.com", "a trailing hyphen"],
   [`${"a".repeat(64)}.com`, "a label of 64 characters"],
-  [`a${longestName}`, "254 characters"],
+  [`a${longestName}`, "238 characters"],
+  [`${"a".repeat(16)}${longestName}`, "253 characters"],
+  [`${"a".repeat(17)}${longestName}`, "254 characters"],
   ["a".repeat(100_000), "100,000 characters"],
   ["ｅxample.com", "a full-width letter"],
   ["example。com", "an ideographic full stop"],

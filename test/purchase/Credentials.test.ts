@@ -1,9 +1,12 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, layer } from "@effect/vitest"
 import { Config, ConfigProvider, Context, Effect, FileSystem, Layer } from "effect"
+import { Billing } from "../../src/providers/billing/Billing.ts"
 import * as Providers from "../../src/providers/Providers.ts"
 import { Registrars } from "../../src/providers/registrar/Registrars.ts"
 import * as Settings from "../../src/Settings.ts"
+import * as FakeBilling from "../../src/testing/FakeBilling.ts"
+import * as FakeRegistrar from "../../src/testing/FakeRegistrar.ts"
 import * as InletProcess from "../InletProcess.ts"
 import * as TestDatabase from "../TestDatabase.ts"
 import { namecheapSettings, openproviderSettings } from "./Shop.ts"
@@ -30,7 +33,7 @@ const without = (env: Env, ...names: ReadonlyArray<string>): Env =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)))
 
 /** The providers under these settings, after all settings were read as a start does. */
-const built = Effect.fnUntraced(function* (env: Env) {
+const built = Effect.fnUntraced(function* (env: Env, providers: typeof Providers.layer = Providers.layer) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* Effect.acquireRelease(fs.makeTempDirectory({ prefix: "inlet-test-" }), (made) =>
     // What was under way when the start was refused may still be writing there.
@@ -38,13 +41,13 @@ const built = Effect.fnUntraced(function* (env: Env) {
   )
   const provider = ConfigProvider.layer(ConfigProvider.fromEnv({ env: { DATA_DIR: folder, ...env } }))
   return yield* Layer.build(
-    Layer.fresh(Providers.layer).pipe(Layer.provide(Layer.effectDiscard(Settings.all)), Layer.provide(provider))
+    Layer.fresh(providers).pipe(Layer.provide(Layer.effectDiscard(Settings.all)), Layer.provide(provider))
   )
 })
 
 /** The line that a start ends with. */
-const refusal = (env: Env) =>
-  Effect.flip(built(env)).pipe(
+const refusal = (env: Env, providers?: typeof Providers.layer) =>
+  Effect.flip(built(env, providers)).pipe(
     Effect.map((error) => (error instanceof Config.ConfigError ? Settings.explain(error) : error.message))
   )
 
@@ -88,9 +91,20 @@ const wrong: Readonly<Record<string, readonly [env: Env, line: string]>> = {
   ],
   "an unknown primary registrar": [
     { REGISTRAR_PRIMARY: "acme" },
-    'REGISTRAR_PRIMARY: Expected "mock" | "namecheap" | "openprovider"'
+    "REGISTRAR_PRIMARY: acme is not known here; known are mock, namecheap, openprovider"
   ],
-  "an unknown billing provider": [{ BILLING_PROVIDER: "acme" }, 'BILLING_PROVIDER: Expected "mock" | "stripe"'],
+  "a primary registrar whose name can be none": [
+    { REGISTRAR_PRIMARY: "Acme Inc" },
+    "REGISTRAR_PRIMARY: Expected a name such as namecheap, in small letters"
+  ],
+  "a TLD map to an unknown registrar": [
+    { REGISTRAR_TLD_MAP: "com:acme" },
+    "REGISTRAR_TLD_MAP: acme is not known here; known are mock, namecheap, openprovider"
+  ],
+  "an unknown billing provider": [
+    { BILLING_PROVIDER: "acme" },
+    "BILLING_PROVIDER: acme is not known here; known are mock, stripe"
+  ],
   "a TLD map that is none": [
     { REGISTRAR_TLD_MAP: "com=namecheap" },
     "REGISTRAR_TLD_MAP: Expected pairs such as com:namecheap,io:openprovider"
@@ -109,7 +123,7 @@ const wrong: Readonly<Record<string, readonly [env: Env, line: string]>> = {
   ],
   "a markup below nothing": [
     { DOMAIN_MARKUP_CENTS: "-299" },
-    "DOMAIN_MARKUP_CENTS: Expected a whole number, or 0 to turn the limit off"
+    "DOMAIN_MARKUP_CENTS: Expected a whole number of US cents, such as 299 for $2.99"
   ]
 }
 
@@ -130,6 +144,52 @@ layer(Layer.mergeAll(TestDatabase.layer, NodeServices.layer), { excludeTestServi
           })
         )
       }
+    })
+
+    describe("A registrar and a way to pay of the operator's own", () => {
+      const acme = FakeRegistrar.make({ name: "acme" }).layer
+      const invoices = FakeBilling.make({ name: "invoices" }).layer
+      const own = Providers.layerWith({ registrars: { acme }, billings: { invoices } })
+
+      it.effect("are a Layer and a line of composition, chosen by the same settings", () =>
+        Effect.gen(function* () {
+          const env = { BILLING_PROVIDER: "invoices", REGISTRAR_PRIMARY: "acme", REGISTRAR_TLD_MAP: "com:acme" }
+          const context = yield* built({ ...env, ...namecheap }, own)
+          assert.deepStrictEqual([...Context.get(context, Registrars).keys()].map(String), ["acme", "namecheap"])
+          assert.strictEqual<string>(Context.get(context, Billing).provider, "invoices")
+        })
+      )
+
+      it.effect("stand beside ours, which are the default", () =>
+        Effect.gen(function* () {
+          const context = yield* built({}, own)
+          assert.deepStrictEqual([...Context.get(context, Registrars).keys()].map(String), ["mock", "acme"])
+          assert.strictEqual<string>(Context.get(context, Billing).provider, "mock")
+        })
+      )
+
+      it.effect("have to call themselves what they are given as", () =>
+        Effect.gen(function* () {
+          assert.strictEqual(
+            yield* refusal({}, Providers.layerWith({ registrars: { acne: acme } })),
+            "REGISTRAR_PRIMARY: the Layer that is given as acne calls itself acme"
+          )
+          assert.strictEqual(
+            yield* refusal({ BILLING_PROVIDER: "cash" }, Providers.layerWith({ billings: { cash: invoices } })),
+            "BILLING_PROVIDER: the Layer that is given as cash calls itself invoices"
+          )
+        })
+      )
+
+      it.effect("are not paid with play money in production", () =>
+        Effect.gen(function* () {
+          assert.strictEqual(
+            yield* refusal(production, own),
+            "BILLING_PROVIDER: mock gives every workspace $50.00 of play money, and acme may take real money; production needs another way to pay"
+          )
+          yield* built({ ...production, BILLING_PROVIDER: "invoices" }, own)
+        })
+      )
     })
 
     describe("The registrars that are configured", () => {

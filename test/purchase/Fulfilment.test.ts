@@ -271,7 +271,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
 )
 
 layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" })("Of two workspaces", (it) => {
-  it.effect("that want one name the first one gets it, and the other its money", () =>
+  it.effect("that want one name the first one gets it, and the other is told at once", () =>
     Effect.gen(function* () {
       const vendor = yield* Vendor
       const [first, second] = [yield* customer, yield* customer]
@@ -279,38 +279,36 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       const answers = yield* Effect.all([first.buy("contested.com"), second.buy("contested.com")], {
         concurrency: "unbounded"
       })
-      // The one that came second waits for what becomes of the first.
-      const statuses = answers.map(({ status }) => status).toSorted()
-      assert.deepStrictEqual(statuses, [201, 202])
-      const [winner, loser] = statuses[0] === answers[0].status ? [first, second] : [second, first]
-      const [won, lost] = [yield* orderOf(winner), yield* orderOf(loser)]
-      assert.deepStrictEqual([won.status, lost.status], ["completed", "paid"])
-      yield* letDue(lost.order_id)
-      const failed = yield* loser.orderThatIs(lost.order_id, "failed")
-      assert.strictEqual(failed.failure, "The name was taken meanwhile")
+      const statuses = answers.map(({ status }) => status)
+      assert.deepStrictEqual(statuses.toSorted(), [201, 409])
+      const [winner, loser] = statuses[0] === 201 ? [first, second] : [second, first]
+      assert.strictEqual(
+        answers.find(({ status }) => status === 409)?.json.error,
+        "Somebody else is buying this name now; nothing was charged"
+      )
       assert.strictEqual(yield* vendor.asked("register"), 1)
-      yield* assertCharged(winner, won.order_id)
-      yield* assertGivenBack(loser, lost.order_id)
+      yield* assertCharged(winner, (yield* orderOf(winner)).order_id)
+      assert.strictEqual((yield* loser.wallet).balance_cents, 5_000)
+      assert.deepStrictEqual((yield* loser.get("/api/domains/orders")).json.orders, [])
     })
   )
 
-  it.effect("that want one name the second one gets it when the first one's registration fails", () =>
+  it.effect("that want one name the second one may have it when the first one's registration has failed", () =>
     Effect.gen(function* () {
       const vendor = yield* Vendor
+      const sql = yield* SqlClient.SqlClient
       const [first, second] = [yield* customer, yield* customer]
       yield* vendor.mishaps("register", "busy")
       const waiting = yield* first.buy("second-chance.com")
-      const behind = yield* second.buy("second-chance.com")
-      assert.deepStrictEqual([waiting.json.status, behind.json.status], ["registering", "paid"])
-      const sql = yield* SqlClient.SqlClient
+      assert.strictEqual(waiting.json.status, "registering")
+      assert.strictEqual((yield* second.buy("second-chance.com")).status, 409)
       // Its last try was this one.
       yield* sql`UPDATE orders SET tries = 5 WHERE id = ${waiting.json.order_id}`
       yield* letDue(waiting.json.order_id)
       yield* first.orderThatIs(waiting.json.order_id, "failed")
-      yield* letDue(behind.json.order_id)
-      yield* second.orderThatIs(behind.json.order_id, "completed")
+      assert.strictEqual((yield* second.buy("second-chance.com")).status, 201)
       yield* assertGivenBack(first, waiting.json.order_id)
-      yield* assertCharged(second, behind.json.order_id)
+      yield* assertCharged(second, (yield* orderOf(second)).order_id)
     })
   )
 })

@@ -117,18 +117,31 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
     })
   )
 
-  it.effect("counts as a domain of the workspace, and holds the name in it, while it is open", () =>
+  it.effect("holds nothing before it is paid: neither the name for others nor a place among one's domains", () =>
     Effect.gen(function* () {
       const order = yield* placed("open.com")
       const again = yield* order.buy("open.com")
       assert.strictEqual(again.status, 409)
-      assert.match(again.json.error, /^There is an open order for this name already/)
-      assert.strictEqual((yield* order.buy("another.com")).status, 409)
-      assert.strictEqual((yield* order.post("/api/domains", { domain: "own.example.com" })).status, 409)
-      // Another workspace may want it, too.
+      assert.strictEqual(
+        again.json.error,
+        `There is an open order for this name already; GET /api/domains/orders/${order.orderId} shows it`
+      )
+      assert.strictEqual((yield* order.buy("another.com")).status, 202)
       yield* placed("open.com")
       yield* age(order.orderId, "25 hours 1 minute")
       assert.strictEqual((yield* order.buy("open.com")).status, 202)
+    })
+  )
+
+  it.effect("goes back where the workspace has filled its last place meanwhile", () =>
+    Effect.gen(function* () {
+      const order = yield* placed("no-room.com")
+      assert.strictEqual((yield* order.post("/api/domains", { domain: "no-room.example.com" })).status, 201)
+      const event = yield* order.pay()
+      yield* order.call(event)
+      const over = yield* order.is("refunded")
+      assert.match(over.failure, /^A workspace can have 1 domain of its own/)
+      assert.lengthOf(yield* refundsOf(event), 1)
     })
   )
 

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { RegistrarName } from "../../src/model/Order.ts"
 import { DnsHost } from "../../src/providers/registrar/DnsHost.ts"
 import { Refused, Registrar, RegistrarError, Uncertain } from "../../src/providers/registrar/Registrar.ts"
 import { Registrars } from "../../src/providers/registrar/Registrars.ts"
@@ -10,11 +11,13 @@ import * as Mailbox from "../Mailbox.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { customer } from "./Shop.ts"
 
+const mock = RegistrarName.make("mock")
+
 /** A registrar that says this of any name it is asked for. Gives the names it was asked for. */
 const look = Effect.fnUntraced(function* (says: Effect.Effect<boolean, RegistrarError>) {
   const asked: Array<string> = []
   const registrar = Registrar.of({
-    name: "mock",
+    name: mock,
     holds: (name) =>
       Effect.suspend(() => {
         asked.push(name)
@@ -26,7 +29,7 @@ const look = Effect.fnUntraced(function* (says: Effect.Effect<boolean, Registrar
   const dnsHost = DnsHost.of({ publish: () => Effect.die("nothing is published") })
   const context = yield* Layer.build(
     Layer.fresh(Renewals.layer).pipe(
-      Layer.provide(Layer.succeed(Registrars, new Map([["mock", { registrar, dnsHost }]])))
+      Layer.provide(Layer.succeed(Registrars, new Map([[mock, { registrar, dnsHost }]])))
     )
   )
   yield* Context.get(context, Renewals).lookAfterTerms
@@ -44,7 +47,7 @@ const bought = Effect.fnUntraced(function* (name: string) {
   return { ...someone, domain, id: json.domain_id as string }
 })
 
-const failure = (reason: Uncertain | Refused) => Effect.fail(new RegistrarError({ registrar: "mock", reason }))
+const failure = (reason: Uncertain | Refused) => Effect.fail(new RegistrarError({ registrar: mock, reason }))
 
 layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
   "A bought domain past its term",

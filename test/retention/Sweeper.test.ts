@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Clock, ConfigProvider, Context, DateTime, Effect, FileSystem, Layer, Logger, Ref } from "effect"
+import { Clock, ConfigProvider, Context, DateTime, Effect, FileSystem, Layer, Logger, Ref, References } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -360,24 +360,85 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("removes a raw message that no row knows after an hour, and no other", () =>
+    it.effect(
+      "removes a raw message that no row knows after seven days, and no other, and says how many there are",
+      () =>
+        Effect.gen(function* () {
+          const inbox = yield* delivered
+          const fs = yield* FileSystem.FileSystem
+          const known = yield* inFile(inbox)
+          const old = yield* rawFile(inbox.domainId, "01981c9e-0000-7000-8000-000000000001")
+          const young = yield* rawFile(inbox.domainId, "01981c9e-0000-7000-8000-000000000002")
+          yield* fs.writeFileString(old, "left by a crash")
+          yield* fs.writeFileString(young, "about to be committed")
+          yield* ageFile(known, 30 * 24 * 60)
+          yield* ageFile(old, 7 * 24 * 60 + 1)
+          yield* ageFile(young, 7 * 24 * 60 - 1)
+          const told: Array<unknown> = []
+          const listening = Logger.layer([
+            Logger.make(({ fiber, message }) => {
+              if (String(message) === "Raw messages without a row")
+                told.push(fiber.getRef(References.CurrentLogAnnotations))
+            })
+          ])
+          assert.strictEqual(yield* Effect.provide((yield* sweeper()).orphans, listening), 1)
+          assert.deepInclude(told[0], { files: 1, files_removed: 1 })
+          assert.isFalse(yield* fs.exists(old))
+          assert.isTrue(yield* fs.exists(young))
+          assert.isTrue(yield* fs.exists(known))
+          assert.strictEqual((yield* shown(inbox, inbox.event.event_id)).raw, 200)
+        }).pipe(Effect.provide(NodeServices.layer))
+    )
+
+    it.effect("counts the records of the log that no row knows", () =>
       Effect.gen(function* () {
         const inbox = yield* delivered
-        const fs = yield* FileSystem.FileSystem
-        const known = yield* inFile(inbox)
-        const old = yield* rawFile(inbox.domainId, "01981c9e-0000-7000-8000-000000000001")
-        const young = yield* rawFile(inbox.domainId, "01981c9e-0000-7000-8000-000000000002")
-        yield* fs.writeFileString(old, "left by a crash")
-        yield* fs.writeFileString(young, "about to be committed")
-        yield* ageFile(known, 24 * 60)
-        yield* ageFile(old, 61)
-        yield* ageFile(young, 59)
-        assert.strictEqual(yield* (yield* sweeper()).orphans, 1)
-        assert.isFalse(yield* fs.exists(old))
-        assert.isTrue(yield* fs.exists(young))
-        assert.isTrue(yield* fs.exists(known))
-        assert.strictEqual((yield* shown(inbox, inbox.event.event_id)).raw, 200)
-      }).pipe(Effect.provide(NodeServices.layer))
+        const sql = yield* SqlClient.SqlClient
+        const sweeping = (yield* sweeper()).orphans
+        const told: Array<unknown> = []
+        const listening = Logger.layer([
+          Logger.make(({ fiber, message }) => {
+            if (String(message) === "Raw messages without a row")
+              told.push(fiber.getRef(References.CurrentLogAnnotations).records_of_a_day)
+          })
+        ])
+        yield* inSegmentOf(inbox.domainId, { hours: 5 })
+        yield* age(inbox.domainId, "5 hours")
+        // It is a copy, with the messages of others.
+        yield* Effect.provide(sweeping, listening)
+        yield* sql`DELETE FROM inbound_emails WHERE domain_id = ${inbox.domainId}`
+        yield* Effect.provide(sweeping, listening)
+        assert.strictEqual(told.length, 2)
+        assert.strictEqual(Number(told[1]), Number(told[0]) + 1)
+      })
+    )
+
+    it.effect("removes nothing for a day after the clock has moved by more than a day, and says so", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { mayRemove } = yield* sweeper()
+        const told: Array<string> = []
+        const asked = Effect.provide(
+          mayRemove,
+          Logger.layer([Logger.make(({ message }) => void told.push(String(message)))])
+        )
+        const pass = (interval: string) => sql`
+          UPDATE sweeper_rounds SET last_at = last_at - ${interval}::interval, held_until = held_until - ${interval}::interval
+        `
+        assert.isTrue(yield* asked)
+        yield* pass("23 hours")
+        assert.isTrue(yield* asked)
+        for (const leap of ["25 hours", "-400 days"]) {
+          yield* pass(leap)
+          assert.isFalse(yield* asked)
+          assert.match(`${told.pop()}`, /^The clock has moved by more than a day/)
+          yield* pass("23 hours")
+          assert.isFalse(yield* asked)
+          yield* pass("61 minutes")
+          assert.isTrue(yield* asked)
+        }
+        assert.deepStrictEqual(told, [])
+      })
     )
 
     it.effect("takes a raw message that could not be removed with its row for an orphan later", () =>
@@ -397,7 +458,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         assert.strictEqual(yield* Context.get(built, Sweeper).expired.pipe(Effect.provide(Logger.layer([]))), 1)
         assert.isTrue(yield* fs.exists(file))
         assert.strictEqual((yield* shown(inbox, inbox.event.event_id)).raw, 404)
-        yield* ageFile(file, 61)
+        yield* ageFile(file, 7 * 24 * 60 + 1)
         assert.isAtLeast(yield* (yield* sweeper()).orphans, 1)
         assert.isFalse(yield* fs.exists(file))
       }).pipe(Effect.provide(NodeServices.layer))
@@ -414,7 +475,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
           Effect.gen(function* () {
             const file = yield* rawFile(domainId, `01981c9e-0000-7000-8000-${number}`)
             yield* fs.writeFileString(file, "")
-            yield* ageFile(file, 61)
+            yield* ageFile(file, 7 * 24 * 60 + 1)
           })
         )
         assert.strictEqual(yield* (yield* sweeper()).orphans, 700)
@@ -508,11 +569,13 @@ describe("The sweeper of a running process", () => {
   it.effect("sweeps at its start and every ten minutes, orphans every day, and outlives a sweep that fails", () =>
     Effect.gen(function* () {
       const sweeps = yield* Ref.make<ReadonlyArray<string>>([])
+      const isHeld = yield* Ref.make(false)
       const swept = (name: string) => Ref.update(sweeps, (earlier) => [...earlier, name])
       const double = Layer.mock(Sweeper, {
         expired: Effect.andThen(swept("expired"), Effect.die("the database is away")),
         segments: Effect.as(swept("segments"), 0),
         leftovers: swept("leftovers"),
+        mayRemove: Effect.map(Ref.get(isHeld), (held) => !held),
         orphans: Effect.andThen(swept("orphans"), Effect.die("the disk is away"))
       })
       yield* Layer.build(layerWorker.pipe(Layer.provide(double), Layer.provide(Logger.layer([]))))
@@ -524,6 +587,8 @@ describe("The sweeper of a running process", () => {
       assert.deepStrictEqual(yield* countAfter("1 second"), [1, 1, 0])
       assert.deepStrictEqual(yield* countAfter("9 minutes"), [1, 1, 1])
       assert.deepStrictEqual(yield* countAfter("1 minute"), [2, 2, 1])
+      assert.deepStrictEqual(yield* countAfter("24 hours"), [146, 146, 2])
+      yield* Ref.set(isHeld, true)
       assert.deepStrictEqual(yield* countAfter("24 hours"), [146, 146, 2])
     })
   )

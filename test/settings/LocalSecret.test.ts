@@ -16,6 +16,19 @@ layer(Layer.merge(NodeServices.layer, NodeCrypto.layer), { excludeTestServices: 
     }).pipe(Effect.scoped)
   )
 
+  it.effect("does not take an empty file for a secret, and says what to do", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      yield* fs.writeFileString(`${folder}/key`, "\n")
+      const error = yield* Effect.flip(LocalSecret.readOrMake(folder, "key"))
+      assert.deepInclude(error, {
+        _tag: "SecretUnusable",
+        message: `${folder}/key is empty. Put it back from a backup; without one, move ${folder} away to begin anew`
+      })
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("gives all who ask at once the same secret, and never a half of it", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import { NotFound } from "../../model/ApiError.ts"
+import { BillingProvider } from "../../model/Order.ts"
 import { Billing } from "./Billing.ts"
 import { Wallet } from "./Wallet.ts"
 
@@ -9,7 +10,7 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const wallet = yield* Wallet
     return Billing.of({
-      provider: "mock",
+      provider: BillingProvider.make("mock"),
       charge: (bill) => Effect.as(wallet.debit(bill), true),
       // Nothing is left to be paid.
       checkout: () => Effect.die("the wallet has no checkout"),

@@ -1,6 +1,7 @@
 import { Cause, Duration, Effect, Layer, Redacted, Schema } from "effect"
 import Stripe from "stripe"
 import { NotFound } from "../../model/ApiError.ts"
+import { BillingProvider } from "../../model/Order.ts"
 import { version } from "../../Version.ts"
 import { Billing, BillingError } from "./Billing.ts"
 import * as StripeCallback from "./StripeCallback.ts"
@@ -93,7 +94,7 @@ export const layer = (options: Options) =>
     })
 
     return Billing.of({
-      provider: "stripe",
+      provider: BillingProvider.make("stripe"),
       charge: () => Effect.succeed(false),
       checkout,
       refund,

@@ -1,9 +1,12 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { DomainName } from "../../model/Domain.ts"
+import { RegistrarName } from "../../model/Order.ts"
 import * as Settings from "../../Settings.ts"
 import { DnsHost } from "./DnsHost.ts"
 import { NameTaken, Registrar, RegistrarError } from "./Registrar.ts"
+
+const ourName = RegistrarName.make("mock")
 
 /** Wholesale cents for a year. A TLD that is not here costs as much as .io. */
 const prices: Readonly<Record<string, number>> = { com: 999, net: 1_099, org: 1_049, dev: 1_299, io: 3_499, test: 500 }
@@ -31,7 +34,7 @@ const registrar = Layer.effect(
       ).pipe(Effect.map((rows) => new Set(rows.map(({ name }) => name))))
 
     return Registrar.of({
-      name: "mock",
+      name: ourName,
       quote: Effect.fn("RegistrarMock.quote")(function* (names) {
         const gone = yield* sold(names)
         return new Map(names.filter((name) => !gone.has(name) && sells(name)).map((name) => [name, priceOf(name)]))
@@ -44,36 +47,33 @@ const registrar = Layer.effect(
           ON CONFLICT DO NOTHING
           RETURNING name
         `)
-        if (inserted.length === 0) return yield* new RegistrarError({ registrar: "mock", reason: new NameTaken() })
+        if (inserted.length === 0) return yield* new RegistrarError({ registrar: ourName, reason: new NameTaken() })
       })
     })
   })
 )
 
 /** The zone is a table, and the product's own resolver answers from it (MockZone). */
-const dnsHost = Layer.effect(
-  DnsHost,
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    return DnsHost.of({
-      publish: Effect.fn("RegistrarMock.publish")(function* (domain, records) {
-        yield* sql.withTransaction(
-          Effect.gen(function* () {
-            yield* sql`DELETE FROM mock_zone_records WHERE domain = ${domain}`
-            for (const record of records) {
-              yield* sql`
+export const zones = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return DnsHost.of({
+    publish: Effect.fn("RegistrarMock.publish")(function* (domain, records) {
+      yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`DELETE FROM mock_zone_records WHERE domain = ${domain}`
+          for (const record of records) {
+            yield* sql`
                 INSERT INTO mock_zone_records (domain, name, type, priority, value)
                 VALUES (
                   ${domain}, ${record.name === "@" ? domain : `${record.name}.${domain}`}, ${record.type},
                   ${record.type === "MX" ? record.priority : null}, ${record.value}
                 )
               `
-            }
-          })
-        )
-      }, Effect.orDie)
-    })
+          }
+        })
+      )
+    }, Effect.orDie)
   })
-)
+})
 
-export const layer = Layer.merge(registrar, dnsHost)
+export const layer = Layer.merge(registrar, Layer.effect(DnsHost, zones))

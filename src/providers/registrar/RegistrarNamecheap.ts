@@ -1,11 +1,14 @@
 import { NodeHttpClient } from "@effect/platform-node"
 import { Array, Cache, Context, Duration, Effect, Exit, Layer, Schema } from "effect"
 import type { DomainName } from "../../model/Domain.ts"
+import { RegistrarName } from "../../model/Order.ts"
 import * as VendorXml from "../vendor/VendorXml.ts"
 import { DnsHost, type ZoneRecord } from "./DnsHost.ts"
 import * as NamecheapApi from "./NamecheapApi.ts"
 import { Registrar } from "./Registrar.ts"
 import * as RegistrarCall from "./RegistrarCall.ts"
+
+const ourName = RegistrarName.make("namecheap")
 
 /** The registrant, as the registry knows it. The phone number is of the form +NNN.NNNNNNNNNN. */
 export interface Contact {
@@ -36,7 +39,7 @@ export const layer = (options: Options) =>
   Layer.effectContext(
     Effect.gen(function* () {
       const api = yield* NamecheapApi.make(options)
-      const inTime = RegistrarCall.asRegistrar("namecheap", options.time ?? "10 seconds")
+      const inTime = RegistrarCall.asRegistrar(ourName, options.time ?? "10 seconds")
 
       /** Our cost of a year under a TLD in cents, fees included; null where it is not sold for dollars. */
       const prices = yield* Cache.makeWith(
@@ -141,7 +144,7 @@ export const layer = (options: Options) =>
       })
 
       const registrar = Registrar.of({
-        name: "namecheap",
+        name: ourName,
         quote: Effect.fn("RegistrarNamecheap.quote")(function* (names) {
           const offered = yield* priced(names)
           const available = yield* free(offered.map(([name]) => name))

@@ -1,11 +1,13 @@
 import { NodeHttpClient } from "@effect/platform-node"
 import { Array, Context, type Duration, Effect, Layer, Schema } from "effect"
 import type { DomainName } from "../../model/Domain.ts"
-import type { OrderId } from "../../model/Order.ts"
+import { type OrderId, RegistrarName } from "../../model/Order.ts"
 import { DnsHost, type ZoneRecord } from "./DnsHost.ts"
 import * as OpenproviderApi from "./OpenproviderApi.ts"
 import { Registrar } from "./Registrar.ts"
 import * as RegistrarCall from "./RegistrarCall.ts"
+
+const ourName = RegistrarName.make("openprovider")
 
 export interface Options extends OpenproviderApi.Credentials {
   /** The customer of the account that names are registered for, such as XX123456-XX. */
@@ -25,7 +27,7 @@ export const layer = (options: Options) =>
   Layer.effectContext(
     Effect.gen(function* () {
       const api = yield* OpenproviderApi.make(options)
-      const inTime = RegistrarCall.asRegistrar("openprovider", options.time ?? "10 seconds")
+      const inTime = RegistrarCall.asRegistrar(ourName, options.time ?? "10 seconds")
 
       const check = (names: ReadonlyArray<Named>) =>
         Effect.map(
@@ -122,7 +124,7 @@ export const layer = (options: Options) =>
       })
 
       const registrar = Registrar.of({
-        name: "openprovider",
+        name: ourName,
         quote: Effect.fn("RegistrarOpenprovider.quote")(quote, inTime),
         holds: Effect.fn("RegistrarOpenprovider.holds")(holds, inTime),
         register: Effect.fn("RegistrarOpenprovider.register")(

@@ -3,7 +3,7 @@ import type { NotFound } from "../../model/ApiError.ts"
 import type { DomainId } from "../../model/Domain.ts"
 import type { RawRef } from "../../model/InboundEmail.ts"
 import type * as Place from "./Place.ts"
-import { missing, type RawStoreError } from "./RawStoreError.ts"
+import { missing, type RawDamaged, type RawStoreError } from "./RawStoreError.ts"
 import * as Segments from "./Segments.ts"
 
 /** Where raw messages are kept. References are ours, never a sender's. */
@@ -12,7 +12,9 @@ export class RawStore extends Context.Service<
   {
     /** Keeps the whole message, durably, or nothing. Succeeds with its place in the log; null for a file or an object of its own. */
     put(ref: RawRef, message: ReadonlyArray<Uint8Array>): Effect.Effect<Place.Place | null, RawStoreError>
-    get(ref: RawRef, place: Place.Place | null): Effect.Effect<Uint8Array, NotFound | RawStoreError>
+    /** Fails while nothing can be kept: the disk is full or read-only, the bucket is gone. */
+    readonly writable: Effect.Effect<void, RawStoreError>
+    get(ref: RawRef, place: Place.Place | null): Effect.Effect<Uint8Array, NotFound | RawDamaged | RawStoreError>
     /** Removes the file or the object. Removing what is not there is no error. */
     remove(ref: RawRef): Effect.Effect<void, RawStoreError>
     removeDomain(domainId: DomainId): Effect.Effect<void, RawStoreError>
@@ -29,6 +31,7 @@ export class RawStore extends Context.Service<
         messages.set(ref, { bytes: Buffer.concat(message), keptAt: yield* DateTime.now })
         return null
       }),
+      writable: Effect.void,
       get: Effect.fn("RawStore.get")(function* (ref) {
         const message = messages.get(ref)
         return message === undefined ? yield* missing() : message.bytes

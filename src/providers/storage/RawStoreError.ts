@@ -4,6 +4,13 @@ import { NotFound } from "../../model/ApiError.ts"
 /** The store could not do it: full, read-only, out of reach, damaged. */
 export class RawStoreError extends Schema.TaggedError<RawStoreError>()("RawStoreError", { cause: Schema.Defect() }) {}
 
+/** What is kept there has other bytes than it was given. */
+export class RawDamaged extends Schema.TaggedError<RawDamaged>()("RawDamaged", { reason: Schema.String }) {
+  override get message() {
+    return this.reason
+  }
+}
+
 export const failed = (cause: unknown) => new RawStoreError({ cause })
 
 export const missing = () => new NotFound({ message: "The raw message is no longer kept" })

@@ -1,4 +1,5 @@
 import { DateTime, Effect, FileSystem, Layer, Option, Path, Schema, Stream } from "effect"
+import * as DurableFolder from "../../files/DurableFolder.ts"
 import { DomainId } from "../../model/Domain.ts"
 import { ownerOf, RawRef } from "../../model/InboundEmail.ts"
 import type * as FileCalls from "./FileCalls.ts"
@@ -14,7 +15,7 @@ export const layer = (root: string, calls?: FileCalls.FileCalls) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
-      yield* makeFolder(Segments.folderOf(root))
+      yield* DurableFolder.make(Segments.folderOf(root))
       const log = yield* SegmentLog.make(Segments.folderOf(root), calls)
       const segments = yield* Segments.make(root)
       const fileOf = (ref: string) => path.join(root, ref)
@@ -38,6 +39,7 @@ export const layer = (root: string, calls?: FileCalls.FileCalls) =>
       return RawStore.of({
         // No span for a message: the log has one write for many.
         put: (ref, message) => log.put({ ...ownerOf(ref), message }),
+        writable: Effect.mapError(trial(fs, path.join(Segments.folderOf(root), "writable")), failed),
         get: Effect.fn("RawStore.get")((ref, place) =>
           place === null
             ? fs.readFile(fileOf(ref)).pipe(Effect.catchReason("PlatformError", "NotFound", missing, failed))
@@ -63,16 +65,13 @@ export const layer = (root: string, calls?: FileCalls.FileCalls) =>
     })
   )
 
-/** Makes a folder with those above it, and syncs each new name. */
-const makeFolder = Effect.fnUntraced(function* (folder: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const holders: Array<string> = []
-  for (let name = folder; !(yield* fs.exists(name)); name = path.dirname(name)) holders.push(path.dirname(name))
-  yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
-  yield* Effect.forEach(
-    holders,
-    (holder) => Effect.scoped(Effect.flatMap(fs.open(holder, { flag: "r" }), ({ sync }) => sync)),
-    { discard: true }
-  )
-})
+/** As much as a few small messages. */
+const trialBytes = 64 * 1024
+
+/** Writes a file, syncs it and removes it. */
+const trial = (fs: FileSystem.FileSystem, name: string) =>
+  Effect.gen(function* () {
+    const file = yield* fs.open(name, { flag: "w", mode: 0o600 })
+    yield* file.writeAll(new Uint8Array(trialBytes))
+    yield* file.sync
+  }).pipe(Effect.scoped, Effect.ensuring(Effect.ignore(fs.remove(name, { force: true }))))

@@ -53,6 +53,7 @@ export const layer = ({ largest, segments, ...bucket }: Options) =>
 
       return RawStore.of({
         put,
+        writable: Effect.asVoid(Effect.mapError(s3.list("inbound/", Option.none(), 1), failed)),
         get: (ref, place) => (place === null ? getObject(ref) : segments.read(place, ownerOf(ref))),
         remove,
         removeDomain,

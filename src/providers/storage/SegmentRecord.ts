@@ -53,6 +53,12 @@ export const head = ({ domainId, id }: Owner, message: ReadonlyArray<Uint8Array>
 /** The bytes in front of the zeros where a message was. */
 export const erasedHead = (id: InboundEmailId, bytes: number): Buffer => headOf("erased", id, bytes)
 
+/** What the head of a record says, whosever it is; undefined where there is none. */
+export const readHead = (head: Buffer): { readonly isMessage: boolean; readonly bytes: number } | undefined =>
+  head.byteLength < headBytes || !head.subarray(0, magic.byteLength).equals(magic)
+    ? undefined
+    : { isMessage: head.readUInt8(at.kind) === kinds.message, bytes: head.readUInt32LE(at.length) }
+
 /** Why this is not the head of that record; undefined where it is, erased or not. */
 export const mismatch = (head: Buffer, id: InboundEmailId, bytes: number): string | undefined => {
   if (head.byteLength < headBytes || !head.subarray(0, magic.byteLength).equals(magic)) return "no record begins there"

@@ -2,7 +2,7 @@ import { DateTime, Effect, FileSystem, Option, Path, Schema } from "effect"
 import type { NotFound } from "../../model/ApiError.ts"
 import type { InboundEmailId } from "../../model/InboundEmail.ts"
 import type * as Place from "./Place.ts"
-import { failed, missing, type RawStoreError } from "./RawStoreError.ts"
+import { failed, missing, RawDamaged, type RawStoreError } from "./RawStoreError.ts"
 import * as SegmentRecord from "./SegmentRecord.ts"
 
 /** A file of the log. Its name, a UUIDv7, says when it was opened. */
@@ -20,12 +20,14 @@ export interface Erasable {
 
 /** The files of the log, of all processes. */
 export interface Segments {
-  /** A segment that is gone, and an erased record, are messages that are no longer kept; damage is an error. */
-  read(place: Place.Place, owner: SegmentRecord.Owner): Effect.Effect<Uint8Array, NotFound | RawStoreError>
+  /** A segment that is gone, and an erased record, are messages that are no longer kept; damage is an error of its own. */
+  read(place: Place.Place, owner: SegmentRecord.Owner): Effect.Effect<Uint8Array, NotFound | RawDamaged | RawStoreError>
   /** Overwrites records with zeros, durably. Doing it again, or where the segment is gone, is no error. */
   erase(segment: string, records: ReadonlyArray<Erasable>): Effect.Effect<void, RawStoreError>
   /** The segments that were opened before this time and have not been written to for an hour, oldest first. */
   openedBefore(time: DateTime.Utc): Effect.Effect<ReadonlyArray<Segment>, RawStoreError>
+  /** How many messages a segment has that are whole and not erased; none where it is gone. */
+  records(segment: string): Effect.Effect<number, RawStoreError>
   /** Removing a segment that is not there is no error. */
   remove(segment: string): Effect.Effect<void, RawStoreError>
 }
@@ -63,6 +65,7 @@ export const none: Segments = {
   read: () => missing(),
   erase: () => Effect.void,
   openedBefore: () => Effect.succeed([]),
+  records: () => Effect.succeed(0),
   remove: () => Effect.void
 }
 
@@ -84,7 +87,7 @@ export const make = Effect.fnUntraced(function* (root: string) {
         case "erased":
           return yield* missing()
         case "damaged":
-          return yield* failed(new Error(`${nameOf(segment)}, byte ${at}: ${found.reason}`))
+          return yield* new RawDamaged({ reason: `${nameOf(segment)}, byte ${at}: ${found.reason}` })
       }
     },
     Effect.scoped,
@@ -143,11 +146,29 @@ export const make = Effect.fnUntraced(function* (root: string) {
     Effect.catchTag("PlatformError", failed)
   )
 
+  const records: Segments["records"] = Effect.fn("Segments.records")(
+    function* (segment) {
+      const file = yield* fs.open(fileOf(segment), { flag: "r" })
+      const size = Number((yield* file.stat).size)
+      let count = 0
+      for (let at = 0; ; ) {
+        const head = SegmentRecord.readHead(yield* readAt(file, at, SegmentRecord.headBytes))
+        if (head === undefined) return count
+        at += SegmentRecord.headBytes + head.bytes
+        if (at > size) return count
+        if (head.isMessage) count++
+      }
+    },
+    Effect.scoped,
+    Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(0)),
+    Effect.catchTag("PlatformError", failed)
+  )
+
   const remove: Segments["remove"] = Effect.fn("Segments.remove")((segment) =>
     fs.remove(fileOf(segment), { force: true }).pipe(Effect.mapError(failed))
   )
 
-  const segments: Segments = { read, erase, openedBefore, remove }
+  const segments: Segments = { read, erase, openedBefore, records, remove }
   return segments
 })
 

@@ -33,7 +33,7 @@ const contract = <E>(name: string, provider: "mock" | "stripe", world: Layer.Lay
   layer(world, { excludeTestServices: true, timeout: "60 seconds" })(`Billing through ${name}`, (it) => {
     it.effect("says who it is", () =>
       Effect.gen(function* () {
-        assert.strictEqual((yield* Billing).provider, provider)
+        assert.strictEqual<string>((yield* Billing).provider, provider)
       })
     )
 

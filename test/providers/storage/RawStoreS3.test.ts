@@ -4,7 +4,7 @@ import type { NotFound } from "../../../src/model/ApiError.ts"
 import { DomainId } from "../../../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../../../src/model/InboundEmail.ts"
 import { RawStore } from "../../../src/providers/storage/RawStore.ts"
-import type { RawStoreError } from "../../../src/providers/storage/RawStoreError.ts"
+import type { RawDamaged, RawStoreError } from "../../../src/providers/storage/RawStoreError.ts"
 import * as RawStoreS3 from "../../../src/providers/storage/RawStoreS3.ts"
 import * as Segments from "../../../src/providers/storage/Segments.ts"
 import { eventually } from "../../Eventually.ts"
@@ -72,7 +72,7 @@ const doing = (raw: RawStore["Service"]) => ({
 })
 
 /** What a failure of the store says, as the log shows it. */
-const failure = Effect.fnUntraced(function* <A>(effect: Effect.Effect<A, NotFound | RawStoreError>) {
+const failure = Effect.fnUntraced(function* <A>(effect: Effect.Effect<A, NotFound | RawDamaged | RawStoreError>) {
   const error = yield* Effect.flip(effect)
   return error._tag === "RawStoreError" ? String(error.cause) : yield* Effect.die(error)
 })

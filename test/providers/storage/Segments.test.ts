@@ -37,7 +37,7 @@ const readable = ({ place, segments }: World) =>
   Effect.filter([0, 1, 2], (number) =>
     segments.read(place(number), ownerOf(number)).pipe(
       Effect.map((message) => Buffer.from(message).toString() === `${secret} ${number}`),
-      Effect.catchTag(["NotFound", "RawStoreError"], () => Effect.succeed(false))
+      Effect.catchTag(["NotFound", "RawDamaged", "RawStoreError"], () => Effect.succeed(false))
     )
   )
 
@@ -98,9 +98,9 @@ describe("A message in the log", () => {
         const own = yield* world
         yield* change(own)
         const error = yield* Effect.flip(own.segments.read(own.place(1), ownerOf(1)))
-        if (error._tag !== "RawStoreError") return assert.fail(error._tag)
-        assert.match(String(error.cause), says)
-        assert.include(String(error.cause), own.place(1).segment)
+        if (error._tag !== "RawDamaged") return assert.fail(error._tag)
+        assert.match(error.reason, says)
+        assert.include(error.reason, own.place(1).segment)
         assert.include(yield* readable(own), 0)
       })
     )

@@ -1,0 +1,19 @@
+import { Effect, FileSystem } from "effect"
+
+/**
+ * So many connections of this kind as there is room for: this share of the files that the process
+ * may still open, so that those it has can be served. Zero is no limit of our own.
+ */
+export const roomFor = Effect.fnUntraced(function* (setting: string, wanted: number, share: "half" | "quarter") {
+  const fs = yield* FileSystem.FileSystem
+  // Linux alone has these.
+  const limits = yield* Effect.orElseSucceed(fs.readFileString("/proc/self/limits"), () => "")
+  const opened = yield* Effect.orElseSucceed(fs.readDirectory("/proc/self/fd"), (): Array<string> => [])
+  const files = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY) - opened.length
+  const most = Math.max(1, Math.floor(files * (share === "half" ? 0.5 : 0.25)))
+  if (wanted <= most) return wanted
+  yield* Effect.logWarning(
+    `${setting}: ${wanted} is more than ${share === "half" ? "half" : "a quarter"} of the ${files} files that this process may still open; ${most} it is`
+  )
+  return most
+})

@@ -1,0 +1,34 @@
+import { Effect, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { WorkspaceId, WorkspaceName } from "../model/Workspace.ts"
+import * as DomainLimit from "./DomainLimit.ts"
+
+const Row = Schema.Struct({
+  name: WorkspaceName,
+  createdAt: Schema.DateTimeUtcFromDate,
+  /** Messages accepted on this UTC day, and when the next begins. */
+  emailsToday: Schema.Int,
+  dayEndsAt: Schema.DateTimeUtcFromDate
+})
+
+/** Who a workspace is, and what it has used of its limits. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  const select = SqlSchema.findOne({
+    Request: WorkspaceId,
+    Result: Row,
+    execute: (id) => sql`
+      SELECT name, created_at, coalesce(accepted, 0) AS emails_today,
+        ((now() AT TIME ZONE 'UTC')::date + 1)::timestamp AT TIME ZONE 'UTC' AS day_ends_at
+      FROM workspaces
+      LEFT JOIN daily_intake ON workspace_id = workspaces.id AND day = (now() AT TIME ZONE 'UTC')::date
+      WHERE workspaces.id = ${id}
+    `
+  })
+
+  return (id: WorkspaceId) =>
+    Effect.zipWith(select(id), DomainLimit.held(sql, id), (row, held) => ({ ...row, domains: held.length })).pipe(
+      Effect.orDie
+    )
+})

@@ -1,0 +1,55 @@
+import { Schema } from "effect"
+import { DeliveryStatus } from "../model/Delivery.ts"
+import { Attachment, InboundEvent } from "../model/InboundEvent.ts"
+
+const { authentication, event_id, extracted, from, fromName, receivedAt, recipient, sender, subject, tag, threadId } =
+  InboundEvent.fields
+
+/** What is there in every event, and what only newer ones have. */
+const told = { event_id, receivedAt, recipient, from, subject, authentication }
+const newer = { tag, fromName, sender, threadId, extracted }
+
+/** As much of a payload as a brief event is made of. */
+const Payload = Schema.fromJsonString(
+  Schema.Struct({ ...told, ...newer, text: Schema.String, attachments: Schema.Array(Attachment) })
+)
+
+const orNull = <S extends Schema.Top>(field: Schema.optionalKey<S>) => Schema.NullOr(field.schema)
+
+/** An event in the words that an agent decides by: 100 to 200 tokens, whatever the mail's size. */
+export const BriefEvent = Schema.Struct({
+  event_id,
+  receivedAt,
+  recipient,
+  tag: tag.schema,
+  from,
+  fromName: fromName.schema,
+  subject,
+  sender: orNull(sender),
+  threadId: orNull(threadId),
+  authentication,
+  extracted: orNull(extracted),
+  attachments: Schema.Int.annotate({ description: "how many" }),
+  textBytes: Schema.Int.annotate({ description: "of `text` as UTF-8" }),
+  delivery: DeliveryStatus
+}).annotate({ identifier: "BriefEvent" })
+export type BriefEvent = typeof BriefEvent.Type
+
+const decode = Schema.decodeUnknownSync(Payload)
+const encode = Schema.encodeSync(Schema.fromJsonString(BriefEvent))
+
+/** The brief event of a stored payload, as JSON. What an older one does not tell is null. */
+export const render = (payload: string, delivery: DeliveryStatus): string => {
+  const { attachments, extracted, fromName, sender, tag, text, threadId, ...event } = decode(payload)
+  return encode({
+    ...event,
+    tag: tag ?? null,
+    fromName: fromName ?? null,
+    sender: sender ?? null,
+    threadId: threadId ?? null,
+    extracted: extracted ?? null,
+    attachments: attachments.length,
+    textBytes: Buffer.byteLength(text),
+    delivery
+  })
+}

@@ -1,0 +1,31 @@
+import type { InboundEvent } from "./InboundEvent.ts"
+
+/** What lists of events are filtered by, as bits of `events.traits`. Bit 1 has an index of its own. */
+export const bits = {
+  code: 1,
+  link: 2,
+  attachment: 4,
+  /** DMARC says that the author's domain has sent it. */
+  dmarcPass: 8
+} as const
+
+/** Who sent it, as the two bits above those. */
+const senders = ["person", "list", "auto", "bounce"] as const
+const senderFactor = 16
+
+export const senderBits = senderFactor * (senders.length - 1)
+
+/** The bits of a kind of sender, among `senderBits`. */
+export const ofSender = (sender: (typeof senders)[number]): number => senderFactor * senders.indexOf(sender)
+
+export const of = ({
+  attachments,
+  authentication,
+  extracted,
+  sender
+}: Pick<Required<InboundEvent>, "attachments" | "authentication" | "extracted" | "sender">): number =>
+  ofSender(sender) |
+  (extracted.code === null ? 0 : bits.code) |
+  (extracted.links.length > 0 ? bits.link : 0) |
+  (attachments.length > 0 ? bits.attachment : 0) |
+  (authentication.dmarc === "pass" ? bits.dmarcPass : 0)

@@ -1,0 +1,39 @@
+import { Effect } from "effect"
+import MailComposer from "nodemailer/lib/mail-composer"
+import type { Draft } from "./Sample.ts"
+
+/** The bytes of a mail as a program would send it. */
+export const compose = (
+  draft: Draft,
+  about: { readonly to: string; readonly messageId: string; readonly date: Date }
+) =>
+  Effect.callback<Buffer>((resume) => {
+    const { attachments = [], from, headers = {}, html, inReplyTo, isReport = false, subject, text } = draft
+    const message = new MailComposer({
+      from,
+      to: about.to,
+      subject,
+      // Without any content there is a part all the same, which is empty.
+      ...(text === undefined ? {} : { text }),
+      ...(html === undefined ? {} : { html }),
+      ...(inReplyTo === undefined ? {} : { inReplyTo, references: inReplyTo }),
+      headers: { ...headers },
+      date: about.date,
+      ...(names(headers).has("message-id") ? {} : { messageId: about.messageId }),
+      attachments: attachments.map(({ content, contentType, filename }) => ({
+        content: Buffer.from(content),
+        contentType,
+        // False is a part without a name.
+        filename: filename ?? false,
+        ...(isReport ? { contentDisposition: "inline" as const } : {})
+      })),
+      newline: "windows",
+      disableFileAccess: true,
+      disableUrlAccess: true
+    }).compile()
+    if (isReport) message.setHeader("Content-Type", "multipart/report; report-type=delivery-status")
+    message.build((error, bytes) => resume(error ? Effect.die(error) : Effect.succeed(bytes)))
+  })
+
+const names = (headers: Readonly<Record<string, string>>) =>
+  new Set(Object.keys(headers).map((name) => name.toLowerCase()))

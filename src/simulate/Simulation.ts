@@ -1,0 +1,197 @@
+import { createHash } from "node:crypto"
+import { Clock, Context, DateTime, type Duration, Effect, Layer, Option, Stream } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { EventFeed } from "../delivery/EventFeed.ts"
+import { canonical } from "../domains/DomainNames.ts"
+import * as BriefEvent from "../events/BriefEvent.ts"
+import type { Arrival } from "../intake/Copies.ts"
+import { Intake, type IntakeError } from "../intake/Intake.ts"
+import type { Recipient } from "../intake/Recipient.ts"
+import * as RetryKey from "../intake/RetryKey.ts"
+import * as Mime from "../mime/Mime.ts"
+import { Conflict, Invalid, TooLarge, TooManyRequests, Unavailable } from "../model/ApiError.ts"
+import type { DeliveryStatus } from "../model/Delivery.ts"
+import type { DomainId, DomainName } from "../model/Domain.ts"
+import { InboundEmailId, simulatedAddress } from "../model/InboundEmail.ts"
+import { type Authentication, unauthenticated } from "../model/InboundEvent.ts"
+import * as Settings from "../Settings.ts"
+import * as Composer from "./Composer.ts"
+import type { Draft } from "./Sample.ts"
+
+/** Where a simulated mail goes. */
+export interface Inbox {
+  readonly domainId: DomainId
+  readonly domain: DomainName
+}
+
+type Refusal = Invalid | Conflict | TooLarge | TooManyRequests | Unavailable
+
+/** As much of a header as the author is looked for in. */
+const longestHeader = 64 * 1024
+
+/** Mail that comes by the API in the place of SMTP, and goes the way of any other. */
+export class Simulation extends Context.Service<
+  Simulation,
+  {
+    /** Keeps a message as it is. Succeeds with its id, that of the first one where it has been received before. */
+    receive(
+      inbox: Inbox,
+      mail: {
+        readonly message: Uint8Array
+        readonly recipient?: string | undefined
+        /** The sender of the envelope; the author when absent. */
+        readonly from?: string | undefined
+        readonly authentication?: Partial<Authentication> | undefined
+      }
+    ): Effect.Effect<InboundEmailId, Refusal>
+    /** Composes a message. `reserve` says whether there is memory for its bytes. */
+    compose(
+      inbox: Inbox,
+      draft: (recipient: string) => Draft,
+      options: { readonly recipient?: string | undefined; readonly reserve: (bytes: number) => boolean }
+    ): Effect.Effect<Uint8Array, Refusal>
+    /** The brief events of a message, as JSON, once it has been read; none when the time is up. */
+    events(
+      inbox: Inbox,
+      id: InboundEmailId,
+      time: Duration.Duration
+    ): Effect.Effect<Option.Option<ReadonlyArray<string>>>
+  }
+>()("inlet/simulate/Simulation") {
+  static readonly layer = Layer.effect(
+    Simulation,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const random = yield* SecureRandom.SecureRandom
+      const intake = yield* Intake
+      const feed = yield* EventFeed
+      const { messageBytes } = yield* Settings.smtp
+
+      const checkSize = (bytes: number) =>
+        bytes > messageBytes
+          ? new TooLarge({
+              message: `The message has ${bytes} bytes, and may have ${messageBytes} (MAX_MESSAGE_BYTES)`
+            })
+          : Effect.void
+
+      const receive = Effect.fn("Simulation.receive")(function* (
+        inbox: Inbox,
+        { authentication, from, message, recipient }: Parameters<Simulation["Service"]["receive"]>[1]
+      ) {
+        yield* checkSize(message.byteLength)
+        const address = yield* addressIn(inbox, recipient)
+        const admitted = yield* Effect.callback<Recipient, IntakeError>((resume) => intake.admit(address, resume)).pipe(
+          Effect.catch((error) => refusalOf(error))
+        )
+        const id = InboundEmailId.make(yield* random.uuidV7())
+        const arrival: Arrival = {
+          envelope: {
+            from: from === undefined ? authorOf(message) : addressOf(from),
+            helo: simulatedAddress,
+            remoteAddress: simulatedAddress
+          },
+          recipients: [admitted],
+          transmission: "HTTP",
+          simulated: { id, authentication: { ...unauthenticated, ...authentication } },
+          message: { byteLength: message.byteLength, copyInto: (target, offset) => target.set(message, offset) }
+        }
+        yield* Effect.callback<void, IntakeError>((resume) => intake.receive(arrival, resume)).pipe(
+          Effect.catch((error) => refusalOf(error))
+        )
+        const key = RetryKey.of(inbox.domainId, admitted.address, createHash("sha256").update(message).digest())
+        const [known] = yield* Effect.orDie(sql<{ readonly id: InboundEmailId }>`
+          SELECT inbound_email_id AS id FROM received_once WHERE key = ${key}
+        `)
+        return known?.id ?? id
+      })
+
+      const compose = Effect.fn("Simulation.compose")(function* (
+        inbox: Inbox,
+        draft: (recipient: string) => Draft,
+        { recipient, reserve }: Parameters<Simulation["Service"]["compose"]>[2]
+      ) {
+        const to = yield* addressIn(inbox, recipient)
+        const made = draft(to)
+        const author = addressOf(made.from)
+        const bytes = yield* Composer.compose(made, {
+          to,
+          messageId: `<${yield* random.uuidV7()}@${author.slice(author.lastIndexOf("@") + 1) || "simulate.example"}>`,
+          date: DateTime.toDateUtc(DateTime.makeUnsafe(yield* Clock.currentTimeMillis))
+        })
+        yield* checkSize(bytes.byteLength)
+        if (!reserve(bytes.byteLength)) return yield* memoryFull
+        return bytes
+      })
+
+      const briefEvents = (inbox: Inbox, id: InboundEmailId) =>
+        Effect.map(
+          sql<{ readonly payload: string; readonly status: DeliveryStatus }>`
+            SELECT events.payload, deliveries.status
+            FROM events JOIN deliveries ON deliveries.event_id = events.id
+            WHERE events.inbound_email_id = ${id} AND events.domain_id = ${inbox.domainId}
+            ORDER BY events.position
+          `,
+          (rows) => rows.map(({ payload, status }) => BriefEvent.render(payload, status))
+        )
+
+      const events: Simulation["Service"]["events"] = Effect.fn("Simulation.events")(function* (inbox, id, time) {
+        return yield* feed.occasions(inbox.domainId).pipe(
+          Stream.mapEffect(() => Effect.orDie(briefEvents(inbox, id))),
+          Stream.filter((brief) => brief.length > 0),
+          Stream.runHead,
+          Effect.timeoutOption(time),
+          Effect.map(Option.flatten)
+        )
+      })
+
+      return Simulation.of({ receive, compose, events })
+    })
+  )
+}
+
+/** There is no memory for one more message at the moment. */
+export const memoryFull = new Unavailable({ message: "Too much mail is coming in at once; try again in a moment" })
+
+const addressForm = /^[^\p{C}\s<>@]{1,64}@[^\p{C}\s<>@]{1,255}$/u
+
+/** The recipient, who has to be at this domain. */
+const addressIn = ({ domain }: Inbox, recipient = `inbox@${domain}`) =>
+  addressForm.test(recipient) && canonical(recipient.slice(recipient.lastIndexOf("@") + 1)) === domain
+    ? Effect.succeed(recipient)
+    : new Invalid({ message: `recipient: Expected an address at ${domain}, such as inbox@${domain}` })
+
+/** `Ada <ada@example.com>` or the address alone. */
+const addressOf = (mailbox: string) => (/<([^<>]*)>\s*$/.exec(mailbox)?.[1] ?? mailbox).trim()
+
+const authorOf = (message: Uint8Array) => Mime.headersOnly(message.subarray(0, longestHeader)).from ?? ""
+
+/** As the API says what SMTP would: 550 is 409, 452 is 429, 451 is 503. */
+const refusalOf = Effect.fnUntraced(function* (error: IntakeError) {
+  switch (error._tag) {
+    case "UnknownDomain":
+      return yield* new Conflict({
+        message: "This address takes no mail; GET /api/domains/{id} tells the domain's status"
+      })
+    case "MailLoop":
+      return yield* new Conflict({ message: "Too many Received fields: this message is going round in a loop" })
+    case "QuotaReached":
+    case "SenderQuotaReached":
+      return yield* new TooManyRequests({
+        message: `${error.limit} messages have been received today, and no more are until midnight (UTC)`,
+        retryAfter: secondsToMidnight(yield* Clock.currentTimeMillis)
+      })
+    case "DemoFull":
+      return yield* new TooManyRequests({
+        message: "This demo inbox has received all the mails it takes; a workspace of your own has no such end",
+        retryAfter: daySeconds
+      })
+    case "NotStored":
+      yield* Effect.logError("A simulated message could not be stored", error)
+      return yield* new Unavailable({ message: "The message could not be stored; try again" })
+  }
+})
+
+const daySeconds = 86_400
+
+const secondsToMidnight = (millis: number) => daySeconds - (Math.floor(millis / 1_000) % daySeconds)

@@ -1,0 +1,36 @@
+import { Effect, Schema } from "effect"
+import { type SqlClient, SqlSchema } from "effect/sql"
+
+/** Counts of actions in a UTC day, kept where every process counts. */
+export const make = (sql: SqlClient.SqlClient) => {
+  const today = sql.literal("(now() AT TIME ZONE 'UTC')::date")
+
+  /** One more, if that is not more than `most`. Of two at once the second waits for the first, and counts on from there. */
+  const reserve = (action: string, who: string, most: number) =>
+    sql`
+      INSERT INTO client_limits AS counted (action, client, day, count) VALUES (${action}, ${who}, ${today}, 1)
+      ON CONFLICT (action, client, day) DO UPDATE SET count = counted.count + 1
+      WHERE counted.count < ${most}
+      RETURNING count
+    `.pipe(
+      Effect.map((rows) => rows.length > 0),
+      Effect.orDie
+    )
+
+  const untilMidnight = SqlSchema.findOne({
+    Request: Schema.Void,
+    Result: Schema.Struct({ seconds: Schema.Int }),
+    execute: () => sql`
+      SELECT ceil(extract(epoch FROM ${today} + 1 - (now() AT TIME ZONE 'UTC')))::integer AS seconds
+    `
+  })
+
+  return {
+    reserve,
+    /** Seconds until all counts begin again. */
+    untilMidnight: Effect.suspend(() => untilMidnight()).pipe(
+      Effect.map(({ seconds }) => seconds),
+      Effect.orDie
+    )
+  }
+}

@@ -1,0 +1,133 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { Conflict, Invalid, NotFound, TooManyRequests, Unprocessable } from "../model/ApiError.ts"
+import type { WorkspaceId } from "../model/Workspace.ts"
+
+/** What a request was answered with: a response, or an error that stands. */
+export const Answer = Schema.Union([
+  Schema.TaggedStruct("Response", { status: Schema.Int, body: Schema.NullOr(Schema.String) }),
+  Schema.TaggedStruct("Invalid", { message: Schema.String }),
+  Schema.TaggedStruct("NotFound", { message: Schema.String }),
+  Schema.TaggedStruct("Conflict", { message: Schema.String })
+])
+export type Answer = typeof Answer.Type
+
+/** The errors that are answers: a repetition would end the same way. */
+export const isAnswer = Schema.is(Schema.Union([Invalid, NotFound, Conflict]))
+
+/** A request with an Idempotency-Key. */
+export interface KeyedRequest {
+  readonly workspaceId: WorkspaceId
+  /** Method and path. */
+  readonly route: string
+  readonly key: string
+  /** Tells one request from another under the same key. */
+  readonly fingerprint: Uint8Array
+}
+
+/** Hours that an answer is kept. */
+export const keptHours = 24
+
+/** After so long a request is not under way any more: its process has died. */
+const mostMinutes = 5
+
+/** Keys that a workspace has at a time. */
+const mostKeys = 10_000
+
+/** The requests of a day that are to be done once, however often they are sent, and their answers. */
+export class IdempotencyKeys extends Context.Service<
+  IdempotencyKeys,
+  {
+    /**
+     * The answer of an earlier request, or null where this one is the first: it is to be followed by
+     * `keep` or `forget`. Fails with `Conflict` while the first is under way, with `Unprocessable` where
+     * it was another request.
+     */
+    begin(request: KeyedRequest): Effect.Effect<Answer | null, Conflict | Unprocessable | TooManyRequests>
+    keep(request: KeyedRequest, answer: Answer): Effect.Effect<void>
+    /** The request came to nothing that stands; it may be sent again. */
+    forget(request: KeyedRequest): Effect.Effect<void>
+  }
+>()("inlet/workspaces/IdempotencyKeys") {
+  static readonly layer = Layer.effect(
+    IdempotencyKeys,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const find = SqlSchema.findAll({
+        Request: Schema.Struct({ workspaceId: Schema.String, route: Schema.String, key: Schema.String }),
+        Result: Schema.Struct({
+          fingerprint: Schema.Uint8Array,
+          answer: Schema.NullOr(Schema.fromJsonString(Answer))
+        }),
+        execute: ({ key, route, workspaceId }) => sql`
+          SELECT fingerprint, answer FROM idempotency_keys
+          WHERE workspace_id = ${workspaceId} AND route = ${route} AND key = ${key}
+        `
+      })
+
+      const hasRoom = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
+        const [row] = yield* sql<{ readonly count: number }>`
+          SELECT count(*)::int AS count FROM (
+            SELECT 1 FROM idempotency_keys WHERE workspace_id = ${workspaceId} LIMIT ${mostKeys}
+          ) AS own
+        `
+        return (row?.count ?? 0) < mostKeys
+      })
+
+      const begin: IdempotencyKeys["Service"]["begin"] = Effect.fn("IdempotencyKeys.begin")(
+        function* ({ fingerprint, key, route, workspaceId }) {
+          const [before] = yield* find({ workspaceId, route, key })
+          if (before === undefined && !(yield* hasRoom(workspaceId))) {
+            return yield* new TooManyRequests({
+              message: `A workspace can use ${mostKeys} Idempotency-Keys in ${keptHours} hours; send the request without one, or later`,
+              retryAfter: 3_600
+            })
+          }
+          const begun = yield* sql`
+            INSERT INTO idempotency_keys AS before (workspace_id, route, key, fingerprint)
+            VALUES (${workspaceId}, ${route}, ${key}, ${fingerprint})
+            ON CONFLICT (workspace_id, route, key) DO UPDATE SET
+              fingerprint = excluded.fingerprint, begun_at = now(), answer = NULL
+            WHERE before.begun_at < now() - CASE
+              WHEN before.answer IS NULL THEN make_interval(mins => ${mostMinutes})
+              ELSE make_interval(hours => ${keptHours})
+            END
+            RETURNING 1 AS begun
+          `
+          if (begun.length > 0) return null
+          const [row] = yield* find({ workspaceId, route, key })
+          if (row !== undefined && Buffer.compare(row.fingerprint, fingerprint) !== 0) {
+            return yield* new Unprocessable({
+              message: "Idempotency-Key: This key was used for another request; take a new one for each request"
+            })
+          }
+          // Gone between the two statements: the first one came to nothing just now.
+          if (row?.answer == null) {
+            return yield* new Conflict({
+              message: "Idempotency-Key: The first request with this key is under way; send it again in a second"
+            })
+          }
+          return row.answer
+        },
+        Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
+      )
+
+      return IdempotencyKeys.of({
+        begin,
+        keep: Effect.fn("IdempotencyKeys.keep")(({ key, route, workspaceId }, answer) =>
+          sql`
+            UPDATE idempotency_keys SET answer = ${JSON.stringify(answer)}
+            WHERE workspace_id = ${workspaceId} AND route = ${route} AND key = ${key}
+          `.pipe(Effect.orDie, Effect.asVoid)
+        ),
+        forget: Effect.fn("IdempotencyKeys.forget")(({ key, route, workspaceId }) =>
+          sql`
+            DELETE FROM idempotency_keys
+            WHERE workspace_id = ${workspaceId} AND route = ${route} AND key = ${key} AND answer IS NULL
+          `.pipe(Effect.orDie, Effect.asVoid)
+        )
+      })
+    })
+  )
+}

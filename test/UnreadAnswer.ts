@@ -1,0 +1,59 @@
+import { connect, type Socket } from "node:net"
+import { Effect } from "effect"
+import { eventually } from "./Eventually.ts"
+
+export interface UnreadAnswer {
+  /** Reads a little at a time, for ever. */
+  readonly trickle: Effect.Effect<never>
+  /** Of the answer, that were read until now. */
+  readonly bytes: Effect.Effect<number>
+  /** Reads all that still comes, until the server closes the connection; succeeds with the bytes of the whole answer. */
+  readonly rest: Effect.Effect<number>
+}
+
+/** Asks over a connection of its own, and reads nothing of the answer; hangs up with the scope. */
+export const ask = Effect.fnUntraced(function* (
+  port: number,
+  path: string,
+  options: { readonly headers?: Readonly<Record<string, string>>; readonly localAddress?: string } = {}
+) {
+  const { headers = {}, localAddress = "127.0.0.1" } = options
+  let bytes = 0
+  let isClosed = false
+  const socket: Socket = yield* Effect.acquireRelease(
+    Effect.sync(() => connect({ port, host: "127.0.0.1", localAddress })),
+    (socket) => Effect.sync(() => void socket.destroy())
+  )
+  socket.on("error", () => {
+    isClosed = true
+  })
+  socket.on("close", () => {
+    isClosed = true
+  })
+  const fields = Object.entries({ host: "inlet.example", ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.write(`GET ${path} HTTP/1.1\r\n${fields.join("")}\r\n`)
+  const answer: UnreadAnswer = {
+    bytes: Effect.sync(() => bytes),
+    trickle: Effect.forever(
+      Effect.andThen(
+        Effect.sync(() => {
+          bytes += socket.read(8_192)?.length ?? 0
+        }),
+        Effect.sleep("20 millis")
+      )
+    ),
+    rest: Effect.andThen(
+      Effect.sync(() => {
+        socket.on("data", (chunk) => {
+          bytes += chunk.length
+        })
+      }),
+      eventually(
+        Effect.sync(() => isClosed),
+        (yes) => yes,
+        "20 seconds"
+      )
+    ).pipe(Effect.map(() => bytes))
+  }
+  return answer
+})

@@ -1,0 +1,85 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { eventually } from "../Eventually.ts"
+import * as Mail from "../Mail.ts"
+import { TestInlet } from "../TestInlet.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+
+const changed = Effect.fnUntraced(function* (inbox: { readonly key: string; readonly domainId: string }, url: string) {
+  const inlet = yield* TestInlet
+  return yield* inlet.call("PATCH", `/api/domains/${inbox.domainId}/delivery`, {
+    key: inbox.key,
+    body: { webhookUrl: url }
+  })
+})
+
+/** An inbox with one event, and a way to replay it. */
+const replayable = Effect.gen(function* () {
+  const inlet = yield* TestInlet
+  const receiver = yield* WebhookReceiver.make
+  const inbox = yield* inlet.inbox(receiver.url)
+  yield* Mail.send(inlet.smtpPort, { to: inbox.address })
+  const { event } = yield* receiver.next
+  const path = `/api/domains/${inbox.domainId}/events/${event.event_id}/replay?force=true`
+  const replay = inlet.call("POST", path, { key: inbox.key })
+  return { receiver, inbox, replay }
+})
+
+describe("A workspace", () => {
+  layer(TestInlet.layer({ REPLAYS_PER_MINUTE: "3", WEBHOOK_CHANGES_PER_MINUTE: "3" }), {
+    excludeTestServices: true,
+    timeout: "60 seconds"
+  })("in a minute", (it) => {
+    it.effect("has so many replays, and hears when it may ask again; another workspace has its own", () =>
+      Effect.gen(function* () {
+        const { receiver, replay } = yield* replayable
+        for (let count = 0; count < 3; count++) assert.strictEqual((yield* replay).status, 202)
+        const { headers, json, status } = yield* replay
+        assert.strictEqual(status, 429)
+        assert.strictEqual(json.error, "A workspace has 3 replays a minute; ask again later")
+        assert.isAtLeast(Number(headers["retry-after"]), 1)
+        assert.isAtMost(Number(headers["retry-after"]), 60)
+        yield* eventually(receiver.all, (requests) => requests.length >= 2)
+        assert.strictEqual((yield* (yield* replayable).replay).status, 202)
+      })
+    )
+
+    it.effect("has so many changes of its webhook, whatever becomes of them", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox("http://127.0.0.1:9/first")
+        for (let count = 2; count <= 3; count++) {
+          assert.strictEqual((yield* changed(inbox, `http://127.0.0.1:9/${count}`)).status, 200)
+        }
+        const { json, status } = yield* changed(inbox, "http://127.0.0.1:9/4")
+        assert.strictEqual(status, 429)
+        assert.strictEqual(json.error, "A workspace has 3 webhook changes a minute; ask again later")
+        const { json: domain } = yield* inlet.call("GET", `/api/domains/${inbox.domainId}`, { key: inbox.key })
+        assert.strictEqual(domain.webhookUrl, "http://127.0.0.1:9/3")
+      })
+    )
+  })
+
+  layer(TestInlet.layer({ REPLAYS_PER_DAY: "2", WEBHOOK_CHANGES_PER_DAY: "2", REPLAYS_PER_MINUTE: "0" }), {
+    excludeTestServices: true,
+    timeout: "60 seconds"
+  })("in a UTC day", (it) => {
+    it.effect("has so many of each in all processes, and hears how long it is until midnight", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { inbox, replay } = yield* replayable
+        for (let count = 0; count < 2; count++) assert.strictEqual((yield* replay).status, 202)
+        const { headers, json, status } = yield* replay
+        assert.strictEqual(status, 429)
+        assert.strictEqual(json.error, "A workspace has 2 replays a day: the next is taken after midnight UTC")
+        assert.isAtMost(Number(headers["retry-after"]), 86_400)
+        assert.strictEqual((yield* changed(inbox, "http://127.0.0.1:9/2")).status, 200)
+        assert.strictEqual((yield* changed(inbox, "http://127.0.0.1:9/3")).status, 429)
+        // Yesterday's do not count.
+        yield* sql`UPDATE client_limits SET day = day - 1`
+        assert.strictEqual((yield* replay).status, 202)
+      })
+    )
+  })
+})
