@@ -25,7 +25,7 @@ const list = Effect.fnUntraced(function* ({ json, ...place }: Service.Place & { 
 const create = Command.make(
   "create",
   {
-    scope: Flag.Literals("scope", [KeyScope.literal]).pipe(
+    scope: Flag.Literals("scope", KeyScope.literals).pipe(
       Flag.withDescription("read: it reads mail, waits and follows, and changes nothing")
     ),
     name: Flag.String("name").pipe(

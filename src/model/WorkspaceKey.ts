@@ -5,7 +5,7 @@ export const KeyId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("Key
 export type KeyId = typeof KeyId.Type
 
 /** What a key may do that is made beside the workspace's own. `read`: it reads mail, and changes nothing. */
-export const KeyScope = Schema.Literal("read")
+export const KeyScope = Schema.Literals(["read"])
 export type KeyScope = typeof KeyScope.Type
 
 /** As that of a workspace. */
