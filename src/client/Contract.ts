@@ -110,7 +110,7 @@ export interface Domain {
   readonly txt_value: string | null
   /** the host that the MX record points at */
   readonly mx_target: string
-  /** where its events are sent */
+  /** where its events are sent; a read key is shown the host alone */
   readonly webhookUrl: string | null
   /** set while the webhook is paused: it has only failed for 5 days. Its deliveries stay pending and use no attempts, one is tried every hour; the first success, a replay or setting the webhook resumes all of them */
   readonly webhook_paused_at: string | null
