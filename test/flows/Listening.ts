@@ -5,6 +5,7 @@ import * as Receiver from "../../prove/Receiver.ts"
 import * as Sender from "../../prove/Sender.ts"
 import * as Service from "../../prove/Service.ts"
 import * as Database from "../../src/database/Database.ts"
+import * as EmbeddedDatabase from "../../src/database/EmbeddedDatabase.ts"
 import type { Answer } from "../ApiCall.ts"
 import { eventually } from "../Eventually.ts"
 import * as InletProcess from "../InletProcess.ts"
@@ -21,9 +22,9 @@ export interface Options {
   readonly leases: "waited for" | "taken as over"
 }
 
-/** The minute goes by. An embedded database has none of the service's own left after a start. */
-const endLeases = Effect.fnUntraced(function* (url: string) {
-  const sql = Context.get(yield* Layer.build(Database.layerPostgres(Redacted.make(url))), SqlClient.SqlClient)
+/** The minute goes by. */
+const endLeases = Effect.fnUntraced(function* <E, R>(database: Layer.Layer<SqlClient.SqlClient, E, R>) {
+  const sql = Context.get(yield* Layer.build(database), SqlClient.SqlClient)
   yield* sql`UPDATE inbound_emails SET leased_until = now() WHERE leased_until > now()`
   yield* sql`UPDATE deliveries SET leased_until = now() WHERE leased_until > now()`
 }, Effect.scoped)
@@ -89,15 +90,26 @@ export const run = Effect.fnUntraced(function* (options: Options) {
     "10 minutes"
   )
   yield* sender.finish
-  const over = leases === "taken as over" ? installation.DATABASE_URL : undefined
+  const { DATABASE_URL, DATA_DIR } = installation
+  const over =
+    leases === "waited for"
+      ? Effect.void
+      : DATABASE_URL === undefined
+        ? // It has one process at a time.
+          service.kill.pipe(Effect.andThen(endLeases(EmbeddedDatabase.layer(DATA_DIR))), Effect.andThen(service.start))
+        : endLeases(Database.layerPostgres(Redacted.make(DATABASE_URL)))
   const isMissing = ({ marker }: Sender.Sent) => ![...app.events.values()].some((event) => event.marker === marker)
+  yield* over
   yield* eventually(
-    Effect.andThen(
-      over === undefined ? Effect.void : endLeases(over),
-      Effect.sync(() => accepted().filter(isMissing).length)
-    ),
+    Effect.sync(() => accepted().filter(isMissing).length),
     (missing) => missing === 0,
-    "100 seconds"
+    "150 seconds"
+  )
+  // What was taken and not told before a death comes once more.
+  yield* eventually(
+    service.call("GET", `/api/domains/${inbox.domain_id}/events?delivery=pending`, { key }),
+    ({ json }) => json.events?.length === 0,
+    "150 seconds"
   )
   const seconds = Math.round(Duration.toSeconds(Duration.millis((yield* Clock.currentTimeMillis) - began)))
 

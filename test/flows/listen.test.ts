@@ -26,4 +26,29 @@ describe("An app without a public address", { timeout: 900_000 }, () => {
       assert.lengthOf(seen.attempts, 0)
     })
   )
+
+  it.live("takes each mail at least once, and each attempt is listed, while taker and service are killed in turn", () =>
+    Effect.gen(function* () {
+      const { isShort, ...options } = yield* size
+      const seen = yield* Listening.run({ ...options, flags: ["--take"] })
+      if (!isShort) yield* report("deliveries", seen)
+      assert.deepStrictEqual(seen.missing, [])
+      assert.deepStrictEqual(seen.rejected, [])
+      assert.isAtLeast(seen.accepted, options.mails)
+      assert.isTrue(seen.events.every(({ delivery }) => delivery === "delivered"))
+      const attempts = Map.groupBy(seen.attempts, ({ event_id }) => event_id)
+      assert.sameMembers(
+        [...attempts.keys()],
+        seen.events.map(({ event_id }) => event_id)
+      )
+      for (const all of attempts.values()) {
+        const [last, ...before] = all.toSorted((one, other) => other.attempt - one.attempt)
+        assert.isTrue(last.ok)
+        assert.strictEqual(last.attempt, all.length)
+        assert.isTrue(all.every(({ url }) => url === "pull"))
+        // Those whose taker died.
+        assert.isTrue(before.every(({ durationMs, ok }) => !ok && durationMs === null))
+      }
+    })
+  )
 })
