@@ -1,6 +1,7 @@
+import type { ServerResponse } from "node:http"
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer, vi } from "@effect/vitest"
-import { Array, Effect, FileSystem, Layer, Option } from "effect"
+import { Array, Deferred, Effect, Fiber, FileSystem, Layer, Option } from "effect"
 import { Webhook } from "standardwebhooks"
 import { verify } from "../../src/effect.ts"
 import type { Answer } from "../ApiCall.ts"
@@ -256,10 +257,13 @@ layer(
     Effect.gen(function* () {
       const { app, inbox, listen, send } = yield* developer
       const { lines, stop } = yield* listen({ take: 16 })
-      yield* app.answerWith((_, response) => void setTimeout(() => response.end("late"), 300))
+      const asked = yield* Deferred.make<ServerResponse>()
+      yield* app.answerWith((_, response) => Deferred.doneUnsafe(asked, Effect.succeed(response)))
       yield* send("slow")
-      yield* app.next
-      yield* stop
+      const response = yield* Deferred.await(asked)
+      const stopping = yield* Effect.forkChild(stop, { startImmediately: true })
+      response.end("late")
+      yield* Fiber.join(stopping)
       assert.lengthOf(yield* lines, 1)
       const [event] = yield* Mailbox.events(inbox)
       assert.strictEqual(event.delivery.status, "delivered")
