@@ -12,6 +12,7 @@ import * as Domains from "./Domains.ts"
 import * as Events from "./Events.ts"
 import * as Inboxes from "./Inboxes.ts"
 import * as Listen from "./Listen.ts"
+import * as Mcp from "./Mcp.ts"
 import * as Orders from "./Orders.ts"
 import * as Profiles from "./Profiles.ts"
 import * as Purchase from "./Purchase.ts"
@@ -32,6 +33,7 @@ Command.make("inlet").pipe(
     Send.command,
     Listen.command,
     Wait.command,
+    Mcp.command,
     Workspaces.command,
     Inboxes.command,
     Domains.command,

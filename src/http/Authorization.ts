@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, type Redacted } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import { Asker } from "../database/Turns.ts"
 import { TooManyRequests, Unauthorized, Unavailable } from "../model/ApiError.ts"
@@ -16,6 +16,25 @@ export class CurrentWorkspace extends Context.Service<
   }
 >()("inlet/http/CurrentWorkspace") {}
 
+/** Serves requests as the workspaces whose API keys they carry, and counts them for these. */
+export const serveAsHolder = Effect.gen(function* () {
+  const workspaces = yield* Workspaces
+  const open = yield* OpenRequests
+  return Effect.fn("Authorization.serveAsHolder")(function* <A, E, R>(
+    httpEffect: Effect.Effect<A, E, R>,
+    credential: Redacted.Redacted
+  ) {
+    yield* open.known(credential)
+    const id = yield* workspaces.authenticate(credential)
+    yield* open.enter(id, credential)
+    const untilReplaced = workspaces.untilReplaced(id, credential)
+    return yield* httpEffect.pipe(
+      Effect.provideService(CurrentWorkspace, { id, untilReplaced }),
+      Effect.provideService(Asker, id)
+    )
+  })
+})
+
 /** `Authorization: Bearer <API_KEY>` (spec, section 5). */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentWorkspace }>()(
   "inlet/http/Authorization",
@@ -23,21 +42,8 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
 ) {
   static readonly layer = Layer.effect(
     Authorization,
-    Effect.gen(function* () {
-      const workspaces = yield* Workspaces
-      const open = yield* OpenRequests
-      return Authorization.of({
-        bearer: Effect.fn("Authorization.bearer")(function* (httpEffect, { credential }) {
-          yield* open.known(credential)
-          const id = yield* workspaces.authenticate(credential)
-          yield* open.enter(id, credential)
-          const untilReplaced = workspaces.untilReplaced(id, credential)
-          return yield* httpEffect.pipe(
-            Effect.provideService(CurrentWorkspace, { id, untilReplaced }),
-            Effect.provideService(Asker, id)
-          )
-        })
-      })
-    })
+    Effect.map(serveAsHolder, (serve) =>
+      Authorization.of({ bearer: (httpEffect, { credential }) => serve(httpEffect, credential) })
+    )
   )
 }
