@@ -72,7 +72,11 @@ const forward = Effect.fnUntraced(function* ({ baseUrl, key }: Effect.Success<Re
         HttpClientRequest.bodyText(line, "application/json")
       )
     )
-    const { "content-type": contentType = "", "mcp-session-id": id, "mcp-protocol-version": protocol } = response.headers
+    const {
+      "content-type": contentType = "",
+      "mcp-session-id": id,
+      "mcp-protocol-version": protocol
+    } = response.headers
     if (id !== undefined && protocol !== undefined) session = { "mcp-session-id": id, "mcp-protocol-version": protocol }
     const text = yield* response.text
     const failure = Schema.decodeOption(Failure)(text)
@@ -92,7 +96,8 @@ const forward = Effect.fnUntraced(function* ({ baseUrl, key }: Effect.Success<Re
   const take = Effect.fnUntraced(function* (line: string) {
     if (line.trim() === "") return
     const decoded = yield* Effect.exit(Schema.decodeEffect(Message)(line))
-    if (Exit.isFailure(decoded)) return yield* Console.log(refusal(null, -32_700, "Expected a message of JSON-RPC on a line"))
+    if (Exit.isFailure(decoded))
+      return yield* Console.log(refusal(null, -32_700, "Expected a message of JSON-RPC on a line"))
     const message = decoded.value
     const { id, method, params = {} } = message
     // Others need not wait for a wait, but all need the session.

@@ -1,20 +1,13 @@
 import { Context, Effect, Layer, type Redacted } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import { Asker } from "../database/Turns.ts"
-import { TooManyRequests, Unauthorized, Unavailable } from "../model/ApiError.ts"
-import type { WorkspaceId } from "../model/Workspace.ts"
-import { Workspaces } from "../workspaces/Workspaces.ts"
+import { Forbidden, TooManyRequests, Unauthorized, Unavailable } from "../model/ApiError.ts"
+import { type Opened, Workspaces } from "../workspaces/Workspaces.ts"
 import { OpenRequests } from "./OpenRequests.ts"
+import { ReadKeys } from "./ReadKeys.ts"
 
-/** The workspace whose API key this request carries. */
-export class CurrentWorkspace extends Context.Service<
-  CurrentWorkspace,
-  {
-    readonly id: WorkspaceId
-    /** Fails once the key is replaced, for requests that are held open. */
-    readonly untilReplaced: Effect.Effect<never, Unauthorized>
-  }
->()("inlet/http/CurrentWorkspace") {}
+/** The workspace whose API key this request carries, and what that key may do. */
+export class CurrentWorkspace extends Context.Service<CurrentWorkspace, Opened>()("inlet/http/CurrentWorkspace") {}
 
 /** Serves requests as the workspaces whose API keys they carry, and counts them for these. */
 export const serveAsHolder = Effect.gen(function* () {
@@ -25,25 +18,44 @@ export const serveAsHolder = Effect.gen(function* () {
     credential: Redacted.Redacted
   ) {
     yield* open.known(credential)
-    const id = yield* workspaces.authenticate(credential)
-    yield* open.enter(id, credential)
-    const untilReplaced = workspaces.untilReplaced(id, credential)
+    const workspace = yield* workspaces.authenticate(credential)
+    yield* open.enter(workspace.id, credential)
     return yield* httpEffect.pipe(
-      Effect.provideService(CurrentWorkspace, { id, untilReplaced }),
-      Effect.provideService(Asker, id)
+      Effect.provideService(CurrentWorkspace, workspace),
+      Effect.provideService(Asker, workspace.id)
     )
   })
 })
 
-/** `Authorization: Bearer <API_KEY>` (spec, section 5). */
+/** What a read key is refused, by name. */
+export const forbidden = (what: string) =>
+  new Forbidden({
+    message: `A read key (ak_read_…) reads mail and does nothing else: ${what} takes the workspace's own key, \`Authorization: Bearer ak_live_…\``
+  })
+
+/** `Authorization: Bearer <API_KEY>` (spec, section 5). A read key may ask what is annotated so (`ReadKeys`). */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentWorkspace }>()(
   "inlet/http/Authorization",
-  { error: [Unauthorized.http, TooManyRequests.http, Unavailable.http], security: { bearer: HttpApiSecurity.bearer } }
+  {
+    error: [Unauthorized.http, Forbidden.http, TooManyRequests.http, Unavailable.http],
+    security: { bearer: HttpApiSecurity.bearer }
+  }
 ) {
   static readonly layer = Layer.effect(
     Authorization,
     Effect.map(serveAsHolder, (serve) =>
-      Authorization.of({ bearer: (httpEffect, { credential }) => serve(httpEffect, credential) })
+      Authorization.of({
+        bearer: (httpEffect, { credential, endpoint }) => {
+          const allowed = Effect.gen(function* () {
+            const { scope } = yield* CurrentWorkspace
+            if (scope === "read" && !Context.get(endpoint.annotations, ReadKeys)) {
+              return yield* forbidden(`${endpoint.method} ${endpoint.path}`)
+            }
+            return yield* httpEffect
+          })
+          return serve(allowed, credential)
+        }
+      })
     )
   )
 }

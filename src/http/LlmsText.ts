@@ -62,9 +62,10 @@ const routesOf = ({ paths, tags }: OpenApiDocument.Document): string =>
       const lines = Object.entries(paths).flatMap(([path, methods]) =>
         Object.entries(methods)
           .filter(([, operation]) => operation.tags.includes(name))
-          .map(([method, { parameters, summary }]) => {
+          .map(([method, operation]) => {
+            const { parameters, summary } = operation
             const query = parameters.filter((parameter) => parameter.in === "query").map((parameter) => parameter.name)
-            return `- ${method.toUpperCase()} ${path}${query.length === 0 ? "" : ` (?${query.join(", ")})`}: ${summary}`
+            return `- ${method.toUpperCase()} ${path}${query.length === 0 ? "" : ` (?${query.join(", ")})`}: ${summary}${OpenApiDocument.takesReadKey(operation) ? " [read key]" : ""}`
           })
       )
       return `### ${name}\n\n${lines.join("\n")}`
@@ -106,6 +107,10 @@ Without after an older mail answers at once, and its code is stale. after=latest
 
 GET /api/domains/{domain_id}/events/stream sends each new event as a server-sent event; Last-Event-ID takes an event_id or a cursor_now. It ends with "event: end" when the domain is removed.
 
+## As tools, by MCP
+
+${url}/mcp is an MCP server (streamable HTTP) with the same key as Bearer: get_inboxes, wait_for_code, wait_for_mail, list_mail, read_mail, simulate_mail. wait_for_code answers with the code alone. For clients that start a program: inlet mcp --url ${url}, with the key in INLET_API_KEY.
+
 ## Try it without sending a mail
 
 POST /api/domains/{domain_id}/simulate?wait=10 {"sample": "code"} receives a mail as if it came by SMTP, and answers with its event in brief. The samples: code, verify-link, reset-link, reply, newsletter, bounce, out-of-office, hidden-text, attachment. Or say it yourself: recipient, from, subject, text, html, headers, inReplyTo, attachments, authentication. Or send a whole message as message/rfc822.
@@ -124,6 +129,10 @@ POST /api/domains {"domain": "example.com"}, publish the TXT record it names, PO
 
 Or buy one: GET /api/domains/search?q=example&tlds=com,net, then POST /api/domains/purchase {"domain": "example.com", "years": 1} answers ${payment}. GET /api/domains/orders/{order_id} tells how it goes on.
 
+## A key for an agent that reads
+
+POST /api/workspaces/keys {"scope": "read"} gives a read key (ak_read_…), once: it reads mail, waits, follows and downloads, on the routes marked [read key] below. Everything else answers it 403: it buys, changes, simulates and deletes nothing. GET /api/workspaces/keys lists them, DELETE /api/workspaces/keys/{keyId} revokes one at once.
+
 ## Limits of this instance
 
 ${limits.map((line) => `- ${line}`).join("\n")}
@@ -139,5 +148,6 @@ ${routes}
 - GET /openapi.json: every route, field and status, for programs
 - GET /docs: the same for people
 - GET /metrics: Prometheus metrics of the instance
+- POST /mcp: the Model Context Protocol
 - GET /llms.txt: this text
 `

@@ -48,9 +48,7 @@ export const make = Effect.fnUntraced(function* (serve: Sessions.Serve, allowedO
         return Effect.succeed(worded(HttpServerResponse.empty({ status: 403 })))
       }
       return Effect.map(asHolder(served(request), credentialOf(request)), worded).pipe(
-        Effect.catchTag(["Unauthorized", "NotFound", "TooManyRequests"], (refusal) =>
-          Effect.succeed(refused(refusal))
-        )
+        Effect.catchTag(["Unauthorized", "NotFound", "TooManyRequests"], (refusal) => Effect.succeed(refused(refusal)))
       )
     })
 

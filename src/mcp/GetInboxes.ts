@@ -22,7 +22,8 @@ const nextStep = ({ disabled_reason, id, mx_target, status, txt_name, txt_value 
 }
 
 /** Those that take mail first. */
-const rank = ({ status }: Domain) => ["live", "verified", "mx_pending", "pending_verification", "disabled"].indexOf(status)
+const rank = ({ status }: Domain) =>
+  ["live", "verified", "mx_pending", "pending_verification", "disabled"].indexOf(status)
 
 export const add = Effect.gen(function* () {
   const domains = yield* Domains
@@ -30,12 +31,16 @@ export const add = Effect.gen(function* () {
 
   yield* Tool.add({
     name: "get_inboxes",
-    description: "Your domains. Every address at them takes mail: make one up for each purpose, nothing has to be created.",
+    description:
+      "Your domains. Every address at them takes mail: make one up for each purpose, nothing has to be created.",
     parameters: {},
     answer: Effect.fnUntraced(function* (_, { id }) {
       const all = (yield* domains.list(id)).toSorted((one, other) => rank(one) - rank(other))
       if (all.length === 0) {
-        return { inboxes: [], next: `POST ${publicUrl}/api/instant-inbox with this key gives one; \`inlet inboxes create\` does too` }
+        return {
+          inboxes: [],
+          next: `POST ${publicUrl}/api/instant-inbox with this key gives one; \`inlet inboxes create\` does too`
+        }
       }
       return {
         inboxes: all.slice(0, most).map((domain) => ({

@@ -36,7 +36,9 @@ export class Inboxes extends Context.Service<
         const all = yield* domains.list(workspaceId)
         const ready = all.filter(takesMail)
         if (all.length === 0) {
-          return yield* new Invalid({ message: "This workspace has no inbox yet: call get_inboxes, it tells how to get one" })
+          return yield* new Invalid({
+            message: "This workspace has no inbox yet: call get_inboxes, it tells how to get one"
+          })
         }
         if (to === undefined) {
           const [only, ...more] = ready.length === 0 ? all : ready
@@ -46,7 +48,9 @@ export class Inboxes extends Context.Service<
         const name = canonical(to.slice(to.lastIndexOf("@") + 1))
         const domain = all.find(({ domain }) => domain === name)
         if (domain === undefined) {
-          return yield* new Invalid({ message: `to: Expected an address at ${named(ready.length === 0 ? all : ready)}` })
+          return yield* new Invalid({
+            message: `to: Expected an address at ${named(ready.length === 0 ? all : ready)}`
+          })
         }
         return { domain, recipient: to.includes("@") ? to : undefined }
       })

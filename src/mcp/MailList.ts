@@ -5,8 +5,8 @@ import * as Mark from "../events/Mark.ts"
 import type { DomainId } from "../model/Domain.ts"
 import * as BriefMail from "./BriefMail.ts"
 
-/** Of an answer: about 2,000 tokens. */
-export const mostBytes = 8_000
+/** Of an answer: at most 2,500 tokens, for ids and URLs have many. */
+const mostBytes = 6_000
 
 /** As many mails of a page as an answer has room for, and the place from which the next goes on: null at the end. */
 export const of = Effect.fnUntraced(function* (

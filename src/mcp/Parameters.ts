@@ -7,7 +7,9 @@ const text = (most: number, description: string) =>
   Schema.String.annotate({ description }).check(
     Schema.isMinLength(1, { message: `Expected 1 to ${most} characters` }),
     Schema.isMaxLength(most, { message: `Expected 1 to ${most} characters` }),
-    Schema.makeFilter((value: string) => !/\p{Cc}/u.test(value), { message: "Expected text without control characters" })
+    Schema.makeFilter((value: string) => !/\p{Cc}/u.test(value), {
+      message: "Expected text without control characters"
+    })
   )
 
 const whole = (minimum: number, maximum: number, description: string) => {

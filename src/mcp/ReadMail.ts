@@ -2,13 +2,16 @@ import { Effect, Schema } from "effect"
 import type * as Content from "../content/Content.ts"
 import { EventId } from "../model/InboundEvent.ts"
 import * as BriefMail from "./BriefMail.ts"
-import { mostBytes } from "./MailList.ts"
 import * as Parameters from "./Parameters.ts"
 import { notice, Reading } from "./Reading.ts"
 import * as Tool from "./Tool.ts"
 
 const usualChars = 6_000
 const longestSubject = 500
+
+/** Of a piece of text, and of a list of links. */
+const mostBytes = 8_000
+const mostLinkBytes = 4_000
 
 /** Where all links of a mail are looked for. */
 const whole = { part: "visible", maxChars: 5_000_000, offset: 0 } as const
@@ -32,8 +35,8 @@ const ofLinks = ({ links }: Content.Content, offset: number, maxChars: number) =
   for (const { text, url } of links.slice(offset)) {
     const line = `${offset + lines.length + 1}. ${text} ${url}`
     bytes += Buffer.byteLength(line) + 1
-    if (bytes > Math.min(maxChars, mostBytes) && lines.length > 0) break
-    lines.push(fitting(line, mostBytes))
+    if (bytes > Math.min(maxChars, mostLinkBytes) && lines.length > 0) break
+    lines.push(fitting(line, mostLinkBytes))
   }
   const next = offset + lines.length
   return { content: lines.join("\n"), next_offset: next < links.length ? next : null }

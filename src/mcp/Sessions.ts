@@ -16,6 +16,10 @@ export type Serve = Effect.Effect<
 const withSessions = ["2025-11-25", "2025-06-18"] as const
 
 const header = "mcp-session-id"
+const versionHeader = "mcp-protocol-version"
+
+/** What a request without a version is to be taken for. Some clients say it in sessions of another: the session knows better. */
+const assumedVersion = "2025-03-26"
 
 /** Ended sessions that are remembered as such. */
 const rememberedEnds = 10_000
@@ -24,7 +28,8 @@ const form = new RegExp(`^(${withSessions.join("|")})[.][\\da-f]{8}(-[\\da-f]{4}
 
 /** It is not there. */
 export const noSession = new NotFound({
-  message: "This session has ended, or never was: send `initialize` without an Mcp-Session-Id, and go on with the new one"
+  message:
+    "This session has ended, or never was: send `initialize` without an Mcp-Session-Id, and go on with the new one"
 })
 
 /**
@@ -44,7 +49,8 @@ export const make = Effect.fnUntraced(function* (serve: Serve) {
       Effect.flatMap(() => Effect.succeed(answer))
     )
   }
-  const close = (id: string) => ask(new Request("http://localhost/mcp", { method: "DELETE", headers: { [header]: id } }))
+  const close = (id: string) =>
+    ask(new Request("http://localhost/mcp", { method: "DELETE", headers: { [header]: id } }))
   const open = Effect.fnUntraced(function* (protocolVersion: string) {
     const params = { protocolVersion, capabilities: {}, clientInfo: { name: "inlet", version: ours } }
     const { headers } = yield* ask(
@@ -69,7 +75,7 @@ export const make = Effect.fnUntraced(function* (serve: Serve) {
   return {
     /** What an `initialize` has opened is closed again, and its client gets an id that names no place. */
     handOut: Effect.fnUntraced(function* (response: HttpServerResponse.HttpServerResponse) {
-      const { [header]: opened, "mcp-protocol-version": protocol } = response.headers
+      const { [header]: opened, [versionHeader]: protocol } = response.headers
       if (opened === undefined || protocol === undefined) return response
       yield* close(opened)
       return HttpServerResponse.setHeader(response, header, `${protocol}.${yield* random.uuidV4()}`)
@@ -83,7 +89,11 @@ export const make = Effect.fnUntraced(function* (serve: Serve) {
       if (id === undefined) return request
       const key = keyOf(owner, id)
       if (!form.test(id) || ended.has(key)) return yield* noSession
-      return request.modify({ headers: Headers.set(request.headers, header, yield* RcMap.get(underWay, key)) })
+      const headers =
+        request.headers[versionHeader] === assumedVersion
+          ? Headers.remove(request.headers, versionHeader)
+          : request.headers
+      return request.modify({ headers: Headers.set(headers, header, yield* RcMap.get(underWay, key)) })
     }),
     /** Ends a session, and what is under way in it here. */
     end: Effect.fnUntraced(function* (owner: WorkspaceId, id: string) {

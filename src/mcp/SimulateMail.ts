@@ -1,5 +1,6 @@
 import { Duration, Effect, Option, Schema } from "effect"
-import { takesMail, draftOf } from "../http/SimulateHandlers.ts"
+import { forbidden } from "../http/Authorization.ts"
+import { draftOf, takesMail } from "../http/SimulateHandlers.ts"
 import { DataMemory } from "../intake/DataMemory.ts"
 import { SampleName } from "../simulate/Sample.ts"
 import { Simulation } from "../simulate/Simulation.ts"
@@ -11,7 +12,9 @@ import * as Tool from "./Tool.ts"
 /** How long a mail may take to be read. */
 const patience = Duration.seconds(10)
 
-const body = Schema.optionalKey(Schema.String.check(Schema.isMaxLength(100_000, { message: "Expected at most 100000 characters" })))
+const body = Schema.optionalKey(
+  Schema.String.check(Schema.isMaxLength(100_000, { message: "Expected at most 100000 characters" }))
+)
 
 const EventIds = Schema.fromJsonString(Schema.Struct({ event_id: Schema.String }))
 
@@ -23,7 +26,8 @@ export const add = Effect.gen(function* () {
 
   yield* Tool.add({
     name: "simulate_mail",
-    description: "Receive a test mail without sending one: a sample, or your own words. It is delivered like any other.",
+    description:
+      "Receive a test mail without sending one: a sample, or your own words. It is delivered like any other.",
     changes: true,
     parameters: {
       sample: Schema.optionalKey(SampleName),
@@ -34,6 +38,7 @@ export const add = Effect.gen(function* () {
       html: body
     },
     answer: Effect.fnUntraced(function* ({ from, to, ...mail }, workspace) {
+      if (workspace.scope === "read") return yield* forbidden("simulate_mail")
       const { domain, recipient } = yield* inboxes.of(workspace.id, to)
       yield* takesMail(domain)
       const inbox = { domainId: domain.id, domain: domain.domain }

@@ -27,10 +27,7 @@ export const add = Effect.gen(function* () {
       after: Parameters.after,
       seconds: Parameters.seconds
     },
-    answer: Effect.fnUntraced(function* (
-      { after, seconds = Parameters.usualSeconds, to, ...narrowed },
-      workspace
-    ) {
+    answer: Effect.fnUntraced(function* ({ after, seconds = Parameters.usualSeconds, to, ...narrowed }, workspace) {
       const { domain, recipient } = yield* inboxes.of(workspace.id, to)
       const { since } = yield* EventFilters.toFilter(after === undefined ? { newerThan: Parameters.usualAge } : {})
       const filter = { ...narrowed, recipient, after, since }

@@ -32,12 +32,18 @@ const clientOf = (
   client: Client,
   callTool: (params: { name: string; arguments: Record<string, unknown> }) => Promise<unknown>,
   readResource: (params: { uri: string }) => Promise<{ contents: ReadonlyArray<unknown> }>,
-  getPrompt: (params: { name: string; arguments: Record<string, string> }) => Promise<{ messages: ReadonlyArray<unknown> }>
+  getPrompt: (params: {
+    name: string
+    arguments: Record<string, string>
+  }) => Promise<{ messages: ReadonlyArray<unknown> }>
 ) => ({
   instructions: client.getInstructions() ?? "",
   tools: Effect.promise(() => client.listTools()),
   call: (name: string, args: Arguments = {}) =>
-    Effect.map(Effect.promise(() => callTool({ name, arguments: { ...args } })), toTold),
+    Effect.map(
+      Effect.promise(() => callTool({ name, arguments: { ...args } })),
+      toTold
+    ),
   read: (uri: string) => Effect.promise(() => readResource({ uri })),
   prompt: (name: string, args: Record<string, string>) => Effect.promise(() => getPrompt({ name, arguments: args }))
 })
