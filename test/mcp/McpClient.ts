@@ -1,4 +1,5 @@
 import * as Two from "@modelcontextprotocol/client"
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { Client as One } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport as OneTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { Effect, Schema } from "effect"
@@ -48,8 +49,6 @@ const clientOf = (
   prompt: (name: string, args: Record<string, string>) => Effect.promise(() => getPrompt({ name, arguments: args }))
 })
 
-export type McpClient = ReturnType<typeof clientOf>
-
 const info = { name: "test", version: "1" }
 
 const headersOf = (key: string) => ({ requestInit: { headers: { authorization: `Bearer ${key}` } } })
@@ -73,6 +72,31 @@ export const one = Effect.fnUntraced(function* (url: string, key: string) {
     end: Effect.promise(() => transport.terminateSession()),
     session: transport.sessionId
   }
+})
+
+/** `@modelcontextprotocol/client/stdio`, which starts the program `inlet mcp`, until the scope ends. */
+export const program = Effect.fnUntraced(function* (
+  env: Record<string, string>,
+  era: "legacy" | { pin: string },
+  args: ReadonlyArray<string> = []
+) {
+  const client = new Two.Client(info, { versionNegotiation: { mode: era } })
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: ["src/cli/main.ts", "mcp", ...args],
+    env,
+    stderr: "inherit"
+  })
+  yield* Effect.acquireRelease(
+    Effect.promise(() => client.connect(transport)),
+    () => Effect.promise(() => client.close())
+  )
+  return clientOf(
+    client,
+    (params) => client.callTool(params),
+    (params) => client.readResource(params),
+    (params) => client.getPrompt(params)
+  )
 })
 
 /** `@modelcontextprotocol/client`, which knows the protocols before 2026-07-28 and that one. */
