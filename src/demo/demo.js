@@ -1,5 +1,5 @@
 // The demo page. What a mail says is put in place with textContent alone; its HTML part is a
-// document of its own, in a sandboxed frame with a policy of its own.
+// document of its own, in a sandboxed frame with a policy of its own. Its buttons to copy are those of copy.js.
 
 const $ = (id) => document.getElementById(id)
 
@@ -64,11 +64,11 @@ const show = ({ address, domain }) => {
   $("address").textContent = address
   $("other").textContent = `anything@${domain}`
   $("mailto").href = `mailto:${address}?subject=${encodeURIComponent("Hello")}`
-  const smtp = document.body.dataset.smtp
+  const smtp = $("main").dataset.smtp
   const lines = [
     ...(smtp === ""
       ? []
-      : [["inlet", `${document.body.dataset.send} --to ${address} --subject "Hello" --text "Can you read this?"`]]),
+      : [["inlet", `${$("main").dataset.send} --to ${address} --subject "Hello" --text "Can you read this?"`]]),
     [
       "swaks",
       `swaks ${smtp === "" ? "" : `--server ${smtp} `}--to ${address} --from ada@sender.example --header "Subject: Hello" --body "Can you read this?"`
@@ -323,25 +323,6 @@ const headersOf = (event) => {
     "webhook-signature: v1,<base64>"
   ].join("\n")
 }
-
-document.addEventListener("click", async ({ target }) => {
-  const button = target instanceof Element ? target.closest("[data-copy]") : null
-  if (button === null) return
-  const source = $(button.dataset.copy)
-  let said = "Copied"
-  try {
-    await navigator.clipboard.writeText(source.textContent)
-  } catch {
-    // Without https there is no clipboard: the text is selected for the keyboard.
-    getSelection().selectAllChildren(source)
-    said = "Selected"
-  }
-  button.textContent = said
-  $("announce").textContent = said
-  setTimeout(() => {
-    button.textContent = "Copy"
-  }, 1500)
-})
 
 $("samples").addEventListener("click", async ({ target }) => {
   const button = target instanceof Element ? target.closest("[data-sample]") : null
