@@ -1,15 +1,15 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { BriefEvent } from "../events/BriefEvent.ts"
-import { Conflict, Damaged, Invalid, NotFound, TooManyRequests, Unauthorized, Unavailable } from "../model/ApiError.ts"
+import { Conflict, Invalid, NotFound, TooManyRequests, Unauthorized } from "../model/ApiError.ts"
 import { Delivery, DeliveryAttempt, DeliveryStatus } from "../model/Delivery.ts"
 import { DomainId } from "../model/Domain.ts"
 import { EventId, InboundEvent } from "../model/InboundEvent.ts"
 import { Authorization } from "./Authorization.ts"
-import { ContentQuery, EventContent } from "./ContentQuery.ts"
 import * as EventFilters from "./EventFilters.ts"
 import * as Idempotency from "./Idempotency.ts"
 import { KnownParameters } from "./KnownParameters.ts"
+import * as MailParts from "./MailParts.ts"
 import * as OpenApiSchemas from "./OpenApiSchemas.ts"
 import * as PageQuery from "./PageQuery.ts"
 
@@ -103,9 +103,8 @@ export class EventsApi extends HttpApiGroup.make("events")
       error: NotFound.http
     }).annotateMerge(OpenApi.annotations({ summary: "Get one event" })),
     HttpApiEndpoint.get("raw", "/api/domains/:id/events/:eventId/raw", {
-      params: { id: DomainId, eventId: EventId },
-      success: HttpApiSchema.StreamUint8Array({ contentType: "message/rfc822" }),
-      error: [NotFound.http, Unavailable.http, Damaged.http]
+      ...MailParts.raw,
+      params: { id: DomainId, ...MailParts.raw.params }
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Download the raw message",
@@ -113,10 +112,8 @@ export class EventsApi extends HttpApiGroup.make("events")
       })
     ),
     HttpApiEndpoint.get("content", "/api/domains/:id/events/:eventId/content", {
-      params: { id: DomainId, eventId: EventId },
-      query: ContentQuery,
-      success: EventContent,
-      error: [Invalid.http, NotFound.http]
+      ...MailParts.content,
+      params: { id: DomainId, ...MailParts.content.params }
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Read the content of an event",
@@ -125,13 +122,8 @@ export class EventsApi extends HttpApiGroup.make("events")
       })
     ),
     HttpApiEndpoint.get("attachment", "/api/domains/:id/events/:eventId/attachments/:index", {
-      params: {
-        id: DomainId,
-        eventId: EventId,
-        index: PageQuery.between(0, 100_000, "index of the attachment in the event")
-      },
-      success: HttpApiSchema.StreamUint8Array(),
-      error: [NotFound.http, Unavailable.http, Damaged.http]
+      ...MailParts.attachment,
+      params: { id: DomainId, ...MailParts.attachment.params }
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Download an attachment",
