@@ -15,8 +15,8 @@ export default defineConfig({
     globalSetup: "test/GlobalSetup.ts",
     exclude: [
       ...configDefaults.exclude,
-      // What is done to a database server can't be done to the embedded one.
-      ...(hasServer ? [] : ["test/**/*.postgres.test.ts"]),
+      // What is done to a database server can't be done to the embedded one, nor the other way round.
+      hasServer ? "test/**/*.embedded.test.ts" : "test/**/*.postgres.test.ts",
       // CI has run these on the embedded one, to no other effect.
       ...(hasServer && isCi ? beyondServer(new URL("./", import.meta.url)) : [])
     ],

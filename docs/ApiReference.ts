@@ -64,7 +64,7 @@ const answers = (operation: OpenApiDocument.Operation): ReadonlyArray<string> =>
   return [
     [...successes].map(([text, codes]) => `Answers ${codes.join(" or ")} ${text}`).join("\n\n"),
     ...(errors.length === 0 ? [] : [`Errors: ${errors.map((status) => `\`${status}\``).join(", ")}.`]),
-    ...(isOpen ? ["No key is needed."] : [])
+    ...(isOpen ? ["No key is needed."] : OpenApiDocument.takesReadKey(operation) ? ["A read key will do."] : [])
   ]
 }
 
@@ -106,7 +106,7 @@ const group = ({ description, name }: OpenApiDocument.Document["tags"][number]):
 const conventions = `## Conventions
 
 - Bodies are JSON in UTF-8, at most 256 KiB but for simulated messages. Ids are UUIDs, times are ISO 8601 in UTC with milliseconds.
-- Send \`Authorization: Bearer <api_key>\`, unless an endpoint says that no key is needed.
+- Send \`Authorization: Bearer <api_key>\`, unless an endpoint says that no key is needed. The workspace's own key (\`ak_live_…\`) may do everything. A read key (\`ak_read_…\`) reads mail, where an endpoint says that it will do.
 - A query parameter that a route does not know is \`400\`, and the message lists those it knows: a misspelt filter shows nothing in place of everything.
 - Every error is \`{"error": "<message>"}\`. The message is for people and names the field; programs go by the status.
 
@@ -114,6 +114,7 @@ const conventions = `## Conventions
 | --- | --- |
 | \`400\` | the request is not as documented |
 | \`401\` | the API key is missing or wrong |
+| \`403\` | the key is a read key, and this takes the workspace's own |
 | \`404\` | there is no such thing, or it is another workspace's |
 | \`405\` | the route has no such method; \`Allow\` lists those it has |
 | \`409\` | the state does not allow it |

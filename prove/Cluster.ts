@@ -88,14 +88,15 @@ export const serve = Effect.fn("Cluster.serve")(function* (folder: string, befor
     `listen_addresses = '127.0.0.1'\nport = ${port}\nunix_socket_directories = ''\nfsync = on\nsynchronous_commit = on\n`
   )
 
-  const toControl = ["--pgdata", data, "--log", path.join(folder, "log"), "--wait"]
+  const log = path.join(folder, "log")
+  const toControl = ["--pgdata", data, "--log", log, "--wait"]
   const control = (...args: ReadonlyArray<string>) => asOwner("pg_ctl", ...toControl, ...args)
   // A recorder outlives the command, and would hold its output open.
   const silently = before.length === 0 ? [] : ["sh", "-c", 'exec "$@" > /dev/null 2>&1', "sh", ...before]
-  yield* Effect.acquireRelease(
-    program([...silently, ...owner, path.join(binaries, "pg_ctl"), ...toControl, "start"]),
-    () => Effect.ignore(Effect.sandbox(control("stop", "--mode", "immediate")))
+  const start = program([...silently, ...owner, path.join(binaries, "pg_ctl"), ...toControl, "start"]).pipe(
+    Effect.tapDefect(() => Effect.flatMap(fs.readFileString(log), (text) => Effect.logError(text.slice(-2_000))))
   )
+  yield* Effect.acquireRelease(start, () => Effect.ignore(Effect.sandbox(control("stop", "--mode", "immediate"))))
   return {
     url: Redacted.make(`postgres://postgres:${password}@127.0.0.1:${port}/postgres`),
     asOwner,

@@ -1,6 +1,7 @@
 import { Duration } from "effect"
 import type * as PowerCut from "./PowerCut.ts"
 import type * as Siege from "./Siege.ts"
+import type * as Tenant from "./Tenant.ts"
 import type { Verdict } from "./Trial.ts"
 
 /** The verdicts as a table of Markdown, and the conditions they were reached under. */
@@ -16,7 +17,7 @@ export const render = (verdicts: ReadonlyArray<Verdict>, conditions: string): st
     )
   ].join("\n")
 
-const felt = ({ before, under }: Siege.Verdict, what: keyof Siege.Felt) =>
+const felt = ({ before, under }: Siege.Verdict, what: keyof Tenant.Felt) =>
   `${Math.round(under[what])} (${Math.round(before[what])})`
 
 /** What a tenant felt beside an attack, and in brackets without it. */

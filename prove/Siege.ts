@@ -1,22 +1,11 @@
 import { NodeServices } from "@effect/platform-node"
-import { Clock, Duration, Effect, FileSystem, Redacted } from "effect"
-import * as Statistics from "../bench/Statistics.ts"
+import { Duration, Effect, FileSystem, Redacted } from "effect"
+import * as WorkerThread from "../src/threads/WorkerThread.ts"
 import { DnsServer } from "../test/DnsServer.ts"
-import { eventually } from "../test/Eventually.ts"
 import * as InletProcess from "../test/InletProcess.ts"
-import * as Mail from "../test/Mail.ts"
 import * as Attacks from "./Attacks.ts"
 import { Cluster } from "./Cluster.ts"
-import * as Receiver from "./Receiver.ts"
-
-/** Thousandths of a second, as the tenant had them: 99 of a hundred took no longer. */
-export interface Felt {
-  readonly api: number
-  readonly smtp: number
-  readonly delivery: number
-  /** The most memory that the process had, in MiB. */
-  readonly memory: number
-}
+import type { Felt, Task } from "./Tenant.ts"
 
 export interface Verdict {
   readonly title: string
@@ -51,16 +40,22 @@ export const run = Effect.fn("Siege.run")(
       SECRETS_KEY: Buffer.from(name.padEnd(32, "!").slice(0, 32)).toString("base64"),
       ...(database === "server" ? { DATABASE_URL: url.href } : {})
     })
-    const receiver = yield* Receiver.make
-    const tenant = yield* inlet.inbox(receiver.url)
-    yield* receiver.trust(Redacted.make(tenant.secret))
+    const tenant = yield* WorkerThread.make<Task, string | Felt>(new URL("Tenant.ts", import.meta.url))
+    const webhook = yield* tenant.ask("webhook")
+    const inbox = yield* inlet.inbox(`${webhook}`)
+    const work = Effect.fnUntraced(function* (when: string) {
+      const { pid, smtpPort, url } = inlet
+      const millis = Duration.toMillis(time)
+      const felt = yield* tenant.ask({ url, smtpPort, pid, inbox, name: `${name}-${when}`, millis })
+      return typeof felt === "string" ? yield* Effect.die(new Error(felt)) : felt
+    })
     const attacked = yield* attack.prepare(inlet)
 
-    const before = yield* work(inlet, tenant, receiver, `${name}-before`, time)
+    const before = yield* work("before")
     const under = yield* Effect.scoped(
       Effect.gen(function* () {
         yield* Effect.forkScoped(attacked)
-        return yield* work(inlet, tenant, receiver, `${name}-under`, time)
+        return yield* work("under")
       })
     )
     const lives = yield* inlet.call("GET", "/health")
@@ -87,74 +82,3 @@ export const run = Effect.fn("Siege.run")(
   Effect.provide([NodeServices.layer, DnsServer.layer]),
   Effect.orDie
 )
-
-/** What the tenant feels in this time: lists, mails one after the other, and their webhooks. */
-const work = Effect.fnUntraced(function* (
-  inlet: InletProcess.InletProcess,
-  tenant: InletProcess.Inbox,
-  receiver: Receiver.Receiver,
-  name: string,
-  time: Duration.Duration
-) {
-  const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(time)
-  const again = <A, E>(once: (number: number) => Effect.Effect<A, E>, pause: Duration.Input) =>
-    Effect.gen(function* () {
-      const all: Array<A> = []
-      while ((yield* Clock.currentTimeMillis) < until) {
-        all.push(yield* once(all.length))
-        yield* Effect.sleep(pause)
-      }
-      return all
-    })
-
-  const lists = again(
-    () =>
-      Effect.timed(inlet.call("GET", `/api/domains/${tenant.domainId}/events?limit=10`, { key: tenant.key })).pipe(
-        // A refusal is no answer.
-        Effect.map(([took, { status }]) => (status === 200 ? Duration.toMillis(took) : Number.POSITIVE_INFINITY))
-      ),
-    "50 millis"
-  )
-  const mails = again(
-    Effect.fnUntraced(function* (number) {
-      const subject = `${name}-${number}`
-      const [took, isKept] = yield* Effect.timed(
-        Effect.isSuccess(Mail.send(inlet.smtpPort, { to: tenant.address, subject }))
-      )
-      return {
-        subject,
-        isKept,
-        took: isKept ? Duration.toMillis(took) : Number.POSITIVE_INFINITY,
-        at: yield* Clock.currentTimeMillis
-      }
-    }),
-    "100 millis"
-  )
-  const memory = again(() => residentMiB(inlet.pid), "200 millis")
-  const [api, sent, resident] = yield* Effect.all([lists, mails, memory], { concurrency: "unbounded" })
-  const kept = sent.filter(({ isKept }) => isKept)
-
-  const firstAt = () => new Map([...receiver.events.values()].map(({ firstAt, marker }) => [marker, firstAt]))
-  yield* eventually(Effect.sync(firstAt), (heard) => kept.every(({ subject }) => heard.has(subject)), "30 seconds")
-  const heard = firstAt()
-  const felt: Felt = {
-    api: Statistics.percentile(api, 0.99),
-    smtp: Statistics.percentile(
-      sent.map(({ took }) => took),
-      0.99
-    ),
-    delivery: Statistics.percentile(
-      kept.map(({ at, subject }) => (heard.get(subject) ?? Number.POSITIVE_INFINITY) - at),
-      0.99
-    ),
-    memory: Math.max(...resident)
-  }
-  return felt
-}, Effect.orDie)
-
-/** As Linux tells it: proc(5). */
-const residentMiB = Effect.fnUntraced(function* (pid: number) {
-  const fs = yield* FileSystem.FileSystem
-  const status = yield* fs.readFileString(`/proc/${pid}/status`)
-  return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1_024
-}, Effect.provide(NodeServices.layer))

@@ -123,6 +123,7 @@ export const answered = <A, E extends Failure, R>(baseUrl: string, question: Eff
 const said = new Set([
   "Invalid",
   "Unauthorized",
+  "Forbidden",
   "NotFound",
   "Conflict",
   "Unprocessable",

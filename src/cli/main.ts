@@ -11,6 +11,7 @@ import * as Doctor from "./Doctor.ts"
 import * as Domains from "./Domains.ts"
 import * as Events from "./Events.ts"
 import * as Inboxes from "./Inboxes.ts"
+import * as Keys from "./Keys.ts"
 import * as Listen from "./Listen.ts"
 import * as Orders from "./Orders.ts"
 import * as Profiles from "./Profiles.ts"
@@ -33,6 +34,7 @@ Command.make("inlet").pipe(
     Listen.command,
     Wait.command,
     Workspaces.command,
+    Keys.command,
     Inboxes.command,
     Domains.command,
     Events.command,

@@ -131,12 +131,21 @@ const beginsLater = (lines: Lines, isQuoted: boolean): boolean => {
   return false
 }
 
+/** What stands at the beginning of a line up to a colon. */
+const keyOf = (line: string): string | undefined => {
+  for (let at = 0; at <= 40 && at < line.length; at++) {
+    const unit = line.charCodeAt(at)
+    if (unit === 0x3a || unit === 0xff1a) return at > 0 ? line.slice(0, at + 1) : undefined
+  }
+  return undefined
+}
+
 /** How many lines from this one on are a header in front of a mail, 0 where they are none. */
 const headAt = (lines: Lines, found: Kinds, start: number): number => {
   const names: Array<string> = []
   let end = start
   for (let at = start; at < lines.length && at <= end + 2 && at < start + 24; at++) {
-    const key = /^[^:：]{1,40}[:：]/.exec(lines[at] ?? "")?.[0]
+    const key = keyOf(lines[at] ?? "")
     const name = key && ReplyWords.fields.find(([, field]) => field.test(key))?.[0]
     if (name !== undefined) {
       names.push(name)

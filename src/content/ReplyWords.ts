@@ -158,21 +158,5 @@ export const outlookLine = /border:\s*none;\s*border-top:\s*solid #[\da-f]{6} 1\
 export const markedAround = names("gmail_quote|gmail_quote_container|gmail_extra")
 export const quotingLine = /border-left(?:-width)?\s*:(?!\s*(?:none|0))/i
 /** What HTML has in it that is worth a look: what is written by hand has none of these. */
-export const marks = [
-  "<blockquote",
-  "<BLOCKQUOTE",
-  "gmail_",
-  "yahoo_",
-  "moz-",
-  "RplyFwdMsg",
-  "appendonsend",
-  "stopSpelling",
-  "protonmail_",
-  "tutanota_",
-  "zmail_",
-  "ignature",
-  "reference-message",
-  "OLK_SRC",
-  "OutlookMessageHeader",
-  'name="quote"'
-]
+export const marks =
+  /<blockquote|<BLOCKQUOTE|gmail_|yahoo_|moz-|RplyFwdMsg|appendonsend|stopSpelling|protonmail_|tutanota_|zmail_|ignature|reference-message|OLK_SRC|OutlookMessageHeader|name="quote"/

@@ -1,25 +1,21 @@
 import { Context, Effect, Layer } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import { Asker } from "../database/Turns.ts"
-import { TooManyRequests, Unauthorized, Unavailable } from "../model/ApiError.ts"
-import type { WorkspaceId } from "../model/Workspace.ts"
-import { Workspaces } from "../workspaces/Workspaces.ts"
+import { Forbidden, TooManyRequests, Unauthorized, Unavailable } from "../model/ApiError.ts"
+import { type Opened, Workspaces } from "../workspaces/Workspaces.ts"
 import { OpenRequests } from "./OpenRequests.ts"
+import { ReadKeys } from "./ReadKeys.ts"
 
-/** The workspace whose API key this request carries. */
-export class CurrentWorkspace extends Context.Service<
-  CurrentWorkspace,
-  {
-    readonly id: WorkspaceId
-    /** Fails once the key is replaced, for requests that are held open. */
-    readonly untilReplaced: Effect.Effect<never, Unauthorized>
-  }
->()("inlet/http/CurrentWorkspace") {}
+/** The workspace whose API key this request carries, and what that key may do. */
+export class CurrentWorkspace extends Context.Service<CurrentWorkspace, Opened>()("inlet/http/CurrentWorkspace") {}
 
-/** `Authorization: Bearer <API_KEY>` (spec, section 5). */
+/** `Authorization: Bearer <API_KEY>` (spec, section 5). A read key may ask what is annotated so (`ReadKeys`). */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentWorkspace }>()(
   "inlet/http/Authorization",
-  { error: [Unauthorized.http, TooManyRequests.http, Unavailable.http], security: { bearer: HttpApiSecurity.bearer } }
+  {
+    error: [Unauthorized.http, Forbidden.http, TooManyRequests.http, Unavailable.http],
+    security: { bearer: HttpApiSecurity.bearer }
+  }
 ) {
   static readonly layer = Layer.effect(
     Authorization,
@@ -27,14 +23,18 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
       const workspaces = yield* Workspaces
       const open = yield* OpenRequests
       return Authorization.of({
-        bearer: Effect.fn("Authorization.bearer")(function* (httpEffect, { credential }) {
+        bearer: Effect.fn("Authorization.bearer")(function* (httpEffect, { credential, endpoint }) {
           yield* open.known(credential)
-          const id = yield* workspaces.authenticate(credential)
-          yield* open.enter(id, credential)
-          const untilReplaced = workspaces.untilReplaced(id, credential)
+          const workspace = yield* workspaces.authenticate(credential)
+          yield* open.enter(workspace.id, credential)
+          if (workspace.scope === "read" && !Context.get(endpoint.annotations, ReadKeys)) {
+            return yield* new Forbidden({
+              message: `A read key (ak_read_…) reads mail and does nothing else: ${endpoint.method} ${endpoint.path} takes the workspace's own key, \`Authorization: Bearer ak_live_…\``
+            })
+          }
           return yield* httpEffect.pipe(
-            Effect.provideService(CurrentWorkspace, { id, untilReplaced }),
-            Effect.provideService(Asker, id)
+            Effect.provideService(CurrentWorkspace, workspace),
+            Effect.provideService(Asker, workspace.id)
           )
         })
       })

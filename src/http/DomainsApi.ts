@@ -6,6 +6,7 @@ import { Domain, DomainId, DomainName, DomainStatus } from "../model/Domain.ts"
 import { Authorization } from "./Authorization.ts"
 import * as Idempotency from "./Idempotency.ts"
 import { KnownParameters } from "./KnownParameters.ts"
+import * as ReadKeys from "./ReadKeys.ts"
 
 const one = { id: DomainId }
 
@@ -47,12 +48,16 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       ),
     HttpApiEndpoint.get("list", "/api/domains", {
       success: Schema.Struct({ domains: Schema.Array(Domain) })
-    }).annotateMerge(OpenApi.annotations({ summary: "List the domains of the workspace, newest first" })),
+    })
+      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(OpenApi.annotations({ summary: "List the domains of the workspace, newest first" })),
     HttpApiEndpoint.get("get", "/api/domains/:id", {
       params: one,
       success: Domain,
       error: NotFound.http
-    }).annotateMerge(OpenApi.annotations({ summary: "Get one domain" })),
+    })
+      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(OpenApi.annotations({ summary: "Get one domain" })),
     HttpApiEndpoint.delete("remove", "/api/domains/:id", {
       params: one,
       success: HttpApiSchema.NoContent,
@@ -78,12 +83,14 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       params: one,
       success: MxRecords,
       error: NotFound.http
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Get the MX record to publish",
-        description: "`observed` is what DNS says now, `configured` whether that includes our mail host."
-      })
-    ),
+    })
+      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Get the MX record to publish",
+          description: "`observed` is what DNS says now, `configured` whether that includes our mail host."
+        })
+      ),
     HttpApiEndpoint.patch("delivery", "/api/domains/:id/delivery", {
       params: one,
       payload: Schema.Struct({

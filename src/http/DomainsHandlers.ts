@@ -9,6 +9,7 @@ import * as Settings from "../Settings.ts"
 import { WorkspaceLimits } from "../workspaces/WorkspaceLimits.ts"
 import { Api } from "./Api.ts"
 import { CurrentWorkspace } from "./Authorization.ts"
+import * as ShownDomain from "./ShownDomain.ts"
 
 export const layer = HttpApiBuilder.group(
   Api,
@@ -31,8 +32,15 @@ export const layer = HttpApiBuilder.group(
         const workspace = yield* CurrentWorkspace
         return yield* domains.create(workspace.id, yield* DomainNames.parse(payload.domain))
       }),
-      list: () => CurrentWorkspace.use(({ id }) => domains.list(id)).pipe(Effect.map((all) => ({ domains: all }))),
-      get: ({ params }) => CurrentWorkspace.use(({ id }) => domains.get({ workspaceId: id, id: params.id })),
+      list: () =>
+        CurrentWorkspace.use(({ id }) => domains.list(id)).pipe(
+          Effect.flatMap(ShownDomain.all),
+          Effect.map((all) => ({ domains: all }))
+        ),
+      get: ({ params }) =>
+        CurrentWorkspace.use(({ id }) => domains.get({ workspaceId: id, id: params.id })).pipe(
+          Effect.flatMap(ShownDomain.of)
+        ),
       remove: Effect.fnUntraced(function* ({ params }) {
         const workspace = yield* CurrentWorkspace
         yield* domains.remove({ workspaceId: workspace.id, id: params.id })

@@ -1,6 +1,7 @@
 import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { ListedEvent, LoadedEvent } from "../events/EventQuery.ts"
+import type { Unauthorized } from "../model/ApiError.ts"
 import type { Page } from "../model/Page.ts"
 import type { AnswerRoom } from "./AnswerRoom.ts"
 import * as CurrentAnswer from "./CurrentAnswer.ts"
@@ -15,9 +16,11 @@ export const toResponse = Effect.fnUntraced(function* (
     /** In parts: the payloads are JSON already, and long, and are passed on as they are. */
     readonly encode: (event: LoadedEvent) => ReadonlyArray<string>
     readonly headers?: Readonly<Record<string, string>>
+    /** Fails once who asked may do so no more: a long answer is then broken off. */
+    readonly untilReplaced?: Effect.Effect<never, Unauthorized>
   }
 ) {
-  const { encode, headers = {}, payloads, room } = options
+  const { encode, headers = {}, payloads, room, untilReplaced = Effect.never } = options
   const { cursorNow, items, nextCursor } = page
   const contentType = "application/json"
   yield* room.reserve(items.reduce((sum, { bytes }) => sum + bytes, 0))
@@ -35,8 +38,9 @@ export const toResponse = Effect.fnUntraced(function* (
   const texts = Stream.map(Stream.zipWithIndex(payloads(items)), ([event, index]) =>
     index === 0 ? encode(event) : [",", ...encode(event)]
   )
-  const body = Stream.make([start]).pipe(Stream.concat(texts), Stream.concat(Stream.make([end])))
-  return HttpServerResponse.stream(yield* CurrentAnswer.kept(TextPieces.encoded(body)), { contentType, headers })
+  const whole = Stream.make([start]).pipe(Stream.concat(texts), Stream.concat(Stream.make([end])))
+  const body = Stream.interruptWhen(TextPieces.encoded(whole), untilReplaced)
+  return HttpServerResponse.stream(yield* CurrentAnswer.kept(body), { contentType, headers })
 })
 
 const isLoaded = (event: ListedEvent): event is LoadedEvent => event.payload !== null

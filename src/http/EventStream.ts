@@ -46,7 +46,7 @@ export const toResponse = Effect.fnUntraced(function* (options: {
   const text = Stream.flatMap(events, (some) =>
     Stream.unwrap<ReadonlyArray<string>, never, never, never, Scope.Scope>(some.length === 0 ? beat : lines(some))
   ).pipe(Stream.concat(Stream.succeed(last)))
-  const body = TextPieces.encoded(Stream.interruptWhen(text, end))
+  const body = Stream.interruptWhen(TextPieces.encoded(text), end)
   return HttpServerResponse.stream(yield* CurrentAnswer.kept(body), {
     contentType: "text/event-stream",
     headers: { "cache-control": "no-store", "x-accel-buffering": "no" }

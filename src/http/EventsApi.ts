@@ -12,6 +12,7 @@ import { KnownParameters } from "./KnownParameters.ts"
 import * as MailParts from "./MailParts.ts"
 import * as OpenApiSchemas from "./OpenApiSchemas.ts"
 import * as PageQuery from "./PageQuery.ts"
+import * as ReadKeys from "./ReadKeys.ts"
 
 const ListedEvent = Schema.Struct({ ...InboundEvent.fields, delivery: Delivery }).annotate({
   identifier: "ListedEvent"
@@ -77,59 +78,71 @@ export class EventsApi extends HttpApiGroup.make("events")
         cursor_now: CursorNow
       }),
       error: [Invalid.http, Unauthorized.http, NotFound.http, TooManyRequests.http]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "List events, newest first",
-        description:
-          "Each event is the payload of its webhook and how its delivery stands. With `wait` the answer is held until something matches, or is an empty list when the time is up; not together with `cursor`. What is there already answers a wait at once: to wait for new mail alone, take `cursor_now` of a list, trigger the mail, and wait with it as `after`. To catch up, list with `after` and `order=asc`, follow `next_cursor` to its end, and go on from `cursor_now`. Filters on subject, tag, thread, sender, `fromDomain`, and `has` other than `code`, look through 5,000 events a request: go on while `next_cursor` is not null, also after an empty page."
-      })
-    ),
+    })
+      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "List events, newest first",
+          description:
+            "Each event is the payload of its webhook and how its delivery stands. With `wait` the answer is held until something matches, or is an empty list when the time is up; not together with `cursor`. What is there already answers a wait at once: to wait for new mail alone, take `cursor_now` of a list, trigger the mail, and wait with it as `after`. To catch up, list with `after` and `order=asc`, follow `next_cursor` to its end, and go on from `cursor_now`. Filters on subject, tag, thread, sender, `fromDomain`, and `has` other than `code`, look through 5,000 events a request: go on while `next_cursor` is not null, also after an empty page."
+        })
+      ),
     HttpApiEndpoint.get("stream", "/api/domains/:id/events/stream", {
       params: { id: DomainId },
       query: { recipient: Schema.optionalKey(Address), from: Schema.optionalKey(Address), ...EventFilters.query },
       headers: { "last-event-id": Schema.optionalKey(Schema.String) },
       success: HttpApiSchema.StreamSse({ data: Schema.Union([InboundEvent, BriefEvent]) }),
       error: [Invalid.http, NotFound.http, TooManyRequests.http]
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Follow events as they come",
-        description:
-          "Server-sent events, oldest first, from now on or after Last-Event-ID (the id of an event, or a `cursor_now`). The id of each is its event_id, its data the payload of the webhook. When the domain is removed the stream ends with `event: end`."
-      })
-    ),
+    })
+      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Follow events as they come",
+          description:
+            "Server-sent events, oldest first, from now on or after Last-Event-ID (the id of an event, or a `cursor_now`). The id of each is its event_id, its data the payload of the webhook. When the domain is removed the stream ends with `event: end`."
+        })
+      ),
     HttpApiEndpoint.get("get", "/api/domains/:id/events/:eventId", {
       params: { id: DomainId, eventId: EventId },
       success: ListedEvent,
       error: NotFound.http
-    }).annotateMerge(OpenApi.annotations({ summary: "Get one event" })),
+    })
+      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(OpenApi.annotations({ summary: "Get one event" })),
     HttpApiEndpoint.get("raw", "/api/domains/:id/events/:eventId/raw", {
       ...MailParts.raw,
       params: { id: DomainId, ...MailParts.raw.params }
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Download the raw message",
-        description: "The .eml as received, with the Return-Path and Received fields of this service in front."
-      })
-    ),
+    })
+      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Download the raw message",
+          description: "The .eml as received, with the Return-Path and Received fields of this service in front."
+        })
+      ),
     HttpApiEndpoint.get("content", "/api/domains/:id/events/:eventId/content", {
       ...MailParts.content,
       params: { id: DomainId, ...MailParts.content.params }
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Read the content of an event",
-        description:
-          "For agents: what a person sees of the mail, as Markdown without images, links by number, piece by piece. Words that a person does not see are told with part=hidden alone."
-      })
-    ),
+    })
+      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Read the content of an event",
+          description:
+            "For agents: what a person sees of the mail, as Markdown without images, links by number, piece by piece. Words that a person does not see are told with part=hidden alone."
+        })
+      ),
     HttpApiEndpoint.get("attachment", "/api/domains/:id/events/:eventId/attachments/:index", {
       ...MailParts.attachment,
       params: { id: DomainId, ...MailParts.attachment.params }
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Download an attachment",
-        description: "The decoded bytes, by the index that the event gives, as a download under its own type."
-      })
-    ),
+    })
+      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Download an attachment",
+          description: "The decoded bytes, by the index that the event gives, as a download under its own type."
+        })
+      ),
     HttpApiEndpoint.post("replay", "/api/domains/:id/events/:eventId/replay", {
       params: { id: DomainId, eventId: EventId },
       query: { force: Schema.optionalKey(Schema.Literals(["true", "false"])) },

@@ -66,7 +66,8 @@ export const layer = HttpApiBuilder.group(
         return yield* EventPage.toResponse(page, {
           room,
           payloads: (listed) => events.payloads(domainId, listed),
-          encode: view === "brief" ? encodeBrief : encodeListed
+          encode: view === "brief" ? encodeBrief : encodeListed,
+          untilReplaced
         })
       }),
       stream: Effect.fnUntraced(function* ({ headers, params, query }) {

@@ -62,9 +62,10 @@ const routesOf = ({ paths, tags }: OpenApiDocument.Document): string =>
       const lines = Object.entries(paths).flatMap(([path, methods]) =>
         Object.entries(methods)
           .filter(([, operation]) => operation.tags.includes(name))
-          .map(([method, { parameters, summary }]) => {
+          .map(([method, operation]) => {
+            const { parameters, summary } = operation
             const query = parameters.filter((parameter) => parameter.in === "query").map((parameter) => parameter.name)
-            return `- ${method.toUpperCase()} ${path}${query.length === 0 ? "" : ` (?${query.join(", ")})`}: ${summary}`
+            return `- ${method.toUpperCase()} ${path}${query.length === 0 ? "" : ` (?${query.join(", ")})`}: ${summary}${OpenApiDocument.takesReadKey(operation) ? " [read key]" : ""}`
           })
       )
       return `### ${name}\n\n${lines.join("\n")}`
@@ -123,6 +124,10 @@ Answer any 2xx once the event is safe. Verify first: X-Service-Signature is t=<u
 POST /api/domains {"domain": "example.com"}, publish the TXT record it names, POST /api/domains/{id}/verify, then publish the MX record of GET /api/domains/{id}/mx.
 
 Or buy one: GET /api/domains/search?q=example&tlds=com,net, then POST /api/domains/purchase {"domain": "example.com", "years": 1} answers ${payment}. GET /api/domains/orders/{order_id} tells how it goes on.
+
+## A key for an agent that reads
+
+POST /api/workspaces/keys {"scope": "read"} gives a read key (ak_read_…), once: it reads mail, waits, follows and downloads, on the routes marked [read key] below. Everything else answers it 403: it buys, changes, simulates and deletes nothing. GET /api/workspaces/keys lists them, DELETE /api/workspaces/keys/{keyId} revokes one at once.
 
 ## Limits of this instance
 

@@ -3,6 +3,9 @@ export const successes: Readonly<Record<string, Readonly<Record<string, string>>
   "workspaces.create": { 201: "The workspace, with its key and its secret" },
   "workspaces.get": { 200: "The workspace of the key" },
   "workspaces.rotateKey": { 200: "The new key" },
+  "workspaces.createKey": { 201: "The key, which is shown this once" },
+  "workspaces.listKeys": { 200: "All keys beside the workspace's own" },
+  "workspaces.revokeKey": { 204: "It is revoked" },
   "workspaces.rotateSecret": { 200: "The new secret" },
   "domains.instantInbox": { 200: "The inbox that the workspace has", 201: "A new inbox" },
   "domains.create": { 201: "The domain, and the record to publish for it" },
@@ -49,6 +52,7 @@ export const errors = {
     description: "The API key, or the cookie of the demo, is missing or wrong",
     header: "WWW-Authenticate"
   },
+  403: { name: "Forbidden", description: "The key is a read key, and this takes the workspace's own" },
   404: { name: "NotFound", description: "There is no such thing, or it is another workspace's" },
   409: { name: "Conflict", description: "The state does not allow it" },
   413: {

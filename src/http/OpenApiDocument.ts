@@ -66,7 +66,11 @@ export const make = (url: string): Document => {
     components: {
       schemas: Schemas.components(components.schemas),
       securitySchemes: {
-        bearer: { type: "http", scheme: "bearer", description: "The API key of a workspace: ak_live_…" },
+        bearer: {
+          type: "http",
+          scheme: "bearer",
+          description: "An API key of a workspace: its own, ak_live_…, or one that reads mail, ak_read_…"
+        },
         admin: { type: "http", scheme: "bearer", description: "ADMIN_TOKEN of the service" },
         demo: { type: "apiKey", in: "cookie", name: "inlet_demo", description: "POST /api/demo/inbox sets it" }
       },
@@ -170,10 +174,15 @@ const parameter = ({ in: where, name, required, schema }: Made["parameters"][num
   return { name, in: where, required, ...(meaning === undefined ? {} : { description: meaning }), schema: rest }
 }
 
+/** Whether a key of scope `read` may ask it; no other operation of a workspace is without 403. */
+export const takesReadKey = ({ responses, security }: Operation): boolean =>
+  security.some((scheme) => "bearer" in scheme) && !("403" in responses)
+
 const pathMeanings: Readonly<Record<string, string>> = {
   id: "id of the domain",
   eventId: "event_id of the event",
   orderId: "order_id of the order",
+  keyId: "id of the key",
   domain: "name of the domain"
 }
 

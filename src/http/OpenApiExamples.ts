@@ -79,9 +79,19 @@ const order = {
   status: "completed"
 }
 
+const key = {
+  id: "019b76da-a800-7000-8000-000000000005",
+  scope: "read",
+  name: "my agent",
+  begins: "ak_read_5f0c",
+  created_at: time,
+  last_used_at: null
+}
+
 /** Bodies of requests, by operation. */
 export const requests: Readonly<Record<string, unknown>> = {
   "workspaces.create": { name: "my agent" },
+  "workspaces.createKey": { scope: "read", name: "my agent" },
   "domains.create": { domain: "example.com" },
   "domains.delivery": { webhookUrl: "https://agent.example/inbound" },
   "simulate.simulate": { sample: "code" },
@@ -91,6 +101,8 @@ export const requests: Readonly<Record<string, unknown>> = {
 
 /** Bodies of answers, by operation and status. */
 export const answers: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  "workspaces.createKey": { 201: { ...key, api_key: `${key.begins}${"…".repeat(3)}` } },
+  "workspaces.listKeys": { 200: { keys: [{ ...key, last_used_at: time }] } },
   "domains.instantInbox": {
     201: {
       address: "inbox@brave-otter.inbox.example.com",

@@ -52,9 +52,10 @@ const rewrite = (schema: unknown, property = ""): unknown => {
   return kept
 }
 
-/** `X or null` as one schema with two types, where that says as much. */
+/** `X or null` as one schema with two types, where that says as much, and one alternative as itself. */
 const alternatives = (parts: ReadonlyArray<unknown>): JsonSchema => {
   const [first, second, ...others] = parts
+  if (parts.length === 1 && isRecord(first)) return first
   const isNullable = isRecord(second) && second.type === "null" && others.length === 0
   if (!isNullable || !isRecord(first) || typeof first.type !== "string") return { anyOf: parts }
   return {

@@ -1,9 +1,11 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { TooManyRequests } from "../model/ApiError.ts"
+import { Conflict, NotFound, TooManyRequests } from "../model/ApiError.ts"
 import { WorkspaceId, WorkspaceName } from "../model/Workspace.ts"
+import { KeyId, KeyName, KeyScope, WorkspaceKey } from "../model/WorkspaceKey.ts"
 import { Authorization } from "./Authorization.ts"
 import { KnownParameters } from "./KnownParameters.ts"
+import * as ReadKeys from "./ReadKeys.ts"
 
 const Secret = (what: string) => Schema.String.annotate({ description: `${what}; shown this once` })
 
@@ -33,6 +35,9 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
         workspace_id: WorkspaceId,
         name: WorkspaceName,
         created_at: Schema.DateTimeUtcFromString,
+        key_scope: Schema.Literals(["full", "read"]).annotate({
+          description: "what this key may do: everything, or read mail"
+        }),
         limits: Schema.Struct({
           domains: mostOf("own domains, the instant inbox not counted"),
           emails_per_day: mostOf("messages accepted in a UTC day; the next is refused for the day with 452"),
@@ -53,6 +58,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
     })
       .middleware(KnownParameters)
       .middleware(Authorization)
+      .annotateMerge(ReadKeys.allowed)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Get the workspace of the key",
@@ -65,7 +71,56 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       .middleware(KnownParameters)
       .middleware(Authorization)
       .annotateMerge(
-        OpenApi.annotations({ summary: "Replace the API key", description: "The old key stops working at once." })
+        OpenApi.annotations({
+          summary: "Replace the API key",
+          description: "The old key stops working at once. Keys that were made beside it go on working."
+        })
+      ),
+    HttpApiEndpoint.post("createKey", "/api/workspaces/keys", {
+      payload: Schema.Struct({
+        scope: KeyScope.annotate({ message: 'Expected "read", a key that reads mail and changes nothing' }),
+        name: Schema.optionalKey(
+          Schema.String.annotate({ description: "1 to 100 characters, for you alone" }).pipe(Schema.decodeTo(KeyName))
+        )
+      }),
+      success: Schema.Struct({
+        ...WorkspaceKey.fields,
+        api_key: Secret("the key, which begins with ak_read_")
+      }).pipe(HttpApiSchema.status(201)),
+      error: Conflict.http
+    })
+      .middleware(KnownParameters)
+      .middleware(Authorization)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Make a key that reads mail",
+          description:
+            "For an agent that is to read mail and do nothing else: it lists, waits for, follows and downloads the mail of the workspace, and of a webhook's URL it is shown the host alone. Everything else answers it 403. At most 20 beside the workspace's own; 409 beyond."
+        })
+      ),
+    HttpApiEndpoint.get("listKeys", "/api/workspaces/keys", {
+      success: Schema.Struct({ keys: Schema.Array(WorkspaceKey) })
+    })
+      .middleware(KnownParameters)
+      .middleware(Authorization)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "List the keys beside the workspace's own, newest first",
+          description: "Never the keys themselves."
+        })
+      ),
+    HttpApiEndpoint.delete("revokeKey", "/api/workspaces/keys/:keyId", {
+      params: { keyId: KeyId },
+      success: HttpApiSchema.NoContent,
+      error: NotFound.http
+    })
+      .middleware(KnownParameters)
+      .middleware(Authorization)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Revoke a key",
+          description: "It stops working at once, in the middle of a wait or a stream too."
+        })
       ),
     HttpApiEndpoint.post("rotateSecret", "/api/workspaces/rotate-secret", {
       success: Schema.Struct({ webhook_signing_secret: Secret("the new secret") })

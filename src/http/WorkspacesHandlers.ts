@@ -44,12 +44,13 @@ export const layer = HttpApiBuilder.group(
         }
       }),
       get: Effect.fnUntraced(function* () {
-        const { id } = yield* CurrentWorkspace
+        const { id, scope } = yield* CurrentWorkspace
         const { createdAt, dayEndsAt, domains, emailsToday, name } = yield* usage(id)
         return {
           workspace_id: id,
           name,
           created_at: createdAt,
+          key_scope: scope,
           limits,
           used: { domains, emails_today: emailsToday },
           day_ends_at: dayEndsAt
@@ -59,6 +60,14 @@ export const layer = HttpApiBuilder.group(
         CurrentWorkspace.use(({ id }) => workspaces.rotateKey(id)).pipe(
           Effect.map((apiKey) => ({ api_key: Redacted.value(apiKey) }))
         ),
+      createKey: Effect.fnUntraced(function* ({ payload: { name = null, scope } }) {
+        const { id } = yield* CurrentWorkspace
+        const { apiKey, key } = yield* workspaces.createKey(id, { scope, name })
+        return { ...key, api_key: Redacted.value(apiKey) }
+      }),
+      listKeys: () => CurrentWorkspace.use(({ id }) => workspaces.listKeys(id)).pipe(Effect.map((keys) => ({ keys }))),
+      revokeKey: ({ params }) =>
+        CurrentWorkspace.use(({ id }) => workspaces.revokeKey({ workspaceId: id, id: params.keyId })),
       rotateSecret: () =>
         CurrentWorkspace.use(({ id }) => workspaces.rotateSecret(id)).pipe(
           Effect.map((secret) => ({ webhook_signing_secret: Redacted.value(secret) }))

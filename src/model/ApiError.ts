@@ -28,6 +28,11 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
   static readonly http = answers(401, Unauthorized)
 }
 
+/** The key is valid, and may not do this. */
+export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", { message: Schema.String }) {
+  static readonly http = answers(403, Forbidden)
+}
+
 /** It does not exist, or it is another workspace's: the two must look the same. */
 export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { message: Schema.String }) {
   static readonly http = answers(404, NotFound)

@@ -25,7 +25,9 @@ export class Domain extends Schema.Class<Domain>("Domain")({
   txt_name: Schema.NullOr(Schema.String).annotate({ description: "where the TXT record goes that proves ownership" }),
   txt_value: Schema.NullOr(Schema.String).annotate({ description: "what it says" }),
   mx_target: Schema.String.annotate({ description: "the host that the MX record points at" }),
-  webhookUrl: Schema.NullOr(Schema.String).annotate({ description: "where its events are sent" }),
+  webhookUrl: Schema.NullOr(Schema.String).annotate({
+    description: "where its events are sent; a read key is shown the host alone"
+  }),
   webhook_paused_at: Schema.NullOr(Schema.DateTimeUtcFromString).annotate({
     description:
       "set while the webhook is paused: it has only failed for 5 days. Its deliveries stay pending and use no attempts, one is tried every hour; the first success, a replay or setting the webhook resumes all of them"

@@ -7,11 +7,13 @@ export type WorkspaceId = typeof WorkspaceId.Type
  * 1 to 100 characters after trimming, none of them a control character.
  * U+FFFD is what a body that is not UTF-8 decodes to.
  */
-export const WorkspaceName = Schema.Trim.check(
+export const Name = Schema.Trim.check(
   Schema.makeFilter((name) =>
     name.length >= 1 && [...name].length <= 100 && !/\p{Cc}|\p{Cs}|\ufffd/u.test(name)
       ? undefined
       : "Expected 1 to 100 characters without control characters"
   )
-).pipe(Schema.brand("WorkspaceName"))
+)
+
+export const WorkspaceName = Name.pipe(Schema.brand("WorkspaceName"))
 export type WorkspaceName = typeof WorkspaceName.Type

@@ -141,15 +141,16 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
     if (exit._tag === "Failure") fail(number, exit.cause)
   }
 
-  const checkSender = (number: number, task: ReadTask, message: Uint8Array, contents: Mime.Contents) => {
-    if (task.verdicts !== null)
-      return render(number, task, message, contents, SenderCheck.given(task.verdicts, settings))
-    if (!settings.senderChecks || task.depth === "nothing") {
-      return render(number, task, message, contents, SenderCheck.unchecked)
-    }
-    aside(number, check(task.envelope, asReceived(message)), (checked) =>
-      render(number, task, message, contents, checked)
-    )
+  /** Before the message is taken apart: while DNS is waited for, nothing is held of it but its bytes. */
+  const checkSender = (
+    number: number,
+    task: ReadTask,
+    message: Uint8Array,
+    then: (checked: SenderVerdicts.Checked) => void
+  ) => {
+    if (task.verdicts !== null) return then(SenderCheck.given(task.verdicts, settings))
+    if (!settings.senderChecks || task.depth === "nothing") return then(SenderCheck.unchecked)
+    aside(number, check(task.envelope, asReceived(message)), then)
   }
 
   /** The message taken apart, with what `mailparser` makes of its damaged parts. */
@@ -159,14 +160,15 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
     else aside(number, DamagedParts.mend(opened.damaged), (parts) => then(opened, parts))
   }
 
-  const read = (number: number, task: ReadTask, message: Uint8Array) => {
-    // Nothing is left of a message that is gone or damaged; one that came has our fields at least.
-    if (task.depth !== "full" || message.byteLength === 0) {
-      const contents = Mime.headersOnly(task.depth === "headers" ? message : new Uint8Array())
-      return checkSender(number, task, message, contents)
-    }
-    mended(number, message, (opened, parts) => checkSender(number, task, message, opened.read(parts)))
-  }
+  const read = (number: number, task: ReadTask, message: Uint8Array) =>
+    checkSender(number, task, message, (checked) => {
+      // Nothing is left of a message that is gone or damaged; one that came has our fields at least.
+      if (task.depth !== "full" || message.byteLength === 0) {
+        const contents = Mime.headersOnly(task.depth === "headers" ? message : new Uint8Array())
+        return render(number, task, message, contents, checked)
+      }
+      mended(number, message, (opened, parts) => render(number, task, message, opened.read(parts), checked))
+    })
 
   const attachment = (number: number, { index }: AttachmentTask, message: Uint8Array) =>
     mended(number, message, (opened, parts) => {

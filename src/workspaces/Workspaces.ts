@@ -1,20 +1,31 @@
-import { createHash } from "node:crypto"
-import { Context, Effect, Layer, PubSub, Redacted, Schedule, Schema, Stream } from "effect"
+import { Context, Effect, Layer, PubSub, Redacted, Schedule, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import { Unauthorized } from "../model/ApiError.ts"
+import { type Conflict, NotFound, Unauthorized } from "../model/ApiError.ts"
 import { WorkspaceId, type WorkspaceName } from "../model/Workspace.ts"
+import type { KeyName, KeyScope, WorkspaceKey } from "../model/WorkspaceKey.ts"
+import * as ApiKey from "./ApiKey.ts"
 import { SecretsKey } from "./SecretsKey.ts"
+import * as WorkspaceKeys from "./WorkspaceKeys.ts"
 
 /** How long deliveries are also signed with the previous secret. */
 const previousSecretHours = 24
 
-/** How often the key of a request that is held open is looked at again: another process may have replaced it. */
+/** How often the key of a request that is held open is looked at again: another process may have replaced or revoked it. */
 const recheckEvery = "3 seconds"
 
-const ApiKey = Schema.String.check(Schema.isPattern(/^ak_live_[\w-]{43}$/))
+/** What a key opens, and for how long. */
+export interface Opened {
+  readonly id: WorkspaceId
+  readonly scope: ApiKey.Scope
+  /** Never succeeds, and fails once the key is replaced or revoked: at once when that is done here, elsewhere within seconds. */
+  readonly untilReplaced: Effect.Effect<never, Unauthorized>
+}
 
-/** The tenants: each has one API key and one signing secret, shown once. */
+/**
+ * The tenants: each has an API key and a signing secret, shown once, and may have keys that do less.
+ * What opens a workspace is looked up for each request, and kept nowhere.
+ */
 export class Workspaces extends Context.Service<
   Workspaces,
   {
@@ -24,11 +35,18 @@ export class Workspaces extends Context.Service<
       readonly signingSecret: Redacted.Redacted
     }>
     /** The workspace of an API key. */
-    authenticate(apiKey: Redacted.Redacted): Effect.Effect<WorkspaceId, Unauthorized>
-    /** Never succeeds, and fails once the key is replaced: at once when that is done here, elsewhere within seconds. */
-    untilReplaced(id: WorkspaceId, apiKey: Redacted.Redacted): Effect.Effect<never, Unauthorized>
-    /** The old key stops working. */
+    authenticate(apiKey: Redacted.Redacted): Effect.Effect<Opened, Unauthorized>
+    /** The old key stops working. Those made beside it go on. */
     rotateKey(id: WorkspaceId): Effect.Effect<Redacted.Redacted>
+    /** A key beside the workspace's own. */
+    createKey(
+      id: WorkspaceId,
+      options: { readonly scope: KeyScope; readonly name: KeyName | null }
+    ): Effect.Effect<{ readonly key: WorkspaceKey; readonly apiKey: Redacted.Redacted }, Conflict>
+    /** Those beside the workspace's own, newest first. */
+    listKeys(id: WorkspaceId): Effect.Effect<ReadonlyArray<WorkspaceKey>>
+    /** The key stops working. */
+    revokeKey(owned: WorkspaceKeys.OwnedKey): Effect.Effect<void, NotFound>
     /** The old secret signs beside the new one for 24 hours. */
     rotateSecret(id: WorkspaceId): Effect.Effect<Redacted.Redacted>
   }
@@ -39,51 +57,79 @@ export class Workspaces extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const random = yield* SecureRandom.SecureRandom
       const secrets = yield* SecretsKey
+      const keys = WorkspaceKeys.make(sql, random)
+      const scope = yield* Effect.scope
       const replaced = yield* PubSub.sliding<WorkspaceId>(1_024)
+      let replacements = 0
 
-      const makeApiKey = Effect.map(random.randomBytes(32), (bytes) =>
-        Redacted.make(`ak_live_${Buffer.from(bytes).toString("base64url")}`)
-      )
       const makeSecret = Effect.map(random.randomBytes(32), (bytes) =>
         Redacted.make(`whsec_${Buffer.from(bytes).toString("base64")}`)
       )
 
       const create = Effect.fn("Workspaces.create")(function* (name: WorkspaceName) {
         const id = WorkspaceId.make(yield* random.uuidV7())
-        const apiKey = yield* makeApiKey
+        const apiKey = yield* ApiKey.make(random, "full")
         const signingSecret = yield* makeSecret
         const sealed = yield* secrets.seal(signingSecret, id)
         yield* sql`
           INSERT INTO workspaces (id, name, api_key_hash, signing_secret)
-          VALUES (${id}, ${name}, ${hashOf(apiKey)}, ${sealed})
+          VALUES (${id}, ${name}, ${ApiKey.hashOf(apiKey)}, ${sealed})
         `
         return { id, apiKey, signingSecret }
       }, Effect.orDie)
 
-      const authenticate = Effect.fn("Workspaces.authenticate")(function* (apiKey: Redacted.Redacted) {
-        const rows = Schema.is(ApiKey)(Redacted.value(apiKey))
-          ? yield* Effect.orDie(
-              sql<{ readonly id: WorkspaceId }>`SELECT id FROM workspaces WHERE api_key_hash = ${hashOf(apiKey)}`
+      const open = Effect.fnUntraced(function* (apiKey: Redacted.Redacted) {
+        switch (ApiKey.scopeOf(apiKey)) {
+          case "full": {
+            const [row] = yield* Effect.orDie(
+              sql<{ readonly id: WorkspaceId }>`SELECT id FROM workspaces WHERE api_key_hash = ${ApiKey.hashOf(apiKey)}`
             )
-          : []
-        return rows[0]?.id ?? (yield* new Unauthorized({ message: refusalOf(Redacted.value(apiKey)) }))
+            return row === undefined ? undefined : { id: row.id, scope: "full" as const }
+          }
+          case "read": {
+            const row = yield* keys.open(apiKey)
+            if (row?.isNews === true) yield* Effect.forkIn(keys.noteUse(row.id), scope)
+            return row === undefined ? undefined : { id: row.workspaceId, scope: row.scope }
+          }
+          case undefined:
+            return undefined
+        }
       })
 
-      const untilReplaced = Effect.fnUntraced(function* (id: WorkspaceId, apiKey: Redacted.Redacted) {
-        const occasions = Stream.merge(
-          Stream.filter(Stream.fromPubSub(replaced), (other) => other === id),
-          Stream.fromSchedule(Schedule.spaced(recheckEvery))
+      const opened = Effect.fnUntraced(function* (apiKey: Redacted.Redacted) {
+        return (yield* open(apiKey)) ?? (yield* new Unauthorized({ message: ApiKey.refusalOf(apiKey) }))
+      })
+
+      /** `before`: the replacements that were, when the key was looked up. */
+      const until = Effect.fnUntraced(function* (id: WorkspaceId, apiKey: Redacted.Redacted, before: number) {
+        const news = yield* PubSub.subscribe(replaced)
+        const occasions = Stream.fromSubscription(news).pipe(
+          Stream.filter((other) => other === id),
+          Stream.merge(Stream.fromSchedule(Schedule.spaced(recheckEvery))),
+          Stream.merge(replacements === before ? Stream.empty : Stream.succeed(id))
         )
         // A database that does not answer says nothing about the key.
-        const recheck = Effect.catchDefect(authenticate(apiKey), () => Effect.void)
+        const recheck = Effect.catchDefect(opened(apiKey), () => Effect.void)
         yield* Stream.runForEach(occasions, () => recheck)
         return yield* Effect.never
+      }, Effect.scoped)
+
+      const authenticate = Effect.fn("Workspaces.authenticate")(function* (apiKey: Redacted.Redacted) {
+        const before = replacements
+        const { id, scope } = yield* opened(apiKey)
+        return { id, scope, untilReplaced: until(id, apiKey, before) }
       })
 
+      const tellReplaced = (id: WorkspaceId) =>
+        Effect.suspend(() => {
+          replacements++
+          return PubSub.publish(replaced, id)
+        })
+
       const rotateKey = Effect.fn("Workspaces.rotateKey")(function* (id: WorkspaceId) {
-        const apiKey = yield* makeApiKey
-        yield* sql`UPDATE workspaces SET api_key_hash = ${hashOf(apiKey)} WHERE id = ${id}`
-        yield* PubSub.publish(replaced, id)
+        const apiKey = yield* ApiKey.make(random, "full")
+        yield* sql`UPDATE workspaces SET api_key_hash = ${ApiKey.hashOf(apiKey)} WHERE id = ${id}`
+        yield* tellReplaced(id)
         return apiKey
       }, Effect.orDie)
 
@@ -100,23 +146,22 @@ export class Workspaces extends Context.Service<
         return secret
       }, Effect.orDie)
 
-      return Workspaces.of({ create, authenticate, untilReplaced, rotateKey, rotateSecret })
+      const revokeKey = Effect.fn("Workspaces.revokeKey")(function* (owned: WorkspaceKeys.OwnedKey) {
+        const wasThere = yield* keys.remove(owned)
+        if (!wasThere)
+          return yield* new NotFound({ message: "No such key in this workspace; GET /api/workspaces/keys lists them" })
+        yield* tellReplaced(owned.workspaceId)
+      })
+
+      return Workspaces.of({
+        create,
+        authenticate,
+        rotateKey,
+        createKey: Effect.fn("Workspaces.createKey")(keys.create),
+        listKeys: Effect.fn("Workspaces.listKeys")(keys.list),
+        revokeKey,
+        rotateSecret
+      })
     })
   ).pipe(Layer.provide(SecretsKey.layer))
 }
-
-/** What a person does next about a key that opens nothing. */
-const refusalOf = (given: string): string => {
-  if (given === "") {
-    return "The API key is missing: send that of a workspace as `Authorization: Bearer ak_live_…`; POST /api/workspaces makes one"
-  }
-  if (given.startsWith("whsec_")) {
-    return "This is a webhook signing secret: send the API key of the workspace as `Authorization: Bearer ak_live_…`"
-  }
-  return Schema.is(ApiKey)(given)
-    ? "This API key opens no workspace here: it was replaced, or is another service's. Send the one that is valid as `Authorization: Bearer ak_live_…`"
-    : "This is no API key, or not all of it: send one as `Authorization: Bearer ak_live_…`, with 43 characters behind ak_live_"
-}
-
-// Keys are 256 random bits, so a plain hash can't be guessed back.
-const hashOf = (apiKey: Redacted.Redacted) => createHash("sha256").update(Redacted.value(apiKey)).digest()

@@ -136,6 +136,37 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
+    it.effect("make a key that reads mail, list it, and revoke it only when they are told to", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const { json, run } = yield* person(inbox.key)
+        assert.strictEqual((yield* run("keys")).stderr, "No keys beside the workspace's own\n")
+        const made = yield* json("keys", "create", "--scope", "read", "--name", "my agent")
+        const reader = yield* person(made.api_key)
+        assert.strictEqual((yield* reader.run("domains", "list")).code, 0)
+        const refused = yield* reader.run("domains", "remove", inbox.domain, "--yes")
+        assert.match(
+          refused.stderr,
+          /^A read key [^\n]+ DELETE \/api\/domains\/:id takes the workspace's own key, [^\n]+\n$/
+        )
+        assert.strictEqual(refused.code, 1)
+
+        const list = yield* run("keys")
+        const row = new RegExp(`^${made.id}\tread\t${made.begins}…\t[^\t]+\t[^\t]+\tmy agent$`, "m")
+        assert.match(list.stdout, row)
+        const unsure = yield* run("keys", "revoke", made.id)
+        assert.match(unsure.stderr, /^Revoke the key my agent \(ak_read_[\w-]{4}…\)\? [^\n]+ --yes says [^\n]+\n$/)
+        assert.strictEqual(unsure.code, 1)
+        const revoked = yield* run("keys", "revoke", made.id, "--yes")
+        assert.strictEqual(revoked.stdout, `Revoked the key my agent (${made.begins}…)\n`)
+        assert.match((yield* reader.run("domains", "list")).stderr, /it was revoked/)
+        const gone = yield* run("keys", "revoke", made.id, "--yes")
+        assert.strictEqual(gone.stderr, `No key ${made.id} in this workspace: \`inlet keys\` lists them\n`)
+        assert.strictEqual(gone.code, 1)
+      })
+    )
+
     it.effect(
       "ask at a terminal before they remove",
       () =>

@@ -155,7 +155,15 @@ describe("Secrets", { timeout: 120_000 }, () => {
       yield* call("GET", `/api/domains/${domainId}/events/${eventId}/attachments/0`, { key })
       yield* call("GET", `/api/domains/${domainId}/delivery-attempts`, { key })
 
-      // Keys that are new, old, wrong and in the wrong place.
+      // Keys that are new, old, revoked, wrong and in the wrong place.
+      const { api_key: readKey, id: readKeyId } = (yield* call("POST", "/api/workspaces/keys", {
+        key,
+        body: { scope: "read" }
+      })).json
+      yield* call("GET", `/api/domains/${domainId}/events`, { key: readKey })
+      yield* call("POST", "/api/workspaces/rotate-key", { key: readKey })
+      yield* call("DELETE", `/api/workspaces/keys/${readKeyId}`, { key })
+      assert.strictEqual((yield* call("GET", "/api/domains", { key: readKey })).status, 401)
       const newSecret = (yield* call("POST", "/api/workspaces/rotate-secret", { key })).json.webhook_signing_secret
       yield* arrive
       yield* delivery("delivered")
@@ -241,6 +249,7 @@ describe("Secrets", { timeout: 120_000 }, () => {
       const made = {
         "an API key": key,
         "a new API key": newKey,
+        "a read key": readKey,
         "a signing secret": secret,
         "a new signing secret": newSecret,
         "a cookie": cookie.slice(cookie.indexOf("=") + 1)

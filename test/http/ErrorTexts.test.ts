@@ -17,6 +17,13 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       const cut = yield* errorFor(key.slice(0, -1))
       assert.match(cut, /^This is no API key, or not all of it: .* 43 characters behind ak_live_$/)
       assert.match(yield* errorFor(secret), /^This is a webhook signing secret: /)
+      const read = yield* inlet.call("POST", "/api/workspaces/keys", { key, body: { scope: "read" } })
+      assert.match(
+        yield* errorFor(read.json.api_key.slice(0, -1)),
+        /^This is no API key, .* characters behind ak_read_$/
+      )
+      yield* inlet.call("DELETE", `/api/workspaces/keys/${read.json.id}`, { key })
+      assert.match(yield* errorFor(read.json.api_key), /^This API key opens no workspace here: it was revoked, /)
       yield* inlet.call("POST", "/api/workspaces/rotate-key", { key })
       assert.match(yield* errorFor(key), /^This API key opens no workspace here: it was replaced, /)
     })
@@ -28,6 +35,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       const { domainId, key } = yield* inlet.inbox()
       const expected = [
         ["POST", "/api/workspaces", "name"],
+        ["POST", "/api/workspaces/keys", "scope"],
         ["POST", "/api/domains", "domain"],
         ["POST", "/api/domains/purchase", "domain and years"],
         ["PATCH", `/api/domains/${domainId}/delivery`, "webhookUrl"]

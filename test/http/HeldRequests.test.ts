@@ -136,6 +136,54 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       )
     })
 
+    describe("whose key is revoked", () => {
+      /** A wait and a stream with a read key, and a stream with the workspace's own. */
+      const held = Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* withMail()
+        const { json } = yield* inlet.call("POST", "/api/workspaces/keys", { key: inbox.key, body: { scope: "read" } })
+        const reader = { ...inbox, key: json.api_key as string }
+        const wait = yield* Effect.forkChild(Effect.timed(get(reader, "wait=60&recipient=nobody@nowhere.example")))
+        const stream = yield* follow(reader)
+        const own = yield* follow(inbox)
+        // They have looked once.
+        yield* send(inbox.address, "open")
+        yield* stream.next
+        yield* own.next
+        return { inbox, keyId: json.id as string, wait, stream, own }
+      })
+
+      it.effect("end at once where it is done, and those with the workspace's own key go on", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const { inbox, keyId, own, stream, wait } = yield* held
+          const revoked = yield* inlet.call("DELETE", `/api/workspaces/keys/${keyId}`, { key: inbox.key })
+          assert.strictEqual(revoked.status, 204)
+          const [time] = yield* Effect.timed(stream.ended)
+          assert.isBelow(Duration.toMillis(time), 1_000)
+          const [, { headers, json, status }] = yield* Fiber.join(wait)
+          assert.strictEqual(status, 401)
+          assert.match(json.error, /it was revoked/)
+          assert.strictEqual(headers["www-authenticate"], "Bearer")
+          yield* send(inbox.address, "still open")
+          assert.include((yield* own.next).data, "still open")
+        })
+      )
+
+      it.effect("end within seconds where another process did it", () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const { inbox, keyId, own, stream, wait } = yield* held
+          yield* sql`DELETE FROM workspace_keys WHERE id = ${keyId}`
+          yield* stream.ended
+          const [, { status }] = yield* Fiber.join(wait)
+          assert.strictEqual(status, 401)
+          yield* send(inbox.address, "still open")
+          assert.include((yield* own.next).data, "still open")
+        })
+      )
+    })
+
     describe("whose domain is removed", () => {
       it.effect("end at once, the stream with event: end and the wait with 404, and give their places back", () =>
         Effect.gen(function* () {

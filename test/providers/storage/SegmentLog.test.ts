@@ -291,7 +291,7 @@ describe("kill -9", () => {
       assert.lengthOf(yield* RawLog.records(root), 2)
       // Even a row that named it would not make it a message.
       const torn = yield* Effect.flip(read(2, { segment: kept.segment, at: whole, bytes: "mail 2".length }))
-      assert.strictEqual(torn._tag, "RawStoreError")
+      assert.strictEqual(torn._tag, "RawDamaged")
     })
   )
 

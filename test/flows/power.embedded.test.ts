@@ -1,14 +1,10 @@
 import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import * as InletProcess from "../InletProcess.ts"
 import * as Needs from "../Needs.ts"
 import { S3Server } from "../simulators/S3Server.ts"
 import * as PowerCuts from "./PowerCuts.ts"
 
-// The same on a server is in power.postgres.test.ts.
-const isOnServer = Effect.runSync(Effect.orDie(InletProcess.hasServer))
-
-describe.skipIf(isOnServer)("A loss of power, on the embedded database", Needs.options(Needs.recorder), () => {
+describe("A loss of power, on the embedded database", Needs.options(Needs.recorder), () => {
   it.live(
     "takes no mail that was answered 250, in the middle, behind a stop or behind a start after kill -9: bytes, log and 250 are synced in this order",
     () => PowerCuts.lose("embedded"),

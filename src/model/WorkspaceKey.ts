@@ -1,0 +1,26 @@
+import { Schema } from "effect"
+import { Name } from "./Workspace.ts"
+
+export const KeyId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("KeyId"))
+export type KeyId = typeof KeyId.Type
+
+/** What a key may do that is made beside the workspace's own. `read`: it reads mail, and changes nothing. */
+export const KeyScope = Schema.Literals(["read"])
+export type KeyScope = typeof KeyScope.Type
+
+/** As that of a workspace. */
+export const KeyName = Name.pipe(Schema.brand("KeyName"))
+export type KeyName = typeof KeyName.Type
+
+/** A key beside the workspace's own, as the API lists it: never the key itself. */
+export const WorkspaceKey = Schema.Struct({
+  id: KeyId,
+  scope: KeyScope,
+  name: Schema.NullOr(KeyName),
+  begins: Schema.String.annotate({ description: "its first characters, to tell it from others" }),
+  created_at: Schema.DateTimeUtcFromString,
+  last_used_at: Schema.NullOr(Schema.DateTimeUtcFromString).annotate({
+    description: "to the hour; null before its first use"
+  })
+}).annotate({ identifier: "WorkspaceKey" })
+export type WorkspaceKey = typeof WorkspaceKey.Type

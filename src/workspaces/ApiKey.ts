@@ -1,0 +1,56 @@
+import { createHash } from "node:crypto"
+import { Effect, Redacted } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import type { KeyScope } from "../model/WorkspaceKey.ts"
+
+/** What the key of a request may do: everything, as the workspace's own, or what a key that was made beside it may. */
+export type Scope = "full" | KeyScope
+
+/** By which a key is known, to people and to scanners for secrets. */
+const begins: Readonly<Record<Scope, string>> = { full: "ak_live_", read: "ak_read_" }
+
+const form = /^ak_(live|read)_[\w-]{43}$/
+
+/** What the key says it may do; undefined where it is none of ours, or not all of one. */
+export const scopeOf = (apiKey: Redacted.Redacted): Scope | undefined => {
+  switch (form.exec(Redacted.value(apiKey))?.[1]) {
+    case "live":
+      return "full"
+    case "read":
+      return "read"
+    default:
+      return undefined
+  }
+}
+
+export const make = (random: SecureRandom.SecureRandom["Service"], scope: Scope) =>
+  Effect.map(random.randomBytes(32), (bytes) =>
+    Redacted.make(`${begins[scope]}${Buffer.from(bytes).toString("base64url")}`)
+  )
+
+// Keys are 256 random bits, so a plain hash can't be guessed back.
+export const hashOf = (apiKey: Redacted.Redacted) => createHash("sha256").update(Redacted.value(apiKey)).digest()
+
+/** So much of it that people know it again, and nobody else gains by it. */
+export const beginningOf = (apiKey: Redacted.Redacted) => Redacted.value(apiKey).slice(0, begins.full.length + 4)
+
+const send = "as `Authorization: Bearer ak_live_…`"
+
+/** What a person does next about a key that opens nothing. */
+export const refusalOf = (apiKey: Redacted.Redacted): string => {
+  const given = Redacted.value(apiKey)
+  if (given === "") {
+    return `The API key is missing: send that of a workspace ${send}; POST /api/workspaces makes one`
+  }
+  if (given.startsWith("whsec_")) {
+    return `This is a webhook signing secret: send the API key of the workspace ${send}`
+  }
+  switch (scopeOf(apiKey)) {
+    case "full":
+      return `This API key opens no workspace here: it was replaced, or is another service's. Send the one that is valid ${send}`
+    case "read":
+      return "This API key opens no workspace here: it was revoked, or is another service's. Who has the workspace's own key makes another with POST /api/workspaces/keys"
+    case undefined:
+      return `This is no API key, or not all of it: send one ${send}, with 43 characters behind ${given.startsWith(begins.read) ? begins.read : begins.full}`
+  }
+}

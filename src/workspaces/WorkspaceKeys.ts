@@ -1,0 +1,114 @@
+import { Effect, type Redacted, Schema } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import { type SqlClient, SqlSchema } from "effect/sql"
+import { Conflict } from "../model/ApiError.ts"
+import { WorkspaceId } from "../model/Workspace.ts"
+import { KeyId, KeyName, KeyScope, type WorkspaceKey } from "../model/WorkspaceKey.ts"
+import * as ApiKey from "./ApiKey.ts"
+
+/** Keys that a workspace may have beside its own. */
+export const mostKeys = 20
+
+const Row = Schema.Struct({
+  id: KeyId,
+  scope: KeyScope,
+  name: Schema.NullOr(KeyName),
+  begins: Schema.String,
+  createdAt: Schema.DateTimeUtcFromDate,
+  lastUsedAt: Schema.NullOr(Schema.DateTimeUtcFromDate)
+})
+
+/** A key beside the workspace's own, named by its workspace. */
+export interface OwnedKey {
+  readonly workspaceId: WorkspaceId
+  readonly id: KeyId
+}
+
+/** The statements about keys that a workspace has beside its own. */
+export const make = (sql: SqlClient.SqlClient, random: SecureRandom.SecureRandom["Service"]) => {
+  const columns = sql.literal("id, scope, name, begins, created_at, last_used_at")
+
+  const selectOf = SqlSchema.findAll({
+    Request: WorkspaceId,
+    Result: Row,
+    execute: (workspaceId) => sql`
+      SELECT ${columns} FROM workspace_keys WHERE workspace_id = ${workspaceId} ORDER BY id DESC
+    `
+  })
+
+  const insert = SqlSchema.findOne({
+    Request: Schema.Struct({
+      id: KeyId,
+      workspaceId: WorkspaceId,
+      scope: KeyScope,
+      name: Schema.NullOr(KeyName),
+      begins: Schema.String,
+      hash: Schema.Uint8Array
+    }),
+    Result: Row,
+    execute: ({ begins, hash, id, name, scope, workspaceId }) => sql`
+      INSERT INTO workspace_keys (id, workspace_id, scope, name, begins, hash)
+      VALUES (${id}, ${workspaceId}, ${scope}, ${name}, ${begins}, ${hash})
+      RETURNING ${columns}
+    `
+  })
+
+  const list = (workspaceId: WorkspaceId) => Effect.map(Effect.orDie(selectOf(workspaceId)), (rows) => rows.map(toKey))
+
+  const create = Effect.fnUntraced(
+    function* (workspaceId: WorkspaceId, { name, scope }: { readonly scope: KeyScope; readonly name: KeyName | null }) {
+      const id = KeyId.make(yield* random.uuidV7())
+      const apiKey = yield* ApiKey.make(random, scope)
+      const row = yield* sql.withTransaction(
+        Effect.gen(function* () {
+          // Requests at once take turns, so that no two of them see the same last place.
+          yield* sql`SELECT 1 FROM workspaces WHERE id = ${workspaceId} FOR NO KEY UPDATE`
+          if ((yield* selectOf(workspaceId)).length >= mostKeys) {
+            return yield* new Conflict({
+              message: `A workspace can have ${mostKeys} keys beside its own: revoke one with DELETE /api/workspaces/keys/{id}. GET /api/workspaces/keys tells when each was used last`
+            })
+          }
+          const begins = ApiKey.beginningOf(apiKey)
+          return yield* insert({ id, workspaceId, scope, name, begins, hash: ApiKey.hashOf(apiKey) })
+        })
+      )
+      return { key: toKey(row), apiKey }
+    },
+    Effect.catchTags({ NoSuchElementError: Effect.die, SchemaError: Effect.die, SqlError: Effect.die })
+  )
+
+  /** Whether there was one. */
+  const remove = ({ id, workspaceId }: OwnedKey) =>
+    sql`DELETE FROM workspace_keys WHERE id = ${id} AND workspace_id = ${workspaceId} RETURNING id`.pipe(
+      Effect.map((rows) => rows.length > 0),
+      Effect.orDie
+    )
+
+  /** The row of the key, and whether its use is to be noted. */
+  const open = Effect.fnUntraced(function* (apiKey: Redacted.Redacted) {
+    const [row] = yield* sql<{
+      readonly id: KeyId
+      readonly workspaceId: WorkspaceId
+      readonly scope: KeyScope
+      readonly isNews: boolean
+    }>`
+      SELECT id, workspace_id, scope, coalesce(last_used_at < now() - interval '1 hour', true) AS is_news
+      FROM workspace_keys WHERE hash = ${ApiKey.hashOf(apiKey)}
+    `
+    return row
+  }, Effect.orDie)
+
+  const noteUse = (id: KeyId) =>
+    sql`
+      UPDATE workspace_keys SET last_used_at = now()
+      WHERE id = ${id} AND coalesce(last_used_at < now() - interval '1 hour', true)
+    `.pipe(Effect.ignore)
+
+  return { create, list, remove, open, noteUse }
+}
+
+const toKey = ({ createdAt, lastUsedAt, ...row }: typeof Row.Type): WorkspaceKey => ({
+  ...row,
+  created_at: createdAt,
+  last_used_at: lastUsedAt
+})
