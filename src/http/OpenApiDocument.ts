@@ -192,11 +192,16 @@ const content = (made: NonNullable<Made["requestBody"]>["content"], example: unk
       type,
       {
         // Of a stream the schema is that of the data of one event.
-        schema: type === "text/event-stream" ? inboundEvent : Schemas.plain(media?.schema),
+        schema: Schemas.plain(type === "text/event-stream" ? dataOf(media?.schema) : media?.schema),
         ...(example === undefined || type !== "application/json" ? {} : { example })
       }
     ])
   )
+
+/** What the data of an event of a stream is. The library keeps that of one kind elsewhere. */
+const dataOf = (schema: unknown) =>
+  (schema as { readonly properties: { readonly data: Schemas.JsonSchema } }).properties.data.contentSchema ??
+  inboundEvent
 
 const inboundEvent = { $ref: "#/components/schemas/InboundEvent" }
 
