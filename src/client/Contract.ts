@@ -299,7 +299,7 @@ export interface ListQuery {
   readonly newerThan?: string | undefined
   /** `brief` for each event in a few fields, without texts, HTML and headers */
   readonly view?: "full" | "brief" | undefined
-  /** only events newer than this place: a `cursor_now`, the id of an event, or `latest` for those that come from now on */
+  /** only events newer than this place: a `cursor_now`, the id of an event, `latest` for those that come from now on, or `start` for all that are kept */
   readonly after?: string | undefined
   /** seconds to hold the answer while nothing matches; only new events end the wait; 0 to 60 */
   readonly wait?: number | undefined
