@@ -58,7 +58,7 @@ describe("The payload of an event", () => {
           `<p>Yes, at noon.</p>${hidden}<p>See you there.</p><blockquote type=cite><p>Lunch?</p>${hidden}</blockquote>`
       )
       assert.notInclude(JSON.stringify({ extracted, reply, text }), "604913")
-      assert.match(reply ?? "", /^Yes, at noon\.\s[^]*See you there\.$/)
+      assert.match(reply ?? "", /^Yes, at noon\.\s[\s\S]*See you there\.$/)
       // Programs write comments, for programs.
       assert.strictEqual(hiddenText, !around("words").startsWith("<!--"))
     }
