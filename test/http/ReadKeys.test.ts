@@ -262,7 +262,8 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
           )
           const starts = [" ", ":"].map((next) => `- ${method} ${template}${next}`)
           const line = text.split("\n").find((line) => starts.some((start) => line.startsWith(start)))
-          assert.strictEqual(line?.endsWith(" [read key]"), needs === "any key", `${method} ${path}`)
+          // Routes that need no key of a workspace are not in the text.
+          assert.strictEqual(line?.endsWith(" [read key]") ?? false, needs === "any key", `${method} ${path}`)
         }
       })
     )
