@@ -1,12 +1,14 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem } from "effect"
 import * as ApiReference from "./ApiReference.ts"
+import * as ClientTypes from "./ClientTypes.ts"
 import * as SettingsReference from "./SettingsReference.ts"
 
-/** Writes what is generated: docs/api.md, docs/settings.md, .env.example, and the README's table of settings. */
+/** Writes what is generated: docs/api.md, src/client/Contract.ts, docs/settings.md, .env.example, the README's table. */
 Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   yield* fs.writeFileString("docs/api.md", ApiReference.render())
+  yield* fs.writeFileString("src/client/Contract.ts", ClientTypes.render())
   yield* fs.writeFileString("docs/settings.md", SettingsReference.page())
   yield* fs.writeFileString(".env.example", SettingsReference.example())
   const readme = yield* fs.readFileString("README.md")

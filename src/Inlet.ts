@@ -5,6 +5,7 @@ import { Egress } from "./delivery/Egress.ts"
 import { EventFeed } from "./delivery/EventFeed.ts"
 import { Handover } from "./delivery/Handover.ts"
 import * as QueueMetrics from "./delivery/QueueMetrics.ts"
+import { RequestSigner } from "./delivery/RequestSigner.ts"
 import { WebhookSender } from "./delivery/WebhookSender.ts"
 import { DemoInboxes } from "./demo/DemoInboxes.ts"
 import { Domains } from "./domains/Domains.ts"
@@ -61,6 +62,7 @@ export const http = HttpServer.layerWith(Mcp.layer).pipe(
   Layer.provide([
     Events.layer,
     Attempts.layer,
+    RequestSigner.layer,
     EventContents.layer.pipe(Layer.provide(Events.layer)),
     RawMessages.layer,
     Verification.layer,

@@ -1,12 +1,16 @@
 import { createServer } from "node:http"
-import { NodeHttpServer } from "@effect/platform-node"
-import { Config, Console, DateTime, Duration, Effect, Layer, Redacted, Result } from "effect"
+import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
+import { Config, Console, DateTime, Duration, Effect, Layer, Option, Redacted, Result } from "effect"
 import { Command, Flag } from "effect/cli"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type InboundEvent, verify } from "../effect.ts"
 import * as ListenError from "../ListenError.ts"
 import * as Answer from "./Answer.ts"
+import * as AppRequest from "./AppRequest.ts"
 import { CommandFailed } from "./CommandFailed.ts"
+import * as EventFlags from "./EventFlags.ts"
+import * as ForwardCopies from "./ForwardCopies.ts"
+import * as Service from "./Service.ts"
 import * as SpanText from "./SpanText.ts"
 
 /** A mail for a person, one fact a line. */
@@ -29,6 +33,57 @@ const render = (event: InboundEvent) =>
     .map(Answer.visible)
     .join("\n")
 
+interface Receiving {
+  readonly port: number
+  readonly secret: Redacted.Redacted
+  readonly status: number
+  readonly delay: Duration.Duration
+  readonly json: boolean
+}
+
+/** A webhook on this machine: verifies, deduplicates and prints what it gets. */
+const receive = Effect.fnUntraced(
+  function* ({ delay, json, port, secret, status }: Receiving) {
+    const seen = new Map<string, number>()
+
+    const hear = Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const rawBody = new Uint8Array(yield* request.arrayBuffer)
+      const verified = yield* Effect.result(verify({ headers: request.headers, rawBody, secret }))
+      if (Result.isFailure(verified)) {
+        const time = DateTime.formatIso(yield* DateTime.now)
+        yield* Console.error(`✗ ${time}  refused: ${verified.failure.message}`)
+        return HttpServerResponse.jsonUnsafe({ error: verified.failure.message }, { status: 401 })
+      }
+      const event = verified.success
+      const times = (seen.get(event.event_id) ?? 0) + 1
+      seen.set(event.event_id, times)
+      if (times === 1) yield* Console.log(json ? JSON.stringify(event) : render(event))
+      else {
+        const again = `✓ ${event.event_id}  verified, request ${times}: the same event again`
+        // Standard output has each event once.
+        yield* json ? Console.error(again) : Console.log(again)
+      }
+      yield* Effect.sleep(delay)
+      return HttpServerResponse.jsonUnsafe({ ok: status < 300 }, { status })
+    })
+
+    const server = HttpRouter.serve(HttpRouter.add("POST", "*", hear), {
+      disableLogger: true,
+      disableListenLog: true
+    }).pipe(Layer.provide(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port })))
+    const ready = Layer.effectDiscard(Console.error(`Listening for webhooks on http://127.0.0.1:${port}`))
+    return yield* Layer.launch(Layer.provide(ready, server))
+  },
+  Effect.catchTag("ServeError", ({ cause }) =>
+    Effect.fail(new CommandFailed({ message: ListenError.explain({ host: "--port", port: "--port" }, cause) }))
+  )
+)
+
+/** Flags of one way to listen that were given with the other. */
+const misplaced = (flags: Readonly<Record<string, boolean>>) =>
+  Object.entries(flags).flatMap(([flag, isGiven]) => (isGiven ? [flag] : []))
+
 export const command = Command.make(
   "listen",
   {
@@ -38,11 +93,11 @@ export const command = Command.make(
         (port) => port > 0 && port < 65_536,
         () => "a port number from 1 to 65535"
       ),
-      Flag.withDefault(4000)
+      Flag.optional
     ),
     secret: Flag.Redacted("secret").pipe(
       Flag.withDescription("webhook_signing_secret of the workspace; INLET_WEBHOOK_SECRET when absent"),
-      Flag.withFallbackConfig(Config.Redacted("INLET_WEBHOOK_SECRET"))
+      Flag.optional
     ),
     status: Flag.Int("status").pipe(
       Flag.withDescription("Answer to events that verify; 200 when absent"),
@@ -50,59 +105,93 @@ export const command = Command.make(
         (status) => status >= 200 && status < 600,
         () => "an HTTP status from 200 to 599"
       ),
-      Flag.withDefault(200)
+      Flag.optional
     ),
     delay: Flag.String("delay").pipe(
       Flag.withDescription("Wait before the answer, such as 500ms or 3s"),
       Flag.filterMap(SpanText.parse, () => "a time such as 500ms or 3s"),
-      Flag.withDefault(Duration.zero)
+      Flag.optional
+    ),
+    forwardTo: Flag.String("forward-to").pipe(
+      Flag.withDescription(
+        "Post a copy of each event to this URL, as its webhook would get it: for an app without a public address"
+      ),
+      Flag.optional
+    ),
+    domain: EventFlags.domain,
+    cursorFile: Flag.String("cursor-file").pipe(
+      Flag.withDescription(
+        "With --forward-to: where the place is kept; a file of the domain in the user's state folder when absent"
+      ),
+      Flag.optional
+    ),
+    fromStart: Flag.Boolean("from-start").pipe(
+      Flag.withDescription("With --forward-to: begin with the oldest mail that is kept"),
+      Flag.withDefault(false)
+    ),
+    after: Flag.String("after").pipe(
+      Flag.withDescription(
+        "With --forward-to: begin behind this place: an event_id, a mark of `inlet wait --mark`, or latest"
+      ),
+      Flag.optional
     ),
     json: Flag.Boolean("json").pipe(
-      Flag.withDescription("Print each event once, as a line of JSON"),
+      Flag.withDescription("Print each event, or each request with --forward-to, as a line of JSON"),
       Flag.withDefault(false)
-    )
+    ),
+    place: Service.place
   },
-  Effect.fn(
-    function* ({ delay, json, port, secret, status }) {
-      if (!Redacted.value(secret).startsWith("whsec_")) {
-        return yield* new CommandFailed({
-          message:
-            "--secret: Expected the webhook_signing_secret of the workspace, which begins with whsec_ (also INLET_WEBHOOK_SECRET)"
-        })
-      }
-      const seen = new Map<string, number>()
-
-      const receive = Effect.gen(function* () {
-        const request = yield* HttpServerRequest.HttpServerRequest
-        const rawBody = new Uint8Array(yield* request.arrayBuffer)
-        const verified = yield* Effect.result(verify({ headers: request.headers, rawBody, secret }))
-        if (Result.isFailure(verified)) {
-          const time = DateTime.formatIso(yield* DateTime.now)
-          yield* Console.error(`✗ ${time}  refused: ${verified.failure.message}`)
-          return HttpServerResponse.jsonUnsafe({ error: verified.failure.message }, { status: 401 })
-        }
-        const event = verified.success
-        const times = (seen.get(event.event_id) ?? 0) + 1
-        seen.set(event.event_id, times)
-        if (times === 1) yield* Console.log(json ? JSON.stringify(event) : render(event))
-        else {
-          const again = `✓ ${event.event_id}  verified, request ${times}: the same event again`
-          // Standard output has each event once.
-          yield* json ? Console.error(again) : Console.log(again)
-        }
-        yield* Effect.sleep(delay)
-        return HttpServerResponse.jsonUnsafe({ ok: status < 300 }, { status })
+  Effect.fn(function* ({ after, cursorFile, delay, domain, forwardTo, fromStart, json, place, port, secret, status }) {
+    if (Option.isSome(forwardTo)) {
+      const [other] = misplaced({
+        "--port": Option.isSome(port),
+        "--secret": Option.isSome(secret),
+        "--status": Option.isSome(status),
+        "--delay": Option.isSome(delay),
+        "--after": fromStart && Option.isSome(after)
       })
-
-      const server = HttpRouter.serve(HttpRouter.add("POST", "*", receive), {
-        disableLogger: true,
-        disableListenLog: true
-      }).pipe(Layer.provide(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port })))
-      const ready = Layer.effectDiscard(Console.error(`Listening for webhooks on http://127.0.0.1:${port}`))
-      return yield* Layer.launch(Layer.provide(ready, server))
-    },
-    Effect.catchTag("ServeError", ({ cause }) =>
-      Effect.fail(new CommandFailed({ message: ListenError.explain({ host: "--port", port: "--port" }, cause) }))
+      if (other !== undefined) {
+        const beside = other === "--after" ? "--from-start" : "--forward-to"
+        return yield* new CommandFailed({ message: `${other}: Expected no ${beside} beside it` })
+      }
+      const url = yield* AppRequest.checkUrl(forwardTo.value)
+      return yield* Service.ask(
+        place,
+        Effect.fnUntraced(function* (api) {
+          const { id } = yield* Service.domainOrOnly(api, Option.getOrUndefined(domain))
+          return yield* ForwardCopies.run(api, id, { url, json, cursorFile, fromStart, after })
+        })
+      )
+    }
+    const [other] = misplaced({
+      "--domain": Option.isSome(domain),
+      "--cursor-file": Option.isSome(cursorFile),
+      "--from-start": fromStart,
+      "--after": Option.isSome(after)
+    })
+    if (other !== undefined) {
+      return yield* new CommandFailed({ message: `${other}: Expected --forward-to URL beside it` })
+    }
+    const known = Option.getOrUndefined(
+      Option.isSome(secret) ? secret : yield* Config.option(Config.Redacted("INLET_WEBHOOK_SECRET"))
     )
-  )
-).pipe(Command.withDescription("Receive webhooks: verify, deduplicate and print the events"))
+    if (known === undefined || !Redacted.value(known).startsWith("whsec_")) {
+      return yield* new CommandFailed({
+        message:
+          "--secret: Expected the webhook_signing_secret of the workspace, which begins with whsec_ (also INLET_WEBHOOK_SECRET). Without it: --forward-to URL"
+      })
+    }
+    return yield* receive({
+      port: Option.getOrElse(port, () => 4000),
+      secret: known,
+      status: Option.getOrElse(status, () => 200),
+      delay: Option.getOrElse(delay, () => Duration.zero),
+      json
+    })
+  })
+).pipe(
+  Command.withDescription(
+    "Receive webhooks: verify, deduplicate and print the events, or forward copies of them to an app"
+  ),
+  Command.provide(NodeHttpClient.layerUndici)
+)

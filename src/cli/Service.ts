@@ -132,6 +132,7 @@ const said = new Set([
   "Forbidden",
   "NotFound",
   "Conflict",
+  "TooLarge",
   "Unprocessable",
   "TooManyRequests",
   "Unavailable",

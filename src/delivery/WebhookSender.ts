@@ -1,5 +1,4 @@
 import { Clock, Context, Effect, Layer } from "effect"
-import { version } from "../Version.ts"
 import { Egress, type UnderWay } from "./Egress.ts"
 import type { LeasedDelivery } from "./Lease.ts"
 import * as WebhookSigner from "./WebhookSigner.ts"
@@ -35,8 +34,8 @@ export class WebhookSender extends Context.Service<
 
       const send: WebhookSender["Service"]["send"] = ({ eventId, payload, secrets, url }, ended) => {
         const started = clock.currentTimeMillisUnsafe()
-        const signature = WebhookSigner.sign({ eventId, body: payload, secrets, seconds: Math.floor(started / 1_000) })
-        const headers = { "Content-Type": "application/json", "User-Agent": `Inlet/${version}`, ...signature }
+        const seconds = Math.floor(started / 1_000)
+        const headers = WebhookSigner.headersOf({ eventId, body: payload, secrets, seconds })
         const end = (outcome: Omit<Outcome, "durationMs">) =>
           ended({ ...outcome, durationMs: Math.max(0, clock.currentTimeMillisUnsafe() - started) })
         return egress.send(

@@ -1,6 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
 import { Redacted } from "effect"
 import type { EventId } from "../model/InboundEvent.ts"
+import { version } from "../Version.ts"
 
 /** The secrets of a workspace that sign now: the previous one for a day after a rotation. */
 export interface SigningSecrets {
@@ -36,21 +37,25 @@ const service = (secret: Redacted.Redacted, seconds: number, body: Uint8Array) =
 const standard = (secret: Redacted.Redacted, eventId: EventId, seconds: number, body: Uint8Array) =>
   `v1,${createHmac("sha256", keysOf(secret).standard).update(`${eventId}.${seconds}.`).update(body).digest("base64")}`
 
-/**
- * The headers that let a receiver trust a request (spec, section 6; Standard Webhooks): for
- * exactly these body bytes, stamped with this second.
- */
-export const sign = ({
-  body,
-  eventId,
-  seconds,
-  secrets: { current, previous }
-}: {
+interface Signable {
   readonly eventId: EventId
   readonly body: Uint8Array
   readonly secrets: SigningSecrets
   readonly seconds: number
-}): Record<string, string> => {
+}
+
+/** All headers of a request that is made with this second. */
+export const headersOf = (request: Signable): Record<string, string> => ({
+  "Content-Type": "application/json",
+  "User-Agent": `Inlet/${version}`,
+  ...sign(request)
+})
+
+/**
+ * The headers that let a receiver trust a request (spec, section 6; Standard Webhooks): for
+ * exactly these body bytes, stamped with this second.
+ */
+export const sign = ({ body, eventId, seconds, secrets: { current, previous } }: Signable): Record<string, string> => {
   const own = {
     "X-Service-Event-Id": eventId,
     "X-Service-Timestamp": `${seconds}`,

@@ -14,7 +14,7 @@ import * as SearchWindow from "./SearchWindow.ts"
 import * as TimeRange from "./TimeRange.ts"
 
 export interface Filter extends EventQuery.Filter {
-  /** Only events newer than this place: a mark, the id of an event, or `latest`. */
+  /** Only events newer than this place: a mark, the id of an event, `start` or `latest`. */
   readonly after?: string | undefined
 }
 
@@ -101,6 +101,7 @@ export class Events extends Context.Service<
       /** The place that `after` or `Last-Event-ID` names. A mark from beyond the last event is of another database. */
       const startOf = Effect.fnUntraced(function* (domainId: DomainId, after: string, name: string, last: bigint) {
         if (after === "latest") return last
+        if (after === "start") return 0n
         const mark = Mark.decode(domainId, after)
         const position =
           mark === undefined
@@ -111,7 +112,7 @@ export class Events extends Context.Service<
         return (
           position ??
           (yield* new Invalid({
-            message: `${name}: Expected cursor_now of a list of this domain, the id of one of its events that is still kept, or latest`
+            message: `${name}: Expected cursor_now of a list of this domain, the id of one of its events that is still kept, start or latest`
           }))
         )
       })

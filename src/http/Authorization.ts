@@ -27,12 +27,6 @@ export const serveAsHolder = Effect.gen(function* () {
   })
 })
 
-/** What a read key is refused, by name. */
-export const forbidden = (what: string) =>
-  new Forbidden({
-    message: `A read key (ak_read_…) reads mail and does nothing else: ${what} takes the workspace's own key, \`Authorization: Bearer ak_live_…\``
-  })
-
 /** `Authorization: Bearer <API_KEY>` (spec, section 5). A read key may ask what is annotated so (`ReadKeys`). */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentWorkspace }>()(
   "inlet/http/Authorization",
@@ -41,6 +35,12 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
     security: { bearer: HttpApiSecurity.bearer }
   }
 ) {
+  /** What a read key is told that asks for more. */
+  static readonly refusal = (what: string) =>
+    new Forbidden({
+      message: `A read key (ak_read_…) reads mail and does nothing else: ${what} takes the workspace's own key, \`Authorization: Bearer ak_live_…\``
+    })
+
   static readonly layer = Layer.effect(
     Authorization,
     Effect.map(serveAsHolder, (serve) =>
@@ -49,7 +49,7 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
           const allowed = Effect.gen(function* () {
             const { scope } = yield* CurrentWorkspace
             if (scope === "read" && !Context.get(endpoint.annotations, ReadKeys)) {
-              return yield* forbidden(`${endpoint.method} ${endpoint.path}`)
+              return yield* Authorization.refusal(`${endpoint.method} ${endpoint.path}`)
             }
             return yield* httpEffect
           })

@@ -20,11 +20,13 @@ export const toResponse = Effect.fnUntraced(function* (options: {
   readonly events: Stream.Stream<ReadonlyArray<ListedEvent>>
   readonly room: AnswerRoom["Service"]
   readonly payloads: (events: ReadonlyArray<ListedEvent>) => Stream.Stream<LoadedEvent>
-  /** The data of an event, in parts: its payload, unless another view of it is asked for. */
-  readonly encode?: (event: LoadedEvent) => ReadonlyArray<string>
+  /** What gives the data of the next few events, in parts: their payloads, unless another view of them is asked for. */
+  readonly encoder?: Effect.Effect<(event: LoadedEvent) => ReadonlyArray<string>>
+  /** How often as much as its payload an event may weigh in that view. */
+  readonly growth?: number
   readonly end: Effect.Effect<unknown>
 }) {
-  const { encode = payloadOf, end, events, payloads, room } = options
+  const { encoder = Effect.succeed(payloadOf), end, events, growth = 1, payloads, room } = options
   // The first tells the client at once that it is heard.
   let lastAt = Number.NEGATIVE_INFINITY
 
@@ -35,7 +37,8 @@ export const toResponse = Effect.fnUntraced(function* (options: {
   })
   const lines = (some: ReadonlyArray<ListedEvent>) =>
     Effect.gen(function* () {
-      yield* room.whileWritten(some.reduce((sum, { bytes }) => sum + bytes, 0))
+      yield* room.whileWritten(growth * some.reduce((sum, { bytes }) => sum + bytes, 0))
+      const encode = yield* encoder
       lastAt = yield* Clock.currentTimeMillis
       return Stream.map(payloads(some), (event) => [
         `id: ${event.id}\nevent: inbound.email.received\ndata: `,

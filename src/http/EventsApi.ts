@@ -1,15 +1,16 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { SignedRequest } from "../delivery/RequestSigner.ts"
 import { BriefEvent } from "../events/BriefEvent.ts"
-import { Conflict, Damaged, Invalid, NotFound, TooManyRequests, Unauthorized, Unavailable } from "../model/ApiError.ts"
+import { Conflict, Invalid, NotFound, TooManyRequests, Unauthorized } from "../model/ApiError.ts"
 import { Delivery, DeliveryAttempt, DeliveryStatus } from "../model/Delivery.ts"
 import { DomainId } from "../model/Domain.ts"
 import { EventId, InboundEvent } from "../model/InboundEvent.ts"
 import { Authorization } from "./Authorization.ts"
-import { ContentQuery, EventContent } from "./ContentQuery.ts"
 import * as EventFilters from "./EventFilters.ts"
 import * as Idempotency from "./Idempotency.ts"
 import { KnownParameters } from "./KnownParameters.ts"
+import * as MailParts from "./MailParts.ts"
 import * as OpenApiSchemas from "./OpenApiSchemas.ts"
 import * as PageQuery from "./PageQuery.ts"
 import * as ReadKeys from "./ReadKeys.ts"
@@ -65,7 +66,7 @@ export class EventsApi extends HttpApiGroup.make("events")
         after: Schema.optionalKey(
           Schema.String.annotate({
             description:
-              "only events newer than this place: a `cursor_now`, the id of an event, or `latest` for those that come from now on"
+              "only events newer than this place: a `cursor_now`, the id of an event, `latest` for those that come from now on, or `start` for all that are kept"
           })
         ),
         wait: Schema.optionalKey(
@@ -89,17 +90,28 @@ export class EventsApi extends HttpApiGroup.make("events")
       ),
     HttpApiEndpoint.get("stream", "/api/domains/:id/events/stream", {
       params: { id: DomainId },
-      query: { recipient: Schema.optionalKey(Address), from: Schema.optionalKey(Address), ...EventFilters.query },
+      query: {
+        recipient: Schema.optionalKey(Address),
+        from: Schema.optionalKey(Address),
+        ...EventFilters.query,
+        signed: Schema.optionalKey(
+          Schema.Literals(["true", "false"]).annotate({
+            description:
+              "`true` for each event as the request that its webhook would get, signed now; not beside `view`, and with the workspace's own key alone",
+            message: "Expected true or false"
+          })
+        )
+      },
       headers: { "last-event-id": Schema.optionalKey(Schema.String) },
-      success: HttpApiSchema.StreamSse({ data: Schema.Union([InboundEvent, BriefEvent]) }),
+      success: HttpApiSchema.StreamSse({ data: Schema.Union([InboundEvent, BriefEvent, SignedRequest]) }),
       error: [Invalid.http, NotFound.http, TooManyRequests.http]
     })
-      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(ReadKeys.allowedInPart)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Follow events as they come",
           description:
-            "Server-sent events, oldest first, from now on or after Last-Event-ID (the id of an event, or a `cursor_now`). The id of each is its event_id, its data the payload of the webhook. When the domain is removed the stream ends with `event: end`."
+            "Server-sent events, oldest first, from now on or after Last-Event-ID (the id of an event, a `cursor_now`, or `start` for all that are kept). The id of each is its event_id, its data the payload of the webhook. With `signed=true` the data is `{headers, body}`: whoever posts that body as it is with these headers makes the request of the webhook, without the signing secret; post it within 300 s. Deliveries are not touched by it. When the domain is removed the stream ends with `event: end`."
         })
       ),
     HttpApiEndpoint.get("get", "/api/domains/:id/events/:eventId", {
@@ -110,9 +122,8 @@ export class EventsApi extends HttpApiGroup.make("events")
       .annotateMerge(ReadKeys.allowed)
       .annotateMerge(OpenApi.annotations({ summary: "Get one event" })),
     HttpApiEndpoint.get("raw", "/api/domains/:id/events/:eventId/raw", {
-      params: { id: DomainId, eventId: EventId },
-      success: HttpApiSchema.StreamUint8Array({ contentType: "message/rfc822" }),
-      error: [NotFound.http, Unavailable.http, Damaged.http]
+      ...MailParts.raw,
+      params: { id: DomainId, ...MailParts.raw.params }
     })
       .annotateMerge(ReadKeys.allowed)
       .annotateMerge(
@@ -122,10 +133,8 @@ export class EventsApi extends HttpApiGroup.make("events")
         })
       ),
     HttpApiEndpoint.get("content", "/api/domains/:id/events/:eventId/content", {
-      params: { id: DomainId, eventId: EventId },
-      query: ContentQuery,
-      success: EventContent,
-      error: [Invalid.http, NotFound.http]
+      ...MailParts.content,
+      params: { id: DomainId, ...MailParts.content.params }
     })
       .annotateMerge(ReadKeys.allowed)
       .annotateMerge(
@@ -136,13 +145,8 @@ export class EventsApi extends HttpApiGroup.make("events")
         })
       ),
     HttpApiEndpoint.get("attachment", "/api/domains/:id/events/:eventId/attachments/:index", {
-      params: {
-        id: DomainId,
-        eventId: EventId,
-        index: PageQuery.between(0, 100_000, "index of the attachment in the event")
-      },
-      success: HttpApiSchema.StreamUint8Array(),
-      error: [NotFound.http, Unavailable.http, Damaged.http]
+      ...MailParts.attachment,
+      params: { id: DomainId, ...MailParts.attachment.params }
     })
       .annotateMerge(ReadKeys.allowed)
       .annotateMerge(

@@ -1,6 +1,7 @@
 import { Duration, Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import * as Signer from "../delivery/RequestSigner.ts"
 import { Domains } from "../domains/Domains.ts"
 import { Attempts } from "../events/Attempts.ts"
 import * as BriefEvent from "../events/BriefEvent.ts"
@@ -14,7 +15,7 @@ import type { DomainId } from "../model/Domain.ts"
 import { WorkspaceLimits } from "../workspaces/WorkspaceLimits.ts"
 import { AnswerRoom } from "./AnswerRoom.ts"
 import { Api } from "./Api.ts"
-import { CurrentWorkspace } from "./Authorization.ts"
+import { Authorization, CurrentWorkspace } from "./Authorization.ts"
 import { requestOf } from "./ContentQuery.ts"
 import * as Download from "./Download.ts"
 import * as EventFilters from "./EventFilters.ts"
@@ -36,6 +37,7 @@ export const layer = HttpApiBuilder.group(
     const open = yield* OpenRequests
     const room = yield* AnswerRoom
     const limits = yield* WorkspaceLimits
+    const signer = yield* Signer.RequestSigner
 
     /** The domain, if it is this workspace's. */
     const owned = (id: DomainId) =>
@@ -43,6 +45,7 @@ export const layer = HttpApiBuilder.group(
         Effect.as(domains.get({ workspaceId: workspace.id, id }), {
           domainId: id,
           workspaceId: workspace.id,
+          scope: workspace.scope,
           untilReplaced: workspace.untilReplaced
         })
       )
@@ -71,13 +74,23 @@ export const layer = HttpApiBuilder.group(
         })
       }),
       stream: Effect.fnUntraced(function* ({ headers, params, query }) {
-        const { domainId, untilReplaced, workspaceId } = yield* owned(params.id)
+        const { domainId, scope, untilReplaced, workspaceId } = yield* owned(params.id)
+        const { signed, view, ...asked } = query
+        const isSigned = signed === "true"
+        if (isSigned && scope === "read") return yield* Authorization.refusal("signed=true")
+        if (isSigned && view !== undefined) {
+          return yield* new Invalid({
+            message: "signed: Expected no view beside it; what is signed is the whole event"
+          })
+        }
         yield* open.take(workspaceId)
-        const { view, ...asked } = query
         return yield* EventStream.toResponse({
           events: yield* events.follow(domainId, headers["last-event-id"], yield* EventFilters.toFilter(asked)),
           room,
-          encode: view === "brief" ? encodeBrief : ({ payload }) => [payload],
+          ...(isSigned
+            ? // Asked for anew for each few events, so that a rotation of the secret is followed.
+              { encoder: Effect.map(signer.of(workspaceId), (sign) => encodeSigned(sign)), growth: Signer.growth }
+            : { encoder: Effect.succeed(view === "brief" ? encodeBrief : ({ payload }: LoadedEvent) => [payload]) }),
           payloads: (listed) => events.payloads(domainId, listed),
           end: Effect.exit(untilReplaced)
         })
@@ -131,5 +144,10 @@ const encodeListed = ({ delivery, payload }: LoadedEvent) => [
 ]
 
 const encodeBrief = ({ delivery, payload }: LoadedEvent) => [BriefEvent.render(payload, delivery.status)]
+
+const encodeSigned = (sign: (event: LoadedEvent) => Signer.SignedRequest) => (event: LoadedEvent) => {
+  const { body, headers } = sign(event)
+  return [`{"headers":${JSON.stringify(headers)},"body":`, JSON.stringify(body), "}"]
+}
 
 const json = (text: string) => HttpServerResponse.text(text, { contentType: "application/json" })

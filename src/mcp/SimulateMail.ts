@@ -1,5 +1,5 @@
 import { Duration, Effect, Option, Schema } from "effect"
-import { forbidden } from "../http/Authorization.ts"
+import { Authorization } from "../http/Authorization.ts"
 import { draftOf, takesMail } from "../http/SimulateHandlers.ts"
 import { DataMemory } from "../intake/DataMemory.ts"
 import { SampleName } from "../simulate/Sample.ts"
@@ -38,7 +38,7 @@ export const add = Effect.gen(function* () {
       html: body
     },
     answer: Effect.fnUntraced(function* ({ from, to, ...mail }, workspace) {
-      if (workspace.scope === "read") return yield* forbidden("simulate_mail")
+      if (workspace.scope === "read") return yield* Authorization.refusal("simulate_mail")
       const { domain, recipient } = yield* inboxes.of(workspace.id, to)
       yield* takesMail(domain)
       const inbox = { domainId: domain.id, domain: domain.domain }

@@ -176,7 +176,10 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
         [["--secret", secret, "--delay", "soon"], "a time such as 500ms or 3s"],
         [["--secret", secret, "--port", "70000"], "a port number from 1 to 65535"],
         [["--secret", "nonsense"], "--secret: Expected the webhook_signing_secret of the workspace"],
-        [[], "Missing required flag: --secret"]
+        [[], "--secret: Expected the webhook_signing_secret of the workspace"],
+        [["--secret", secret, "--from-start"], "--from-start: Expected --forward-to URL beside it"],
+        [["--forward-to", "http://localhost:1", "--port", "1"], "--port: Expected no --forward-to beside it"],
+        [["--forward-to", "ftp://app"], "--forward-to: Expected the URL of your app"]
       ] as const
       for (const [args, expected] of wrong) {
         const { code, stderr } = yield* Program.run(process.execPath, ["src/cli/main.ts", "listen", ...args])

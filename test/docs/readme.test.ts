@@ -4,6 +4,7 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, FileSystem } from "effect"
 import * as ApiReference from "../../docs/ApiReference.ts"
+import * as ClientTypes from "../../docs/ClientTypes.ts"
 import * as SettingsReference from "../../docs/SettingsReference.ts"
 import * as Settings from "../../src/Settings.ts"
 import type { Documented } from "../../src/settings/Setting.ts"
@@ -48,6 +49,9 @@ describe("The documentation", () => {
 
   it("has an API reference that is what the contract says now", () =>
     assert.strictEqual(read("docs/api.md"), ApiReference.render(), "npm run docs writes it anew"))
+
+  it("has types of the client that are what the contract says now", () =>
+    assert.strictEqual(read("src/client/Contract.ts"), ClientTypes.render(), "npm run docs writes them anew"))
 
   it("walks through providers with settings that exist, and with the lines of the log that there are", () => {
     const page = read("docs/providers.md")

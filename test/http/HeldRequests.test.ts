@@ -1,63 +1,13 @@
-import { type IncomingMessage, request } from "node:http"
 import { assert, describe, layer } from "@effect/vitest"
-import { Array, Deferred, Duration, Effect, Fiber, Layer, Option, Queue } from "effect"
+import { Array, Duration, Effect, Fiber, Layer, Option, Queue } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Answer } from "../ApiCall.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
+import { follow } from "../ServerSentEvents.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
-
-interface ServerSentEvent {
-  readonly id: string
-  readonly event: string
-  readonly data: string
-}
-
-/** A stream that a client follows on a connection of its own, for as long as the scope lives. */
-const follow = Effect.fnUntraced(function* (inbox: Mailbox.Inbox, lastEventId?: string) {
-  const inlet = yield* TestInlet
-  const events = yield* Queue.unbounded<ServerSentEvent>()
-  const response = yield* Effect.acquireRelease(
-    Effect.callback<IncomingMessage>((resume) => {
-      request(
-        `${inlet.url}/api/domains/${inbox.domainId}/events/stream`,
-        {
-          agent: false,
-          headers: {
-            authorization: `Bearer ${inbox.key}`,
-            ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId })
-          }
-        },
-        (response) => resume(Effect.succeed(response))
-      ).end()
-    }),
-    (response) => Effect.sync(() => response.destroy())
-  )
-  let text = ""
-  const ended = yield* Deferred.make<void>()
-  response.setEncoding("utf8").on("error", () => {})
-  response.on("close", () => Deferred.doneUnsafe(ended, Effect.void))
-  response.on("data", (chunk) => {
-    const blocks = (text + chunk).split("\n\n")
-    text = blocks.pop() ?? ""
-    for (const block of blocks) {
-      const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(block)?.[1]
-      const data = field("data")
-      if (data !== undefined) {
-        Queue.offerUnsafe(events, { id: field("id") ?? "", event: field("event") ?? "", data })
-      }
-    }
-  })
-  return {
-    status: response.statusCode,
-    headers: response.headers,
-    next: Effect.orDie(Effect.timeout(Queue.take(events), "10 seconds")),
-    ended: Effect.orDie(Effect.timeout(Deferred.await(ended), "10 seconds")),
-    hangUp: Effect.sync(() => response.destroy())
-  }
-})
 
 const get = Effect.fnUntraced(function* (inbox: Mailbox.Inbox, query: string) {
   const inlet = yield* TestInlet

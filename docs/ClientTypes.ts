@@ -1,0 +1,126 @@
+import * as OpenApiDocument from "../src/http/OpenApiDocument.ts"
+import type { Shape as ShapeInWords } from "../src/http/SchemaWords.ts"
+
+/** A JSON Schema, as far as types tell it. */
+interface Shape extends Omit<ShapeInWords, "anyOf" | "items" | "properties"> {
+  readonly anyOf?: ReadonlyArray<Shape>
+  readonly items?: Shape
+  readonly properties?: Readonly<Record<string, Shape>>
+  readonly additionalProperties?: Shape
+}
+
+const spec = OpenApiDocument.make("https://inlet.example.com")
+const schemas: Readonly<Record<string, Shape>> = spec.components.schemas
+
+const operations = new Map(
+  Object.values(spec.paths).flatMap((methods) => Object.values(methods).map((made) => [made.operationId, made]))
+)
+
+/** Queries and answers that have no name of their own in the document, by their operations. */
+const queries = { ListQuery: "events.list", ContentQuery: "events.content", AttemptsQuery: "events.deliveryAttempts" }
+const answers = {
+  InstantInbox: "domains.instantInbox",
+  DomainWebhook: "domains.delivery",
+  EventsAnswer: "events.list",
+  Replayed: "events.replay",
+  AttemptsPage: "events.deliveryAttempts"
+}
+const named = ["Domain", "MxRecords", "EventContent", "SimulatedMail"]
+
+/** What the client sends: a caller may say `undefined` for what it leaves out. */
+const isSent = (name: string) => name in queries || name === "SimulatedMail"
+
+const operation = (id: string) => {
+  const made = operations.get(id)
+  if (made === undefined) throw new Error(`${id}: no such operation in the document`)
+  return made
+}
+
+const indent = (text: string) => text.replaceAll("\n", "\n  ")
+
+const comment = ({ description }: Shape) =>
+  description === undefined ? "" : `/** ${description.replaceAll("*/", "*\\/")} */\n`
+
+const typeOf = (shape: Shape, sent: boolean): string => {
+  const { $ref, additionalProperties, anyOf, items, properties, type = "unknown" } = shape
+  if ($ref !== undefined) return nameOf($ref)
+  if (shape.enum !== undefined) return shape.enum.map((value) => JSON.stringify(value)).join(" | ")
+  if (anyOf !== undefined) return anyOf.map((part) => typeOf(part, sent)).join(" | ")
+  if (items !== undefined) return `ReadonlyArray<${typeOf(items, sent)}>`
+  if (properties !== undefined) return objectOf(shape, sent)
+  if (additionalProperties !== undefined) return `Readonly<Record<string, ${typeOf(additionalProperties, sent)}>>`
+  return [type]
+    .flat()
+    .map((one) => (one === "integer" ? "number" : one))
+    .join(" | ")
+}
+
+const objectOf = ({ properties = {}, required = [] }: Shape, sent: boolean): string => {
+  const fields = Object.entries(properties).map(([key, shape]) => {
+    const type = typeOf(shape, sent)
+    const field = required.includes(key) ? `${key}: ${type}` : `${key}?: ${type}${sent ? " | undefined" : ""}`
+    return `\n${comment(shape)}readonly ${field}`
+  })
+  return `{${indent(fields.join(""))}\n}`
+}
+
+const nameOf = (reference: string) => reference.slice(reference.lastIndexOf("/") + 1)
+
+const queryOf = (id: string): Shape => {
+  const parameters = operation(id).parameters.filter((parameter) => parameter.in === "query")
+  return {
+    properties: Object.fromEntries(
+      parameters.map(({ description, name, schema }) => [
+        name,
+        description === undefined ? schema : { ...schema, description }
+      ])
+    )
+  }
+}
+
+const answerOf = (id: string): Shape => {
+  const shapes = Object.values(operation(id).responses).flatMap(({ content }): ReadonlyArray<Shape> => {
+    const shape = content?.["application/json"]?.schema
+    return shape === undefined ? [] : [shape]
+  })
+  const [only, ...others] = shapes
+  return only !== undefined && others.length === 0 ? only : { anyOf: shapes }
+}
+
+/** Every schema that these speak of, and those that they speak of in turn. */
+const reached = (shapes: Iterable<Shape>, found = new Map<string, Shape>()) => {
+  const references = JSON.stringify([...shapes]).matchAll(/"#\/components\/schemas\/(\w+)"/g)
+  for (const [, name = ""] of references) {
+    const shape = schemas[name]
+    if (found.has(name) || shape === undefined) continue
+    found.set(name, shape)
+    reached([shape], found)
+  }
+  return found
+}
+
+/** src/client/Contract.ts: what src/client speaks of, in plain types, from the contract. */
+export const render = (): string => {
+  const own = new Map<string, Shape>([
+    ...Object.entries(queries).map(([name, id]) => [name, queryOf(id)] as const),
+    ...Object.entries(answers).map(([name, id]) => [name, answerOf(id)] as const),
+    ...named.flatMap((name) => {
+      const shape = schemas[name]
+      return shape === undefined ? [] : [[name, shape] as const]
+    })
+  ])
+  const all = new Map([...reached(own.values()), ...own])
+  const declarations = [...all]
+    .sort(([one], [other]) => one.localeCompare(other, "en"))
+    .map(([name, shape]) => {
+      const type = typeOf(shape, isSent(name))
+      const form = shape.properties === undefined ? `type ${name} = ${type}` : `interface ${name} ${type}`
+      return `${comment(shape)}export ${form}`
+    })
+  return [
+    "// Made from the contract in src/http/Api.ts by npm run docs, and as long as that is; do not edit.",
+    ...declarations
+  ]
+    .join("\n\n")
+    .concat("\n")
+}

@@ -1,0 +1,7 @@
+// What a program or a test suite without Effect imports, as `inlet-mail/client`: it needs nothing but fetch.
+export type * from "./client/Contract.ts"
+export type { EventPage, Events, EventsQuery, WaitQuery } from "./client/Events.ts"
+export { Inbox, type InboxOptions, type LinkKind, type MailFilter, type MailQuestion } from "./client/Inbox.ts"
+export { type Envelope, Inlet, type InletOptions, type Simulated } from "./client/Inlet.ts"
+export { ApiError, type ArrivedMail, type InletError, NoAnswer, NoMail, UnwantedMail } from "./client/InletError.ts"
+export type { CallOptions } from "./client/Requests.ts"

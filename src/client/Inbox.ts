@@ -1,0 +1,173 @@
+// @effect-diagnostics asyncFunction:off globalDate:off
+import type { BriefEvent, ListedEvent, ListQuery } from "./Contract.ts"
+import type { Events } from "./Events.ts"
+import { type ArrivedMail, NoMail, UnwantedMail } from "./InletError.ts"
+import { type CallOptions, seconds } from "./Requests.ts"
+
+export interface InboxOptions {
+  /** Name or id of the domain; the only one of the workspace when absent, its instant inbox where it has none. */
+  readonly domain?: string | undefined
+  /** Before the `@`; a new one that nobody has guessed when absent. */
+  readonly localPart?: string | undefined
+  /** Milliseconds that a wait goes on for where it does not say itself; those of the client when absent. */
+  readonly timeout?: number | (() => number) | undefined
+  /** Ends every wait of the inbox. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What a mail has to be; all of it together. */
+export type MailFilter = Pick<ListQuery, "from" | "fromDomain" | "has" | "sender" | "subject" | "tag" | "thread">
+
+export type MailQuestion = MailFilter & CallOptions
+
+export type LinkKind = NonNullable<BriefEvent["extracted"]>["links"][number]["kind"]
+
+interface Place extends Omit<InboxOptions, "domain"> {
+  readonly domain: string
+  readonly domainId: string
+  /** Mail counts that is newer than this. */
+  readonly after: string
+  readonly timeout: number | (() => number)
+}
+
+/**
+ * One address. A question that is asked again is about the next mail; other
+ * questions have their own place, so that a code and a link may be in one mail,
+ * or in two, in any order.
+ */
+export class Inbox {
+  readonly address: string
+  readonly domainId: string
+  readonly #events: Events
+  readonly #options: Place
+  /** The mail that each question has looked at last. */
+  readonly #places = new Map<string, string>()
+  /** Every mail that a question was answered with. */
+  readonly #answers = new Set<string>()
+
+  constructor(events: Events, options: Place) {
+    this.address = `${options.localPart ?? unguessable()}@${options.domain}`
+    this.domainId = options.domainId
+    this.#events = events
+    this.#options = options
+  }
+
+  /** What to type: the code of the next mail that has one. */
+  code(question: MailQuestion = {}): Promise<string> {
+    return this.#next("a code", { ...question, has: "code" }, ({ extracted }) => extracted?.code?.value)
+  }
+
+  /** Where to go: the link of the next mail that has one of this kind, or any link that was extracted. */
+  link(kind?: LinkKind, question: MailQuestion = {}): Promise<string> {
+    const what = kind === undefined ? "a link" : `a ${kind} link`
+    return this.#next(
+      what,
+      { ...question, has: "link" },
+      ({ extracted }) => extracted?.links.find((link) => kind === undefined || link.kind === kind)?.url
+    )
+  }
+
+  /** The next mail that matches, with its texts and all that the event has. */
+  async mail(question: MailQuestion = {}): Promise<ListedEvent> {
+    const eventId = await this.#next("", question, ({ event_id }) => event_id)
+    return this.#events.get(this.domainId, eventId, this.#callOf(question))
+  }
+
+  /** Waits so many milliseconds, and fails with `UnwantedMail` where there is mail that answered no question. */
+  async none(milliseconds: number, question: Omit<MailQuestion, "timeout"> = {}): Promise<void> {
+    const { signal: _, ...filter } = question
+    const { signal } = this.#callOf(question)
+    const ends = Date.now() + milliseconds
+    let { after } = this.#options
+    for (;;) {
+      const { events } = await this.#wait(after, filter, { signal, timeout: Math.max(1, ends - Date.now()) })
+      const arrived = events.filter(({ event_id }) => !this.#answers.has(event_id)).map(told)
+      if (arrived.length > 0) {
+        const message = `Mail came to ${this.address}, where no more was expected:${lines(arrived)}`
+        throw new UnwantedMail(message, { address: this.address, arrived })
+      }
+      const last = events.at(-1)
+      if (last === undefined) return
+      after = last.event_id
+    }
+  }
+
+  /** The first answer among the mails that come after the one that answered this question before. */
+  async #next<A>(what: string, question: MailQuestion, pick: (event: BriefEvent) => A | undefined): Promise<A> {
+    const { signal: _, timeout: __, ...filter } = question
+    const { signal, timeout } = this.#callOf(question)
+    const ends = Date.now() + timeout
+    const key = JSON.stringify([what, filter])
+    for (;;) {
+      const after = this.#places.get(key) ?? this.#options.after
+      const { events } = await this.#wait(after, filter, { signal, timeout: Math.max(1, ends - Date.now()) })
+      if (events.length === 0) throw await this.#noMail(what, filter, timeout)
+      for (const event of events) {
+        this.#places.set(key, event.event_id)
+        const found = pick(event)
+        if (found === undefined) continue
+        this.#answers.add(event.event_id)
+        return found
+      }
+    }
+  }
+
+  #wait(after: string, filter: MailFilter, options: CallOptions) {
+    const query = { ...filter, recipient: this.address, after, order: "asc", view: "brief", limit: 10 } as const
+    return this.#events.wait<"brief">(this.domainId, query, options)
+  }
+
+  #callOf({ signal, timeout }: CallOptions) {
+    const { signal: own, timeout: usual } = this.#options
+    return {
+      signal: own === undefined || signal === undefined ? (own ?? signal) : AbortSignal.any([own, signal]),
+      timeout: timeout ?? (typeof usual === "number" ? usual : usual())
+    }
+  }
+
+  async #noMail(what: string, filter: MailFilter, timeout: number): Promise<NoMail> {
+    const { after } = this.#options
+    const page = await this.#events.list(this.domainId, {
+      recipient: this.address,
+      after,
+      order: "asc",
+      view: "brief",
+      limit: 20
+    })
+    const arrived = page.events.map(told)
+    const narrowed = Object.entries(filter)
+      .filter(([name, value]) => value !== undefined && (what === "" || name !== "has"))
+      .map(([name, value]) => `, ${name} ${JSON.stringify(value)}`)
+    const wanted = `${what === "" ? "mail" : what}${narrowed.join("")}`
+    const came = arrived.length === 0 ? "Nothing has come to it" : `What has come to it:${lines(arrived)}`
+    return new NoMail(`${this.address} has not had ${wanted} within ${seconds(timeout)}. ${came}`, {
+      address: this.address,
+      arrived
+    })
+  }
+}
+
+const told = ({ attachments, event_id, extracted, from, receivedAt, subject }: BriefEvent): ArrivedMail => ({
+  event_id,
+  receivedAt,
+  from,
+  subject,
+  has: [
+    ...(extracted?.code == null ? [] : ["code"]),
+    ...(extracted?.links ?? []).map(({ kind }) => `${kind} link`),
+    ...(attachments === 0 ? [] : [`${attachments} attachments`])
+  ]
+})
+
+/** A stranger wrote the subject: quoted, nothing in it steers a terminal. */
+const lines = (arrived: ReadonlyArray<ArrivedMail>) =>
+  arrived
+    .map(({ from, has, receivedAt, subject }) => {
+      const what = has.length === 0 ? "neither code nor link" : has.join(", ")
+      return `\n- ${receivedAt} ${JSON.stringify(subject)} from ${JSON.stringify(from)}: ${what}`
+    })
+    .join("")
+
+/** Twelve letters and digits, of random bytes. */
+const unguessable = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => (byte % 36).toString(36)).join("")

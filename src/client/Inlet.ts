@@ -1,0 +1,175 @@
+// @effect-diagnostics asyncFunction:off
+import type {
+  AttemptsPage,
+  AttemptsQuery,
+  BriefEvent,
+  Domain,
+  DomainWebhook,
+  InstantInbox,
+  MxRecords,
+  Replayed,
+  SimulatedMail
+} from "./Contract.ts"
+import { at, Events } from "./Events.ts"
+import { Inbox, type InboxOptions } from "./Inbox.ts"
+import { type CallOptions, type Place, Requests } from "./Requests.ts"
+
+export interface InletOptions extends Place {
+  /** Milliseconds that a call goes on for where it does not say itself; 20,000 when absent. */
+  readonly timeout?: number | undefined
+}
+
+/**
+ * The API of a service, for one workspace. Every method fails with an
+ * `InletError`; 429 and 503 are tried again after their `Retry-After` while the
+ * time of the call lasts.
+ */
+export class Inlet {
+  readonly events: Events
+  readonly #requests: Requests
+  readonly #homes = new Map<string, Promise<Home>>()
+
+  /** Makes no request. Throws a `TypeError` where the URL or the key can't be one. */
+  constructor(options: InletOptions) {
+    this.#requests = new Requests(options)
+    this.events = new Events(this.#requests)
+  }
+
+  readonly domains = {
+    /** All of the workspace, newest first. */
+    list: async (options?: CallOptions): Promise<ReadonlyArray<Domain>> => {
+      const answer = await this.#get<{ readonly domains: ReadonlyArray<Domain> }>("/api/domains", {}, options)
+      return answer.domains
+    },
+    get: (domainId: string, options?: CallOptions): Promise<Domain> => this.#get(at(domainId), {}, options),
+    /** Registers a domain of one's own. Publish the TXT record of the answer, then call `verify`. */
+    create: (domain: string, options?: CallOptions): Promise<Domain> =>
+      this.#requests.json({ method: "POST", path: "/api/domains", body: { domain } }, options),
+    /** Looks for the TXT record: 409 while it is missing. */
+    verify: (domainId: string, options?: CallOptions): Promise<Domain> =>
+      this.#requests.json({ method: "POST", path: `${at(domainId)}/verify` }, options),
+    /** The MX record to publish, and those that DNS has now. */
+    mx: (domainId: string, options?: CallOptions): Promise<MxRecords> => this.#get(`${at(domainId)}/mx`, {}, options),
+    /** Where the events are sent; null holds them. */
+    setWebhook: (domainId: string, webhookUrl: string | null, options?: CallOptions): Promise<DomainWebhook> =>
+      this.#requests.json({ method: "PATCH", path: `${at(domainId)}/delivery`, body: { webhookUrl } }, options),
+    /** Detaches it. Its messages, events and attempts go with it. */
+    remove: (domainId: string, options?: CallOptions): Promise<void> =>
+      this.#requests.nothing({ method: "DELETE", path: at(domainId) }, options)
+  }
+
+  /** The inbox of the workspace that needs no DNS; made by the first call. */
+  instantInbox(options?: CallOptions): Promise<InstantInbox> {
+    return this.#requests.json({ method: "POST", path: "/api/instant-inbox" }, options)
+  }
+
+  /**
+   * Receives a mail without SMTP: one in words, a sample, or the bytes of a message, for which `recipient` and `from`
+   * are told beside it. With `wait` (seconds) the answer has its brief events, without it none.
+   */
+  async simulate(
+    domainId: string,
+    mail: SimulatedMail | Uint8Array,
+    options: CallOptions & Envelope = {}
+  ): Promise<Simulated> {
+    const { from, recipient, wait, ...rest } = options
+    const answer = await this.#requests.json<Omit<Simulated, "events"> & Partial<Simulated>>(
+      { method: "POST", path: `${at(domainId)}/simulate`, query: { recipient, from }, body: mail, wait },
+      rest
+    )
+    return { events: [], ...answer }
+  }
+
+  /** The requests that were made to the webhook, newest first. */
+  attempts(domainId: string, query: AttemptsQuery = {}, options?: CallOptions): Promise<AttemptsPage> {
+    return this.#get(`${at(domainId)}/delivery-attempts`, query, options)
+  }
+
+  /** Sends an event to the webhook again; one that is delivered already with `force` alone. */
+  replay(
+    domainId: string,
+    eventId: string,
+    options: CallOptions & { readonly force?: boolean } = {}
+  ): Promise<Replayed> {
+    const { force, ...rest } = options
+    return this.#requests.json(
+      { method: "POST", path: `${at(domainId, eventId)}/replay`, query: force === true ? { force } : {} },
+      rest
+    )
+  }
+
+  /**
+   * An address that nobody has had before, at a domain that takes every local part: no request makes it. Only mail
+   * from after the first inbox of this client counts.
+   */
+  async inbox(options: InboxOptions = {}): Promise<Inbox> {
+    const name = options.domain ?? ""
+    const known = this.#homes.get(name)
+    const home = known ?? this.#home(options.domain)
+    if (known === undefined) {
+      this.#homes.set(name, home)
+      // A failure is no home: the next inbox asks again.
+      home.catch(() => this.#homes.delete(name))
+    }
+    const { domain, domainId, mark } = await home
+    // Others may have had an address that was chosen: what they got is no mail of this inbox.
+    const after = options.localPart === undefined ? mark : await this.#mark(domainId)
+    return new Inbox(this.events, {
+      ...options,
+      domain,
+      domainId,
+      after,
+      timeout: options.timeout ?? this.#requests.timeout
+    })
+  }
+
+  async #home(wanted: string | undefined): Promise<Home> {
+    const domains = await this.domains.list()
+    const fitting = domains.filter(
+      ({ domain, id, status }) =>
+        (wanted === undefined ? takesMail.includes(status) : domain === wanted) || id === wanted
+    )
+    const [only, ...others] = wanted === undefined && domains.length === 0 ? [await this.#instant()] : fitting
+    if (only === undefined || others.length > 0) {
+      const names = domains.map(({ domain, status }) => `${domain} (${status})`).join(", ")
+      throw new TypeError(`domain: Expected one that takes mail, of ${names === "" ? "none" : names}`)
+    }
+    return { domainId: only.id, domain: only.domain, mark: await this.#mark(only.id) }
+  }
+
+  async #instant() {
+    const { domain, domain_id } = await this.instantInbox()
+    return { domain, id: domain_id }
+  }
+
+  async #mark(domainId: string) {
+    const page = await this.events.list(domainId, { limit: 1, view: "brief" })
+    return page.cursor_now
+  }
+
+  #get<A>(path: string, query: object, options: CallOptions | undefined): Promise<A> {
+    return this.#requests.json({ method: "GET", path, query }, options)
+  }
+}
+
+/** What a domain can be when its addresses take mail. */
+const takesMail: ReadonlyArray<Domain["status"]> = ["mx_pending", "verified", "live"]
+
+/** A domain for inboxes, and its mark from before the first of them. */
+interface Home {
+  readonly domainId: string
+  readonly domain: string
+  readonly mark: string
+}
+
+/** For bytes: who they are for and from. `wait` is in seconds, at most 60. */
+export interface Envelope {
+  readonly recipient?: string | undefined
+  readonly from?: string | undefined
+  readonly wait?: number | undefined
+}
+
+export interface Simulated {
+  readonly inbound_email_id: string
+  readonly events: ReadonlyArray<BriefEvent>
+}

@@ -1,0 +1,175 @@
+// @effect-diagnostics asyncFunction:off globalDate:off globalFetch:off globalTimers:off newPromise:off
+// The client is for programs without Effect: nothing but fetch and its kin is used here.
+import { ApiError, NoAnswer } from "./InletError.ts"
+
+export interface CallOptions {
+  /** Ends the call, which then fails with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined
+  /** Milliseconds to go on for, tries after 429 and 503 included; those of the client when absent. */
+  readonly timeout?: number | undefined
+}
+
+export interface Place {
+  /** Of the service, such as `http://localhost:3000`. */
+  readonly url: string | undefined
+  /** Of a workspace: it begins with `ak_`. */
+  readonly apiKey: string | undefined
+}
+
+export interface Request {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE"
+  readonly path: string
+  readonly query?: object
+  /** Bytes are a raw message; all else is sent as JSON. */
+  readonly body?: unknown
+  /** Seconds that the service may hold its answer at most; not longer than the caller has patience. */
+  readonly wait?: number | undefined
+}
+
+const patience = 20_000
+
+/** Milliseconds that an answer may take beyond the time for mail to come. */
+export const grace = 5_000
+
+/** Makes the requests of a client: in time, with its key, and again where the service asks for it. */
+export class Requests {
+  readonly #base: string
+  readonly #apiKey: string
+  /** Milliseconds that a call goes on for where its caller does not say. */
+  readonly timeout: number
+
+  constructor({ apiKey, timeout = patience, url }: Place & Pick<CallOptions, "timeout">) {
+    this.#base = baseOf(url)
+    // What fetch says of another one has the key in it.
+    if (apiKey === undefined || !/^[!-~]+$/.test(apiKey)) {
+      throw new TypeError("apiKey: Expected the key of a workspace, which begins with ak_")
+    }
+    this.#apiKey = apiKey
+    this.timeout = timeout
+  }
+
+  json<A>(request: Request, options?: CallOptions): Promise<A> {
+    // The contract says what it is.
+    return this.#send(request, options, async (response) => (await response.json()) as A)
+  }
+
+  bytes(request: Request, options?: CallOptions): Promise<Uint8Array> {
+    return this.#send(request, options, async (response) => new Uint8Array(await response.arrayBuffer()))
+  }
+
+  nothing(request: Request, options?: CallOptions): Promise<void> {
+    return this.#send(request, options, async () => undefined)
+  }
+
+  async #send<A>(request: Request, options: CallOptions = {}, read: (response: Response) => Promise<A>): Promise<A> {
+    const { signal, timeout = this.timeout } = options
+    const ends = Date.now() + timeout
+    for (;;) {
+      const answer = await this.#try(request, { signal, left: ends - Date.now(), timeout }, read)
+      if (!(answer instanceof ApiError)) return answer
+      const { retryAfter, status } = answer
+      const pauses =
+        (status === 429 || status === 503) && retryAfter !== null ? Math.max(100, retryAfter * 1_000) : null
+      if (pauses === null || Date.now() + pauses >= ends) throw answer
+      await pause(pauses, signal)
+    }
+  }
+
+  async #try<A>(
+    { body, method, path, query = {}, wait }: Request,
+    { left, signal, timeout }: { readonly left: number; readonly signal: AbortSignal | undefined; timeout: number },
+    read: (response: Response) => Promise<A>
+  ): Promise<A | ApiError> {
+    const what = `${method} ${path}`
+    const held = wait === undefined ? undefined : Math.max(1, Math.min(wait, Math.ceil(left / 1_000)))
+    const late = AbortSignal.timeout(Math.max(1, left) + (held === undefined ? 0 : grace))
+    const isRaw = body instanceof Uint8Array
+    const type = isRaw ? "message/rfc822" : "application/json"
+    const headers = { authorization: `Bearer ${this.#apiKey}`, ...(body === undefined ? {} : { "content-type": type }) }
+    try {
+      const response = await fetch(`${this.#base}${path}${searchOf({ ...query, wait: held })}`, {
+        method,
+        headers,
+        signal: signal === undefined ? late : AbortSignal.any([signal, late]),
+        // A redirected POST becomes a GET: better to say where the service is.
+        redirect: "manual",
+        ...(body === undefined ? {} : { body: isRaw ? new Uint8Array(body) : JSON.stringify(body) })
+      })
+      return response.ok ? await read(response) : await this.#refusal(what, response)
+    } catch (cause) {
+      signal?.throwIfAborted()
+      const why = late.aborted
+        ? `No answer within ${seconds(timeout)}`
+        : cause instanceof SyntaxError
+          ? "The answer is not JSON; is this the URL of Inlet?"
+          : `${reasonOf(cause)}; does the service run there?`
+      throw new NoAnswer(`${why} (${what} at ${this.#base})`, { cause })
+    }
+  }
+
+  async #refusal(what: string, response: Response): Promise<ApiError> {
+    const { headers, status } = response
+    const requestId = headers.get("x-request-id")
+    const elsewhere = headers.get("location")
+    const said =
+      errorIn(await response.text()) ?? (elsewhere === null ? response.statusText : `The service is at ${elsewhere}`)
+    const message = `${said} (${status} to ${what}${requestId === null ? "" : `, request ${requestId}`})`
+    return new ApiError(
+      // Whatever stands between may repeat what it was sent.
+      message.replaceAll(this.#apiKey, "…"),
+      { status, requestId, retryAfter: secondsIn(headers.get("retry-after")) }
+    )
+  }
+}
+
+export const seconds = (milliseconds: number) => `${Math.round(milliseconds / 100) / 10} s`
+
+const baseOf = (url: string | undefined): string => {
+  const form = "url: Expected the URL of the service, such as http://localhost:3000"
+  if (url === undefined || !URL.canParse(url)) throw new TypeError(form)
+  const { host, password, pathname, protocol, username } = new URL(url)
+  if (!["http:", "https:"].includes(protocol)) throw new TypeError(form)
+  if (username !== "" || password !== "") throw new TypeError(`${form}, without a user or password in it`)
+  return `${protocol}//${host}${pathname.replace(/\/+$/, "")}`
+}
+
+const searchOf = (query: object) => {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.append(name, `${value}`)
+  return search.size === 0 ? "" : `?${search}`
+}
+
+/** The message of an error of the service, undefined where something else has answered. */
+const errorIn = (text: string): string | undefined => {
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: unknown }
+    return typeof error === "string" ? error : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const secondsIn = (header: string | null): number | null => {
+  const number = Number(header ?? Number.NaN)
+  return Number.isFinite(number) && number >= 0 ? number : null
+}
+
+/** Node says the cause of a failed fetch one level deeper. */
+const reasonOf = (cause: unknown): string => {
+  if (!(cause instanceof Error)) return "The request failed"
+  return cause.cause instanceof Error && cause.cause.message !== "" ? cause.cause.message : cause.message
+}
+
+const pause = (milliseconds: number, signal: AbortSignal | undefined) =>
+  new Promise<void>((resolve, reject) => {
+    signal?.throwIfAborted()
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop)
+      resolve()
+    }, milliseconds)
+    signal?.addEventListener("abort", stop, { once: true })
+  })

@@ -1,0 +1,45 @@
+import { NodeHttpClient } from "@effect/platform-node"
+import { Console, Effect, Exit, Fiber, Option, Redacted } from "effect"
+import { TestConsole } from "effect/testing"
+import * as ForwardCopies from "../../src/cli/ForwardCopies.ts"
+import * as Service from "../../src/cli/Service.ts"
+import { DomainId } from "../../src/model/Domain.ts"
+import { eventually } from "../Eventually.ts"
+import type { Inbox } from "../Mailbox.ts"
+import { TestInlet } from "../TestInlet.ts"
+
+/** `inlet listen --forward-to` without a process of its own. */
+export const start = Effect.fnUntraced(function* (
+  { domainId, key }: Inbox,
+  options: Partial<ForwardCopies.Options> & { readonly url: string; readonly file: string }
+) {
+  const { url } = yield* TestInlet
+  const { file, ...given } = options
+  const console = yield* TestConsole.make
+  const printed = (lines: Effect.Effect<ReadonlyArray<unknown>>) => Effect.map(lines, (all) => all.map(String))
+  const place = { url: Option.some(url), key: Option.some(Redacted.make(key)) }
+  const running = yield* Effect.forkScoped(
+    Service.ask(place, (api) =>
+      ForwardCopies.run(api, DomainId.make(domainId), {
+        json: false,
+        cursorFile: Option.some(file),
+        fromStart: false,
+        after: Option.none(),
+        ...given
+      })
+    ).pipe(Effect.provideService(Console.Console, console), Effect.provide(NodeHttpClient.layerUndici))
+  )
+  const listener = {
+    /** The lines of its standard output, and of its standard error. */
+    lines: printed(console.logLines),
+    said: printed(console.errorLines),
+    says: (text: string) => eventually(printed(console.errorLines), (lines) => lines.join("\n").includes(text)),
+    stop: Fiber.interrupt(running),
+    /** The line that it fails with. */
+    failure: Effect.map(Fiber.await(running), (exit) =>
+      Exit.isFailure(exit) ? Effect.runSync(Effect.flip(exit)).message : "it has not failed"
+    )
+  }
+  yield* Effect.race(listener.says("Copies go to"), Fiber.await(running))
+  return listener
+})

@@ -1,0 +1,181 @@
+import { NodeServices } from "@effect/platform-node"
+import { assert, layer, vi } from "@effect/vitest"
+import { Array, Effect, FileSystem, Layer, Option } from "effect"
+import { Webhook } from "standardwebhooks"
+import { verify } from "../../src/effect.ts"
+import { eventually } from "../Eventually.ts"
+import * as Mail from "../Mail.ts"
+import * as Mailbox from "../Mailbox.ts"
+import * as Ports from "../Ports.ts"
+import * as Program from "../Program.ts"
+import { TestInlet } from "../TestInlet.ts"
+import { type ReceivedRequest, WebhookReceiver } from "../WebhookReceiver.ts"
+import * as Listener from "./Listener.ts"
+
+// Programs start slowly on a busy machine.
+vi.setConfig({ testTimeout: 120_000 })
+
+/** Somebody with an inbox without a webhook, and an app that only this machine reaches. */
+const developer = Effect.gen(function* () {
+  const inlet = yield* TestInlet
+  const fs = yield* FileSystem.FileSystem
+  const inbox = yield* inlet.inbox()
+  const app = yield* WebhookReceiver.make
+  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-test-" })
+  const file = `${folder}/place.json`
+  return {
+    inbox,
+    app,
+    folder,
+    file,
+    /** Sends a mail, and gives its event once it has one. */
+    send: Effect.fnUntraced(function* (subject: string) {
+      yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject })
+      const events = yield* Mailbox.events(inbox)
+      return events.find((event) => event.subject === subject).event_id as string
+    }),
+    listen: (options: Partial<Parameters<typeof Listener.start>[1]> = {}) =>
+      Listener.start(inbox, { url: app.url, file, ...options })
+  }
+})
+
+const isTrusted = Effect.fnUntraced(function* ({ body, headers }: ReceivedRequest, secret: string) {
+  yield* Effect.orDie(verify({ headers, rawBody: body, secret }))
+  new Webhook(secret).verify(body, {
+    "webhook-id": `${headers["webhook-id"]}`,
+    "webhook-timestamp": `${headers["webhook-timestamp"]}`,
+    "webhook-signature": `${headers["webhook-signature"]}`
+  })
+})
+
+// A stream that is left behind would keep the next from its place.
+layer(Layer.mergeAll(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), NodeServices.layer), {
+  excludeTestServices: true,
+  timeout: "120 seconds"
+})("inlet listen --forward-to", (it) => {
+  it.effect("posts each new mail to an app as its webhook would get it, and keeps its place for the next", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const fs = yield* FileSystem.FileSystem
+      const { app, folder, inbox, send } = yield* developer
+      yield* send("before it listened")
+      const env = {
+        INLET_URL: inlet.url,
+        INLET_API_KEY: inbox.key,
+        INLET_PROFILE: undefined,
+        INLET_WEBHOOK_SECRET: undefined,
+        XDG_STATE_HOME: folder
+      }
+      const program = yield* Program.inlet(["listen", "--forward-to", app.url], env)
+      yield* program.says("Copies go to")
+      const eventId = yield* send("Grüße 📬")
+      const request = yield* app.next
+      assert.strictEqual(request.event.event_id, eventId)
+      assert.strictEqual(request.headers["content-type"], "application/json")
+      assert.notProperty(request.headers, "traceparent")
+      yield* isTrusted(request, inbox.secret)
+      const lines = yield* eventually(program.stdout, (text) => text.endsWith("\n"))
+      assert.match(
+        lines,
+        new RegExp(`^[\\d-]+T[\\d:.]+Z {2}200 {2}\\d+ ms {2}${eventId} {2}${inbox.address} {2}Grüße 📬\n$`)
+      )
+      yield* program.kill("SIGKILL")
+      const place = yield* fs.readFileString(`${folder}/inlet/listen/${inbox.domainId}.json`)
+      assert.deepStrictEqual(JSON.parse(place), { domain_id: inbox.domainId, after: eventId })
+      const events = yield* Mailbox.events(inbox)
+      assert.deepStrictEqual(
+        events.map(({ delivery }) => [delivery.status, delivery.attempts]),
+        Array.replicate(["held", 0], 2)
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("posts what the app refuses again until it is taken, before any other, and says so", () =>
+    Effect.gen(function* () {
+      const { app, inbox, listen, send } = yield* developer
+      const { lines } = yield* listen({ json: true })
+      yield* app.answerWith(500, { status: 302, headers: { location: app.url } }, 200)
+      yield* send("first")
+      yield* send("second")
+      const all = yield* eventually(app.all, (requests) => requests.length === 4)
+      assert.deepStrictEqual(
+        all.map(({ event }) => event.subject),
+        ["first", "first", "first", "second"]
+      )
+      yield* Effect.forEach(all, (request) => isTrusted(request, inbox.secret))
+      const printed = yield* eventually(lines, ({ length }) => length === 4)
+      assert.deepStrictEqual(
+        printed
+          .map((line) => JSON.parse(line))
+          .map(({ error, retryMs, statusCode, subject }) => [subject, statusCode, error, retryMs]),
+        [
+          ["first", 500, "the app answered 500", 250],
+          ["first", 302, "the app answered 302", 500],
+          ["first", 200, null, undefined],
+          ["second", 200, null, undefined]
+        ]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("waits for an app that is not there yet, and leaves what it had no answer for to the next", () =>
+    Effect.gen(function* () {
+      const { app, listen, send } = yield* developer
+      const early = yield* listen({ url: `http://127.0.0.1:${yield* Ports.free}/` })
+      yield* send("early")
+      const [line] = yield* eventually(early.lines, ({ length }) => length > 0)
+      assert.match(line ?? "", / {2}--- {2}\d+ ms .* early {2}connect ECONNREFUSED \S+ {2}again in 250ms$/)
+      yield* early.stop
+      yield* listen()
+      assert.strictEqual((yield* app.next).event.subject, "early")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("goes on behind the last event that the app took, or where it is told to", () =>
+    Effect.gen(function* () {
+      const { app, file, listen, send } = yield* developer
+      const fs = yield* FileSystem.FileSystem
+      const subject = Effect.map(app.next, ({ event }) => event.subject)
+      const first = yield* listen()
+      const one = yield* send("one")
+      assert.strictEqual(yield* subject, "one")
+      yield* eventually(fs.readFileString(file), (text) => JSON.parse(text).after === one)
+      yield* first.stop
+      yield* send("two")
+      const second = yield* listen()
+      assert.strictEqual(yield* subject, "two")
+      yield* second.stop
+      const anew = yield* listen({ fromStart: true })
+      assert.deepStrictEqual([yield* subject, yield* subject], ["one", "two"])
+      yield* anew.stop
+      const behind = yield* listen({ after: Option.some(one) })
+      assert.strictEqual(yield* subject, "two")
+      yield* behind.stop
+      yield* listen({ after: Option.some("latest") })
+      yield* send("three")
+      assert.strictEqual(yield* subject, "three")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("ends where two write one place, where the place is nobody's, and where the domain is removed", () =>
+    Effect.gen(function* () {
+      const { app, file, inbox, listen, send } = yield* developer
+      const inlet = yield* TestInlet
+      const fs = yield* FileSystem.FileSystem
+      const one = yield* listen()
+      yield* fs.writeFileString(file, `{"domain_id":"${inbox.domainId}","after":"start"}`)
+      yield* send("one")
+      yield* app.next
+      assert.match(yield* one.failure, /Another `inlet listen` writes it, too. Give each its own --cursor-file$/)
+
+      const unknown = yield* listen({ after: Option.some("01890000-0000-7000-8000-000000000000") })
+      assert.match(yield* unknown.failure, /^--after: Expected cursor_now .* --from-start takes all mail that is kept/)
+      yield* fs.writeFileString(file, "{}")
+      assert.match(yield* (yield* listen()).failure, /^--cursor-file: .*: Expected what `inlet listen` writes/)
+
+      const last = yield* listen({ file: `${file}.other` })
+      yield* inlet.call("DELETE", `/api/domains/${inbox.domainId}`, { key: inbox.key })
+      assert.strictEqual(yield* last.failure, "The domain was removed")
+    }).pipe(Effect.scoped)
+  )
+})

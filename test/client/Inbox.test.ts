@@ -1,0 +1,187 @@
+import { inspect } from "node:util"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Inlet, NoMail, UnwantedMail } from "../../src/client.ts"
+import { TestInlet } from "../TestInlet.ts"
+import { failure } from "./Failure.ts"
+import * as ScriptedService from "./ScriptedService.ts"
+
+const begin = Effect.gen(function* () {
+  const { inbox, key, url } = yield* Effect.gen(function* () {
+    const { inbox, url } = yield* TestInlet
+    const made = yield* inbox()
+    return { inbox: made, key: made.key, url }
+  })
+  const inlet = new Inlet({ url, apiKey: key, timeout: 10_000 })
+  const one = yield* Effect.promise(() => inlet.inbox())
+  /** A mail to this address, which is there when it succeeds. */
+  const mail = (mail: Parameters<Inlet["simulate"]>[1], recipient = one.address) =>
+    Effect.promise(() => inlet.simulate(inbox.domainId, mail, { recipient, wait: 10 }))
+  return { inlet, inbox: one, mail, domain: inbox.domain }
+})
+
+const code = (value: string, more: object = {}) => ({
+  subject: "Hi",
+  text: `Your verification code is ${value}.`,
+  ...more
+})
+const link = (url: string, more: object = {}) => ({
+  subject: "Hi",
+  text: `Verify your email address:\n\n${url}\n`,
+  ...more
+})
+
+const verify = "https://app.acme.example/verify?token=b7f3c2d19e8a4560"
+
+layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
+  excludeTestServices: true,
+  timeout: "90 seconds"
+})("An inbox of the client", (it) => {
+  it.effect("waits for the code that comes, and the next time for the next one", () =>
+    Effect.gen(function* () {
+      const { inbox, mail } = yield* begin
+      const first = inbox.code()
+      yield* mail({ subject: "Welcome", text: "Nothing to type here." })
+      yield* mail(code("111 222"))
+      assert.strictEqual(yield* Effect.promise(() => first), "111222")
+      yield* mail(code("333444"))
+      yield* mail(code("555666"))
+      assert.strictEqual(yield* Effect.promise(() => inbox.code()), "333444")
+      assert.strictEqual(yield* Effect.promise(() => inbox.code()), "555666")
+    })
+  )
+
+  it.effect("has codes, links and mails in whatever order they came, also in one mail", () =>
+    Effect.gen(function* () {
+      const { inbox, mail } = yield* begin
+      yield* mail({ sample: "reset-link" })
+      yield* mail({ ...link(verify), subject: "Verify" })
+      yield* mail({
+        ...code("482913"),
+        text: `Your verification code is 482913.\n\nVerify your email address:\n\n${verify}2\n`
+      })
+      assert.strictEqual(yield* Effect.promise(() => inbox.code()), "482913")
+      assert.strictEqual(yield* Effect.promise(() => inbox.link("verify")), verify)
+      assert.strictEqual(yield* Effect.promise(() => inbox.link("verify")), `${verify}2`)
+      assert.match(yield* Effect.promise(() => inbox.link()), /password\/reset/)
+      const whole = yield* Effect.promise(() => inbox.mail({ subject: "verify" }))
+      assert.deepStrictEqual([whole.subject, whole.recipient, whole.delivery.status], ["Verify", inbox.address, "held"])
+      assert.include(whole.text, verify)
+    })
+  )
+
+  it.effect("has an address that nobody had, made by no request, and mail for no other", () =>
+    Effect.gen(function* () {
+      const { domain, inbox, inlet, mail } = yield* begin
+      const inboxes = yield* Effect.promise(() => Promise.all(Array.from({ length: 100 }, () => inlet.inbox())))
+      assert.lengthOf(new Set(inboxes.map(({ address }) => address)), 100)
+      for (const { address } of inboxes) assert.match(address, new RegExp(`^[a-z0-9]{12}@${domain}$`))
+      const [other] = inboxes
+      yield* mail(code("999999"), other?.address)
+      yield* mail(code("123123"))
+      assert.strictEqual(yield* Effect.promise(() => inbox.code()), "123123")
+    })
+  )
+
+  it.effect("says what came, when what it waits for does not, and tells no code and no link", () =>
+    Effect.gen(function* () {
+      const { inbox, mail } = yield* begin
+      const empty = yield* failure(() => inbox.code({ timeout: 100 }))
+      assert.instanceOf(empty, NoMail)
+      assert.strictEqual(empty.message, `${inbox.address} has not had a code within 0.1 s. Nothing has come to it`)
+      const message = [
+        "From: Acme <hi@acme.example>",
+        "Subject: =?utf-8?q?Welcome_=1B[31m?=",
+        "",
+        `Verify your email address:\n\n${verify}\n`
+      ]
+      yield* mail(new TextEncoder().encode(message.join("\r\n")))
+      yield* mail({ ...code("482913"), subject: "Yours" })
+      const error = yield* failure(() => inbox.link("reset", { from: "hi@acme.example", timeout: 100 }))
+      assert.instanceOf(error, NoMail)
+      const [first, second, third, ...others] = error.message.split("\n")
+      assert.strictEqual(
+        first,
+        `${inbox.address} has not had a reset link, from "hi@acme.example" within 0.1 s. What has come to it:`
+      )
+      assert.match(second ?? "", /^- 20\S+Z "Welcome.*" from "hi@acme\.example": verify link$/)
+      assert.match(third ?? "", /^- 20\S+Z "Yours" from "sender@simulate\.example": code$/)
+      assert.deepStrictEqual(others, [])
+      assert.deepStrictEqual(
+        error.arrived.map(({ has }) => has),
+        [["verify link"], ["code"]]
+      )
+      const printed = inspect(error, { depth: 9, showHidden: true })
+      for (const secret of ["482913", "b7f3c2d19e8a4560", "\u001b[31m"]) assert.notInclude(printed, secret)
+    })
+  )
+
+  it.effect("is sure that no more mail comes, but for what it was asked for", () =>
+    Effect.gen(function* () {
+      const { inbox, mail } = yield* begin
+      yield* Effect.promise(() => inbox.none(50))
+      yield* mail(code("482913"))
+      yield* Effect.promise(() => inbox.code())
+      yield* Effect.promise(() => inbox.none(50))
+      const waiting = failure(() => inbox.none(10_000))
+      const [error] = yield* Effect.all([waiting, mail({ subject: "One more" })], { concurrency: 2 })
+      assert.instanceOf(error, UnwantedMail)
+      assert.match(error.message, /where no more was expected:\n- \S+ "One more" from /)
+      yield* Effect.promise(() => inbox.none(50, { subject: "another" }))
+    })
+  )
+
+  it.effect("at an address that was chosen has only the mail from now on", () =>
+    Effect.gen(function* () {
+      const { domain, inlet, mail } = yield* begin
+      const address = `qa@${domain}`
+      yield* mail(code("111111"), address)
+      const inbox = yield* Effect.promise(() => inlet.inbox({ localPart: "qa" }))
+      assert.strictEqual(inbox.address, address)
+      yield* mail(code("222222"), address)
+      assert.strictEqual(yield* Effect.promise(() => inbox.code()), "222222")
+    })
+  )
+
+  it.effect("ends its waits with its signal, and with that of a call", () =>
+    Effect.gen(function* () {
+      const { inlet } = yield* begin
+      const over = AbortSignal.timeout(150)
+      const inbox = yield* Effect.promise(() => inlet.inbox({ signal: over }))
+      const own = AbortSignal.timeout(50)
+      assert.strictEqual(yield* failure(() => inbox.mail({ signal: own })), own.reason)
+      assert.strictEqual(yield* failure(() => inbox.code()), over.reason)
+    })
+  )
+
+  it.effect("asks for a domain once, and where there are several for its name", () =>
+    Effect.gen(function* () {
+      const domains = [
+        { id: "1", domain: "new.example", status: "pending_verification" },
+        { id: "2", domain: "one.example", status: "live" },
+        { id: "3", domain: "two.example", status: "verified" }
+      ]
+      const answers = { domains, events: [], next_cursor: null, cursor_now: "now" }
+      const { requests, url } = yield* ScriptedService.serve({ status: 500 }, { body: answers })
+      const inlet = new Inlet({ url, apiKey: "ak_live_1" })
+      yield* failure(() => inlet.inbox({ domain: "one.example" }))
+      const [one, same, other] = yield* Effect.promise(() =>
+        Promise.all([
+          inlet.inbox({ domain: "one.example" }),
+          inlet.inbox({ domain: "one.example" }),
+          inlet.inbox({ domain: "3" })
+        ])
+      )
+      assert.deepStrictEqual([one?.domainId, same?.domainId, other?.domainId], ["2", "2", "3"])
+      assert.lengthOf(requests, 1 + 2 + 2)
+      for (const domain of [undefined, "none.example"]) {
+        const error = yield* failure(() => inlet.inbox({ domain }))
+        assert.instanceOf(error, TypeError)
+        assert.strictEqual(
+          error.message,
+          "domain: Expected one that takes mail, of new.example (pending_verification), one.example (live), two.example (verified)"
+        )
+      }
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,126 @@
+import { assert, expectTypeOf, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import * as Client from "../../src/client.ts"
+import type { MxRecords } from "../../src/domains/DnsRecords.ts"
+import type { BriefEvent } from "../../src/events/BriefEvent.ts"
+import type { EventContent } from "../../src/http/ContentQuery.ts"
+import type { SimulatedMail } from "../../src/http/SimulateApi.ts"
+import type { DeliveryAttempt } from "../../src/model/Delivery.ts"
+import type { Domain } from "../../src/model/Domain.ts"
+import type { InboundEvent } from "../../src/model/InboundEvent.ts"
+import { eventually } from "../Eventually.ts"
+import { TestInlet } from "../TestInlet.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+import { failure } from "./Failure.ts"
+
+const World = Layer.merge(
+  TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0", MAX_DOMAINS_PER_WORKSPACE: "2" }),
+  WebhookReceiver.layer
+)
+
+const clientOf = Effect.gen(function* () {
+  const inlet = yield* TestInlet
+  const { key, secret } = yield* inlet.workspace
+  return { inlet: new Client.Inlet({ url: `${inlet.url}/`, apiKey: key }), secret }
+})
+
+const statusOf = (call: () => Promise<unknown>) =>
+  Effect.map(failure(call), (error) => error instanceof Client.ApiError && error.status)
+
+layer(World, { excludeTestServices: true, timeout: "90 seconds" })("The client", (it) => {
+  it.effect("has the domains of a workspace, and what DNS is to say of them", () =>
+    Effect.gen(function* () {
+      const { inlet } = yield* clientOf
+      const own = yield* Effect.promise(() => inlet.domains.create("client.example"))
+      assert.deepStrictEqual([own.domain, own.status], ["client.example", "pending_verification"])
+      assert.deepStrictEqual(yield* Effect.promise(() => inlet.domains.list()), [own])
+      assert.deepStrictEqual(yield* Effect.promise(() => inlet.domains.get(own.id)), own)
+      const { records } = yield* Effect.promise(() => inlet.domains.mx(own.id))
+      assert.strictEqual(records[0]?.value, own.mx_target)
+      assert.strictEqual(yield* statusOf(() => inlet.domains.verify(own.id)), 409)
+      assert.strictEqual(yield* statusOf(() => inlet.domains.setWebhook(own.id, "http://127.0.0.1:9/")), 409)
+      assert.isUndefined(yield* Effect.promise(() => inlet.domains.remove(own.id)))
+      assert.strictEqual(yield* statusOf(() => inlet.domains.get(own.id)), 404)
+      assert.strictEqual(yield* statusOf(() => inlet.domains.get("../../health")), 404)
+    })
+  )
+
+  it.effect("has mail come in, waits for it, and reads it in every form", () =>
+    Effect.gen(function* () {
+      const { inlet } = yield* clientOf
+      const { address, domain_id: id } = yield* Effect.promise(() => inlet.instantInbox())
+      const { cursor_now: after } = yield* Effect.promise(() => inlet.events.list(id))
+      const waiting = inlet.events.wait(id, { after, has: "attachment" }, { timeout: 15_000 })
+      const simulated = yield* Effect.promise(() => inlet.simulate(id, { sample: "attachment", recipient: address }))
+      assert.deepStrictEqual(simulated.events, [])
+      const [event, ...others] = (yield* Effect.promise(() => waiting)).events
+      assert.deepStrictEqual(others, [])
+      if (event === undefined) return yield* Effect.die("no event")
+      assert.deepStrictEqual([event.recipient, event.delivery.status], [address, "held"])
+      assert.strictEqual(event.inbound_email_id, simulated.inbound_email_id)
+      assert.deepStrictEqual(yield* Effect.promise(() => inlet.events.get(id, event.event_id)), event)
+
+      const { events: brief } = yield* Effect.promise(() => inlet.events.list(id, { view: "brief", limit: 1 }))
+      assert.deepStrictEqual([brief[0]?.attachments, brief[0]?.delivery], [event.attachments.length, "held"])
+      const piece = yield* Effect.promise(() => inlet.events.content(id, event.event_id, { max_chars: 5 }))
+      assert.deepStrictEqual([piece.content.length, piece.next_offset], [5, 5])
+      const raw = yield* Effect.promise(() => inlet.events.raw(id, event.event_id))
+      assert.include(Buffer.from(raw).toString(), `Subject: ${event.subject}`)
+      const [file] = event.attachments
+      const bytes = yield* Effect.promise(() => inlet.events.attachment(id, event.event_id, file?.index ?? -1))
+      assert.strictEqual(bytes.byteLength, file?.size)
+      const none = yield* Effect.promise(() => inlet.events.wait(id, { after: event.event_id }, { timeout: 1 }))
+      assert.deepStrictEqual(none.events, [])
+    })
+  )
+
+  it.effect("takes a whole message as bytes, and gives its events where that is waited for", () =>
+    Effect.gen(function* () {
+      const { inlet } = yield* clientOf
+      const { domain, domain_id: id } = yield* Effect.promise(() => inlet.instantInbox())
+      const message = new TextEncoder().encode("Subject: As it is\r\nMessage-ID: <1@bytes.example>\r\n\r\nHello\r\n")
+      const recipient = `bytes@${domain}`
+      const { events } = yield* Effect.promise(() => inlet.simulate(id, message, { recipient, wait: 10 }))
+      assert.deepStrictEqual(
+        events.map(({ recipient, subject }) => [recipient, subject]),
+        [[recipient, "As it is"]]
+      )
+    })
+  )
+
+  it.effect("sets a webhook, and has its attempts and replays", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver
+      const { inlet } = yield* clientOf
+      const { domain_id: id } = yield* Effect.promise(() => inlet.instantInbox())
+      const { webhookUrl } = yield* Effect.promise(() => inlet.domains.setWebhook(id, receiver.url))
+      assert.strictEqual(webhookUrl, receiver.url)
+      const { events } = yield* Effect.promise(() => inlet.simulate(id, { subject: "Hello" }, { wait: 10 }))
+      const eventId = events[0]?.event_id ?? ""
+      yield* receiver.next
+      yield* eventually(
+        Effect.promise(() => inlet.events.get(id, eventId)),
+        ({ delivery }) => delivery.status === "delivered"
+      )
+      assert.strictEqual(yield* statusOf(() => inlet.replay(id, eventId)), 409)
+      const { delivery } = yield* Effect.promise(() => inlet.replay(id, eventId, { force: true }))
+      assert.strictEqual(delivery.status, "pending")
+      yield* receiver.next
+      const { deliveryAttempts } = yield* Effect.promise(() => inlet.attempts(id, { event_id: eventId, limit: 1 }))
+      assert.deepStrictEqual(
+        deliveryAttempts.map(({ event_id, url }) => [event_id, url]),
+        [[eventId, receiver.url]]
+      )
+    })
+  )
+
+  it("speaks in the types of the contract", () => {
+    expectTypeOf<Client.BriefEvent>().toEqualTypeOf<typeof BriefEvent.Encoded>()
+    expectTypeOf<Client.DeliveryAttempt>().toEqualTypeOf<typeof DeliveryAttempt.Encoded>()
+    expectTypeOf<Client.Domain>().toEqualTypeOf<typeof Domain.Encoded>()
+    expectTypeOf<Client.EventContent>().toEqualTypeOf<typeof EventContent.Encoded>()
+    expectTypeOf<Omit<Client.ListedEvent, "delivery">>().toEqualTypeOf<typeof InboundEvent.Encoded>()
+    expectTypeOf<Client.MxRecords>().toEqualTypeOf<typeof MxRecords.Encoded>()
+    expectTypeOf<keyof Client.SimulatedMail>().toEqualTypeOf<keyof SimulatedMail>()
+  })
+})

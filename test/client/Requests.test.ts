@@ -1,0 +1,181 @@
+import { inspect } from "node:util"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { ApiError, Inlet, NoAnswer } from "../../src/client.ts"
+import * as Ports from "../Ports.ts"
+import { failure } from "./Failure.ts"
+import * as ScriptedService from "./ScriptedService.ts"
+
+const apiKey = "ak_live_2f6b0c6d4f3f4e7c9a51"
+
+const told = { body: { domains: [] } }
+
+const clientOf = Effect.fnUntraced(function* (...answers: Parameters<typeof ScriptedService.serve>) {
+  const service = yield* ScriptedService.serve(...answers)
+  return { ...service, inlet: new Inlet({ url: service.url, apiKey }) }
+})
+
+const refusal = (status: number, retryAfter: string) => ({
+  status,
+  headers: { "retry-after": retryAfter },
+  body: { error: "Too much; ask again" }
+})
+
+const apiError = Effect.fnUntraced(function* (call: () => Promise<unknown>) {
+  const error = yield* failure(call)
+  if (!(error instanceof ApiError)) return yield* Effect.die(error)
+  return error
+})
+
+describe("A request of the client", () => {
+  it.live("is made again after 429 and 503, as long as its time lasts", () =>
+    Effect.gen(function* () {
+      const { inlet, requests } = yield* clientOf(refusal(429, "0"), refusal(503, "0"), told)
+      assert.deepStrictEqual(yield* Effect.promise(() => inlet.domains.list()), [])
+      assert.deepStrictEqual(
+        requests.map(({ headers, method, url }) => [method, url, headers.authorization]),
+        Array.from({ length: 3 }, () => ["GET", "/api/domains", `Bearer ${apiKey}`])
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("fails at once where it would have to come back later than its time allows", () =>
+    Effect.gen(function* () {
+      const { inlet, requests } = yield* clientOf(refusal(429, "20"), told)
+      const error = yield* apiError(() => inlet.domains.get("1", { timeout: 5_000 }))
+      const { message, requestId, retryAfter, status } = error
+      assert.deepStrictEqual(
+        { status, retryAfter, requestId, message },
+        {
+          status: 429,
+          retryAfter: 20,
+          requestId: "request-1",
+          message: "Too much; ask again (429 to GET /api/domains/1, request request-1)"
+        }
+      )
+      assert.lengthOf(requests, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is made once where another status says no", () =>
+    Effect.gen(function* () {
+      for (const status of [400, 401, 404, 409, 500]) {
+        const { inlet, requests } = yield* clientOf(refusal(status, "0"))
+        assert.strictEqual((yield* apiError(() => inlet.instantInbox())).status, status)
+        assert.lengthOf(requests, 1)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("ends with the reason of its signal, while it waits for its answer and while it waits to come back", () =>
+    Effect.gen(function* () {
+      for (const answer of [{ isSilent: true }, refusal(503, "5")]) {
+        const { inlet } = yield* clientOf(answer)
+        const signal = AbortSignal.timeout(100)
+        const error = yield* failure(() => inlet.domains.list({ signal }))
+        assert.strictEqual(error, signal.reason)
+      }
+      const { inlet, requests } = yield* clientOf(told)
+      const reason = new Error("not any more")
+      assert.strictEqual(yield* failure(() => inlet.domains.list({ signal: AbortSignal.abort(reason) })), reason)
+      assert.lengthOf(requests, 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("says that nobody answers, not in time, or not as the service does", () =>
+    Effect.gen(function* () {
+      const silent = yield* clientOf({ isSilent: true })
+      const late = yield* failure(() => silent.inlet.domains.list({ timeout: 200 }))
+      assert.instanceOf(late, NoAnswer)
+      assert.strictEqual(late.message, `No answer within 0.2 s (GET /api/domains at ${silent.url})`)
+
+      const page = yield* clientOf({ body: "<!doctype html><title>Another service</title>" })
+      const other = yield* failure(() => page.inlet.domains.list())
+      assert.instanceOf(other, NoAnswer)
+      assert.match(other.message, /^The answer is not JSON; is this the URL of Inlet\?/)
+
+      const nobody = `127.0.0.1:${yield* Ports.free}`
+      const gone = yield* failure(() => new Inlet({ url: `http://${nobody}`, apiKey }).domains.list())
+      assert.instanceOf(gone, NoAnswer)
+      assert.match(gone.message, /^connect ECONNREFUSED .*; does the service run there\?/)
+
+      const moved = yield* clientOf({ status: 308, headers: { location: "https://inlet.example/" }, body: "" })
+      const { message, status } = yield* apiError(() => moved.inlet.instantInbox())
+      assert.deepStrictEqual(
+        [status, message],
+        [308, "The service is at https://inlet.example/ (308 to POST /api/instant-inbox, request request-1)"]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("never has the key in an error, nor has the client in what is printed of it", () =>
+    Effect.gen(function* () {
+      const { inlet, url } = yield* clientOf({ status: 401, body: { error: `Bearer ${apiKey} is not known` } })
+      const refused = yield* apiError(() => inlet.domains.list())
+      assert.match(refused.message, /^Bearer … is not known/)
+      const unreachable = new Inlet({ url: `http://127.0.0.1:${yield* Ports.free}`, apiKey })
+      const gone = yield* failure(() => unreachable.domains.list())
+      const said = [refused, gone, inlet, inlet.events].map((one) => inspect(one, { depth: 9, showHidden: true }))
+      for (const text of [...said, JSON.stringify(inlet)]) assert.notInclude(text, apiKey)
+
+      const made = (place: { readonly url?: string; readonly apiKey?: string }) =>
+        failure(() => new Inlet({ url, apiKey, ...place }))
+      for (const wrong of [
+        { apiKey: `${apiKey}\n` },
+        { apiKey: `${apiKey}ü` },
+        { url: `http://user:${apiKey}@localhost` },
+        { url: `no url ${apiKey}` }
+      ]) {
+        const error = yield* made(wrong)
+        assert.instanceOf(error, TypeError)
+        assert.match(error.message, /^(url|apiKey): Expected the /)
+        assert.notInclude(inspect(error), apiKey)
+      }
+      assert.instanceOf(yield* failure(() => new Inlet({ url, apiKey: undefined })), TypeError)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("A wait of the client", () => {
+  const page = (cursor_now: string, more: object = {}) => ({
+    body: { events: [], next_cursor: null, cursor_now, ...more }
+  })
+
+  it.live("has looked at all that is there before it waits, and goes on where it stopped", () =>
+    Effect.gen(function* () {
+      const event = { event_id: "e" }
+      const { inlet, requests } = yield* clientOf(
+        page("now-1", { next_cursor: "part-2" }),
+        page("now-2"),
+        page("now-3"),
+        page("now-4", { events: [event] })
+      )
+      const found = yield* Effect.promise(() =>
+        inlet.events.wait("d", { subject: "Hi & you", after: "start", view: "brief" }, { timeout: 90_500 })
+      )
+      assert.deepStrictEqual([found.events.length, found.cursor_now], [1, "now-4"])
+      assert.deepStrictEqual(
+        requests.map(({ url }) => url),
+        [
+          "/api/domains/d/events?subject=Hi+%26+you&after=start&view=brief",
+          "/api/domains/d/events?subject=Hi+%26+you&after=start&view=brief&cursor=part-2",
+          "/api/domains/d/events?subject=Hi+%26+you&after=now-1&view=brief&wait=60",
+          "/api/domains/d/events?subject=Hi+%26+you&after=now-3&view=brief&wait=60"
+        ]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("never asks the service to hold its answer for longer than it has time, and is empty at the end of it", () =>
+    Effect.gen(function* () {
+      const { inlet, requests } = yield* clientOf(page("now-1"), refusal(503, "1"), {
+        ...page("now-2"),
+        delay: 1_500
+      })
+      const { events } = yield* Effect.promise(() => inlet.events.wait("d", {}, { timeout: 2_300 }))
+      assert.deepStrictEqual(events, [])
+      const waits = requests.map(({ url }) => new URL(url, "http://inlet").searchParams.get("wait"))
+      assert.deepStrictEqual(waits, [null, "3", "2"])
+    }).pipe(Effect.scoped)
+  )
+})
