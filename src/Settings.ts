@@ -11,7 +11,7 @@ import * as Storage from "./settings/StorageSettings.ts"
 // Each setting is declared once, in its section. What the service asks for is here.
 export const { mode, production, roles, telemetry } = Process
 export const { answers, http, httpPort } = Api
-export const { defaultSmtpPort, dns, platform, reading, smtp, smtpPort } = Mail
+export const { defaultSmtpPort, dns, platform, reading, smtp, smtpNearby, smtpPort } = Mail
 export const { bucket, database, rawStore, secrets } = Storage
 export const { egress, webhooks } = Delivery
 export const { actions, clients, limits } = Limit

@@ -155,7 +155,9 @@ export class Domains extends Context.Service<
           message:
             domain.status === "disabled"
               ? `${domain.domain} is disabled: ${domain.disabled_reason}`
-              : `${domain.domain} is not verified yet: publish its TXT record and POST /api/domains/${domain.id}/verify first`
+              : domain.origin === "purchased"
+                ? `${domain.domain} is not verified yet. That is done by itself once DNS has its records, within minutes; ask again then`
+                : `${domain.domain} is not verified yet: publish its TXT record and POST /api/domains/${domain.id}/verify first`
         })
       })
 

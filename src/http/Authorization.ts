@@ -17,6 +17,12 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
     security: { bearer: HttpApiSecurity.bearer }
   }
 ) {
+  /** What a read key is told that asks for more. */
+  static readonly refusal = (what: string) =>
+    new Forbidden({
+      message: `A read key (ak_read_…) reads mail and does nothing else: ${what} takes the workspace's own key, \`Authorization: Bearer ak_live_…\``
+    })
+
   static readonly layer = Layer.effect(
     Authorization,
     Effect.gen(function* () {
@@ -28,9 +34,7 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
           const workspace = yield* workspaces.authenticate(credential)
           yield* open.enter(workspace.id, credential)
           if (workspace.scope === "read" && !Context.get(endpoint.annotations, ReadKeys)) {
-            return yield* new Forbidden({
-              message: `A read key (ak_read_…) reads mail and does nothing else: ${endpoint.method} ${endpoint.path} takes the workspace's own key, \`Authorization: Bearer ak_live_…\``
-            })
+            return yield* Authorization.refusal(`${endpoint.method} ${endpoint.path}`)
           }
           return yield* httpEffect.pipe(
             Effect.provideService(CurrentWorkspace, workspace),

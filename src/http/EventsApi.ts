@@ -97,7 +97,7 @@ export class EventsApi extends HttpApiGroup.make("events")
         signed: Schema.optionalKey(
           Schema.Literals(["true", "false"]).annotate({
             description:
-              "`true` for each event as the request that its webhook would get, signed now; not beside `view`",
+              "`true` for each event as the request that its webhook would get, signed now; not beside `view`, and with the workspace's own key alone",
             message: "Expected true or false"
           })
         )
@@ -106,7 +106,7 @@ export class EventsApi extends HttpApiGroup.make("events")
       success: HttpApiSchema.StreamSse({ data: Schema.Union([InboundEvent, BriefEvent, SignedRequest]) }),
       error: [Invalid.http, NotFound.http, TooManyRequests.http]
     })
-      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(ReadKeys.allowedInPart)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Follow events as they come",

@@ -3,6 +3,7 @@ import { Api } from "./Api.ts"
 import * as Answers from "./OpenApiAnswers.ts"
 import * as Examples from "./OpenApiExamples.ts"
 import * as Schemas from "./OpenApiSchemas.ts"
+import * as ReadKeys from "./ReadKeys.ts"
 
 export interface Parameter {
   readonly name: string
@@ -66,11 +67,8 @@ export const make = (url: string): Document => {
     components: {
       schemas: Schemas.components(components.schemas),
       securitySchemes: {
-        bearer: {
-          type: "http",
-          scheme: "bearer",
-          description: "An API key of a workspace: its own, ak_live_…, or one that reads mail, ak_read_…"
-        },
+        bearer: { type: "http", scheme: "bearer", description: "The API key of a workspace: ak_live_…" },
+        [ReadKeys.scheme]: { type: "http", scheme: "bearer", description: "A key that reads mail alone: ak_read_…" },
         admin: { type: "http", scheme: "bearer", description: "ADMIN_TOKEN of the service" },
         demo: { type: "apiKey", in: "cookie", name: "inlet_demo", description: "POST /api/demo/inbox sets it" }
       },
@@ -174,9 +172,8 @@ const parameter = ({ in: where, name, required, schema }: Made["parameters"][num
   return { name, in: where, required, ...(meaning === undefined ? {} : { description: meaning }), schema: rest }
 }
 
-/** Whether a key of scope `read` may ask it; no other operation of a workspace is without 403. */
-export const takesReadKey = ({ responses, security }: Operation): boolean =>
-  security.some((scheme) => "bearer" in scheme) && !("403" in responses)
+/** Whether a key of scope `read` may ask it. */
+export const takesReadKey = ({ security }: Operation): boolean => security.some((one) => ReadKeys.scheme in one)
 
 const pathMeanings: Readonly<Record<string, string>> = {
   id: "id of the domain",

@@ -29,13 +29,11 @@ const types: Record<string, string> = {
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
-    const { production, publicUrl } = yield* Settings.http
-    const { host, port } = yield* Settings.smtp
+    const { publicUrl } = yield* Settings.http
+    const { port } = yield* Settings.smtp
     const read = (file: string) => fs.readFileString(fileURLToPath(new URL(file, folder)))
-    const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host
-    // In production mail finds its way by DNS; elsewhere the sender has to be told where the server is.
     const send = `${commandLine} send${port === Settings.defaultSmtpPort ? "" : ` --port ${port}`}`
-    const values: Record<string, string> = { url: publicUrl, send, smtp: production ? "" : `${reachable}:${port}` }
+    const values: Record<string, string> = { url: publicUrl, send, smtp: (yield* Settings.smtpNearby) ?? "" }
 
     const demo = PageFrame.render({
       title: "Inlet: mail in, signed JSON out",

@@ -1,5 +1,5 @@
 import { Config, Duration, Schema } from "effect"
-import { anywhere, inProduction, required } from "./ProcessSettings.ts"
+import { anywhere, inProduction, production, required } from "./ProcessSettings.ts"
 import * as Setting from "./Setting.ts"
 import { AddressRange, Count, commaSeparated, Flag, HostName, Limit, NameServer, Port, Span } from "./SettingText.ts"
 
@@ -134,3 +134,8 @@ export const platform = Config.all({ domain: platformDomain, mxHost })
 export const dns = Config.all({ nameServers })
 
 export const reading = Config.all({ senderChecks, mxHost })
+
+/** Where a client on this machine gives mail to the server. Undefined in production, where DNS leads mail there. */
+export const smtpNearby = Config.map(Config.all([production, smtpHost, smtpPort]), ([isProduction, host, port]) =>
+  isProduction ? undefined : `${host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host}:${port}`
+)
