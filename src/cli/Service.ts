@@ -126,6 +126,7 @@ const said = new Set([
   "Forbidden",
   "NotFound",
   "Conflict",
+  "TooLarge",
   "Unprocessable",
   "TooManyRequests",
   "Unavailable",

@@ -20,6 +20,7 @@ import * as Raw from "./Raw.ts"
 import * as Replay from "./Replay.ts"
 import * as Search from "./Search.ts"
 import * as Send from "./Send.ts"
+import * as Simulate from "./Simulate.ts"
 import * as Start from "./Start.ts"
 import * as Wait from "./Wait.ts"
 import * as Wallet from "./Wallet.ts"
@@ -31,6 +32,7 @@ Command.make("inlet").pipe(
     Start.command,
     Doctor.command,
     Send.command,
+    Simulate.command,
     Listen.command,
     Wait.command,
     Workspaces.command,

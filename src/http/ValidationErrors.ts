@@ -44,7 +44,7 @@ const describe = (issue: SchemaIssue.Issue, whole = ""): string =>
 
 /** The body of a route in words. */
 const bodyOf = ({ payload }: HttpApiEndpoint.Top): string => {
-  const [first] = [...payload.values()].flatMap(({ schemas }) => [...schemas])
+  const [first] = payload.get("application/json")?.schemas ?? []
   const names =
     first !== undefined && SchemaAST.isObjects(first.ast)
       ? first.ast.propertySignatures.filter(({ type }) => !SchemaAST.isOptional(type)).map(({ name }) => String(name))
