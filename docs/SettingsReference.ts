@@ -1,4 +1,4 @@
-import { documented } from "../src/Settings.ts"
+import { documented, sections } from "../src/Settings.ts"
 import type { Documented } from "../src/settings/Setting.ts"
 
 /** The settings that a newcomer meets first. The README shows these; docs/settings.md has all. */
@@ -23,16 +23,22 @@ const table = (settings: ReadonlyArray<Documented>) =>
   ].join("\n")
 
 /** The README's table. */
-export const firstTable = (): string => table(documented.filter(({ name }) => first.includes(name)))
+export const firstTable = (): string => table(first.flatMap((one) => documented.filter(({ name }) => name === one)))
 
-/** docs/settings.md: every setting as a row. */
+/** docs/settings.md: every setting as a row, by sections. */
 export const page = (): string => `# Settings
 
 Settings are environment variables, read once at start. A wrong one stops the start with a line that names it. [.env.example](../.env.example) has them all: copy it to \`.env\`, edit it, and start with \`npm run start:env\`. [operations.md](operations.md) says what they mean in practice.
 
-A time is a number with \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`. \`npm run docs\` writes this page from \`src/Settings.ts\`.
+A time is a number with \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`. \`npm run docs\` writes this page from \`src/settings\`.
 
-${table(documented)}
+${sections
+  .map(
+    ({ settings, title }) => `## ${title}
+
+${table(settings)}`
+  )
+  .join("\n\n")}
 `
 
 const plain = (text: string) => text.replaceAll("`", "")

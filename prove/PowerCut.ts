@@ -158,6 +158,8 @@ export const run = Effect.fn("PowerCut.run")(
           const chance = index % 2 === 0 ? undefined : yield* dice
           disk.leave(found, chance)
           yield* fs.chmod(found, 0o755)
+          // It names a process of the machine that lost its power; on this one that still runs.
+          yield* fs.remove(path.join(found, "cluster/data/postmaster.pid"), { force: true })
           const again = server === undefined ? undefined : yield* Cluster.serve(path.join(found, "cluster"))
           const inlet = yield* InletProcess.start(settings(found, again?.url))
           const expected = accepted.flatMap((mail) => (mail.at <= at ? [mail.marker] : []))

@@ -130,6 +130,7 @@ export interface Request {
  * deliveries come at least once.
  */
 export const verifySync = (request: Request): InboundEvent => {
+  // A receiver without Effect has no other clock; one with Effect calls `judge` with its own.
   // @effect-diagnostics-next-line globalDate:off
   const judged = judge(request, Date.now() / 1_000)
   if (judged instanceof Error) throw judged

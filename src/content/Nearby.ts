@@ -22,30 +22,20 @@ const nothing = (): Said => ({
   soon: Number.POSITIVE_INFINITY
 })
 
+/** What words of a category speak of; those of all others are about signing in. */
+const speaksOf = new Map<WordSearch.Hit["category"], ReadonlyArray<Exclude<keyof Said, "others">>>([
+  ["otp", ["auth", "code"]],
+  ["code", ["code"]],
+  ["other", ["other"]],
+  ["deal", ["deal"]],
+  ["soon", ["soon"]],
+  ["foot", []]
+])
+const ofSigningIn = ["auth"] as const
+
 const hear = (said: Said, { category }: WordSearch.Hit, distance: number): void => {
-  switch (category) {
-    case "otp":
-      said.auth = Math.min(said.auth, distance)
-      said.code = Math.min(said.code, distance)
-      break
-    case "code":
-      said.code = Math.min(said.code, distance)
-      break
-    case "other":
-      said.other = Math.min(said.other, distance)
-      said.others++
-      break
-    case "deal":
-      said.deal = Math.min(said.deal, distance)
-      break
-    case "soon":
-      said.soon = Math.min(said.soon, distance)
-      break
-    case "foot":
-      break
-    default:
-      said.auth = Math.min(said.auth, distance)
-  }
+  for (const what of speaksOf.get(category) ?? ofSigningIn) said[what] = Math.min(said[what], distance)
+  if (category === "other") said.others++
 }
 
 export const says = (hits: ReadonlyArray<WordSearch.Hit>): Said => {

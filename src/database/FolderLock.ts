@@ -8,7 +8,7 @@ export class FolderTaken extends Schema.TaggedError<FolderTaken>()("FolderTaken"
 type Said = "wants" | "has" | "nothing"
 
 /** A process that can't say what it is, because it is stopped where it stands, still holds what it has. */
-const answerMillis = 2_000
+const answerTime = "2 seconds"
 
 /** So long processes that start at once make way for each other. */
 const patienceMillis = 10_000
@@ -133,11 +133,7 @@ const ask = (socket: string) =>
   Effect.callback<Said>((resume) => {
     const peer = connect(socket)
     let heard = ""
-    const answer = (said: Said) => {
-      peer.destroy()
-      resume(Effect.succeed(said))
-    }
-    peer.setTimeout(answerMillis, () => answer("has"))
+    const answer = (said: Said) => resume(Effect.succeed(said))
     peer.on("data", (piece) => {
       heard += piece.toString("latin1")
     })
@@ -145,4 +141,5 @@ const ask = (socket: string) =>
     peer.once("error", (error: NodeJS.ErrnoException) =>
       answer(error.code === "ECONNREFUSED" || error.code === "ENOENT" ? "nothing" : "has")
     )
-  })
+    return Effect.sync(() => peer.destroy())
+  }).pipe(Effect.timeoutOrElse({ duration: answerTime, orElse: () => Effect.succeed<Said>("has") }))

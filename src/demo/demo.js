@@ -1,5 +1,5 @@
 // The demo page. What a mail says is put in place with textContent alone; its HTML part is a
-// document of its own, in a sandboxed frame with a policy of its own.
+// document of its own, in a sandboxed frame with a policy of its own. Its buttons to copy are those of copy.js.
 
 const $ = (id) => document.getElementById(id)
 
@@ -64,11 +64,11 @@ const show = ({ address, domain }) => {
   $("address").textContent = address
   $("other").textContent = `anything@${domain}`
   $("mailto").href = `mailto:${address}?subject=${encodeURIComponent("Hello")}`
-  const smtp = document.body.dataset.smtp
+  const smtp = $("main").dataset.smtp
   const lines = [
     ...(smtp === ""
       ? []
-      : [["inlet", `${document.body.dataset.send} --to ${address} --subject "Hello" --text "Can you read this?"`]]),
+      : [["inlet", `${$("main").dataset.send} --to ${address} --subject "Hello" --text "Can you read this?"`]]),
     [
       "swaks",
       `swaks ${smtp === "" ? "" : `--server ${smtp} `}--to ${address} --from ada@sender.example --header "Subject: Hello" --body "Can you read this?"`
@@ -202,7 +202,6 @@ const select = (event, { reveal = false } = {}) => {
   field("from", `${event.fromName ? `${event.fromName} <${event.from}>` : event.from} → ${event.recipient}`)
   field("text", event.text || "(no text)")
   part("fields").replaceChildren(...fieldsOf(event))
-  part("insight").replaceChildren(...insightOf(event))
   part("reply").hidden = typeof event.reply !== "string"
   field("reply", event.reply ?? "")
   part("hidden").hidden = event.hiddenText !== true
@@ -264,14 +263,22 @@ const choose = (id, event) => {
 const fieldsOf = (event) => {
   const size = (bytes) => (bytes < 1024 ? `${bytes} B` : `${(bytes / 1024).toFixed(1)} KiB`)
   const verdicts = Object.entries(event.authentication).map(([name, verdict]) => `${name} ${verdict}`)
-  const { code, links } = event.extracted ?? { code: null, links: [] }
+  const { code, links, unsubscribe } = event.extracted ?? { code: null, links: [], unsubscribe: null }
+  // What an agent asks for comes first. A link is shown and can't be followed: it may be a stranger's.
   const rows = [
     ...(code === null ? [] : [["Code", code.confidence === "high" ? code.value : `${code.value} (a guess)`]]),
     ...links.map(({ kind, text, url }) => [`Link (${kind})`, text === "" ? url : `${text}: ${url}`]),
+    ...(unsubscribe === null ? [] : [["Unsubscribe", unsubscribe.url ?? unsubscribe.mailto]]),
+    ...(senders[event.sender] === undefined ? [] : [["Written by", senders[event.sender]]]),
     ["Recipient", event.recipient],
     ["Received", date.format(new Date(event.receivedAt))],
     ["Sender checks", verdicts.join(", ")],
-    ["Sent from", `${event.envelope.remoteAddress} (${event.envelope.helo})`],
+    [
+      "Sent from",
+      event.envelope.remoteAddress === "simulate"
+        ? "nowhere: it is simulated"
+        : `${event.envelope.remoteAddress} (${event.envelope.helo})`
+    ],
     ...(event.message_id === null ? [] : [["Message-ID", event.message_id]]),
     ...event.attachments.map(({ contentType, filename, index, size: bytes }) => [
       "Attachment",
@@ -287,27 +294,16 @@ const fieldsOf = (event) => {
       element("a", { href: `/api/demo/events/${event.event_id}/raw`, download: "", textContent: "Download .eml" })
     ]
   ]
-  return rows.map(([name, ...value]) => row(name, ...value))
+  // Text is put in place as text, whatever it says.
+  return rows.map(([name, ...value]) =>
+    element("div", {}, element("dt", { textContent: name }), element("dd", { dir: "auto" }, ...value))
+  )
 }
-
-/** Text is put in place as text, whatever it says. */
-const row = (name, ...value) =>
-  element("div", {}, element("dt", { textContent: name }), element("dd", { dir: "auto" }, ...value))
 
 const senders = {
   list: "a list or newsletter",
   auto: "a program",
   bounce: "a mail server: a delivery failed"
-}
-
-/** What else an agent asks of a mail. A link is shown and can't be followed: it may be a stranger's. */
-const insightOf = (event) => {
-  const { unsubscribe = null } = event.extracted ?? {}
-  const rows = []
-  if (unsubscribe !== null)
-    rows.push(row("Unsubscribe", element("code", { textContent: unsubscribe.url ?? unsubscribe.mailto })))
-  if (senders[event.sender] !== undefined) rows.push(row("Written by", senders[event.sender]))
-  return rows
 }
 
 const headersOf = (event) => {
@@ -323,25 +319,6 @@ const headersOf = (event) => {
     "webhook-signature: v1,<base64>"
   ].join("\n")
 }
-
-document.addEventListener("click", async ({ target }) => {
-  const button = target instanceof Element ? target.closest("[data-copy]") : null
-  if (button === null) return
-  const source = $(button.dataset.copy)
-  let said = "Copied"
-  try {
-    await navigator.clipboard.writeText(source.textContent)
-  } catch {
-    // Without https there is no clipboard: the text is selected for the keyboard.
-    getSelection().selectAllChildren(source)
-    said = "Selected"
-  }
-  button.textContent = said
-  $("announce").textContent = said
-  setTimeout(() => {
-    button.textContent = "Copy"
-  }, 1500)
-})
 
 $("samples").addEventListener("click", async ({ target }) => {
   const button = target instanceof Element ? target.closest("[data-sample]") : null

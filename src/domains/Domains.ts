@@ -244,7 +244,9 @@ const unfit = (domain: Domain) =>
     message:
       domain.status === "disabled"
         ? `${domain.domain} is disabled: ${domain.disabled_reason}`
-        : `${domain.domain} is not verified yet: publish its TXT record and POST /api/domains/${domain.id}/verify first`
+        : domain.origin === "purchased"
+          ? `${domain.domain} is not verified yet. That is done by itself once DNS has its records, within minutes; ask again then`
+          : `${domain.domain} is not verified yet: publish its TXT record and POST /api/domains/${domain.id}/verify first`
   })
 
 const unknownName = (name: DomainName) => new NotFound({ message: `No domain ${name} to change` })

@@ -1,13 +1,13 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Conflict, Damaged, Invalid, NotFound, TooLarge, TooManyRequests, Unavailable } from "../model/ApiError.ts"
+import { Conflict, Invalid, NotFound, TooLarge, TooManyRequests, Unavailable } from "../model/ApiError.ts"
 import { DomainId, DomainName } from "../model/Domain.ts"
 import { InboundEmailId } from "../model/InboundEmail.ts"
 import { EventId, InboundEvent } from "../model/InboundEvent.ts"
 import { SampleName } from "../simulate/Sample.ts"
-import { ContentQuery, EventContent } from "./ContentQuery.ts"
 import { DemoAuthorization } from "./DemoAuthorization.ts"
 import { KnownParameters } from "./KnownParameters.ts"
+import * as MailParts from "./MailParts.ts"
 import * as PageQuery from "./PageQuery.ts"
 
 const DemoInbox = Schema.Struct({
@@ -42,12 +42,7 @@ export class DemoApi extends HttpApiGroup.make("demo")
           "Needs the cookie `inlet_demo`. Server-sent events, oldest first, from now on or after Last-Event-ID (the id of an event), until the inbox is over."
       })
     ),
-    HttpApiEndpoint.get("content", "/api/demo/events/:eventId/content", {
-      params: { eventId: EventId },
-      query: ContentQuery,
-      success: EventContent,
-      error: [Invalid.http, NotFound.http]
-    }).annotateMerge(
+    HttpApiEndpoint.get("content", "/api/demo/events/:eventId/content", MailParts.content).annotateMerge(
       OpenApi.annotations({
         summary: "Read the content of a mail",
         description:
@@ -65,21 +60,17 @@ export class DemoApi extends HttpApiGroup.make("demo")
           "Needs the cookie `inlet_demo`. As `POST /api/domains/{id}/simulate` does with `sample`; it is one of the inbox's 20 mails."
       })
     ),
-    HttpApiEndpoint.get("raw", "/api/demo/events/:eventId/raw", {
-      params: { eventId: EventId },
-      success: HttpApiSchema.StreamUint8Array({ contentType: "message/rfc822" }),
-      error: [NotFound.http, Unavailable.http, Damaged.http]
-    }).annotateMerge(
+    HttpApiEndpoint.get("raw", "/api/demo/events/:eventId/raw", MailParts.raw).annotateMerge(
       OpenApi.annotations({
         summary: "Download the raw message of a mail",
         description: "Needs the cookie `inlet_demo`. The .eml as received."
       })
     ),
-    HttpApiEndpoint.get("attachment", "/api/demo/events/:eventId/attachments/:index", {
-      params: { eventId: EventId, index: PageQuery.between(0, 100_000, "index of the attachment in the event") },
-      success: HttpApiSchema.StreamUint8Array(),
-      error: [NotFound.http, Unavailable.http, Damaged.http]
-    }).annotateMerge(
+    HttpApiEndpoint.get(
+      "attachment",
+      "/api/demo/events/:eventId/attachments/:index",
+      MailParts.attachment
+    ).annotateMerge(
       OpenApi.annotations({
         summary: "Download an attachment of a mail",
         description: "Needs the cookie `inlet_demo`. The decoded bytes, as a download."

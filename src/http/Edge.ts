@@ -13,6 +13,8 @@ import * as BodyLimit from "./BodyLimit.ts"
 import * as ClientAddress from "./ClientAddress.ts"
 import * as Counts from "./Counts.ts"
 import * as CurrentAnswer from "./CurrentAnswer.ts"
+import * as NotFoundPage from "./NotFoundPage.ts"
+import * as PageFrame from "./PageFrame.ts"
 
 /** After this a client hears that it asks too much, so that one that asks again at once is not answered all the time. */
 const refusalDelay = "500 millis"
@@ -82,7 +84,7 @@ export const layer = HttpRouter.middleware(
                 answer,
                 Effect.flatMap(Effect.exit(Patience.ofRequest(httpEffect)), (exit) =>
                   Exit.isFailure(exit) && isUnrouted(exit.cause)
-                    ? Effect.succeed(unrouted(request.method, path, methodsOf.of(path)))
+                    ? Effect.succeed(unrouted(request, path, methodsOf.of(path)))
                     : answerOf(exit, largest)
                 )
               )
@@ -140,8 +142,19 @@ const isUnrouted = (cause: Cause.Cause<unknown>) =>
   )
 
 /** To a stranger the operator's routes don't exist, whatever the method. */
-const unrouted = (method: string, path: string, allowed: ReadonlyArray<string>) => {
-  if (allowed.length === 0 || path.startsWith("/admin/")) return failure(404, noRoute)
+const unrouted = (
+  { headers, method }: HttpServerRequest.HttpServerRequest,
+  path: string,
+  allowed: ReadonlyArray<string>
+) => {
+  if (allowed.length === 0 || path.startsWith("/admin/")) {
+    const isForPeople = NotFoundPage.isWanted({ accept: headers.accept, method, path })
+    return HttpServerResponse.setHeader(
+      isForPeople ? PageFrame.answer(NotFoundPage.page, 404) : failure(404, noRoute),
+      "vary",
+      "accept"
+    )
+  }
   const list = allowed.join(", ")
   return failure(405, `${method} is no method of this route; it has ${list}`).pipe(
     HttpServerResponse.setHeader("allow", list)

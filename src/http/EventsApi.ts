@@ -2,15 +2,15 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { SignedRequest } from "../delivery/RequestSigner.ts"
 import { BriefEvent } from "../events/BriefEvent.ts"
-import { Conflict, Damaged, Invalid, NotFound, TooManyRequests, Unauthorized, Unavailable } from "../model/ApiError.ts"
+import { Conflict, Invalid, NotFound, TooManyRequests, Unauthorized } from "../model/ApiError.ts"
 import { Delivery, DeliveryAttempt, DeliveryStatus } from "../model/Delivery.ts"
 import { DomainId } from "../model/Domain.ts"
 import { EventId, InboundEvent } from "../model/InboundEvent.ts"
 import { Authorization } from "./Authorization.ts"
-import { ContentQuery, EventContent } from "./ContentQuery.ts"
 import * as EventFilters from "./EventFilters.ts"
 import * as Idempotency from "./Idempotency.ts"
 import { KnownParameters } from "./KnownParameters.ts"
+import * as MailParts from "./MailParts.ts"
 import * as OpenApiSchemas from "./OpenApiSchemas.ts"
 import * as PageQuery from "./PageQuery.ts"
 import * as ReadKeys from "./ReadKeys.ts"
@@ -97,7 +97,7 @@ export class EventsApi extends HttpApiGroup.make("events")
         signed: Schema.optionalKey(
           Schema.Literals(["true", "false"]).annotate({
             description:
-              "`true` for each event as the request that its webhook would get, signed now; not beside `view`",
+              "`true` for each event as the request that its webhook would get, signed now; not beside `view`, and with the workspace's own key alone",
             message: "Expected true or false"
           })
         )
@@ -106,7 +106,7 @@ export class EventsApi extends HttpApiGroup.make("events")
       success: HttpApiSchema.StreamSse({ data: Schema.Union([InboundEvent, BriefEvent, SignedRequest]) }),
       error: [Invalid.http, NotFound.http, TooManyRequests.http]
     })
-      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(ReadKeys.allowedInPart)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Follow events as they come",
@@ -122,9 +122,8 @@ export class EventsApi extends HttpApiGroup.make("events")
       .annotateMerge(ReadKeys.allowed)
       .annotateMerge(OpenApi.annotations({ summary: "Get one event" })),
     HttpApiEndpoint.get("raw", "/api/domains/:id/events/:eventId/raw", {
-      params: { id: DomainId, eventId: EventId },
-      success: HttpApiSchema.StreamUint8Array({ contentType: "message/rfc822" }),
-      error: [NotFound.http, Unavailable.http, Damaged.http]
+      ...MailParts.raw,
+      params: { id: DomainId, ...MailParts.raw.params }
     })
       .annotateMerge(ReadKeys.allowed)
       .annotateMerge(
@@ -134,10 +133,8 @@ export class EventsApi extends HttpApiGroup.make("events")
         })
       ),
     HttpApiEndpoint.get("content", "/api/domains/:id/events/:eventId/content", {
-      params: { id: DomainId, eventId: EventId },
-      query: ContentQuery,
-      success: EventContent,
-      error: [Invalid.http, NotFound.http]
+      ...MailParts.content,
+      params: { id: DomainId, ...MailParts.content.params }
     })
       .annotateMerge(ReadKeys.allowed)
       .annotateMerge(
@@ -148,13 +145,8 @@ export class EventsApi extends HttpApiGroup.make("events")
         })
       ),
     HttpApiEndpoint.get("attachment", "/api/domains/:id/events/:eventId/attachments/:index", {
-      params: {
-        id: DomainId,
-        eventId: EventId,
-        index: PageQuery.between(0, 100_000, "index of the attachment in the event")
-      },
-      success: HttpApiSchema.StreamUint8Array(),
-      error: [NotFound.http, Unavailable.http, Damaged.http]
+      ...MailParts.attachment,
+      params: { id: DomainId, ...MailParts.attachment.params }
     })
       .annotateMerge(ReadKeys.allowed)
       .annotateMerge(

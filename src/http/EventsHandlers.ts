@@ -15,7 +15,7 @@ import type { DomainId } from "../model/Domain.ts"
 import { WorkspaceLimits } from "../workspaces/WorkspaceLimits.ts"
 import { AnswerRoom } from "./AnswerRoom.ts"
 import { Api } from "./Api.ts"
-import { CurrentWorkspace } from "./Authorization.ts"
+import { Authorization, CurrentWorkspace } from "./Authorization.ts"
 import { requestOf } from "./ContentQuery.ts"
 import * as Download from "./Download.ts"
 import * as EventFilters from "./EventFilters.ts"
@@ -45,6 +45,7 @@ export const layer = HttpApiBuilder.group(
         Effect.as(domains.get({ workspaceId: workspace.id, id }), {
           domainId: id,
           workspaceId: workspace.id,
+          scope: workspace.scope,
           untilReplaced: workspace.untilReplaced
         })
       )
@@ -73,9 +74,10 @@ export const layer = HttpApiBuilder.group(
         })
       }),
       stream: Effect.fnUntraced(function* ({ headers, params, query }) {
-        const { domainId, untilReplaced, workspaceId } = yield* owned(params.id)
+        const { domainId, scope, untilReplaced, workspaceId } = yield* owned(params.id)
         const { signed, view, ...asked } = query
         const isSigned = signed === "true"
+        if (isSigned && scope === "read") return yield* Authorization.refusal("signed=true")
         if (isSigned && view !== undefined) {
           return yield* new Invalid({
             message: "signed: Expected no view beside it; what is signed is the whole event"

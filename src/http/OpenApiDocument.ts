@@ -3,6 +3,7 @@ import { Api } from "./Api.ts"
 import * as Answers from "./OpenApiAnswers.ts"
 import * as Examples from "./OpenApiExamples.ts"
 import * as Schemas from "./OpenApiSchemas.ts"
+import * as ReadKeys from "./ReadKeys.ts"
 
 export interface Parameter {
   readonly name: string
@@ -47,6 +48,7 @@ export interface Document {
 /** The document of an instance that its users see at this URL. */
 export const make = (url: string): Document => {
   const { components, info, openapi, paths, tags } = OpenApi.fromApi(Api, options)
+  // The library's type allows parameters beside the methods of a path, and it writes none there.
   const operations = Object.fromEntries(
     Object.entries(paths).map(([path, methods]) => [
       path,
@@ -56,20 +58,17 @@ export const make = (url: string): Document => {
   const used = JSON.stringify(operations)
   const document = {
     openapi,
-    info: { ...info, license: { name: "MIT", identifier: "MIT" } },
+    info: { ...info, description: info.description ?? "", license: { name: "MIT", identifier: "MIT" } },
     servers: [{ url: url.replace(/\/$/, ""), description: "This instance" }],
     security: [],
-    tags,
+    tags: tags.map(({ description = "", ...tag }) => ({ ...tag, description })),
     paths: operations,
     webhooks: { [Examples.event.event]: { post: webhook } },
     components: {
       schemas: Schemas.components(components.schemas),
       securitySchemes: {
-        bearer: {
-          type: "http",
-          scheme: "bearer",
-          description: "An API key of a workspace: its own, ak_live_…, or one that reads mail, ak_read_…"
-        },
+        bearer: { type: "http", scheme: "bearer", description: "The API key of a workspace: ak_live_…" },
+        [ReadKeys.scheme]: { type: "http", scheme: "bearer", description: "A key that reads mail alone: ak_read_…" },
         admin: { type: "http", scheme: "bearer", description: "ADMIN_TOKEN of the service" },
         demo: { type: "apiKey", in: "cookie", name: "inlet_demo", description: "POST /api/demo/inbox sets it" }
       },
@@ -81,8 +80,7 @@ export const make = (url: string): Document => {
       )
     }
   }
-  // The library's type leaves most of it open; what is made here has these parts.
-  return document as unknown as Document
+  return document
 }
 
 /** One object, for the library keeps what it made by it. */
@@ -107,10 +105,11 @@ const errorAnswer = (error: (typeof Answers.errors)[keyof typeof Answers.errors]
   }
 })
 
-const operation = (path: string, made: Made) => {
-  const { operationId, parameters, requestBody, responses, ...rest } = made
+const operation = (path: string, made: Made): Operation => {
+  const { operationId, parameters, requestBody, responses, summary = "", ...rest } = made
   return {
     ...rest,
+    summary,
     operationId,
     parameters: parameters.map(parameter),
     ...(requestBody === undefined
@@ -166,16 +165,15 @@ const canBe = (status: number, path: string, { parameters, requestBody, response
 /** Routes without an id in their path that are not everywhere. */
 const ownNotFound = new Set(["/api/domains/wallet", "/api/webhooks/stripe"])
 
-const parameter = ({ in: where, name, required, schema }: Made["parameters"][number]) => {
+const parameter = ({ in: where, name, required, schema }: Made["parameters"][number]): Parameter => {
   // A description in the schema says what the parameter means, and belongs to it.
-  const { description, ...rest } = Schemas.plain(schema, name) as Schemas.JsonSchema
-  const meaning = description ?? (where === "path" ? pathMeanings[name] : undefined)
+  const { description, ...rest } = Schemas.plain(schema, name)
+  const meaning = typeof description === "string" ? description : where === "path" ? pathMeanings[name] : undefined
   return { name, in: where, required, ...(meaning === undefined ? {} : { description: meaning }), schema: rest }
 }
 
-/** Whether a key of scope `read` may ask it; no other operation of a workspace is without 403. */
-export const takesReadKey = ({ responses, security }: Operation): boolean =>
-  security.some((scheme) => "bearer" in scheme) && !("403" in responses)
+/** Whether a key of scope `read` may ask it. */
+export const takesReadKey = ({ security }: Operation): boolean => security.some((one) => ReadKeys.scheme in one)
 
 const pathMeanings: Readonly<Record<string, string>> = {
   id: "id of the domain",
@@ -187,14 +185,17 @@ const pathMeanings: Readonly<Record<string, string>> = {
 
 const content = (made: NonNullable<Made["requestBody"]>["content"], example: unknown) =>
   Object.fromEntries(
-    Object.entries(made).map(([type, media]) => [
-      type,
-      {
-        // Of a stream the schema is that of the data of one event.
-        schema: Schemas.plain(type === "text/event-stream" ? dataOf(media?.schema) : media?.schema),
-        ...(example === undefined || type !== "application/json" ? {} : { example })
-      }
-    ])
+    // JSON first: generators take that one.
+    Object.entries(made)
+      .toSorted(([one], [other]) => one.localeCompare(other))
+      .map(([type, media]) => [
+        type,
+        {
+          // Of a stream the schema is that of the data of one event.
+          schema: Schemas.plain(type === "text/event-stream" ? dataOf(media?.schema) : media?.schema),
+          ...(example === undefined || type !== "application/json" ? {} : { example })
+        }
+      ])
   )
 
 /** What the data of an event of a stream is. The library keeps that of one kind elsewhere. */

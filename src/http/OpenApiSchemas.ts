@@ -21,22 +21,27 @@ const component = "#/components/schemas/"
 const nameOf = (name: string) => name.replace(/Encoded$/, "")
 
 /** A schema in the words of the wire, not of the library that made it. */
-export const plain = (schema: unknown, property = ""): unknown => {
-  if (Array.isArray(schema)) return schema.map((part) => plain(part))
+export const plain = (schema: unknown, property = ""): JsonSchema => {
+  const rewritten = rewrite(schema, property)
+  return isRecord(rewritten) ? rewritten : {}
+}
+
+const rewrite = (schema: unknown, property = ""): unknown => {
+  if (Array.isArray(schema)) return schema.map((part) => rewrite(part))
   if (!isRecord(schema)) return schema
   const { additionalProperties, anyOf, pattern, "x-wire": wire, ...rest } = schema
   const kept: Record<string, unknown> = { ...rest, ...(isRecord(wire) ? wire : {}) }
   // Answers gain fields in later versions, and requests may have more than is asked for.
   if (additionalProperties !== undefined && additionalProperties !== false) {
-    kept.additionalProperties = plain(additionalProperties)
+    kept.additionalProperties = rewrite(additionalProperties)
   }
   if (pattern !== undefined && rest.format !== "uuid") kept.pattern = pattern
   if (typeof rest.$ref === "string") kept.$ref = component + nameOf(rest.$ref.slice(component.length))
-  if (Array.isArray(anyOf)) Object.assign(kept, alternatives(anyOf.map((part) => plain(part))))
-  for (const key of ["items", "contentSchema"]) if (key in kept) kept[key] = plain(kept[key])
+  if (Array.isArray(anyOf)) Object.assign(kept, alternatives(anyOf.map((part) => rewrite(part))))
+  for (const key of ["items", "contentSchema"]) if (key in kept) kept[key] = rewrite(kept[key])
   if (isRecord(kept.properties)) {
     kept.properties = Object.fromEntries(
-      Object.entries(kept.properties).map(([name, value]) => [name, plain(value, name)])
+      Object.entries(kept.properties).map(([name, value]) => [name, rewrite(value, name)])
     )
   }
   // Every number of JavaScript: no bound that anybody gains by.
@@ -61,11 +66,11 @@ const alternatives = (parts: ReadonlyArray<unknown>): JsonSchema => {
 }
 
 /** The named schemas, each once, under the name of its form on the wire. */
-export const components = (schemas: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+export const components = (schemas: Readonly<Record<string, unknown>>): Record<string, JsonSchema> =>
   Object.fromEntries(
     Object.entries(schemas)
       // The text of an event within a stream is no thing of its own.
       .filter(([name, schema]) => !(isRecord(schema) && "contentSchema" in schema && nameOf(name) in schemas))
-      .map(([name, schema]) => [nameOf(name), plain(schema)])
-      .sort(([a = ""], [b = ""]) => String(a).localeCompare(String(b), "en"))
+      .map(([name, schema]) => [nameOf(name), plain(schema)] as const)
+      .sort(([a], [b]) => a.localeCompare(b, "en"))
   )

@@ -8,6 +8,8 @@ import * as Idempotency from "./Idempotency.ts"
 import { KnownParameters } from "./KnownParameters.ts"
 import * as PageQuery from "./PageQuery.ts"
 
+const ownPage = "a page of this service when absent, which tells who pays how the order stands"
+
 const years = "Expected a whole number from 1 to 10"
 
 export class PurchaseApi extends HttpApiGroup.make("purchase")
@@ -35,8 +37,12 @@ export class PurchaseApi extends HttpApiGroup.make("purchase")
           message: years
         }),
         registrar: Schema.optionalKey(Schema.String),
-        success_url: Schema.optionalKey(Schema.String),
-        cancel_url: Schema.optionalKey(Schema.String)
+        success_url: Schema.optionalKey(
+          Schema.String.annotate({ description: `where the checkout returns to once it is paid; ${ownPage}` })
+        ),
+        cancel_url: Schema.optionalKey(
+          Schema.String.annotate({ description: `where it returns to when it is left; ${ownPage}` })
+        )
       }),
       headers: Idempotency.headers,
       success: [CompletedOrder.pipe(HttpApiSchema.status(201)), OpenOrder.pipe(HttpApiSchema.status(202))],

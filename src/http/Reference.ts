@@ -3,7 +3,7 @@ import { HttpRouter, HttpServerRequest } from "effect/http"
 import * as Settings from "../Settings.ts"
 import * as CachedText from "./CachedText.ts"
 import * as OpenApiDocument from "./OpenApiDocument.ts"
-import * as Pages from "./Pages.ts"
+import * as PageFrame from "./PageFrame.ts"
 import * as ReferencePage from "./ReferencePage.ts"
 
 /** The description of the API: for programs at `/openapi.json`, for people at `/docs`. */
@@ -13,7 +13,7 @@ export const layer = Layer.unwrap(
     const document = OpenApiDocument.make(publicUrl)
     const json = CachedText.make(JSON.stringify(document), "application/json")
     const page = ReferencePage.render(document, publicUrl.replace(/\/$/, ""))
-    const html = CachedText.make(page, "text/html; charset=utf-8", Pages.headers)
+    const html = CachedText.make(page, "text/html; charset=utf-8", PageFrame.headers)
     return Layer.merge(
       HttpRouter.add("GET", "/openapi.json", Effect.map(HttpServerRequest.HttpServerRequest, json)),
       HttpRouter.add("GET", "/docs", Effect.map(HttpServerRequest.HttpServerRequest, html))

@@ -1,5 +1,6 @@
 import * as Answers from "./OpenApiAnswers.ts"
 import type { Document, Operation } from "./OpenApiDocument.ts"
+import * as PageFrame from "./PageFrame.ts"
 import { type Shape, typeOf } from "./SchemaWords.ts"
 
 /** The reference at `/docs`: all of the document on one page, without a script and without anything from elsewhere. */
@@ -34,21 +35,10 @@ export const render = (document: Document, url: string): string => {
       `<tr><td><code>${statusOf[name] ?? ""}</code></td><td>${prose(description ?? "")}</td></tr>`
   )
 
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8" />
-<meta name="viewport" content="width=device-width, initial-scale=1" />
-<meta name="color-scheme" content="light dark" />
-<title>API reference · Inlet</title>
-<link rel="icon" href="/assets/inlet.svg" type="image/svg+xml" />
-<link rel="stylesheet" href="/assets/inlet.css" />
-<link rel="stylesheet" href="/assets/reference.css" />
-</head>
-<body>
-<a class="skip" href="#main">Skip to the reference</a>
-<header class="bar"><a class="mark" href="/">Inlet</a><nav aria-label="Documentation"><a href="/openapi.json">openapi.json</a><a href="/llms.txt">llms.txt</a></nav></header>
-<div class="reference">
+  return PageFrame.render({
+    title: "API reference · Inlet",
+    assets: ["inlet.css", "reference.css"],
+    body: `<div class="reference">
 <details class="index" open><summary>Routes</summary><nav aria-label="Routes"><ul>${index}</ul></nav></details>
 <main id="main" tabindex="-1">
 <h1>API reference</h1>
@@ -66,18 +56,14 @@ ${groups
   .join("\n")}
 <section id="webhook"><h2>Webhook</h2>${webhook === undefined ? "" : article("POST", "your webhook", webhook, "")}</section>
 <section id="schemas"><h2>Schemas</h2>${schemas
-    .map(([name, schema]) => `<article id="${name}"><h3>${name}</h3>${fields(schema as Shape)}</article>`)
-    .join("")}</section>
+      .map(([name, schema]) => `<article id="${name}"><h3>${name}</h3>${fields(schema as Shape)}</article>`)
+      .join("")}</section>
 </main>
-</div>
-<footer class="foot"><p><a href="/">Demo</a> · <a href="/openapi.json">openapi.json</a> · <a href="/llms.txt">llms.txt</a></p></footer>
-</body>
-</html>
-`
+</div>`
+  })
 }
 
-const escape = (text: string) =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
+const { escape } = PageFrame
 
 /** Words of the contract, with what stands between backticks as code. */
 const prose = (text: string) => escape(text).replace(/`([^`]+)`/g, "<code>$1</code>")

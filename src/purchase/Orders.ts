@@ -48,6 +48,8 @@ export class Orders extends Context.Service<
       >
     ): Effect.Effect<OrderRow, Conflict | SqlError>
     get(workspaceId: WorkspaceId, id: OrderId): Effect.Effect<OrderRow, NotFound>
+    /** Whose it is does not matter: for the page that who pays comes back to. */
+    find(id: OrderId): Effect.Effect<OrderRow | undefined, SqlError>
     /** Newest first. `cursor` is the id of the last order of the page before. */
     list(
       workspaceId: WorkspaceId,
@@ -165,24 +167,26 @@ export class Orders extends Context.Service<
         Effect.catchTags({ SchemaError: Effect.die, NoSuchElementError: Effect.die })
       )
 
+      const find = Effect.fn("Orders.find")(
+        (id: OrderId) => Effect.map(byId(id), ([row]) => row),
+        Effect.catchTag("SchemaError", Effect.die)
+      )
+
       const get = Effect.fn("Orders.get")(function* (workspaceId: WorkspaceId, id: OrderId) {
-        const [row] = yield* Effect.orDie(byId(id))
+        const row = yield* Effect.orDie(find(id))
         return row?.workspaceId === workspaceId
           ? row
           : yield* new NotFound({ message: "No such order in this workspace" })
       })
 
-      const read = Effect.fn("Orders.read")(
-        function* (id: OrderId) {
-          const [row] = yield* byId(id)
-          return row ?? (yield* Effect.die(`order ${id} is gone`))
-        },
-        Effect.catchTag("SchemaError", Effect.die)
-      )
+      const read = Effect.fn("Orders.read")(function* (id: OrderId) {
+        return (yield* find(id)) ?? (yield* Effect.die(`order ${id} is gone`))
+      })
 
       return Orders.of({
         insert,
         get,
+        find,
         list,
         markPaid: Effect.fn("Orders.markPaid")(
           payRow,

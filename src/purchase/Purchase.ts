@@ -47,6 +47,7 @@ export class Purchase extends Context.Service<
       const { publicUrl } = yield* Settings.purchase
       const platform = yield* Settings.platform
       const checkRoom = yield* DomainLimit.make
+      const pages = { success: `${publicUrl}/purchase/success`, cancel: `${publicUrl}/purchase/cancel` }
 
       const known = (wanted: string | undefined) =>
         wanted === undefined || [...registrars.keys()].some((name) => name === wanted)
@@ -90,8 +91,15 @@ export class Purchase extends Context.Service<
       })
 
       const checkout = Effect.fnUntraced(function* (order: OrderRow) {
+        /** Our own pages tell what the order is for; to a customer's page nothing is added. */
+        const namingOrder = (page: string) =>
+          page === pages.success || page === pages.cancel ? `${page}?order=${order.id}` : page
         const { id, url } = yield* billing
-          .checkout({ ...billOf(order), successUrl: order.successUrl, cancelUrl: order.cancelUrl })
+          .checkout({
+            ...billOf(order),
+            successUrl: namingOrder(order.successUrl),
+            cancelUrl: namingOrder(order.cancelUrl)
+          })
           .pipe(
             Effect.catchTag("BillingError", (error) =>
               Effect.gen(function* () {
@@ -126,8 +134,8 @@ export class Purchase extends Context.Service<
             })
           }
           yield* known(wish.registrar)
-          const successUrl = yield* redirect("success_url", wish.successUrl, `${publicUrl}/purchase/success`)
-          const cancelUrl = yield* redirect("cancel_url", wish.cancelUrl, `${publicUrl}/purchase/cancel`)
+          const successUrl = yield* redirect("success_url", wish.successUrl, pages.success)
+          const cancelUrl = yield* redirect("cancel_url", wish.cancelUrl, pages.cancel)
           // Before the registrars, who would say that it is taken.
           yield* checkOwn(workspaceId, name)
           const offer = yield* bestOffer(name, wish.registrar)

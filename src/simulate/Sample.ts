@@ -67,6 +67,21 @@ const pdf = (line: string): Uint8Array => {
   return utf8(`${file}${table}trailer\n<< /Size ${size} /Root 1 0 R >>\nstartxref\n${file.length}\n%%EOF\n`)
 }
 
+/** A mail for one link: written out in the text, a button with a label in the HTML. */
+const linkMail = ({
+  html,
+  label,
+  subject,
+  text,
+  url
+}: Record<"html" | "label" | "subject" | "text" | "url", string>) => ({
+  from: acme,
+  subject,
+  text: words(text, "", url),
+  html: page(`<p>${html}</p>`, button(url, label)),
+  headers: { "Auto-Submitted": "auto-generated" }
+})
+
 /** What each is to this recipient. Every one is the same each time, so that a test can name what is in it. */
 const samples: { readonly [Name in SampleName]: (recipient: string) => Draft } = {
   code: () => ({
@@ -80,26 +95,22 @@ const samples: { readonly [Name in SampleName]: (recipient: string) => Draft } =
     ),
     headers: { "Auto-Submitted": "auto-generated" }
   }),
-  "verify-link": () => {
-    const url = "https://app.acme.example/verify?token=b7f3c2d19e8a4560"
-    return {
-      from: acme,
+  "verify-link": () =>
+    linkMail({
       subject: "Verify your email address",
-      text: words("Welcome to Acme. Please verify your email address:", "", url),
-      html: page("<p>Welcome to Acme. Please verify your email address.</p>", button(url, "Verify email address")),
-      headers: { "Auto-Submitted": "auto-generated" }
-    }
-  },
-  "reset-link": () => {
-    const url = "https://app.acme.example/password/reset?token=0d4e9c7a5b2f4813"
-    return {
-      from: acme,
+      text: "Welcome to Acme. Please verify your email address:",
+      html: "Welcome to Acme. Please verify your email address.",
+      url: "https://app.acme.example/verify?token=b7f3c2d19e8a4560",
+      label: "Verify email address"
+    }),
+  "reset-link": () =>
+    linkMail({
       subject: "Reset your password",
-      text: words("Somebody asked to reset your password. To choose a new one:", "", url),
-      html: page("<p>Somebody asked to reset your password.</p>", button(url, "Reset password")),
-      headers: { "Auto-Submitted": "auto-generated" }
-    }
-  },
+      text: "Somebody asked to reset your password. To choose a new one:",
+      html: "Somebody asked to reset your password.",
+      url: "https://app.acme.example/password/reset?token=0d4e9c7a5b2f4813",
+      label: "Reset password"
+    }),
   reply: (recipient) => ({
     from: ada,
     subject: "Re: Your delivery",

@@ -1,3 +1,4 @@
+import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core"
 import * as Needs from "../Needs.ts"
@@ -79,3 +80,15 @@ export const overflow = (page: Page): Effect.Effect<number> =>
 /** What is written there. */
 export const textOf = (place: Locator): Effect.Effect<string> =>
   step(() => place.textContent()).pipe(Effect.map(String))
+
+/** The words of what has the focus; fails where a person can't see that it has. */
+export const focusIsSeen = (page: Page): Effect.Effect<string> =>
+  Effect.gen(function* () {
+    const [outline = "none", words = ""] = yield* step(() =>
+      page.evaluate<ReadonlyArray<string>>(
+        "[getComputedStyle(document.activeElement).outlineStyle, document.activeElement.id || document.activeElement.textContent]"
+      )
+    )
+    assert.notStrictEqual(outline, "none", words.slice(0, 80))
+    return words
+  })

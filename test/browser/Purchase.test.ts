@@ -1,15 +1,17 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import * as Needs from "../Needs.ts"
+import { customer } from "../purchase/Shop.ts"
 import { TestInlet } from "../TestInlet.ts"
-import { Browser, overflow, step, textOf } from "./Browser.ts"
+import { Browser, focusIsSeen, overflow, step, textOf } from "./Browser.ts"
 
 describe("A browser", Needs.options(Needs.chromium), () => {
   layer(Layer.merge(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), Browser.layer), {
     excludeTestServices: true,
     timeout: "60 seconds"
-  })("The pages that a checkout comes back to", (it) => {
-    const look = (path: string, heading: string, expected: ReadonlyArray<string>) =>
+  })("The pages beside the demo", (it) => {
+    /** Reads the page at both widths, light and dark, all of it opened. */
+    const look = (path: string, heading: string, expected: ReadonlyArray<string>, complains: RegExp = /^$/) =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const browser = yield* Browser
@@ -19,10 +21,15 @@ describe("A browser", Needs.options(Needs.chromium), () => {
               Effect.gen(function* () {
                 yield* step(() => page.goto(`${inlet.url}${path}`))
                 yield* step(() => page.getByRole("heading", { name: heading, level: 1 }).waitFor())
+                for (const summary of yield* step(() => page.locator("summary").all()))
+                  yield* step(() => summary.click())
                 const text = yield* textOf(page.getByRole("main"))
                 for (const words of expected) assert.include(text, words)
                 assert.strictEqual(yield* overflow(page), 0)
-                assert.deepStrictEqual(complaints, [])
+                assert.deepStrictEqual(
+                  complaints.filter((complaint) => !complains.test(complaint)),
+                  []
+                )
                 assert.isTrue(requests.every((url) => url.startsWith(`${inlet.url}/`)))
               })
             )
@@ -30,20 +37,57 @@ describe("A browser", Needs.options(Needs.chromium), () => {
         }
       })
 
-    it.effect("say after a payment that the order goes on by itself, and what to do then", () =>
-      look("/purchase/success", "Your domain is being registered.", [
-        "the rest happens in the background",
-        "https://inlet.example.com/api/domains/orders/$ORDER_ID",
-        "https://inlet.example.com/api/domains/$DOMAIN_ID/delivery"
-      ])
+    const longName = `${"long-name".repeat(7)}.com`
+
+    it.effect("say after a payment what was bought, that it goes on by itself, and what to do otherwise", () =>
+      Effect.gen(function* () {
+        const { buy } = yield* customer
+        const { json } = yield* buy(longName)
+        yield* look(`/purchase/success?order=${json.order_id}`, `${longName} is registered.`, [
+          "There is nothing left for you to do",
+          "1 year",
+          json.order_id,
+          "If nothing happens",
+          `https://inlet.example.com/api/domains/orders/${json.order_id}`,
+          "https://inlet.example.com/api/domains/$DOMAIN_ID/delivery"
+        ])
+      })
     )
 
     it.effect("say after a cancellation that nothing was charged, and how to start again", () =>
       look("/purchase/cancel", "Nothing was charged.", [
         "nothing to undo",
-        "checkout_url still works",
+        "The link to pay that you were given works",
         "https://inlet.example.com/api/domains/purchase"
       ])
+    )
+
+    it.effect("say where to go on when there is no such page", () =>
+      look("/pricing", "There is no such page.", ["The demo", "The API reference", "llms.txt"], /status of 404/)
+    )
+
+    it.effect("copy the order's number at a press of Enter, with the focus always to be seen", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const browser = yield* Browser
+        const { buy } = yield* customer
+        const { json } = yield* buy("copied.com")
+        yield* browser.visit({ permissions: ["clipboard-read", "clipboard-write"] }, ({ page }) =>
+          Effect.gen(function* () {
+            yield* step(() => page.goto(`${inlet.url}/purchase/success?order=${json.order_id}`))
+            const seen: Array<string> = []
+            for (let stop = 0; stop < 10 && seen.at(-1) !== "Copy"; stop++) {
+              yield* step(() => page.keyboard.press("Tab"))
+              seen.push(yield* focusIsSeen(page))
+            }
+            yield* step(() => page.keyboard.press("Enter"))
+            yield* step(() => page.getByText("Copied").first().waitFor())
+            const copied = yield* step(() => page.evaluate<string>("navigator.clipboard.readText()"))
+            assert.strictEqual(copied, json.order_id)
+            assert.strictEqual(yield* textOf(page.getByRole("status")), "Copied")
+          })
+        )
+      })
     )
   })
 })

@@ -4,6 +4,7 @@ import { assert, layer, vi } from "@effect/vitest"
 import { Clock, Context, Effect, FileSystem, Layer, Path } from "effect"
 import { call } from "../ApiCall.ts"
 import { eventually } from "../Eventually.ts"
+import * as Packed from "../Packed.ts"
 import * as Ports from "../Ports.ts"
 import * as Program from "../Program.ts"
 
@@ -25,25 +26,15 @@ class Customer extends Context.Service<
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
-      const packed = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-packed-" })
+      const tarball = yield* Packed.tarball
       const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-customer-" })
       const succeed = Effect.fnUntraced(function* (cwd: string, args: ReadonlyArray<string>) {
         const { code, stderr, stdout } = yield* Program.run("npm", args, { cwd })
         assert.strictEqual(code, 0, `npm ${args.join(" ")}\n${stdout}\n${stderr}`)
       })
 
-      yield* succeed(Program.root, ["pack", "--pack-destination", packed])
-      const [tarball = ""] = yield* fs.readDirectory(packed)
-      assert.match(tarball, /^inlet-mail-\d+\.\d+\.\d+\.tgz$/)
-      yield* succeed(folder, [
-        "install",
-        "--prefix",
-        folder,
-        "--prefer-offline",
-        "--no-audit",
-        "--no-fund",
-        path.join(packed, tarball)
-      ])
+      assert.match(path.basename(tarball), /^inlet-mail-\d+\.\d+\.\d+\.tgz$/)
+      yield* succeed(folder, ["install", "--prefix", folder, "--prefer-offline", "--no-audit", "--no-fund", tarball])
       return Customer.of({
         folder,
         write: (file, text) => Effect.orDie(fs.writeFileString(path.join(folder, file), text)),
@@ -96,7 +87,7 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
           "dist/src/webhook.d.ts",
           "dist/src/main.js",
           "dist/src/cli/main.js",
-          "dist/src/demo/index.html",
+          "dist/src/demo/demo.html",
           "dist/migrations/0001_workspaces_and_domains.js"
         ])
         assert.isTrue(compiled.some((file) => /^dist\/src\/database\/initial-database-[\d.]+\.tar\.br$/.test(file)))

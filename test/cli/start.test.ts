@@ -51,9 +51,9 @@ const wrong: Readonly<Record<string, readonly [env: Record<string, string | unde
   "production without anything, all that is missing at once": [
     { NODE_ENV: "production" },
     [
-      "DATABASE_URL: Missing, and production needs it: postgres://user:password@host:5432/database",
       "SERVICE_PUBLIC_URL: Missing, and production needs it: the URL of the API as its users see it, such as https://inlet.example.com",
       "PLATFORM_DOMAIN: Missing, and production needs it: a domain of yours that instant inboxes are under",
+      "DATABASE_URL: Missing, and production needs it: postgres://user:password@host:5432/database",
       "SECRETS_KEY: Missing, and production needs it: 32 bytes in base64 (openssl rand -base64 32), the same for ever"
     ].join("\nInlet can't start: ")
   ],

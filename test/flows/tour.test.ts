@@ -89,8 +89,9 @@ layer(Started.layer, { excludeTestServices: true, timeout: "120 seconds" })("The
       Effect.gen(function* () {
         yield* Needs.demand(Needs.swaks, Needs.nameServer)
         const { paste, terminal } = yield* reader
-        const [helper, workspace, inbox, listen, webhook, send, swaks, event, attempts, replay, code, end, ...more] =
+        const [helper, workspace, inbox, listen, webhook, send, swaks, event, attempts, replay, code, ...others] =
           blocks("The tour", "sh")
+        const [simulate, end, ...more] = others
         assert.deepStrictEqual(more, [])
 
         yield* paste(helper)
@@ -128,6 +129,8 @@ layer(Started.layer, { excludeTestServices: true, timeout: "120 seconds" })("The
         assert.match(yield* paste(replay), new RegExp(`"event_id":"${eventId}","delivery":{"status":"pending"`))
         yield* terminal.says(`✓ ${eventId}  verified, request 2: the same event again`)
         assert.match(yield* paste(code), /\n482913\n/)
+        assert.match(yield* paste(simulate), /kind: 'verify',\s+url: 'https:\/\/app\.acme\.example\/verify/)
+        yield* terminal.says("  subject  Verify your email address")
         yield* paste(end)
 
         const [buyer, search, purchase, verification, mail, wallet, ...beyond] = blocks(

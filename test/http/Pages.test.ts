@@ -6,6 +6,7 @@ const pages = ["/", "/purchase/success", "/purchase/cancel"]
 const assets = {
   "/assets/inlet.css": "text/css",
   "/assets/reference.css": "text/css",
+  "/assets/copy.js": "text/javascript",
   "/assets/demo.js": "text/javascript",
   "/assets/inlet.svg": "image/svg+xml"
 }
@@ -63,7 +64,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: `https://inlet.example.com/?a="><b>`
         assert.notMatch(text, /(?:src|href|action)="(?:https?:)?\/\//)
         assert.notMatch(text, /<style|<script(?![^>]* src=)|\son\w+=|\sstyle=/)
       }
-      for (const path of ["/assets/inlet.css", "/assets/demo.js"]) {
+      for (const path of ["/assets/inlet.css", "/assets/copy.js", "/assets/demo.js"]) {
         const { text } = yield* inlet.call("GET", path)
         // The name of a language, which nothing is loaded from.
         const own = text.replaceAll("http://www.w3.org/2000/svg", "")
@@ -77,7 +78,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: `https://inlet.example.com/?a="><b>`
       const inlet = yield* TestInlet
       for (const path of pages) {
         const { text } = yield* inlet.call("GET", path)
-        assert.include(text, "https://inlet.example.com/?a=&quot;>&lt;b>/api/")
+        assert.include(text, "https://inlet.example.com/?a=&quot;&gt;&lt;b&gt;/api/")
         assert.notInclude(text, "{{")
       }
     })
@@ -93,6 +94,33 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: `https://inlet.example.com/?a="><b>`
         assert.strictEqual((yield* inlet.call("POST", path)).status, 405)
       }
       assert.strictEqual((yield* inlet.call("GET", "/assets/..%2f..%2fSettings.ts")).status, 404)
+    })
+  )
+
+  it.effect("show a browser where to go on when a path is nobody's; programs get JSON, and so does the API", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const get = (path: string, accept?: string) =>
+        inlet.call("GET", path, { headers: accept === undefined ? {} : { accept } })
+      const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
+      const page = yield* get("/pricing", browser)
+      assert.strictEqual(page.status, 404)
+      assert.strictEqual(page.headers["content-type"], "text/html; charset=utf-8")
+      assert.include(page.headers["content-security-policy"] ?? "", "default-src 'none'")
+      const links = [...page.text.matchAll(/(?:href|src)="(\/[^"]*)"/g)].map(([, link = ""]) => link)
+      assert.includeMembers(links, ["/", "/docs", "/llms.txt"])
+      for (const link of links) assert.strictEqual((yield* inlet.call("GET", link)).status, 200, link)
+      for (const [path, accept] of [
+        ["/pricing", undefined],
+        ["/pricing", "*/*"],
+        ["/pricing", "application/json, text/html;q=0.5"],
+        ["/api/pricing", browser],
+        ["/api", browser],
+        ["/admin/pricing", browser]
+      ] as const) {
+        const { json, status } = yield* get(path, accept)
+        assert.deepStrictEqual([status, json], [404, { error: "No such route; GET /docs lists them" }], path)
+      }
     })
   )
 })

@@ -187,7 +187,10 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
         assert.isNotEmpty(operation.summary, route)
         const needsKey = operation.responses["401"] !== undefined
         if (route.includes(" /api/") && needsKey && !route.includes("/api/demo/")) {
-          assert.deepStrictEqual(operation.security, [{ bearer: [] }], route)
+          const [first, ...others] = operation.security
+          assert.deepStrictEqual(first, { bearer: [] }, route)
+          // The other key that may ask the route, where there is one.
+          assert.includeDeepMembers([{ readKey: [] }], others, route)
         }
       }
       assert.strictEqual(ids.size, operations(document).length)
@@ -320,7 +323,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
   )
 
   it.effect(
-    "tell an agent in plain text how to begin, wait and buy, with every route and the limits of the instance",
+    "tell an agent in plain text how to begin, wait, read and buy, with every route of a workspace and the limits of the instance",
     () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
@@ -330,7 +333,13 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
         assert.match(text, /^# Inlet\n/)
         for (const said of [
           "Base URL: https://inlet.example.com.",
-          "after={cursor_now}&recipient={address}&wait=60",
+          "after={cursor_now}&recipient={address}&has=code&view=brief&wait=60",
+          "events[0].extracted.code.value",
+          "fromDomain=github.com",
+          "/content?max_chars=6000",
+          ...["tag", "fromName", "extracted:", "reply:", "sender:", "threadId:", "hiddenText:"],
+          "/simulate?wait=10",
+          "Mail by SMTP goes to 127.0.0.1:",
           "Last-Event-ID",
           "X-Service-Signature",
           "Own domains of a workspace, the instant inbox not counted: 1",
@@ -347,6 +356,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
         const document: Document = (yield* inlet.call("GET", "/openapi.json")).json
         for (const { operation, route } of operations(document)) {
           const [method = "", path = ""] = route.split(" ")
+          if (!operation.security.some((one) => "bearer" in one)) continue
           const line = text.split("\n").find((line) => line.startsWith(`- ${method.toUpperCase()} ${path}`))
           assert.isTrue(line?.replace(/ \[read key\]$/, "").endsWith(`: ${operation.summary}`), route)
         }

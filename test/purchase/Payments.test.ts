@@ -92,8 +92,8 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
       assert.strictEqual(session?.amount_total, 2 * 1_028 + 299)
       assert.strictEqual(session?.client_reference_id, order.orderId)
       const base = `http://localhost:${new URL(inlet.url).port}`
-      assert.strictEqual(session?.success_url, `${base}/purchase/success`)
-      assert.strictEqual(session?.cancel_url, `${base}/purchase/cancel`)
+      assert.strictEqual(session?.success_url, `${base}/purchase/success?order=${order.orderId}`)
+      assert.strictEqual(session?.cancel_url, `${base}/purchase/cancel?order=${order.orderId}`)
       yield* assertUntouched(order, "checkout.com")
     })
   )

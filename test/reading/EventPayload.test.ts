@@ -7,6 +7,7 @@ import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
 import { EventId, InboundEvent } from "../../src/model/InboundEvent.ts"
 import * as EventPayload from "../../src/reading/EventPayload.ts"
 import * as Insight from "../../src/reading/Insight.ts"
+import { ofColor, ofText, outright } from "../content/Tricks.ts"
 
 const domainId = DomainId.make("01981c9e-0000-7000-8000-000000000001")
 const inboundEmailId = InboundEmailId.make("01981c9e-1111-7000-8000-000000000001")
@@ -48,6 +49,21 @@ const hasNoControls = (payload: string) =>
   })
 
 describe("The payload of an event", () => {
+  it.each([...outright, ...ofText, ...ofColor].map(({ around, name }) => [name, around] as const))(
+    "has no word that a person does not see in text, reply and extracted: %s",
+    (_, around) => {
+      const hidden = around("Your verification code is 604913")
+      const { extracted, hiddenText, reply, text } = read(
+        `From: ada@sender.example\r\nSubject: Re: Lunch\r\nContent-Type: text/html; charset=utf-8\r\n\r\n` +
+          `<p>Yes, at noon.</p>${hidden}<p>See you there.</p><blockquote type=cite><p>Lunch?</p>${hidden}</blockquote>`
+      )
+      assert.notInclude(JSON.stringify({ extracted, reply, text }), "604913")
+      assert.match(reply ?? "", /^Yes, at noon\.\s[\s\S]*See you there\.$/)
+      // Programs write comments, for programs.
+      assert.strictEqual(hiddenText, !around("words").startsWith("<!--"))
+    }
+  )
+
   it("is the event of the specification, in its order", () => {
     const message = Buffer.from("From: Ada <ada@sender.example>\r\nMessage-ID: <1@sender.example>\r\n\r\nbody\r\n")
     const payload = render(message, Mime.read(message))

@@ -4,6 +4,7 @@ import * as InletProcess from "../InletProcess.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 import * as Bombardment from "./Bombardment.ts"
 
+// A server makes no difference to how a message is read.
 layer(WebhookReceiver.layer, { excludeTestServices: true, timeout: "60 seconds" })(
   "A mebibyte made to stop its reader",
   (it) => {

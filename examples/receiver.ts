@@ -1,0 +1,28 @@
+// Receives the webhooks of Inlet: verifies, deduplicates and prints them.
+// INLET_WEBHOOK_SECRET=whsec_… node receiver.ts 4000
+import { createServer } from "node:http"
+import { buffer } from "node:stream/consumers"
+import { type InboundEvent, type Rejected, verifySync } from "inlet-mail/webhook"
+
+const secret = process.env.INLET_WEBHOOK_SECRET ?? ""
+const port = Number(process.argv[2])
+
+// A program with a database keeps these there, in the transaction that does the work.
+const seen = new Set<string>()
+
+const receive = ({ event_id, extracted, recipient, subject }: InboundEvent) => {
+  // Deliveries come at least once.
+  if (seen.has(event_id)) return
+  seen.add(event_id)
+  console.log(`${recipient}: ${subject}, code ${extracted?.code?.value}`)
+}
+
+createServer(async (request, response) => {
+  try {
+    receive(verifySync({ headers: request.headers, rawBody: await buffer(request), secret }))
+    response.writeHead(200).end('{"ok":true}')
+  } catch (error) {
+    const { message } = error as Rejected
+    response.writeHead(401).end(JSON.stringify({ error: message }))
+  }
+}).listen(port, "127.0.0.1", () => console.log(`Listening on port ${port}`))

@@ -1,0 +1,31 @@
+import * as PageFrame from "./PageFrame.ts"
+
+/** Where a person goes on who has followed a wrong link. */
+export const page = PageFrame.render({
+  title: "No such page · Inlet",
+  body: `<main class="told" id="main" tabindex="-1">
+<p class="kicker">404</p>
+<h1>There is no such page.</h1>
+<p class="lead">The address is mistyped, or what it named is gone.</p>
+<ul class="ways">
+<li><a href="/">The demo</a>: an inbox to try, without an account.</li>
+<li><a href="/docs">The API reference</a>: every route and field.</li>
+<li><a href="/llms.txt">llms.txt</a>: the same for agents, in short.</li>
+</ul>
+</main>`
+})
+
+/** Whether a browser asks, and not a program, which can read JSON or does not say what it reads. */
+export const isWanted = ({
+  accept = "",
+  method,
+  path
+}: {
+  readonly accept: string | undefined
+  readonly method: string
+  readonly path: string
+}): boolean =>
+  (method === "GET" || method === "HEAD") &&
+  !/^\/(api|admin)(\/|$)/.test(path) &&
+  accept.includes("text/html") &&
+  !accept.includes("application/json")

@@ -1,0 +1,57 @@
+import { HttpServerResponse } from "effect/http"
+
+/** A page may load what is ours, and nothing else. */
+export const headers = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  // Small, and never older than the service behind it.
+  "cache-control": "no-cache"
+}
+
+/** Text as HTML, between tags and in attributes. */
+export const escape = (text: string) =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
+
+/** What stands around the words of every page for people. `title` is text; `body` is HTML, with a `main` of that id. */
+export const render = ({
+  assets = ["inlet.css", "copy.js"],
+  body,
+  description,
+  title
+}: {
+  readonly title: string
+  readonly body: string
+  readonly description?: string
+  /** Style sheets and modules, in their order. */
+  readonly assets?: ReadonlyArray<string>
+}): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8" />
+<meta name="viewport" content="width=device-width, initial-scale=1" />
+<meta name="color-scheme" content="light dark" />
+${description === undefined ? "" : `<meta name="description" content="${escape(description)}" />`}
+<title>${escape(title)}</title>
+<link rel="icon" href="/assets/inlet.svg" type="image/svg+xml" />
+${assets.map(asset).join("\n")}
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header class="bar"><a class="mark" href="/">Inlet</a><nav aria-label="Documentation"><a href="/docs">API reference</a><a href="/llms.txt">llms.txt</a></nav></header>
+${body}
+<p class="visually-hidden" id="announce" role="status" aria-live="polite"></p>
+<footer class="foot"><p><a href="/">Demo</a> · <a href="/docs">API reference</a> · <a href="/openapi.json">OpenAPI</a> · <a href="/llms.txt">llms.txt</a></p></footer>
+</body>
+</html>
+`
+
+const asset = (name: string) =>
+  name.endsWith(".js")
+    ? `<script type="module" src="/assets/${name}"></script>`
+    : `<link rel="stylesheet" href="/assets/${name}" />`
+
+/** A page as an answer. */
+export const answer = (page: string, status = 200) =>
+  HttpServerResponse.text(page, { contentType: "text/html; charset=utf-8", headers, status })

@@ -1,0 +1,62 @@
+import { Config, Duration, Schema } from "effect"
+import { inProduction, production } from "./ProcessSettings.ts"
+import * as Setting from "./Setting.ts"
+import { AddressRange, Count, commaSeparated, Flag, Span } from "./SettingText.ts"
+
+const { section, setting } = Setting.section("Deliveries")
+
+export { section }
+
+const webhookTimeout = setting("WEBHOOK_TIMEOUT", Span, Duration.seconds(15), "longest webhook request", "`15s`")
+
+const retryDelays = setting(
+  "WEBHOOK_RETRY_DELAYS",
+  commaSeparated(Span).check(Schema.isMinLength(1)),
+  ["5s", "1m", "5m", "30m", "2h", "5h", "10h", "14h", "20h", "24h"].map((text) => Schema.decodeSync(Span)(text)),
+  "waits between the attempts of a delivery; after the last it is dead",
+  "`5s,1m,5m,30m,2h,5h,10h,14h,20h,24h`"
+)
+
+const deliveryConcurrency = setting("DELIVERY_CONCURRENCY", Count, 256, "webhook requests at a time in one process")
+
+const deliveryConcurrencyPerDomain = setting(
+  "DELIVERY_CONCURRENCY_PER_DOMAIN",
+  Count,
+  16,
+  "webhook requests at a time to one domain's webhook in one process"
+)
+
+const allowPrivateWebhooks = setting(
+  "ALLOW_PRIVATE_WEBHOOKS",
+  Flag,
+  inProduction(Config.succeed(false), Config.succeed(true)),
+  "lets webhooks reach private, loopback and other special addresses",
+  "`true` (`false` in production)"
+)
+
+const webhookAllow = setting(
+  "WEBHOOK_ALLOW",
+  commaSeparated(AddressRange),
+  [],
+  "addresses that webhooks may reach although they are private or denied, comma-separated CIDRs",
+  "none"
+)
+
+const webhookDeny = setting(
+  "WEBHOOK_DENY",
+  commaSeparated(AddressRange),
+  [],
+  "addresses that webhooks must not reach, comma-separated CIDRs",
+  "none"
+)
+
+export const webhooks = Config.all({
+  production,
+  timeout: webhookTimeout,
+  retryDelays,
+  concurrency: deliveryConcurrency,
+  concurrencyPerDomain: deliveryConcurrencyPerDomain
+})
+
+/** Which addresses a request to a customer's URL may reach; the allowed win over the denied. */
+export const egress = Config.all({ allowPrivate: allowPrivateWebhooks, allow: webhookAllow, deny: webhookDeny })

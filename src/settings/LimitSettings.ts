@@ -1,0 +1,82 @@
+import { Config } from "effect"
+import { trustProxy } from "./ApiSettings.ts"
+import { messageBytes } from "./MailSettings.ts"
+import { production } from "./ProcessSettings.ts"
+import * as Setting from "./Setting.ts"
+import { Limit } from "./SettingText.ts"
+
+const { section, setting } = Setting.section("Limits")
+
+export { section }
+
+const domainsPerWorkspace = setting(
+  "MAX_DOMAINS_PER_WORKSPACE",
+  Limit,
+  1,
+  "own domains of a workspace, the instant inbox not counted; `0` for no limit"
+)
+
+const emailsPerDay = setting(
+  "MAX_EMAILS_PER_DAY",
+  Limit,
+  100,
+  "messages accepted for a workspace in a UTC day; `0` for no limit"
+)
+
+const emailsPerSender = setting(
+  "MAX_EMAILS_PER_SENDER_PER_DAY",
+  Limit,
+  0,
+  "messages accepted from one client address (IPv6: /64) in a UTC day; `0` for no limit"
+)
+
+const retentionDays = setting(
+  "RETENTION_DAYS",
+  Limit,
+  14,
+  "days that messages, events and attempts are kept; `0` for ever"
+)
+
+const workspacesPerAddress = setting(
+  "WORKSPACES_PER_IP_PER_DAY",
+  Limit,
+  3,
+  "workspaces, and demo inboxes, that one client address may make in a UTC day in production; `0` for no limit"
+)
+
+const replaysPerMinute = setting(
+  "REPLAYS_PER_MINUTE",
+  Limit,
+  60,
+  "replays of a workspace in a minute, in one process; `0` for no limit"
+)
+
+const replaysPerDay = setting("REPLAYS_PER_DAY", Limit, 2_000, "replays of a workspace in a UTC day; `0` for no limit")
+
+const webhookChangesPerMinute = setting(
+  "WEBHOOK_CHANGES_PER_MINUTE",
+  Limit,
+  10,
+  "changes of its webhooks by a workspace in a minute, in one process; `0` for no limit"
+)
+
+const webhookChangesPerDay = setting(
+  "WEBHOOK_CHANGES_PER_DAY",
+  Limit,
+  100,
+  "changes of its webhooks by a workspace in a UTC day; `0` for no limit"
+)
+
+export const limits = Config.all({ domainsPerWorkspace, emailsPerDay, emailsPerSender, messageBytes, retentionDays })
+
+/** How clients of the API are told apart, and what each may make in a day; zero is no limit. */
+export const clients = Config.all({
+  trustProxy,
+  workspacesPerDay: Config.map(Config.all([production, workspacesPerAddress]), ([yes, most]) => (yes ? most : 0))
+})
+
+/** How often a workspace may do what has requests sent. */
+export const actions = Config.all({
+  replays: Config.all({ perMinute: replaysPerMinute, perDay: replaysPerDay }),
+  webhookChanges: Config.all({ perMinute: webhookChangesPerMinute, perDay: webhookChangesPerDay })
+})

@@ -1,0 +1,141 @@
+import { Config, Duration, Schema } from "effect"
+import { anywhere, inProduction, production, required } from "./ProcessSettings.ts"
+import * as Setting from "./Setting.ts"
+import { AddressRange, Count, commaSeparated, Flag, HostName, Limit, NameServer, Port, Span } from "./SettingText.ts"
+
+const { section, setting } = Setting.section("The mail server")
+
+export { section }
+
+const smtpHost = setting(
+  "SMTP_HOST",
+  Schema.NonEmptyString,
+  anywhere,
+  "address of the mail server",
+  "`127.0.0.1` (`0.0.0.0` in production)"
+)
+
+/** Where `inlet send` looks for the mail server when nobody says otherwise. */
+export const defaultSmtpPort = 2525
+
+export const smtpPort = setting(
+  "SMTP_PORT",
+  Port,
+  inProduction(Config.succeed(25), Config.succeed(defaultSmtpPort)),
+  "port of the mail server",
+  "`2525` (`25` in production)"
+)
+
+const platformDomain = setting(
+  "PLATFORM_DOMAIN",
+  HostName,
+  required("PLATFORM_DOMAIN", "a domain of yours that instant inboxes are under", Config.succeed("inlet.test")),
+  "instant inboxes are `inbox@<slug>.inbox.<PLATFORM_DOMAIN>`",
+  "`inlet.test`; required in production"
+).pipe(Config.map((name) => name.toLowerCase()))
+
+const mxHost = setting(
+  "MX_HOST",
+  HostName,
+  Config.map(platformDomain, (name) => `mx.${name}`),
+  "host that MX records point at",
+  "`mx.<PLATFORM_DOMAIN>`"
+).pipe(Config.map((name) => name.toLowerCase()))
+
+const nameServers = setting(
+  "DNS_SERVERS",
+  commaSeparated(NameServer),
+  undefined,
+  "name servers to ask, comma-separated `ip[:port]`",
+  "the system's"
+)
+
+const tlsCertificate = setting(
+  "SMTP_TLS_CERT",
+  Schema.NonEmptyString,
+  undefined,
+  "PEM file with the certificate chain for STARTTLS",
+  "self-signed at start"
+)
+
+const tlsKey = setting(
+  "SMTP_TLS_KEY",
+  Schema.NonEmptyString,
+  undefined,
+  "PEM file with the key of that certificate",
+  "self-signed at start"
+)
+
+export const messageBytes = setting("MAX_MESSAGE_BYTES", Count, 1_048_576, "largest message in bytes")
+
+const smtpConnections = setting("SMTP_MAX_CONNECTIONS", Limit, 1_000, "SMTP connections at a time; `0` for no limit")
+
+const smtpConnectionsPerAddress = setting(
+  "SMTP_MAX_CONNECTIONS_PER_IP",
+  Limit,
+  150,
+  "SMTP connections at a time from one client address; `0` for no limit"
+)
+
+const smtpDataBytes = setting(
+  "SMTP_MAX_DATA_BYTES",
+  Limit,
+  256 * 1024 * 1024,
+  "bytes of messages that are coming in or wait for their answer, in all; `0` for no limit"
+)
+
+const smtpGreetingDelay = setting(
+  "SMTP_GREETING_DELAY",
+  Span,
+  Duration.zero,
+  "how long a client is watched before it is greeted; one that talks meanwhile is sent away",
+  "`0ms`"
+)
+
+const smtpReusePort = setting(
+  "SMTP_REUSE_PORT",
+  Flag,
+  false,
+  "lets several processes of one machine listen on `SMTP_PORT`; the system shares the connections out"
+)
+
+const smtpProxyFrom = setting(
+  "SMTP_PROXY_FROM",
+  commaSeparated(AddressRange),
+  [],
+  "balancers that begin each connection with a PROXY header naming the client, comma-separated CIDRs",
+  "none"
+)
+
+const senderChecks = setting(
+  "SENDER_CHECKS",
+  Flag,
+  true,
+  "checks SPF, DKIM, DMARC and ARC; without it every verdict is `none`"
+)
+
+export const smtp = Config.all({
+  host: smtpHost,
+  port: smtpPort,
+  mxHost,
+  messageBytes,
+  tlsCertificate,
+  tlsKey,
+  connections: smtpConnections,
+  connectionsPerAddress: smtpConnectionsPerAddress,
+  dataBytes: smtpDataBytes,
+  greetingDelay: smtpGreetingDelay,
+  reusePort: smtpReusePort,
+  proxyFrom: smtpProxyFrom
+})
+
+export const platform = Config.all({ domain: platformDomain, mxHost })
+
+export const dns = Config.all({ nameServers })
+
+export const reading = Config.all({ senderChecks, mxHost })
+
+/** Where a client on this machine gives mail to the server. Undefined in production, where DNS leads mail there. */
+export const smtpNearby = Config.map(Config.all([production, smtpHost, smtpPort]), ([isProduction, host, port]) =>
+  isProduction ? undefined : `${host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host}:${port}`
+)
