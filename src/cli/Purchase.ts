@@ -1,6 +1,7 @@
-import { NodeHttpClient } from "@effect/platform-node"
-import { Console, Effect } from "effect"
+import { NodeCrypto, NodeHttpClient } from "@effect/platform-node"
+import { Console, Effect, Layer, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { SecureRandom } from "effect/crypto"
 import { RegistrarName } from "../model/Order.ts"
 import * as Answer from "./Answer.ts"
 import { CommandFailed } from "./CommandFailed.ts"
@@ -27,11 +28,16 @@ export const command = Command.make(
       Flag.withSchema(RegistrarName),
       Flag.optional
     ),
+    idempotencyKey: Flag.String("idempotency-key").pipe(
+      Flag.withDescription("That of a purchase that had no answer: it is not done twice. A new one when absent"),
+      Flag.optional
+    ),
     wait: Polling.wait,
     yes: Confirmation.yes,
     ...Service.flags
   },
-  Effect.fnUntraced(function* ({ domain, json, registrar, wait, years, yes, ...place }) {
+  Effect.fnUntraced(function* ({ domain, idempotencyKey, json, registrar, wait, years, yes, ...place }) {
+    const made = yield* (yield* SecureRandom.SecureRandom).uuidV7()
     const order = yield* Service.ask(
       place,
       Effect.fnUntraced(function* (api) {
@@ -44,14 +50,23 @@ export const command = Command.make(
             `Buy ${domain} for ${years === 1 ? "a year" : `${years} years`} at $${found.price} a year`
           )
         }
-        const order = yield* api.purchase.buy({
-          payload: { domain, years, ...Given.of({ registrar }) },
-          headers: {}
-        })
+        const key = Option.getOrElse(idempotencyKey, () => made)
+        const order = yield* api.purchase
+          .buy({ payload: { domain, years, ...Given.of({ registrar }) }, headers: { "idempotency-key": key } })
+          .pipe(
+            Effect.tapErrorTag("HttpClientError", () =>
+              Console.error(
+                `Nobody knows whether it was bought. The same command with --idempotency-key ${key} asks again, and buys it once`
+              )
+            )
+          )
         if (order.checkout_url !== null) yield* Console.error(`Pay at ${order.checkout_url}`)
         return yield* Orders.finished(api, order.order_id, wait)
       })
     )
     yield* Answer.lines(json, order, Orders.told(order))
   })
-).pipe(Command.withDescription("Buy a domain; asks before it spends"), Command.provide(NodeHttpClient.layerUndici))
+).pipe(
+  Command.withDescription("Buy a domain; asks before it spends"),
+  Command.provide(Layer.merge(NodeHttpClient.layerUndici, NodeCrypto.layer))
+)

@@ -13,6 +13,7 @@ import * as Events from "./Events.ts"
 import * as Inboxes from "./Inboxes.ts"
 import * as Keys from "./Keys.ts"
 import * as Listen from "./Listen.ts"
+import * as Mcp from "./Mcp.ts"
 import * as Orders from "./Orders.ts"
 import * as Profiles from "./Profiles.ts"
 import * as Purchase from "./Purchase.ts"
@@ -20,6 +21,7 @@ import * as Raw from "./Raw.ts"
 import * as Replay from "./Replay.ts"
 import * as Search from "./Search.ts"
 import * as Send from "./Send.ts"
+import * as Simulate from "./Simulate.ts"
 import * as Start from "./Start.ts"
 import * as Wait from "./Wait.ts"
 import * as Wallet from "./Wallet.ts"
@@ -31,8 +33,10 @@ Command.make("inlet").pipe(
     Start.command,
     Doctor.command,
     Send.command,
+    Simulate.command,
     Listen.command,
     Wait.command,
+    Mcp.command,
     Workspaces.command,
     Keys.command,
     Inboxes.command,

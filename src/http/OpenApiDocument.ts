@@ -185,14 +185,17 @@ const pathMeanings: Readonly<Record<string, string>> = {
 
 const content = (made: NonNullable<Made["requestBody"]>["content"], example: unknown) =>
   Object.fromEntries(
-    Object.entries(made).map(([type, media]) => [
-      type,
-      {
-        // Of a stream the schema is that of the data of one event.
-        schema: Schemas.plain(type === "text/event-stream" ? dataOf(media?.schema) : media?.schema),
-        ...(example === undefined || type !== "application/json" ? {} : { example })
-      }
-    ])
+    // JSON first: generators take that one.
+    Object.entries(made)
+      .toSorted(([one], [other]) => one.localeCompare(other))
+      .map(([type, media]) => [
+        type,
+        {
+          // Of a stream the schema is that of the data of one event.
+          schema: Schemas.plain(type === "text/event-stream" ? dataOf(media?.schema) : media?.schema),
+          ...(example === undefined || type !== "application/json" ? {} : { example })
+        }
+      ])
   )
 
 /** What the data of an event of a stream is. The library keeps that of one kind elsewhere. */

@@ -97,7 +97,8 @@ export class SimulateApi extends HttpApiGroup.make("simulate")
         wait: Schema.optionalKey(PageQuery.between(0, 60, "seconds to wait for the event"))
       },
       headers: Idempotency.headers,
-      payload: [SimulatedMail, Raw],
+      // A client writes the first that fits, and any object fits the mail in words.
+      payload: [Raw, SimulatedMail],
       success: [
         Schema.Struct({ inbound_email_id: InboundEmailId, events: Schema.Array(BriefEvent) }).pipe(
           HttpApiSchema.status(201)

@@ -30,10 +30,12 @@ const format = Issue.makeFormatterStandardSchemaV1()
 /** The words of the schema library that say too little, in better ones. */
 const clearer: Readonly<Record<string, string>> = {
   "Missing key": "Expected a value, but it is missing",
+  "Expected no excess property": "There is no such field",
   "Expected a UUID": "Expected a UUID, as the lists and answers of this API give it"
 }
 
-const describe = (issue: SchemaIssue.Issue, whole = ""): string =>
+/** What does not decode, in words: each field and what is expected. `whole` is what the whole should be. */
+export const describe = (issue: SchemaIssue.Issue, whole = ""): string =>
   format(issue)
     .issues.map(({ message, path = [] }) => {
       const field = path.map((segment) => String(typeof segment === "object" ? segment.key : segment)).join(".")
@@ -44,7 +46,7 @@ const describe = (issue: SchemaIssue.Issue, whole = ""): string =>
 
 /** The body of a route in words. */
 const bodyOf = ({ payload }: HttpApiEndpoint.Top): string => {
-  const [first] = [...payload.values()].flatMap(({ schemas }) => [...schemas])
+  const [first] = payload.get("application/json")?.schemas ?? []
   const names =
     first !== undefined && SchemaAST.isObjects(first.ast)
       ? first.ast.propertySignatures.filter(({ type }) => !SchemaAST.isOptional(type)).map(({ name }) => String(name))

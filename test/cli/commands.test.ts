@@ -1,6 +1,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer, vi } from "@effect/vitest"
 import { Effect, FileSystem, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
 import * as Needs from "../Needs.ts"
@@ -109,6 +110,15 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const twice = yield* run("purchase", "cli-agent.com", "--yes")
         assert.match(twice.stderr, /^[^\n]+\n$/)
         assert.strictEqual(twice.code, 1)
+        const sql = yield* SqlClient.SqlClient
+        const keys = yield* sql<{ readonly key: string }>`
+          SELECT key FROM idempotency_keys WHERE route = 'POST /api/domains/purchase' ORDER BY begun_at
+        `
+        assert.strictEqual(new Set(keys.map(({ key }) => key)).size, 2)
+        // As after an answer that was lost.
+        const again = yield* run("purchase", "cli-agent.com", "--yes", "--idempotency-key", keys[0]?.key ?? "")
+        assert.strictEqual(again.stdout, bought.stdout)
+        assert.lengthOf((yield* json("orders", "list")).orders, 1)
       })
     )
 
@@ -134,6 +144,32 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         assert.strictEqual(removed.stdout, "Removed own.example and its mail\n")
         assert.strictEqual((yield* run("domains", "list")).stderr, "No domains yet\n")
       })
+    )
+
+    it.effect("receive a sample, a mail in words and a whole message, and print the event_id of each", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const fs = yield* FileSystem.FileSystem
+        const inbox = yield* inlet.inbox()
+        const { json, run } = yield* person(inbox.key)
+        const sample = yield* run("simulate", "--domain", inbox.domain, "--wait", "60s")
+        assert.strictEqual(sample.code, 0, sample.stderr)
+        const code = yield* json("events", "get", sample.stdout.trim())
+        assert.strictEqual(code.extracted.code.value, "482913")
+
+        const to = `agent+1@${inbox.domain}`
+        const said = yield* json("simulate", "--to", to, "--subject", "Hello", "--text", "Hi", "--wait", "60s")
+        assert.deepStrictEqual([said.events[0].recipient, said.events[0].subject], [to, "Hello"])
+
+        const folder = yield* fs.makeTempDirectoryScoped()
+        const message = "From: ada@sender.example\r\nSubject: whole\r\nX-Own: kept\r\n\r\nbody\r\n"
+        yield* fs.writeFileString(`${folder}/mail.eml`, message)
+        const whole = yield* run("simulate", "--file", `${folder}/mail.eml`, "--wait", "60s")
+        assert.isTrue((yield* Mailbox.raw(inbox, whole.stdout.trim())).endsWith(message), whole.stderr)
+        const both = yield* run("simulate", "--file", `${folder}/mail.eml`, "--sample", "code")
+        assert.strictEqual(both.stderr, "--file: Expected no --sample, --subject or --text beside it\n")
+        assert.strictEqual(both.code, 1)
+      }).pipe(Effect.scoped)
     )
 
     it.effect("make a key that reads mail, list it, and revoke it only when they are told to", () =>

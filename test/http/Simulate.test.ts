@@ -319,3 +319,25 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "2", MAX_EMA
       })
   )
 })
+
+layer(TestInlet.layer({ ROLES: "http", SENDER_CHECKS: "false" }), {
+  excludeTestServices: true,
+  timeout: "90 seconds"
+})("A simulated mail at a process with the role http alone", (it) => {
+  it.effect("is read there: its event is in the answer that waits for it, and its delivery is for a worker", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { key, domainId } = yield* inlet.inbox("http://127.0.0.1:9/")
+      const ask = (path: string, body?: unknown) =>
+        inlet.call(body === undefined ? "GET" : "POST", `/api/domains/${domainId}${path}`, { key, body })
+      const { json, status } = yield* ask("/simulate?wait=10", { sample: "code" })
+      assert.strictEqual(status, 201)
+      assert.strictEqual(json.events[0].extracted.code.value, "482913")
+      const listed = yield* ask("/events")
+      assert.deepStrictEqual(
+        listed.json.events.map(({ delivery, event_id }: typeof json) => [event_id, delivery.status, delivery.attempts]),
+        [[json.events[0].event_id, "pending", 0]]
+      )
+    })
+  )
+})
