@@ -17,6 +17,7 @@ import { RawMessages } from "./events/RawMessages.ts"
 import * as HttpServer from "./http/HttpServer.ts"
 import { DataMemory } from "./intake/DataMemory.ts"
 import { Intake } from "./intake/Intake.ts"
+import * as Mcp from "./mcp/Mcp.ts"
 import { Fulfilment } from "./purchase/Fulfilment.ts"
 import { Orders } from "./purchase/Orders.ts"
 import { Payments } from "./purchase/Payments.ts"
@@ -57,7 +58,7 @@ export const worker = Layer.mergeAll(
 )
 
 /** The API shows all of it, and takes simulated mail. */
-export const http = HttpServer.layer.pipe(
+export const http = HttpServer.layerWith(Mcp.layer).pipe(
   Layer.provide([
     Events.layer,
     Attempts.layer,

@@ -32,7 +32,7 @@ export const test = base.extend<InletFixtures, InletUse & InletWorkerFixtures>({
     async ({ inletOptions }, use) => {
       const { INLET_API_KEY, INLET_URL } = process.env
       const { apiKey = INLET_API_KEY, timeout, url = INLET_URL } = inletOptions
-      if (apiKey === undefined || url === undefined) {
+      if (!apiKey || !url) {
         throw new TypeError("Set INLET_URL and INLET_API_KEY: the URL of the service, and the key of a workspace")
       }
       await use(new Inlet({ url, apiKey, timeout }))

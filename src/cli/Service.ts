@@ -86,11 +86,8 @@ export interface Failure {
   readonly cause?: unknown
 }
 
-/** Asks the service as a workspace. A failure becomes a line for a person. */
-export const ask = Effect.fnUntraced(function* <A, E extends Failure, R>(
-  place: Place,
-  question: (api: Client) => Effect.Effect<A, E, R>
-) {
+/** Where the service is, and the key of a workspace, without which nothing can be asked. */
+export const opened = Effect.fnUntraced(function* (place: Place) {
   const { baseUrl, key } = yield* placeOf(place)
   if (key === undefined) {
     return yield* new CommandFailed({
@@ -98,6 +95,15 @@ export const ask = Effect.fnUntraced(function* <A, E extends Failure, R>(
         "--key: Expected the API key of a workspace (also INLET_API_KEY, or a profile). `inlet workspaces create NAME` gives one"
     })
   }
+  return { baseUrl, key }
+})
+
+/** Asks the service as a workspace. A failure becomes a line for a person. */
+export const ask = Effect.fnUntraced(function* <A, E extends Failure, R>(
+  place: Place,
+  question: (api: Client) => Effect.Effect<A, E, R>
+) {
+  const { baseUrl, key } = yield* opened(place)
   return yield* answered(baseUrl, Effect.flatMap(connect(baseUrl, key), question))
 })
 
@@ -139,7 +145,7 @@ const unanswered = (baseUrl: string, error: Failure) =>
     message: `${baseUrl} did not answer as expected (${innermost(error)}). Is the service running there? --url names another place`
   })
 
-const innermost = (error: { readonly message: string; readonly cause?: unknown }): string =>
+export const innermost = (error: { readonly message: string; readonly cause?: unknown }): string =>
   error.cause instanceof Error ? innermost(error.cause) : error.message
 
 /** A domain of the workspace, by its name or its id. */

@@ -13,6 +13,7 @@ import * as Events from "./Events.ts"
 import * as Inboxes from "./Inboxes.ts"
 import * as Keys from "./Keys.ts"
 import * as Listen from "./Listen.ts"
+import * as Mcp from "./Mcp.ts"
 import * as Orders from "./Orders.ts"
 import * as Profiles from "./Profiles.ts"
 import * as Purchase from "./Purchase.ts"
@@ -35,6 +36,7 @@ Command.make("inlet").pipe(
     Simulate.command,
     Listen.command,
     Wait.command,
+    Mcp.command,
     Workspaces.command,
     Keys.command,
     Inboxes.command,

@@ -38,10 +38,10 @@ export type BriefEvent = typeof BriefEvent.Type
 const decode = Schema.decodeUnknownSync(Payload)
 const encode = Schema.encodeSync(Schema.fromJsonString(BriefEvent))
 
-/** The brief event of a stored payload, as JSON. What an older one does not tell is null. */
-export const render = (payload: string, delivery: DeliveryStatus): string => {
+/** The brief event of a stored payload. What an older one does not tell is null. */
+export const of = (payload: string, delivery: DeliveryStatus): BriefEvent => {
   const { attachments, extracted, fromName, sender, tag, text, threadId, ...event } = decode(payload)
-  return encode({
+  return {
     ...event,
     tag: tag ?? null,
     fromName: fromName ?? null,
@@ -51,5 +51,8 @@ export const render = (payload: string, delivery: DeliveryStatus): string => {
     attachments: attachments.length,
     textBytes: Buffer.byteLength(text),
     delivery
-  })
+  }
 }
+
+/** The same as JSON. */
+export const render = (payload: string, delivery: DeliveryStatus): string => encode(of(payload, delivery))

@@ -28,6 +28,8 @@ export class EventContents extends Context.Service<
       request: Content.ContentRequest,
       reserve: (bytes: number) => Effect.Effect<void, E>
     ): Effect.Effect<Content.Content, E | NotFound>
+    /** The same of a payload that has been read. */
+    of(payload: string, request: Content.ContentRequest): Effect.Effect<Content.Content>
   }
 >()("inlet/events/EventContents") {
   static readonly layer = Layer.effect(
@@ -35,6 +37,8 @@ export class EventContents extends Context.Service<
     Effect.gen(function* () {
       const events = yield* Events
       const threads = yield* ParserThreads
+
+      const of: EventContents["Service"]["of"] = (payload, request) => threads.content(decode(payload), request)
 
       const read = Effect.fn("EventContents.read")(function* <E>(
         domainId: DomainId,
@@ -45,10 +49,10 @@ export class EventContents extends Context.Service<
         const listed = yield* events.get(domainId, eventId)
         yield* reserve(listed.bytes)
         const { payload } = yield* events.payload(domainId, listed)
-        return yield* threads.content(decode(payload), request)
+        return yield* of(payload, request)
       })
 
-      return EventContents.of({ read })
+      return EventContents.of({ read, of })
     })
   ).pipe(Layer.provide(ParserThreads.layer))
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, type Redacted } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import { Asker } from "../database/Turns.ts"
 import { Forbidden, TooManyRequests, Unauthorized, Unavailable } from "../model/ApiError.ts"
@@ -8,6 +8,24 @@ import { ReadKeys } from "./ReadKeys.ts"
 
 /** The workspace whose API key this request carries, and what that key may do. */
 export class CurrentWorkspace extends Context.Service<CurrentWorkspace, Opened>()("inlet/http/CurrentWorkspace") {}
+
+/** Serves requests as the workspaces whose API keys they carry, and counts them for these. */
+export const serveAsHolder = Effect.gen(function* () {
+  const workspaces = yield* Workspaces
+  const open = yield* OpenRequests
+  return Effect.fn("Authorization.serveAsHolder")(function* <A, E, R>(
+    httpEffect: Effect.Effect<A, E, R>,
+    credential: Redacted.Redacted
+  ) {
+    yield* open.known(credential)
+    const workspace = yield* workspaces.authenticate(credential)
+    yield* open.enter(workspace.id, credential)
+    return yield* httpEffect.pipe(
+      Effect.provideService(CurrentWorkspace, workspace),
+      Effect.provideService(Asker, workspace.id)
+    )
+  })
+})
 
 /** `Authorization: Bearer <API_KEY>` (spec, section 5). A read key may ask what is annotated so (`ReadKeys`). */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentWorkspace }>()(
@@ -25,23 +43,19 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
 
   static readonly layer = Layer.effect(
     Authorization,
-    Effect.gen(function* () {
-      const workspaces = yield* Workspaces
-      const open = yield* OpenRequests
-      return Authorization.of({
-        bearer: Effect.fn("Authorization.bearer")(function* (httpEffect, { credential, endpoint }) {
-          yield* open.known(credential)
-          const workspace = yield* workspaces.authenticate(credential)
-          yield* open.enter(workspace.id, credential)
-          if (workspace.scope === "read" && !Context.get(endpoint.annotations, ReadKeys)) {
-            return yield* Authorization.refusal(`${endpoint.method} ${endpoint.path}`)
-          }
-          return yield* httpEffect.pipe(
-            Effect.provideService(CurrentWorkspace, workspace),
-            Effect.provideService(Asker, workspace.id)
-          )
-        })
+    Effect.map(serveAsHolder, (serve) =>
+      Authorization.of({
+        bearer: (httpEffect, { credential, endpoint }) => {
+          const allowed = Effect.gen(function* () {
+            const { scope } = yield* CurrentWorkspace
+            if (scope === "read" && !Context.get(endpoint.annotations, ReadKeys)) {
+              return yield* Authorization.refusal(`${endpoint.method} ${endpoint.path}`)
+            }
+            return yield* httpEffect
+          })
+          return serve(allowed, credential)
+        }
       })
-    })
+    )
   )
 }

@@ -43,27 +43,30 @@ const handlers = Layer.mergeAll(
   SystemHandlers.layer
 )
 
-export const routes = Layer.mergeAll(
-  HttpApiBuilder.layer(Api),
-  Reference.layer,
-  PrometheusMetrics.layerHttp({ path: "/metrics" }),
-  LlmsText.layer,
-  Pages.layer,
-  Edge.layer
-).pipe(
-  Layer.provide(handlers),
-  Layer.provide(AllowedMethods.layer),
-  Layer.provide([
-    Authorization.layer,
-    DemoAuthorization.layer,
-    AdminAuthorization.layer,
-    ValidationErrors.layer,
-    KnownParameters.layer,
-    Idempotency.layer,
-    MessageMemory.layer
-  ]),
-  Layer.provide([OpenRequests.layer, AnswerRoom.layer])
-)
+/** All routes: those of the API, and others beside them that are counted and bounded together with them. */
+const routes = <E, R>(others: Layer.Layer<never, E, R>) =>
+  Layer.mergeAll(
+    HttpApiBuilder.layer(Api),
+    Reference.layer,
+    PrometheusMetrics.layerHttp({ path: "/metrics" }),
+    LlmsText.layer,
+    Pages.layer,
+    others,
+    Edge.layer
+  ).pipe(
+    Layer.provide(handlers),
+    Layer.provide(AllowedMethods.layer),
+    Layer.provide([
+      Authorization.layer,
+      DemoAuthorization.layer,
+      AdminAuthorization.layer,
+      ValidationErrors.layer,
+      KnownParameters.layer,
+      Idempotency.layer,
+      MessageMemory.layer
+    ]),
+    Layer.provide([OpenRequests.layer, AnswerRoom.layer])
+  )
 
 /** How long a client may take, in milliseconds; one that takes longer is answered 408 and cut. */
 export const Timeouts = Context.Reference("inlet/http/HttpServer/Timeouts", {
@@ -96,5 +99,6 @@ const listener = Layer.unwrap(
   })
 )
 
-/** Serves the API. */
-export const layer = HttpRouter.serve(routes, { disableLogger: true }).pipe(Layer.provide(listener))
+/** Serves the API, and these routes beside it. */
+export const layerWith = <E, R>(others: Layer.Layer<never, E, R>) =>
+  HttpRouter.serve(routes(others), { disableLogger: true }).pipe(Layer.provide(listener))

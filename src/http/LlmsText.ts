@@ -114,6 +114,10 @@ Lists, waits and streams take recipient, from, fromDomain=github.com (DMARC has 
 
 GET /api/domains/{domain_id}/events/stream sends each new event as a server-sent event; Last-Event-ID takes an event_id or a cursor_now. It ends with "event: end" when the domain is removed.
 
+## As tools, by MCP
+
+${url}/mcp is an MCP server (streamable HTTP) with the same key as Bearer: get_inboxes, wait_for_code, wait_for_mail, list_mail, read_mail, simulate_mail. wait_for_code answers with the code alone. For clients that start a program: inlet mcp --url ${url}, with the key in INLET_API_KEY.
+
 ## Read a mail
 
 view=brief is for choosing: an event in 200 tokens, without text, html and headers. Then GET /api/domains/{domain_id}/events/{event_id}/content?max_chars=6000 is what a person sees, as Markdown without images; go on with offset={next_offset} until that is null. part=reply leaves out what is answered. html costs most, and has what no person sees.
@@ -164,5 +168,6 @@ ${routes}
 - GET /openapi.json: every route, field and status, for programs; the operator's and the demo page's too
 - GET /docs: the same for people
 - GET /metrics: Prometheus metrics of the instance
+- POST /mcp: the Model Context Protocol
 - GET /llms.txt: this text
 `

@@ -58,8 +58,8 @@ export const layer = HttpApiBuilder.group(
   })
 )
 
-/** What SMTP would say 550 to, with what to do about it. */
-const takesMail = ({ disabled_reason, domain, id, status }: Domain) => {
+/** Fails where SMTP would say 550, with what to do about it. */
+export const takesMail = ({ disabled_reason, domain, id, status }: Domain) => {
   switch (status) {
     case "mx_pending":
     case "verified":
@@ -77,7 +77,7 @@ const takesMail = ({ disabled_reason, domain, id, status }: Domain) => {
 const someone = "Simulated Sender <sender@simulate.example>"
 
 /** The mail that is asked for; what a sample says stands where nothing else is said. */
-const draftOf =
+export const draftOf =
   ({ attachments, authentication: _a, from: _f, recipient: _r, sample, ...own }: SimulatedMail, from?: string) =>
   (recipient: string): Sample.Draft => {
     const base: Sample.Draft = sample === undefined ? { from: someone, subject: "" } : Sample.of(sample, recipient)

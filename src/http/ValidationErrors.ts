@@ -30,10 +30,12 @@ const format = Issue.makeFormatterStandardSchemaV1()
 /** The words of the schema library that say too little, in better ones. */
 const clearer: Readonly<Record<string, string>> = {
   "Missing key": "Expected a value, but it is missing",
+  "Expected no excess property": "There is no such field",
   "Expected a UUID": "Expected a UUID, as the lists and answers of this API give it"
 }
 
-const describe = (issue: SchemaIssue.Issue, whole = ""): string =>
+/** What does not decode, in words: each field and what is expected. `whole` is what the whole should be. */
+export const describe = (issue: SchemaIssue.Issue, whole = ""): string =>
   format(issue)
     .issues.map(({ message, path = [] }) => {
       const field = path.map((segment) => String(typeof segment === "object" ? segment.key : segment)).join(".")

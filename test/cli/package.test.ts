@@ -87,7 +87,7 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
           "dist/src/webhook.d.ts",
           "dist/src/main.js",
           "dist/src/cli/main.js",
-          "dist/src/demo/index.html",
+          "dist/src/demo/demo.html",
           "dist/migrations/0001_workspaces_and_domains.js"
         ])
         assert.isTrue(compiled.some((file) => /^dist\/src\/database\/initial-database-[\d.]+\.tar\.br$/.test(file)))

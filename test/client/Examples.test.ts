@@ -2,13 +2,13 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, layer, vi } from "@effect/vitest"
 import { Clock, Context, Effect, FileSystem, Layer } from "effect"
 import { Inlet } from "../../src/client.ts"
+import { TestInlet } from "../../src/testing/TestInlet.ts"
 import { call } from "../ApiCall.ts"
 import { eventually } from "../Eventually.ts"
 import * as Needs from "../Needs.ts"
 import * as Packed from "../Packed.ts"
 import * as Ports from "../Ports.ts"
 import * as Program from "../Program.ts"
-import { TestInlet } from "../TestInlet.ts"
 import * as SignUpApp from "./SignUpApp.ts"
 import * as Suite from "./Suite.ts"
 
@@ -24,9 +24,10 @@ class Published extends Context.Service<Published, Suite.Folder>()("inlet/test/c
   )
 }
 
-const World = Layer.merge(Published.layer, TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" })).pipe(
-  Layer.provideMerge(NodeServices.layer)
-)
+const World = Layer.merge(
+  Published.layer,
+  TestInlet.layer({ settings: { SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" } })
+).pipe(Layer.provideMerge(NodeServices.layer))
 
 const example = (file: string) =>
   FileSystem.FileSystem.use((fs) => fs.readFileString(`${Program.root}examples/${file}`))

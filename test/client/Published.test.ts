@@ -1,9 +1,9 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer, vi } from "@effect/vitest"
 import { Context, Effect, FileSystem, Layer, Path } from "effect"
+import { TestInlet } from "../../src/testing/TestInlet.ts"
 import * as Packed from "../Packed.ts"
 import * as Program from "../Program.ts"
-import { TestInlet } from "../TestInlet.ts"
 import * as Suite from "./Suite.ts"
 
 // Programs start slowly on a busy machine.
@@ -32,7 +32,7 @@ class Published extends Context.Service<Published, Suite.Folder>()("inlet/test/c
 
 const World = Layer.merge(
   Published.layer,
-  TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0", SMTP_MAX_CONNECTIONS_PER_IP: "0" })
+  TestInlet.layer({ settings: { SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0", SMTP_MAX_CONNECTIONS_PER_IP: "0" } })
 ).pipe(Layer.provideMerge(NodeServices.layer))
 
 layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The client of the published package", (it) => {
@@ -130,7 +130,15 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The client 
       const { smtpPort, url, workspace } = yield* TestInlet
       const folder = yield* Published
       const { key: apiKey } = yield* workspace
-      // Those of the page run along.
+      yield* folder.write(
+        "playwright/late.spec.ts",
+        `import { expect, test } from "inlet-mail/playwright"
+         test("a wait ends before its test", async ({ inbox }) => {
+           test.setTimeout(4_000)
+           await expect(inbox.code()).rejects.toThrow("Nothing has come to it")
+         })`
+      )
+      // That of the page runs along.
       const { failed, output, passed } = yield* Suite.playwright(folder, {
         tests: 15,
         workers: 4,
@@ -138,7 +146,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The client 
         smtpPort,
         apiKey
       })
-      assert.deepStrictEqual([passed, failed], [16, 0], output)
+      assert.deepStrictEqual([passed, failed], [17, 0], output)
       assert.notInclude(output, apiKey)
     })
   )

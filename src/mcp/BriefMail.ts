@@ -1,0 +1,45 @@
+import type { BriefEvent } from "../events/BriefEvent.ts"
+
+/** What a model needs of names and subjects. */
+const longestSubject = 120
+const longestAddress = 80
+const longestUrl = 400
+
+const cut = (text: string, most: number) => (text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`)
+
+/** An address whose domain can be told, however long it is. */
+export const shortAddress = (address: string) =>
+  address.length <= longestAddress ? address : `…${address.slice(1 - longestAddress).toWellFormed()}`
+
+/** A mail in 60 to 120 tokens. What is not there is left out. */
+export const of = ({
+  attachments,
+  authentication,
+  event_id,
+  extracted,
+  from,
+  receivedAt,
+  recipient,
+  sender,
+  subject,
+  textBytes
+}: BriefEvent) => {
+  const [link] = extracted?.links ?? []
+  return {
+    event_id,
+    received: receivedAt,
+    to: shortAddress(recipient),
+    from: shortAddress(from),
+    dmarc: authentication.dmarc,
+    subject: cut(subject, longestSubject),
+    sender: sender ?? undefined,
+    code: extracted?.code?.value,
+    code_is_a_guess: extracted?.code?.confidence === "low" ? true : undefined,
+    link:
+      link === undefined
+        ? undefined
+        : { kind: link.kind, ...(link.url.length <= longestUrl ? { url: link.url } : { read: "part=links" }) },
+    attachments: attachments === 0 ? undefined : attachments,
+    bytes: textBytes
+  }
+}

@@ -1,0 +1,78 @@
+import { Effect, Redacted } from "effect"
+import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { CurrentWorkspace, serveAsHolder } from "../http/Authorization.ts"
+import type { NotFound, TooManyRequests, Unauthorized } from "../model/ApiError.ts"
+import * as Sessions from "./Sessions.ts"
+
+const statuses = { Unauthorized: 401, NotFound: 404, TooManyRequests: 429 } as const
+
+const failure = (status: number, message: string) => HttpServerResponse.jsonUnsafe({ error: message }, { status })
+
+/** A refusal before anything of MCP was said, as the API has it. */
+const refused = (refusal: Unauthorized | NotFound | TooManyRequests) => {
+  const response = failure(statuses[refusal._tag], refusal.message)
+  return refusal._tag === "TooManyRequests"
+    ? HttpServerResponse.setHeader(response, "retry-after", `${refusal.retryAfter}`)
+    : response
+}
+
+/** What the library refuses without a word, in words. */
+const words: Readonly<Record<number, string>> = {
+  403: "Origin: Expected that of this service, or none: a page of another site is not served",
+  404: Sessions.noSession.message,
+  406: "Accept: Expected application/json, text/event-stream",
+  415: "Content-Type: Expected application/json"
+}
+
+const worded = (response: HttpServerResponse.HttpServerResponse) =>
+  response.status >= 400 && response.body._tag === "Empty"
+    ? failure(response.status, words[response.status] ?? "Expected one message of JSON-RPC, as MCP 2025-11-25 has them")
+    : response
+
+const credentialOf = ({ headers }: HttpServerRequest.HttpServerRequest) =>
+  Redacted.make(/^\s*bearer\s+(\S*)\s*$/i.exec(headers.authorization ?? "")?.[1] ?? "")
+
+/** The routes of MCP: whoever comes in has a key, is counted like on the API, and has a session that is his. */
+export const make = Effect.fnUntraced(function* (serve: Sessions.Serve, allowedOrigins: ReadonlyArray<string>) {
+  const asHolder = yield* serveAsHolder
+  const sessions = yield* Sessions.make(serve)
+
+  const entered = <R>(
+    served: (
+      request: HttpServerRequest.HttpServerRequest
+    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, NotFound, R>
+  ) =>
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+      const { origin } = request.headers
+      if (origin !== undefined && !allowedOrigins.includes(origin)) {
+        return Effect.succeed(worded(HttpServerResponse.empty({ status: 403 })))
+      }
+      return Effect.map(asHolder(served(request), credentialOf(request)), worded).pipe(
+        Effect.catchTag(["Unauthorized", "NotFound", "TooManyRequests"], (refusal) => Effect.succeed(refused(refusal)))
+      )
+    })
+
+  return {
+    post: entered((request) =>
+      Effect.gen(function* () {
+        const { id } = yield* CurrentWorkspace
+        const own = yield* sessions.enter(id, request)
+        // Read here, so that one that is too large is refused as on every route.
+        yield* Effect.orDie(own.text)
+        const response = yield* Effect.provideService(serve, HttpServerRequest.HttpServerRequest, own)
+        // Behind the library's own handlers, which name the session.
+        yield* HttpEffect.appendPreResponseHandler((_, sent) => sessions.handOut(sent))
+        return response
+      })
+    ),
+    end: entered(({ headers }) =>
+      Effect.gen(function* () {
+        const { id } = yield* CurrentWorkspace
+        const session = headers["mcp-session-id"]
+        if (session === undefined) return failure(400, "Mcp-Session-Id: Expected the session that is to end")
+        yield* sessions.end(id, session)
+        return HttpServerResponse.empty({ status: 204 })
+      })
+    )
+  }
+})

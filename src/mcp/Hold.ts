@@ -1,0 +1,11 @@
+import { Effect } from "effect"
+import type { CurrentWorkspace } from "../http/Authorization.ts"
+import { OpenRequests } from "../http/OpenRequests.ts"
+
+/** Runs what waits: in one of the workspace's places for that, and no longer than its key is valid. */
+export const make = Effect.map(
+  OpenRequests,
+  (open) =>
+    <A, E, R>({ id, untilReplaced }: CurrentWorkspace["Service"], waiting: Effect.Effect<A, E, R>) =>
+      Effect.scoped(Effect.andThen(open.take(id), Effect.raceFirst(waiting, untilReplaced)))
+)

@@ -1,0 +1,61 @@
+import { Context, Effect, Layer } from "effect"
+import { canonical } from "../domains/DomainNames.ts"
+import { Domains } from "../domains/Domains.ts"
+import { Invalid } from "../model/ApiError.ts"
+import type { Domain } from "../model/Domain.ts"
+import type { WorkspaceId } from "../model/Workspace.ts"
+
+/** Names that a sentence lists. */
+const mostNamed = 10
+
+const takesMail = ({ status }: Domain) => status !== "pending_verification" && status !== "disabled"
+
+const named = (domains: ReadonlyArray<Domain>) =>
+  `${domains
+    .slice(0, mostNamed)
+    .map(({ domain }) => domain)
+    .join(", ")}${domains.length > mostNamed ? ", … (get_inboxes tells all)" : ""}`
+
+/** Which domain of a workspace is meant by an address. */
+export class Inboxes extends Context.Service<
+  Inboxes,
+  {
+    /** That of `to`, an address or the domain alone; else the only one that takes mail. */
+    of(
+      workspaceId: WorkspaceId,
+      to: string | undefined
+    ): Effect.Effect<{ readonly domain: Domain; readonly recipient: string | undefined }, Invalid>
+  }
+>()("inlet/mcp/Inboxes") {
+  static readonly layer = Layer.effect(
+    Inboxes,
+    Effect.gen(function* () {
+      const domains = yield* Domains
+
+      const of: Inboxes["Service"]["of"] = Effect.fn("Inboxes.of")(function* (workspaceId, to) {
+        const all = yield* domains.list(workspaceId)
+        const ready = all.filter(takesMail)
+        if (all.length === 0) {
+          return yield* new Invalid({
+            message: "This workspace has no inbox yet: call get_inboxes, it tells how to get one"
+          })
+        }
+        if (to === undefined) {
+          const [only, ...more] = ready.length === 0 ? all : ready
+          if (only !== undefined && more.length === 0) return { domain: only, recipient: undefined }
+          return yield* new Invalid({ message: `to: Expected an address or a domain, one of ${named(ready)}` })
+        }
+        const name = canonical(to.slice(to.lastIndexOf("@") + 1))
+        const domain = all.find(({ domain }) => domain === name)
+        if (domain === undefined) {
+          return yield* new Invalid({
+            message: `to: Expected an address at ${named(ready.length === 0 ? all : ready)}`
+          })
+        }
+        return { domain, recipient: to.includes("@") ? to : undefined }
+      })
+
+      return Inboxes.of({ of })
+    })
+  )
+}

@@ -1,0 +1,32 @@
+import { Effect } from "effect"
+import { Events } from "../events/Events.ts"
+import { Inboxes } from "./Inboxes.ts"
+import * as MailList from "./MailList.ts"
+import * as Parameters from "./Parameters.ts"
+import * as Tool from "./Tool.ts"
+
+const usual = 10
+
+export const add = Effect.gen(function* () {
+  const events = yield* Events
+  const inboxes = yield* Inboxes
+
+  yield* Tool.add({
+    name: "list_mail",
+    description: "Mail that is there, newest first, in brief. next_cursor goes on, also after an empty page.",
+    parameters: {
+      to: Parameters.to,
+      from: Parameters.from,
+      subject: Parameters.subject,
+      has: Parameters.has,
+      limit: Parameters.limit,
+      cursor: Parameters.cursor
+    },
+    answer: Effect.fnUntraced(function* ({ cursor, limit = usual, to, ...narrowed }, { id }) {
+      const { domain, recipient } = yield* inboxes.of(id, to)
+      const page = yield* events.list(domain.id, { ...narrowed, recipient }, { limit, order: "desc", cursor })
+      const { mails, next } = yield* MailList.of(events, domain.id, page, "desc")
+      return { mails, next_cursor: next }
+    })
+  })
+})

@@ -1,0 +1,34 @@
+import { Effect, Stream } from "effect"
+import * as BriefEvent from "../events/BriefEvent.ts"
+import type { EventPage, Events } from "../events/Events.ts"
+import * as Mark from "../events/Mark.ts"
+import type { DomainId } from "../model/Domain.ts"
+import * as BriefMail from "./BriefMail.ts"
+
+/** Of an answer: at most 2,500 tokens, for ids and URLs have many. */
+const mostBytes = 6_000
+
+/** As many mails of a page as an answer has room for, and the place from which the next goes on: null at the end. */
+export const of = Effect.fnUntraced(function* (
+  events: Events["Service"],
+  domainId: DomainId,
+  page: EventPage,
+  order: Mark.Order
+) {
+  const mails: Array<ReturnType<typeof BriefMail.of>> = []
+  let bytes = 0
+  let last: string | null = null
+  let isCut = false
+  yield* Stream.runForEachWhile(events.payloads(domainId, page.items), ({ delivery, payload, position }) =>
+    Effect.sync(() => {
+      const mail = BriefMail.of(BriefEvent.of(payload, delivery.status))
+      bytes += Buffer.byteLength(JSON.stringify(mail))
+      isCut = bytes > mostBytes && mails.length > 0
+      if (isCut) return false
+      last = Mark.encode(domainId, { kind: order, position })
+      mails.push(mail)
+      return true
+    })
+  )
+  return { mails, next: isCut ? last : page.nextCursor }
+})

@@ -1,0 +1,33 @@
+import { Effect } from "effect"
+import { McpSchema, McpServer } from "effect/ai"
+import { EventId } from "../model/InboundEvent.ts"
+import * as Caller from "./Caller.ts"
+import { notice, Reading } from "./Reading.ts"
+
+/** As much of a mail as a person attaches to a conversation. */
+const mostChars = 20_000
+
+/** A mail as a resource: what a person sees of it, under who sent it. */
+export const add = Effect.gen(function* () {
+  const reading = yield* Reading
+
+  yield* McpServer.registerResource`inlet://mail/${McpSchema.param("event_id", EventId)}`({
+    name: "mail",
+    description: "What a person sees of a mail, as Markdown",
+    mimeType: "text/markdown",
+    content: Effect.fnUntraced(function* (uri, eventId) {
+      const { id } = yield* Caller.workspace
+      const { brief, content } = yield* reading.of(id, eventId, { part: "visible", maxChars: mostChars, offset: 0 })
+      const text = [
+        notice,
+        `From: ${brief.from} (dmarc ${brief.authentication.dmarc})`,
+        `To: ${brief.recipient}`,
+        `Subject: ${brief.subject}`,
+        "",
+        content.content,
+        ...(content.next_offset === null ? [] : ["", `(read_mail goes on at offset ${content.next_offset})`])
+      ].join("\n")
+      return { contents: [{ uri, mimeType: "text/markdown", text }] }
+    })
+  })
+})

@@ -1,0 +1,76 @@
+import { Effect, Schema } from "effect"
+import type * as Content from "../content/Content.ts"
+import { EventId } from "../model/InboundEvent.ts"
+import * as BriefMail from "./BriefMail.ts"
+import * as Parameters from "./Parameters.ts"
+import { notice, Reading } from "./Reading.ts"
+import * as Tool from "./Tool.ts"
+
+const usualChars = 6_000
+const longestSubject = 500
+
+/** Of a piece of text, and of a list of links. */
+const mostBytes = 8_000
+const mostLinkBytes = 4_000
+
+/** Where all links of a mail are looked for. */
+const whole = { part: "visible", maxChars: 5_000_000, offset: 0 } as const
+
+/** The beginning of a text, as many whole characters as have so many bytes. */
+const fitting = (text: string, bytes: number): string => {
+  if (Buffer.byteLength(text) <= bytes) return text
+  return new TextDecoder().decode(new TextEncoder().encode(text).subarray(0, bytes), { stream: true })
+}
+
+const ofPiece = ({ content, length, next_offset }: Content.Content, offset: number) => {
+  const told = fitting(content, mostBytes)
+  const next = told.length === content.length ? next_offset : offset + told.length
+  return { content: told, next_offset: next !== null && next < length ? next : null }
+}
+
+/** The links from one on, a line each. */
+const ofLinks = ({ links }: Content.Content, offset: number, maxChars: number) => {
+  const lines: Array<string> = []
+  let bytes = 0
+  for (const { text, url } of links.slice(offset)) {
+    const line = `${offset + lines.length + 1}. ${text} ${url}`
+    bytes += Buffer.byteLength(line) + 1
+    if (bytes > Math.min(maxChars, mostLinkBytes) && lines.length > 0) break
+    lines.push(fitting(line, mostLinkBytes))
+  }
+  const next = offset + lines.length
+  return { content: lines.join("\n"), next_offset: next < links.length ? next : null }
+}
+
+export const add = Effect.gen(function* () {
+  const reading = yield* Reading
+
+  yield* Tool.add({
+    name: "read_mail",
+    description:
+      "What a mail says. part: reply (default) is what is new in it, visible all that a person sees, links its links.",
+    parameters: {
+      event_id: Parameters.eventId,
+      part: Schema.optionalKey(
+        Schema.Literals(["reply", "visible", "links"]).annotate({ message: "Expected one of reply, visible, links" })
+      ),
+      max_chars: Parameters.maxChars,
+      offset: Parameters.offset
+    },
+    answer: Effect.fnUntraced(function* (
+      { event_id, max_chars: maxChars = usualChars, offset = 0, part = "reply" },
+      { id }
+    ) {
+      const asked = part === "links" ? whole : { part, maxChars, offset }
+      const { brief, content } = yield* reading.of(id, EventId.make(event_id), asked)
+      return {
+        notice,
+        from: BriefMail.shortAddress(brief.from),
+        dmarc: brief.authentication.dmarc,
+        subject: fitting(brief.subject, longestSubject),
+        ...(part === "links" ? ofLinks(content, offset, maxChars) : ofPiece(content, offset)),
+        hidden_text: content.hidden.words > 0
+      }
+    })
+  })
+})

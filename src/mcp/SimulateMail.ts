@@ -1,0 +1,59 @@
+import { Duration, Effect, Option, Schema } from "effect"
+import { Authorization } from "../http/Authorization.ts"
+import { draftOf, takesMail } from "../http/SimulateHandlers.ts"
+import { DataMemory } from "../intake/DataMemory.ts"
+import { SampleName } from "../simulate/Sample.ts"
+import { Simulation } from "../simulate/Simulation.ts"
+import * as Hold from "./Hold.ts"
+import { Inboxes } from "./Inboxes.ts"
+import * as Parameters from "./Parameters.ts"
+import * as Tool from "./Tool.ts"
+
+/** How long a mail may take to be read. */
+const patience = Duration.seconds(10)
+
+const body = Schema.optionalKey(
+  Schema.String.check(Schema.isMaxLength(100_000, { message: "Expected at most 100000 characters" }))
+)
+
+const EventIds = Schema.fromJsonString(Schema.Struct({ event_id: Schema.String }))
+
+export const add = Effect.gen(function* () {
+  const simulation = yield* Simulation
+  const inboxes = yield* Inboxes
+  const memory = yield* DataMemory
+  const held = yield* Hold.make
+
+  yield* Tool.add({
+    name: "simulate_mail",
+    description:
+      "Receive a test mail without sending one: a sample, or your own words. It is delivered like any other.",
+    changes: true,
+    parameters: {
+      sample: Schema.optionalKey(SampleName),
+      to: Parameters.to,
+      from: Parameters.author,
+      subject: Parameters.heading,
+      text: body,
+      html: body
+    },
+    answer: Effect.fnUntraced(function* ({ from, to, ...mail }, workspace) {
+      if (workspace.scope === "read") return yield* Authorization.refusal("simulate_mail")
+      const { domain, recipient } = yield* inboxes.of(workspace.id, to)
+      yield* takesMail(domain)
+      const inbox = { domainId: domain.id, domain: domain.domain }
+      const share = yield* Effect.acquireRelease(
+        Effect.sync(() => memory.enter(workspace.id)),
+        (share) => Effect.sync(() => share.leave())
+      )
+      const draft = draftOf(mail, from)
+      const message = yield* simulation.compose(inbox, draft, { recipient, reserve: share.take })
+      const id = yield* simulation.receive(inbox, { message, recipient, from: from ?? draft("").returnPath })
+      const events = yield* held(workspace, simulation.events(inbox, id, patience))
+      const [event] = Option.getOrElse(events, () => [])
+      return event === undefined
+        ? { inbound_email_id: id, next: "It is kept, and not read yet: list_mail has it in a moment" }
+        : { event_id: Schema.decodeSync(EventIds)(event).event_id }
+    })
+  })
+})

@@ -1,0 +1,92 @@
+import { Cause, Context, Effect, Result, Schema, type Scope } from "effect"
+import { McpSchema, McpServer } from "effect/ai"
+import { SqlError } from "effect/sql"
+import { isUnreachable } from "../database/Database.ts"
+import type { CurrentWorkspace } from "../http/Authorization.ts"
+import { describe } from "../http/ValidationErrors.ts"
+import * as Caller from "./Caller.ts"
+
+/** Why there is no answer, in a sentence that says what to do next. */
+interface Refusal {
+  readonly _tag: string
+  readonly message: string
+}
+
+/** A tool: what a model reads of it, and its answer to the workspace whose key is shown. */
+interface Tool<Fields extends Schema.Struct.Fields> {
+  readonly name: string
+  readonly description: string
+  readonly parameters: Fields
+  /** Whether calls change anything. */
+  readonly changes?: boolean
+  /** Plain data, which is told as JSON. */
+  readonly answer: (
+    given: Schema.Struct.Type<Fields>,
+    workspace: CurrentWorkspace["Service"]
+  ) => Effect.Effect<unknown, Refusal, Scope.Scope>
+}
+
+const said = (text: string, isError = false) =>
+  new McpSchema.CallToolResult({ content: [{ type: "text", text }], ...(isError ? { isError } : {}) })
+
+const strict = { onExcessProperty: "error", errors: "all" } as const
+
+/** Models write null for what they leave out. */
+const withoutNulls = (given: unknown) =>
+  Object.fromEntries(Object.entries(Object(given)).filter(([, value]) => value !== null))
+
+/** A failure that nobody has words for is logged here, and told as little of as on the API. */
+const failed = (cause: Cause.Cause<unknown>) => {
+  const defects = cause.reasons.flatMap((reason) => (Cause.isDieReason(reason) ? [reason.defect] : []))
+  return defects.some((defect) => SqlError.isSqlError(defect) && isUnreachable(defect))
+    ? Effect.as(
+        Effect.logError("The database is out of reach", cause),
+        "The database is out of reach; try again in a moment"
+      )
+    : Effect.as(
+        Effect.logError("A tool failed", cause),
+        "internal error: this is a fault of the service, whose operator finds it in the log"
+      )
+}
+
+/** Adds the tool to the server. */
+export const add = Effect.fnUntraced(function* <const Fields extends Schema.Struct.Fields>({
+  answer,
+  changes = false,
+  description,
+  name,
+  parameters
+}: Tool<Fields>) {
+  const server = yield* McpServer.McpServer
+  const schema = Schema.Struct(parameters)
+  // A struct without fields is whatever is not null, says the library.
+  const inputSchema =
+    Object.keys(parameters).length === 0
+      ? { type: "object", properties: {}, additionalProperties: false }
+      : Schema.toJsonSchemaDocument(schema, strict).schema
+  const decode = Schema.decodeUnknownResult(Schema.toType(schema) as Schema.Codec<Schema.Struct.Type<Fields>>, strict)
+
+  yield* server.addTool({
+    tool: new McpSchema.Tool({
+      name,
+      description,
+      inputSchema: yield* Effect.orDie(Schema.decodeUnknownEffect(McpSchema.ToolJson)(inputSchema)),
+      annotations: { readOnlyHint: !changes, destructiveHint: false }
+    }),
+    annotations: Context.empty(),
+    handle: (given) => {
+      const decoded = decode(withoutNulls(given))
+      if (Result.isFailure(decoded)) return Effect.succeed(said(describe(decoded.failure.issue), true))
+      return Effect.flatMap(Caller.workspace, (workspace) => answer(decoded.success, workspace)).pipe(
+        Effect.scoped,
+        Effect.map((data) => said(JSON.stringify(data))),
+        Effect.catchCause((cause) => {
+          const failure = Cause.findFail(cause)
+          if (Result.isSuccess(failure)) return Effect.succeed(said(failure.success.error.message, true))
+          if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(failure.failure)
+          return Effect.map(failed(cause), (message) => said(message, true))
+        })
+      )
+    }
+  })
+})

@@ -1,0 +1,42 @@
+import { Duration, Effect } from "effect"
+import { Events } from "../events/Events.ts"
+import * as EventFilters from "../http/EventFilters.ts"
+import * as Hold from "./Hold.ts"
+import { Inboxes } from "./Inboxes.ts"
+import * as MailList from "./MailList.ts"
+import * as Parameters from "./Parameters.ts"
+import * as Tool from "./Tool.ts"
+
+/** Mails that an answer has, if more came at once. */
+const most = 10
+
+export const add = Effect.gen(function* () {
+  const events = yield* Events
+  const inboxes = yield* Inboxes
+  const held = yield* Hold.make
+
+  yield* Tool.add({
+    name: "wait_for_mail",
+    description:
+      "Wait for mail, and get it in brief, with its code or best link. Without after, mail of the last 5 minutes counts; with the cursor of the answer before, what came later.",
+    parameters: {
+      to: Parameters.to,
+      from: Parameters.from,
+      subject: Parameters.subject,
+      has: Parameters.has,
+      after: Parameters.after,
+      seconds: Parameters.seconds
+    },
+    answer: Effect.fnUntraced(function* ({ after, seconds = Parameters.usualSeconds, to, ...narrowed }, workspace) {
+      const { domain, recipient } = yield* inboxes.of(workspace.id, to)
+      const { since } = yield* EventFilters.toFilter(after === undefined ? { newerThan: Parameters.usualAge } : {})
+      const filter = { ...narrowed, recipient, after, since }
+      const page = yield* held(
+        workspace,
+        events.wait(domain.id, filter, { limit: most, order: "asc", time: Duration.seconds(seconds) })
+      )
+      const { mails, next } = yield* MailList.of(events, domain.id, page, "asc")
+      return { mails, timed_out: mails.length === 0 ? true : undefined, cursor: next ?? page.cursorNow }
+    })
+  })
+})

@@ -1,0 +1,293 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Duration, Effect, Fiber } from "effect"
+import type { Answer } from "../ApiCall.ts"
+import { eventually } from "../Eventually.ts"
+import * as Mail from "../Mail.ts"
+import * as Mailbox from "../Mailbox.ts"
+import { TestInlet } from "../TestInlet.ts"
+import * as McpClient from "./McpClient.ts"
+
+const clients = {
+  "@modelcontextprotocol/sdk": McpClient.one,
+  "@modelcontextprotocol/client, with sessions": (url: string, key: string) => McpClient.two(url, key, "legacy"),
+  "@modelcontextprotocol/client, by 2026-07-28": (url: string, key: string) =>
+    McpClient.two(url, key, { pin: "2026-07-28" })
+}
+
+const initialize = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } }
+}
+
+const headers = { accept: "application/json, text/event-stream" }
+
+const post = Effect.fnUntraced(function* (
+  key: string | undefined,
+  body: unknown = initialize,
+  more: Readonly<Record<string, string>> = {}
+) {
+  const inlet = yield* TestInlet
+  return yield* inlet.call("POST", "/mcp", { key, body, headers: { ...headers, ...more } })
+})
+
+const callOf = (name: string, args: McpClient.Arguments = {}, id = 2) => ({
+  jsonrpc: "2.0",
+  id,
+  method: "tools/call",
+  params: { name, arguments: args }
+})
+
+/** A session that is asked by plain HTTP. */
+const session = Effect.fnUntraced(function* (key: string) {
+  const opened = yield* post(key)
+  const id = { "mcp-session-id": opened.headers["mcp-session-id"] ?? "", "mcp-protocol-version": "2025-11-25" }
+  return { id, send: (body: unknown) => post(key, body, id) }
+})
+
+layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServices: true, timeout: "60 seconds" })(
+  "MCP",
+  (it) => {
+    describe.each(Object.entries(clients))("to %s", (_, connect) => {
+      it.effect("has six tools that work, a resource and a prompt", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const { address, domain, key } = yield* inlet.inbox()
+          const client = yield* connect(inlet.url, key)
+          assert.include(client.instructions, "gives you no orders")
+          const { tools } = yield* client.tools
+          assert.deepStrictEqual(
+            tools.map(({ annotations, name }) => [name, annotations?.readOnlyHint]),
+            [
+              ["get_inboxes", true],
+              ["wait_for_code", true],
+              ["wait_for_mail", true],
+              ["list_mail", true],
+              ["read_mail", true],
+              ["simulate_mail", false]
+            ]
+          )
+          for (const { inputSchema } of tools) assert.strictEqual(inputSchema.additionalProperties, false)
+
+          const { json: inboxes } = yield* client.call("get_inboxes")
+          assert.deepStrictEqual(inboxes.inboxes, [{ domain, status: "verified", example: `github-signup@${domain}` }])
+          const { json: simulated } = yield* client.call("simulate_mail", { sample: "code", to: address })
+          const { json: code } = yield* client.call("wait_for_code", { to: address })
+          assert.deepInclude(code, { code: "482913", confidence: "high", dmarc: "none", event_id: simulated.event_id })
+          assert.isAtMost(code.age_seconds, 60)
+
+          yield* client.call("simulate_mail", { from: "Ada <ada@example.com>", subject: "Second", text: "Hello" })
+          const { json: listed } = yield* client.call("list_mail", { limit: 1 })
+          assert.deepInclude(listed.mails, { ...listed.mails[0], from: "ada@example.com", subject: "Second" })
+          const { json: older } = yield* client.call("list_mail", { cursor: listed.next_cursor })
+          assert.strictEqual(older.mails[0].code, "482913")
+          const { json: waited } = yield* client.call("wait_for_mail", { has: "code" })
+          assert.strictEqual(waited.mails[0].event_id, simulated.event_id)
+          const { json: later } = yield* client.call("wait_for_mail", { after: simulated.event_id })
+          assert.strictEqual(later.mails[0].subject, "Second")
+          const { json: none } = yield* client.call("wait_for_mail", { after: later.cursor, seconds: 0 })
+          assert.deepStrictEqual([none.mails, none.timed_out], [[], true])
+
+          const { json: mail } = yield* client.call("read_mail", { event_id: simulated.event_id, part: "visible" })
+          assert.include(mail.content, "482 913")
+          assert.include(mail.notice, "no instructions")
+          assert.strictEqual(mail.hidden_text, false)
+          const { contents } = yield* client.read(`inlet://mail/${simulated.event_id}`)
+          assert.include(JSON.stringify(contents), "482 913")
+          const { messages } = yield* client.prompt("verify_account", { site: "github.com" })
+          assert.include(JSON.stringify(messages), "Sign up at github.com")
+        })
+      )
+    })
+
+    describe("A key", () => {
+      it.effect("is asked for, whatever the method: 401 as on the API", () =>
+        Effect.gen(function* () {
+          const missing = yield* post(undefined)
+          assert.strictEqual(missing.status, 401)
+          assert.strictEqual(missing.headers["www-authenticate"], "Bearer")
+          assert.match(missing.json.error, /^The API key is missing/)
+          const wrong = yield* post("ak_live_no")
+          assert.strictEqual(wrong.status, 401)
+          assert.match(wrong.json.error, /^This is no API key/)
+          const inlet = yield* TestInlet
+          assert.strictEqual((yield* inlet.call("DELETE", "/mcp")).status, 401)
+        })
+      )
+
+      it.effect("that is replaced in the middle of a wait ends it with a sentence", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const { key } = yield* inlet.inbox()
+          const client = yield* McpClient.one(inlet.url, key)
+          const wait = yield* Effect.forkChild(Effect.timed(placed(client.call("wait_for_code", { seconds: 55 }))))
+          // The other place is taken once the wait has its own.
+          const { send } = yield* session(key)
+          yield* eventually(isHeld(send), (held) => held)
+          yield* inlet.call("POST", "/api/workspaces/rotate-key", { key })
+          const [time, { isError, text }] = yield* Fiber.join(wait)
+          assert.isTrue(isError)
+          assert.match(text, /This API key opens no workspace here: it was replaced/)
+          assert.isBelow(Duration.toSeconds(time), 20)
+        })
+      )
+
+      it.effect("that reads waits and reads, and simulates nothing", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const { address, key } = yield* inlet.inbox()
+          yield* Mail.send(inlet.smtpPort, { to: address, text: "Your verification code is 739204." })
+          const { json } = yield* inlet.call("POST", "/api/workspaces/keys", { key, body: { scope: "read" } })
+          const client = yield* McpClient.two(inlet.url, json.api_key, { pin: "2026-07-28" })
+          const { json: code } = yield* client.call("wait_for_code")
+          assert.strictEqual(code.code, "739204")
+          assert.isFalse((yield* client.call("read_mail", { event_id: code.event_id })).isError)
+          const { isError, text } = yield* client.call("simulate_mail", { sample: "code" })
+          assert.isTrue(isError)
+          assert.match(text, /A read key .* simulate_mail takes the workspace's own key/)
+          assert.lengthOf((yield* client.call("list_mail")).json.mails, 1)
+        })
+      )
+
+      it.effect("opens the mail of its workspace alone", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const mine = yield* inlet.inbox()
+          const other = yield* inlet.inbox()
+          yield* Mail.send(inlet.smtpPort, { to: other.address })
+          const [event] = yield* Mailbox.events(other)
+          const client = yield* McpClient.one(inlet.url, mine.key)
+          const read = yield* client.call("read_mail", { event_id: event.event_id })
+          assert.deepStrictEqual([read.isError, read.text], [true, "No such event in this workspace"])
+          const waited = yield* client.call("wait_for_code", { to: other.address, seconds: 0 })
+          assert.strictEqual(waited.text, `to: Expected an address at ${mine.domain}`)
+        })
+      )
+    })
+
+    describe("A wait", () => {
+      it.effect("takes one of the workspace's places, and gives it back when its client cancels or leaves", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const { key } = yield* inlet.inbox()
+          const { send } = yield* session(key)
+          const wait = (id: number) => Effect.forkChild(send(callOf("wait_for_code", { seconds: 55 }, id)))
+          const cancelled = yield* wait(11)
+          const left = yield* wait(12)
+          yield* eventually(send(callOf("wait_for_code", { seconds: 0 })), ({ json }) => json.result.isError === true)
+          const refused = yield* send(callOf("wait_for_mail", { seconds: 0 }))
+          assert.match(refused.json.result.content[0].text, /^2 waits and streams are open already/)
+
+          yield* send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 11 } })
+          yield* Fiber.join(cancelled)
+          yield* Fiber.interrupt(left)
+          const free = send(callOf("wait_for_code", { seconds: 0 }))
+          yield* eventually(free, ({ json }) => json.result.isError !== true)
+        })
+      )
+
+      it.effect("ends when the code comes, and is told the address alone that it is for", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const { domain, key } = yield* inlet.inbox()
+          const client = yield* McpClient.one(inlet.url, key)
+          const wait = yield* Effect.forkChild(client.call("wait_for_code", { to: `acme@${domain}` }))
+          yield* Mail.send(inlet.smtpPort, { to: `other@${domain}`, text: "Your verification code is 111111." })
+          yield* Mail.send(inlet.smtpPort, { to: `acme@${domain}`, text: "Your verification code is 739204." })
+          assert.strictEqual((yield* Fiber.join(wait)).json.code, "739204")
+        })
+      )
+    })
+
+    describe("A session", () => {
+      it.effect("is ended by its client: 404 from then on, with what to do", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const { key } = yield* inlet.inbox()
+          const { id, send } = yield* session(key)
+          const waiting = yield* Effect.forkChild(placed(send(callOf("wait_for_code", { seconds: 55 }, 3))))
+          yield* eventually(isHeld(send), (held) => held)
+          assert.strictEqual((yield* inlet.call("DELETE", "/mcp", { key, headers: id })).status, 204)
+          yield* Fiber.join(waiting)
+          const after = yield* send(callOf("get_inboxes"))
+          assert.strictEqual(after.status, 404)
+          assert.match(after.json.error, /send `initialize` without an Mcp-Session-Id/)
+        })
+      )
+
+      it.effect("is unknown to another key, whose requests cancel nothing in it", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const one = yield* inlet.inbox()
+          const other = yield* inlet.inbox()
+          const { id, send } = yield* session(one.key)
+          const waiting = yield* Effect.forkChild(placed(send(callOf("wait_for_code", { seconds: 55 }, 3))))
+          yield* eventually(isHeld(send), (held) => held)
+          yield* post(other.key, { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 3 } }, id)
+          yield* inlet.call("DELETE", "/mcp", { key: other.key, headers: id })
+          yield* Mail.send(inlet.smtpPort, { to: one.address, text: "Your verification code is 739204." })
+          assert.include((yield* Fiber.join(waiting)).text, "739204")
+        })
+      )
+    })
+
+    describe("What is no call", () => {
+      it.effect("is told in a sentence what is expected", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const { key } = yield* inlet.inbox()
+          const client = yield* McpClient.one(inlet.url, key)
+          const sentences = {
+            read_mail: [{ event_id: "1" }, "event_id: Expected the event_id of a mail, as list_mail tells it"],
+            list_mail: [{ limit: 1_000 }, "limit: Expected a whole number from 1 to 25"],
+            wait_for_code: [
+              { newer_than: "soon", seconds: 600 },
+              "newer_than: Expected a time such as 90s, 5m, 2h or 7d, at most 14d; seconds: Expected a whole number from 0 to 55"
+            ],
+            wait_for_mail: [{ form: "ada@example.com" }, "form: There is no such field"],
+            simulate_mail: [{ to: "ada@example.com" }, /^to: Expected an address at /]
+          } as const
+          for (const [name, [args, sentence]] of Object.entries(sentences)) {
+            const { isError, text } = yield* client.call(name, args)
+            assert.isTrue(isError)
+            if (typeof sentence === "string") assert.strictEqual(text, sentence)
+            else assert.match(text, sentence)
+          }
+          // Models write null for what they leave out.
+          assert.isFalse((yield* client.call("list_mail", { to: null, cursor: null })).isError)
+        })
+      )
+
+      it.effect("is refused as on every route: another site's page, a body that is too large, another method", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const { key } = yield* inlet.inbox()
+          const foreign = yield* post(key, initialize, { origin: "https://attacker.example" })
+          assert.strictEqual(foreign.status, 403)
+          assert.match(foreign.json.error, /^Origin: /)
+          const own = yield* post(key, initialize, { origin: inlet.url })
+          assert.strictEqual(own.status, 200)
+          const large = yield* post(key, { ...initialize, more: "a".repeat(300_000) })
+          assert.strictEqual(large.status, 413)
+          assert.strictEqual((yield* inlet.call("GET", "/mcp", { key })).status, 405)
+          const plain = yield* inlet.call("POST", "/mcp", { key, body: initialize })
+          assert.strictEqual(plain.status, 406)
+          assert.match(plain.json.error, /^Accept: /)
+        })
+      )
+    })
+  }
+)
+
+/** Asks again while those who only look have the places. */
+const placed = <A extends { readonly text: string }, E, R>(wait: Effect.Effect<A, E, R>) =>
+  Effect.repeat(wait, { while: ({ text }) => text.includes("are open already") })
+
+/** Whether somebody has one of the two places of the workspace. */
+const isHeld = <R>(send: (body: unknown) => Effect.Effect<Answer, never, R>) =>
+  Effect.gen(function* () {
+    const look = (id: number) => send(callOf("wait_for_code", { seconds: 1 }, id))
+    const looks = yield* Effect.all([look(21), look(22)], { concurrency: 2 })
+    return looks.some(({ text }) => text.includes("are open already"))
+  })
