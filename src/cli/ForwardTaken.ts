@@ -49,7 +49,7 @@ const begin = Effect.fnUntraced(function* (api: Service.Client, id: DomainId) {
 /** What a person and a program are told of a delivery that was settled, or was not. */
 const nextOf = Effect.fnUntraced(function* (settled: Settled | undefined) {
   if (settled === undefined) return { says: "the service could not be told: it comes again" }
-  if (settled.status === 409) return { says: "its lease was over: it comes again" }
+  if (settled.delivery === null) return { says: "its lease was over: it comes again" }
   const { nextAttemptAt, status } = settled.delivery
   if (status === "dead") return { says: "given up; `inlet replay` sends it again" }
   if (nextAttemptAt === null) return {}

@@ -21,6 +21,7 @@ export interface ListedEvent {
 
 /** As much of an event as it takes to read its payload. */
 export type Weighed = Pick<ListedEvent, "bytes" | "id" | "payload">
+export type Loaded<E extends Weighed> = E & { readonly payload: string }
 
 /** A listed event with its payload. */
 export interface LoadedEvent extends ListedEvent {
@@ -237,10 +238,7 @@ export const make = (sql: SqlClient.SqlClient) => {
         ({ events: [event] }) => event
       ),
     /** Those that were not read with their list, in its order, a piece at a time. What was removed meanwhile is left out. */
-    payloads: <E extends Weighed>(
-      domainId: DomainId,
-      listed: ReadonlyArray<E>
-    ): Stream.Stream<E & { readonly payload: string }, SqlError> =>
+    payloads: <E extends Weighed>(domainId: DomainId, listed: ReadonlyArray<E>): Stream.Stream<Loaded<E>, SqlError> =>
       Stream.fromIterable(pieces(listed)).pipe(
         Stream.mapEffect(
           Effect.fnUntraced(function* (piece) {
@@ -253,7 +251,7 @@ export const make = (sql: SqlClient.SqlClient) => {
                     SELECT id, payload FROM events WHERE domain_id = ${domainId} AND ${sql.in("id", missing)}
                   `)
             const read = new Map(rows.map(({ id, payload }) => [id, payload]))
-            return piece.flatMap((event): ReadonlyArray<E & { readonly payload: string }> => {
+            return piece.flatMap((event): ReadonlyArray<Loaded<E>> => {
               const payload = event.payload ?? read.get(event.id)
               return payload === undefined ? [] : [{ ...event, payload }]
             })

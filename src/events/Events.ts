@@ -52,10 +52,7 @@ export class Events extends Context.Service<
     /** One listed event with its payload. */
     payload(domainId: DomainId, event: EventQuery.ListedEvent): Effect.Effect<EventQuery.LoadedEvent, NotFound>
     /** Listed events with their payloads. Heavy ones are read as they are asked for. */
-    payloads<E extends EventQuery.Weighed>(
-      domainId: DomainId,
-      events: ReadonlyArray<E>
-    ): Stream.Stream<E & { readonly payload: string }>
+    payloads<E extends EventQuery.Weighed>(id: DomainId, events: ReadonlyArray<E>): Stream.Stream<EventQuery.Loaded<E>>
     /**
      * Oldest first, until the domain is removed: those after `after`, or else those that come from now on.
      * A few at a time, and none each time that there was nothing new, every second at least.

@@ -63,15 +63,13 @@ export type Outcome = typeof Outcome.Type
 
 const bound = `Expected 1 to ${mostAtOnce} outcomes, of an event one`
 
-const Settled = Schema.Union([
-  Schema.Struct({ event_id: EventId, attempt: Schema.Int, status: Schema.Literal(200), delivery: Delivery }),
-  Schema.Struct({
-    event_id: EventId,
-    attempt: Schema.Int,
-    status: Schema.Literal(409),
-    error: Schema.String.annotate({ description: "why this outcome was not taken" })
-  })
-]).annotate({ identifier: "Settled" })
+const Settled = Schema.Struct({
+  event_id: EventId,
+  attempt: Schema.Int,
+  status: Schema.Literals([200, 409]),
+  delivery: Schema.NullOr(Delivery).annotate({ description: "how it stands now; null with 409" }),
+  error: Schema.NullOr(Schema.String).annotate({ description: "with 409: why this outcome was not taken" })
+}).annotate({ identifier: "Settled" })
 export type Settled = typeof Settled.Type
 
 export class DeliveriesApi extends HttpApiGroup.make("deliveries")

@@ -104,11 +104,12 @@ const reportOf = ({ attempt, durationMs, error, event_id, responseBody, statusCo
 
 const settledOf = ({ attempt, event_id }: Outcome, standing: Standing | undefined) =>
   standing?.isSettled === true
-    ? { event_id, attempt, status: 200 as const, delivery: EventQuery.toDelivery(standing) }
+    ? { event_id, attempt, status: 200 as const, delivery: EventQuery.toDelivery(standing), error: null }
     : {
         event_id,
         attempt,
         status: 409 as const,
+        delivery: null,
         error:
           "The lease of this attempt is over, or was never given: nothing is written down, and the delivery is given out again if it is still due"
       }

@@ -123,7 +123,7 @@ export const answers: Readonly<Record<string, Readonly<Record<string, unknown>>>
   "events.list": {
     200: { events: [{ ...event, delivery }], next_cursor: null, cursor_now: "AAAAAAAAAAAAB9RbnFnz" }
   },
-  "deliveries.settle": { 200: { outcomes: [{ event_id: eventId, attempt: 1, status: 200, delivery }] } },
+  "deliveries.settle": { 200: { outcomes: [{ event_id: eventId, attempt: 1, status: 200, delivery, error: null }] } },
   "events.get": { 200: { ...event, delivery } },
   "events.content": {
     200: {
