@@ -38,6 +38,8 @@ const expected: Readonly<Record<string, Needs>> = {
   "PATCH /api/domains/:id/delivery": "its own key",
   "POST /api/domains/:id/events/:eventId/replay": "its own key",
   "POST /api/domains/:id/simulate": "its own key",
+  "POST /api/domains/:id/deliveries/lease": "its own key",
+  "POST /api/domains/:id/deliveries/settle": "its own key",
   // What webhooks are sent to and what they answer, which may be secret.
   "GET /api/domains/:id/delivery-attempts": "its own key",
   // Money is no mail.
@@ -115,6 +117,9 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
       "POST /api/domains": { domain: "reader.example.com" },
       "PATCH /api/domains/:id/delivery": { webhookUrl: null },
       "POST /api/domains/:id/simulate": { sample: "code" },
+      "POST /api/domains/:id/deliveries/settle": {
+        outcomes: [{ event_id: "01890000-0000-7000-8000-000000000000", attempt: 1, statusCode: 200, durationMs: 1 }]
+      },
       "POST /api/domains/purchase": { domain: "reader-buys.com", years: 1 }
     }
 
