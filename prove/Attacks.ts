@@ -165,15 +165,14 @@ const heavy = Effect.fnUntraced(function* (inlet: InletProcess.InletProcess) {
   return { key, domainId, cookie }
 })
 
+/** How many events a domain has. They weigh so much that a page has one or two, and that the next one has to be waited for. */
 const listed = Effect.fnUntraced(function* (inlet: InletProcess.InletProcess, key: string, domainId: string) {
   let count = 0
   for (let cursor: string | null = ""; cursor !== null; ) {
-    const page: string = `/api/domains/${domainId}/events${cursor === "" ? "" : `?cursor=${cursor}`}`
-    const { json, status } = yield* inlet.call("GET", page, { key })
-    // The machine is busy with the mails: asked again.
-    if (status !== 200) return 0
-    count += json.events.length
-    cursor = json.next_cursor
+    const path: string = `/api/domains/${domainId}/events${cursor === "" ? "" : `?cursor=${cursor}`}`
+    const answered = yield* eventually(inlet.call("GET", path, { key }), ({ status }) => status === 200, "60 seconds")
+    count += answered.json.events.length
+    cursor = answered.json.next_cursor
   }
   return count
 })

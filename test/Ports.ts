@@ -1,1 +1,16 @@
-export { free, isAnswered } from "../src/testing/Ports.ts"
+import { connect } from "node:net"
+import { Effect } from "effect"
+
+export { free } from "../src/testing/Ports.ts"
+
+/** Whether somebody listens on a loopback port. */
+export const isAnswered = (port: number) =>
+  Effect.callback<boolean>((resume) => {
+    const peer = connect(port, "127.0.0.1")
+    const answer = (yes: boolean) => {
+      peer.destroy()
+      resume(Effect.succeed(yes))
+    }
+    peer.once("connect", () => answer(true))
+    peer.once("error", () => answer(false))
+  })

@@ -30,12 +30,9 @@ export class Events {
   list<V extends View = "full">(
     domainId: string,
     { wait, ...query }: EventsQuery<V> = {},
-    options: CallOptions = {}
+    options?: CallOptions
   ): Promise<EventPage<V>> {
-    const request = { method: "GET", path: `${at(domainId)}/events`, query } as const
-    if (wait === undefined || wait <= 0) return this.#requests.json(request, options)
-    const { signal, timeout = Math.max(this.#requests.timeout, wait * 1_000) } = options
-    return this.#requests.json({ ...request, wait }, { signal, timeout })
+    return this.#requests.json({ method: "GET", path: `${at(domainId)}/events`, query, wait }, options)
   }
 
   get(domainId: string, eventId: string, options?: CallOptions): Promise<ListedEvent> {

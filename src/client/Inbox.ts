@@ -53,12 +53,12 @@ export class Inbox {
   }
 
   /** What to type: the code of the next mail that has one. */
-  code(question: MailQuestion = {}): Promise<string> {
+  code(question: Omit<MailQuestion, "has"> = {}): Promise<string> {
     return this.#next("a code", { ...question, has: "code" }, ({ extracted }) => extracted?.code?.value)
   }
 
   /** Where to go: the link of the next mail that has one of this kind, or any link that was extracted. */
-  link(kind?: LinkKind, question: MailQuestion = {}): Promise<string> {
+  link(kind?: LinkKind, question: Omit<MailQuestion, "has"> = {}): Promise<string> {
     const what = kind === undefined ? "a link" : `a ${kind} link`
     return this.#next(
       what,
@@ -97,7 +97,7 @@ export class Inbox {
     const { signal: _, timeout: __, ...filter } = question
     const { signal, timeout } = this.#callOf(question)
     const ends = Date.now() + timeout
-    const key = JSON.stringify([what, filter])
+    const key = JSON.stringify([what, ...Object.entries(filter).sort()])
     for (;;) {
       const after = this.#places.get(key) ?? this.#options.after
       const { events } = await this.#wait(after, filter, { signal, timeout: Math.max(1, ends - Date.now()) })

@@ -62,7 +62,7 @@ export class Requests {
   }
 
   async #send<A>(request: Request, options: CallOptions = {}, read: (response: Response) => Promise<A>): Promise<A> {
-    const { signal, timeout = this.timeout } = options
+    const { signal, timeout = Math.max(this.timeout, (request.wait ?? 0) * 1_000) } = options
     const ends = Date.now() + timeout
     for (;;) {
       const answer = await this.#try(request, { signal, left: ends - Date.now(), timeout }, read)
@@ -76,12 +76,12 @@ export class Requests {
   }
 
   async #try<A>(
-    { body, method, path, query = {}, wait }: Request,
+    { body, method, path, query = {}, wait = 0 }: Request,
     { left, signal, timeout }: { readonly left: number; readonly signal: AbortSignal | undefined; timeout: number },
     read: (response: Response) => Promise<A>
   ): Promise<A | ApiError> {
     const what = `${method} ${path}`
-    const held = wait === undefined ? undefined : Math.max(1, Math.min(wait, Math.ceil(left / 1_000)))
+    const held = wait > 0 ? Math.max(1, Math.min(wait, Math.ceil(left / 1_000))) : undefined
     const late = AbortSignal.timeout(Math.max(1, left) + (held === undefined ? 0 : grace))
     const isRaw = body instanceof Uint8Array
     const type = isRaw ? "message/rfc822" : "application/json"

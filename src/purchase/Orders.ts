@@ -8,8 +8,8 @@ import { BillingProvider, type Order, OrderId, OrderStatus, RegistrarName } from
 import type { Page } from "../model/Page.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 
-/** The whole row of an order. */
-export const OrderRow = Schema.Struct({
+/** What an order begins with. */
+const NewOrder = Schema.Struct({
   id: OrderId,
   workspaceId: WorkspaceId,
   name: DomainName,
@@ -17,12 +17,17 @@ export const OrderRow = Schema.Struct({
   registrar: RegistrarName,
   billing: BillingProvider,
   priceCents: Schema.Int,
+  successUrl: Schema.String,
+  cancelUrl: Schema.String
+})
+
+/** The whole row of an order. */
+export const OrderRow = Schema.Struct({
+  ...NewOrder.fields,
   status: OrderStatus,
   domainId: Schema.NullOr(DomainId),
   checkoutId: Schema.NullOr(Schema.String),
   checkoutUrl: Schema.NullOr(Schema.String),
-  successUrl: Schema.String,
-  cancelUrl: Schema.String,
   paymentId: Schema.NullOr(Schema.String),
   failure: Schema.NullOr(Schema.String),
   refundDue: Schema.Boolean,
@@ -41,12 +46,7 @@ export class Orders extends Context.Service<
   Orders,
   {
     /** A new order. Fails when this workspace has an open order for the name. It holds nothing before it is paid. */
-    insert(
-      order: Pick<
-        OrderRow,
-        "workspaceId" | "name" | "years" | "registrar" | "billing" | "priceCents" | "successUrl" | "cancelUrl"
-      >
-    ): Effect.Effect<OrderRow, Conflict | SqlError>
+    insert(order: Omit<typeof NewOrder.Type, "id">): Effect.Effect<OrderRow, Conflict | SqlError>
     get(workspaceId: WorkspaceId, id: OrderId): Effect.Effect<OrderRow, NotFound>
     /** Whose it is does not matter: for the page that who pays comes back to. */
     find(id: OrderId): Effect.Effect<OrderRow | undefined, SqlError>
@@ -76,17 +76,7 @@ export class Orders extends Context.Service<
       const lease = sql.literal(`now() + interval '${leaseSeconds} seconds'`)
 
       const insertRow = SqlSchema.findOne({
-        Request: Schema.Struct({
-          id: OrderId,
-          workspaceId: WorkspaceId,
-          name: DomainName,
-          years: Schema.Int,
-          registrar: RegistrarName,
-          billing: BillingProvider,
-          priceCents: Schema.Int,
-          successUrl: Schema.String,
-          cancelUrl: Schema.String
-        }),
+        Request: NewOrder,
         Result: OrderRow,
         execute: (order) => sql`
           INSERT INTO orders ${sql.insert({ ...order, status: "pending_payment" })} RETURNING *

@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto"
-import { connect, createServer } from "node:net"
+import { createServer } from "node:net"
 import { Effect } from "effect"
 
 // Below the ports that the system gives to clients: one of those could take it before its server does.
@@ -15,15 +15,3 @@ export const free: Effect.Effect<number> = Effect.callback<number | undefined>((
   probe.once("error", () => resume(Effect.undefined))
   probe.listen(port, "127.0.0.1", () => probe.close(() => resume(Effect.succeed(port))))
 }).pipe(Effect.flatMap((port) => (port === undefined ? Effect.suspend(() => free) : Effect.succeed(port))))
-
-/** Whether somebody listens on a loopback port. */
-export const isAnswered = (port: number) =>
-  Effect.callback<boolean>((resume) => {
-    const peer = connect(port, "127.0.0.1")
-    const answer = (yes: boolean) => {
-      peer.destroy()
-      resume(Effect.succeed(yes))
-    }
-    peer.once("connect", () => answer(true))
-    peer.once("error", () => answer(false))
-  })

@@ -166,6 +166,21 @@ describe("A wait of the client", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("that a list or a simulated mail is asked for is as long as was said", () =>
+    Effect.gen(function* () {
+      const { inlet, requests } = yield* clientOf(page("now"))
+      for (const wait of [0, 45]) {
+        yield* Effect.promise(() => inlet.events.list("d", { wait }))
+        yield* Effect.promise(() => inlet.simulate("d", { sample: "code" }, { wait }))
+      }
+      yield* Effect.promise(() => inlet.events.list("d", { wait: 45 }, { timeout: 3_000 }))
+      assert.deepStrictEqual(
+        requests.map(({ url }) => new URL(url, "http://inlet").searchParams.get("wait")),
+        [null, null, "45", "45", "3"]
+      )
+    }).pipe(Effect.scoped)
+  )
+
   it.live("never asks the service to hold its answer for longer than it has time, and is empty at the end of it", () =>
     Effect.gen(function* () {
       const { inlet, requests } = yield* clientOf(page("now-1"), refusal(503, "1"), {

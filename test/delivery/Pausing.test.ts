@@ -335,7 +335,18 @@ const pausedInbox = Effect.fnUntraced(function* (receiver: WebhookReceiver["Serv
   assert.match(json.webhook_paused_at, /^\d{4}-.+\.\d{3}Z$/)
   yield* Deliveries.pending(DomainId.make(inbox.domainId), mails)
   const before = (yield* receiver.all).length
-  return { ...inbox, get, events, path, waiting: mails + 2, before }
+  const waiting = mails + 2
+  const setWebhook = (webhookUrl: string) =>
+    Effect.map(
+      inlet.call("PATCH", `/api/domains/${inbox.domainId}/delivery`, { key: inbox.key, body: { webhookUrl } }),
+      ({ status }) => assert.strictEqual(status, 200)
+    )
+  /** It is paused no more, and all that waited is delivered. */
+  const goesOn = Effect.gen(function* () {
+    assert.isNull((yield* get).json.webhook_paused_at)
+    yield* eventually(events("delivered"), (delivered) => delivered.length === waiting)
+  })
+  return { ...inbox, get, events, path, waiting, before, setWebhook, goesOn }
 })
 
 layer(TestInlet.layer(), { concurrent: true, excludeTestServices: true, timeout: "60 seconds" })(
@@ -380,29 +391,22 @@ layer(TestInlet.layer(), { concurrent: true, excludeTestServices: true, timeout:
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const receiver = yield* WebhookReceiver.make
-        const { events, get, key, path, waiting } = yield* pausedInbox(receiver, 8)
+        const { events, goesOn, key, path } = yield* pausedInbox(receiver, 8)
         yield* receiver.answerAlways(200)
         const [event] = yield* events("pending")
         const { status } = yield* inlet.call("POST", `${path}/${event?.event_id}/replay`, { key })
         assert.strictEqual(status, 202)
-        assert.isNull((yield* get).json.webhook_paused_at)
-        yield* eventually(events("delivered"), (delivered) => delivered.length === waiting)
+        yield* goesOn
       })
     )
 
     it.effect("sends all of it to a new URL as soon as that is set", () =>
       Effect.gen(function* () {
-        const inlet = yield* TestInlet
         const old = yield* WebhookReceiver.make
         const receiver = yield* WebhookReceiver.make
-        const { before, domainId, events, get, key, waiting } = yield* pausedInbox(old, 8)
-        const { status } = yield* inlet.call("PATCH", `/api/domains/${domainId}/delivery`, {
-          key,
-          body: { webhookUrl: receiver.url }
-        })
-        assert.strictEqual(status, 200)
-        assert.isNull((yield* get).json.webhook_paused_at)
-        yield* eventually(events("delivered"), (delivered) => delivered.length === waiting)
+        const { before, goesOn, setWebhook, waiting } = yield* pausedInbox(old, 8)
+        yield* setWebhook(receiver.url)
+        yield* goesOn
         assert.lengthOf(yield* receiver.all, waiting)
         assert.lengthOf(yield* old.all, before)
       })
@@ -410,17 +414,11 @@ layer(TestInlet.layer(), { concurrent: true, excludeTestServices: true, timeout:
 
     it.effect("sends all of it as soon as the same URL is set again", () =>
       Effect.gen(function* () {
-        const inlet = yield* TestInlet
         const receiver = yield* WebhookReceiver.make
-        const { domainId, events, get, key, waiting } = yield* pausedInbox(receiver, 8)
+        const { goesOn, setWebhook } = yield* pausedInbox(receiver, 8)
         yield* receiver.answerAlways(200)
-        const { status } = yield* inlet.call("PATCH", `/api/domains/${domainId}/delivery`, {
-          key,
-          body: { webhookUrl: receiver.url }
-        })
-        assert.strictEqual(status, 200)
-        assert.isNull((yield* get).json.webhook_paused_at)
-        yield* eventually(events("delivered"), (delivered) => delivered.length === waiting)
+        yield* setWebhook(receiver.url)
+        yield* goesOn
       })
     )
 

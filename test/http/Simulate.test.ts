@@ -330,7 +330,7 @@ layer(TestInlet.layer({ ROLES: "http", SENDER_CHECKS: "false" }), {
       const { key, domainId } = yield* inlet.inbox("http://127.0.0.1:9/")
       const ask = (path: string, body?: unknown) =>
         inlet.call(body === undefined ? "GET" : "POST", `/api/domains/${domainId}${path}`, { key, body })
-      const { json, status } = yield* ask("/simulate?wait=10", { sample: "code" })
+      const { json, status } = yield* ask("/simulate?wait=60", { sample: "code" })
       assert.strictEqual(status, 201)
       assert.strictEqual(json.events[0].extracted.code.value, "482913")
       const listed = yield* ask("/events")
