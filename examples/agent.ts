@@ -1,3 +1,4 @@
+// @effect-diagnostics asyncFunction:off
 // What an agent does with its mail by MCP: four tasks, with the official client and no model.
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 
