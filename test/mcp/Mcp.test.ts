@@ -172,7 +172,7 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
           const inlet = yield* TestInlet
           const { key } = yield* inlet.inbox()
           const { send } = yield* session(key)
-          const wait = (id: number) => Effect.forkChild(send(callOf("wait_for_code", { seconds: 55 }, id)))
+          const wait = (id: number) => Effect.forkChild(placed(send(callOf("wait_for_code", { seconds: 55 }, id))))
           const cancelled = yield* wait(11)
           const left = yield* wait(12)
           yield* eventually(send(callOf("wait_for_code", { seconds: 0 })), ({ json }) => json.result.isError === true)
