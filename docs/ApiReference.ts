@@ -32,9 +32,11 @@ const fieldRows = ({ properties = {}, required = [] }: Shape) =>
 /** An object in full, or another object and the fields beyond it. */
 const fields = (shape: Shape, self = ""): string => {
   const own = Object.keys(shape.properties ?? {})
-  const base = [...named].find(([name, { properties = {} }]) => {
-    const keys = Object.keys(properties)
-    return name !== self && keys.length > 5 && keys.length < own.length && keys.every((key) => own.includes(key))
+  const isNeeded = (key: string, { required = [] }: Shape) => required.includes(key)
+  const base = [...named].find(([name, other]) => {
+    const keys = Object.keys(other.properties ?? {})
+    const isWithin = keys.every((key) => own.includes(key) && isNeeded(key, other) === isNeeded(key, shape))
+    return name !== self && keys.length > 5 && keys.length < own.length && isWithin
   })
   if (base === undefined) return table(["field", "type", "meaning"], fieldRows(shape))
   const [name, { properties = {} }] = base

@@ -5,6 +5,7 @@ import * as Ports from "../test/Ports.ts"
 
 /** The service as a process that is killed and started again, always on the same ports. */
 export interface Service {
+  readonly url: string
   readonly smtpPort: number
   readonly call: InletProcess.InletProcess["call"]
   /** Starts it and waits until it serves. */
@@ -37,9 +38,11 @@ export const make = Effect.fn("Service.make")(function* (settings: Readonly<Reco
     return spawned
   })
 
+  const url = `http://127.0.0.1:${env.HTTP_PORT}`
   const service: Service = {
+    url,
     smtpPort: Number(env.SMTP_PORT),
-    call: (method, path, options) => call(`http://127.0.0.1:${env.HTTP_PORT}`, method, path, options),
+    call: (method, path, options) => call(url, method, path, options),
     start: spawn.pipe(
       Effect.tap(InletProcess.serving),
       Effect.map(({ inlet }) => inlet)

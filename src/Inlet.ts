@@ -4,6 +4,7 @@ import * as DeliveryWorker from "./delivery/DeliveryWorker.ts"
 import { Egress } from "./delivery/Egress.ts"
 import { EventFeed } from "./delivery/EventFeed.ts"
 import { Handover } from "./delivery/Handover.ts"
+import { PullDeliveries } from "./delivery/PullDeliveries.ts"
 import * as QueueMetrics from "./delivery/QueueMetrics.ts"
 import { RequestSigner } from "./delivery/RequestSigner.ts"
 import { WebhookSender } from "./delivery/WebhookSender.ts"
@@ -63,6 +64,7 @@ export const http = HttpServer.layerWith(Mcp.layer).pipe(
     Events.layer,
     Attempts.layer,
     RequestSigner.layer,
+    PullDeliveries.layer,
     EventContents.layer.pipe(Layer.provide(Events.layer)),
     RawMessages.layer,
     Verification.layer,

@@ -97,6 +97,25 @@ const webhook = Command.make(
   })
 ).pipe(Command.withDescription("Set where the events of a domain are sent"))
 
+const pull = Command.make(
+  "pull",
+  {
+    name,
+    off: Flag.Boolean("off").pipe(Flag.withDescription("Hold its mail from now on"), Flag.withDefault(false)),
+    ...Service.flags
+  },
+  Effect.fnUntraced(function* ({ json, name, off, ...place }) {
+    const answer = yield* Service.ask(place, (api) =>
+      Effect.flatMap(Service.domain(api, name), ({ id }) =>
+        api.domains.delivery({ params: { id }, payload: { pull: !off } })
+      )
+    )
+    yield* Answer.record(json, answer)
+  })
+).pipe(
+  Command.withDescription("Let the mail of a domain without a webhook wait to be taken, as `inlet listen --take` does")
+)
+
 const remove = Command.make(
   "remove",
   { name, yes: Confirmation.yes, ...Service.flags },
@@ -116,6 +135,6 @@ const remove = Command.make(
 
 export const command = Command.make("domains").pipe(
   Command.withDescription("The domains of the workspace"),
-  Command.withSubcommands([list, get, add, verify, mx, webhook, remove, ...Admin.oldNames]),
+  Command.withSubcommands([list, get, add, verify, mx, webhook, pull, remove, ...Admin.oldNames]),
   Command.provide(NodeHttpClient.layerUndici)
 )

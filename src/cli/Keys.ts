@@ -26,7 +26,8 @@ const create = Command.make(
   "create",
   {
     scope: Flag.Literals("scope", KeyScope.literals).pipe(
-      Flag.withDescription("read: it reads mail, waits and follows, and changes nothing")
+      Flag.withDescription("read, the default: it reads mail, waits and follows, and changes nothing"),
+      Flag.withDefault("read")
     ),
     name: Flag.String("name").pipe(
       Flag.withDescription("1 to 100 characters, for you alone"),

@@ -4,12 +4,14 @@ import { Config, Console, DateTime, Duration, Effect, Layer, Option, Redacted, R
 import { Command, Flag } from "effect/cli"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type InboundEvent, verify } from "../effect.ts"
+import { mostAtOnce } from "../http/DeliveriesApi.ts"
 import * as ListenError from "../ListenError.ts"
 import * as Answer from "./Answer.ts"
 import * as AppRequest from "./AppRequest.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 import * as EventFlags from "./EventFlags.ts"
 import * as ForwardCopies from "./ForwardCopies.ts"
+import * as ForwardTaken from "./ForwardTaken.ts"
 import * as Service from "./Service.ts"
 import * as SpanText from "./SpanText.ts"
 
@@ -135,31 +137,62 @@ export const command = Command.make(
       ),
       Flag.optional
     ),
+    take: Flag.Boolean("take").pipe(
+      Flag.withDescription(
+        "With --forward-to: make the deliveries themselves, not copies of them, for a domain without a webhook"
+      ),
+      Flag.withDefault(false)
+    ),
+    atOnce: Flag.Int("at-once").pipe(
+      Flag.withDescription("With --take: most deliveries at the same time, 1 to 16; 16 when absent"),
+      Flag.filter(
+        (most) => most >= 1 && most <= mostAtOnce,
+        () => `a number from 1 to ${mostAtOnce}`
+      ),
+      Flag.optional
+    ),
     json: Flag.Boolean("json").pipe(
       Flag.withDescription("Print each event, or each request with --forward-to, as a line of JSON"),
       Flag.withDefault(false)
     ),
     place: Service.place
   },
-  Effect.fn(function* ({ after, cursorFile, delay, domain, forwardTo, fromStart, json, place, port, secret, status }) {
+  Effect.fn(function* ({ json, place, ...flags }) {
+    const { after, atOnce, cursorFile, delay, domain, forwardTo, fromStart, port, secret, status, take } = flags
     if (Option.isSome(forwardTo)) {
       const [other] = misplaced({
         "--port": Option.isSome(port),
         "--secret": Option.isSome(secret),
         "--status": Option.isSome(status),
-        "--delay": Option.isSome(delay),
-        "--after": fromStart && Option.isSome(after)
+        "--delay": Option.isSome(delay)
       })
       if (other !== undefined) {
-        const beside = other === "--after" ? "--from-start" : "--forward-to"
-        return yield* new CommandFailed({ message: `${other}: Expected no ${beside} beside it` })
+        return yield* new CommandFailed({ message: `${other}: Expected no --forward-to beside it` })
+      }
+      const [ofCopies] = misplaced({
+        "--cursor-file": Option.isSome(cursorFile),
+        "--from-start": fromStart,
+        "--after": Option.isSome(after)
+      })
+      if (take && ofCopies !== undefined) {
+        return yield* new CommandFailed({
+          message: `${ofCopies}: Expected no --take beside it; the service keeps the place of deliveries`
+        })
+      }
+      if (!take && Option.isSome(atOnce)) {
+        return yield* new CommandFailed({ message: "--at-once: Expected --take beside it; copies go one by one" })
+      }
+      if (fromStart && Option.isSome(after)) {
+        return yield* new CommandFailed({ message: "--after: Expected no --from-start beside it" })
       }
       const url = yield* AppRequest.checkUrl(forwardTo.value)
       return yield* Service.ask(
         place,
         Effect.fnUntraced(function* (api) {
           const { id } = yield* Service.domainOrOnly(api, Option.getOrUndefined(domain))
-          return yield* ForwardCopies.run(api, id, { url, json, cursorFile, fromStart, after })
+          return yield* take
+            ? ForwardTaken.run(api, id, { url, json, atOnce: Option.getOrElse(atOnce, () => mostAtOnce) })
+            : ForwardCopies.run(api, id, { url, json, cursorFile, fromStart, after })
         })
       )
     }
@@ -167,7 +200,9 @@ export const command = Command.make(
       "--domain": Option.isSome(domain),
       "--cursor-file": Option.isSome(cursorFile),
       "--from-start": fromStart,
-      "--after": Option.isSome(after)
+      "--after": Option.isSome(after),
+      "--take": take,
+      "--at-once": Option.isSome(atOnce)
     })
     if (other !== undefined) {
       return yield* new CommandFailed({ message: `${other}: Expected --forward-to URL beside it` })
@@ -190,8 +225,6 @@ export const command = Command.make(
     })
   })
 ).pipe(
-  Command.withDescription(
-    "Receive webhooks: verify, deduplicate and print the events, or forward copies of them to an app"
-  ),
+  Command.withDescription("Receive webhooks: verify, deduplicate and print the events, or forward them to an app"),
   Command.provide(NodeHttpClient.layerUndici)
 )

@@ -114,6 +114,8 @@ export interface Domain {
   readonly webhookUrl: string | null
   /** set while the webhook is paused: it has only failed for 5 days. Its deliveries stay pending and use no attempts, one is tried every hour; the first success, a replay or setting the webhook resumes all of them */
   readonly webhook_paused_at: string | null
+  /** its mail waits to be asked for, by POST /api/domains/{id}/deliveries/lease; never beside a webhook */
+  readonly pull: boolean
   readonly created_at: string
   readonly verified_at: string | null
   readonly live_at: string | null
@@ -124,6 +126,7 @@ export interface DomainWebhook {
   readonly domain: string
   readonly status: "pending_verification" | "mx_pending" | "verified" | "live" | "disabled"
   readonly webhookUrl: string | null
+  readonly pull: boolean
 }
 
 export interface EventContent {

@@ -116,7 +116,8 @@ const leasesOfTheDead = Layer.effectDiscard(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* sql`UPDATE inbound_emails SET leased_until = now() WHERE state = 'received' AND leased_until > now()`
-    yield* sql`UPDATE deliveries SET leased_until = now() WHERE status = 'pending' AND leased_until > now()`
+    yield* sql`UPDATE deliveries SET leased_until = now()
+      WHERE status = 'pending' AND leased_until > now() AND claimed_url IS DISTINCT FROM 'pull'`
     yield* sql`UPDATE orders SET leased_until = NULL WHERE leased_until > now()`
   })
 )

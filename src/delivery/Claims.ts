@@ -1,8 +1,9 @@
 import { Duration, Effect, Schema } from "effect"
 import { type SqlClient, SqlSchema, type Statement } from "effect/sql"
+import * as Columns from "../database/Columns.ts"
 import { DomainId } from "../model/Domain.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
-import { SealedDelivery } from "./Lease.ts"
+import { type Lease, pull, SealedDelivery, SealedPull } from "./Lease.ts"
 import * as Pausing from "./Pausing.ts"
 
 /** Most domains that a look at the table tells of. */
@@ -37,17 +38,31 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
     )
   `
 
+  const push = { claimedUrl: sql`NULL`, columns: sql`due.webhook_url AS url, events.payload` }
+
+  /** What `found` names, the first one always, and as many more as weigh no more. */
+  const within = (mostBytes: number) => sql`
+    sized AS (
+      SELECT found.*, sum(octet_length(events.payload)) OVER (ORDER BY found.due_at, found.event_id)
+        - octet_length(events.payload) AS bytes_before
+      FROM found JOIN events ON events.id = found.event_id
+    ), due AS (
+      SELECT * FROM sized WHERE bytes_before < ${mostBytes}
+    )
+  `
+
   /**
    * Leases what `due` names. An expired lease that is taken over leaves a row behind,
    * so that the unfinished attempt is listed too.
    */
-  const lease = (due: Statement.Fragment) => sql`
+  const lease = (due: Statement.Fragment, { columns, claimedUrl } = push) => sql`
     WITH RECURSIVE ${due}, lost AS (
       INSERT INTO delivery_attempts (id, event_id, domain_id, attempt, url, requested_at, ok, error)
       SELECT gen_random_uuid(), due.event_id, events.domain_id, due.attempts,
         coalesce(due.claimed_url, due.webhook_url),
         coalesce(due.claimed_at, due.leased_until - make_interval(secs => ${leaseSeconds})),
-        false, 'the worker stopped before it knew the answer'
+        false, CASE WHEN due.claimed_url = '${sql.literal(pull)}' THEN 'its outcome was not told in time'
+          ELSE 'the worker stopped before it knew the answer' END
       FROM due JOIN events ON events.id = due.event_id
       WHERE due.leased_until IS NOT NULL
       ON CONFLICT (event_id, attempt) DO NOTHING
@@ -58,13 +73,13 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
       due_at = least(deliveries.due_at, now()),
       leased_until = now() + make_interval(secs => ${leaseSeconds}),
       claimed_at = now(),
-      claimed_url = NULL
+      claimed_url = ${claimedUrl}
     FROM due
     JOIN events ON events.id = due.event_id
     JOIN workspaces ON workspaces.id = due.workspace_id
     WHERE deliveries.event_id = due.event_id
     RETURNING deliveries.event_id, deliveries.domain_id, deliveries.attempts, deliveries.spent,
-      due.leased_until IS NOT NULL AS taken_over, due.webhook_url AS url, events.payload,
+      due.leased_until IS NOT NULL AS taken_over, ${columns},
       workspaces.id AS workspace_id, workspaces.signing_secret,
       CASE WHEN workspaces.previous_secret_until > now() THEN workspaces.previous_signing_secret END
         AS previous_signing_secret
@@ -98,16 +113,54 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
             LIMIT room.places
             FOR UPDATE SKIP LOCKED
           ) AS next
-        ), sized AS (
-          SELECT found.*, sum(octet_length(events.payload)) OVER (ORDER BY found.due_at, found.event_id)
-            - octet_length(events.payload) AS bytes_before
-          FROM found JOIN events ON events.id = found.event_id
-        ), due AS (
-          -- The first one always.
-          SELECT * FROM sized WHERE bytes_before < ${mostBytes}
-        )
+        ), ${within(mostBytes)}
       `)
   })
+
+  // Of a domain whose mail is asked for; its workers pass it over, for it has no webhook.
+  const pulled = SqlSchema.findAll({
+    Request: Schema.Struct({ domainId: DomainId, most: Schema.Int, mostBytes: Schema.Int, bytesAtOnce: Schema.Int }),
+    Result: SealedPull,
+    execute: ({ bytesAtOnce, domainId, most, mostBytes }) =>
+      lease(
+        sql`
+          found AS (
+            SELECT next.*, domains.webhook_url, domains.workspace_id
+            FROM domains
+            CROSS JOIN LATERAL (
+              SELECT event_id, attempts, due_at, leased_until, claimed_at, claimed_url FROM deliveries
+              WHERE deliveries.domain_id = domains.id AND ${isFree} AND due_at <= now()
+              ORDER BY due_at
+              LIMIT ${most}
+              FOR UPDATE SKIP LOCKED
+            ) AS next
+            WHERE domains.id = ${domainId} AND domains.pull AND domains.status <> 'disabled'
+          ), ${within(mostBytes)}
+        `,
+        {
+          claimedUrl: sql`'${sql.literal(pull)}'`,
+          columns: sql`
+            deliveries.claimed_url AS url, deliveries.leased_until,
+            octet_length(events.payload) AS bytes, due.bytes_before::int AS bytes_before,
+            CASE WHEN due.bytes_before + octet_length(events.payload) <= ${bytesAtOnce} THEN events.payload END AS payload
+          `
+        }
+      )
+  })
+
+  /** Gives back what is leased and was not requested to its end. */
+  const giveBack = (leases: ReadonlyArray<Lease>) => {
+    const column = Columns.of(leases)
+    return leases.length === 0
+      ? Effect.void
+      : Effect.asVoid(sql`
+          UPDATE deliveries SET leased_until = NULL, attempts = attempts - 1
+          FROM unnest(
+            ${column("uuid", ({ eventId }) => eventId)}, ${column("int4", ({ attempt }) => attempt)}
+          ) AS lease (event_id, attempt)
+          WHERE deliveries.event_id = lease.event_id AND attempts = lease.attempt AND status = 'pending'
+        `)
+  }
 
   // Of each webhook the delivery that has waited longest; a failed one goes to the end of the line.
   const probes = SqlSchema.findAll({
@@ -144,5 +197,5 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
     SELECT extract(epoch FROM now() - min(due_at))::float8 AS seconds FROM ready
   `.pipe(Effect.map((rows) => rows[0]?.seconds ?? 0))
 
-  return { waitingDomains, due, probes, oldestDueSeconds }
+  return { waitingDomains, due, probes, pulled, giveBack, oldestDueSeconds }
 }

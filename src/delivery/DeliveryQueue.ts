@@ -1,27 +1,19 @@
-import { Clock, Context, DateTime, Duration, Effect, Exit, FiberSet, Layer, Option } from "effect"
+import { Clock, Context, Duration, Effect, Exit, FiberSet, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import * as Columns from "../database/Columns.ts"
 import type { DomainId } from "../model/Domain.ts"
-import type { EventId } from "../model/InboundEvent.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as Settings from "../Settings.ts"
-import * as RetryDelay from "../schedule/RetryDelay.ts"
 import { SecretsKey } from "../workspaces/SecretsKey.ts"
 import * as Claims from "./Claims.ts"
 import * as Lease from "./Lease.ts"
+import * as LostWorkers from "./LostWorkers.ts"
+import * as NextAttempt from "./NextAttempt.ts"
 import * as OpenedSecrets from "./OpenedSecrets.ts"
 import * as Pausing from "./Pausing.ts"
-import * as Retries from "./Retries.ts"
 import * as Settlements from "./Settlements.ts"
 import type { Outcome } from "./WebhookSender.ts"
 import type { SigningSecrets } from "./WebhookSigner.ts"
-
-/** Longest a `Retry-After` is believed. */
-const longestRetryAfter = Duration.hours(24)
-
-/** Losing a worker or two is bad luck; a delivery that loses more of them waits like one that is refused. */
-const lossesRepeatedAtOnce = 2
 
 /** Longest reason that is kept. */
 const errorCharacters = 1_000
@@ -69,40 +61,10 @@ export class DeliveryQueue extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const secrets = yield* OpenedSecrets.make
       const fork = yield* FiberSet.makeRuntime()
-      const { retryDelays, timeout } = yield* Settings.webhooks
-      const retries = Retries.schedule(retryDelays)
+      const { timeout } = yield* Settings.webhooks
+      const next = yield* NextAttempt.make
+      const withoutLost = yield* LostWorkers.make
       const claims = Claims.make(sql, Lease.seconds(timeout))
-
-      /** Of each event how many attempts of its present budget nobody finished. */
-      const losses = Effect.fnUntraced(function* (rows: ReadonlyArray<Lease.SealedDelivery>) {
-        const takenOver = rows.filter((row) => row.takenOver).map(({ eventId }) => eventId)
-        if (takenOver.length === 0) return new Map<EventId, number>()
-        const counts = yield* sql<{ readonly eventId: EventId; readonly count: number }>`
-          SELECT event_id, count(*)::int AS count
-          FROM delivery_attempts JOIN deliveries USING (event_id)
-          WHERE event_id = ANY(${takenOver}::uuid[]) AND attempt > spent AND NOT ok AND duration_ms IS NULL
-          GROUP BY event_id
-        `
-        return new Map(counts.map(({ count, eventId }) => [eventId, count]))
-      })
-
-      /** Not tried now: it may be what its workers stop of. */
-      const postpone = Effect.fnUntraced(function* ({ attempt, eventId }: Lease.Lease, lost: number) {
-        const wait = yield* RetryDelay.after(retries, lost)
-        const seconds = Duration.toSeconds(Option.getOrElse(wait, () => Duration.zero))
-        yield* sql`
-          UPDATE deliveries SET
-            attempts = attempts - 1,
-            leased_until = NULL,
-            status = ${Option.isNone(wait) ? "dead" : "pending"},
-            due_at = now() + make_interval(secs => ${seconds}),
-            last_error = ${`${lost} workers stopped before they knew the answer`}
-          WHERE event_id = ${eventId} AND attempts = ${attempt} AND status = 'pending'
-        `
-        yield* Effect.logWarning("A delivery loses its workers again and again; it waits").pipe(
-          Effect.annotateLogs({ event_id: eventId, attempt })
-        )
-      })
 
       const withSecrets = (row: Lease.SealedDelivery, secrets: SigningSecrets): Lease.LeasedDelivery => ({
         ...Lease.of(row),
@@ -118,16 +80,10 @@ export class DeliveryQueue extends Context.Service<
 
       /** What of the leased can be requested. One that can't must not keep the others from it. */
       const requestable = Effect.fnUntraced(function* (rows: ReadonlyArray<Lease.SealedDelivery>) {
-        const lost = yield* losses(rows)
         const found = yield* Effect.forEach(
-          rows,
+          yield* withoutLost(rows),
           Effect.fnUntraced(function* (row) {
             const lease = Lease.of(row)
-            const lostBefore = lost.get(row.eventId) ?? 0
-            if (lostBefore > lossesRepeatedAtOnce) {
-              yield* postpone(lease, lostBefore)
-              return []
-            }
             const opened = yield* Effect.exit(secrets.open(row))
             if (Exit.isFailure(opened)) {
               yield* Effect.logError("The signing secret of a workspace can't be opened", opened.cause)
@@ -141,18 +97,6 @@ export class DeliveryQueue extends Context.Service<
           })
         )
         return found.flat()
-      })
-
-      /** What a failure makes of the delivery: dead, or due again after a wait. */
-      const next = Effect.fnUntraced(function* (lease: Lease.Lease, outcome: Outcome) {
-        const asked = yield* askedWait(outcome)
-        const wait = yield* RetryDelay.after(retries, lease.attemptOfBudget)
-        const isLast = outcome.statusCode === 410 || Option.isNone(wait)
-        return {
-          asked,
-          status: isLast ? "dead" : "pending",
-          wait: isLast ? Duration.zero : Duration.max(wait.value, asked)
-        }
       })
 
       const settlements = yield* Settlements.make
@@ -179,7 +123,7 @@ export class DeliveryQueue extends Context.Service<
           })
         }
         const error = outcome.error.replaceAll("\0", "").slice(0, errorCharacters)
-        fork(next(lease, outcome)).addObserver(
+        fork(next(lease.attemptOfBudget, outcome)).addObserver(
           Exit.match({
             onSuccess: ({ asked, status, wait }) =>
               settlements({
@@ -212,19 +156,6 @@ export class DeliveryQueue extends Context.Service<
         Effect.catchTag("SchemaError", Effect.die)
       )
 
-      const giveBack = Effect.fn("DeliveryQueue.giveBack")((leases: ReadonlyArray<Lease.Lease>) => {
-        const column = Columns.of(leases)
-        return leases.length === 0
-          ? Effect.void
-          : Effect.asVoid(sql`
-              UPDATE deliveries SET leased_until = NULL, attempts = attempts - 1
-              FROM unnest(
-                ${column("uuid", ({ eventId }) => eventId)}, ${column("int4", ({ attempt }) => attempt)}
-              ) AS lease (event_id, attempt)
-              WHERE deliveries.event_id = lease.event_id AND attempts = lease.attempt AND status = 'pending'
-            `)
-      })
-
       return DeliveryQueue.of({
         waiting: claims.waitingDomains,
         claim,
@@ -232,7 +163,7 @@ export class DeliveryQueue extends Context.Service<
         requestable,
         requestableNow,
         settle,
-        giveBack,
+        giveBack: Effect.fn("DeliveryQueue.giveBack")(claims.giveBack),
         oldestDueSeconds: claims.oldestDueSeconds
       })
     })
@@ -246,17 +177,4 @@ export const unasked = (error: string): Outcome => ({
   durationMs: 0,
   responseBody: null,
   retryAfter: null
-})
-
-/** `Retry-After` of a 429 or 503, in seconds or as a date (RFC 9110, section 10.2.3); anything else is no wish at all. */
-const askedWait = Effect.fnUntraced(function* ({ retryAfter, statusCode }: Outcome) {
-  if (retryAfter === null || (statusCode !== 429 && statusCode !== 503)) return Duration.zero
-  const now = yield* DateTime.now
-  const wait = /^\d+$/.test(retryAfter)
-    ? Duration.seconds(Number(retryAfter))
-    : Option.match(/^\w{3}, /.test(retryAfter) ? DateTime.make(retryAfter) : Option.none(), {
-        onNone: () => Duration.zero,
-        onSome: (date) => Duration.millis(Math.max(0, DateTime.toEpochMillis(date) - DateTime.toEpochMillis(now)))
-      })
-  return Duration.min(wait, longestRetryAfter)
 })

@@ -32,7 +32,33 @@ export const SealedDelivery = Schema.Struct({
 })
 export type SealedDelivery = typeof SealedDelivery.Type
 
-export const of = (row: SealedDelivery): Lease => ({
+/** What every claim tells of a delivery. */
+export type Claimed = Pick<SealedDelivery, "attempts" | "domainId" | "eventId" | "spent" | "takenOver" | "url">
+
+/** A delivery that was leased to who asked for it, its secrets sealed. */
+export const SealedPull = Schema.Struct({
+  eventId: EventId,
+  domainId: DomainId,
+  attempts: Schema.Int,
+  spent: Schema.Int,
+  takenOver: Schema.Boolean,
+  url: Schema.String,
+  /** Of the payload, and of those before it in the claim. */
+  bytes: Schema.Int,
+  bytesBefore: Schema.Int,
+  /** Null where it is heavy, and is to be read when it is written. */
+  payload: Schema.NullOr(Schema.String),
+  leasedUntil: Schema.DateTimeUtcFromDate,
+  workspaceId: WorkspaceId,
+  signingSecret: Schema.Uint8Array,
+  previousSigningSecret: Schema.NullOr(Schema.Uint8Array)
+})
+export type SealedPull = typeof SealedPull.Type
+
+/** In the place of a URL: who asked for the delivery posts it somewhere himself. */
+export const pull = "pull"
+
+export const of = (row: Claimed): Lease => ({
   eventId: row.eventId,
   domainId: row.domainId,
   attempt: row.attempts,

@@ -5,7 +5,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Batcher from "../database/Batcher.ts"
 import * as Columns from "../database/Columns.ts"
 import { isUnreachable } from "../database/Database.ts"
-import type { Lease } from "./Lease.ts"
+import { type Lease, pull } from "./Lease.ts"
 import * as Pausing from "./Pausing.ts"
 import type { Outcome } from "./WebhookSender.ts"
 
@@ -19,17 +19,23 @@ export interface Settlement {
   readonly askedSeconds: number
   readonly status: string
   readonly waitSeconds: number
+}
+
+interface Awaited extends Settlement {
   /** Hears once whether it is news about the webhook's health, or why it could not be written down. */
   readonly written: (exit: Exit.Exit<boolean, SqlError>) => void
 }
 
-/** Takes outcomes to be written down, many in one statement and so one commit. */
-export const make = Effect.gen(function* () {
+/** The statement that writes outcomes down, and says of each whether it is news about its webhook's health. */
+export const statement = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom
 
+  /** Where mail goes now, as its attempts name it. */
+  const target = sql`CASE WHEN domains.pull THEN '${sql.literal(pull)}' ELSE domains.webhook_url END`
+
   // The attempt is listed in any case; the delivery moves only for the holder of the present lease.
-  const write = Effect.fnUntraced(function* (all: ReadonlyArray<Settlement>) {
+  return Effect.fnUntraced(function* (all: ReadonlyArray<Settlement>) {
     const column = Columns.of(all)
     const ids = yield* Effect.replicateEffect(random.uuidV7(), all.length)
     const rows = yield* sql<{ readonly ordinal: bigint; readonly isNews: boolean }>`
@@ -54,13 +60,14 @@ export const make = Effect.gen(function* () {
         )
       ), outcome AS (
         SELECT input.*,
-          domains.webhook_url IS NOT DISTINCT FROM input.url AS is_same,
+          ${target} IS NOT DISTINCT FROM input.url AS is_same,
           -- A failure that does not count: at a paused webhook, or at one that has moved since.
           NOT ok AND (
-            domains.webhook_url IS DISTINCT FROM input.url
+            ${target} IS DISTINCT FROM input.url
             OR (domains.webhook_paused_at IS NOT NULL AND input.status_code IS DISTINCT FROM 410)
           ) AS is_uncounted,
-          CASE WHEN ok THEN domains.webhook_failing_since IS NOT NULL
+          CASE WHEN domains.webhook_url IS NULL THEN false
+            WHEN ok THEN domains.webhook_failing_since IS NOT NULL
             ELSE domains.webhook_failing_since IS NULL
             OR (domains.webhook_paused_at IS NULL AND (
               domains.webhook_failures < ${Pausing.fewestFailures} OR (
@@ -115,8 +122,12 @@ export const make = Effect.gen(function* () {
     const news = new Set(rows.flatMap(({ isNews, ordinal }) => (isNews ? [Number(ordinal)] : [])))
     return all.map((_, index) => news.has(index + 1))
   })
+})
 
-  return yield* Batcher.make(write, {
+/** Takes outcomes to be written down, many in one statement and so one commit. */
+export const make = Effect.gen(function* () {
+  const write = yield* statement
+  return yield* Batcher.make((all: ReadonlyArray<Awaited>) => write(all), {
     succeeded: ({ written }, isNews) => written(Exit.succeed(isNews)),
     failed: ({ written }, cause) => written(Exit.failCause(cause)),
     isOutage: isUnreachable,

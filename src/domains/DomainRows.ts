@@ -13,6 +13,7 @@ export const DomainRow = Schema.Struct({
   txtValue: Schema.NullOr(Schema.String),
   webhookUrl: Schema.NullOr(Schema.String),
   webhookPausedAt: Schema.NullOr(Schema.DateTimeUtcFromDate),
+  pull: Schema.Boolean,
   createdAt: Schema.DateTimeUtcFromDate,
   verifiedAt: Schema.NullOr(Schema.DateTimeUtcFromDate),
   liveAt: Schema.NullOr(Schema.DateTimeUtcFromDate)
@@ -97,9 +98,20 @@ export const make = (sql: SqlClient.SqlClient) => ({
         WHERE deliveries.domain_id = before.id AND deliveries.status = 'pending' AND leased_until IS NOT NULL
           AND before.webhook_url IS DISTINCT FROM ${url}
       )
-      UPDATE domains SET webhook_url = ${url}, webhook_failing_since = NULL
+      UPDATE domains SET webhook_url = ${url}, webhook_failing_since = NULL, pull = false
       FROM before WHERE domains.id = before.id AND before.webhook_url IS DISTINCT FROM ${url}
       RETURNING domains.*
+    `
+  }),
+
+  updatePull: SqlSchema.findAll({
+    Request: Schema.Struct({ ...Owned.fields, pull: Schema.Boolean }),
+    Result: DomainRow,
+    execute: ({ id, pull, workspaceId }) => sql`
+      UPDATE domains SET pull = ${pull}
+      WHERE id = ${id} AND workspace_id = ${workspaceId} AND status IN ('mx_pending', 'verified', 'live')
+        AND webhook_url IS NULL
+      RETURNING *
     `
   }),
 

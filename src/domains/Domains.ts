@@ -33,6 +33,8 @@ export class Domains extends Context.Service<
      * resumes a paused webhook, and changes nothing otherwise.
      */
     setWebhook(owned: Owned, url: string | null): Effect.Effect<Domain, NotFound | Conflict>
+    /** Mail waits to be asked for from now on, or no longer: what is still to be delivered is then held. Not beside a webhook. */
+    setPull(owned: Owned, pull: boolean): Effect.Effect<Domain, NotFound | Conflict>
     /** Detaches the domain; its mail and events go with it. */
     remove(owned: Owned): Effect.Effect<void, NotFound>
     /** For the operator: every domain, newest first. */
@@ -67,6 +69,7 @@ export class Domains extends Context.Service<
           mx_target: platform.mxHost,
           webhookUrl: row.webhookUrl,
           webhook_paused_at: row.webhookPausedAt,
+          pull: row.pull,
           created_at: row.createdAt,
           verified_at: row.verifiedAt,
           live_at: row.liveAt
@@ -130,12 +133,15 @@ export class Domains extends Context.Service<
         return row === undefined ? yield* get(owned) : toDomain(row)
       })
 
+      const hold = (id: DomainId) =>
+        sql`UPDATE deliveries SET status = 'held', leased_until = NULL WHERE domain_id = ${id} AND status = 'pending'`
+
       const setWebhook = Effect.fn("Domains.setWebhook")(function* (owned: Owned, url: string | null) {
         const change = Effect.gen(function* () {
           const [row] = yield* rows.updateWebhook({ ...owned, url })
           if (row === undefined) return undefined
           yield* url === null
-            ? sql`UPDATE deliveries SET status = 'held', leased_until = NULL WHERE domain_id = ${row.id} AND status = 'pending'`
+            ? hold(row.id)
             : // Whoever mends the URL wants to see the mail now.
               sql`UPDATE deliveries SET due_at = now() WHERE domain_id = ${row.id} AND status = 'pending' AND due_at > now()`
           return row
@@ -151,14 +157,21 @@ export class Domains extends Context.Service<
           yield* Effect.orDie(Pausing.resume(sql, domain.id))
           return yield* get(owned)
         }
-        return yield* new Conflict({
-          message:
-            domain.status === "disabled"
-              ? `${domain.domain} is disabled: ${domain.disabled_reason}`
-              : domain.origin === "purchased"
-                ? `${domain.domain} is not verified yet. That is done by itself once DNS has its records, within minutes; ask again then`
-                : `${domain.domain} is not verified yet: publish its TXT record and POST /api/domains/${domain.id}/verify first`
+        return yield* unfit(domain)
+      })
+
+      const setPull = Effect.fn("Domains.setPull")(function* (owned: Owned, pull: boolean) {
+        const change = Effect.gen(function* () {
+          const [row] = yield* rows.updatePull({ ...owned, pull })
+          if (row !== undefined && !pull) yield* hold(row.id)
+          return row
         })
+        const row = yield* Effect.orDie(sql.withTransaction(change))
+        if (row !== undefined) return toDomain(row)
+        const domain = yield* get(owned)
+        // Who turns off what is not on has what he wants.
+        if (domain.webhookUrl === null || !takesMail.has(domain.status)) return yield* unfit(domain)
+        return pull ? yield* new Conflict({ message: hasWebhook }) : domain
       })
 
       // What this leaves behind has no row any more, and the sweeper takes it.
@@ -205,6 +218,7 @@ export class Domains extends Context.Service<
         get,
         markVerified,
         setWebhook,
+        setPull,
         remove,
         listAll: Effect.suspend(() => rows.selectEvery()).pipe(
           Effect.map((found) => found.map(toDomain)),
@@ -220,5 +234,19 @@ export class Domains extends Context.Service<
 }
 
 const takesMail: ReadonlySet<DomainStatus> = new Set(["mx_pending", "verified", "live"])
+
+const hasWebhook =
+  'This domain has a webhook, and its mail goes there. To ask for it instead, take the webhook away first: PATCH …/delivery {"webhookUrl": null}'
+
+/** Why nothing can be delivered for a domain. */
+const unfit = (domain: Domain) =>
+  new Conflict({
+    message:
+      domain.status === "disabled"
+        ? `${domain.domain} is disabled: ${domain.disabled_reason}`
+        : domain.origin === "purchased"
+          ? `${domain.domain} is not verified yet. That is done by itself once DNS has its records, within minutes; ask again then`
+          : `${domain.domain} is not verified yet: publish its TXT record and POST /api/domains/${domain.id}/verify first`
+  })
 
 const unknownName = (name: DomainName) => new NotFound({ message: `No domain ${name} to change` })

@@ -19,6 +19,10 @@ export interface ListedEvent {
   readonly delivery: Delivery
 }
 
+/** As much of an event as it takes to read its payload. */
+export type Weighed = Pick<ListedEvent, "bytes" | "id" | "payload">
+export type Loaded<E extends Weighed> = E & { readonly payload: string }
+
 /** A listed event with its payload. */
 export interface LoadedEvent extends ListedEvent {
   readonly payload: string
@@ -234,7 +238,7 @@ export const make = (sql: SqlClient.SqlClient) => {
         ({ events: [event] }) => event
       ),
     /** Those that were not read with their list, in its order, a piece at a time. What was removed meanwhile is left out. */
-    payloads: (domainId: DomainId, listed: ReadonlyArray<ListedEvent>): Stream.Stream<LoadedEvent, SqlError> =>
+    payloads: <E extends Weighed>(domainId: DomainId, listed: ReadonlyArray<E>): Stream.Stream<Loaded<E>, SqlError> =>
       Stream.fromIterable(pieces(listed)).pipe(
         Stream.mapEffect(
           Effect.fnUntraced(function* (piece) {
@@ -247,7 +251,7 @@ export const make = (sql: SqlClient.SqlClient) => {
                     SELECT id, payload FROM events WHERE domain_id = ${domainId} AND ${sql.in("id", missing)}
                   `)
             const read = new Map(rows.map(({ id, payload }) => [id, payload]))
-            return piece.flatMap((event): ReadonlyArray<LoadedEvent> => {
+            return piece.flatMap((event): ReadonlyArray<Loaded<E>> => {
               const payload = event.payload ?? read.get(event.id)
               return payload === undefined ? [] : [{ ...event, payload }]
             })
@@ -259,8 +263,8 @@ export const make = (sql: SqlClient.SqlClient) => {
 }
 
 /** What one statement reads: events that weigh little together, or one. */
-const pieces = (listed: ReadonlyArray<ListedEvent>): ReadonlyArray<ReadonlyArray<ListedEvent>> => {
-  const pieces: Array<Array<ListedEvent>> = []
+const pieces = <E extends Weighed>(listed: ReadonlyArray<E>): ReadonlyArray<ReadonlyArray<E>> => {
+  const pieces: Array<Array<E>> = []
   let bytes = Number.POSITIVE_INFINITY
   for (const event of listed) {
     bytes += event.bytes

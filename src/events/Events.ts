@@ -52,7 +52,7 @@ export class Events extends Context.Service<
     /** One listed event with its payload. */
     payload(domainId: DomainId, event: EventQuery.ListedEvent): Effect.Effect<EventQuery.LoadedEvent, NotFound>
     /** Listed events with their payloads. Heavy ones are read as they are asked for. */
-    payloads(domainId: DomainId, events: ReadonlyArray<EventQuery.ListedEvent>): Stream.Stream<EventQuery.LoadedEvent>
+    payloads<E extends EventQuery.Weighed>(id: DomainId, events: ReadonlyArray<E>): Stream.Stream<EventQuery.Loaded<E>>
     /**
      * Oldest first, until the domain is removed: those after `after`, or else those that come from now on.
      * A few at a time, and none each time that there was nothing new, every second at least.
@@ -268,7 +268,7 @@ export class Events extends Context.Service<
           UPDATE deliveries SET status = 'pending', spent = attempts, due_at = now(), delivered_at = NULL
           FROM domains
           WHERE deliveries.event_id = ${eventId} AND deliveries.domain_id = ${domainId}
-            AND domains.id = ${domainId} AND domains.status <> 'disabled' AND domains.webhook_url IS NOT NULL
+            AND domains.id = ${domainId} AND domains.status <> 'disabled' AND (domains.webhook_url IS NOT NULL OR domains.pull)
             AND (deliveries.status <> 'delivered' OR ${force}::boolean)
           RETURNING deliveries.status, deliveries.attempts, deliveries.due_at, deliveries.delivered_at,
             deliveries.last_error

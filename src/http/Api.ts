@@ -1,6 +1,7 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { version } from "../Version.ts"
 import { AdminApi } from "./AdminApi.ts"
+import { DeliveriesApi } from "./DeliveriesApi.ts"
 import { DemoApi } from "./DemoApi.ts"
 import { DomainsApi } from "./DomainsApi.ts"
 import { EventsApi } from "./EventsApi.ts"
@@ -16,6 +17,7 @@ export class Api extends HttpApi.make("inlet")
   .add(WorkspacesApi)
   .add(DomainsApi)
   .add(EventsApi)
+  .add(DeliveriesApi)
   .add(SimulateApi)
   .add(PurchaseApi)
   .add(PaymentCallbackApi)

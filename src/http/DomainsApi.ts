@@ -94,20 +94,34 @@ export class DomainsApi extends HttpApiGroup.make("domains")
     HttpApiEndpoint.patch("delivery", "/api/domains/:id/delivery", {
       params: one,
       payload: Schema.Struct({
-        webhookUrl: Schema.NullOr(Schema.String).annotate({ description: "an absolute http or https URL, or null" })
-      }),
+        webhookUrl: Schema.optionalKey(
+          Schema.NullOr(Schema.String).annotate({ description: "an absolute http or https URL, or null" })
+        ),
+        pull: Schema.optionalKey(
+          Schema.Boolean.annotate({
+            description: "`true`: mail waits to be asked for at `…/deliveries/lease`; `false`: it is held"
+          })
+        )
+      }).check(
+        Schema.makeFilter(({ pull, webhookUrl }) =>
+          (pull === undefined) === (webhookUrl === undefined)
+            ? { path: ["webhookUrl"], issue: "Expected it, or pull, and not both" }
+            : undefined
+        )
+      ),
       success: Schema.Struct({
         id: DomainId,
         domain: DomainName,
         status: DomainStatus,
-        webhookUrl: Schema.NullOr(Schema.String)
+        webhookUrl: Schema.NullOr(Schema.String),
+        pull: Schema.Boolean
       }),
       error: [Invalid.http, NotFound.http, Conflict.http, TooManyRequests.http]
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Set the webhook",
+        summary: "Set the webhook, or have mail asked for",
         description:
-          "409 while the domain is not verified. In production the URL must be https. null clears it: mail is then held until it is replayed. Mail that waits for a new URL, or for a paused one that is set again, is due at once; the present URL of a webhook that is not paused changes nothing. 429 beyond 10 changes a minute or 100 a day."
+          "409 while the domain is not verified. In production the URL must be https. null clears it: mail is then held until it is replayed. Mail that waits for a new URL, or for a paused one that is set again, is due at once; the present URL of a webhook that is not paused changes nothing. With `pull`, where no webhook is set (409 otherwise), mail waits to be asked for; `false` holds it, and a webhook ends it: what waits then goes there. 429 beyond 10 changes a minute or 100 a day."
       })
     )
   )

@@ -54,12 +54,15 @@ export const layer = HttpApiBuilder.group(
         ),
       delivery: Effect.fnUntraced(function* ({ params, payload }) {
         const workspace = yield* CurrentWorkspace
-        const url = payload.webhookUrl === null ? null : yield* WebhookUrl.parse(payload.webhookUrl, { production })
+        const { pull, webhookUrl = null } = payload
+        const owned = { workspaceId: workspace.id, id: params.id }
+        const url = webhookUrl === null ? null : yield* WebhookUrl.parse(webhookUrl, { production })
         yield* limits.spend("webhook change", workspace.id)
         if (url !== null) yield* WebhookUrl.reachable(url)
-        const domain = yield* domains.setWebhook({ workspaceId: workspace.id, id: params.id }, url)
+        const domain = yield* pull === undefined ? domains.setWebhook(owned, url) : domains.setPull(owned, pull)
         yield* feed.announce(domain.id, { isDue: true })
-        return { id: domain.id, domain: domain.domain, status: domain.status, webhookUrl: domain.webhookUrl }
+        const { id, status } = domain
+        return { id, domain: domain.domain, status, webhookUrl: domain.webhookUrl, pull: domain.pull }
       })
     })
   })

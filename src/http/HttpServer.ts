@@ -12,6 +12,7 @@ import { AnswerRoom } from "./AnswerRoom.ts"
 import { Api } from "./Api.ts"
 import { Authorization } from "./Authorization.ts"
 import * as Connections from "./Connections.ts"
+import * as DeliveriesHandlers from "./DeliveriesHandlers.ts"
 import { DemoAuthorization } from "./DemoAuthorization.ts"
 import * as DemoHandlers from "./DemoHandlers.ts"
 import * as DomainsHandlers from "./DomainsHandlers.ts"
@@ -35,6 +36,7 @@ const handlers = Layer.mergeAll(
   WorkspacesHandlers.layer,
   DomainsHandlers.layer,
   EventsHandlers.layer,
+  DeliveriesHandlers.layer,
   SimulateHandlers.layer,
   PurchaseHandlers.layer,
   PaymentCallbackHandlers.layer,

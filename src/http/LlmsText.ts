@@ -112,7 +112,9 @@ Without after an older mail answers at once, and its code is stale. after=latest
 
 Lists, waits and streams take recipient, from, fromDomain=github.com (DMARC has passed: it can't be forged), has=code|link|attachment, subject (contained), tag, thread, sender, newerThan=5m. All of them together have to match.
 
-GET /api/domains/{domain_id}/events/stream sends each new event as a server-sent event; Last-Event-ID takes an event_id or a cursor_now. It ends with "event: end" when the domain is removed.
+GET /api/domains/{domain_id}/events/stream sends each new event as a server-sent event; Last-Event-ID takes an event_id or a cursor_now. It ends with "event: end" when the domain is removed. With signed=true each has {headers, body}: post that body as it is with these headers to an app that has no public address, and it is a webhook (inlet listen --forward-to URL does it).
+
+Deliveries without a public address: PATCH /api/domains/{domain_id}/delivery {"pull": true}, then again and again POST …/deliveries/lease {"wait": 50} gives requests with headers and body; post each to your app, and POST …/deliveries/settle {"outcomes": [{"event_id", "attempt", "statusCode", "durationMs"}]} before leased_until. What fails is tried again. inlet listen --forward-to URL --take does it.
 
 ## As tools, by MCP
 

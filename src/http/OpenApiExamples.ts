@@ -59,6 +59,7 @@ const domain = {
   mx_target: "mx.inlet.example.com",
   webhookUrl: null,
   webhook_paused_at: null,
+  pull: false,
   created_at: time,
   verified_at: null,
   live_at: null
@@ -94,6 +95,10 @@ export const requests: Readonly<Record<string, unknown>> = {
   "workspaces.createKey": { scope: "read", name: "my agent" },
   "domains.create": { domain: "example.com" },
   "domains.delivery": { webhookUrl: "https://agent.example/inbound" },
+  "deliveries.lease": { limit: 16, wait: 50 },
+  "deliveries.settle": {
+    outcomes: [{ event_id: eventId, attempt: 1, statusCode: 200, durationMs: 12, responseBody: "ok" }]
+  },
   "simulate.simulate": { sample: "code" },
   "demo.simulate": { sample: "code" },
   "purchase.buy": { domain: "example.com", years: 1 }
@@ -118,6 +123,7 @@ export const answers: Readonly<Record<string, Readonly<Record<string, unknown>>>
   "events.list": {
     200: { events: [{ ...event, delivery }], next_cursor: null, cursor_now: "AAAAAAAAAAAAB9RbnFnz" }
   },
+  "deliveries.settle": { 200: { outcomes: [{ event_id: eventId, attempt: 1, status: 200, delivery, error: null }] } },
   "events.get": { 200: { ...event, delivery } },
   "events.content": {
     200: {

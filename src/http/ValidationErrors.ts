@@ -44,12 +44,15 @@ export const describe = (issue: SchemaIssue.Issue, whole = ""): string =>
     })
     .join("; ")
 
+/** Fields of which none is needed are told where they are few. */
+const mostNamed = 2
+
 /** The body of a route in words. */
 const bodyOf = ({ payload }: HttpApiEndpoint.Top): string => {
   const [first] = payload.get("application/json")?.schemas ?? []
-  const names =
-    first !== undefined && SchemaAST.isObjects(first.ast)
-      ? first.ast.propertySignatures.filter(({ type }) => !SchemaAST.isOptional(type)).map(({ name }) => String(name))
-      : []
-  return `a JSON object${names.length === 0 ? "" : ` with ${names.join(" and ")}`}, sent as application/json`
+  const fields = first !== undefined && SchemaAST.isObjects(first.ast) ? first.ast.propertySignatures : []
+  const named = (some: typeof fields) => some.map(({ name }) => String(name))
+  const needed = named(fields.filter(({ type }) => !SchemaAST.isOptional(type)))
+  const names = needed.length > 0 || fields.length > mostNamed ? needed.join(" and ") : named(fields).join(" or ")
+  return `a JSON object${names === "" ? "" : ` with ${names}`}, sent as application/json`
 }

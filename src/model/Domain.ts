@@ -32,6 +32,9 @@ export class Domain extends Schema.Class<Domain>("Domain")({
     description:
       "set while the webhook is paused: it has only failed for 5 days. Its deliveries stay pending and use no attempts, one is tried every hour; the first success, a replay or setting the webhook resumes all of them"
   }),
+  pull: Schema.Boolean.annotate({
+    description: "its mail waits to be asked for, by POST /api/domains/{id}/deliveries/lease; never beside a webhook"
+  }),
   created_at: Schema.DateTimeUtcFromString,
   verified_at: Schema.NullOr(Schema.DateTimeUtcFromString),
   live_at: Schema.NullOr(Schema.DateTimeUtcFromString)

@@ -116,7 +116,7 @@ export const make = Effect.gen(function* () {
         RETURNING domain_id, position
       ), placed AS (
         SELECT new.*, last.position - new.of_domain + new.number AS position,
-          domains.webhook_url, domains.workspace_id,
+          domains.webhook_url, domains.pull, domains.workspace_id,
           new.has_place AND domains.webhook_url IS NOT NULL AND domains.status <> 'disabled'
             AND domains.webhook_paused_at IS NULL AS is_leased
         FROM new JOIN last USING (domain_id) JOIN domains ON domains.id = new.domain_id
@@ -129,7 +129,7 @@ export const make = Effect.gen(function* () {
         FROM placed
       ), delivery AS (
         INSERT INTO deliveries (event_id, domain_id, position, status, due_at, attempts, leased_until, claimed_at)
-        SELECT id, domain_id, position, CASE WHEN webhook_url IS NULL THEN 'held' ELSE 'pending' END, now(),
+        SELECT id, domain_id, position, CASE WHEN webhook_url IS NULL AND NOT pull THEN 'held' ELSE 'pending' END, now(),
           is_leased::int,
           CASE WHEN is_leased THEN now() + make_interval(secs => ${leaseSeconds}) END,
           CASE WHEN is_leased THEN now() END

@@ -2,6 +2,7 @@ import { NodeHttpClient } from "@effect/platform-node"
 import { Console, Effect, Exit, Fiber, Option, Redacted } from "effect"
 import { TestConsole } from "effect/testing"
 import * as ForwardCopies from "../../src/cli/ForwardCopies.ts"
+import * as ForwardTaken from "../../src/cli/ForwardTaken.ts"
 import * as Service from "../../src/cli/Service.ts"
 import { DomainId } from "../../src/model/Domain.ts"
 import { eventually } from "../Eventually.ts"
@@ -11,21 +12,26 @@ import { TestInlet } from "../TestInlet.ts"
 /** `inlet listen --forward-to` without a process of its own. */
 export const start = Effect.fnUntraced(function* (
   { domainId, key }: Inbox,
-  options: Partial<ForwardCopies.Options> & { readonly url: string; readonly file: string }
+  options: Partial<ForwardCopies.Options> & {
+    readonly url: string
+    readonly file: string
+    /** The deliveries themselves, at most so many at the same time. */
+    readonly take?: number
+  }
 ) {
   const { url } = yield* TestInlet
-  const { file, ...given } = options
+  const { file, take, ...given } = options
   const console = yield* TestConsole.make
   const printed = (lines: Effect.Effect<ReadonlyArray<unknown>>) => Effect.map(lines, (all) => all.map(String))
   const place = { url: Option.some(url), key: Option.some(Redacted.make(key)) }
   const running = yield* Effect.forkScoped(
-    Service.ask(place, (api) =>
-      ForwardCopies.run(api, DomainId.make(domainId), {
-        json: false,
-        cursorFile: Option.some(file),
-        fromStart: false,
-        after: Option.none(),
-        ...given
+    Service.ask(
+      place,
+      Effect.fnUntraced(function* (api) {
+        const id = DomainId.make(domainId)
+        if (take !== undefined) return yield* ForwardTaken.run(api, id, { json: false, atOnce: take, ...given })
+        const copies = { json: false, cursorFile: Option.some(file), fromStart: false, after: Option.none() }
+        return yield* ForwardCopies.run(api, id, { ...copies, ...given })
       })
     ).pipe(Effect.provideService(Console.Console, console), Effect.provide(NodeHttpClient.layerUndici))
   )
@@ -40,6 +46,6 @@ export const start = Effect.fnUntraced(function* (
       Exit.isFailure(exit) ? Effect.runSync(Effect.flip(exit)).message : "it has not failed"
     )
   }
-  yield* Effect.race(listener.says("Copies go to"), Fiber.await(running))
+  yield* Effect.race(listener.says("Ctrl-C stops"), Fiber.await(running))
   return listener
 })

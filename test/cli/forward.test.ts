@@ -1,8 +1,10 @@
+import type { ServerResponse } from "node:http"
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer, vi } from "@effect/vitest"
-import { Array, Effect, FileSystem, Layer, Option } from "effect"
+import { Array, Deferred, Effect, Fiber, FileSystem, Layer, Option } from "effect"
 import { Webhook } from "standardwebhooks"
 import { verify } from "../../src/effect.ts"
+import type { Answer } from "../ApiCall.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
@@ -49,10 +51,16 @@ const isTrusted = Effect.fnUntraced(function* ({ body, headers }: ReceivedReques
 })
 
 // A stream that is left behind would keep the next from its place.
-layer(Layer.mergeAll(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), NodeServices.layer), {
-  excludeTestServices: true,
-  timeout: "120 seconds"
-})("inlet listen --forward-to", (it) => {
+layer(
+  Layer.mergeAll(
+    TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2", WEBHOOK_RETRY_DELAYS: "50ms" }),
+    NodeServices.layer
+  ),
+  {
+    excludeTestServices: true,
+    timeout: "120 seconds"
+  }
+)("inlet listen --forward-to", (it) => {
   it.effect("posts each new mail to an app as its webhook would get it, and keeps its place for the next", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
@@ -176,6 +184,89 @@ layer(Layer.mergeAll(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), Nod
       const last = yield* listen({ file: `${file}.other` })
       yield* inlet.call("DELETE", `/api/domains/${inbox.domainId}`, { key: inbox.key })
       assert.strictEqual(yield* last.failure, "The domain was removed")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("makes the deliveries themselves with --take: tried again by the service, given up, and replayed", () =>
+    Effect.gen(function* () {
+      const { app, inbox, listen, send } = yield* developer
+      const inlet = yield* TestInlet
+      const ask = (path: string) =>
+        Effect.map(inlet.call("GET", `/api/domains/${inbox.domainId}${path}`, { key: inbox.key }), ({ json }) => json)
+      const { lines, said } = yield* listen({ take: 16 })
+      assert.match((yield* said)[0] ?? "", /^New mail of \S+ waits to be taken from now on/)
+      assert.isTrue((yield* ask("")).pull)
+      yield* app.answerWith(500, 500)
+      const eventId = yield* send("refused")
+      const dead = yield* eventually(lines, ({ length }) => length === 2)
+      assert.match(dead[0] ?? "", / {2}500 {2}\d+ ms .* refused {2}again in \S+$/)
+      assert.match(dead[1] ?? "", / {2}500 {2}\d+ ms .* refused {2}given up; `inlet replay` sends it again$/)
+      assert.strictEqual((yield* ask("")).status, "verified")
+      yield* inlet.call("POST", `/api/domains/${inbox.domainId}/events/${eventId}/replay`, { key: inbox.key })
+      yield* eventually(lines, ({ length }) => length === 3)
+      yield* Effect.forEach(yield* app.all, (request) => isTrusted(request, inbox.secret))
+      assert.strictEqual((yield* ask("")).status, "live")
+      const { deliveryAttempts } = yield* ask("/delivery-attempts")
+      assert.deepStrictEqual(
+        deliveryAttempts.map(({ attempt, responseBody, statusCode, url }: Answer["json"]) => [
+          attempt,
+          url,
+          statusCode,
+          responseBody
+        ]),
+        [
+          [3, "pull", 200, '{"ok":true}'],
+          [2, "pull", 500, '{"ok":true}'],
+          [1, "pull", 500, '{"ok":true}']
+        ]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("shares deliveries among takers, and ends with --take where there is a webhook", () =>
+    Effect.gen(function* () {
+      const { app, inbox, listen, send } = yield* developer
+      const inlet = yield* TestInlet
+      const takers = [yield* listen({ take: 2, json: true }), yield* listen({ take: 2, json: true })]
+      yield* Effect.forEach(Array.range(1, 12), (number) => send(`mail ${number}`), { concurrency: 4 })
+      const events = yield* eventually(
+        Mailbox.events(inbox),
+        (all) => all.length === 12 && all.every(({ delivery }) => delivery.status === "delivered")
+      )
+      const printed = Effect.map(
+        Effect.forEach(takers, ({ lines }) => lines),
+        (all) => all.flat()
+      )
+      assert.sameMembers(
+        (yield* eventually(printed, ({ length }) => length >= 12)).map((line) => JSON.parse(line).event_id),
+        events.map(({ event_id }) => event_id)
+      )
+      assert.lengthOf(yield* app.all, 12)
+      yield* Effect.forEach(takers, ({ stop }) => stop)
+
+      yield* inlet.call("PATCH", `/api/domains/${inbox.domainId}/delivery`, {
+        key: inbox.key,
+        body: { webhookUrl: app.url }
+      })
+      const { failure } = yield* listen({ take: 16 })
+      assert.match(yield* failure, /has a webhook, and its mail goes there. Without --take/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("lets what is under way with --take come to its end when it is stopped", () =>
+    Effect.gen(function* () {
+      const { app, inbox, listen, send } = yield* developer
+      const { lines, stop } = yield* listen({ take: 16 })
+      const asked = yield* Deferred.make<ServerResponse>()
+      yield* app.answerWith((_, response) => Deferred.doneUnsafe(asked, Effect.succeed(response)))
+      yield* send("slow")
+      const response = yield* Deferred.await(asked)
+      const stopping = yield* Effect.forkChild(stop, { startImmediately: true })
+      response.end("late")
+      yield* Fiber.join(stopping)
+      assert.lengthOf(yield* lines, 1)
+      const [event] = yield* Mailbox.events(inbox)
+      assert.strictEqual(event.delivery.status, "delivered")
     }).pipe(Effect.scoped)
   )
 })

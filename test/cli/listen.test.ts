@@ -179,6 +179,10 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
         [[], "--secret: Expected the webhook_signing_secret of the workspace"],
         [["--secret", secret, "--from-start"], "--from-start: Expected --forward-to URL beside it"],
         [["--forward-to", "http://localhost:1", "--port", "1"], "--port: Expected no --forward-to beside it"],
+        [
+          ["--forward-to", "http://localhost:1", "--take", "--from-start"],
+          "--from-start: Expected no --take beside it"
+        ],
         [["--forward-to", "ftp://app"], "--forward-to: Expected the URL of your app"]
       ] as const
       for (const [args, expected] of wrong) {

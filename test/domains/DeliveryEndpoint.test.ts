@@ -60,7 +60,8 @@ describe("The delivery endpoint", () => {
             id: inbox.domainId,
             domain: inbox.domain,
             status: "verified",
-            webhookUrl: "http://localhost:4000/hook?a=b"
+            webhookUrl: "http://localhost:4000/hook?a=b",
+            pull: false
           })
           assert.strictEqual(yield* webhookOf(inbox), "http://localhost:4000/hook?a=b")
         })

@@ -47,6 +47,7 @@ describe("Domains", () => {
           txt_value: json.txt_value,
           mx_target: "mx.inlet.test",
           webhookUrl: null,
+          pull: false,
           webhook_paused_at: null,
           created_at: json.created_at,
           verified_at: null,

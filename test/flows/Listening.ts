@@ -1,29 +1,31 @@
 import { NodeServices } from "@effect/platform-node"
-import { Clock, Context, Duration, Effect, FileSystem, Layer, Redacted, Scope } from "effect"
+import { Clock, Context, Effect, FileSystem, Layer, Redacted, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Receiver from "../../prove/Receiver.ts"
 import * as Sender from "../../prove/Sender.ts"
 import * as Service from "../../prove/Service.ts"
 import * as Database from "../../src/database/Database.ts"
+import * as EmbeddedDatabase from "../../src/database/EmbeddedDatabase.ts"
 import type { Answer } from "../ApiCall.ts"
 import { eventually } from "../Eventually.ts"
 import * as InletProcess from "../InletProcess.ts"
 import * as Program from "../Program.ts"
 
 export interface Options {
+  /** To each app. */
   readonly mails: number
-  /** How often the client is killed with -9, and as often the service. */
+  /** How often each listener is killed with -9, and as often the service. */
   readonly kills: number
   readonly perSecond: number
-  /** Beside `--forward-to`. */
-  readonly flags: ReadonlyArray<string>
+  /** For each app the flags beside `--forward-to`. */
+  readonly apps: ReadonlyArray<ReadonlyArray<string>>
   /** Whether the minute that a lease of the dead lasts is waited for, or taken as over. */
   readonly leases: "waited for" | "taken as over"
 }
 
-/** The minute goes by. An embedded database has none of the service's own left after a start. */
-const endLeases = Effect.fnUntraced(function* (url: string) {
-  const sql = Context.get(yield* Layer.build(Database.layerPostgres(Redacted.make(url))), SqlClient.SqlClient)
+/** The minute goes by. */
+const endLeases = Effect.fnUntraced(function* <E, R>(database: Layer.Layer<SqlClient.SqlClient, E, R>) {
+  const sql = Context.get(yield* Layer.build(database), SqlClient.SqlClient)
   yield* sql`UPDATE inbound_emails SET leased_until = now() WHERE leased_until > now()`
   yield* sql`UPDATE deliveries SET leased_until = now() WHERE leased_until > now()`
 }, Effect.scoped)
@@ -47,84 +49,113 @@ const client = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Pr
   }
 })
 
-/** Sends mail without a pause while client and service are killed in turn, and sees what the app has got of it. */
-export const run = Effect.fnUntraced(function* (options: Options) {
-  const { flags, kills, leases, mails, perSecond } = options
+/** Somebody with an inbox, an app, a listener between the two, and mail that comes without a pause. */
+const developer = Effect.fnUntraced(function* (
+  service: Service.Service,
+  name: string,
+  flags: ReadonlyArray<string>,
+  { mails, perSecond }: Options
+) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-test-" })
-  const installation = yield* InletProcess.installation
-  const service = yield* Service.make({ ...installation, SECRETS_KEY: Buffer.alloc(32, 7).toString("base64") })
-  const { url } = yield* service.start
-  const workspace = yield* service.call("POST", "/api/workspaces", { body: { name: "developer" } })
+  const workspace = yield* service.call("POST", "/api/workspaces", { body: { name } })
   const key = workspace.json.api_key as string
   const { json: inbox } = yield* service.call("POST", "/api/instant-inbox", { key })
   const app = yield* Receiver.make
   yield* app.trust(Redacted.make(workspace.json.webhook_signing_secret))
   const listener = yield* client(["listen", "--forward-to", app.url, ...flags], {
-    INLET_URL: url,
+    INLET_URL: service.url,
     INLET_API_KEY: key,
     INLET_PROFILE: undefined,
     XDG_STATE_HOME: folder
   })
   yield* listener.start
-
-  const began = yield* Clock.currentTimeMillis
-  const sender = yield* Sender.make({ ports: [service.smtpPort], to: inbox.address, name: "mail", perSecond })
-  /** The app gets something anew. */
-  const flowing = Effect.suspend(() => {
-    const before = app.events.size
-    return eventually(
-      Effect.sync(() => app.events.size),
-      (size) => size > before + 1,
-      "100 seconds"
-    )
-  })
-  const killed = <E, R>(victim: { readonly kill: Effect.Effect<void>; readonly start: Effect.Effect<unknown, E, R> }) =>
-    flowing.pipe(Effect.andThen(victim.kill), Effect.andThen(victim.start), Effect.replicateEffect(kills))
-  yield* Effect.all([killed(listener), killed(service)], { concurrency: 2 })
+  const sender = yield* Sender.make({ ports: [service.smtpPort], to: inbox.address, name, perSecond })
   const accepted = () => sender.sent.filter(({ acceptedAt }) => acceptedAt !== undefined)
-  yield* eventually(
-    Effect.sync(() => accepted().length),
-    (count) => count >= mails,
-    "10 minutes"
-  )
-  yield* sender.finish
-  const over = leases === "taken as over" ? installation.DATABASE_URL : undefined
-  const isMissing = ({ marker }: Sender.Sent) => ![...app.events.values()].some((event) => event.marker === marker)
-  yield* eventually(
-    Effect.andThen(
-      over === undefined ? Effect.void : endLeases(over),
-      Effect.sync(() => accepted().filter(isMissing).length)
-    ),
-    (missing) => missing === 0,
-    "100 seconds"
-  )
-  const seconds = Math.round(Duration.toSeconds(Duration.millis((yield* Clock.currentTimeMillis) - began)))
+  const missing = () => {
+    const heard = new Set([...app.events.values()].map(({ marker }) => marker))
+    return accepted().flatMap(({ marker }) => (heard.has(marker) ? [] : [marker]))
+  }
+  const ask = (path: string) => service.call("GET", `/api/domains/${inbox.domain_id}/${path}`, { key })
 
   const list = Effect.fnUntraced(function* (path: string) {
     const all: Array<Answer["json"]> = []
     for (let cursor: string | null = ""; cursor !== null; ) {
-      const from: string = cursor === "" ? "" : `&cursor=${cursor}`
-      const { json }: Answer = yield* service.call("GET", `/api/domains/${inbox.domain_id}/${path}limit=100${from}`, {
-        key
-      })
+      const { json }: Answer = yield* ask(`${path}limit=100${cursor === "" ? "" : `&cursor=${cursor}`}`)
       all.push(...(json.events ?? json.deliveryAttempts))
       cursor = json.next_cursor
     }
     return all
   })
+
   return {
-    seconds,
-    accepted: accepted().length,
-    received: app.events.size,
-    /** Requests beyond the first of an event. */
-    repeated: [...app.events.values()].reduce((sum, { requests }) => sum + requests - 1, 0),
-    missing: accepted()
-      .filter(isMissing)
-      .map(({ marker }) => marker),
-    /** Requests that one of two libraries did not believe. */
-    rejected: app.rejected,
-    events: yield* list("events?view=brief&"),
-    attempts: yield* list("delivery-attempts?")
+    listener,
+    /** The app gets something anew. */
+    flowing: Effect.suspend(() => {
+      const before = app.events.size
+      return eventually(
+        Effect.sync(() => app.events.size),
+        (size) => size > before + 1,
+        "100 seconds"
+      )
+    }),
+    /** All mail is sent. */
+    finish: Effect.andThen(
+      eventually(
+        Effect.sync(() => accepted().length),
+        (count) => count >= mails,
+        "10 minutes"
+      ),
+      sender.finish
+    ),
+    seen: Effect.gen(function* () {
+      yield* eventually(Effect.sync(missing), ({ length }) => length === 0, "150 seconds")
+      // What was taken and not told before a death comes once more.
+      yield* eventually(ask("events?delivery=pending"), ({ json }) => json.events?.length === 0, "150 seconds")
+      return {
+        accepted: accepted().length,
+        received: app.events.size,
+        /** Requests beyond the first of an event. */
+        repeated: [...app.events.values()].reduce((sum, { requests }) => sum + requests - 1, 0),
+        missing: missing(),
+        /** Requests that one of two libraries did not believe. */
+        rejected: app.rejected,
+        events: yield* list("events?view=brief&"),
+        attempts: yield* list("delivery-attempts?")
+      }
+    })
   }
+})
+
+/** Mail comes in for several apps while their listeners and the service are killed again and again; what each app got of it. */
+export const run = Effect.fnUntraced(function* (options: Options) {
+  const { apps, kills, leases } = options
+  const installation = yield* InletProcess.installation
+  const { DATABASE_URL, DATA_DIR } = installation
+  const service = yield* Service.make({ ...installation, SECRETS_KEY: Buffer.alloc(32, 7).toString("base64") })
+  yield* service.start
+  const began = yield* Clock.currentTimeMillis
+  const developers = yield* Effect.forEach(
+    apps,
+    (flags, index) => developer(service, `mail-${index + 1}`, flags, options),
+    { concurrency: "unbounded" }
+  )
+  const killed = <E, R>(
+    victim: { readonly kill: Effect.Effect<void>; readonly start: Effect.Effect<unknown, E, R> },
+    flowing: Effect.Effect<unknown>
+  ) => flowing.pipe(Effect.andThen(victim.kill), Effect.andThen(victim.start), Effect.replicateEffect(kills))
+  const allFlow = Effect.forEach(developers, ({ flowing }) => flowing, { concurrency: "unbounded" })
+  yield* Effect.all(
+    [...developers.map(({ flowing, listener }) => killed(listener, flowing)), killed(service, allFlow)],
+    { concurrency: "unbounded" }
+  )
+  yield* Effect.forEach(developers, ({ finish }) => finish, { concurrency: "unbounded" })
+  if (leases === "taken as over") {
+    yield* DATABASE_URL === undefined
+      ? // It has one process at a time.
+        service.kill.pipe(Effect.andThen(endLeases(EmbeddedDatabase.layer(DATA_DIR))), Effect.andThen(service.start))
+      : endLeases(Database.layerPostgres(Redacted.make(DATABASE_URL)))
+  }
+  const seen = yield* Effect.forEach(developers, ({ seen }) => seen, { concurrency: "unbounded" })
+  return { seen, seconds: Math.round(((yield* Clock.currentTimeMillis) - began) / 1_000) }
 }, Effect.provide(NodeServices.layer))

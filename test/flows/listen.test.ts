@@ -7,23 +7,43 @@ const size = Effect.gen(function* () {
   const mails = yield* Config.withDefault(Config.Int("LISTEN_MAILS"), 60)
   const kills = yield* Config.withDefault(Config.Int("LISTEN_KILLS"), 2)
   const isShort = mails <= 60
-  return { mails, kills, isShort, perSecond: 15, leases: isShort ? "taken as over" : "waited for" } as const
+  return { mails, kills, isShort, perSecond: 20, leases: isShort ? "taken as over" : "waited for" } as const
 })
 
-const report = (what: string, { attempts, events, ...figures }: Effect.Success<ReturnType<typeof Listening.run>>) =>
-  Console.log(`${what}: ${JSON.stringify({ ...figures, events: events.length, attempts: attempts.length })}`)
+describe("Apps without a public address", { timeout: 900_000 }, () => {
+  it.live(
+    "get each mail at least once, signed, as copies and as deliveries, while listeners and service are killed",
+    () =>
+      Effect.gen(function* () {
+        const { isShort, ...options } = yield* size
+        const { seconds, seen } = yield* Listening.run({ ...options, apps: [[], ["--take"]] })
+        for (const { attempts, events, ...figures } of isShort ? [] : seen) {
+          yield* Console.log(JSON.stringify({ seconds, ...figures, events: events.length, attempts: attempts.length }))
+        }
+        for (const { accepted, missing, rejected } of seen) {
+          assert.deepStrictEqual(missing, [])
+          assert.deepStrictEqual(rejected, [])
+          assert.isAtLeast(accepted, options.mails)
+        }
+        const [copies, deliveries] = seen
+        // Nothing is delivered by copies.
+        assert.lengthOf(copies?.attempts ?? [], 0)
 
-describe("An app without a public address", { timeout: 900_000 }, () => {
-  it.live("gets a copy of each mail at least once, signed, while listener and service are killed in turn", () =>
-    Effect.gen(function* () {
-      const { isShort, ...options } = yield* size
-      const seen = yield* Listening.run({ ...options, flags: [] })
-      if (!isShort) yield* report("copies", seen)
-      assert.deepStrictEqual(seen.missing, [])
-      assert.deepStrictEqual(seen.rejected, [])
-      assert.isAtLeast(seen.accepted, options.mails)
-      // Nothing was delivered by it.
-      assert.lengthOf(seen.attempts, 0)
-    })
+        const events = deliveries?.events ?? []
+        assert.isTrue(events.every(({ delivery }) => delivery === "delivered"))
+        const attempts = Map.groupBy(deliveries?.attempts ?? [], ({ event_id }) => event_id)
+        assert.sameMembers(
+          [...attempts.keys()],
+          events.map(({ event_id }) => event_id)
+        )
+        for (const all of attempts.values()) {
+          const [last, ...before] = all.toSorted((one, other) => other.attempt - one.attempt)
+          assert.isTrue(last.ok)
+          assert.strictEqual(last.attempt, all.length)
+          assert.isTrue(all.every(({ url }) => url === "pull"))
+          // Those whose taker died.
+          assert.isTrue(before.every(({ durationMs, ok }) => !ok && durationMs === null))
+        }
+      })
   )
 })

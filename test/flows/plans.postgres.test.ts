@@ -147,6 +147,18 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
             body: { webhookUrl }
           })
         }
+        for (const body of [{ webhookUrl: null }, { pull: true }]) {
+          yield* inlet.call("PATCH", `/api/domains/${inbox.domainId}/delivery`, { key: inbox.key, body })
+        }
+        yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject: "asked for" })
+        const deliveries = `/api/domains/${inbox.domainId}/deliveries`
+        const leased = yield* inlet.call("POST", `${deliveries}/lease`, { key: inbox.key, body: { wait: 20 } })
+        const [{ attempt, event_id }] = leased.json.deliveries
+        const settled = yield* inlet.call("POST", `${deliveries}/settle`, {
+          key: inbox.key,
+          body: { outcomes: [{ event_id, attempt, statusCode: 200, durationMs: 1 }] }
+        })
+        assert.strictEqual(settled.json.outcomes[0].status, 200)
         yield* worker.signal("SIGTERM")
         yield* worker.ending
 
@@ -156,7 +168,8 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
           "INTO events",
           "INTO delivery_attempts",
           "FROM inbound_emails WHERE",
-          "SELECT asked.id"
+          "SELECT asked.id",
+          "FOR UPDATE OF deliveries"
         ]) {
           assert.isTrue(
             executed.some(({ statement }) => statement.includes(words)),

@@ -133,6 +133,11 @@ layer(Started.layer, { excludeTestServices: true, timeout: "120 seconds" })("The
         yield* terminal.says("  subject  Verify your email address")
         yield* paste(end)
 
+        const [readKey, link, ...further] = blocks("For agents", "sh")
+        assert.deepStrictEqual(further, [])
+        yield* paste(readKey)
+        assert.match(yield* paste(link), /\nhttps:\/\/app\.acme\.example\/verify\S+\n/)
+
         const [buyer, search, purchase, verification, mail, wallet, ...beyond] = blocks(
           "A second tour: buying a domain",
           "sh"

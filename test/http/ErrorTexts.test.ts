@@ -38,7 +38,8 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
         ["POST", "/api/workspaces/keys", "scope"],
         ["POST", "/api/domains", "domain"],
         ["POST", "/api/domains/purchase", "domain and years"],
-        ["PATCH", `/api/domains/${domainId}/delivery`, "webhookUrl"]
+        ["PATCH", `/api/domains/${domainId}/delivery`, "webhookUrl or pull"],
+        ["POST", `/api/domains/${domainId}/deliveries/settle`, "outcomes"]
       ] as const
       for (const [method, path, fields] of expected) {
         for (const body of [undefined, "[]", "null", '"name"']) {

@@ -22,6 +22,13 @@ const requests = (domainId: string, eventId: string) =>
     ["GET", `/api/domains/${domainId}/events?cursor=${eventId}`],
     ["GET", `/api/domains/${domainId}/events/stream`],
     ["POST", `/api/domains/${domainId}/simulate`, { sample: "code" }],
+    ["PATCH", `/api/domains/${domainId}/delivery`, { pull: true }],
+    ["POST", `/api/domains/${domainId}/deliveries/lease`, {}],
+    [
+      "POST",
+      `/api/domains/${domainId}/deliveries/settle`,
+      { outcomes: [{ event_id: eventId, attempt: 1, statusCode: 200, durationMs: 1 }] }
+    ],
     ...ofEvent(domainId, eventId),
     ["GET", `/api/domains/${domainId}/delivery-attempts`],
     ["GET", `/api/domains/${domainId}/delivery-attempts?event_id=${eventId}`],

@@ -1,0 +1,57 @@
+import { Duration, Effect, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import type { EventId } from "../model/InboundEvent.ts"
+import * as Settings from "../Settings.ts"
+import * as RetryDelay from "../schedule/RetryDelay.ts"
+import * as Lease from "./Lease.ts"
+import * as Retries from "./Retries.ts"
+
+/** Losing a worker or two is bad luck; a delivery that loses more of them waits like one that is refused. */
+const lossesRepeatedAtOnce = 2
+
+/** Of what was just leased, what may be tried now: what its workers stop of, again and again, waits instead. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { retryDelays } = yield* Settings.webhooks
+  const retries = Retries.schedule(retryDelays)
+
+  /** Of each event how many attempts of its present budget nobody finished. */
+  const losses = Effect.fnUntraced(function* (rows: ReadonlyArray<Lease.Claimed>) {
+    const takenOver = rows.filter((row) => row.takenOver).map(({ eventId }) => eventId)
+    if (takenOver.length === 0) return new Map<EventId, number>()
+    const counts = yield* sql<{ readonly eventId: EventId; readonly count: number }>`
+      SELECT event_id, count(*)::int AS count
+      FROM delivery_attempts JOIN deliveries USING (event_id)
+      WHERE event_id = ANY(${takenOver}::uuid[]) AND attempt > spent AND NOT ok AND duration_ms IS NULL
+      GROUP BY event_id
+    `
+    return new Map(counts.map(({ count, eventId }) => [eventId, count]))
+  })
+
+  const postpone = Effect.fnUntraced(function* ({ attempt, eventId }: Lease.Lease, lost: number) {
+    const wait = yield* RetryDelay.after(retries, lost)
+    const seconds = Duration.toSeconds(Option.getOrElse(wait, () => Duration.zero))
+    yield* sql`
+      UPDATE deliveries SET
+        attempts = attempts - 1,
+        leased_until = NULL,
+        status = ${Option.isNone(wait) ? "dead" : "pending"},
+        due_at = now() + make_interval(secs => ${seconds}),
+        last_error = ${`${lost} workers stopped before they knew the answer`}
+      WHERE event_id = ${eventId} AND attempts = ${attempt} AND status = 'pending'
+    `
+    yield* Effect.logWarning("A delivery loses its workers again and again; it waits").pipe(
+      Effect.annotateLogs({ event_id: eventId, attempt })
+    )
+  })
+
+  return Effect.fnUntraced(function* <Row extends Lease.Claimed>(rows: ReadonlyArray<Row>) {
+    const lost = yield* losses(rows)
+    return yield* Effect.filter(rows, (row) => {
+      const lostBefore = lost.get(row.eventId) ?? 0
+      return lostBefore <= lossesRepeatedAtOnce
+        ? Effect.succeed(true)
+        : Effect.as(postpone(Lease.of(row), lostBefore), false)
+    })
+  })
+})

@@ -1,0 +1,37 @@
+import { DateTime, Duration, Effect, Option } from "effect"
+import * as Settings from "../Settings.ts"
+import * as RetryDelay from "../schedule/RetryDelay.ts"
+import * as Retries from "./Retries.ts"
+import type { Outcome } from "./WebhookSender.ts"
+
+/** Longest a `Retry-After` is believed. */
+const longestRetryAfter = Duration.hours(24)
+
+/** What becomes of a delivery behind a failed attempt, which is one of the present budget: dead, or due again after a wait. */
+export const make = Effect.gen(function* () {
+  const { retryDelays } = yield* Settings.webhooks
+  const retries = Retries.schedule(retryDelays)
+  return Effect.fnUntraced(function* (attemptOfBudget: number, outcome: Outcome) {
+    const asked = yield* askedWait(outcome)
+    const wait = yield* RetryDelay.after(retries, attemptOfBudget)
+    const isLast = outcome.statusCode === 410 || Option.isNone(wait)
+    return {
+      asked,
+      status: isLast ? "dead" : "pending",
+      wait: isLast ? Duration.zero : Duration.max(wait.value, asked)
+    }
+  })
+})
+
+/** `Retry-After` of a 429 or 503, in seconds or as a date (RFC 9110, section 10.2.3); anything else is no wish at all. */
+const askedWait = Effect.fnUntraced(function* ({ retryAfter, statusCode }: Outcome) {
+  if (retryAfter === null || (statusCode !== 429 && statusCode !== 503)) return Duration.zero
+  const now = yield* DateTime.now
+  const wait = /^\d+$/.test(retryAfter)
+    ? Duration.seconds(Number(retryAfter))
+    : Option.match(/^\w{3}, /.test(retryAfter) ? DateTime.make(retryAfter) : Option.none(), {
+        onNone: () => Duration.zero,
+        onSome: (date) => Duration.millis(Math.max(0, DateTime.toEpochMillis(date) - DateTime.toEpochMillis(now)))
+      })
+  return Duration.min(wait, longestRetryAfter)
+})

@@ -1,0 +1,231 @@
+import { Clock, Context, type DateTime, Duration, Effect, Layer, Option, type Scope, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Columns from "../database/Columns.ts"
+import { Conflict, NotFound } from "../model/ApiError.ts"
+import type { DeliveryStatus } from "../model/Delivery.ts"
+import type { DomainId, DomainStatus } from "../model/Domain.ts"
+import type { EventId } from "../model/InboundEvent.ts"
+import * as Settings from "../Settings.ts"
+import { SecretsKey } from "../workspaces/SecretsKey.ts"
+import * as Claims from "./Claims.ts"
+import { EventFeed } from "./EventFeed.ts"
+import * as Lease from "./Lease.ts"
+import * as LostWorkers from "./LostWorkers.ts"
+import * as NextAttempt from "./NextAttempt.ts"
+import * as OpenedSecrets from "./OpenedSecrets.ts"
+import * as Settlements from "./Settlements.ts"
+import type { Outcome } from "./WebhookSender.ts"
+import type { SigningSecrets } from "./WebhookSigner.ts"
+
+/** A delivery that is leased to who asked for it. */
+export interface Pulled extends Lease.Lease {
+  readonly id: EventId
+  /** Of the payload. */
+  readonly bytes: number
+  /** Null where it is heavy, and is to be read when it is written. */
+  readonly payload: string | null
+  readonly leasedUntil: DateTime.Utc
+  readonly secrets: SigningSecrets
+}
+
+export interface Taken {
+  /** The one that has been due longest first. */
+  readonly deliveries: ReadonlyArray<Pulled>
+  /** From here on the leases are known outside, and end by themselves. Before, they are given back when the scope closes. */
+  readonly told: Effect.Effect<void>
+}
+
+/** What became of a delivery where it was posted to. */
+export interface Report extends Outcome {
+  readonly eventId: EventId
+  readonly attempt: number
+}
+
+/** How the delivery of a report stands. */
+export interface Standing {
+  readonly eventId: EventId
+  readonly attempt: number
+  /** The outcome of this attempt is written down, now or before. */
+  readonly isSettled: boolean
+  readonly status: DeliveryStatus
+  readonly attempts: number
+  readonly dueAt: Date
+  readonly deliveredAt: Date | null
+  readonly lastError: string | null
+}
+
+/** Payloads that the claim itself reads: what is beyond is read piece by piece, as it is written. */
+const bytesAtOnce = 256 * 1024
+
+/**
+ * Deliveries of domains that post nowhere: who asks for them posts them himself, and tells what became of them. The rows,
+ * their leases, attempts and waits are those of the workers.
+ */
+export class PullDeliveries extends Context.Service<
+  PullDeliveries,
+  {
+    /** Leases what is due, or waits for something to be: at most so many, and no more payloads than fit into a page and one. */
+    take(
+      domainId: DomainId,
+      options: { readonly most: number; readonly time: Duration.Duration }
+    ): Effect.Effect<Taken, NotFound | Conflict, Scope.Scope>
+    /** Writes down what became of leased deliveries. Of those whose lease is over, or another's, nothing is written. */
+    settle(domainId: DomainId, reports: ReadonlyArray<Report>): Effect.Effect<ReadonlyArray<Standing>>
+  }
+>()("inlet/delivery/PullDeliveries") {
+  static readonly layer = Layer.effect(
+    PullDeliveries,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const feed = yield* EventFeed
+      const opened = yield* OpenedSecrets.make
+      const { timeout } = yield* Settings.webhooks
+      const { pageBytes } = yield* Settings.answers
+      const leaseSeconds = Lease.seconds(timeout)
+      const claims = Claims.make(sql, leaseSeconds)
+      const withoutLost = yield* LostWorkers.make
+      const next = yield* NextAttempt.make
+      const write = yield* Settlements.statement
+
+      /** Whether something is due, without a lock: asked once a second for each who waits. */
+      const isDue = Effect.fnUntraced(function* (domainId: DomainId) {
+        const [domain] = yield* sql<{
+          readonly status: DomainStatus
+          readonly disabledReason: string
+          readonly pull: boolean
+          readonly isDue: boolean
+        }>`
+          SELECT status, disabled_reason, pull, EXISTS (
+            SELECT 1 FROM deliveries
+            WHERE deliveries.domain_id = domains.id AND deliveries.status = 'pending'
+              AND (leased_until IS NULL OR leased_until <= now()) AND due_at <= now()
+          ) AS is_due
+          FROM domains WHERE id = ${domainId}
+        `
+        if (domain === undefined) return yield* new NotFound({ message: "No such domain in this workspace" })
+        if (domain.status === "disabled") {
+          return yield* new Conflict({ message: `This domain is disabled: ${domain.disabledReason}` })
+        }
+        if (!domain.pull) {
+          return yield* new Conflict({
+            message:
+              'The mail of this domain is not to be asked for: PATCH /api/domains/{id}/delivery {"pull": true} changes that, where no webhook is set'
+          })
+        }
+        return domain.isDue
+      })
+
+      const claim = Effect.fnUntraced(function* (domainId: DomainId, most: number) {
+        const rows = yield* claims.pulled({ domainId, most, mostBytes: pageBytes, bytesAtOnce })
+        return yield* Effect.forEach(
+          (yield* withoutLost(rows)).toSorted((one, other) => one.bytesBefore - other.bytesBefore),
+          Effect.fnUntraced(function* (row) {
+            const { bytes, leasedUntil, payload } = row
+            return { ...Lease.of(row), id: row.eventId, bytes, leasedUntil, payload, secrets: yield* opened.open(row) }
+          })
+        )
+      })
+
+      /** Never interrupted between the claim and the promise to give it back. */
+      const look = Effect.fnUntraced(function* (domainId: DomainId, most: number) {
+        if (!(yield* isDue(domainId))) return { deliveries: [], told: Effect.void }
+        let isTold = false
+        const deliveries = yield* Effect.acquireRelease(claim(domainId, most), (leased) =>
+          isTold ? Effect.void : Effect.ignore(claims.giveBack(leased))
+        )
+        const told = Effect.sync(() => {
+          isTold = true
+        })
+        return { deliveries, told }
+      })
+
+      const take: PullDeliveries["Service"]["take"] = Effect.fn("PullDeliveries.take")(
+        function* (domainId, { most, time }) {
+          const first = yield* look(domainId, most)
+          if (first.deliveries.length > 0 || Duration.isZero(time)) return first
+          const found = yield* feed.occasions(domainId).pipe(
+            // The time ends the waiting, not a claim.
+            Stream.interruptWhen(Effect.sleep(time)),
+            Stream.mapEffect(() => look(domainId, most)),
+            Stream.filter(({ deliveries }) => deliveries.length > 0),
+            Stream.runHead
+          )
+          return Option.getOrElse(found, () => first)
+        },
+        Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
+      )
+
+      const columnsOf = (reports: ReadonlyArray<Report>) => {
+        const column = Columns.of(reports)
+        return sql`unnest(
+          ${column("uuid", ({ eventId }) => eventId)}, ${column("int4", ({ attempt }) => attempt)}
+        ) AS told (event_id, attempt)`
+      }
+
+      /** Those whose lease is this one, locked. Held since it was leased: what became of it still counts, once. */
+      const leased = (domainId: DomainId, reports: ReadonlyArray<Report>) =>
+        sql<{ readonly eventId: EventId; readonly spent: number; readonly claimedAt: Date }>`
+          SELECT deliveries.event_id, spent, claimed_at
+          FROM ${columnsOf(reports)} JOIN deliveries ON deliveries.event_id = told.event_id
+          WHERE domain_id = ${domainId} AND attempts = told.attempt AND claimed_url = '${sql.literal(Lease.pull)}' AND (
+            (status = 'pending' AND leased_until > now())
+            OR (status = 'held' AND claimed_at > now() - make_interval(secs => ${leaseSeconds}) AND NOT EXISTS (
+              SELECT 1 FROM delivery_attempts
+              WHERE delivery_attempts.event_id = told.event_id AND delivery_attempts.attempt = told.attempt
+            ))
+          )
+          ORDER BY deliveries.event_id FOR UPDATE OF deliveries
+        `
+
+      const standings = (domainId: DomainId, reports: ReadonlyArray<Report>) =>
+        sql<Standing>`
+          SELECT told.event_id, told.attempt, status, attempts, due_at, delivered_at, last_error, EXISTS (
+            SELECT 1 FROM delivery_attempts
+            WHERE delivery_attempts.event_id = told.event_id AND delivery_attempts.attempt = told.attempt
+              AND url = '${sql.literal(Lease.pull)}' AND duration_ms IS NOT NULL
+          ) AS is_settled
+          FROM ${columnsOf(reports)} JOIN deliveries ON deliveries.event_id = told.event_id
+          WHERE domain_id = ${domainId}
+        `
+
+      const settle: PullDeliveries["Service"]["settle"] = Effect.fn("PullDeliveries.settle")(function* (
+        domainId,
+        reports
+      ) {
+        const now = yield* Clock.currentTimeMillis
+        const byId = new Map(reports.map((report) => [report.eventId, report]))
+        return yield* sql.withTransaction(
+          Effect.gen(function* () {
+            const settlements = yield* Effect.forEach(
+              yield* leased(domainId, reports),
+              Effect.fnUntraced(function* ({ claimedAt, eventId, spent }) {
+                const report = byId.get(eventId)
+                if (report === undefined) return []
+                const { attempt } = report
+                const attemptOfBudget = Math.max(attempt - spent, 1)
+                const { asked, status, wait } =
+                  report.error === null
+                    ? { asked: Duration.zero, status: "delivered", wait: Duration.zero }
+                    : yield* next(attemptOfBudget, report)
+                return [
+                  {
+                    lease: { eventId, domainId, attempt, attemptOfBudget, url: Lease.pull },
+                    requestedAt: Math.max(now - report.durationMs, claimedAt.getTime()),
+                    outcome: report,
+                    askedSeconds: Duration.toSeconds(asked),
+                    status,
+                    waitSeconds: Duration.toSeconds(wait)
+                  }
+                ]
+              })
+            )
+            if (settlements.length > 0) yield* write(settlements.flat())
+            return yield* standings(domainId, reports)
+          })
+        )
+      }, Effect.orDie)
+
+      return PullDeliveries.of({ take, settle })
+    })
+  ).pipe(Layer.provide(SecretsKey.layer))
+}
