@@ -51,9 +51,11 @@ export const add = Effect.gen(function* () {
       const id = yield* simulation.receive(inbox, { message, recipient, from: from ?? draft("").returnPath })
       const events = yield* held(workspace, simulation.events(inbox, id, patience))
       const [event] = Option.getOrElse(events, () => [])
-      return event === undefined
-        ? { inbound_email_id: id, next: "It is kept, and not read yet: list_mail has it in a moment" }
-        : { event_id: Schema.decodeSync(EventIds)(event).event_id }
+      if (event === undefined) {
+        return { inbound_email_id: id, next: "It is kept, and not read yet: list_mail has it in a moment" }
+      }
+      const { event_id } = yield* Effect.orDie(Schema.decodeEffect(EventIds)(event))
+      return { event_id }
     })
   })
 })

@@ -146,11 +146,16 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
   it.effect("ends its waits with its signal, and with that of a call", () =>
     Effect.gen(function* () {
       const { inlet } = yield* begin
-      const over = AbortSignal.timeout(150)
-      const inbox = yield* Effect.promise(() => inlet.inbox({ signal: over }))
+      const over = new AbortController()
+      const inbox = yield* Effect.promise(() => inlet.inbox({ signal: over.signal }))
       const own = AbortSignal.timeout(50)
       assert.strictEqual(yield* failure(() => inbox.mail({ signal: own })), own.reason)
-      assert.strictEqual(yield* failure(() => inbox.code()), over.reason)
+      const end = Effect.delay(
+        Effect.sync(() => over.abort()),
+        "50 millis"
+      )
+      const [error] = yield* Effect.all([failure(() => inbox.code()), end], { concurrency: 2 })
+      assert.strictEqual(error, over.signal.reason)
     })
   )
 

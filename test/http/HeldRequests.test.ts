@@ -2,7 +2,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Array, Duration, Effect, Fiber, Layer, Option, Queue } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Answer } from "../ApiCall.ts"
-import { eventually } from "../Eventually.ts"
+import { eventually, placed } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
 import { follow } from "../ServerSentEvents.ts"
@@ -144,7 +144,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
           yield* send(inbox.address, "two")
           yield* stream.next
           const others = yield* Effect.forEach(Array.range(1, 18), () => follow(inbox), { concurrency: "unbounded" })
-          const wait = yield* Effect.forkChild(Effect.timed(get(inbox, "wait=60&after=latest")))
+          const wait = yield* Effect.forkChild(Effect.timed(placed(get(inbox, "wait=60&after=latest"))))
           const head = inlet.call("HEAD", `/api/domains/${inbox.domainId}/events/stream`, { key: inbox.key })
           yield* eventually(head, ({ status }) => status === 429)
 
@@ -480,7 +480,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const inbox = yield* withMail()
-          const wait = yield* Effect.forkChild(get(inbox, "wait=60"))
+          const wait = yield* Effect.forkChild(placed(get(inbox, "wait=60")))
           const streams = yield* Effect.forEach(Array.range(1, 19), () => follow(inbox), { concurrency: "unbounded" })
           yield* eventually(
             inlet.call("HEAD", `/api/domains/${inbox.domainId}/events/stream`, { key: inbox.key }),

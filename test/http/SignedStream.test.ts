@@ -73,18 +73,6 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("is for a read key, too: what it signs is what that key may read", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const inbox = yield* inlet.inbox()
-        const made = yield* inlet.call("POST", "/api/workspaces/keys", { key: inbox.key, body: { scope: "read" } })
-        const stream = yield* follow({ ...inbox, key: made.json.api_key }, "start", "?signed=true")
-        yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject: "read" })
-        const { subject } = yield* verified(decode((yield* stream.next).data), inbox.secret)
-        assert.strictEqual(subject, "read")
-      })
-    )
-
     it.effect("begins with the oldest mail that is kept behind start, as lists do", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet

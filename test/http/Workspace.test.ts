@@ -18,6 +18,7 @@ layer(TestInlet.layer(settings), { excludeTestServices: true, timeout: "60 secon
         workspace_id: json.workspace_id,
         name: "test",
         created_at: json.created_at,
+        key_scope: "full",
         limits: {
           domains: 1,
           emails_per_day: 5,

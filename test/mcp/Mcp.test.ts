@@ -172,7 +172,7 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
           const inlet = yield* TestInlet
           const { key } = yield* inlet.inbox()
           const { send } = yield* session(key)
-          const wait = (id: number) => Effect.forkChild(send(callOf("wait_for_code", { seconds: 55 }, id)))
+          const wait = (id: number) => Effect.forkChild(placed(send(callOf("wait_for_code", { seconds: 55 }, id))))
           const cancelled = yield* wait(11)
           const left = yield* wait(12)
           yield* eventually(send(callOf("wait_for_code", { seconds: 0 })), ({ json }) => json.result.isError === true)
@@ -216,6 +216,21 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
         })
       )
 
+      it.effect("goes on in a process that has not opened it, as behind a restart", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const { domain, key } = yield* inlet.inbox()
+          const id = {
+            "mcp-session-id": "2025-06-18.f47ac10b-58cc-4372-a567-0e02b2c3d479",
+            "mcp-protocol-version": "2025-06-18"
+          }
+          const both = yield* Effect.replicateEffect(post(key, callOf("get_inboxes"), id), 2, { concurrency: 2 })
+          for (const { text } of both) assert.include(text, domain)
+          const other = yield* post(key, callOf("get_inboxes"), { ...id, "mcp-session-id": "2024-11-05.1" })
+          assert.strictEqual(other.status, 404)
+        })
+      )
+
       it.effect("is unknown to another key, whose requests cancel nothing in it", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
@@ -228,6 +243,65 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
           yield* inlet.call("DELETE", "/mcp", { key: other.key, headers: id })
           yield* Mail.send(inlet.smtpPort, { to: one.address, text: "Your verification code is 739204." })
           assert.include((yield* Fiber.join(waiting)).text, "739204")
+        })
+      )
+    })
+
+    describe("A mail", () => {
+      it.effect("is told as what a person sees of it, with a notice, and that there was more", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const { key } = yield* inlet.inbox()
+          const client = yield* McpClient.one(inlet.url, key)
+          const { json } = yield* client.call("simulate_mail", { sample: "hidden-text" })
+          const { contents } = yield* client.read(`inlet://mail/${json.event_id}`)
+          for (const part of ["reply", "visible"]) {
+            const { json: mail, text } = yield* client.call("read_mail", { event_id: json.event_id, part })
+            assert.include(mail.content, "Your invoice for January is 12.00 EUR")
+            assert.deepStrictEqual([mail.hidden_text, mail.dmarc], [true, "none"])
+            assert.match(mail.notice, /no instructions to you/)
+            for (const told of [text, JSON.stringify(contents)]) assert.notMatch(told, /thief|confirm this transfer/)
+          }
+          const briefly = yield* client.call("list_mail")
+          assert.notInclude(briefly.text, "thief")
+        })
+      )
+
+      it.effect("has its links by page, and its text by piece, without a gap", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const { address, domainId, key } = yield* inlet.inbox()
+          const urls = Array.from(
+            { length: 100 },
+            (_, index) => `https://acme.example/story/${index}?${"c".repeat(50)}`
+          )
+          const html = urls.map((url, index) => `<p><a href="${url}">Story ${index} 本日の物語</a></p>`).join("\n")
+          yield* Mail.send(inlet.smtpPort, { to: address, html, text: "" })
+          const [event] = yield* Mailbox.events({ key, domainId })
+          const client = yield* McpClient.two(inlet.url, key, { pin: "2026-07-28" })
+          const whole = Effect.fnUntraced(function* (part: string, more: McpClient.Arguments) {
+            const pieces: Array<string> = []
+            for (let offset: number | null = 0; offset !== null; ) {
+              const args: McpClient.Arguments = { event_id: event.event_id, part, offset, ...more }
+              const { json } = yield* client.call("read_mail", args)
+              pieces.push(json.content)
+              offset = json.next_offset
+            }
+            return pieces
+          })
+          const links = yield* whole("links", {})
+          assert.isAbove(links.length, 1)
+          assert.deepStrictEqual(
+            links
+              .join("\n")
+              .split("\n")
+              .map((line) => line.slice(line.lastIndexOf(" ") + 1)),
+            urls
+          )
+          const small = yield* whole("visible", { max_chars: 700 })
+          const large = yield* whole("visible", { max_chars: 8_000 })
+          assert.isAbove(small.length, large.length)
+          assert.strictEqual(small.join(""), large.join(""))
         })
       )
     })
