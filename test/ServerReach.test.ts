@@ -8,6 +8,11 @@ describe("What no server makes a difference to", () => {
     assert.includeMembers([...beyond], ["test/mime/Mime.test.ts", "test/webhook.test.ts", "test/cli/package.test.ts"])
   })
 
+  it("is a test of what speaks to the API alone, whose own tests are none", () => {
+    assert.includeMembers([...beyond], ["test/cli/wait.test.ts", "test/browser/Demo.test.ts"])
+    assert.notInclude(beyond, "test/http/EventList.test.ts")
+  })
+
   it("is no test that has a database: by a layer, in a process, or in a program that it starts", () => {
     for (const file of [
       "test/delivery/DeliveryQueue.test.ts",

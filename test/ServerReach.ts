@@ -20,10 +20,14 @@ const reaches = (file: URL, seen: Set<string>): boolean => {
   )
 }
 
+/** What speaks to the service by its API alone, whose own tests run on a server. */
+const byApiAlone = /^test\/(?:browser|cli|client)\/|^test\/http\/GeneratedClients|^test\/mcp\/(?!Mcp\.)/
+
 /** The test files that no server can make a difference to, as paths in the project. */
 export const beyondServer = (root: URL): ReadonlyArray<string> =>
   readdirSync(new URL("test/", root), { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".test.ts"))
     .map((file) => `test/${file}`)
-    .filter((file) => !file.endsWith(".postgres.test.ts") && !reaches(new URL(file, root), new Set()))
+    .filter((file) => !file.endsWith(".postgres.test.ts"))
+    .filter((file) => byApiAlone.test(file) || !reaches(new URL(file, root), new Set()))
     .map((file) => fileURLToPath(new URL(file, root)).slice(fileURLToPath(root).length))
