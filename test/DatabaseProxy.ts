@@ -13,6 +13,16 @@ type Mode = "pass" | "hold" | "cut" | "slow" | "lose commit" | "swallow statemen
 /** So late that nothing of several statements is in time. */
 const slow = "1700 millis"
 
+/** Knows the statement that keeps messages on a connection, also by the name under which it was prepared there. */
+const keeping = () => {
+  const names = new Set<string>()
+  return (sent: string) => {
+    const [, name] = /P[\s\S]{4}([^\0]+)\0[^\0]*INSERT INTO inbound_emails/.exec(sent) ?? []
+    if (name !== undefined) names.add(name)
+    return sent.includes("INSERT INTO inbound_emails") || [...names].some((one) => sent.includes(`\0${one}\0`))
+  }
+}
+
 /** A loopback port before a PostgreSQL server, for as long as the scope lives. Nobody listens there until `open`. */
 export const before = Effect.fnUntraced(function* (server: URL) {
   const port = yield* Ports.free
@@ -36,8 +46,10 @@ export const before = Effect.fnUntraced(function* (server: URL) {
   const listener = createServer((client) => {
     if (mode === "cut") return void client.on("error", () => {}).destroy()
     const upstream = connect(Number(server.port), server.hostname)
+    const isToKeep = keeping()
     pass(client, upstream, (chunk, write) => {
-      if (mode === "swallow statement" && chunk.includes("INSERT INTO inbound_emails")) {
+      const isIt = isToKeep(chunk.toString("latin1"))
+      if (mode === "swallow statement" && isIt) {
         Deferred.doneUnsafe(swallowed, Effect.void)
       } else write()
     })

@@ -3,6 +3,7 @@ import { Array, Effect, Layer, Schema } from "effect"
 import { Webhook } from "standardwebhooks"
 import { SignedRequest } from "../../src/delivery/RequestSigner.ts"
 import { verify } from "../../src/effect.ts"
+import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import { follow } from "../ServerSentEvents.ts"
 import { TestInlet } from "../TestInlet.ts"
@@ -42,10 +43,8 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
           Object.keys(copy.headers).map((name) => name.toLowerCase()),
           Object.keys(made.headers).filter((name) => !own.includes(name))
         )
-        const attempts = yield* inlet.call("GET", `/api/domains/${inbox.domainId}/delivery-attempts`, {
-          key: inbox.key
-        })
-        assert.lengthOf(attempts.json.deliveryAttempts, 1)
+        const attempts = inlet.call("GET", `/api/domains/${inbox.domainId}/delivery-attempts`, { key: inbox.key })
+        yield* eventually(attempts, ({ json }) => json.deliveryAttempts.length === 1)
       })
     )
 

@@ -180,6 +180,8 @@ layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("When 
   it.effect("never gets the statement, no row is found, and the sender hears 451 within ten seconds", () =>
     Effect.gen(function* () {
       const { address, port, swallowed, turn } = yield* Outage
+      // Its connections have prepared the statement: it is swallowed by its name.
+      yield* retries("before it is swallowed")
       const dialog = yield* Mailbox.begin(port, address)
       yield* turn("swallow statement")
       yield* Effect.all(
