@@ -21,7 +21,8 @@ const reaches = (file: URL, seen: Set<string>): boolean => {
 }
 
 /** What speaks to the service by its API alone, whose own tests run on a server. */
-const byApiAlone = /^test\/(?:browser|cli|client)\/|^test\/http\/GeneratedClients|^test\/mcp\/(?!Mcp\.)/
+const byApiAlone =
+  /^test\/(?:browser|cli|client)\/|^test\/flows\/tour\.|^test\/http\/GeneratedClients|^test\/mcp\/(?!Mcp\.)/
 
 /** The test files that no server can make a difference to, as paths in the project. */
 export const beyondServer = (root: URL): ReadonlyArray<string> =>

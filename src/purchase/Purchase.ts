@@ -56,28 +56,32 @@ export class Purchase extends Context.Service<
               new Invalid({ message: `registrar: Expected one of ${[...registrars.keys()].join(", ")}, or none` })
             )
 
+      const notSold = (name: OrderRow["name"]) =>
+        new Conflict({
+          message: `No registrar here sells names under ${name.slice(name.indexOf("."))}; choose another TLD`
+        })
+
       /** The cheapest offer, or that of the registrar the customer wants. */
       const bestOffer = Effect.fnUntraced(function* (name: OrderRow["name"], wanted: string | undefined) {
         const { answered, offers, silent } = yield* search.offers(name)
-        if (answered === 0 && silent.length === 0) {
-          const tld = name.slice(name.indexOf("."))
-          return yield* new Conflict({ message: `No registrar here sells names under ${tld}; choose another TLD` })
-        }
+        if (answered === 0 && silent.length === 0) return yield* notSold(name)
         const offer = offers.find(({ registrar }) => wanted === undefined || registrar === wanted)
         if (offer !== undefined) return offer
         const nobodyAnswers =
           wanted === undefined ? answered === 0 && silent.length > 0 : silent.some((registrar) => registrar === wanted)
-        return yield* nobodyAnswers
-          ? Effect.fail(
-              new BadGateway({
-                message: `${wanted ?? "No registrar"} ${wanted === undefined ? "answers" : "does not answer"} now; try again in a moment`
-              })
-            )
-          : Effect.fail(
-              new Conflict({
-                message: `${name} can't be had${wanted === undefined ? "" : ` from ${wanted}`}: it is taken, or its TLD is not sold here`
-              })
-            )
+        if (nobodyAnswers) {
+          return yield* new BadGateway({
+            message: `${wanted ?? "No registrar"} ${wanted === undefined ? "answers" : "does not answer"} now; try again in a moment`
+          })
+        }
+        if (wanted !== undefined) {
+          return yield* new Conflict({
+            message: `${name} can't be had from ${wanted}: it is taken, or its TLD is not sold there; leave \`registrar\` out to have it from another`
+          })
+        }
+        return yield* (yield* search.sellsTldOf(name))
+          ? new Conflict({ message: `${name} can't be had: it is taken; choose another name` })
+          : notSold(name)
       })
 
       const checkOwn = Effect.fnUntraced(function* (workspaceId: WorkspaceId, name: OrderRow["name"]) {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Schema } from "effect"
 import { parse as parseSuffix } from "tldts"
 import { canonical, isWithin } from "../domains/DomainNames.ts"
@@ -52,6 +53,11 @@ export class Search extends Context.Service<
       readonly answered: number
       readonly silent: ReadonlyArray<RegistrarName>
     }>
+    /**
+     * Whether a registrar sells names under the TLD of this one: asked for a name there that nobody has. True
+     * where one does not answer, for it may.
+     */
+    sellsTldOf(name: DomainName): Effect.Effect<boolean>
     /** What a customer pays: all the years and the flat markup. */
     priceCents(offer: Offer, years: number): number
   }
@@ -133,7 +139,13 @@ export class Search extends Context.Service<
         return { offers: cheapestFirst(name, all), answered: all.length - silent.length, silent }
       })
 
-      return Search.of({ search, offers, priceCents })
+      const sellsTldOf = Effect.fn("Search.sellsTldOf")(function* (name: DomainName) {
+        const label = createHash("sha256").update(name).digest("hex").slice(0, 40)
+        const all = yield* quotes([DomainName.make(`${label}${name.slice(name.indexOf("."))}`)])
+        return all.some(({ answered, prices }) => !answered || prices.size > 0)
+      })
+
+      return Search.of({ search, offers, sellsTldOf, priceCents })
     })
   )
 }

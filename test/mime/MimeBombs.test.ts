@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Mime from "../../src/mime/Mime.ts"
+import * as Insight from "../../src/reading/Insight.ts"
 import { bombs } from "./Bombs.ts"
 
 describe("A mebibyte made to keep the parser busy", () => {
@@ -16,6 +17,12 @@ describe("A mebibyte made to keep the parser busy", () => {
     const { system, user } = process.cpuUsage(before)
     assert.isBelow((system + user) / 1_000_000, 2)
     assert.isBelow(JSON.stringify(contents).length, 7 * 1_048_576)
+
+    const beforeReply = process.cpuUsage()
+    const { reply } = Insight.of(contents, "ada@sender.example")
+    const looking = process.cpuUsage(beforeReply)
+    assert.isBelow((looking.system + looking.user) / 1_000_000, 2)
+    assert.isAtMost(reply?.length ?? 0, 64 * 1_024)
   })
 
   it("is HTML as it was sent, however often it names an image", () => {

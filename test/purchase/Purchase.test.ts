@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import * as FakeRegistrar from "../../src/testing/FakeRegistrar.ts"
 import type { Answer } from "../ApiCall.ts"
 import { eventually } from "../Eventually.ts"
 import { TestInlet } from "../TestInlet.ts"
@@ -218,7 +219,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       for (const name of ["taken.com", "sold-already.com"]) {
         const { json, status } = yield* buy(name)
         assert.strictEqual(status, 409)
-        assert.strictEqual(json.error, `${name} can't be had: it is taken, or its TLD is not sold here`)
+        assert.strictEqual(json.error, `${name} can't be had: it is taken; choose another name`)
       }
       assert.strictEqual((yield* wallet).balance_cents, 5_000)
     })
@@ -319,6 +320,20 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       const inlet = yield* TestInlet
       const { status } = yield* inlet.call("POST", "/api/webhooks/stripe", { body: "{}" })
       assert.strictEqual(status, 404)
+    })
+  )
+})
+
+layer(TestInlet.layer({}, FakeRegistrar.make({ prices: {} }).layer), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("A TLD that no registrar sells", (it) => {
+  it.effect("is said to be that, and not that the name is taken", () =>
+    Effect.gen(function* () {
+      const { buy } = yield* customer
+      const { json, status } = yield* buy("first-agent.museum")
+      assert.strictEqual(status, 409)
+      assert.strictEqual(json.error, "No registrar here sells names under .museum; choose another TLD")
     })
   )
 })
