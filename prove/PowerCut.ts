@@ -229,7 +229,9 @@ const missing = Effect.fnUntraced(function* (
   return yield* Effect.filter(
     expected,
     Effect.fnUntraced(function* (marker) {
-      const raw = yield* call(inlet.url, "GET", `${events}/${found.get(marker)}/raw`, { key })
+      const asked = call(inlet.url, "GET", `${events}/${found.get(marker)}/raw`, { key })
+      // Who looks so often has to wait at times, and a bucket that is slow to answer has lost nothing.
+      const raw = yield* eventually(asked, ({ status }) => status !== 429 && status !== 503, "30 seconds")
       return raw.status !== 200 || !raw.text.endsWith(messageOf(marker))
     })
   )
