@@ -157,10 +157,10 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         assert.strictEqual(pulled.code, 0)
         yield* inlet.send({ to: inbox.address })
         yield* json("wait", "--newer-than", "5m")
-        assert.strictEqual((yield* status).status, "pending")
+        assert.strictEqual(yield* status, "pending")
 
         assert.isFalse((yield* json("domains", "pull", inbox.domainId, "--off")).pull)
-        assert.strictEqual((yield* status).status, "held")
+        assert.strictEqual(yield* status, "held")
 
         yield* json("domains", "webhook", inbox.domain, "http://127.0.0.1:9/nobody")
         const refused = yield* run("domains", "pull", inbox.domain)
