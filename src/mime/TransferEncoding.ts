@@ -133,7 +133,7 @@ const evenBase64 = (encoded: Uint8Array): Uint8Array | undefined => {
   // In the letters for URLs, which that decoder takes too.
   if (bytes.includes(0x2d) || bytes.includes(0x5f)) return undefined
   const padded = bytes[end - 1] !== EQUALS ? 0 : bytes[end - 2] !== EQUALS ? 1 : 2
-  const content = Buffer.from(bytes.latin1Slice(0, end), "base64")
+  const content = Buffer.from(bytes.toString("latin1", 0, end), "base64")
   return content.length === (letters / 4) * 3 - padded ? content : undefined
 }
 
