@@ -1,5 +1,6 @@
-// @effect-diagnostics asyncFunction:off globalDate:off processEnv:off
-// What a suite of Playwright imports, as `inlet-mail/playwright`; Playwright is the suite's own.
+// @effect-diagnostics asyncFunction:off processEnv:off
+// What a suite of Playwright imports, as `inlet-mail/playwright`; Playwright is the suite's own. Its fixtures are async
+// functions, and what a suite is told stands in its environment.
 import { test as base } from "@playwright/test"
 import { type Inbox, Inlet, type InletOptions } from "./client.ts"
 
@@ -40,10 +41,10 @@ export const test = base.extend<InletFixtures, InletUse & InletWorkerFixtures>({
     { scope: "worker" }
   ],
   inbox: async ({ inlet, inletOptions }, use, testInfo) => {
-    const began = Date.now()
+    const began = performance.now()
     const over = new AbortController()
     const patience = inletOptions.timeout ?? 20_000
-    const left = () => (testInfo.timeout === 0 ? patience : began + testInfo.timeout - margin - Date.now())
+    const left = () => (testInfo.timeout === 0 ? patience : began + testInfo.timeout - margin - performance.now())
     await use(
       await inlet.inbox({
         domain: inletOptions.domain,

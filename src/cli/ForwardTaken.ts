@@ -1,4 +1,4 @@
-import { Clock, Console, DateTime, Duration, Effect, Option, Queue, Schedule } from "effect"
+import { Array, Clock, Console, DateTime, Duration, Effect, FiberSet, Option, Queue, Schedule, Semaphore } from "effect"
 import type { SignedRequest } from "../delivery/RequestSigner.ts"
 import type { Settled } from "../http/DeliveriesApi.ts"
 import type { DomainId } from "../model/Domain.ts"
@@ -25,6 +25,12 @@ export interface Options {
 interface Delivery extends SignedRequest {
   readonly event_id: EventId
   readonly attempt: number
+}
+
+/** A delivery that was posted, and is in hand until the service knows what became of it. */
+interface Made {
+  readonly delivery: Delivery
+  readonly outcome: AppRequest.Outcome
 }
 
 /** What passes: too much at once, a service that starts anew. */
@@ -67,28 +73,27 @@ export const run = Effect.fnUntraced(function* (api: Service.Client, id: DomainI
   yield* Console.error(`Deliveries go to ${url}. Ctrl-C stops when those under way have ended`)
   let lost = 0
 
-  const lease = api.deliveries.lease({ params: { id }, payload: { limit: atOnce, wait: held } }).pipe(
-    Effect.timeout(patience),
-    Effect.tap(() => (lost > 0 ? Console.error("Connected again") : Effect.void)),
-    Effect.tap(() =>
-      Effect.sync(() => {
-        lost = 0
-      })
-    ),
-    Effect.map(({ deliveries }): ReadonlyArray<Delivery> => deliveries),
-    Effect.catchIf(passes, (error) =>
-      Effect.gen(function* () {
-        lost++
-        if (lost === 1) yield* Console.error(`Not connected: ${AppRequest.innermost(error)}. It is tried again`)
-        yield* Effect.sleep(Duration.min(AppRequest.backoff(lost), longestWait))
-        return []
-      })
+  const lease = (limit: number) =>
+    api.deliveries.lease({ params: { id }, payload: { limit, wait: held } }).pipe(
+      Effect.timeout(patience),
+      Effect.tap(() => (lost > 0 ? Console.error("Connected again") : Effect.void)),
+      Effect.tap(() =>
+        Effect.sync(() => {
+          lost = 0
+        })
+      ),
+      Effect.map(({ deliveries }): ReadonlyArray<Delivery> => deliveries),
+      Effect.catchIf(passes, (error) =>
+        Effect.gen(function* () {
+          lost++
+          if (lost === 1) yield* Console.error(`Not connected: ${AppRequest.innermost(error)}. It is tried again`)
+          yield* Effect.sleep(Duration.min(AppRequest.backoff(lost), longestWait))
+          return []
+        })
+      )
     )
-  )
 
-  const settle = Effect.fnUntraced(function* (
-    made: ReadonlyArray<{ readonly delivery: Delivery; readonly outcome: AppRequest.Outcome }>
-  ) {
+  const settle = Effect.fnUntraced(function* (made: ReadonlyArray<Made>) {
     const outcomes = made.map(({ delivery: { attempt, event_id }, outcome: { error, statusCode, ...rest } }) => ({
       event_id,
       attempt,
@@ -114,24 +119,40 @@ export const run = Effect.fnUntraced(function* (api: Service.Client, id: DomainI
     )
   })
 
-  /** Posts all of them at the same time, and tells of each as soon as it is answered, of those together that are. */
-  const make = Effect.fnUntraced(function* (deliveries: ReadonlyArray<Delivery>) {
-    const answered = yield* Queue.unbounded<Parameters<typeof settle>[0][number]>()
-    const posts = Effect.forEach(
-      deliveries,
-      (delivery) =>
-        Effect.flatMap(AppRequest.post(url, delivery), (outcome) => Queue.offer(answered, { delivery, outcome })),
-      { concurrency: "unbounded", discard: true }
-    )
-    const telling = Effect.gen(function* () {
-      for (let left = deliveries.length; left > 0; ) {
-        const made = yield* Queue.takeBetween(answered, 1, left)
-        left -= made.length
-        yield* settle(made)
-      }
-    })
-    yield* Effect.all([posts, telling], { concurrency: 2, discard: true })
-  })
+  const answered = new Set<Made>()
+  const settling = yield* Semaphore.make(1)
 
-  return yield* Effect.forever(Effect.uninterruptibleMask((restore) => Effect.flatMap(restore(lease), make)))
-})
+  /** Tells of all that are answered by now together; of an event that was leased anew meanwhile one attempt at a time. */
+  const settleWith = (own: Made) =>
+    Effect.suspend(() => {
+      if (!answered.has(own)) return Effect.void
+      const made = [...new Map([...answered].map((one) => [one.delivery.event_id, one])).values()]
+      for (const one of made) answered.delete(one)
+      return settle(made)
+    })
+
+  /** Each has a place from before it is leased until it is settled: no more are leased than are posted at once. */
+  const places = yield* Queue.unbounded<null>()
+  yield* Queue.offerAll(places, Array.replicate(null, atOnce))
+
+  const make = Effect.fnUntraced(function* (delivery: Delivery) {
+    const made = { delivery, outcome: yield* AppRequest.post(url, delivery) }
+    answered.add(made)
+    while (answered.has(made)) yield* settling.withPermit(settleWith(made))
+    yield* Queue.offer(places, null)
+  }, Effect.uninterruptible)
+
+  // Whoever stops this waits for what is under way.
+  const underWay = yield* FiberSet.make<void, Effect.Error<ReturnType<typeof make>>>()
+
+  const takeNext = Effect.uninterruptibleMask(
+    Effect.fnUntraced(function* (restore) {
+      const free = yield* restore(Queue.takeAll(places))
+      const deliveries = yield* restore(lease(free.length))
+      yield* Queue.offerAll(places, free.slice(deliveries.length))
+      yield* Effect.forEach(deliveries, (delivery) => FiberSet.run(underWay, make(delivery)), { discard: true })
+    })
+  )
+
+  return yield* Effect.raceFirst(Effect.forever(takeNext), Effect.andThen(FiberSet.join(underWay), Effect.never))
+}, Effect.scoped)

@@ -1,4 +1,4 @@
-// @effect-diagnostics asyncFunction:off globalDate:off
+// @effect-diagnostics asyncFunction:off for programs without Effect: they await promises.
 import type { BriefEvent, ContentQuery, EventContent, EventsAnswer, ListedEvent, ListQuery } from "./Contract.ts"
 import { type CallOptions, grace, type Requests } from "./Requests.ts"
 
@@ -49,7 +49,7 @@ export class Events {
     options: CallOptions = {}
   ): Promise<EventPage<V>> {
     const { signal, timeout = this.#requests.timeout } = options
-    const ends = Date.now() + timeout
+    const ends = performance.now() + timeout
     // However short the time is, what is there is found.
     const look = { signal, timeout: Math.max(grace, timeout) }
     let page = await this.list<V>(domainId, query, look)
@@ -60,7 +60,7 @@ export class Events {
     }
     let after = cursor_now
     for (;;) {
-      const left = ends - Date.now()
+      const left = ends - performance.now()
       if (page.events.length > 0 || left <= 0) return { ...page, cursor_now: after }
       page = await this.list<V>(domainId, { ...query, after, wait: longestWait }, { signal, timeout: left })
       after = page.cursor_now

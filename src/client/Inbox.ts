@@ -1,4 +1,4 @@
-// @effect-diagnostics asyncFunction:off globalDate:off
+// @effect-diagnostics asyncFunction:off for programs without Effect: they await promises.
 import type { BriefEvent, ListedEvent, ListQuery } from "./Contract.ts"
 import type { Events } from "./Events.ts"
 import { type ArrivedMail, NoMail, UnwantedMail } from "./InletError.ts"
@@ -77,10 +77,10 @@ export class Inbox {
   async none(milliseconds: number, question: Omit<MailQuestion, "timeout"> = {}): Promise<void> {
     const { signal: _, ...filter } = question
     const { signal } = this.#callOf(question)
-    const ends = Date.now() + milliseconds
+    const ends = performance.now() + milliseconds
     let { after } = this.#options
     for (;;) {
-      const { events } = await this.#wait(after, filter, { signal, timeout: Math.max(1, ends - Date.now()) })
+      const { events } = await this.#wait(after, filter, { signal, timeout: Math.max(1, ends - performance.now()) })
       const arrived = events.filter(({ event_id }) => !this.#answers.has(event_id)).map(told)
       if (arrived.length > 0) {
         const message = `Mail came to ${this.address}, where no more was expected:${lines(arrived)}`
@@ -96,11 +96,11 @@ export class Inbox {
   async #next<A>(what: string, question: MailQuestion, pick: (event: BriefEvent) => A | undefined): Promise<A> {
     const { signal: _, timeout: __, ...filter } = question
     const { signal, timeout } = this.#callOf(question)
-    const ends = Date.now() + timeout
+    const ends = performance.now() + timeout
     const key = JSON.stringify([what, ...Object.entries(filter).sort()])
     for (;;) {
       const after = this.#places.get(key) ?? this.#options.after
-      const { events } = await this.#wait(after, filter, { signal, timeout: Math.max(1, ends - Date.now()) })
+      const { events } = await this.#wait(after, filter, { signal, timeout: Math.max(1, ends - performance.now()) })
       if (events.length === 0) throw await this.#noMail(what, filter, timeout)
       for (const event of events) {
         this.#places.set(key, event.event_id)

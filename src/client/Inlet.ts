@@ -1,4 +1,4 @@
-// @effect-diagnostics asyncFunction:off
+// @effect-diagnostics asyncFunction:off for programs without Effect: they await promises.
 import type {
   AttemptsPage,
   AttemptsQuery,

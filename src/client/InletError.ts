@@ -32,30 +32,27 @@ export class NoAnswer extends Error {
   override readonly name = "NoAnswer"
 }
 
-/** The mail that was waited for did not come in time. The message lists what did come. */
-export class NoMail extends Error {
-  readonly _tag = "NoMail"
-  override readonly name = "NoMail"
+/** An inbox did not get what it was to get; what did come is listed. */
+class OtherMail extends Error {
   readonly address: string
   readonly arrived: ReadonlyArray<ArrivedMail>
-  constructor(message: string, { address, arrived }: Pick<NoMail, "address" | "arrived">) {
+  constructor(message: string, { address, arrived }: Pick<OtherMail, "address" | "arrived">) {
     super(message)
     this.address = address
     this.arrived = arrived
   }
 }
 
+/** The mail that was waited for did not come in time. The message lists what did come. */
+export class NoMail extends OtherMail {
+  readonly _tag = "NoMail"
+  override readonly name = "NoMail"
+}
+
 /** Mail came where there was to be none. The message lists it. */
-export class UnwantedMail extends Error {
+export class UnwantedMail extends OtherMail {
   readonly _tag = "UnwantedMail"
   override readonly name = "UnwantedMail"
-  readonly address: string
-  readonly arrived: ReadonlyArray<ArrivedMail>
-  constructor(message: string, { address, arrived }: Pick<UnwantedMail, "address" | "arrived">) {
-    super(message)
-    this.address = address
-    this.arrived = arrived
-  }
 }
 
 /** Why a call failed; a signal that ended it is told as its own reason. */

@@ -1,5 +1,5 @@
-// @effect-diagnostics asyncFunction:off globalDate:off globalFetch:off globalTimers:off newPromise:off
-// The client is for programs without Effect: nothing but fetch and its kin is used here.
+// @effect-diagnostics asyncFunction:off globalFetch:off globalTimers:off newPromise:off
+// For programs without Effect: nothing but fetch and its kin is used here. Time goes by the clock that never leaps.
 import { ApiError, NoAnswer } from "./InletError.ts"
 
 export interface CallOptions {
@@ -63,14 +63,14 @@ export class Requests {
 
   async #send<A>(request: Request, options: CallOptions = {}, read: (response: Response) => Promise<A>): Promise<A> {
     const { signal, timeout = Math.max(this.timeout, (request.wait ?? 0) * 1_000) } = options
-    const ends = Date.now() + timeout
+    const ends = performance.now() + timeout
     for (;;) {
-      const answer = await this.#try(request, { signal, left: ends - Date.now(), timeout }, read)
+      const answer = await this.#try(request, { signal, left: ends - performance.now(), timeout }, read)
       if (!(answer instanceof ApiError)) return answer
       const { retryAfter, status } = answer
       const pauses =
         (status === 429 || status === 503) && retryAfter !== null ? Math.max(100, retryAfter * 1_000) : null
-      if (pauses === null || Date.now() + pauses >= ends) throw answer
+      if (pauses === null || performance.now() + pauses >= ends) throw answer
       await pause(pauses, signal)
     }
   }
@@ -82,7 +82,7 @@ export class Requests {
   ): Promise<A | ApiError> {
     const what = `${method} ${path}`
     const held = wait > 0 ? Math.max(1, Math.min(wait, Math.ceil(left / 1_000))) : undefined
-    const late = AbortSignal.timeout(Math.max(1, left) + (held === undefined ? 0 : grace))
+    const late = AbortSignal.timeout(Math.max(1, Math.ceil(left)) + (held === undefined ? 0 : grace))
     const isRaw = body instanceof Uint8Array
     const type = isRaw ? "message/rfc822" : "application/json"
     const headers = { authorization: `Bearer ${this.#apiKey}`, ...(body === undefined ? {} : { "content-type": type }) }

@@ -1,4 +1,4 @@
-import { Cause, Effect, Exit, FiberSet, Option } from "effect"
+import { Cause, Context, Effect, Exit, FiberSet, Option } from "effect"
 
 /** What becomes of the items of a batch, and how large one may be. */
 interface Options<In, Out, E> {
@@ -98,13 +98,22 @@ export const plain = <In, Out, E>(
   }
 }
 
+/** How large the batches of a database may be, other than any. */
+export const Bounds = Context.Reference<{ readonly most?: number; readonly mostBytes?: number }>(
+  "inlet/database/Batcher/Bounds",
+  { defaultValue: () => ({}) }
+)
+
 /** The same with a fiber for each batch, for as long as the scope is open. */
-export const make = <In, Out, E>(
+export const make = Effect.fnUntraced(function* <In, Out, E>(
   run: (items: ReadonlyArray<In>) => Effect.Effect<ReadonlyArray<Out>, E>,
   options: Options<In, Out, E>
-) =>
-  Effect.map(FiberSet.makeRuntime<never, ReadonlyArray<Out>, E>(), (fork) =>
-    plain<In, Out, E>((items, ended) => {
+) {
+  const fork = yield* FiberSet.makeRuntime<never, ReadonlyArray<Out>, E>()
+  return plain<In, Out, E>(
+    (items, ended) => {
       fork(Effect.suspend(() => run(items))).addObserver(ended)
-    }, options)
+    },
+    { ...(yield* Bounds), ...options }
   )
+})

@@ -1,10 +1,11 @@
 import { Duplex } from "node:stream"
 import { PgPool } from "@effect/sql-pg"
-import { Cause, Effect, Exit, FiberSet, FileSystem, Layer, Path, Schedule, Scope } from "effect"
+import { Cause, Context, Effect, Exit, FiberSet, FileSystem, Layer, Path, Schedule, Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import * as DurableFolder from "../files/DurableFolder.ts"
 import * as WorkerThread from "../threads/WorkerThread.ts"
+import * as Batcher from "./Batcher.ts"
 import * as Checkpoints from "./Checkpoints.ts"
 import * as FolderLock from "./FolderLock.ts"
 import * as InitialDatabase from "./InitialDatabase.ts"
@@ -17,14 +18,16 @@ import type { WirePglite } from "./WirePglite.ts"
 /** Passes a piece of Postgres' wire protocol to a database, and succeeds with its answer. */
 type Exchange = (piece: Uint8Array<ArrayBuffer>) => Effect.Effect<Uint8Array, WorkerThread.ThreadLost>
 
+/** All others wait for the session while a batch is written. */
+const bounds = { most: 16, mostBytes: 512 * 1024 }
+
 /**
  * The client of a database with one session, which a Duplex stands before. What waits for
  * the session stands in line before it: mail first, then each client of the API in turn.
  * `connect` is asked for each new connection.
  */
 const layerWire = (connect: () => Exchange) =>
-  Layer.effect(
-    SqlClient.SqlClient,
+  Layer.effectContext(
     Effect.gen(function* () {
       const pool = yield* PgPool.make({
         stream: () => duplexOf(connect()),
@@ -32,11 +35,12 @@ const layerWire = (connect: () => Exchange) =>
         username: "postgres",
         database: "postgres"
       })
-      return yield* PgSqlClient.make({
+      const sql = yield* PgSqlClient.make({
         poolOf: () => pool,
         turns: Turns.make({ places: 1, mailShares: true }),
         patience: Patience.endless
       })
+      return Context.make(SqlClient.SqlClient, sql).pipe(Context.add(Batcher.Bounds, bounds))
     })
   ).pipe(Layer.provide(Reactivity.layer))
 

@@ -1,4 +1,4 @@
-import { Context, Effect, type Scope } from "effect"
+import { Clock, Context, Effect, type Scope } from "effect"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
 import * as Patience from "./Patience.ts"
 
@@ -15,8 +15,12 @@ export interface Turns {
   readonly taken: Effect.Effect<void, SqlError, Scope.Scope>
 }
 
-/** Of so many turns of mail in a row the next is the API's, so that busy mail does not silence it. */
+/** After so many turns of mail in a row, or so long, the next is the API's, so that busy mail does not silence it. */
 const mailInARow = 16
+const mailNanos = 25_000_000n
+
+/** What a session has done takes real time, also where a test sets the clock. */
+const now = () => Clock.Clock.defaultValue().currentTimeNanosUnsafe()
 
 /**
  * Shares so many places out among the clients of the API, one statement or transaction of each after
@@ -28,6 +32,7 @@ export const make = ({ mailShares, places }: { readonly places: number; readonly
   const asking = new Map<string, Set<Place>>()
   let free = places
   let inARow = 0
+  let mailSince = 0n
 
   const firstOf = (waiting: Set<Place>) => {
     for (const place of waiting) {
@@ -46,8 +51,11 @@ export const make = ({ mailShares, places }: { readonly places: number; readonly
     }
     return undefined
   }
+  const isMailsTurn = () =>
+    mail.size > 0 && (asking.size === 0 || inARow === 0 || (inARow < mailInARow && now() - mailSince < mailNanos))
   const next = () => {
-    if (mail.size > 0 && (inARow < mailInARow || asking.size === 0)) {
+    if (isMailsTurn()) {
+      if (inARow === 0) mailSince = now()
       inARow++
       return firstOf(mail)
     }

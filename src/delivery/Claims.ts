@@ -15,7 +15,7 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
 
   // Domain by domain through the index, so that the backlog of one, paused or not, is never read
   // through to find another's mail.
-  const waiting = sql`
+  const waiting = (served: Statement.Fragment) => sql`
     waiting AS (
       (SELECT domain_id FROM deliveries WHERE status = 'pending' ORDER BY domain_id LIMIT 1)
       UNION ALL
@@ -26,10 +26,9 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
       )
       FROM waiting WHERE waiting.domain_id IS NOT NULL
     ), ready AS (
-      SELECT domains.id, domains.webhook_url, domains.workspace_id, oldest.due_at
+      SELECT domains.id, domains.pull, domains.workspace_id, oldest.due_at
       FROM waiting
-      JOIN domains ON domains.id = waiting.domain_id
-        AND domains.status <> 'disabled' AND domains.webhook_url IS NOT NULL AND domains.webhook_paused_at IS NULL
+      JOIN domains ON domains.id = waiting.domain_id AND domains.status <> 'disabled' AND (${served})
       CROSS JOIN LATERAL (
         SELECT due_at FROM deliveries
         WHERE deliveries.domain_id = waiting.domain_id AND ${isFree} AND due_at <= now()
@@ -37,6 +36,8 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
       ) AS oldest
     )
   `
+
+  const isPushed = sql`domains.webhook_url IS NOT NULL AND domains.webhook_paused_at IS NULL`
 
   const push = { claimedUrl: sql`NULL`, columns: sql`due.webhook_url AS url, events.payload` }
 
@@ -87,7 +88,7 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
 
   // The domain whose oldest delivery has waited longest comes first.
   const waitingDomains = sql<{ readonly domainId: DomainId; readonly workspaceId: WorkspaceId }>`
-    WITH RECURSIVE ${waiting}
+    WITH RECURSIVE ${waiting(isPushed)}
     SELECT id AS domain_id, workspace_id FROM ready ORDER BY due_at LIMIT ${mostDomains}
   `
 
@@ -104,8 +105,7 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
         found AS (
           SELECT next.*, domains.webhook_url, domains.workspace_id
           FROM unnest(${domains}::uuid[], ${places}::int[]) AS room (domain_id, places)
-          JOIN domains ON domains.id = room.domain_id
-            AND domains.status <> 'disabled' AND domains.webhook_url IS NOT NULL AND domains.webhook_paused_at IS NULL
+          JOIN domains ON domains.id = room.domain_id AND domains.status <> 'disabled' AND ${isPushed}
           CROSS JOIN LATERAL (
             SELECT event_id, attempts, due_at, leased_until, claimed_at, claimed_url FROM deliveries
             WHERE deliveries.domain_id = room.domain_id AND ${isFree} AND due_at <= now()
@@ -192,10 +192,13 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
       `)
   })
 
-  const oldestDueSeconds = sql<{ readonly seconds: number | null }>`
-    WITH RECURSIVE ${waiting}
-    SELECT extract(epoch FROM now() - min(due_at))::float8 AS seconds FROM ready
-  `.pipe(Effect.map((rows) => rows[0]?.seconds ?? 0))
+  const oldestDueSeconds = sql<{ readonly toPost: number | null; readonly toTake: number | null }>`
+    WITH RECURSIVE ${waiting(sql`${isPushed} OR domains.pull`)}
+    SELECT
+      extract(epoch FROM now() - min(due_at) FILTER (WHERE NOT pull))::float8 AS to_post,
+      extract(epoch FROM now() - min(due_at) FILTER (WHERE pull))::float8 AS to_take
+    FROM ready
+  `.pipe(Effect.map(([row]) => ({ toPost: row?.toPost ?? 0, toTake: row?.toTake ?? 0 })))
 
   return { waitingDomains, due, probes, pulled, giveBack, oldestDueSeconds }
 }

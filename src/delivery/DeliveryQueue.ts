@@ -51,8 +51,8 @@ export class DeliveryQueue extends Context.Service<
     ): void
     /** Gives back what is leased and was not requested to its end. */
     giveBack(leases: ReadonlyArray<Lease.Lease>): Effect.Effect<void, SqlError>
-    /** How long the oldest delivery that could go out has been due, in seconds; 0 when none waits. */
-    readonly oldestDueSeconds: Effect.Effect<number, SqlError>
+    /** How long the oldest delivery that could be posted, or taken, has been due, in seconds; 0 when none waits. */
+    readonly oldestDueSeconds: Effect.Effect<{ readonly toPost: number; readonly toTake: number }, SqlError>
   }
 >()("inlet/delivery/DeliveryQueue") {
   static readonly layer = Layer.effect(

@@ -4,7 +4,8 @@ import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import { DeliveryQueue } from "./DeliveryQueue.ts"
 
 const oldest = Metric.gauge("inlet_queue_oldest_seconds", {
-  description: "Age of the oldest message that is not read yet, and of the oldest delivery that is due"
+  description:
+    "Age of the oldest message that is not read yet, and of the oldest delivery that is due to be posted, or to be taken"
 })
 const pausedNow = Metric.gauge("inlet_webhooks_paused", { description: "Webhooks that are paused now" })
 
@@ -21,9 +22,10 @@ export const layer = Layer.effectDiscard(
             AS unread_seconds,
           (SELECT count(*)::int FROM domains WHERE webhook_probe_at IS NOT NULL) AS paused
       `
-      const dueSeconds = yield* queue.oldestDueSeconds
+      const { toPost, toTake } = yield* queue.oldestDueSeconds
       yield* Metric.update(Metric.withAttributes(oldest, { queue: "messages" }), Math.max(now?.unreadSeconds ?? 0, 0))
-      yield* Metric.update(Metric.withAttributes(oldest, { queue: "deliveries" }), Math.max(dueSeconds, 0))
+      yield* Metric.update(Metric.withAttributes(oldest, { queue: "deliveries" }), Math.max(toPost, 0))
+      yield* Metric.update(Metric.withAttributes(oldest, { queue: "pull" }), Math.max(toTake, 0))
       yield* Metric.update(pausedNow, now?.paused ?? 0)
     })
 

@@ -1,5 +1,6 @@
 import { DateTime, Effect, Option } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import * as Columns from "../database/Columns.ts"
 import { isUnreachable } from "../database/Database.ts"
 import * as ClientNetwork from "../model/ClientNetwork.ts"
 import type { DomainId } from "../model/Domain.ts"
@@ -18,6 +19,20 @@ export interface Copy {
   /** Where its bytes are in the log. */
   readonly place: Place.Place | null
   readonly traceBytes: number | null
+}
+
+/** A message as it came, and the copies of it that are to be kept. */
+interface Message<A extends Copy> {
+  readonly copies: ReadonlyArray<A>
+  readonly envelope: Envelope
+  readonly sha256: Uint8Array
+  readonly receivedAt: DateTime.Utc
+  /** Recognises a retry; null for a message that is never taken for one. */
+  readonly keyOf: ((domainId: DomainId, address: string) => Buffer) | null
+  /** The field that tells the verdicts given with a simulated message. */
+  readonly authenticationResults: string | null
+  /** Whether this process reads it, and so leases it. */
+  readonly isOurs: boolean
 }
 
 /** Mails a demo inbox takes in its life. */
@@ -46,9 +61,12 @@ export const make = Effect.fnUntraced(function* (options: {
       RETURNING key
     `
 
-  const reserve = (workspaceId: WorkspaceId) =>
+  // In one order, so that two messages to the same two workspaces can't wait for each other.
+  const reserve = (workspaces: ReadonlyArray<WorkspaceId>) =>
     sql`
-      INSERT INTO daily_intake AS counted (workspace_id, day, accepted) VALUES (${workspaceId}, ${today}, 1)
+      INSERT INTO daily_intake AS counted (workspace_id, day, accepted)
+      SELECT workspace_id, ${today}, 1 FROM unnest(${workspaces}::uuid[]) AS reserving (workspace_id)
+      ORDER BY workspace_id
       ON CONFLICT (workspace_id, day) DO UPDATE SET accepted = counted.accepted + 1
       WHERE counted.accepted < ${emailsPerDay}
       RETURNING accepted
@@ -73,20 +91,41 @@ export const make = Effect.fnUntraced(function* (options: {
     return full.length === 0
   })
 
+  // In one statement, for everybody else waits for a transaction on the embedded database.
+  const insert = (
+    emails: ReadonlyArray<{ readonly copy: Copy; readonly recipients: ReadonlyArray<Recipient> }>,
+    { authenticationResults, envelope, isOurs, receivedAt, sha256 }: Omit<Message<Copy>, "copies" | "keyOf">
+  ) => {
+    const column = Columns.of(emails)
+    const lease = isOurs ? sql`now() + make_interval(secs => ${InboundEmails.leaseSeconds})` : null
+    return sql`
+      INSERT INTO inbound_emails (
+        id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients,
+        state, read_attempts, leased_until, segment, raw_at, raw_bytes, authentication_results, trace_bytes
+      )
+      SELECT
+        input.id, domain_id, ${DateTime.toDateUtc(receivedAt)}, ${sha256}, ${envelope.from}, ${envelope.helo},
+        ${envelope.remoteAddress}, ARRAY(SELECT json_array_elements_text(recipients::json)),
+        'received', ${isOurs ? 1 : 0}, ${lease},
+        segment, raw_at, raw_bytes, ${authenticationResults}::text, trace_bytes
+      FROM unnest(
+        ${column("uuid", ({ copy }) => copy.id)},
+        ${column("uuid", ({ copy }) => copy.domainId)},
+        ${column("text", ({ recipients }) => JSON.stringify(recipients.map(({ address }) => printable(address))))},
+        ${column("uuid", ({ copy }) => copy.place?.segment ?? null)},
+        ${column("int8", ({ copy }) => (copy.place === null ? null : BigInt(copy.place.at)))},
+        ${column("int4", ({ copy }) => copy.place?.bytes ?? null)},
+        ${column("int4", ({ copy }) => copy.traceBytes)}
+      ) AS input (id, domain_id, recipients, segment, raw_at, raw_bytes, trace_bytes)
+      JOIN domains ON domains.id = domain_id
+      WHERE domains.status IN ('mx_pending', 'verified', 'live')
+      RETURNING id
+    `
+  }
+
   /** Returns the copies that have a row now, with the recipients that have not had the message before. */
-  const write = Effect.fnUntraced(function* <A extends Copy>(message: {
-    readonly copies: ReadonlyArray<A>
-    readonly envelope: Envelope
-    readonly sha256: Uint8Array
-    readonly receivedAt: DateTime.Utc
-    /** Recognises a retry; null for a message that is never taken for one. */
-    readonly keyOf: ((domainId: DomainId, address: string) => Buffer) | null
-    /** The field that tells the verdicts given with a simulated message. */
-    readonly authenticationResults: string | null
-    /** Whether this process reads it, and so leases it. */
-    readonly isOurs: boolean
-  }) {
-    const { authenticationResults, copies, envelope, isOurs, keyOf, receivedAt, sha256 } = message
+  const write = Effect.fnUntraced(function* <A extends Copy>(message: Message<A>) {
+    const { copies, envelope, keyOf } = message
     const keyed =
       keyOf === null
         ? []
@@ -107,12 +146,11 @@ export const make = Effect.fnUntraced(function* (options: {
       return own.length === 0 ? [] : [{ copy, recipients: own }]
     })
 
-    // In one order, so that two messages to the same two workspaces can't wait for each other.
     const workspaces = [
       ...new Set(emails.flatMap((email) => email.recipients.flatMap(({ workspaceId }) => workspaceId ?? [])))
-    ].sort()
-    for (const workspaceId of emailsPerDay > 0 ? workspaces : []) {
-      if ((yield* reserve(workspaceId)).length === 0) return yield* new QuotaReached({ limit: emailsPerDay })
+    ]
+    if (emailsPerDay > 0 && workspaces.length > 0 && (yield* reserve(workspaces)).length < workspaces.length) {
+      return yield* new QuotaReached({ limit: emailsPerDay })
     }
 
     if (emailsPerSender > 0 && emails.length > 0 && envelope.remoteAddress !== simulatedAddress) {
@@ -125,25 +163,8 @@ export const make = Effect.fnUntraced(function* (options: {
     )
     for (const domainId of demos.sort()) if (!(yield* demoHasRoom(domainId))) return yield* new DemoFull()
 
-    for (const { copy, recipients } of emails) {
-      const lease = isOurs ? sql`now() + make_interval(secs => ${InboundEmails.leaseSeconds})` : null
-      const inserted = yield* sql`
-        INSERT INTO inbound_emails (
-          id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients,
-          state, read_attempts, leased_until, segment, raw_at, raw_bytes, authentication_results, trace_bytes
-        )
-        SELECT
-          ${copy.id}, id, ${DateTime.toDateUtc(receivedAt)}, ${sha256}, ${envelope.from}, ${envelope.helo},
-          ${envelope.remoteAddress}, ${recipients.map(({ address }) => printable(address))}::text[],
-          'received', ${isOurs ? 1 : 0}, ${lease},
-          ${copy.place?.segment ?? null}::uuid, ${copy.place === null ? null : BigInt(copy.place.at)}::bigint,
-          ${copy.place?.bytes ?? null}::integer, ${authenticationResults}::text, ${copy.traceBytes}::integer
-        FROM domains
-        WHERE id = ${copy.domainId} AND status IN ('mx_pending', 'verified', 'live')
-        RETURNING id
-      `
-      if (inserted.length === 0) return yield* new UnknownDomain()
-    }
+    const inserted = emails.length === 0 ? [] : yield* insert(emails, message)
+    if (inserted.length < emails.length) return yield* new UnknownDomain()
     return emails
   })
 
@@ -159,7 +180,7 @@ export const make = Effect.fnUntraced(function* (options: {
     })
   })
 
-  return <A extends Copy>(message: Parameters<typeof write<A>>[0]) =>
+  return <A extends Copy>(message: Message<A>) =>
     Effect.catchTag(sql.withTransaction(write(message)), "SqlError", (error) =>
       isUnreachable(error) ? written(message.copies, error) : Effect.fail(error)
     )

@@ -146,6 +146,29 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
+    it.effect("let the mail of a domain wait to be taken, hold it again, and never beside a webhook", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const { json, run } = yield* person(inbox.key)
+        const status = Effect.map(json("events", "list"), ({ events }) => events[0].delivery)
+        const pulled = yield* run("domains", "pull", inbox.domain)
+        assert.match(pulled.stdout, /^pull +true$/m)
+        assert.strictEqual(pulled.code, 0)
+        yield* inlet.send({ to: inbox.address })
+        yield* json("wait", "--newer-than", "5m")
+        assert.strictEqual(yield* status, "pending")
+
+        assert.isFalse((yield* json("domains", "pull", inbox.domainId, "--off")).pull)
+        assert.strictEqual(yield* status, "held")
+
+        yield* json("domains", "webhook", inbox.domain, "http://127.0.0.1:9/nobody")
+        const refused = yield* run("domains", "pull", inbox.domain)
+        assert.match(refused.stderr, /^This domain has a webhook[^\n]+\n$/)
+        assert.strictEqual(refused.code, 1)
+      })
+    )
+
     it.effect("receive a sample, a mail in words and a whole message, and print the event_id of each", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet

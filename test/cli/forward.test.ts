@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http"
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer, vi } from "@effect/vitest"
 import { Array, Deferred, Effect, Fiber, FileSystem, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
 import { Webhook } from "standardwebhooks"
 import { verify } from "../../src/effect.ts"
 import type { Answer } from "../ApiCall.ts"
@@ -250,6 +251,40 @@ layer(
       })
       const { failure } = yield* listen({ take: 16 })
       assert.match(yield* failure, /has a webhook, and its mail goes there. Without --take/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("takes the next with --take while the app is slow with one, never more than it may have in hand", () =>
+    Effect.gen(function* () {
+      const { app, inbox, listen, send } = yield* developer
+      const sql = yield* SqlClient.SqlClient
+      const { lines } = yield* listen({ take: 2 })
+      const slow = yield* Deferred.make<ServerResponse>()
+      const slower = yield* Deferred.make<ServerResponse>()
+      yield* app.answerWith((_, response) => Deferred.doneUnsafe(slow, Effect.succeed(response)))
+      yield* send("slow")
+      const first = yield* Deferred.await(slow)
+      for (const number of Array.range(1, 4)) yield* send(`mail ${number}`)
+      yield* eventually(lines, ({ length }) => length === 4)
+
+      yield* app.answerWith((_, response) => Deferred.doneUnsafe(slower, Effect.succeed(response)))
+      yield* send("slower")
+      const second = yield* Deferred.await(slower)
+      yield* send("waits")
+      const leased = Effect.map(
+        sql<{ readonly isLeased: boolean }>`
+          SELECT leased_until IS NOT NULL AS is_leased FROM deliveries
+          WHERE domain_id = ${inbox.domainId} AND status = 'pending' ORDER BY position
+        `,
+        (rows) => rows.map(({ isLeased }) => isLeased)
+      )
+      assert.deepStrictEqual(yield* eventually(leased, ({ length }) => length === 3), [true, true, false])
+      second.end()
+      const most = yield* eventually(lines, ({ length }) => length === 6)
+      assert.match(most.join("\n"), /slower\n.* waits$/)
+      first.end()
+      yield* eventually(lines, ({ length }) => length === 7)
+      assert.lengthOf(yield* app.all, 7)
     }).pipe(Effect.scoped)
   )
 

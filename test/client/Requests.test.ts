@@ -27,6 +27,20 @@ const apiError = Effect.fnUntraced(function* (call: () => Promise<unknown>) {
   return error
 })
 
+/** Each look at the clock finds it an hour later. */
+const hourlyLeaps = Effect.acquireRelease(
+  Effect.sync(() => {
+    const { now } = Date
+    let leaps = 0
+    Date.now = () => now() + 3_600_000 * leaps++
+    return now
+  }),
+  (now) =>
+    Effect.sync(() => {
+      Date.now = now
+    })
+)
+
 describe("A request of the client", () => {
   it.live("is made again after 429 and 503, as long as its time lasts", () =>
     Effect.gen(function* () {
@@ -36,6 +50,15 @@ describe("A request of the client", () => {
         requests.map(({ headers, method, url }) => [method, url, headers.authorization]),
         Array.from({ length: 3 }, () => ["GET", "/api/domains", `Bearer ${apiKey}`])
       )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("has the time that it was given, however the clock of the machine leaps", () =>
+    Effect.gen(function* () {
+      const { inlet, requests } = yield* clientOf(refusal(503, "0"), refusal(503, "0"), told)
+      yield* hourlyLeaps
+      assert.deepStrictEqual(yield* Effect.promise(() => inlet.domains.list({ timeout: 5_000 })), [])
+      assert.lengthOf(requests, 3)
     }).pipe(Effect.scoped)
   )
 

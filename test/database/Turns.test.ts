@@ -47,6 +47,20 @@ describe("Turns at the sessions of a database", () => {
     })
   )
 
+  it.live("are the API's also after a few of mail that took long", () =>
+    Effect.gen(function* () {
+      const { ask, begun } = yield* make(Turns.make({ places: 1, mailShares: true }))
+      const holder = yield* ask("holder", undefined)
+      const slow = yield* ask("slow", undefined)
+      const mail = yield* ask("mail", undefined)
+      const api = yield* ask("api", "client")
+      yield* holder.end
+      yield* Effect.sleep("30 millis")
+      for (const { end } of [slow, api, mail]) yield* end
+      assert.deepStrictEqual(begun, ["holder", "slow", "api", "mail"])
+    })
+  )
+
   it.effect("are not waited for by mail where it has sessions of its own", () =>
     Effect.gen(function* () {
       const { ask, begun } = yield* make(Turns.make({ places: 2, mailShares: false }))

@@ -494,15 +494,24 @@ layer(
     )
   }
 
-  it.effect("tells how long the oldest has been due that could go out", () =>
+  it.effect("tells how long the oldest has been due that could be posted, and that could be taken", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { oldestDueSeconds } = yield* DeliveryQueue
       const { domain } = yield* onlyMine(2)
       yield* Deliveries.pass("10 minutes")
-      assert.closeTo(yield* oldestDueSeconds, 660, 5)
+      const posted = yield* oldestDueSeconds
+      assert.closeTo(posted.toPost, 660, 5)
+      assert.strictEqual(posted.toTake, 0)
+      yield* sql`UPDATE domains SET webhook_url = NULL, pull = true WHERE id = ${domain.id}`
+      const taken = yield* oldestDueSeconds
+      assert.closeTo(taken.toTake, 660, 5)
+      assert.strictEqual(taken.toPost, 0)
+      yield* sql`UPDATE deliveries SET leased_until = now() + interval '1 minute' WHERE domain_id = ${domain.id}`
+      assert.strictEqual((yield* oldestDueSeconds).toTake, 0)
+      yield* sql`UPDATE deliveries SET leased_until = NULL WHERE domain_id = ${domain.id}`
       yield* sql`UPDATE domains SET status_before = status, status = 'disabled' WHERE id = ${domain.id}`
-      assert.strictEqual(yield* oldestDueSeconds, 0)
+      assert.deepStrictEqual(yield* oldestDueSeconds, { toPost: 0, toTake: 0 })
     })
   )
 })

@@ -25,7 +25,7 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer)), {
   it.effect("say 0 while nothing waits", () =>
     Effect.gen(function* () {
       yield* look
-      for (const queue of ["messages", "deliveries"]) {
+      for (const queue of ["messages", "deliveries", "pull"]) {
         yield* eventually(gauge("inlet_queue_oldest_seconds", queue), (seconds) => seconds === 0)
       }
       yield* eventually(gauge("inlet_webhooks_paused"), (count) => count === 0)
@@ -33,7 +33,7 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer)), {
   )
 
   it.effect(
-    "say how long the oldest message is unread and the oldest delivery is due, a paused webhook's left out",
+    "say how long the oldest message is unread and the oldest delivery is due, a paused webhook's left out, those to be taken apart",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -47,6 +47,10 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer)), {
         const late = yield* Deliveries.domain(url)
         yield* Deliveries.pending(late.id, 1)
         yield* sql`UPDATE deliveries SET due_at = now() - interval '4 minutes' WHERE domain_id = ${late.id}`
+        const pulled = yield* Deliveries.domain(null)
+        yield* sql`UPDATE domains SET pull = true WHERE id = ${pulled.id}`
+        yield* Deliveries.pending(pulled.id, 1)
+        yield* sql`UPDATE deliveries SET due_at = now() - interval '9 minutes' WHERE domain_id = ${pulled.id}`
         yield* sql`
         UPDATE inbound_emails SET state = 'received', received_at = now() - interval '7 minutes'
         WHERE domain_id = ${late.id}
@@ -55,6 +59,7 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer)), {
         const about = (expected: number) => (seconds: number | undefined) => Math.abs((seconds ?? 0) - expected) < 10
         yield* eventually(gauge("inlet_queue_oldest_seconds", "messages"), about(420))
         yield* eventually(gauge("inlet_queue_oldest_seconds", "deliveries"), about(240))
+        yield* eventually(gauge("inlet_queue_oldest_seconds", "pull"), about(540))
         yield* eventually(gauge("inlet_webhooks_paused"), (count) => count === 1)
       })
   )
