@@ -34,7 +34,8 @@ export const make = Effect.fnUntraced(function* (name: string, webhook: string) 
     DATABASE_URL: url.href,
     ADMIN_TOKEN: "operator",
     SECRETS_KEY: Buffer.alloc(32, 5).toString("base64"),
-    SMTP_MAX_CONNECTIONS_PER_IP: "0"
+    SMTP_MAX_CONNECTIONS_PER_IP: "0",
+    HTTP_REQUESTS_PER_SECOND: "0"
   }
   const api = yield* InletProcess.start({ ...settings, ROLES: "http" })
   const keys: Array<string> = []

@@ -35,8 +35,13 @@ const timed = (url: string, key: string) =>
 /** Every list, with each filter, at its beginning and deep in it. */
 const lists = Effect.fnUntraced(function* ({ large, sql }: Installation) {
   const at = Effect.fnUntraced(function* (share: number, status = "delivered") {
-    const [row] = yield* sql<{ readonly id: string; readonly attempt: string; readonly receivedAt: Date }>`
-      SELECT events.id, delivery_attempts.id AS attempt, events.received_at
+    const [row] = yield* sql<{
+      readonly id: string
+      readonly attempt: string
+      readonly thread: string
+      readonly receivedAt: Date
+    }>`
+      SELECT events.id, delivery_attempts.id AS attempt, events.thread_id AS thread, events.received_at
       FROM events JOIN deliveries ON deliveries.event_id = events.id
       JOIN delivery_attempts ON delivery_attempts.event_id = events.id
       WHERE events.domain_id = ${large} AND deliveries.status = ${status} AND events.position
@@ -73,7 +78,29 @@ const lists = Effect.fnUntraced(function* ({ large, sql }: Installation) {
     "dead until": `delivery=dead&until=${time(middle)}`,
     pending: "delivery=pending",
     "pending of a recipient": `delivery=pending&${recipient}`,
-    held: "delivery=held"
+    held: "delivery=held",
+    "with a code": "has=code",
+    "with a code, deep cursor": `has=code&cursor=${deep.id}`,
+    "with a code, until": `has=code&until=${time(middle)}`,
+    "with a code, of a recipient": `has=code&${recipient}`,
+    "with a code, from a sender": `has=code&${sender}`,
+    "with a code, for nobody": `has=code&recipient=nobody@customer0.example`,
+    "with a code, dead": "has=code&delivery=dead",
+    "with a code, dead of a recipient": `has=code&delivery=dead&${recipient}`,
+    "with a code, pending": "has=code&delivery=pending",
+    "with a link": "has=link",
+    "with an attachment": "has=attachment",
+    "from a domain, by DMARC": "fromDomain=shop0.example",
+    "from a domain that wrote nothing": "fromDomain=nobody.example",
+    "subject of all": "subject=MAIL",
+    "subject of none": "subject=needle",
+    "subject of none, deep cursor": `subject=needle&cursor=${middle.id}`,
+    "tag of none": "tag=needle",
+    thread: `thread=${recent.thread}`,
+    "thread of none": "thread=00000000-0000-8000-8000-000000000000",
+    bounces: "sender=bounce",
+    "newer than an hour": "newerThan=1h",
+    "with an attachment, of a recipient, dead": `has=attachment&delivery=dead&${recipient}`
   }
   const of = `/api/domains/${large}`
   return {

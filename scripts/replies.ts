@@ -25,7 +25,7 @@ const program = Effect.fnUntraced(function* (folder: string) {
     Effect.gen(function* () {
       const mail = textOf(name, yield* fs.readFile(path.join(folder, "emails", name)))
       const wanted = yield* fs.readFileString(path.join(folder, "trimmed", name.replace(/\.[^.]+$/, ".txt")))
-      const found = Reply.read({ ...mail, render: seenText }) ?? mail.text
+      const found = Reply.read({ ...mail, render: seenText, seen: () => seenText(mail.html ?? "") }) ?? mail.text
       return { name, mail: mail.text, wanted: wanted.replaceAll("\r\n", "\n"), found }
     })
   )

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Patience from "../src/database/Patience.ts"
+import * as Traits from "../src/model/Traits.ts"
 
 /** The tables that grow with mail. */
 export const growing = ["inbound_emails", "received_once", "events", "deliveries", "delivery_attempts"] as const
@@ -54,7 +55,13 @@ export const seed = Effect.fnUntraced(
         SELECT number, domain_id, received_at, md5(received_at::text || number) AS hash,
           row_number() OVER (PARTITION BY domain_id ORDER BY number) AS own_number,
           ((number::bigint * 2654435761) % 10007)::float8 / 10007 AS dice,
-          ((number::bigint * 40503) % 9973)::float8 / 9973 AS luck
+          ((number::bigint * 40503) % 9973)::float8 / 9973 AS luck,
+          (((number::bigint * 7919) % 97 < 4)::int * ${Traits.bits.code}
+            | ((number::bigint * 7919) % 97 BETWEEN 4 AND 12)::int * ${Traits.bits.link}
+            | (number % 7 = 0)::int * ${Traits.bits.attachment} | (number % 5 <> 0)::int * ${Traits.bits.dmarcPass}
+            | CASE number % 11 WHEN 0 THEN ${Traits.ofSender("list")} WHEN 1 THEN ${Traits.ofSender("auto")}
+              WHEN 2 THEN ${Traits.ofSender("bounce")} ELSE ${Traits.ofSender("person")} END)::smallint AS traits,
+          overlay(overlay(md5('thread' || number / 10) placing '8' from 13) placing '8' from 17)::uuid AS thread_id
         FROM (
           SELECT number,
             (${[...domains]}::uuid[])[
@@ -87,10 +94,11 @@ export const seed = Effect.fnUntraced(
     `
     yield* sql`
       INSERT INTO events (
-        id, domain_id, inbound_email_id, position, recipient, sender, received_at, read_at, payload
+        id, domain_id, inbound_email_id, position, recipient, sender, received_at, read_at, traits, thread_id, subject,
+        payload
       )
       SELECT event_id, domain_id, email_id, position, recipient, sender, received_at,
-        received_at + interval '20 milliseconds',
+        received_at + interval '20 milliseconds', traits, thread_id, 'Mail ' || number,
         json_build_object('event_id', event_id, 'recipient', recipient, 'from', sender, 'subject', 'Mail ' || number,
           'receivedAt', received_at, 'text', text, 'html', NULL, 'attachments', '[]'::json)::text
       FROM history JOIN bodies ON body = number % 64 ORDER BY number

@@ -65,7 +65,8 @@ export const find = (line: string, found: Array<Shape>, most: number): void => {
     // A token that begins with small letters may still hold a digit: x7k2p9.
     let from = at
     while (from > place && isAtom(line.charCodeAt(from - 1))) from--
-    place = take(line, from, atomEnd(line, from), found)
+    const end = atomEnd(line, at + 1)
+    place = isTooShort(line, from, end) ? end : take(line, from, end, found)
     if (found.length >= most) return
     at = Math.max(place - 1, at)
   }
@@ -78,6 +79,13 @@ const atomEnd = (line: string, from: number): number => {
   let to = from
   while (to < line.length && isAtom(line.charCodeAt(to))) to++
   return to
+}
+
+/** A short atom that no other one can follow as a group: most numbers of a mail. */
+const isTooShort = (line: string, from: number, end: number): boolean => {
+  if (end - from >= leastLength) return false
+  const behind = line.charCodeAt(end)
+  return !isDash(behind) && !(isSpace(behind) && (end - from === 1 || isDigit(line.charCodeAt(end + 1))))
 }
 
 type Kind = Shape["kind"] | "small" | undefined
@@ -100,9 +108,9 @@ const kindOf = (line: string, from: number, to: number): Kind => {
 
 /** Looks at the token that begins with this atom, and returns where to go on. */
 const take = (line: string, from: number, firstEnd: number, found: Array<Shape>): number => {
-  const groups: Array<readonly [number, number]> = [[from, firstEnd]]
   const kind = firstEnd - from > mostShown ? undefined : kindOf(line, from, firstEnd)
   if (kind === undefined || (kind === "letters" && !isNamed(line, from))) return firstEnd
+  const groups: Array<readonly [number, number]> = [[from, firstEnd]]
   let to = firstEnd
   let separator = 0
   // Groups of the same kind, joined by the same mark: 123 456, ABC-DEF, 1 2 3 4.

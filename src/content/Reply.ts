@@ -19,12 +19,31 @@ export const read = (mail: {
   readonly html: string | null
   /** The text that a person sees of HTML. */
   readonly render: (html: string) => string
+  /** The same of the HTML of the mail. */
+  readonly seen: () => string
 }): string | null => {
   const { html, render, text } = mail
   const left = html === null || html.length > longestHtml ? undefined : MarkedQuotes.cut(html)
-  const seen = left === undefined ? undefined : own(render(left).slice(0, longest), false)
+  const rendered = left === undefined ? "" : render(left).slice(0, longest)
+  // An element that began in a quotation may have hidden what stands behind it.
+  const seen = rendered !== "" && isAmong(rendered, mail.seen()) ? own(rendered, false) : undefined
   const reply = seen === undefined || seen === "" ? (own(text.slice(0, longest), text.length > longest) ?? seen) : seen
   return reply === undefined || reply.trim() === text.trim() ? null : reply.toWellFormed()
+}
+
+/** Whether all words are among others, in their order. The last of them may be the beginning of one. */
+const isAmong = (words: string, others: string): boolean => {
+  const there = others.split(/\s+/)
+  let at = 0
+  return words
+    .replaceAll(mark, " ")
+    .trim()
+    .split(/\s+/)
+    .every((word, index, { length }) => {
+      const isLast = index === length - 1
+      while (at < there.length && there[at] !== word && !(isLast && there[at]?.startsWith(word))) at++
+      return at++ < there.length
+    })
 }
 
 interface Line {

@@ -51,10 +51,13 @@ export interface Filter {
   readonly sender?: Parameters<typeof Traits.ofSender>[0] | undefined
 }
 
-/** Whether an index has what is asked for. What is not in one is looked for among a bounded number of events. */
-export const isIndexed = ({ fromDomain, has, sender, subject, tag, thread }: Filter) =>
+/**
+ * Whether an index has what is asked for. What is not in one is looked for among a bounded number of events, and
+ * so are those with a code by how their delivery stands: either of the two indexes may lead through very many.
+ */
+export const isIndexed = ({ delivery, fromDomain, has, sender, subject, tag, thread }: Filter) =>
   [fromDomain, sender, subject, tag, thread].every((filter) => filter === undefined) &&
-  (has === undefined || has === "code")
+  (has === undefined || (has === "code" && delivery === undefined))
 
 /** A position that is itself left out. */
 export type Bound = { readonly above: bigint } | { readonly below: bigint }

@@ -85,7 +85,7 @@ export class EventsApi extends HttpApiGroup.make("events")
         OpenApi.annotations({
           summary: "List events, newest first",
           description:
-            "Each event is the payload of its webhook and how its delivery stands. With `wait` the answer is held until something matches, or is an empty list when the time is up; not together with `cursor`. What is there already answers a wait at once: to wait for new mail alone, take `cursor_now` of a list, trigger the mail, and wait with it as `after`. To catch up, list with `after` and `order=asc`, follow `next_cursor` to its end, and go on from `cursor_now`. Filters on subject, tag, thread, sender, `fromDomain`, and `has` other than `code`, look through 5,000 events a request: go on while `next_cursor` is not null, also after an empty page."
+            "Each event is the payload of its webhook and how its delivery stands. With `wait` the answer is held until something matches, or is an empty list when the time is up; not together with `cursor`. What is there already answers a wait at once: to wait for new mail alone, take `cursor_now` of a list, trigger the mail, and wait with it as `after`. To catch up, list with `after` and `order=asc`, follow `next_cursor` to its end, and go on from `cursor_now`. Filters on subject, tag, thread, sender, `fromDomain`, `has` other than `code`, and `has` beside `delivery`, look through 5,000 events a request: go on while `next_cursor` is not null, also after an empty page."
         })
       ),
     HttpApiEndpoint.get("stream", "/api/domains/:id/events/stream", {

@@ -51,26 +51,33 @@ const withoutSoftBreaks = (body: Uint8Array): Buffer => {
   const joined = Buffer.allocUnsafe(body.length)
   let length = 0
   let lineStart = 0
-  /** Returns whether the next line is joined to this one. */
-  const endLine = (canJoin: boolean): boolean => {
-    while (length > lineStart && isBlank(joined[length - 1])) length--
-    const isJoined = canJoin && length > lineStart && joined[length - 1] === EQUALS
-    if (isJoined) length--
-    return isJoined
-  }
   for (let at = 0; at < body.length; at++) {
     const byte = body[at] ?? 0
-    if (byte === LF || byte === CR) {
-      const isPair = byte === CR && body[at + 1] === LF
-      // A lone carriage return takes the blanks before it along, and joins nothing.
-      if (!endLine(byte === LF || isPair)) joined[length++] = byte
-      else if (isPair) at++
-      lineStart = length
+    if (byte !== LF && byte !== CR) {
+      joined[length++] = byte
+      continue
+    }
+    const isPair = byte === CR && body[at + 1] === LF
+    length = withoutBlanks(joined, lineStart, length)
+    // A lone carriage return takes the blanks before it along, and joins nothing.
+    if ((byte === LF || isPair) && endsSoftly(joined, lineStart, length)) {
+      length--
+      if (isPair) at++
     } else joined[length++] = byte
+    lineStart = length
   }
-  endLine(true)
-  return joined.subarray(0, length)
+  length = withoutBlanks(joined, lineStart, length)
+  return joined.subarray(0, endsSoftly(joined, lineStart, length) ? length - 1 : length)
 }
+
+/** Where a line ends without the blanks at its end. */
+const withoutBlanks = (bytes: Buffer, start: number, end: number): number => {
+  let last = end
+  while (last > start && isBlank(bytes[last - 1])) last--
+  return last
+}
+
+const endsSoftly = (bytes: Buffer, start: number, end: number): boolean => end > start && bytes[end - 1] === EQUALS
 
 /** What `=` and two digits stand for, in place. Before anything else it stands for itself. */
 const unescaped = (joined: Buffer): Buffer => {
@@ -108,7 +115,31 @@ for (const [value, letter] of [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrs
 }
 const valueOf = (byte = 0): number => values[byte] ?? stray
 
+/**
+ * Base64 in lines of one length, as nearly all of it comes, by the platform's decoder. Undefined for any other: what
+ * that decoder leaves out makes its result shorter than the lines say.
+ */
+const evenBase64 = (encoded: Uint8Array): Uint8Array | undefined => {
+  const bytes = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength)
+  const lineEnd = bytes.indexOf("\r\n")
+  const width = lineEnd === -1 ? bytes.length : lineEnd
+  if (width === 0 || width % 4 !== 0) return undefined
+  let end = bytes.length
+  while (end > 0 && (bytes[end - 1] === LF || bytes[end - 1] === CR)) end--
+  const step = width + 2
+  for (let at = width; at < end; at += step) if (bytes[at] !== CR || bytes[at + 1] !== LF) return undefined
+  const letters = end - 2 * Math.floor(end / step)
+  if (letters % 4 !== 0) return undefined
+  // In the letters for URLs, which that decoder takes too.
+  if (bytes.includes(0x2d) || bytes.includes(0x5f)) return undefined
+  const padded = bytes[end - 1] !== EQUALS ? 0 : bytes[end - 2] !== EQUALS ? 1 : 2
+  const content = Buffer.from(bytes.toString("latin1", 0, end), "base64")
+  return content.length === (letters / 4) * 3 - padded ? content : undefined
+}
+
 const base64 = (encoded: Uint8Array): Decoded => {
+  const even = evenBase64(encoded)
+  if (even !== undefined) return { encoded, content: even, isWhole: true, footer: nothing }
   const content = Buffer.allocUnsafe(Math.ceil(encoded.length / 4) * 3)
   let length = 0
   let isWhole = true

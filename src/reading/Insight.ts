@@ -8,6 +8,15 @@ import type { InboundEvent } from "../model/InboundEvent.ts"
 export type Insight = Required<Pick<InboundEvent, "reply" | "sender">>
 
 export const of = (contents: Contents, envelopeFrom: string): Insight => ({
-  reply: Reply.read({ text: contents.text, html: contents.html, render: (html) => SeenHtml.see(html).text }),
+  reply: Reply.read({
+    text: contents.text,
+    html: contents.html,
+    render: (html) => SeenHtml.see(html).text,
+    seen: () =>
+      contents
+        .seen()
+        .map(({ text }) => text)
+        .join("\n")
+  }),
   sender: SenderKind.of({ envelopeFrom, headers: contents.headers })
 })

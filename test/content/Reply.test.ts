@@ -22,7 +22,8 @@ const mails = readdirSync(new URL("emails/", folder)).map((name) => {
   return { name, mail, wanted }
 })
 
-const replyTo = (text: string, html: string | null = null) => Reply.read({ text, html, render: seenText })
+const replyTo = (text: string, html: string | null = null) =>
+  Reply.read({ text, html, render: seenText, seen: () => seenText(html ?? "") })
 
 const intro = "On Wed, May 1, 2024 at 12:34 PM Ada <ada@sender.example> wrote:"
 
@@ -71,6 +72,26 @@ describe("What a person wrote", () => {
         const reply = replyTo("Yes.\n\n> Shall we?", html)
         assert.notInclude(reply ?? "", "CANARY", html)
         assert.include(reply ?? "Yes.", "Yes.")
+      }
+    }
+  )
+
+  it.for([...outright, ...ofText, ...ofColor].map((trick) => [trick.name, trick] as const))(
+    "has no words that nobody sees where an element begins in a quotation, or ends in it: %s",
+    ([, { around }]) => {
+      const [before = "", after = ""] = around("CANARY").split("CANARY")
+      for (const [start, end] of [
+        ['<blockquote type="cite">', "</blockquote>"],
+        ['<div class="gmail_quote">', "</div>"],
+        ['<div class="gmail_quote"><blockquote type="cite">', "</blockquote></div>"]
+      ]) {
+        for (const html of [
+          `<p>Yes.</p>${start}Shall we?${before}${end}CANARY${after}<p>Bye.</p>`,
+          `<p>Yes.</p>${before}${start}Shall we?${after}${end}CANARY<p>Bye.</p>`
+        ]) {
+          const isSeen = seenText(html).includes("CANARY")
+          assert.isTrue(isSeen || !(replyTo("Yes.\n\n> Shall we?", html) ?? "").includes("CANARY"), html)
+        }
       }
     }
   )

@@ -99,6 +99,8 @@ export const outright: ReadonlyArray<Trick> = [
   markup("<datalist>*</datalist>"),
   markup("<details><summary>s</summary>*</details>"),
   markup("<video>*</video>"),
+  markup("<noembed>*</noembed>"),
+  markup("<noframes>*</noframes>"),
   markup("<div><b style='display:none'></div>*</b>"),
   markup("<b style='display:none'><div>*</div></b>"),
   markup("<div style='display:none'></span></b></i>*</div>"),
@@ -131,40 +133,92 @@ export const ofText: ReadonlyArray<Trick> = [
   style("font-size:0", "b")
 ]
 
-/** Each hides text in the color of what is behind it. */
-export const ofColor: ReadonlyArray<Trick> = [
-  style("color:#fff"),
-  style("color:WHITE", "span"),
-  style("color:#fefefe"),
-  style("color:rgb(255 255 255)"),
-  style("color:rgb(100%,100%,100%)"),
-  style("color:hsl(0,0%,100%)"),
-  style("color:hsl(0 0% 98%)"),
-  style("color:hwb(0 100% 0%)"),
-  style("color:lab(100 0 0)"),
-  style("color:oklch(100% 0 0)"),
-  style("color:color(srgb 1 1 1)"),
-  style("color:color-mix(in srgb, white, #fff)"),
-  style("color:window"),
-  style("color:transparent"),
-  style("color:rgba(0,0,0,0)"),
-  style("color:#0000000a"),
-  style("color:#000;opacity:.1"),
-  style("-webkit-text-fill-color:transparent"),
-  style("color:#333;background:#333"),
-  style("color:#333;background:url(x.png) no-repeat #343434"),
-  style("background:linear-gradient(#111,#000)"),
-  style("background-image:linear-gradient(to right, black 0%, #000 100%)"),
-  style("--c:#fff;color:var(--c)"),
-  style("color:var(--none,white)"),
-  sheet(":root{--paper:#fff}", (inner) => `<div style="color:var(--paper)">${inner}</div>`),
-  sheet(".z{color:#fff}", (inner) => `<div class=z>${inner}</div>`),
-  markup('<font color="#FFFFFF">*</font>'),
-  markup("<font color=ffffff>*</font>"),
-  markup('<table><tr><td bgcolor="#eeeeee"><font color="#eeeeee">*</font></td></tr></table>'),
-  markup("<table bgcolor=black><tr><td>*</td></tr></table>"),
-  markup("<div style='background:#222'><div style='color:#222'>*</div></div>"),
-  markup("<div><b style='color:#fff'><p>y</div>*</b>")
+/** Each hides text in the color of what is behind it. By what they say: light words, dark or light on the same, no words. */
+const colors = {
+  white: [
+    style("color:#fff"),
+    style("color:WHITE", "span"),
+    style("color:#fefefe"),
+    style("color:rgb(255 255 255)"),
+    style("color:rgb(100%,100%,100%)"),
+    style("color:hsl(0,0%,100%)"),
+    style("color:hsl(0 0% 98%)"),
+    style("color:hwb(0 100% 0%)"),
+    style("color:lab(100 0 0)"),
+    style("color:oklch(100% 0 0)"),
+    style("color:color(srgb 1 1 1)"),
+    style("color:color-mix(in srgb, white, #fff)"),
+    style("color:window"),
+    style("--c:#fff;color:var(--c)"),
+    style("color:var(--none,white)"),
+    sheet(":root{--paper:#fff}", (inner) => `<div style="color:var(--paper)">${inner}</div>`),
+    sheet(".z{color:#fff}", (inner) => `<div class=z>${inner}</div>`),
+    markup('<font color="#FFFFFF">*</font>'),
+    markup("<font color=ffffff>*</font>")
+  ],
+  whiteInside: [markup("<div><b style='color:#fff'><p>y</div>*</b>")],
+  clear: [
+    style("color:transparent"),
+    style("color:rgba(0,0,0,0)"),
+    style("color:#0000000a"),
+    style("color:#000;opacity:.1"),
+    style("-webkit-text-fill-color:transparent")
+  ],
+  onBlack: [
+    style("background:linear-gradient(#111,#000)"),
+    style("background-image:linear-gradient(to right, black 0%, #000 100%)"),
+    markup("<table bgcolor=black><tr><td>*</td></tr></table>")
+  ],
+  onDark: [
+    style("color:#333;background:#333"),
+    style("color:#333;background:url(x.png) no-repeat #343434"),
+    markup("<div style='background:#222'><div style='color:#222'>*</div></div>")
+  ],
+  onLight: [markup('<table><tr><td bgcolor="#eeeeee"><font color="#eeeeee">*</font></td></tr></table>')]
+}
+
+type ColorKind = keyof typeof colors
+
+export const ofColor: ReadonlyArray<Trick> = Object.values(colors).flat()
+
+/** In what kind of them which others are legible. The element that does so inside goes on in each that stands there. */
+const legible: Record<ColorKind, ReadonlyArray<ColorKind>> = {
+  white: ["onBlack"],
+  whiteInside: ["onBlack", "onDark"],
+  clear: [],
+  onBlack: ["white", "whiteInside"],
+  onDark: ["white", "whiteInside", "onBlack"],
+  onLight: ["onBlack"]
+}
+
+export const isLegible = (outer: Trick, inner: Trick): boolean =>
+  legible[kindOf(outer)].some((kind) => colors[kind].includes(inner))
+
+// Each of `ofColor` is in one of them, and its keys are those of the type.
+const kindOf = (trick: Trick) =>
+  (Object.keys(colors) as ReadonlyArray<ColorKind>).find((kind) => colors[kind].includes(trick)) ?? "clear"
+
+const plain = (inner: string) => inner.replaceAll(/<[^>]*>|['"]/g, "")
+
+const carrier = (html: string): Trick => ({ name: html, around: (inner) => html.replaceAll("*", plain(inner)) })
+
+/** Each has its words where nobody looks, in no element of the page. */
+export const carried: ReadonlyArray<Trick> = [
+  {
+    name: "tag characters",
+    around: (inner) => `x${plain(inner).replaceAll(/[!-~]/g, (letter) => `&#${0xe0000 + letter.charCodeAt(0)};`)}`
+  },
+  carrier('<p aria-label="*" title="*" data-x="*">x</p>'),
+  carrier('<a href="https://a.example" title="*">x</a>'),
+  carrier('<img alt="*" width=1 height=1 src=x>'),
+  carrier('<img alt="*" style="height:2px" src=x>'),
+  carrier("<title>*</title>"),
+  carrier("<svg><title>*</title><desc>*</desc><text>*</text></svg>"),
+  carrier("<svg><desc><p>*</p></desc></svg>"),
+  carrier("<select><option>x<option>*</select>"),
+  carrier('<input value="*">'),
+  carrier("<script>*</script>"),
+  carrier("<iframe>*</iframe>")
 ]
 
 /** A person sees what is in each of these. */

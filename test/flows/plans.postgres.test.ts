@@ -97,8 +97,9 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
           readonly attempt: string
           readonly recipient: string
           readonly sender: string
+          readonly thread: string
         }>`
-          SELECT events.id, delivery_attempts.id AS attempt, events.recipient, events.sender
+          SELECT events.id, delivery_attempts.id AS attempt, events.recipient, events.sender, thread_id AS thread
           FROM events JOIN delivery_attempts ON event_id = events.id
           WHERE events.domain_id = ${inbox.domainId} ORDER BY position OFFSET 4000 LIMIT 1
         `
@@ -116,8 +117,23 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
           [nothing, { until: yield* daysAgo(1) }],
           [nothing, { cursor: example.id }, { after: example.id }]
         )
+        const told = combined(
+          [
+            { has: "code" },
+            { has: "link" },
+            { fromDomain: "shop0.example" },
+            { subject: "needle" },
+            { tag: "needle" },
+            { thread: example.thread },
+            { sender: "bounce" },
+            { newerThan: "2h" }
+          ],
+          [nothing, { recipient: example.recipient }, { from: example.sender }],
+          [nothing, { delivery: "dead" }, { delivery: "held" }],
+          [nothing, { cursor: example.id }]
+        )
         const paths = [
-          ...lists.map((query) => `/events?${new URLSearchParams(query)}`),
+          ...[...lists, ...told].map((query) => `/events?${new URLSearchParams(query)}`),
           "/events?wait=1&delivery=held",
           `/events/${example.id}`,
           `/events/${example.id}/raw`,

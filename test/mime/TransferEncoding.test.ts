@@ -123,6 +123,34 @@ describe("Base64", () => {
   })
 
   it.effect.prop(
+    "in lines of one length says the same as in others, whatever is changed in it",
+    {
+      bytes: Schema.Uint8Array,
+      changes: Arbitrary.array(
+        Arbitrary.schema(
+          Schema.Struct({
+            place: Schema.Int,
+            mark: Schema.Literals(["=", "==", "-", "_", "!", " ", "\r\n", "\0", "A"])
+          })
+        )
+      )
+    },
+    ({ bytes, changes }) =>
+      Effect.sync(() => {
+        let even = Buffer.from(bytes)
+          .toString("base64")
+          .replace(/.{8}(?=.)/g, "$&\r\n")
+        for (const { mark, place } of changes.slice(0, 3)) {
+          const at = Math.abs(place) % (even.length + 1)
+          even = even.slice(0, at) + mark + even.slice(at)
+        }
+        const [inEven, inUneven] = [even, ` ${even}`].map((body) => decode("base64", Buffer.from(body, "latin1")))
+        assert.strictEqual(latin1(inEven?.content ?? bytes), latin1(inUneven?.content ?? bytes))
+        assert.strictEqual(inEven?.isWhole, inUneven?.isWhole)
+      })
+  )
+
+  it.effect.prop(
     "gives back what was encoded, in lines of any length, as mailparser does",
     { bytes: Schema.Uint8Array, width: Arbitrary.schema(Schema.Literals([1, 5, 60, 76])) },
     ({ bytes, width }) =>
