@@ -216,7 +216,15 @@ export class Reader extends Context.Service<
           place: Place.ofColumns(row),
           attempt: readAttempts
         }
-        const message = yield* load({ ...about, bytes: 0 })
+        // No reader was lost with it while its bytes can't be had: it is read as deeply as before once they can.
+        const message = yield* Effect.tapErrorTag(
+          load({ ...about, bytes: 0 }),
+          "RawStoreError",
+          () => sql`
+            UPDATE inbound_emails SET read_attempts = read_attempts - 1
+            WHERE id = ${id} AND read_attempts = ${readAttempts} AND state = 'received'
+          `
+        )
         yield* Effect.callback<void>((resume) =>
           begin({ ...about, bytes: message.byteLength }, message, () => resume(Effect.void))
         )
