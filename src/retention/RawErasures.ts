@@ -20,22 +20,22 @@ export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { segments } = yield* RawStore
 
-  // After an error, and after the death of a worker, it is due again in a minute.
+  // After an error, and after the death of a worker, it is due again in a minute. By the places of the rows that are
+  // locked here, for a join with them may be made by reading the whole table for each.
   const claim = SqlSchema.findAll({
     Request: Schema.Void,
     Result: Due,
     execute: () => sql`
       WITH due AS (
-        SELECT segment, raw_at, raw_bytes FROM raw_erasures WHERE due_at <= now()
+        SELECT ctid AS place, segment, raw_at, raw_bytes FROM raw_erasures WHERE due_at <= now()
         ORDER BY segment, raw_at LIMIT ${mostRecords}
         FOR UPDATE SKIP LOCKED
       ), counted AS (
         SELECT due.*, sum(raw_bytes) OVER (ORDER BY segment, raw_at) AS bytes FROM due
       )
-      UPDATE raw_erasures SET due_at = now() + interval '1 minute' FROM counted
-      WHERE raw_erasures.segment = counted.segment AND raw_erasures.raw_at = counted.raw_at
-        AND counted.bytes - counted.raw_bytes < ${mostBytes}
-      RETURNING raw_erasures.*
+      UPDATE raw_erasures SET due_at = now() + interval '1 minute'
+      WHERE ctid = ANY(ARRAY(SELECT place FROM counted WHERE bytes - raw_bytes < ${mostBytes}))
+      RETURNING segment, raw_at, raw_bytes, inbound_email_id
     `
   })
 
