@@ -60,7 +60,8 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
     WITH RECURSIVE ${due}, lost AS (
       INSERT INTO delivery_attempts (id, event_id, domain_id, attempt, url, requested_at, ok, error)
       SELECT gen_random_uuid(), due.event_id, events.domain_id, due.attempts,
-        coalesce(due.claimed_url, due.webhook_url),
+        -- A lease of a webhook that was taken away in the same moment knows of none.
+        coalesce(due.claimed_url, due.webhook_url, '${sql.literal(pull)}'),
         coalesce(due.claimed_at, due.leased_until - make_interval(secs => ${leaseSeconds})),
         false, CASE WHEN due.claimed_url = '${sql.literal(pull)}' THEN 'its outcome was not told in time'
           ELSE 'the worker stopped before it knew the answer' END

@@ -80,7 +80,7 @@ const lift = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, domainId: Do
     WITH webhook AS (
       SELECT id, webhook_paused_at IS NOT NULL AS was_paused FROM domains
       WHERE id = ${domainId}
-        AND ${which === "paused" ? sql`webhook_paused_at IS NOT NULL` : sql`webhook_failing_since IS NOT NULL`}
+        AND (webhook_paused_at IS NOT NULL ${which === "paused" ? sql.literal("") : sql`OR webhook_failing_since IS NOT NULL`})
       FOR NO KEY UPDATE
     ), cleared AS (
       UPDATE domains SET webhook_failing_since = NULL, webhook_paused_at = NULL, webhook_probe_at = NULL

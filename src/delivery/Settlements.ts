@@ -67,7 +67,7 @@ export const statement = Effect.gen(function* () {
             OR (domains.webhook_paused_at IS NOT NULL AND input.status_code IS DISTINCT FROM 410)
           ) AS is_uncounted,
           CASE WHEN domains.webhook_url IS NULL THEN false
-            WHEN ok THEN domains.webhook_failing_since IS NOT NULL
+            WHEN ok THEN domains.webhook_failing_since IS NOT NULL OR domains.webhook_paused_at IS NOT NULL
             ELSE domains.webhook_failing_since IS NULL
             OR (domains.webhook_paused_at IS NULL AND (
               domains.webhook_failures < ${Pausing.fewestFailures} OR (

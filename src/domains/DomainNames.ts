@@ -37,8 +37,12 @@ export const parse = Effect.fnUntraced(function* (input: string) {
 /** Nearly all names: IDNA has nothing to say of them, and asking it costs more than all else at a `RCPT`. */
 const isPlain = (name: string) => /^(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*$/.test(name) && !name.includes("xn--")
 
+/** No name is typed longer, however its characters are composed. To compose a long run of marks takes as long as their square. */
+const longestTyped = 1_024
+
 /** The same for the domain of an envelope address, which names one of ours or nothing: no reason is needed. */
 export const canonical = (input: string): string | undefined => {
+  if (input.length > longestTyped) return undefined
   const typed = input.normalize("NFC").toLowerCase().replace(/\.$/, "")
   const plain = isPlain(typed)
   const ascii = plain ? typed : domainToASCII(typed)

@@ -12,7 +12,7 @@ export const make = (text: string, contentType: string, headers: Readonly<Record
   // Asked for again each time, so it is never older than the service.
   const common = { ...headers, etag, "cache-control": "no-cache", vary: "accept-encoding" }
   return ({ headers: asked }: HttpServerRequest.HttpServerRequest): HttpServerResponse.HttpServerResponse => {
-    if (asked["if-none-match"]?.split(/\s*,\s*/).includes(etag)) {
+    if (asked["if-none-match"]?.split(",").some((known) => known.trim() === etag)) {
       return HttpServerResponse.empty({ status: 304, headers: common })
     }
     return /(^|,)\s*gzip\s*(,|;(?!\s*q=0(\.0*)?\s*(,|$))|$)/i.test(asked["accept-encoding"] ?? "")

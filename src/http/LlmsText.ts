@@ -114,7 +114,7 @@ Lists, waits and streams take recipient, from, fromDomain=github.com (DMARC has 
 
 GET /api/domains/{domain_id}/events/stream sends each new event as a server-sent event; Last-Event-ID takes an event_id or a cursor_now. It ends with "event: end" when the domain is removed. With signed=true each has {headers, body}: post that body as it is with these headers to an app that has no public address, and it is a webhook (inlet listen --forward-to URL does it).
 
-Deliveries without a public address: PATCH /api/domains/{domain_id}/delivery {"pull": true}, then again and again POST …/deliveries/lease {"wait": 50} gives requests with headers and body; post each to your app, and POST …/deliveries/settle {"outcomes": [{"event_id", "attempt", "statusCode", "durationMs"}]} before leased_until. What fails is tried again. inlet listen --forward-to URL --take does it.
+Deliveries without a public address: PATCH /api/domains/{domain_id}/delivery {"pull": true}, where no webhook is set ({"webhookUrl": null} takes it away). Then again and again POST …/deliveries/lease {"wait": 50} gives up to 16 requests with headers and body, or none; post each to your app, and POST …/deliveries/settle {"outcomes": [{"event_id", "attempt", "statusCode", "durationMs"}]} before leased_until, with error (why) in place of statusCode where there was no answer. What fails is tried again. inlet listen --forward-to URL --take does it.
 
 ## As tools, by MCP
 
@@ -143,7 +143,7 @@ POST /api/domains/{domain_id}/simulate?wait=10 {"sample": "code"} receives a mai
 
 ## Webhooks
 
-Answer any 2xx once the event is safe. Verify first: X-Service-Signature is t=<unix seconds>,v1=<hex HMAC-SHA256 of "{t}.{raw body}" keyed with the whole secret>; refuse a t more than 300 s off, and an X-Service-Event-Id that is not the event_id of the body. The Standard Webhooks headers are there too. Deduplicate on event_id. GET /api/domains/{id}/delivery-attempts lists every request; POST /api/domains/{id}/events/{event_id}/replay sends an event, with ?force=true one that was delivered.
+Answer any 2xx once the event is safe. Verify first: X-Service-Signature is t=<unix seconds>,v1=<hex HMAC-SHA256 of "{t}.{raw body}" keyed with the whole secret, whsec_ included>; refuse a t more than 300 s off, and an X-Service-Event-Id that is not the event_id of the body. The Standard Webhooks headers are there too. Deduplicate on event_id. GET /api/domains/{id}/delivery-attempts lists every request; POST /api/domains/{id}/events/{event_id}/replay sends an event, with ?force=true one that was delivered.
 
 ## Your own domain
 

@@ -34,6 +34,9 @@ const loopReceivedFields = 50
 /** A message may come back to us once, through a customer who forwards it. Not again. */
 const ownReceivedFields = 2
 
+/** As much of a header as is looked at while its sender waits: a message of nothing but fields would hold up all others. */
+const longestHeader = 256 * 1024
+
 /**
  * The door of the service: decides who gets mail, and never says yes before it is safe.
  * Both answers are calls, made once: no fiber, span or timer for a message.
@@ -102,7 +105,7 @@ export class Intake extends Context.Service<
         const copies = copiesOf(arrival)
         const [only] = copies
         if (only === undefined) return answer(Exit.die("A message came for nobody"))
-        const fields = HeaderBlock.fields(only.received)
+        const fields = HeaderBlock.fields(only.received.subarray(0, longestHeader))
         const hops = fields.filter(({ name }) => isNamed(name, "received"))
         const own = hops.filter(({ value }) => TraceFields.isBy(mxHost, value))
         if (hops.length >= loopReceivedFields || own.length >= ownReceivedFields) {
@@ -247,4 +250,8 @@ export class Intake extends Context.Service<
 const isNamed = (name: string, expected: string) => name.length === expected.length && name.toLowerCase() === expected
 
 /** `user%host.example` asks to be relayed to that host (RFC 1123, section 5.2.16), and nothing is relayed here. */
-const isRoute = (localPart: string) => /%[^%]+\.[^%]+$/.test(localPart)
+const isRoute = (localPart: string) => {
+  const percent = localPart.lastIndexOf("%")
+  const dot = localPart.indexOf(".", percent + 2)
+  return percent !== -1 && dot !== -1 && dot < localPart.length - 1
+}

@@ -29,8 +29,9 @@ const worded = (response: HttpServerResponse.HttpServerResponse) =>
     ? failure(response.status, words[response.status] ?? "Expected one message of JSON-RPC, as MCP 2025-11-25 has them")
     : response
 
-const credentialOf = ({ headers }: HttpServerRequest.HttpServerRequest) =>
-  Redacted.make(/^\s*bearer\s+(\S*)\s*$/i.exec(headers.authorization ?? "")?.[1] ?? "")
+/** As the API reads it: what is no key of ours is refused, however it is written. */
+const credentialOf = ({ headers: { authorization = "" } }: HttpServerRequest.HttpServerRequest) =>
+  Redacted.make(/^bearer /i.test(authorization) ? authorization.slice("bearer ".length).trim() : "")
 
 /** The routes of MCP: whoever comes in has a key, is counted like on the API, and has a session that is his. */
 export const make = Effect.fnUntraced(function* (serve: Sessions.Serve, allowedOrigins: ReadonlyArray<string>) {

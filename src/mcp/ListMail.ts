@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { Events } from "../events/Events.ts"
+import { AnswerRoom } from "../http/AnswerRoom.ts"
 import { Inboxes } from "./Inboxes.ts"
 import * as MailList from "./MailList.ts"
 import * as Parameters from "./Parameters.ts"
@@ -10,6 +11,7 @@ const usual = 10
 export const add = Effect.gen(function* () {
   const events = yield* Events
   const inboxes = yield* Inboxes
+  const room = yield* AnswerRoom
 
   yield* Tool.add({
     name: "list_mail",
@@ -25,7 +27,7 @@ export const add = Effect.gen(function* () {
     answer: Effect.fnUntraced(function* ({ cursor, limit = usual, to, ...narrowed }, { id }) {
       const { domain, recipient } = yield* inboxes.of(id, to)
       const page = yield* events.list(domain.id, { ...narrowed, recipient }, { limit, order: "desc", cursor })
-      const { mails, next } = yield* MailList.of(events, domain.id, page, "desc")
+      const { mails, next } = yield* MailList.of({ events, room }, domain.id, page, "desc")
       return { mails, next_cursor: next }
     })
   })

@@ -2,19 +2,21 @@ import { Effect, Stream } from "effect"
 import * as BriefEvent from "../events/BriefEvent.ts"
 import type { EventPage, Events } from "../events/Events.ts"
 import * as Mark from "../events/Mark.ts"
+import type { AnswerRoom } from "../http/AnswerRoom.ts"
 import type { DomainId } from "../model/Domain.ts"
 import * as BriefMail from "./BriefMail.ts"
 
 /** Of an answer: at most 2,500 tokens, for ids and URLs have many. */
 const mostBytes = 6_000
 
-/** As many mails of a page as an answer has room for, and the place from which the next goes on: null at the end. */
+/** As many mails of a page as an answer has room for, and the place from which the next goes on: null at the end. They are counted as what is read. */
 export const of = Effect.fnUntraced(function* (
-  events: Events["Service"],
+  { events, room }: { readonly events: Events["Service"]; readonly room: AnswerRoom["Service"] },
   domainId: DomainId,
   page: EventPage,
   order: Mark.Order
 ) {
+  yield* room.reserve(page.items.reduce((sum, { bytes }) => sum + bytes, 0))
   const mails: Array<ReturnType<typeof BriefMail.of>> = []
   let bytes = 0
   let last: string | null = null

@@ -1,6 +1,7 @@
 import { Clock, DateTime, Duration, Effect, Stream } from "effect"
 import * as BriefEvent from "../events/BriefEvent.ts"
 import { Events } from "../events/Events.ts"
+import { AnswerRoom } from "../http/AnswerRoom.ts"
 import * as EventFilters from "../http/EventFilters.ts"
 import * as BriefMail from "./BriefMail.ts"
 import * as Hold from "./Hold.ts"
@@ -11,6 +12,7 @@ import * as Tool from "./Tool.ts"
 export const add = Effect.gen(function* () {
   const events = yield* Events
   const inboxes = yield* Inboxes
+  const room = yield* AnswerRoom
   const held = yield* Hold.make
 
   yield* Tool.add({
@@ -37,6 +39,7 @@ export const add = Effect.gen(function* () {
         workspace,
         events.wait(domain.id, filter, { limit: 1, order: "desc", time: Duration.seconds(seconds) })
       )
+      yield* room.reserve(page.items.reduce((sum, { bytes }) => sum + bytes, 0))
       const found = yield* Stream.runHead(events.payloads(domain.id, page.items))
       if (found._tag === "None") {
         return { timed_out: true, next: "Call again, ask for another code, or look what came with list_mail" }

@@ -1,5 +1,6 @@
 import { Duration, Effect } from "effect"
 import { Events } from "../events/Events.ts"
+import { AnswerRoom } from "../http/AnswerRoom.ts"
 import * as EventFilters from "../http/EventFilters.ts"
 import * as Hold from "./Hold.ts"
 import { Inboxes } from "./Inboxes.ts"
@@ -13,6 +14,7 @@ const most = 10
 export const add = Effect.gen(function* () {
   const events = yield* Events
   const inboxes = yield* Inboxes
+  const room = yield* AnswerRoom
   const held = yield* Hold.make
 
   yield* Tool.add({
@@ -35,7 +37,7 @@ export const add = Effect.gen(function* () {
         workspace,
         events.wait(domain.id, filter, { limit: most, order: "asc", time: Duration.seconds(seconds) })
       )
-      const { mails, next } = yield* MailList.of(events, domain.id, page, "asc")
+      const { mails, next } = yield* MailList.of({ events, room }, domain.id, page, "asc")
       return { mails, timed_out: mails.length === 0 ? true : undefined, cursor: next ?? page.cursorNow }
     })
   })

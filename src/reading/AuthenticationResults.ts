@@ -2,6 +2,7 @@ import * as Schema from "effect/Schema"
 import libmime from "libmime"
 import * as HeaderBlock from "../mime/HeaderBlock.ts"
 import * as HeaderText from "../mime/HeaderText.ts"
+import * as LineEnds from "../mime/LineEnds.ts"
 import { Authentication } from "../model/InboundEvent.ts"
 
 /** Longest field that is kept; a longer one is told by its verdicts alone. */
@@ -36,18 +37,34 @@ export const verdictsIn = (field: string | null): Authentication | undefined => 
 const list = (authservId: string, told: ReadonlyArray<string>) =>
   `Authentication-Results: ${authservId}${told.map((info) => `;\r\n ${libmime.foldLines(info, 160)}`).join("")}`
 
+/** As much of a header as may hold up the process. What is beyond it is told as body, in which nobody looks for our field. */
+const longestHeader = 1024 * 1024
+
 /** The message with our field in front, and without any that a sender has written in our name. */
 export const put = (message: Uint8Array, field: string | null, authservId: string): Uint8Array => {
+  const header = message.subarray(0, longestHeader)
+  const { end, fields } = HeaderBlock.read(LineEnds.withFeeds(header))
+  const isCut = header.byteLength < message.byteLength && !hasEnd(header, end)
   const kept: Array<Uint8Array> = field === null ? [] : [Buffer.from(field)]
   let from = 0
-  for (const candidate of HeaderBlock.fields(message)) {
+  for (const candidate of isCut ? fields.slice(0, -1) : fields) {
     if (!isOurs(candidate.name, HeaderText.rawValue(candidate), authservId)) continue
     kept.push(message.subarray(from, candidate.start))
     from = candidate.end
   }
+  if (isCut) {
+    const last = fields.at(-1)?.start ?? 0
+    kept.push(message.subarray(from, last), Buffer.from("\r\n"))
+    from = last
+  }
   kept.push(message.subarray(from))
   return Buffer.concat(kept)
 }
+
+/** Whether a header comes to its end there: behind an empty line, or before a whole one that is no field. */
+const hasEnd = (header: Uint8Array, end: number): boolean =>
+  header.includes(0x0a, end) ||
+  /(?:^|\n)\r*\n$/.test(Buffer.from(header.subarray(Math.max(0, end - 4), end)).toString("latin1"))
 
 /** The authserv-id: a token or quoted string, comments and blanks before it (RFC 8601, section 2.2). */
 const identifierOf = (value: string): string => {

@@ -171,6 +171,8 @@ export class Reader extends Context.Service<
           WHERE domains.id = inbound_emails.domain_id AND inbound_emails.id IN (
             SELECT id FROM inbound_emails
             WHERE state = 'received' AND (leased_until IS NULL OR leased_until <= now())
+              -- The mail of one that is gone is about to be removed.
+              AND (SELECT true FROM domains WHERE domains.id = domain_id)
             ORDER BY received_at
             LIMIT ${most}
             FOR UPDATE SKIP LOCKED
@@ -214,7 +216,15 @@ export class Reader extends Context.Service<
           place: Place.ofColumns(row),
           attempt: readAttempts
         }
-        const message = yield* load({ ...about, bytes: 0 })
+        // No reader was lost with it while its bytes can't be had: it is read as deeply as before once they can.
+        const message = yield* Effect.tapErrorTag(
+          load({ ...about, bytes: 0 }),
+          "RawStoreError",
+          () => sql`
+            UPDATE inbound_emails SET read_attempts = read_attempts - 1
+            WHERE id = ${id} AND read_attempts = ${readAttempts} AND state = 'received'
+          `
+        )
         yield* Effect.callback<void>((resume) =>
           begin({ ...about, bytes: message.byteLength }, message, () => resume(Effect.void))
         )

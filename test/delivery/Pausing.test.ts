@@ -212,6 +212,22 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
   )
 
   it.effect(
+    "whose URL was changed by a process that stopped before it resumed it is resumed by the first success",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { id } = yield* paused(3)
+        yield* Deliveries.pass("1 hour")
+        yield* sql`UPDATE domains SET webhook_failing_since = NULL WHERE id = ${id}`
+        const [probe] = yield* claimProbes
+        if (probe === undefined) return assert.fail("nothing was tried")
+        yield* Queues.settle(probe, Queues.answered(200))
+        assert.isFalse((yield* Deliveries.webhook(id)).paused)
+        assert.lengthOf(yield* Queues.claimUpTo(10), 2)
+      })
+  )
+
+  it.effect(
     "that is paused is resumed by the first success: all is due, the oldest first, so many at a time as ever",
     () =>
       Effect.gen(function* () {

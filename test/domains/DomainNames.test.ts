@@ -93,6 +93,14 @@ describe("DomainNames", () => {
     )
   }
 
+  it("is none where more is typed than any name has, and takes no time for it", () => {
+    const began = performance.now()
+    for (let times = 0; times < 10; times++) {
+      assert.isUndefined(DomainNames.canonical(`a${"\u0316\u0301".repeat(8_000)}.example`))
+    }
+    assert.isBelow(performance.now() - began, 1_000)
+  })
+
   it("knows which names are the platform's", () => {
     assert.isTrue(DomainNames.isWithin("inlet.test", "inlet.test"))
     assert.isTrue(DomainNames.isWithin("a.inbox.inlet.test", "inlet.test"))

@@ -8,6 +8,7 @@ import * as DatabaseProxy from "../DatabaseProxy.ts"
 import { eventually } from "../Eventually.ts"
 import * as InletProcess from "../InletProcess.ts"
 import * as Mailbox from "../Mailbox.ts"
+import * as McpClient from "../mcp/McpClient.ts"
 import * as Needs from "../Needs.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
@@ -56,6 +57,19 @@ class Outage extends Context.Service<
 
 const message = (id: string) => `Message-ID: <${id}@sender.example>\r\nSubject: ${id}\r\n\r\n`
 
+const unknown = { event_id: "01890000-0000-7000-8000-000000000000", attempt: 1 }
+
+/** What became of a delivery that was taken. */
+const taken = { statusCode: 200, durationMs: 1 }
+
+/** How a client of MCP begins. */
+const initialize = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } }
+}
+
 /** 503 with Retry-After, within ten seconds. */
 const unavailable = Effect.fnUntraced(function* (asked: Effect.Effect<Answer>, what: string) {
   const [time, { headers, json, status }] = yield* Effect.timed(asked)
@@ -92,6 +106,9 @@ const refusesAll = Effect.gen(function* () {
       ask("DELETE", `/api/domains/${domainId}`),
       ask("GET", `/api/domains/${domainId}/events?wait=60`),
       ask("GET", `/api/domains/${domainId}/events/stream`),
+      ask("POST", `/api/domains/${domainId}/deliveries/lease`, { wait: 60 }),
+      ask("POST", `/api/domains/${domainId}/deliveries/settle`, { outcomes: [{ ...unknown, ...taken }] }),
+      ask("POST", "/mcp", initialize),
       // More than there are connections, so that some wait for one.
       ...Array.makeBy(30, () => ask("GET", `/api/domains/${domainId}/events`)),
       mail
@@ -126,10 +143,14 @@ const serves = Effect.fnUntraced(function* (id: string) {
     Effect.map(receiver.all, (requests) => requests.filter(({ body }) => `${body}`.includes(`<${id}@`))),
     (requests) => requests.length === 1
   )
-  const { json } = yield* inlet.call("GET", "/api/domains", { key: inbox.key })
+  // What the webhook answered is written down after it was heard.
+  const { json } = yield* eventually(
+    inlet.call("GET", "/api/domains", { key: inbox.key }),
+    ({ json }) => json.domains[0]?.status === "live"
+  )
   assert.deepStrictEqual(
-    json.domains.map(({ id, status }: Record<string, unknown>) => [id, status]),
-    [[inbox.domainId, "live"]]
+    json.domains.map(({ id }: Record<string, unknown>) => id),
+    [inbox.domainId]
   )
 })
 
@@ -155,6 +176,41 @@ describe("A PostgreSQL of our own", Needs.options(Needs.cluster), () => {
         yield* proxy.turn("pass")
         yield* serves("gone")
       })
+    )
+
+    it.effect(
+      "has an agent wait, and takes the outcome of a delivery that it gave out before, once PostgreSQL is back",
+      () =>
+        Effect.gen(function* () {
+          const { inlet, proxy } = yield* Outage
+          const { address, domainId, key } = yield* inlet.inbox("http://127.0.0.1:9/")
+          const path = `/api/domains/${domainId}`
+          const ask = (method: "POST" | "PATCH", route: string, body: unknown) =>
+            inlet.call(method, `${path}/${route}`, { key, body })
+          yield* ask("PATCH", "delivery", { webhookUrl: null })
+          yield* ask("PATCH", "delivery", { pull: true })
+          const agent = yield* McpClient.one(inlet.url, key)
+          yield* Mailbox.deliver(inlet.smtpPort, address, message("taken"))
+          const { json } = yield* ask("POST", "deliveries/lease", { wait: 20 })
+          const outcome = { event_id: json.deliveries[0].event_id, attempt: 1, ...taken }
+          const settle = ask("POST", "deliveries/settle", { outcomes: [outcome] })
+
+          const waiting = yield* Effect.forkChild(ask("POST", "deliveries/lease", { wait: 60 }))
+          const asking = yield* Effect.forkChild(agent.call("wait_for_mail", { after: "latest", seconds: 55 }))
+          yield* Effect.sleep("1 second")
+          yield* proxy.turn("cut")
+          assert.strictEqual((yield* Fiber.join(waiting)).status, 503)
+          const told = yield* Fiber.join(asking)
+          assert.deepStrictEqual(
+            [told.isError, told.text],
+            [true, "The database is out of reach; try again in a moment"]
+          )
+          yield* unavailable(settle, "settle")
+          yield* proxy.turn("pass")
+          yield* eventually(inlet.call("GET", "/ready"), ({ status }) => status === 200, "10 seconds")
+          assert.strictEqual((yield* settle).json.outcomes[0].delivery.status, "delivered")
+          assert.strictEqual((yield* agent.call("list_mail")).json.mails[0].subject, "taken")
+        }).pipe(Effect.scoped)
     )
 
     it.effect("answers 503 in time while every statement is slow", () =>

@@ -155,6 +155,22 @@ layer(Layer.merge(TestInlet.layer(settings), WebhookReceiver.layer), {
     })
   )
 
+  it.effect("is given out where a worker was lost with it whose webhook was taken away meanwhile", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { attempts, due, inbox, lease, leasesEnd, send } = yield* taker
+      yield* send("limbo")
+      yield* due
+      yield* sql`UPDATE deliveries SET claimed_url = NULL WHERE domain_id = ${inbox.domainId}`
+      yield* leasesEnd
+      const { json, status } = yield* lease()
+      assert.deepStrictEqual([status, json.deliveries?.[0]?.attempt], [200, 2])
+      assert.deepStrictEqual(yield* attempts, [
+        [1, "pull", false, null, "the worker stopped before it knew the answer"]
+      ])
+    })
+  )
+
   it.effect("takes no outcome of an attempt that was not leased, nor of another domain's event", () =>
     Effect.gen(function* () {
       const ada = yield* taker

@@ -2,7 +2,7 @@ import { request } from "node:http"
 import { gunzipSync } from "node:zlib"
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Duration, Effect, Schema } from "effect"
 import { HttpClient } from "effect/http"
 import { InboundEvent } from "../../src/model/InboundEvent.ts"
 import { version } from "../../src/Version.ts"
@@ -270,6 +270,20 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
         assert.strictEqual(gunzipSync(bytes).toString(), plain.text)
       }
     }).pipe(Effect.provide(NodeHttpClient.layerUndici))
+  )
+
+  it.effect("are told at once to who sends a header of thousands of blanks, and so is a refusal", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const blanks = " ".repeat(14_000)
+      const asked = Effect.all([
+        inlet.call("GET", "/docs", { headers: { "if-none-match": `a${blanks}b` } }),
+        inlet.call("POST", "/mcp", { headers: { authorization: `Bearer${blanks}x y` } })
+      ])
+      const [took, answers] = yield* Effect.timed(Effect.replicateEffect(asked, 5))
+      for (const [page, refusal] of answers) assert.deepStrictEqual([page.status, refusal.status], [200, 401])
+      assert.isBelow(Duration.toMillis(took), 2_500)
+    })
   )
 
   it.effect("describe the API with references that all lead somewhere", () =>

@@ -267,6 +267,23 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
         })
       )
 
+      it.effect("counts as what it weighs where it is told in brief", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const { address, domainId, key } = yield* inlet.inbox()
+          yield* Mail.send(inlet.smtpPort, { to: address, subject: "Your code is 482913", text: "x".repeat(900_000) })
+          yield* Mailbox.events({ key, domainId })
+          const { send } = yield* session(key)
+          for (const tool of ["list_mail", "wait_for_mail", "wait_for_code"]) {
+            // After a while without any request.
+            yield* Effect.sleep("1 second")
+            const { headers, text } = yield* send(callOf(tool))
+            assert.include(text, "482913")
+            assert.isBelow(Number(/r=(\d+)/.exec(headers.ratelimit ?? "")?.[1]), 290)
+          }
+        })
+      )
+
       it.effect("has its links by page, and its text by piece, without a gap", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet

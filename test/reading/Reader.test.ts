@@ -50,8 +50,13 @@ const leftOver = Effect.fnUntraced(function* (options: {
 
 const state = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
-  const rows = yield* sql<{ readonly state: string; readonly leased: boolean; readonly readAttempts: number }>`
-    SELECT state, leased_until IS NOT NULL AS leased, read_attempts FROM inbound_emails WHERE id = ${id}
+  const rows = yield* sql<{
+    readonly state: string
+    readonly leased: boolean
+    readonly held: boolean
+    readonly readAttempts: number
+  }>`
+    SELECT state, leased_until IS NOT NULL AS leased, leased_until > now() AS held, read_attempts FROM inbound_emails WHERE id = ${id}
   `
   return rows[0]
 })
@@ -356,16 +361,22 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         yield* keep(inbox.domainId, whole, messageOf("whole"))
         yield* endLease(whole)
         yield* untilRead(whole)
-        yield* eventually(state(broken), (row) => row?.readAttempts === 2)
-        assert.deepInclude(yield* state(broken), { state: "received", leased: true })
+        // However often it is looked for in vain, it is read in full in the end.
+        for (let times = 0; times < 5; times++) {
+          yield* endLease(broken)
+          yield* eventually(state(broken), (row) => row?.held === true && row.readAttempts === 1)
+        }
 
         yield* fs.remove(file, { recursive: true })
         yield* keep(inbox.domainId, broken, messageOf("mended"))
         yield* endLease(broken)
         yield* untilRead(broken)
         assert.deepStrictEqual(
-          (yield* Mailbox.events(inbox)).map(({ subject }) => subject),
-          ["whole", "mended"]
+          (yield* Mailbox.events(inbox)).map(({ parse, subject }) => [subject, parse]),
+          [
+            ["whole", "full"],
+            ["mended", "full"]
+          ]
         )
       })
     )

@@ -342,3 +342,18 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
     })
   )
 })
+
+layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("A large header", (it) => {
+  it.effect(
+    "is looked at for servers in its first 256 KiB alone, so that one of nothing but fields holds up nobody",
+    () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const hops = "Received: from a.example by b.example\r\n".repeat(60)
+        const fields = "X-A: b\r\n".repeat(40_000)
+        assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, `${hops}${fields}\r\n`), /^554 5\.4\.6 /)
+        assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, `${fields}${hops}\r\n`), /^250 /)
+      })
+  )
+})

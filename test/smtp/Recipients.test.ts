@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Mailbox from "../Mailbox.ts"
 import * as SmtpDialog from "../SmtpDialog.ts"
@@ -247,6 +247,17 @@ layer(TestInlet.layer({ ADMIN_TOKEN: adminToken, MAX_EMAILS_PER_DAY: "0" }), {
         const inbox = yield* inlet.inbox()
         assert.match((yield* replies(address(inbox.domain)))[0] ?? "", /^5\d\d /)
       })
+  )
+
+  it.effect("refuses fifteen percent routes of thousands of dots in a second or two", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const routes = Array.from({ length: 15 }, (_, index) => `a${index}%${".".repeat(15_000)}%@${inbox.domain}`)
+      const [took, refusals] = yield* Effect.timed(replies(...routes))
+      assert.strictEqual(refusals.length, 15)
+      assert.isBelow(Duration.toMillis(took), 2_000)
+    })
   )
 
   it.effect("passes over a source route to a domain of ours (RFC 5321, appendix C)", () =>
