@@ -30,6 +30,7 @@ import { Search } from "./purchase/Search.ts"
 import { Reader } from "./reading/Reader.ts"
 import * as ReaderWorker from "./reading/ReaderWorker.ts"
 import * as RawErasures from "./retention/RawErasures.ts"
+import * as RemovedDomains from "./retention/RemovedDomains.ts"
 import * as Sweeper from "./retention/Sweeper.ts"
 import * as Settings from "./Settings.ts"
 import { Simulation } from "./simulate/Simulation.ts"
@@ -55,6 +56,7 @@ export const worker = Layer.mergeAll(
     Layer.provide([Orders.layer, Verification.layer])
   ),
   Sweeper.layerWorker.pipe(Layer.provide(Sweeper.Sweeper.layer)),
+  RemovedDomains.layerWorker,
   RawErasures.layerWorker
 )
 

@@ -1,7 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import * as Patience from "../database/Patience.ts"
 import * as Pausing from "../delivery/Pausing.ts"
 import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
 import { Domain, DomainId, type DomainName, type DomainStatus } from "../model/Domain.ts"
@@ -35,7 +34,7 @@ export class Domains extends Context.Service<
     setWebhook(owned: Owned, url: string | null): Effect.Effect<Domain, NotFound | Conflict>
     /** Mail waits to be asked for from now on, or no longer: what is still to be delivered is then held. Not beside a webhook. */
     setPull(owned: Owned, pull: boolean): Effect.Effect<Domain, NotFound | Conflict>
-    /** Detaches the domain; its mail and events go with it. */
+    /** Detaches the domain; its mail and events go with it, some at a time. */
     remove(owned: Owned): Effect.Effect<void, NotFound>
     /** For the operator: every domain, newest first. */
     readonly listAll: Effect.Effect<ReadonlyArray<Domain>>
@@ -187,13 +186,13 @@ export class Domains extends Context.Service<
       const remove = Effect.fn("Domains.remove")(function* ({ id, workspaceId }: Owned) {
         const deleted = yield* Effect.orDie(
           sql`DELETE FROM domains WHERE id = ${id} AND workspace_id = ${workspaceId} RETURNING id`
-        ).pipe(Patience.forMuch)
+        )
         if (deleted.length === 0) return yield* notFound
         yield* removeRaw(id)
       })
 
       const removeHolder = Effect.fn("Domains.removeHolder")(function* (name: DomainName) {
-        const [row] = yield* Effect.orDie(Patience.forMuch(rows.deleteHolder(name)))
+        const [row] = yield* Effect.orDie(rows.deleteHolder(name))
         if (row === undefined) return yield* new NotFound({ message: `Nobody holds ${name}` })
         yield* removeRaw(row.id)
         return toDomain(row)

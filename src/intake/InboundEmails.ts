@@ -86,6 +86,8 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
       ), welcome AS (
         SELECT input.*, domains.workspace_id FROM input JOIN domains ON domains.id = input.domain_id
         WHERE domains.status IN ('mx_pending', 'verified', 'live')
+        -- Until the commit it can't be removed.
+        FOR KEY SHARE OF domains
       ), new_keys AS (
         INSERT INTO received_once AS before (key, inbound_email_id, received_at)
         SELECT key, id, now() FROM welcome WHERE key IS NOT NULL ORDER BY key

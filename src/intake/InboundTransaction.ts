@@ -119,6 +119,8 @@ export const make = Effect.fnUntraced(function* (options: {
       ) AS input (id, domain_id, recipients, segment, raw_at, raw_bytes, trace_bytes)
       JOIN domains ON domains.id = domain_id
       WHERE domains.status IN ('mx_pending', 'verified', 'live')
+      -- Until the commit none of them can be removed.
+      FOR KEY SHARE OF domains
       RETURNING id
     `
   }

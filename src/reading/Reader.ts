@@ -171,6 +171,8 @@ export class Reader extends Context.Service<
           WHERE domains.id = inbound_emails.domain_id AND inbound_emails.id IN (
             SELECT id FROM inbound_emails
             WHERE state = 'received' AND (leased_until IS NULL OR leased_until <= now())
+              -- The mail of one that is gone is about to be removed.
+              AND (SELECT true FROM domains WHERE domains.id = domain_id)
             ORDER BY received_at
             LIMIT ${most}
             FOR UPDATE SKIP LOCKED

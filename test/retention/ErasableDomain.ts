@@ -7,6 +7,7 @@ import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
 import { RawStore } from "../../src/providers/storage/RawStore.ts"
 import * as RawStoreFile from "../../src/providers/storage/RawStoreFile.ts"
 import * as RawErasures from "../../src/retention/RawErasures.ts"
+import * as RemovedDomains from "../../src/retention/RemovedDomains.ts"
 
 /** The folder of a raw store. */
 export const folder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "inlet-erase-" })).pipe(
@@ -31,13 +32,13 @@ export const make = Effect.fnUntraced(function* (messages: number, bytes: number
     INSERT INTO inbound_emails (
       id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state, segment, raw_at, raw_bytes
     )
-    VALUES (
-      ${id}, ${domain}, now(), '', '', '', '', '{}', 'read',
-      ${place?.segment ?? null}, ${BigInt(place?.at ?? 0)}, ${place?.bytes ?? null}
-    )
+    SELECT ${id}, id, now(), '', '', '', '', '{}', 'read',
+      ${place?.segment ?? null}::uuid, ${BigInt(place?.at ?? 0)}::bigint, ${place?.bytes ?? null}::integer
+    FROM domains WHERE id = ${domain} FOR KEY SHARE
   `
   const kept = yield* Effect.replicateEffect(keep, messages, { concurrency: 64 })
   yield* Effect.forEach(kept, row, { discard: true })
+  const removal = Effect.map(RemovedDomains.make, (removeSome) => removeSome(500))
   const erase = yield* RawErasures.make.pipe(Effect.provide(store))
   const [segment = ""] = kept.flatMap(({ place }) => place?.segment ?? [])
   return {
@@ -46,6 +47,11 @@ export const make = Effect.fnUntraced(function* (messages: number, bytes: number
     keep,
     row,
     erase,
-    remove: sql`DELETE FROM domains WHERE id = ${domain}`
+    domain,
+    detach: sql`DELETE FROM domains WHERE id = ${domain}`,
+    /** Its mail has gone, too. */
+    remove: sql`DELETE FROM domains WHERE id = ${domain}`.pipe(
+      Effect.andThen(Effect.repeat(yield* removal, { until: (left) => left === undefined }))
+    )
   }
 }, Effect.provide(NodeServices.layer))

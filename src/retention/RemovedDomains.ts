@@ -1,0 +1,85 @@
+import { Clock, Effect, Layer, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import * as Patience from "../database/Patience.ts"
+import { Asker } from "../database/Turns.ts"
+import { DomainId } from "../model/Domain.ts"
+import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
+
+/** Bounds of one statement: others wait for the session of the embedded database meanwhile. */
+const fewest = 200
+const most = 500
+/** How long one should take. */
+const aimMillis = 30
+
+/**
+ * Removes so many messages of a domain that is gone, with their events, and forgets it behind the last of them. Succeeds
+ * with how many there were; undefined when no domain is left. Each domain has its turn.
+ */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  const removed = SqlSchema.findAll({
+    Request: Schema.Void,
+    Result: Schema.Struct({ domainId: DomainId }),
+    execute: () => sql`SELECT domain_id FROM removed_domains ORDER BY turn_at LIMIT 1 FOR UPDATE SKIP LOCKED`
+  })
+
+  // Events, deliveries and attempts follow. What is in the log is to be overwritten, by the same commit.
+  const removeSome = SqlSchema.findAll({
+    Request: Schema.Struct({ domainId: DomainId, count: Schema.Int }),
+    Result: Schema.Struct({ messages: Schema.Int }),
+    execute: ({ count, domainId }) => sql`
+      WITH gone AS (
+        DELETE FROM inbound_emails WHERE id = ANY(ARRAY(
+          SELECT id FROM inbound_emails WHERE domain_id = ${domainId} LIMIT ${count} FOR UPDATE
+        ))
+        RETURNING id, segment, raw_at, raw_bytes
+      ), noted AS (
+        INSERT INTO raw_erasures (segment, raw_at, raw_bytes, inbound_email_id)
+        SELECT segment, raw_at, raw_bytes, id FROM gone WHERE segment IS NOT NULL
+        ON CONFLICT DO NOTHING
+      )
+      SELECT count(*)::int AS messages FROM gone
+    `
+  })
+
+  return (count: number) =>
+    sql
+      .withTransaction(
+        Effect.gen(function* () {
+          const [domain] = yield* removed()
+          if (domain === undefined) return undefined
+          const [gone] = yield* removeSome({ domainId: domain.domainId, count })
+          const messages = gone?.messages ?? 0
+          yield* messages < count
+            ? sql`DELETE FROM removed_domains WHERE domain_id = ${domain.domainId}`
+            : sql`UPDATE removed_domains SET turn_at = now() WHERE domain_id = ${domain.domainId}`
+          return messages
+        })
+      )
+      .pipe(Effect.orDie, Effect.withSpan("RemovedDomains.removeSome"))
+})
+
+/** Removes for as long as the process runs, within seconds of a removal. Half of the time it leaves the database to others. */
+export const layerWorker = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const removeSome = yield* make
+    let count = fewest
+    const round = Effect.gen(function* () {
+      const began = yield* Clock.currentTimeMillis
+      const messages = yield* removeSome(count)
+      const took = (yield* Clock.currentTimeMillis) - began
+      if (messages === count) count = next(count, took)
+      yield* Effect.sleep(messages === undefined ? "1 second" : took)
+    })
+    yield* BackgroundLoop.endless(
+      "Removing the mail of a domain that is gone failed; it is tried again",
+      // Nobody who waits for an answer waits for more than one turn of it.
+      Patience.forMuch(round).pipe(Effect.provideService(Asker, "removal"))
+    )
+  })
+)
+
+/** How many messages take the time that is aimed at, as the last ones did. */
+const next = (count: number, took: number) =>
+  Math.min(most, 2 * count, Math.max(fewest, Math.floor((count * aimMillis) / Math.max(1, took))))
