@@ -53,6 +53,7 @@ const placeOf = Effect.fnUntraced(function* ({ key = Option.none(), profile = Op
   const named = Option.getOrUndefined(profile) ?? (yield* given(Config.NonEmptyString("INLET_PROFILE")))
   const kept = named === undefined ? undefined : yield* Profiles.get(named)
   const environment = kept === undefined
+  const isElsewhere = Option.exists(url, (url) => URL.parse(url)?.origin !== URL.parse(kept?.url ?? url)?.origin)
   return {
     baseUrl:
       Option.getOrUndefined(url) ??
@@ -61,7 +62,7 @@ const placeOf = Effect.fnUntraced(function* ({ key = Option.none(), profile = Op
       (yield* Settings.http).publicUrl,
     key:
       Option.getOrUndefined(key) ??
-      kept?.key ??
+      (isElsewhere ? undefined : kept?.key) ??
       (environment ? yield* given(Config.Redacted("INLET_API_KEY")) : undefined)
   }
 })

@@ -271,6 +271,9 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
           INLET_PROFILE: "mine"
         })
         assert.strictEqual((yield* away.json("workspaces", "get")).name, "kept")
+        assert.strictEqual((yield* away.json("workspaces", "get", "--url", `${url}/`)).name, "kept")
+        const elsewhere = yield* away.run("workspaces", "get", "--url", "http://127.0.0.1:9")
+        assert.match(elsewhere.stderr, /^--key: Expected the API key [^\n]+\n$/)
         const none = yield* run("workspaces", "get", "--profile", "yours")
         assert.strictEqual(none.stderr, "No profile yours; there are mine\n")
         assert.strictEqual(none.code, 1)

@@ -68,7 +68,7 @@ describe("What two tricks hide together", () => {
       )
     })
     assert.deepStrictEqual(found, [])
-  }, 60_000)
+  }, 120_000)
 
   it("is nowhere where one is beside the other", () => {
     const all = [...tricks, ...carried]
@@ -81,7 +81,7 @@ describe("What two tricks hide together", () => {
       )
     )
     assert.deepStrictEqual(found, [])
-  }, 60_000)
+  }, 120_000)
 
   it("is nowhere where one color is in the other, unless a person can read it", () => {
     for (const outer of ofColor) {

@@ -4,7 +4,7 @@ import * as ReplyScore from "../../scripts/ReplyScore.ts"
 import * as Reply from "../../src/content/Reply.ts"
 import * as SeenHtml from "../../src/content/SeenHtml.ts"
 import * as Mime from "../../src/mime/Mime.ts"
-import { ofColor, ofText, outright } from "./Tricks.ts"
+import { carried, ofColor, ofText, outright } from "./Tricks.ts"
 
 const seenText = (html: string) => SeenHtml.see(html).text
 
@@ -76,7 +76,7 @@ describe("What a person wrote", () => {
     }
   )
 
-  it.for([...outright, ...ofText, ...ofColor].map((trick) => [trick.name, trick] as const))(
+  it.for([...outright, ...ofText, ...ofColor, ...carried].map((trick) => [trick.name, trick] as const))(
     "has no words that nobody sees where an element begins in a quotation, or ends in it: %s",
     ([, { around }]) => {
       const [before = "", after = ""] = around("CANARY").split("CANARY")

@@ -99,8 +99,6 @@ export const outright: ReadonlyArray<Trick> = [
   markup("<datalist>*</datalist>"),
   markup("<details><summary>s</summary>*</details>"),
   markup("<video>*</video>"),
-  markup("<noembed>*</noembed>"),
-  markup("<noframes>*</noframes>"),
   markup("<div><b style='display:none'></div>*</b>"),
   markup("<b style='display:none'><div>*</div></b>"),
   markup("<div style='display:none'></span></b></i>*</div>"),
@@ -218,7 +216,9 @@ export const carried: ReadonlyArray<Trick> = [
   carrier("<select><option>x<option>*</select>"),
   carrier('<input value="*">'),
   carrier("<script>*</script>"),
-  carrier("<iframe>*</iframe>")
+  carrier("<iframe>*</iframe>"),
+  carrier("<noembed>*</noembed>"),
+  carrier("<noframes>*</noframes>")
 ]
 
 /** A person sees what is in each of these. */

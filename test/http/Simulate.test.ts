@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import type { Answer } from "../ApiCall.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mailbox from "../Mailbox.ts"
 import { TestInlet } from "../TestInlet.ts"
@@ -45,14 +47,6 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("A simulated 
       const inlet = yield* TestInlet
       const sql = yield* SqlClient.SqlClient
       const { raw, ...box } = yield* inbox
-      const bytes = message("same", "X-Odd: =?utf-8?q?caf=C3=A9?=", "List-Id: <l.example>")
-      yield* Mailbox.deliver(inlet.smtpPort, box.address, bytes, { from: "ada@sender.example" })
-      const [sent] = yield* eventually(Mailbox.events(box), (all) => all.length === 1)
-      // Or it would be taken for a retry.
-      yield* sql`DELETE FROM received_once`
-      const { json, status } = yield* raw(bytes, `?recipient=${encodeURIComponent(box.address)}&wait=10`)
-      assert.strictEqual(status, 201)
-      const [, simulated] = yield* Mailbox.events(box)
       const told = ({
         delivery: _d,
         envelope,
@@ -62,46 +56,74 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("A simulated 
         rawRef,
         receivedAt,
         ...rest
-      }: typeof sent) => ({
+      }: Answer["json"]) => ({
         ...rest,
         envelope: { from: envelope.from },
         headers: headers.filter(({ name }: { readonly name: string }) => name !== "Received"),
         ids: [event_id, inbound_email_id, rawRef, receivedAt].map((id) => typeof id)
       })
-      assert.deepStrictEqual(told(simulated), told(sent))
-      assert.deepStrictEqual(simulated.envelope, {
-        from: "ada@sender.example",
-        helo: "simulate",
-        remoteAddress: "simulate"
-      })
-      assert.deepStrictEqual(
-        [json.inbound_email_id, json.events.length, json.events[0].event_id, json.events[0].subject],
-        [simulated.inbound_email_id, 1, simulated.event_id, "same"]
-      )
-      assert.notProperty(json.events[0], "text")
-      const stored = yield* Mailbox.raw(box, simulated.event_id)
-      assert.match(stored, /^Return-Path: <ada@sender\.example>\r\nReceived: from simulate\r\n\tby \S+ with HTTP id /)
-      assert.isTrue(stored.endsWith(bytes))
+      const fixture = (name: string) => readFileSync(new URL(`../fixtures/${name}.eml`, import.meta.url), "utf8")
+      const plain = message("same", "X-Odd: =?utf-8?q?caf=C3=A9?=", "List-Id: <l.example>")
+      for (const bytes of [...["newsletter", "forwarded", "iso-2022-jp", "padded-boundaries"].map(fixture), plain]) {
+        const before = (yield* Mailbox.events(box)).length
+        // UTF-8 is what the API takes of a text, too.
+        yield* Mailbox.deliver(inlet.smtpPort, box.address, Buffer.from(bytes), { from: "ada@sender.example" })
+        yield* eventually(Mailbox.events(box), (all) => all.length === before + 1)
+        // Or it would be taken for a retry.
+        yield* sql`DELETE FROM received_once`
+        const { json, status } = yield* raw(
+          bytes,
+          `?recipient=${encodeURIComponent(box.address)}&from=ada@sender.example&wait=10`
+        )
+        assert.strictEqual(status, 201)
+        const [sent, simulated] = (yield* Mailbox.events(box)).slice(-2)
+        assert.deepStrictEqual(told(simulated), told(sent))
+        assert.deepStrictEqual(simulated.envelope, {
+          from: "ada@sender.example",
+          helo: "simulate",
+          remoteAddress: "simulate"
+        })
+        assert.deepStrictEqual(
+          [json.inbound_email_id, json.events.length, json.events[0].event_id, json.events[0].subject],
+          [simulated.inbound_email_id, 1, simulated.event_id, sent.subject]
+        )
+        assert.notProperty(json.events[0], "text")
+        const stored = yield* Mailbox.raw(box, simulated.event_id)
+        assert.match(stored, /^Return-Path: <ada@sender\.example>\r\nReceived: from simulate\r\n\tby \S+ with HTTP id /)
+        assert.isTrue(stored.endsWith(bytes))
+      }
     })
   )
 
-  it.effect(
-    "is answered 202 with its id at once, and 201 with its event within a second where that is waited for",
-    () =>
-      Effect.gen(function* () {
-        const { say, ...box } = yield* inbox
-        const first = yield* say({ sample: "code" })
-        assert.deepStrictEqual([first.status, Object.keys(first.json)], [202, ["inbound_email_id"]])
-        const second = yield* say({ sample: "code" }, "?wait=10")
-        assert.strictEqual(second.status, 201)
-        assert.strictEqual(second.json.events[0].extracted.code.value, "482913")
-        const [one, two] = yield* Mailbox.accepted(box)
-        assert.deepStrictEqual(
-          [one.inbound_email_id, two.inbound_email_id],
-          [first.json.inbound_email_id, second.json.inbound_email_id]
-        )
-        assert.notStrictEqual(one.message_id, two.message_id)
-      })
+  it.effect("is an event within a second", () =>
+    Effect.gen(function* () {
+      const { say } = yield* inbox
+      const times: Array<number> = []
+      for (const sample of ["code", "newsletter", "attachment", "reply", "bounce"]) {
+        const [time, { status }] = yield* Effect.timed(say({ sample }, "?wait=10"))
+        assert.strictEqual(status, 201)
+        times.push(Duration.toSeconds(time))
+      }
+      // The median, for a machine that does other things meanwhile.
+      assert.isBelow(times.toSorted((one, other) => one - other)[2] ?? 10, 1)
+    })
+  )
+
+  it.effect("is answered 202 with its id at once, and 201 with its event where that is waited for", () =>
+    Effect.gen(function* () {
+      const { say, ...box } = yield* inbox
+      const first = yield* say({ sample: "code" })
+      assert.deepStrictEqual([first.status, Object.keys(first.json)], [202, ["inbound_email_id"]])
+      const second = yield* say({ sample: "code" }, "?wait=10")
+      assert.strictEqual(second.status, 201)
+      assert.strictEqual(second.json.events[0].extracted.code.value, "482913")
+      const [one, two] = yield* Mailbox.accepted(box)
+      assert.deepStrictEqual(
+        [one.inbound_email_id, two.inbound_email_id],
+        [first.json.inbound_email_id, second.json.inbound_email_id]
+      )
+      assert.notStrictEqual(one.message_id, two.message_id)
+    })
   )
 
   it.effect("is any of the samples, each what it says", () =>
