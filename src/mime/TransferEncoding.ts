@@ -115,6 +115,9 @@ for (const [value, letter] of [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrs
 }
 const valueOf = (byte = 0): number => values[byte] ?? stray
 
+/** Bytes of base64 that are decoded together. */
+const chunkBytes = 16 * 1024
+
 /**
  * Base64 in lines of one length, as nearly all of it comes, by the platform's decoder. Undefined for any other: what
  * that decoder leaves out makes its result shorter than the lines say.
@@ -133,8 +136,14 @@ const evenBase64 = (encoded: Uint8Array): Uint8Array | undefined => {
   // In the letters for URLs, which that decoder takes too.
   if (bytes.includes(0x2d) || bytes.includes(0x5f)) return undefined
   const padded = bytes[end - 1] !== EQUALS ? 0 : bytes[end - 2] !== EQUALS ? 1 : 2
-  const content = Buffer.from(bytes.toString("latin1", 0, end), "base64")
-  return content.length === (letters / 4) * 3 - padded ? content : undefined
+  const content = Buffer.allocUnsafe((letters / 4) * 3)
+  let length = 0
+  // Some lines at a time: the text of a large file would be too large for the young of the heap.
+  const chunk = step * Math.max(1, Math.floor(chunkBytes / step))
+  for (let at = 0; at < end; at += chunk) {
+    length += content.write(bytes.toString("latin1", at, Math.min(end, at + chunk)), length, "base64")
+  }
+  return length === content.length - padded ? content.subarray(0, length) : undefined
 }
 
 const base64 = (encoded: Uint8Array): Decoded => {
