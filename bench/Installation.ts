@@ -51,7 +51,7 @@ export const make = Effect.fnUntraced(function* (name: string, webhook: string) 
     `
     domains.push(...rows.map(({ id }) => id))
   }
-  return { sql, world, url, settings, api, domains, key: keys[0] ?? "", large: domains[0] ?? "" }
+  return { sql, world, url, settings, api, domains, keys, key: keys[0] ?? "", large: domains[0] ?? "" }
 })
 
 export type Installation = Effect.Success<ReturnType<typeof make>>
@@ -60,5 +60,5 @@ export type Installation = Effect.Success<ReturnType<typeof make>>
 export const process = Effect.fnUntraced(function* (own: Installation, settings: Record<string, string>) {
   const inlet = yield* InletProcess.start({ RETENTION_DAYS: "0", ...own.settings, ...settings })
   const stop = Effect.andThen(inlet.signal("SIGTERM"), inlet.ending)
-  return { port: inlet.smtpPort, stop }
+  return { port: inlet.smtpPort, call: inlet.call, stop }
 })

@@ -93,7 +93,12 @@ export const run = Effect.fn("Trial.run")(
       const list: Array<{ readonly subject: string; readonly event_id: string; readonly inbound_email_id: string }> = []
       for (let cursor: string | null = ""; cursor !== null; ) {
         const page: string = `/api/domains/${domainId}/events?limit=100${path}${cursor === "" ? "" : `&cursor=${cursor}`}`
-        const { json }: Answer = yield* service.call("GET", page, { key })
+        const { headers, json, status }: Answer = yield* service.call("GET", page, { key })
+        // Lists of much mail are asked for no faster than a workspace may.
+        if (status === 429) {
+          yield* Effect.sleep(Duration.seconds(Number(headers["retry-after"] ?? 1)))
+          continue
+        }
         list.push(...json.events)
         cursor = json.next_cursor
       }
