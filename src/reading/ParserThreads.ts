@@ -65,7 +65,8 @@ export class ParserThreads extends Context.Service<
       const limits = yield* ThreadLimits
       const clock = yield* Clock.Clock
       const context = yield* Effect.context()
-      const mostThreads = Math.max(2, Math.min(4, availableParallelism()))
+      const cores = availableParallelism()
+      const mostThreads = Math.max(2, Math.min(4, cores))
       const now = () => clock.currentTimeMillisUnsafe()
       const log = (line: string, reason: string) => void Effect.runForkWith(context)(Effect.logWarning(line, reason))
 
@@ -138,7 +139,9 @@ export class ParserThreads extends Context.Service<
         const candidates = [...threads].filter(({ isAlone }) => isAlone === job.isAlone)
         const free = candidates.find((thread) => thread.hasRoom(job))
         if (free !== undefined) return free
-        const hasWaited = now() - job.since > limits.waitMilliseconds
+        // Two threads that share a core with SMTP and the API read no more than one, and cost its heap and its compiling.
+        const isWorthMore = candidates.length + 1 < cores || candidates.every((thread) => thread.isHeld())
+        const hasWaited = now() - job.since > (isWorthMore ? limits.waitMilliseconds : limits.crowdedMilliseconds)
         if (hasWaited && !job.isAlone) shortAt = now()
         const mayStart =
           candidates.length < (job.isAlone ? 1 : mostThreads) &&

@@ -95,6 +95,12 @@ export class ParserWorker {
     return Atomics.load(this.#current, 0)
   }
 
+  /** Whether it is at one message for so long that the others should go elsewhere. */
+  isHeld(): boolean {
+    const number = this.current()
+    return number !== 0 && number === this.#seen && this.#now() - this.#seenAt > this.#limits.waitMilliseconds
+  }
+
   /** Why it is to be stopped: it has parsed one message for too long, or says no more about those that wait for DNS. */
   trouble(): string | undefined {
     if (!this.isReady) return this.#now() - this.#started > startMilliseconds ? "the thread did not start" : undefined

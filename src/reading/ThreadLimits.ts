@@ -9,8 +9,12 @@ export interface ThreadLimits {
   readonly checkMilliseconds: number
   /** Heap of one thread; the bytes of messages are outside of it. */
   readonly heapMegabytes: number
-  /** How long a message has waited when one more thread is worth its memory, and how long none has when it is not any more. */
+  /**
+   * How long a message has waited when one more thread is worth its memory: where a core is left for it, or all others
+   * are at one message for as long; and where that is not so. How long none has when it is not any more.
+   */
   readonly waitMilliseconds: number
+  readonly crowdedMilliseconds: number
   readonly surplusMilliseconds: number
 }
 
@@ -22,6 +26,7 @@ export const ThreadLimits = Context.Reference<ThreadLimits>("inlet/reading/Threa
     checkMilliseconds: 7_000,
     heapMegabytes: 192,
     waitMilliseconds: 1_000,
+    crowdedMilliseconds: 4_000,
     surplusMilliseconds: 300_000
   })
 })

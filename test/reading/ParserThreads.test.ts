@@ -112,23 +112,45 @@ describe("The threads that parse", () => {
     )
   })
 
-  layer(threads({ waitMilliseconds: 0, surplusMilliseconds: 500 }), options)("where nobody is to wait", (it) => {
-    it.effect(
-      "are one more while messages wait, and one again when that has not happened for some time",
-      () =>
-        Effect.gen(function* () {
-          const running = counted("inlet_parser_threads")
-          yield* read(mail("to begin with"))
-          assert.deepStrictEqual(yield* running, [1])
-          const many = yield* Effect.forkChild(Effect.replicateEffect(read(slow), 12, { concurrency: "unbounded" }))
-          yield* eventually(running, ([threads = 0]) => threads > 1)
-          yield* Fiber.join(many)
-          yield* eventually(running, ([threads]) => threads === 1)
-          assert.strictEqual((yield* read(mail("afterwards"))).event.subject, "afterwards")
-        }),
-      manyThreads
-    )
-  })
+  layer(threads({ waitMilliseconds: 0, crowdedMilliseconds: 0, surplusMilliseconds: 500 }), options)(
+    "where nobody is to wait",
+    (it) => {
+      it.effect(
+        "are one more while messages wait, and one again when that has not happened for some time",
+        () =>
+          Effect.gen(function* () {
+            const running = counted("inlet_parser_threads")
+            yield* read(mail("to begin with"))
+            assert.deepStrictEqual(yield* running, [1])
+            const many = yield* Effect.forkChild(Effect.replicateEffect(read(slow), 12, { concurrency: "unbounded" }))
+            yield* eventually(running, ([threads = 0]) => threads > 1)
+            yield* Fiber.join(many)
+            yield* eventually(running, ([threads]) => threads === 1)
+            assert.strictEqual((yield* read(mail("afterwards"))).event.subject, "afterwards")
+          }),
+        manyThreads
+      )
+    }
+  )
+
+  layer(threads({ waitMilliseconds: 200, crowdedMilliseconds: 60_000 }), options)(
+    "where others wait for one message alone",
+    (it) => {
+      it.effect(
+        "are one more while that is read",
+        () =>
+          Effect.gen(function* () {
+            yield* read(mail("to begin with"))
+            const long = yield* Effect.forkChild(read(yield* slower))
+            const behind = yield* Effect.forkChild(Effect.replicateEffect(read(slow), 20, { concurrency: "unbounded" }))
+            yield* eventually(counted("inlet_parser_threads"), ([threads = 0]) => threads > 1)
+            yield* Fiber.join(behind)
+            yield* Fiber.join(long)
+          }),
+        manyThreads
+      )
+    }
+  )
 
   layer(threads({ parseMilliseconds: 500, aloneMilliseconds: 500 }), options)("with hardly any time", (it) => {
     it.effect(

@@ -92,7 +92,7 @@ const payloads = Effect.gen(function* () {
   return { threads: Math.max(...started), results: new Map(results) }
 }).pipe(
   // One more thread whenever a message waits.
-  Effect.provide(threads({ waitMilliseconds: 0 }), { local: true })
+  Effect.provide(threads({ waitMilliseconds: 0, crowdedMilliseconds: 0 }), { local: true })
 )
 
 describe("The same bytes", () => {
