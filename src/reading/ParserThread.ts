@@ -8,6 +8,7 @@ import { rawRef } from "../model/InboundEmail.ts"
 import * as DamagedParts from "./DamagedParts.ts"
 import * as EventPayload from "./EventPayload.ts"
 import * as Insight from "./Insight.ts"
+import { PayloadBytes } from "./PayloadBytes.ts"
 import type { AttachmentTask, ContentTask, Handed, ReadTask, Results, Task, ThreadSettings } from "./ReadTask.ts"
 import * as SenderCheck from "./SenderCheck.ts"
 import type * as SenderVerdicts from "./SenderVerdicts.ts"
@@ -29,43 +30,31 @@ const asReceived = (message: Uint8Array): Uint8Array => {
 }
 
 interface Gathered {
-  readonly read: Array<Results["read"][number] & { readonly payloads: ReadonlyArray<string> }>
+  readonly read: Array<Results["read"][number]>
   readonly attachments: Array<Results["attachments"][number]>
   readonly contents: Array<Results["contents"][number]>
   readonly failed: Array<Results["failed"][number]>
   readonly aside: Set<number>
-  bytes: number
 }
 
-const nothing = (): Gathered => ({ read: [], attachments: [], contents: [], failed: [], aside: new Set(), bytes: 0 })
+const nothing = (): Gathered => ({ read: [], attachments: [], contents: [], failed: [], aside: new Set() })
 
 const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: ThreadSettings) => {
   const check = SenderCheck.make(settings)
+  const payloads = new PayloadBytes(2 * mostBytesGathered)
   let gathered = nothing()
   let isTelling = false
 
   const tell = () => {
     isTelling = false
-    const { aside, attachments, bytes, contents, failed, read } = gathered
+    const { aside, ...rest } = gathered
     gathered = nothing()
-    const payloads = new ArrayBuffer(bytes)
-    const target = Buffer.from(payloads)
-    let at = 0
-    for (const message of read) for (const payload of message.payloads) at += target.write(payload, at)
-    const results: Results = {
-      tag: "results",
-      read: read.map(({ payloads: _, ...message }) => message),
-      payloads,
-      attachments,
-      contents,
-      failed,
-      aside: [...aside]
-    }
-    port.postMessage(results, [payloads])
+    const results: Results = { tag: "results", ...rest, payloads: payloads.take(), aside: [...aside] }
+    port.postMessage(results, [results.payloads])
   }
   /** At the end of a turn, in which most of a batch is done. */
   const tellSoon = () => {
-    if (gathered.bytes > mostBytesGathered) return tell()
+    if (payloads.length > mostBytesGathered) return tell()
     if (isTelling) return
     isTelling = true
     setImmediate(() => {
@@ -76,7 +65,7 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
   const render = (
     number: number,
     task: ReadTask,
-    message: Uint8Array,
+    message: Uint8Array<ArrayBuffer>,
     contents: Mime.Contents,
     checked: SenderVerdicts.Checked
   ) => {
@@ -99,14 +88,10 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
         messageBytes
       })
     )
-    const payloads = events.map(({ payload }) => payload)
-    const lengths = payloads.map((payload) => Buffer.byteLength(payload))
     gathered.aside.delete(number)
-    for (const length of lengths) gathered.bytes += length
     gathered.read.push({
       number,
-      lengths,
-      payloads,
+      lengths: events.map(({ payload }) => payloads.add(payload)),
       sender: contents.from ?? envelope.from,
       subject: contents.subject.slice(0, mostSubject),
       // The same for all recipients.
@@ -115,6 +100,8 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
       parse: contents.parse,
       authenticationResults: checked.field
     })
+    // Outside of the heap, but counted: left to the collector, they made it mark the whole heap three times as often.
+    message.buffer.transfer(0)
     tellSoon()
   }
 
@@ -160,7 +147,7 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
     else aside(number, DamagedParts.mend(opened.damaged), (parts) => then(opened, parts))
   }
 
-  const read = (number: number, task: ReadTask, message: Uint8Array) =>
+  const read = (number: number, task: ReadTask, message: Uint8Array<ArrayBuffer>) =>
     checkSender(number, task, message, (checked) => {
       // Nothing is left of a message that is gone or damaged; one that came has our fields at least.
       if (task.depth !== "full" || message.byteLength === 0) {
@@ -181,7 +168,7 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
     tellSoon()
   }
 
-  const work = (number: number, task: Task, message: Uint8Array) => {
+  const work = (number: number, task: Task, message: Uint8Array<ArrayBuffer>) => {
     if (task.kind === "read") read(number, task, message)
     else if (task.kind === "attachment") attachment(number, task, message)
     else content(number, task)
