@@ -10,9 +10,13 @@ import type * as Selector from "./Selector.ts"
 import * as StyleSheets from "./StyleSheets.ts"
 import * as Variables from "./Variables.ts"
 
-/** Effects by the text of their declarations: most elements of a mail say what others have said, and the next mail does, too. */
-const known = new Map<string, Effects>()
+/**
+ * Effects by what is said of an element before its own declarations, and by those: most elements
+ * of a mail say what others have said, and the next mail does, too.
+ */
+const known = new Map<string, Map<string, Effects>>()
 const mostKnown = 4_000
+let howManyKnown = 0
 const longestKnown = 400
 
 /** Of the keys of one mail. */
@@ -45,9 +49,10 @@ export class Cascade {
     const rules = StyleSheets.fitting(this.rules, element)
     if (rules.length === 0) {
       if (before === "" && attribute === "") return none
-      const text = before === "" ? attribute : `${before};${attribute}`
-      const effects = remembered(text)
-      return effects.isLate === true ? this.#late(CssText.declarations(text), custom, effects) : effects
+      const effects = remembered(before, attribute)
+      return effects.isLate === true
+        ? this.#late(CssText.declarations(together(before, attribute)), custom, effects)
+        : effects
     }
     let key = `${before}|`
     for (const rule of rules) key += rule.key
@@ -74,13 +79,19 @@ export class Cascade {
 
 const wall = (css: string) => (css === "" ? "" : `;${css}`)
 
-const remembered = (text: string): Effects => {
-  const found = known.get(text)
+const together = (before: string, own: string) => (before === "" ? own : `${before};${own}`)
+
+const remembered = (before: string, own: string): Effects => {
+  const found = known.get(before)?.get(own)
   if (found !== undefined) return found
-  const effects = Declarations.effects(CssText.declarations(text))
-  if (text.length <= longestKnown) {
-    if (known.size >= mostKnown) known.clear()
-    known.set(text, effects)
+  const effects = Declarations.effects(CssText.declarations(together(before, own)))
+  if (before.length + own.length > longestKnown) return effects
+  if (howManyKnown++ >= mostKnown) {
+    known.clear()
+    howManyKnown = 1
   }
+  const siblings = known.get(before)
+  if (siblings === undefined) known.set(before, new Map([[own, effects]]))
+  else siblings.set(own, effects)
   return effects
 }

@@ -26,7 +26,7 @@ const zeros = [
 
 const digitOf = (unit: number): number => {
   if (unit < 0x80) return unit >= 0x30 && unit <= 0x39 ? unit - 0x30 : -1
-  if (unit < 0x660) return -1
+  if (unit < 0x660 || (unit >= 0x1820 && unit < 0xff10)) return -1
   for (const zero of zeros) if (unit >= zero && unit < zero + 10) return unit - zero
   return -1
 }
@@ -85,7 +85,10 @@ const atomEnd = (line: string, from: number): number => {
 const isTooShort = (line: string, from: number, end: number): boolean => {
   if (end - from >= leastLength) return false
   const behind = line.charCodeAt(end)
-  return !isDash(behind) && !(isSpace(behind) && (end - from === 1 || isDigit(line.charCodeAt(end + 1))))
+  if (isDash(behind)) return false
+  const next = line.charCodeAt(end + 1)
+  // All groups are of one length, and only single ones may be letters: 1 2 3 4.
+  return !isSpace(behind) || !(end - from === 1 ? isAtom(next) && !isAtom(line.charCodeAt(end + 2)) : isDigit(next))
 }
 
 type Kind = Shape["kind"] | "small" | undefined

@@ -9,9 +9,6 @@ const mostLines = 50_000
 const mostLinks = 5_000
 const longestHidden = 64 * 1024
 
-/** Holds blanks that are not one alone. */
-const isRagged = /[\t\n\r\f\u00a0]| {2}/
-
 /** Puts what is seen into lines, and what is not aside. */
 export class LineWriter {
   readonly lines: Array<Line> = []
@@ -73,15 +70,17 @@ export class LineWriter {
   /** Text as it stands in the source, in this element. */
   write(source: string, frame: Frame) {
     const { letters, preserves } = frame.inner
-    const { hidden, seen } = Invisible.without(source)
+    const { isRagged, isSuspect } = Invisible.looks(source)
+    const { hidden, seen } = isSuspect ? Invisible.without(source) : { hidden: "", seen: source }
     if (hidden !== "") this.hide(` ${hidden}`)
     const text = letters === "upper" ? seen.toUpperCase() : letters === "lower" ? seen.toLowerCase() : seen
-    if (preserves === "nothing") return this.#flow(text, frame)
+    // Without what is not seen, blanks may stand together.
+    if (preserves === "nothing") return this.#flow(text, isRagged || isSuspect, frame)
     let isFirst = true
     for (const part of text.split("\n")) {
       if (!isFirst) this.break()
       isFirst = false
-      if (preserves === "lines") this.#flow(part, frame)
+      if (preserves === "lines") this.#flow(part, true, frame)
       else if (part.trim() !== "") this.#put(part.replaceAll("\u00a0", " "), frame)
       if (this.isFull) return
     }
@@ -111,10 +110,15 @@ export class LineWriter {
     return this.#line === undefined ? this.lines.length : this.lines.length - 1
   }
 
-  #flow(text: string, frame: Frame) {
-    const words = isRagged.test(text) ? text.replace(/[ \t\n\r\f\u00a0]{2,}|[\t\n\r\f\u00a0]/g, " ") : text
-    const isLed = words.startsWith(" ")
-    const isFollowed = words.endsWith(" ")
+  #flow(text: string, isRagged: boolean, frame: Frame) {
+    // What stands between two tags, mostly.
+    if (text === "\n") {
+      this.#blank = true
+      return
+    }
+    const words = isRagged ? text.replace(/[ \t\n\r\f\u00a0]{2,}|[\t\n\r\f\u00a0]/g, " ") : text
+    const isLed = words.charCodeAt(0) === 0x20
+    const isFollowed = words.charCodeAt(words.length - 1) === 0x20
     const trimmed = isLed || isFollowed ? words.trim() : words
     if (trimmed === "") {
       if (isLed) this.#blank = true

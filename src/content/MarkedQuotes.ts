@@ -25,7 +25,7 @@ const roleOf = (name: string, attributes: { readonly [name: string]: string }, b
  * them: what those hide from a person must not be seen now. Reads each tag once.
  */
 export const cut = (html: string): string | undefined => {
-  if (!ReplyWords.marks.test(html)) return undefined
+  if (!ReplyWords.partsOfMarks.some((part) => html.includes(part)) || !ReplyWords.marks.test(html)) return undefined
   const gaps: Array<readonly [from: number, to: number]> = []
   const styles: Array<readonly [from: number, to: number]> = []
   const open: Array<{ readonly role: Role; readonly start: number; readonly inner: number; hasQuotation: boolean }> = []

@@ -7,9 +7,9 @@ import libmime from "libmime"
  */
 export const guess = (bytes: Uint8Array, around?: string): string => {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const latin = text.toString("latin1")
-  if (/\x1b\$[@B]/.test(latin)) return iconv(text, "iso-2022-jp")
+  if (text.includes(0x1b) && /\x1b\$[@B]/.test(text.toString("latin1"))) return iconv(text, "iso-2022-jp")
   if (isUtf8(text)) return withoutMark(text.toString("utf8"))
+  const latin = text.toString("latin1")
   let sequences = 0
   let strays = 0
   const whole = latin.replace(cutOff, "")

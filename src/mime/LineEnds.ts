@@ -18,7 +18,11 @@ export const withFeeds = (message: Uint8Array): Uint8Array => {
 }
 
 /** Text whose lines end in line feeds. A run of carriage returns is looked at once, whether or not it ends in one. */
-export const unified = (text: string): string => text.replace(/(?<!\r)\r*\n|\r/g, "\n")
+export const unified = (text: string): string => {
+  if (!text.includes("\r")) return text
+  const fed = text.replace(/\r\n/g, "\n")
+  return fed.includes("\r") ? text.replace(/(?<!\r)\r*\n|\r/g, "\n") : fed
+}
 
 /** Text without line ends; a carriage return that stands elsewhere is kept. */
 export const unfolded = (text: string): string => text.replace(/(?<!\r)\r*\n/g, "")

@@ -1,6 +1,7 @@
 import * as EndOfBase64 from "./EndOfBase64.ts"
 import * as LegibleText from "./LegibleText.ts"
 import type { Part } from "./Parts.ts"
+import * as QuotedPrintable from "./QuotedPrintable.ts"
 import * as Uuencode from "./Uuencode.ts"
 
 /** A part without its transfer encoding. */
@@ -17,7 +18,6 @@ const nothing = new Uint8Array()
 const LF = 0x0a
 const CR = 0x0d
 const EQUALS = 0x3d
-const isBlank = (byte: number | undefined) => byte === 0x20 || byte === 0x09
 
 /** Never fails, and looks at each byte a fixed number of times. */
 export const decode = ({ body, header }: Part): Decoded => {
@@ -28,7 +28,7 @@ export const decode = ({ body, header }: Part): Decoded => {
     case "uuencode":
       return { encoded: body, content: Uuencode.decode(body), isWhole: true, footer: nothing }
     case "quoted-printable":
-      return { encoded: body, content: unescaped(withoutSoftBreaks(body)), isWhole: true, footer: nothing }
+      return { encoded: body, content: QuotedPrintable.decode(body), isWhole: true, footer: nothing }
     case "base64": {
       const whole = base64(body)
       if (!type?.startsWith("text/") || (whole.isWhole && LegibleText.canBe(whole.content, undefined))) return whole
@@ -45,63 +45,6 @@ export const decode = ({ body, header }: Part): Decoded => {
 /** All that a part says, with what another decoder made of it where that is better. */
 export const content = (decoded: Decoded, mended: Uint8Array = decoded.content): Uint8Array =>
   decoded.footer.length === 0 ? mended : Buffer.concat([mended, decoded.footer])
-
-/** Joins the lines of quoted-printable (RFC 2045, section 6.7). Blanks at the end of a line came there on its way. */
-const withoutSoftBreaks = (body: Uint8Array): Buffer => {
-  const joined = Buffer.allocUnsafe(body.length)
-  let length = 0
-  let lineStart = 0
-  for (let at = 0; at < body.length; at++) {
-    const byte = body[at] ?? 0
-    if (byte !== LF && byte !== CR) {
-      joined[length++] = byte
-      continue
-    }
-    const isPair = byte === CR && body[at + 1] === LF
-    length = withoutBlanks(joined, lineStart, length)
-    // A lone carriage return takes the blanks before it along, and joins nothing.
-    if ((byte === LF || isPair) && endsSoftly(joined, lineStart, length)) {
-      length--
-      if (isPair) at++
-    } else joined[length++] = byte
-    lineStart = length
-  }
-  length = withoutBlanks(joined, lineStart, length)
-  return joined.subarray(0, endsSoftly(joined, lineStart, length) ? length - 1 : length)
-}
-
-/** Where a line ends without the blanks at its end. */
-const withoutBlanks = (bytes: Buffer, start: number, end: number): number => {
-  let last = end
-  while (last > start && isBlank(bytes[last - 1])) last--
-  return last
-}
-
-const endsSoftly = (bytes: Buffer, start: number, end: number): boolean => end > start && bytes[end - 1] === EQUALS
-
-/** What `=` and two digits stand for, in place. Before anything else it stands for itself. */
-const unescaped = (joined: Buffer): Buffer => {
-  let length = 0
-  for (let at = 0; at < joined.length; at++) {
-    let byte = joined[at] ?? 0
-    if (byte === EQUALS) {
-      const high = digit(joined[at + 1])
-      const low = digit(joined[at + 2])
-      if (high !== -1 && low !== -1) {
-        byte = high * 16 + low
-        at += 2
-      }
-    }
-    joined[length++] = byte
-  }
-  return joined.subarray(0, length)
-}
-
-const digit = (byte = 0): number => {
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
-  const letter = byte | 0x20
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
-}
 
 const padding = 64
 const blank = 65

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Content from "../content/Content.ts"
 import * as HeaderBlock from "../mime/HeaderBlock.ts"
 import * as Mime from "../mime/Mime.ts"
+import * as OwnFields from "../mime/OwnFields.ts"
 import { rawRef } from "../model/InboundEmail.ts"
 import * as DamagedParts from "./DamagedParts.ts"
 import * as EventPayload from "./EventPayload.ts"
@@ -21,9 +22,8 @@ const mostBytesGathered = 256 * 1024
 
 /** Our own two fields stand in front of every stored message; the sender signed what follows. */
 const asReceived = (message: Uint8Array): Uint8Array => {
-  const [, received] = HeaderBlock.fields(message.subarray(0, 4_096))
-  if (received === undefined) return message
-  let start = received.end
+  let start = OwnFields.end(message) || HeaderBlock.fields(message.subarray(0, 4_096))[1]?.end
+  if (start === undefined) return message
   // A blank in front of the first field is no part of it.
   while (message[start] === 0x20 || message[start] === 0x09) start++
   return message.subarray(start)
@@ -66,10 +66,10 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
     number: number,
     task: ReadTask,
     message: Uint8Array<ArrayBuffer>,
+    messageBytes: number,
     contents: Mime.Contents,
     checked: SenderVerdicts.Checked
   ) => {
-    const messageBytes = asReceived(message).byteLength
     const { depth: _depth, domainId, envelope, id, kind: _kind, receivedAt, recipients, verdicts, ...about } = task
     const insight = Insight.of(contents, envelope.from)
     const events = recipients.map(({ address, eventId }) =>
@@ -132,12 +132,12 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
   const checkSender = (
     number: number,
     task: ReadTask,
-    message: Uint8Array,
+    received: Uint8Array,
     then: (checked: SenderVerdicts.Checked) => void
   ) => {
     if (task.verdicts !== null) return then(SenderCheck.given(task.verdicts, settings))
     if (!settings.senderChecks || task.depth === "nothing") return then(SenderCheck.unchecked)
-    aside(number, check(task.envelope, asReceived(message)), then)
+    aside(number, check(task.envelope, received), then)
   }
 
   /** The message taken apart, with what `mailparser` makes of its damaged parts. */
@@ -147,15 +147,18 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
     else aside(number, DamagedParts.mend(opened.damaged), (parts) => then(opened, parts))
   }
 
-  const read = (number: number, task: ReadTask, message: Uint8Array<ArrayBuffer>) =>
-    checkSender(number, task, message, (checked) => {
+  const read = (number: number, task: ReadTask, message: Uint8Array<ArrayBuffer>) => {
+    const received = asReceived(message)
+    const bytes = received.byteLength
+    checkSender(number, task, received, (checked) => {
       // Nothing is left of a message that is gone or damaged; one that came has our fields at least.
       if (task.depth !== "full" || message.byteLength === 0) {
         const contents = Mime.headersOnly(task.depth === "headers" ? message : new Uint8Array())
-        return render(number, task, message, contents, checked)
+        return render(number, task, message, bytes, contents, checked)
       }
-      mended(number, message, (opened, parts) => render(number, task, message, opened.read(parts), checked))
+      mended(number, message, (opened, parts) => render(number, task, message, bytes, opened.read(parts), checked))
     })
+  }
 
   const attachment = (number: number, { index }: AttachmentTask, message: Uint8Array) =>
     mended(number, message, (opened, parts) => {

@@ -1,0 +1,102 @@
+const LF = 0x0a
+const CR = 0x0d
+const EQUALS = 0x3d
+const isBlank = (byte: number | undefined) => byte === 0x20 || byte === 0x09
+
+/** What each byte is as a hexadecimal digit, -1 for none. Small letters are taken too. */
+const digits = new Int8Array(256).fill(-1)
+for (const [value, letter] of [..."0123456789ABCDEF"].entries()) {
+  digits[letter.charCodeAt(0)] = value
+  digits[letter.toLowerCase().charCodeAt(0)] = value
+}
+const digit = (byte = 0): number => digits[byte] ?? -1
+
+/** Quoted-printable as bytes (RFC 2045, section 6.7). Never fails, and looks at each byte a fixed number of times. */
+export const decode = (body: Uint8Array): Uint8Array => byLine(body) ?? unescaped(withoutSoftBreaks(body))
+
+/** In one go, where each line can be read for itself; undefined for a body that has another. */
+const byLine = (body: Uint8Array): Uint8Array | undefined => {
+  const content = Buffer.allocUnsafe(body.length)
+  let length = 0
+  for (let at = 0; at < body.length; ) {
+    const feed = body.indexOf(LF, at)
+    const stop = feed === -1 ? body.length : feed
+    const isPair = feed > at && body[feed - 1] === CR
+    let end = isPair ? feed - 1 : stop
+    while (end > at && isBlank(body[end - 1])) end--
+    const isSoft = end > at && body[end - 1] === EQUALS
+    if (isSoft) end--
+    for (; at < end; at++) {
+      const byte = body[at] ?? 0
+      if (byte === CR) return undefined
+      if (byte !== EQUALS) {
+        content[length++] = byte
+        continue
+      }
+      // The next line may hold its digits.
+      if (isSoft && at + 2 >= end) return undefined
+      const high = digit(body[at + 1])
+      const low = digit(body[at + 2])
+      const isEscape = high !== -1 && low !== -1
+      content[length++] = isEscape ? high * 16 + low : EQUALS
+      if (isEscape) at += 2
+    }
+    if (!isSoft && feed !== -1) {
+      if (isPair) content[length++] = CR
+      content[length++] = LF
+    }
+    at = stop + 1
+  }
+  return content.subarray(0, length)
+}
+
+/** Joins the lines. Blanks at the end of a line came there on its way. */
+const withoutSoftBreaks = (body: Uint8Array): Buffer => {
+  const joined = Buffer.allocUnsafe(body.length)
+  let length = 0
+  let lineStart = 0
+  for (let at = 0; at < body.length; at++) {
+    const byte = body[at] ?? 0
+    if (byte !== LF && byte !== CR) {
+      joined[length++] = byte
+      continue
+    }
+    const isPair = byte === CR && body[at + 1] === LF
+    length = withoutBlanks(joined, lineStart, length)
+    // A lone carriage return takes the blanks before it along, and joins nothing.
+    if ((byte === LF || isPair) && endsSoftly(joined, lineStart, length)) {
+      length--
+      if (isPair) at++
+    } else joined[length++] = byte
+    lineStart = length
+  }
+  length = withoutBlanks(joined, lineStart, length)
+  return joined.subarray(0, endsSoftly(joined, lineStart, length) ? length - 1 : length)
+}
+
+/** Where a line ends without the blanks at its end. */
+const withoutBlanks = (bytes: Buffer, start: number, end: number): number => {
+  let last = end
+  while (last > start && isBlank(bytes[last - 1])) last--
+  return last
+}
+
+const endsSoftly = (bytes: Buffer, start: number, end: number): boolean => end > start && bytes[end - 1] === EQUALS
+
+/** What `=` and two digits stand for, in place. Before anything else it stands for itself. */
+const unescaped = (joined: Buffer): Buffer => {
+  let length = 0
+  for (let at = 0; at < joined.length; at++) {
+    let byte = joined[at] ?? 0
+    if (byte === EQUALS) {
+      const high = digit(joined[at + 1])
+      const low = digit(joined[at + 2])
+      if (high !== -1 && low !== -1) {
+        byte = high * 16 + low
+        at += 2
+      }
+    }
+    joined[length++] = byte
+  }
+  return joined.subarray(0, length)
+}
