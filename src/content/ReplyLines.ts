@@ -131,26 +131,28 @@ const beginsLater = (lines: Lines, isQuoted: boolean): boolean => {
   return false
 }
 
-/** What stands at the beginning of a line up to a colon. */
-const keyOf = (line: string): string | undefined => {
-  for (let at = 0; at <= 40 && at < line.length; at++) {
-    const unit = line.charCodeAt(at)
-    if (unit === 0x3a || unit === 0xff1a) return at > 0 ? line.slice(0, at + 1) : undefined
-  }
-  return undefined
+/** Which field of a header a line begins with, up to the colon behind it. */
+const fieldOf = (line: string): string | undefined => {
+  const start = line.slice(0, 41)
+  const [colon, wide] = [start.indexOf(":"), start.indexOf("：")]
+  const at = colon === -1 || (wide !== -1 && wide < colon) ? wide : colon
+  if (at <= 0) return undefined
+  const key = start.slice(0, at + 1)
+  return ReplyWords.fields.find(([, field]) => field.test(key))?.[0]
 }
 
 /** How many lines from this one on are a header in front of a mail, 0 where they are none. */
 const headAt = (lines: Lines, found: Kinds, start: number): number => {
-  const names: Array<string> = []
-  let end = start
-  for (let at = start; at < lines.length && at <= end + 2 && at < start + 24; at++) {
-    const key = keyOf(lines[at] ?? "")
-    const name = key && ReplyWords.fields.find(([, field]) => field.test(key))?.[0]
+  const first = fieldOf(lines[start] ?? "")
+  if (first === undefined) return 0
+  const names = [first]
+  let end = start + 1
+  for (let at = end; at < lines.length && at <= end + 2 && at < start + 24; at++) {
+    const name = fieldOf(lines[at] ?? "")
     if (name !== undefined) {
       names.push(name)
       end = at + 1
-    } else if (at === start || (found[at] === "blank" && found[at + 1] === "blank")) break
+    } else if (found[at] === "blank" && found[at + 1] === "blank") break
   }
   const [isFrom, isDate, isSubject] = ["from", "date", "subject"].map((name) => names.includes(name))
   const isSure = names.length >= 4 || isSubject || lines.slice(start, end).some((line) => line.includes("@"))
