@@ -18,4 +18,4 @@ VOLUME /data
 EXPOSE 3000 25 2525
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.HTTP_PORT || 3000}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--max-semi-space-size=4", "start.mjs", "start"]
+CMD ["node", "--max-semi-space-size=16", "start.mjs", "start"]

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from "node:v8"
 import { Console, Effect, Layer, Runtime, Schema } from "effect"
 import * as Database from "./database/Database.ts"
 import * as Inlet from "./Inlet.ts"
@@ -28,8 +29,15 @@ const refuse = (lines: string) =>
 const messageOf = (error: { readonly message: string; readonly cause?: unknown }): string =>
   error.cause instanceof Error ? messageOf(error.cause) : error.message
 
+/**
+ * The heap of this thread is made, with room for what lives as long as an SMTP session does. What the
+ * threads for parsing and for the database make is dead at once: 4 MiB of young are enough for each.
+ */
+const boundThreads = Effect.sync(() => setFlagsFromString("--max-semi-space-size=4"))
+
 /** The service, until it is stopped. Typed, so that an error that says nothing of its own does not compile. */
 export const program: Effect.Effect<never, StartRefused> = Settings.all.pipe(
+  Effect.andThen(boundThreads),
   Effect.andThen(Layer.launch(service)),
   Effect.catchTags({
     ConfigError: (error) => refuse(Settings.explain(error)),

@@ -23,8 +23,7 @@ const controls = /[\0-\x08\v\f\x0e-\x1f\x7f-\x9f]+/g
 const isOdd = /[\0-\x08\v\f\x0e-\x1f\x7f-\x9f\ud800-\udfff]/
 
 /** Fit for JSON and for PostgreSQL: no control characters but TAB, LF and CR, no lone surrogate. */
-export const clean = (text: string): string =>
-  isOdd.test(text) ? text.replace(controls, "").toWellFormed() : text
+export const clean = (text: string): string => (isOdd.test(text) ? text.replace(controls, "").toWellFormed() : text)
 
 /** The same for a field of one line. */
 export const oneLine = (text: string): string =>

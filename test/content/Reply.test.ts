@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as ReplyScore from "../../scripts/ReplyScore.ts"
 import * as Reply from "../../src/content/Reply.ts"
+import * as ReplyWords from "../../src/content/ReplyWords.ts"
 import * as SeenHtml from "../../src/content/SeenHtml.ts"
 import * as Mime from "../../src/mime/Mime.ts"
 import { carried, ofColor, ofText, outright } from "./Tricks.ts"
@@ -28,6 +29,15 @@ const replyTo = (text: string, html: string | null = null) =>
 const intro = "On Wed, May 1, 2024 at 12:34 PM Ada <ada@sender.example> wrote:"
 
 describe("What a person wrote", () => {
+  it("is looked for behind every mark that has one of the parts of marks in it, which all have", () => {
+    for (const mark of ReplyWords.marks.source.split("|")) {
+      assert.isTrue(
+        ReplyWords.partsOfMarks.some((part) => mark.includes(part)),
+        mark
+      )
+    }
+  })
+
   it.for(mails.map(({ mail, name, wanted }) => [name, mail, wanted] as const))(
     "is found without quotation and signature: %s",
     ([, { html, text }, wanted]) => {

@@ -241,7 +241,7 @@ describe("Dockerfile", () => {
     assert.deepStrictEqual(all("FROM"), ["node:24-slim AS dependencies", "node:24-slim"])
     assert.include(all("RUN"), "npm ci --omit=dev")
     assert.deepStrictEqual(all("USER"), ["node"])
-    assert.deepStrictEqual(all("CMD"), ['["node", "--max-semi-space-size=4", "start.mjs", "start"]'])
+    assert.deepStrictEqual(all("CMD"), ['["node", "--max-semi-space-size=16", "start.mjs", "start"]'])
     assert.isAbove(
       lines.indexOf("USER node"),
       lines.findLastIndex((line) => line.startsWith("RUN"))

@@ -1,0 +1,36 @@
+import { assert, describe, it } from "@effect/vitest"
+import { PayloadBytes } from "../../src/reading/PayloadBytes.ts"
+
+const text = (bytes: ArrayBuffer) => Buffer.from(bytes).toString()
+
+describe("Payloads as bytes", () => {
+  it("stand one behind the other, each with its length", () => {
+    const bytes = new PayloadBytes(64)
+    assert.deepStrictEqual(
+      ["one", "zwölf", "三", "𝟜"].map((payload) => bytes.add(payload)),
+      [3, 6, 3, 4]
+    )
+    assert.strictEqual(bytes.length, 16)
+    assert.strictEqual(text(bytes.take()), "onezwölf三𝟜")
+  })
+
+  it("are there once, in memory that nothing else is written to", () => {
+    const bytes = new PayloadBytes(64)
+    bytes.add("one")
+    const taken = bytes.take()
+    bytes.add("two")
+    assert.strictEqual(text(taken), "one")
+    assert.strictEqual(taken.byteLength, 3)
+    assert.strictEqual(text(bytes.take()), "two")
+    assert.strictEqual(bytes.take().byteLength, 0)
+  })
+
+  it("may be longer than is usual, alone and together", () => {
+    const bytes = new PayloadBytes(4)
+    const long = "三".repeat(1_000)
+    for (const payload of ["a", long, "b", long]) bytes.add(payload)
+    assert.strictEqual(text(bytes.take()), `a${long}b${long}`)
+    bytes.add("c")
+    assert.strictEqual(text(bytes.take()), "c")
+  })
+})
