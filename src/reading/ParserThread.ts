@@ -17,7 +17,12 @@ import type * as SenderVerdicts from "./SenderVerdicts.ts"
 /** Of a subject, lists are filtered by so much. */
 const mostSubject = 1_000
 
-/** Payloads that have gathered go back in the middle of a batch when they are so many bytes. */
+/**
+ * What has gathered goes back in the middle of a batch when it is of so many messages or bytes of theirs, or so many
+ * bytes of payloads: half of what a thread is given at a time, so that the next messages are there when the rest is done.
+ */
+const mostGathered = 8
+const mostBytesRead = 512 * 1024
 const mostBytesGathered = 256 * 1024
 
 /** Our own two fields stand in front of every stored message; the sender signed what follows. */
@@ -35,9 +40,10 @@ interface Gathered {
   readonly contents: Array<Results["contents"][number]>
   readonly failed: Array<Results["failed"][number]>
   readonly aside: Set<number>
+  bytesRead: number
 }
 
-const nothing = (): Gathered => ({ read: [], attachments: [], contents: [], failed: [], aside: new Set() })
+const nothing = (): Gathered => ({ read: [], attachments: [], contents: [], failed: [], aside: new Set(), bytesRead: 0 })
 
 const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: ThreadSettings) => {
   const check = SenderCheck.make(settings)
@@ -47,14 +53,15 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
 
   const tell = () => {
     isTelling = false
-    const { aside, ...rest } = gathered
+    const { aside, bytesRead: _, ...rest } = gathered
     gathered = nothing()
     const results: Results = { tag: "results", ...rest, payloads: payloads.take(), aside: [...aside] }
     port.postMessage(results, [results.payloads])
   }
   /** At the end of a turn, in which most of a batch is done. */
   const tellSoon = () => {
-    if (payloads.length > mostBytesGathered) return tell()
+    const { bytesRead, read } = gathered
+    if (read.length >= mostGathered || bytesRead >= mostBytesRead || payloads.length > mostBytesGathered) return tell()
     if (isTelling) return
     isTelling = true
     setImmediate(() => {
@@ -89,6 +96,7 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
       })
     )
     gathered.aside.delete(number)
+    gathered.bytesRead += message.byteLength
     gathered.read.push({
       number,
       lengths: events.map(({ payload }) => payloads.add(payload)),
