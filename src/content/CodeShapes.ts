@@ -51,24 +51,25 @@ const units =
 const currencyBefore =
   /(?:^|[^\p{L}])(?:usd|eur|gbp|chf|jpy|cny|inr|rs\.?|kr\.?|sek|nok|dkk|pln|czk|huf|rp\.?|idr|r\$|us\$|no\.?|nr\.?|nº|n°|№)\s?$/iu
 
-/** Of ASCII: digits and capitals, with which a token begins or goes on. */
-const isMark = Uint8Array.from({ length: 0x80 }, (_, unit) => (isDigit(unit) || isUpper(unit) ? 1 : 0))
+/** Where a token may begin: a digit, a capital in front of what may go on with one, and what may be a digit of another script. */
+const begins = /[0-9]|[A-Z](?=[A-Z0-9\-\u0660-\u1819\u2010-\u2014\u2212\uff10-\uff19])|[\u0660-\u1819\uff10-\uff19]/g
 
 /** Adds the shapes of a line to `found`, at most until it has `most` of them. */
 export const find = (line: string, found: Array<Shape>, most: number): void => {
   let place = 0
-  for (let at = 0; at < line.length; at++) {
+  begins.lastIndex = 0
+  // Words in small letters are passed over by the platform: this is the one step for each character of a mail.
+  while (begins.test(line)) {
+    const at = begins.lastIndex - 1
     const unit = line.charCodeAt(at)
-    // Words in small letters are passed over; this is the one step for each character of a mail.
-    if (unit < 0x80 ? isMark[unit] === 0 : unit < 0x660 || digitOf(unit) < 0) continue
-    if (isUpper(unit) && !isToken(line.charCodeAt(at + 1))) continue
+    if (isUpper(unit) ? !isToken(line.charCodeAt(at + 1)) : !isDigit(unit)) continue
     // A token that begins with small letters may still hold a digit: x7k2p9.
     let from = at
     while (from > place && isAtom(line.charCodeAt(from - 1))) from--
     const end = atomEnd(line, at + 1)
     place = isTooShort(line, from, end) ? end : take(line, from, end, found)
     if (found.length >= most) return
-    at = Math.max(place - 1, at)
+    begins.lastIndex = Math.max(place, at + 1)
   }
 }
 

@@ -166,12 +166,15 @@ export class HtmlTokens {
       }
       this.isSelfClosing = false
       const nameStart = at++
+      let isLowerName = code >= 97 && code <= 122
       for (;;) {
         code = html.charCodeAt(at)
         if (code === equals || code === greater || code === slash || isBlank(code) || Number.isNaN(code)) break
+        isLowerName &&= code >= 97 && code <= 122
         at++
       }
-      const attribute = html.slice(nameStart, at).toLowerCase()
+      const written = html.slice(nameStart, at)
+      const attribute = isLowerName ? written : written.toLowerCase()
       while (isBlank(code)) code = html.charCodeAt(++at)
       if (code !== equals) {
         attributes.push(attribute, "")
