@@ -43,7 +43,14 @@ interface Gathered {
   bytesRead: number
 }
 
-const nothing = (): Gathered => ({ read: [], attachments: [], contents: [], failed: [], aside: new Set(), bytesRead: 0 })
+const nothing = (): Gathered => ({
+  read: [],
+  attachments: [],
+  contents: [],
+  failed: [],
+  aside: new Set(),
+  bytesRead: 0
+})
 
 const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: ThreadSettings) => {
   const check = SenderCheck.make(settings)
