@@ -2,6 +2,7 @@ import type { Frame } from "./Frame.ts"
 import * as Invisible from "./Invisible.ts"
 import { Line } from "./Line.ts"
 import type { Link } from "./Link.ts"
+import * as TextLooks from "./TextLooks.ts"
 
 /** Longest text that is kept, in UTF-16 units, and how many lines and links. */
 export const longestText = 256 * 1024
@@ -70,7 +71,7 @@ export class LineWriter {
   /** Text as it stands in the source, in this element. */
   write(source: string, frame: Frame) {
     const { letters, preserves } = frame.inner
-    const { isRagged, isSuspect } = Invisible.looks(source)
+    const { isRagged, isSuspect } = TextLooks.of(source)
     const { hidden, seen } = isSuspect ? Invisible.without(source) : { hidden: "", seen: source }
     if (hidden !== "") this.hide(` ${hidden}`)
     const text = letters === "upper" ? seen.toUpperCase() : letters === "lower" ? seen.toLowerCase() : seen

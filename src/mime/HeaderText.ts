@@ -19,11 +19,12 @@ export const value = (field: HeaderField, charset?: string): string => decoded(r
 /** The controls that say nothing to anybody, and take six bytes each in JSON: all but TAB and the ends of lines. */
 const controls = /[\0-\x08\v\f\x0e-\x1f\x7f-\x9f]+/g
 
-/** Next to no text has any of them, nor half a character. */
-const isOdd = /[\0-\x08\v\f\x0e-\x1f\x7f-\x9f\ud800-\udfff]/
+/** A text without any of these is clean as it stands, as most are. Half a character is none alone where its other half stands beside it. */
+const mayBeUnclean = /[\0-\x08\v\f\x0e-\x1f\x7f-\x9f\ud800-\udfff]/
 
 /** Fit for JSON and for PostgreSQL: no control characters but TAB, LF and CR, no lone surrogate. */
-export const clean = (text: string): string => (isOdd.test(text) ? text.replace(controls, "").toWellFormed() : text)
+export const clean = (text: string): string =>
+  mayBeUnclean.test(text) ? text.replace(controls, "").toWellFormed() : text
 
 /** The same for a field of one line. */
 export const oneLine = (text: string): string =>

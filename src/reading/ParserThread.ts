@@ -10,7 +10,17 @@ import * as DamagedParts from "./DamagedParts.ts"
 import * as EventPayload from "./EventPayload.ts"
 import * as Insight from "./Insight.ts"
 import { PayloadBytes } from "./PayloadBytes.ts"
-import type { AttachmentTask, ContentTask, Handed, ReadTask, Results, Task, ThreadSettings } from "./ReadTask.ts"
+import {
+  type AttachmentTask,
+  type ContentTask,
+  type Handed,
+  mostBytesToParse,
+  mostToParse,
+  type ReadTask,
+  type Results,
+  type Task,
+  type ThreadSettings
+} from "./ReadTask.ts"
 import * as SenderCheck from "./SenderCheck.ts"
 import type * as SenderVerdicts from "./SenderVerdicts.ts"
 
@@ -18,11 +28,11 @@ import type * as SenderVerdicts from "./SenderVerdicts.ts"
 const mostSubject = 1_000
 
 /**
- * What has gathered goes back in the middle of a batch when it is of so many messages or bytes of theirs, or so many
- * bytes of payloads: half of what a thread is given at a time, so that the next messages are there when the rest is done.
+ * What has gathered goes back in the middle of a batch when that is half of what a thread is given at a time, so that the
+ * next messages are there when the rest is done; or when the payloads are so many bytes.
  */
-const mostGathered = 8
-const mostBytesRead = 512 * 1024
+const mostGathered = mostToParse / 2
+const mostBytesRead = mostBytesToParse / 2
 const mostBytesGathered = 256 * 1024
 
 /** Our own two fields stand in front of every stored message; the sender signed what follows. */
@@ -106,7 +116,7 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
     gathered.bytesRead += message.byteLength
     gathered.read.push({
       number,
-      lengths: events.map(({ payload }) => payloads.add(payload)),
+      lengths: payloads.add(events.map(({ payload }) => payload)),
       sender: contents.from ?? envelope.from,
       subject: contents.subject.slice(0, mostSubject),
       // The same for all recipients.

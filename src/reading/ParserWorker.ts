@@ -1,11 +1,9 @@
 import { Worker } from "node:worker_threads"
 import type { ParserJob } from "./ParserJob.ts"
-import type { Handed, Results, ThreadSettings } from "./ReadTask.ts"
+import { type Handed, mostBytesToParse, mostToParse, type Results, type ThreadSettings } from "./ReadTask.ts"
 import type { ThreadLimits } from "./ThreadLimits.ts"
 
-/** What a thread has to parse at once, and how many messages in all, those that wait for DNS among them. */
-const mostToParse = 16
-const mostBytesToParse = 1024 * 1024
+/** Messages that a thread has in all, those that wait for DNS among them. */
 const mostOfThread = 64
 
 /** A thread that is not there after this long never will be. */

@@ -18,18 +18,25 @@ export class PayloadBytes {
     return this.#length
   }
 
-  /** Adds one, and tells how many bytes it has. */
-  add(payload: string): number {
-    // A unit of UTF-16 takes three bytes at most.
-    const room = this.#length + payload.length * 3
-    if (room > this.#bytes.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(room, 2 * this.#bytes.length))
-      larger.set(this.#bytes.subarray(0, this.#length))
-      this.#bytes = larger
-    }
-    const written = this.#bytes.write(payload, this.#length)
-    this.#length += written
-    return written
+  /** Adds those of one message, and tells how many bytes each has. All or none: what follows is found by these lengths. */
+  add(payloads: ReadonlyArray<string>): ReadonlyArray<number> {
+    this.#makeRoom(payloads)
+    return payloads.map((payload) => {
+      const written = this.#bytes.write(payload, this.#length)
+      this.#length += written
+      return written
+    })
+  }
+
+  #makeRoom(payloads: ReadonlyArray<string>) {
+    const free = this.#bytes.length - this.#length
+    // A unit of UTF-16 takes three bytes at most: nearly always there are as many, and nothing has to be counted.
+    if (payloads.reduce((bytes, { length }) => bytes + length * 3, 0) <= free) return
+    const needed = payloads.reduce((bytes, payload) => bytes + Buffer.byteLength(payload), 0)
+    if (needed <= free) return
+    const larger = Buffer.allocUnsafeSlow(this.#length + needed)
+    larger.set(this.#bytes.subarray(0, this.#length))
+    this.#bytes = larger
   }
 
   /** All of them, in memory of their own. */

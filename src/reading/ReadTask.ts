@@ -3,6 +3,10 @@ import type { DomainId, DomainName } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId } from "../model/InboundEmail.ts"
 import type { Authentication, EventId } from "../model/InboundEvent.ts"
 
+/** What a thread has to parse at once: so many messages, of so many bytes together unless one alone has more. */
+export const mostToParse = 16
+export const mostBytesToParse = 1024 * 1024
+
 /** How much of a message is looked at: less when a reader did not survive more. */
 export type Depth = "full" | "headers" | "nothing"
 

@@ -6,19 +6,16 @@ const text = (bytes: ArrayBuffer) => Buffer.from(bytes).toString()
 describe("Payloads as bytes", () => {
   it("stand one behind the other, each with its length", () => {
     const bytes = new PayloadBytes(64)
-    assert.deepStrictEqual(
-      ["one", "zwölf", "三", "𝟜"].map((payload) => bytes.add(payload)),
-      [3, 6, 3, 4]
-    )
+    assert.deepStrictEqual([bytes.add(["one", "zwölf"]), bytes.add([]), bytes.add(["三", "𝟜"])], [[3, 6], [], [3, 4]])
     assert.strictEqual(bytes.length, 16)
     assert.strictEqual(text(bytes.take()), "onezwölf三𝟜")
   })
 
   it("are there once, in memory that nothing else is written to", () => {
     const bytes = new PayloadBytes(64)
-    bytes.add("one")
+    bytes.add(["one"])
     const taken = bytes.take()
-    bytes.add("two")
+    bytes.add(["two"])
     assert.strictEqual(text(taken), "one")
     assert.strictEqual(taken.byteLength, 3)
     assert.strictEqual(text(bytes.take()), "two")
@@ -28,9 +25,25 @@ describe("Payloads as bytes", () => {
   it("may be longer than is usual, alone and together", () => {
     const bytes = new PayloadBytes(4)
     const long = "三".repeat(1_000)
-    for (const payload of ["a", long, "b", long]) bytes.add(payload)
+    assert.deepStrictEqual(
+      [bytes.add(["a", long]), bytes.add(["b", long])],
+      [
+        [1, 3_000],
+        [1, 3_000]
+      ]
+    )
     assert.strictEqual(text(bytes.take()), `a${long}b${long}`)
-    bytes.add("c")
+    bytes.add(["c"])
     assert.strictEqual(text(bytes.take()), "c")
+  })
+
+  it("of one message are there together or not at all", () => {
+    const bytes = new PayloadBytes(4)
+    bytes.add(["a"])
+    // Stands for memory that is not there.
+    const unwritable = Symbol("no text") as unknown as string
+    assert.throws(() => bytes.add(["b", unwritable]))
+    assert.deepStrictEqual(bytes.add(["c"]), [1])
+    assert.strictEqual(text(bytes.take()), "ac")
   })
 })

@@ -1,0 +1,40 @@
+/** Units of UTF-16 that `Invisible` may leave out. */
+const suspect =
+  /[\0-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u061c\u115f\u1160\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\ud82f\ud834\udb40-\udb43]|\u034f|[\u17b4\u17b5]|[\u180b-\u180f]|[\ufe00-\ufe0f]/
+
+const blank = 1
+const ragged = 2
+const unseen = 4
+
+/**
+ * What each unit is, 0 for most. A class of so many ranges costs a search for every character:
+ * ten times a look at a table.
+ */
+let units: Uint8Array | undefined
+
+const unitOf = (unit: number): number => {
+  if (unit === 0x20) return blank
+  if (unit === 0x09 || unit === 0x0a || unit === 0x0c || unit === 0x0d || unit === 0xa0) return ragged
+  return suspect.test(String.fromCharCode(unit)) ? unseen : 0
+}
+
+/** What a text is made of, found in one go. */
+export interface TextLooks {
+  /** Holds code points that nobody sees. */
+  readonly isSuspect: boolean
+  /** Holds blanks that are not one alone, or that are none of ASCII's. */
+  readonly isRagged: boolean
+}
+
+export const of = (text: string): TextLooks => {
+  units ??= Uint8Array.from({ length: 0x10000 }, (_, unit) => unitOf(unit))
+  let found = 0
+  let before = 0
+  for (let at = 0; at < text.length; at++) {
+    const unit = units[text.charCodeAt(at)] ?? 0
+    // A blank behind a blank.
+    found |= (unit & before) === blank ? ragged : unit & ~blank
+    before = unit
+  }
+  return { isSuspect: (found & unseen) !== 0, isRagged: (found & ragged) !== 0 }
+}
