@@ -13,6 +13,19 @@ const [folder, ending] = has("./src/main.ts") ? ["./src", "ts"] : ["./dist/src",
 const isClone = ending === "ts"
 // Without anything else to be read, `start` needs none of the command line.
 const isStart = process.argv.length === 3 && process.argv[2] === "start"
+
+/**
+ * By itself glibc keeps a heap for every few threads, and what one has freed is of no use to the others: a fifth of the
+ * memory of a busy service. It reads the setting when a process begins, so this one begins once more, in its own place.
+ */
+const shareOneHeap = () => {
+  if (process.platform !== "linux" || process.execve === undefined || process.env.MALLOC_ARENA_MAX !== undefined) return
+  process.execve(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], {
+    ...process.env,
+    MALLOC_ARENA_MAX: "1"
+  })
+}
+
 const [major, minor] = process.versions.node.split(".").map(Number)
 
 if (major < 22 || (major === 22 && minor < 19)) {
@@ -24,6 +37,7 @@ if (major < 22 || (major === 22 && minor < 19)) {
     }`
   )
 } else {
+  if (isStart) shareOneHeap()
   await import(`${folder}/${isStart ? "main" : "cli/main"}.${ending}`).catch((error) => {
     if (error.code !== "ERR_MODULE_NOT_FOUND") throw error
     refuse(

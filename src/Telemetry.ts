@@ -17,7 +17,7 @@ export const layer = Layer.unwrap(
       // A client may put anything into the query of a URL, a key too: no trace has its values.
       Layer.succeed(UrlParams.CurrentRedactedNames, [/^/])
     )
-    if (otlpEndpoint === undefined) return logs
+    if (otlpEndpoint === undefined) return Layer.merge(logs, Layer.succeed(References.TracerEnabled, false))
     const exported = Otlp.layerJson({
       baseUrl: otlpEndpoint,
       resource: { serviceName: "inlet", serviceVersion: version },

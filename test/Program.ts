@@ -8,6 +8,7 @@ export const root = fileURLToPath(new URL("..", import.meta.url))
 
 /** A program in a process of its own, killed with its children when the scope ends. */
 export interface Program {
+  readonly pid: number
   /** What it has printed so far. */
   readonly printed: Effect.Effect<string>
   /** The same of its standard output, and of its standard error, alone. */
@@ -63,6 +64,7 @@ export const start = Effect.fnUntraced(function* (
   ])
 
   const program: Program = {
+    pid: Number(handle.pid),
     printed: Effect.sync(() => printed),
     stdout: Effect.sync(() => stdout),
     stderr: Effect.sync(() => stderr),

@@ -6,6 +6,8 @@ import * as Ports from "./Ports.ts"
 export interface Step {
   readonly "Node Type": string
   readonly "Relation Name"?: string
+  readonly "Index Name"?: string
+  readonly "Index Cond"?: string
   readonly "Shared Hit Blocks"?: number
   readonly "Shared Read Blocks"?: number
   readonly Plans?: ReadonlyArray<Step>

@@ -13,13 +13,15 @@ interface Options<In, Out, E> {
   readonly most?: number
   /** Most bytes of a batch, unless one item alone has more: 4 MiB. */
   readonly mostBytes?: number
+  /** Where nobody waits for an item: until `enough` are there, the first waits so long for others. */
+  readonly gather?: { readonly millis: number; readonly enough: number }
 }
 
 /**
  * Does the work of many at once, without a fiber or a promise for each: returns what takes one
  * item more. While a batch runs, what comes collects, and goes together with the next. A batch
  * begins at the end of a turn of the event loop, so that what came with the same packets goes
- * together; an item that comes alone waits for no other. Should a batch fail because of one of
+ * together; an item that comes alone waits for no other, unless they are to `gather`. Should a batch fail because of one of
  * its items, each is tried by itself.
  */
 export const plain = <In, Out, E>(
@@ -27,10 +29,11 @@ export const plain = <In, Out, E>(
   run: (items: ReadonlyArray<In>, ended: (exit: Exit.Exit<ReadonlyArray<Out>, E>) => void) => void,
   options: Options<In, Out, E>
 ): ((item: In) => void) => {
-  const { bytesOf, failed, isOutage, lanes = 1, most = 64, mostBytes = 4 * 1024 * 1024, succeeded } = options
+  const { bytesOf, failed, gather, isOutage, lanes = 1, most = 64, mostBytes = 4 * 1024 * 1024, succeeded } = options
   let waiting: Array<In> = []
   let running = 0
   let isBeginning = false
+  let isGathering = false
 
   const take = () => {
     let bytes = 0
@@ -88,8 +91,20 @@ export const plain = <In, Out, E>(
 
   const soon = () => {
     if (isBeginning || running >= lanes) return
-    isBeginning = true
-    setImmediate(begin)
+    if (gather === undefined || waiting.length >= gather.enough) {
+      isBeginning = true
+      setImmediate(begin)
+    } else if (!isGathering) {
+      isGathering = true
+      // Without a fiber: this is on the path of each message.
+      // @effect-diagnostics-next-line globalTimers:off
+      setTimeout(gathered, gather.millis)
+    }
+  }
+
+  const gathered = () => {
+    isGathering = false
+    if (!isBeginning) begin()
   }
 
   return (item) => {

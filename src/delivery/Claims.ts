@@ -28,7 +28,9 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
     ), ready AS (
       SELECT domains.id, domains.pull, domains.workspace_id, oldest.due_at
       FROM waiting
-      JOIN domains ON domains.id = waiting.domain_id AND domains.status <> 'disabled' AND (${served})
+      CROSS JOIN LATERAL (
+        SELECT * FROM domains WHERE domains.id = waiting.domain_id AND domains.status <> 'disabled' AND (${served}) LIMIT 1
+      ) AS domains
       CROSS JOIN LATERAL (
         SELECT due_at FROM deliveries
         WHERE deliveries.domain_id = waiting.domain_id AND ${isFree} AND due_at <= now()
@@ -159,7 +161,7 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
           FROM unnest(
             ${column("uuid", ({ eventId }) => eventId)}, ${column("int4", ({ attempt }) => attempt)}
           ) AS lease (event_id, attempt)
-          WHERE deliveries.event_id = lease.event_id AND attempts = lease.attempt AND status = 'pending'
+          WHERE deliveries.event_id = lease.event_id AND attempts = lease.attempt AND status = ${"pending"}
         `)
   }
 
@@ -174,7 +176,7 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
           WHERE id = ANY(ARRAY(
             SELECT id FROM domains
             WHERE webhook_probe_at <= now() AND status <> 'disabled' AND webhook_url IS NOT NULL
-              AND EXISTS (SELECT 1 FROM deliveries WHERE deliveries.domain_id = domains.id AND ${isFree})
+              AND (SELECT true FROM deliveries WHERE deliveries.domain_id = domains.id AND ${isFree} LIMIT 1)
             ORDER BY webhook_probe_at LIMIT ${most}
             FOR NO KEY UPDATE SKIP LOCKED
           ))

@@ -38,7 +38,7 @@ export const make = Effect.gen(function* () {
         status = ${Option.isNone(wait) ? "dead" : "pending"},
         due_at = now() + make_interval(secs => ${seconds}),
         last_error = ${`${lost} workers stopped before they knew the answer`}
-      WHERE event_id = ${eventId} AND attempts = ${attempt} AND status = 'pending'
+      WHERE event_id = ${eventId} AND attempts = ${attempt} AND status = ${"pending"}
     `
     yield* Effect.logWarning("A delivery loses its workers again and again; it waits").pipe(
       Effect.annotateLogs({ event_id: eventId, attempt })

@@ -89,7 +89,7 @@ export const make = Effect.gen(function* () {
           ${column("uuid", ({ id }) => id)},
           ${column("text", ({ authenticationResults }) => authenticationResults)}
         ) AS input (id, authentication_results)
-        WHERE inbound_emails.id = input.id AND state = 'received'
+        WHERE inbound_emails.id = input.id AND state = ${"received"}
           AND (SELECT true FROM domains WHERE domains.id = domain_id)
         RETURNING inbound_emails.id, domain_id, received_at
       ), new AS (

@@ -72,7 +72,7 @@ export class Reader extends Context.Service<
             ? Effect.void
             : sql`
                 UPDATE inbound_emails SET leased_until = NULL
-                WHERE id = ANY(${[...inHand.keys()]}::uuid[]) AND state = 'received'
+                WHERE id = ANY(${[...inHand.keys()]}::uuid[]) AND state = ${"received"}
               `
         )
       )
@@ -222,7 +222,7 @@ export class Reader extends Context.Service<
           "RawStoreError",
           () => sql`
             UPDATE inbound_emails SET read_attempts = read_attempts - 1
-            WHERE id = ${id} AND read_attempts = ${readAttempts} AND state = 'received'
+            WHERE id = ${id} AND read_attempts = ${readAttempts} AND state = ${"received"}
           `
         )
         yield* Effect.callback<void>((resume) =>

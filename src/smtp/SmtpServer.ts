@@ -211,18 +211,22 @@ export const layer = Layer.effectDiscard(
           run(Effect.annotateLogs(Effect.logDebug("An SMTP session was ended", error), about))
         }
       },
-      logger: {
-        debug: (entry: { readonly [key: string]: unknown }, _format: unknown, line: unknown) => {
-          typed.heard(entry, line)
-          guard.heard(server, entry, line)
-        }
-      }
+      logger: false
     }
     const greet = (greeting: () => void) =>
       Duration.isZero(greetingDelay)
         ? greeting()
         : void run(Effect.andThen(Effect.sleep(greetingDelay), Effect.sync(greeting)))
     const server = new GuardedServer(options, guard, { greet, isBalancer: AddressRange.contains(proxyFrom) })
+    // In the place of the option, by which the library copies every entry and passes on all levels.
+    server.logger = {
+      ...server.logger,
+      debug: (entry, _format, line) => {
+        if (entry === undefined || typeof entry === "string") return
+        typed.heard(entry, line)
+        guard.heard(server, entry, line)
+      }
+    }
 
     // A broken session is its sender's business, but an error nobody listens to ends the process.
     server.on("error", (error) => run(Effect.logDebug("An SMTP session broke off", error.message)))

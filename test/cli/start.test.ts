@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs"
 import { createServer } from "node:net"
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer, vi } from "@effect/vitest"
@@ -279,6 +280,29 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
       assert.include(printed, `1. curl -s -X POST ${url}/api/workspaces`)
       assert.strictEqual((yield* call(url, "GET", "/ready")).status, 200)
     }).pipe(Effect.scoped)
+  )
+
+  it.effect.runIf(existsSync("/proc/self/environ"))(
+    "has all threads share one heap of malloc's, in the process that was started, and leaves its own setting to whoever has one",
+    () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        for (const [own, expected] of [
+          [undefined, "1"],
+          ["3", "3"]
+        ] as const) {
+          const env = yield* world({ ...(yield* TestDatabase.empty), MALLOC_ARENA_MAX: own })
+          const args = ["--max-semi-space-size=16", "start.mjs", "start"]
+          const program = yield* Program.start(process.execPath, args, { env })
+          yield* program.says("Listening on")
+          const has = (file: string) =>
+            Effect.map(fs.readFileString(`/proc/${program.pid}/${file}`), (text) => text.split("\0"))
+          assert.include(yield* has("environ"), `MALLOC_ARENA_MAX=${expected}`)
+          assert.include(yield* has("cmdline"), "--max-semi-space-size=16")
+          yield* program.kill("SIGTERM")
+          assert.strictEqual(yield* program.stderr, "")
+        }
+      }).pipe(Effect.scoped)
   )
 
   it.effect("prints one JSON object a line and nothing else with LOG_FORMAT=json, until its end", () =>

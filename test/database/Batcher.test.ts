@@ -1,4 +1,4 @@
-import { setImmediate as turn } from "node:timers/promises"
+import { setTimeout as elapsed, setImmediate as turn } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Scope } from "effect"
 import * as Batcher from "../../src/database/Batcher.ts"
@@ -9,7 +9,14 @@ type Ended = (exit: Exit.Exit<ReadonlyArray<string>, string>) => void
 const endOfTurn = Effect.promise(() => turn())
 
 /** A batcher whose batches end when the test says so, and all that it told. */
-const recording = (limits: { readonly lanes?: number; readonly most?: number; readonly mostBytes?: number } = {}) => {
+const recording = (
+  limits: {
+    readonly lanes?: number
+    readonly most?: number
+    readonly mostBytes?: number
+    readonly gather?: { readonly millis: number; readonly enough: number }
+  } = {}
+) => {
   const begun: Array<{ readonly items: ReadonlyArray<string>; readonly ended: Ended }> = []
   const told: Array<string> = []
   const push = Batcher.plain<string, string, string>((items, ended) => void begun.push({ items, ended }), {
@@ -53,6 +60,23 @@ describe("A batcher", () => {
       end(0)
       yield* endOfTurn
       assert.deepStrictEqual(batches(), ["a", "b c"])
+    })
+  )
+
+  it.effect("gathers, where it is told to, until enough are there or the first has waited long enough", () =>
+    Effect.gen(function* () {
+      const { batches, end, push } = recording({ gather: { millis: 30, enough: 3 } })
+      push("a")
+      yield* endOfTurn
+      push("b")
+      yield* endOfTurn
+      assert.deepStrictEqual(batches(), [])
+      yield* Effect.promise(() => elapsed(40))
+      assert.deepStrictEqual(batches(), ["a b"])
+      for (const item of ["c", "d", "e"]) push(item)
+      end(0)
+      yield* endOfTurn
+      assert.deepStrictEqual(batches(), ["a b", "c d e"])
     })
   )
 

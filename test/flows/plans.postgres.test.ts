@@ -31,6 +31,64 @@ const readingAll = (executed: ReadonlyArray<StatementPlans.Executed>) =>
       .map(({ statement }) => statement)
   )
 
+/** What has to have all of its input before it gives anything. */
+const gathers = ["Sort", "Aggregate", "Bitmap Heap Scan", "Materialize", "Hash"]
+
+/** Indexes of a growing table that a plan reads without asking for a key, and not only up to a limit. */
+const readWhole = (step: StatementPlans.Step, isLimited = false): ReadonlyArray<string> => {
+  const index = step["Index Name"]
+  const isOfGrowing = MailHistory.growing.some((table) => index?.startsWith(table) || step["Relation Name"] === table)
+  const here = index !== undefined && isOfGrowing && step["Index Cond"] === undefined && !isLimited ? [index] : []
+  const isLimitedBelow = step["Node Type"] === "Limit" || (isLimited && !gathers.includes(step["Node Type"]))
+  return [...here, ...(step.Plans ?? []).flatMap((next) => readWhole(next, isLimitedBelow))]
+}
+
+it.live(
+  "On an empty database, statements are planned as lookups by key: none reads a whole index, such as of all pending mail",
+  () =>
+    Effect.gen(function* () {
+      const { DATABASE_URL = "", DATA_DIR } = yield* InletProcess.installation
+      const plans = yield* StatementPlans.before(new URL(DATABASE_URL))
+      const inlet = yield* InletProcess.start({
+        DATABASE_URL: plans.url,
+        DATA_DIR,
+        WEBHOOK_RETRY_DELAYS: "1s",
+        ROLES: "http,smtp,worker"
+      })
+      const receiver = yield* WebhookReceiver.make
+      const [inbox, asked] = [yield* inlet.inbox(receiver.url), yield* inlet.inbox(receiver.url)]
+      for (const body of [{ webhookUrl: null }, { pull: true }]) {
+        yield* inlet.call("PATCH", `/api/domains/${asked.domainId}/delivery`, { key: asked.key, body })
+      }
+      yield* receiver.answerWith(500)
+      yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject: "refused once" })
+      yield* Mail.send(inlet.smtpPort, { to: [inbox.address, asked.address], subject: "to both" })
+      for (const _ of ["refused", "to both", "tried again"]) yield* receiver.next
+      const deliveries = `/api/domains/${asked.domainId}/deliveries`
+      const leased = yield* inlet.call("POST", `${deliveries}/lease`, { key: asked.key, body: { wait: 20 } })
+      const [{ attempt, event_id }] = leased.json.deliveries
+      yield* inlet.call("POST", `${deliveries}/settle`, {
+        key: asked.key,
+        body: { outcomes: [{ event_id, attempt, statusCode: 200, durationMs: 1 }] }
+      })
+      yield* inlet.signal("SIGTERM")
+      yield* inlet.ending
+
+      const executed = yield* plans.taken
+      for (const words of ["UPDATE inbound_emails", "INTO events", "settled AS", "waiting AS", "room.places"]) {
+        assert.isTrue(
+          executed.some(({ statement }) => statement.includes(words)),
+          `no statement with ${words} was seen`
+        )
+      }
+      assert.deepStrictEqual(
+        executed.flatMap(({ plan, statement }) => readWhole(plan).map((index) => `${index}: ${statement}`)),
+        []
+      )
+    }).pipe(Effect.provide(NodeServices.layer)),
+  60_000
+)
+
 describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode = %s", (mode) => {
   it.live(
     "no statement of mail, its lists and its removal reads a growing table from one end to the other",
