@@ -20,6 +20,8 @@ const isStart = process.argv.length === 3 && process.argv[2] === "start"
  */
 const shareOneHeap = () => {
   if (process.platform !== "linux" || process.execve === undefined || process.env.MALLOC_ARENA_MAX !== undefined) return
+  // A parent that talks to this process, as supervisors written in Node do, would lose its channel.
+  if (process.connected) return
   process.execve(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], {
     ...process.env,
     MALLOC_ARENA_MAX: "1"

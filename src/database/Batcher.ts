@@ -21,8 +21,8 @@ interface Options<In, Out, E> {
  * Does the work of many at once, without a fiber or a promise for each: returns what takes one
  * item more. While a batch runs, what comes collects, and goes together with the next. A batch
  * begins at the end of a turn of the event loop, so that what came with the same packets goes
- * together; an item that comes alone waits for no other, unless they are to `gather`. Should a batch fail because of one of
- * its items, each is tried by itself.
+ * together; an item that comes alone waits for no other, unless they are to `gather`. Should a
+ * batch fail because of one of its items, each is tried by itself.
  */
 export const plain = <In, Out, E>(
   /** Does the work, and tells by `ended` the results in the order of the items. */
