@@ -14,6 +14,7 @@ const id = "01981c9e-4f00-7000-8000-000000000001"
 const domainId = DomainId.make(id)
 const inboundEmailId = InboundEmailId.make(id)
 const authservId = "mx.inlet.test"
+const receivedAt = "2026-01-01T00:00:00.000Z"
 const envelope = { from: "a@a.example", helo: "a.example", remoteAddress: "192.0.2.1" }
 // Nobody answers there.
 const check = SenderCheck.make({ nameServers: ["127.0.0.1:9"], authservId })
@@ -26,17 +27,17 @@ const read = (message: Uint8Array): Promise<string | undefined> =>
     Effect.gen(function* () {
       Mime.headersOnly(message)
       const opened = Mime.open(message)
-      const mended = yield* DamagedParts.mend(opened.damaged)
+      const mended = yield* Effect.promise(() => DamagedParts.mend(opened.damaged))
       const contents = opened.read(mended)
       for (const { index } of contents.attachments.slice(0, 20)) opened.attachment(index, mended)
-      const checked = yield* check(envelope, message)
+      const checked = yield* Effect.promise(() => check({ envelope, bytes: message, receivedAt }))
       const { payload } = EventPayload.render({
         eventId: EventId.make(id),
         inboundEmailId,
         domain: DomainName.make("known.example"),
         recipient: "someone@known.example",
         envelope,
-        receivedAt: "2026-01-01T00:00:00.000Z",
+        receivedAt,
         rawRef: rawRef(domainId, inboundEmailId),
         sha256: new Uint8Array(32),
         contents,

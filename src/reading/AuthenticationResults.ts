@@ -1,9 +1,8 @@
-import * as Schema from "effect/Schema"
 import libmime from "libmime"
 import * as HeaderBlock from "../mime/HeaderBlock.ts"
 import * as HeaderText from "../mime/HeaderText.ts"
 import * as LineEnds from "../mime/LineEnds.ts"
-import { Authentication } from "../model/InboundEvent.ts"
+import type { Authentication } from "../model/InboundEvent.ts"
 
 /** Longest field that is kept; a longer one is told by its verdicts alone. */
 const longest = 16 * 1024
@@ -23,16 +22,6 @@ export const render = (authservId: string, verdicts: Authentication, told?: Read
 /** The field of verdicts that were given and not found; null where nothing is told. */
 export const renderGiven = (authservId: string, verdicts: Authentication): string | null =>
   Object.values(verdicts).every((verdict) => verdict === "none") ? null : render(authservId, verdicts)
-
-const isAuthentication = Schema.is(Authentication)
-
-/** The verdicts that a field of this service tells alone, without what they rest on. */
-export const verdictsIn = (field: string | null): Authentication | undefined => {
-  const { groups } =
-    /\tspf=(?<spf>\w+); dkim=(?<dkim>\w+); dmarc=(?<dmarc>\w+); arc=(?<arc>\w+)/.exec(field ?? "") ?? {}
-  const verdicts = { ...groups }
-  return isAuthentication(verdicts) ? verdicts : undefined
-}
 
 const list = (authservId: string, told: ReadonlyArray<string>) =>
   `Authentication-Results: ${authservId}${told.map((info) => `;\r\n ${libmime.foldLines(info, 160)}`).join("")}`

@@ -1,4 +1,3 @@
-import * as Effect from "effect/Effect"
 import type * as Mime from "../mime/Mime.ts"
 import type * as TransferEncoding from "../mime/TransferEncoding.ts"
 
@@ -8,14 +7,20 @@ const mostParts = 16
 const blanks = /[ \t]{256}/
 
 /** What mailparser makes of damaged parts: where the rules end, its leniency is what people are used to. */
-export const mend = Effect.fnUntraced(function* (damaged: Mime.Opened["damaged"]) {
+export const mend = (damaged: Mime.Opened["damaged"]): Promise<Mime.Mended> => {
   const mended = new Map<TransferEncoding.Decoded, Uint8Array>()
-  for (const part of damaged.filter(isHarmless).slice(0, mostParts)) {
-    const content = yield* Effect.option(Effect.tryPromise(() => decode(part.encoded)))
-    if (content._tag === "Some") mended.set(part, content.value)
-  }
-  return mended
-})
+  const mendOne = (part: TransferEncoding.Decoded) =>
+    decode(part.encoded).then(
+      (content) => void mended.set(part, content),
+      // It stays damaged.
+      () => undefined
+    )
+  return damaged
+    .filter(isHarmless)
+    .slice(0, mostParts)
+    .reduce((before, part) => before.then(() => mendOne(part)), Promise.resolve())
+    .then(() => mended)
+}
 
 const isHarmless = ({ encoded }: TransferEncoding.Decoded): boolean =>
   encoded.length <= longest &&

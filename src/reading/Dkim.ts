@@ -21,7 +21,7 @@ export interface Verified {
 export interface Means {
   readonly ask: Ask
   readonly findKey: DkimKey.Find
-  /** Now, in seconds of 1970. */
+  /** When the message was received, in seconds of 1970. */
   readonly seconds: number
 }
 

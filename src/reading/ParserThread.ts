@@ -1,11 +1,10 @@
 import { parentPort, workerData } from "node:worker_threads"
-// Not from `effect`: that loads all of it, and every thread holds what it has loaded.
-import * as Effect from "effect/Effect"
+// Nothing here may load all of `effect`: every thread holds what it has loaded, and that would be two fifths of it.
+import * as Result from "effect/Result"
 import * as Content from "../content/Content.ts"
 import * as HeaderBlock from "../mime/HeaderBlock.ts"
 import * as Mime from "../mime/Mime.ts"
 import * as OwnFields from "../mime/OwnFields.ts"
-import { rawRef } from "../model/InboundEmail.ts"
 import * as DamagedParts from "./DamagedParts.ts"
 import * as EventPayload from "./EventPayload.ts"
 import * as Insight from "./Insight.ts"
@@ -94,14 +93,11 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
     contents: Mime.Contents,
     checked: SenderVerdicts.Checked
   ) => {
-    const { depth: _depth, domainId, envelope, id, kind: _kind, receivedAt, recipients, verdicts, ...about } = task
+    const { depth: _depth, envelope, kind: _kind, recipients, verdicts, ...about } = task
     const insight = Insight.of(contents, envelope.from)
     const events = recipients.map(({ address, eventId }) =>
       EventPayload.render({
         ...about,
-        inboundEmailId: id,
-        rawRef: rawRef(domainId, id),
-        receivedAt,
         eventId,
         recipient: address,
         envelope,
@@ -136,9 +132,9 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
   }
 
   /** What has to be waited for is put aside; the messages behind it go on. */
-  const aside = <A>(number: number, work: Effect.Effect<A>, then: (result: A) => void) => {
+  const aside = <A>(number: number, work: Promise<A>, then: (result: A) => void) => {
     gathered.aside.add(number)
-    Effect.runPromise(work).then(
+    work.then(
       (result) => attempt(number, () => then(result)),
       (reason) => fail(number, reason)
     )
@@ -148,9 +144,9 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
   /** A bug of ours costs one message its depth, not the thread. The number tells which one it was when the thread is stopped in it. */
   const attempt = (number: number, work: () => void) => {
     Atomics.store(current, 0, number)
-    const exit = Effect.runSyncExit(Effect.sync(work))
+    const done = Result.try(work)
     Atomics.store(current, 0, 0)
-    if (exit._tag === "Failure") fail(number, exit.cause)
+    if (Result.isFailure(done)) fail(number, done.failure)
   }
 
   /** Before the message is taken apart: while DNS is waited for, nothing is held of it but its bytes. */
@@ -162,7 +158,7 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
   ) => {
     if (task.verdicts !== null) return then(SenderCheck.given(task.verdicts, settings))
     if (!settings.senderChecks || task.depth === "nothing") return then(SenderCheck.unchecked)
-    aside(number, check(task.envelope, received), then)
+    aside(number, check({ envelope: task.envelope, bytes: received, receivedAt: task.receivedAt }), then)
   }
 
   /** The message taken apart, with what `mailparser` makes of its damaged parts. */

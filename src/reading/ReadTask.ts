@@ -1,6 +1,6 @@
 import type * as Content from "../content/Content.ts"
-import type { DomainId, DomainName } from "../model/Domain.ts"
-import type { Envelope, InboundEmailId } from "../model/InboundEmail.ts"
+import type { DomainName } from "../model/Domain.ts"
+import type { Envelope, InboundEmailId, RawRef } from "../model/InboundEmail.ts"
 import type { Authentication, EventId } from "../model/InboundEvent.ts"
 
 /** What a thread has to parse at once: so many messages, of so many bytes together unless one alone has more. */
@@ -14,8 +14,8 @@ export type Depth = "full" | "headers" | "nothing"
 export interface ReadTask {
   readonly kind: "read"
   readonly depth: Depth
-  readonly id: InboundEmailId
-  readonly domainId: DomainId
+  readonly inboundEmailId: InboundEmailId
+  readonly rawRef: RawRef
   readonly domain: DomainName
   readonly envelope: Envelope
   readonly recipients: ReadonlyArray<{ readonly eventId: EventId; readonly address: string }>

@@ -3,12 +3,12 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import * as HeaderText from "../mime/HeaderText.ts"
 import { DomainId, DomainName } from "../model/Domain.ts"
-import { InboundEmailId, simulatedAddress } from "../model/InboundEmail.ts"
+import { InboundEmailId, rawRef, simulatedAddress } from "../model/InboundEmail.ts"
 import { EventId, unauthenticated } from "../model/InboundEvent.ts"
 import * as Place from "../providers/storage/Place.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
-import * as AuthenticationResults from "./AuthenticationResults.ts"
 import * as EventWriter from "./EventWriter.ts"
+import * as GivenVerdicts from "./GivenVerdicts.ts"
 import type { Mail } from "./Mail.ts"
 import { ParserThreads } from "./ParserThreads.ts"
 import type { ReadTask } from "./ReadTask.ts"
@@ -116,8 +116,8 @@ export class Reader extends Context.Service<
       }: Mail): ReadTask => ({
         kind: "read",
         depth: attempt > mostLooks ? "nothing" : attempt > mostParses ? "headers" : "full",
-        id,
-        domainId,
+        inboundEmailId: id,
+        rawRef: rawRef(domainId, id),
         domain,
         envelope,
         recipients,
@@ -210,7 +210,7 @@ export class Reader extends Context.Service<
           traceBytes,
           verdicts:
             remoteAddress === simulatedAddress
-              ? (AuthenticationResults.verdictsIn(authenticationResults) ?? unauthenticated)
+              ? (GivenVerdicts.verdictsIn(authenticationResults) ?? unauthenticated)
               : null,
           message: undefined,
           place: Place.ofColumns(row),

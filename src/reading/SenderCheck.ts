@@ -1,8 +1,7 @@
 import { domainToASCII } from "node:url"
-import * as Clock from "effect/Clock"
-import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import type { Envelope } from "../model/InboundEmail.ts"
-import { type Authentication, unauthenticated } from "../model/InboundEvent.ts"
+import type { Authentication } from "../model/InboundEvent.ts"
 import * as AuthenticationResults from "./AuthenticationResults.ts"
 import * as DkimKey from "./DkimKey.ts"
 import * as SenderDns from "./SenderDns.ts"
@@ -17,7 +16,7 @@ const everywhere = (verdict: Authentication["spf"]): Authentication => ({
 
 /** The sender was not checked. */
 export const unchecked: SenderVerdicts.Checked = {
-  authentication: unauthenticated,
+  authentication: everywhere("none"),
   field: null,
   author: null
 }
@@ -51,6 +50,15 @@ const longestHeader = 256 * 1024
 const mostHeaderLines = 2_000
 const longestBlank = 1_024
 
+/** A message whose sender is to be checked. */
+export interface Arrived {
+  readonly envelope: Envelope
+  /** As it was received. */
+  readonly bytes: Uint8Array
+  /** ISO 8601. Signatures have to be good then, however long the message has waited since. */
+  readonly receivedAt: string
+}
+
 /**
  * Checks the sender of a message. Asks DNS and nothing else; bounded in time, questions and the
  * size of the header. Never fails: a check that can't be made is a verdict too.
@@ -68,18 +76,18 @@ export const make = (options: {
     return { authentication, field: AuthenticationResults.render(authservId, authentication), author: null }
   }
 
-  return Effect.fnUntraced(function* (envelope: Envelope, bytes: Uint8Array) {
+  return ({ bytes, envelope, receivedAt }: Arrived): Promise<SenderVerdicts.Checked> => {
     const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     const header = headerOf(message)
-    if (isTooLarge(header)) return failed("permerror")
-    const seconds = (yield* Clock.currentTimeMillis) / 1_000
-    const found = yield* Effect.option(
-      Effect.tryPromise(() =>
-        SenderVerdicts.find({ envelope, message, header, authservId }, { ask: dns(), findKey, seconds })
-      )
+    if (isTooLarge(header)) return Promise.resolve(failed("permerror"))
+    const seconds = Date.parse(receivedAt) / 1_000
+    const found = Result.try(() =>
+      SenderVerdicts.find({ envelope, message, header, authservId }, { ask: dns(), findKey, seconds })
     )
-    return found._tag === "Some" ? found.value : failed("temperror")
-  })
+    return Result.isSuccess(found)
+      ? found.success.catch(() => failed("temperror"))
+      : Promise.resolve(failed("temperror"))
+  }
 }
 
 /** To the first empty line, which is where the library ends it. */

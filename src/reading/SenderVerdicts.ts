@@ -38,7 +38,7 @@ export const find = (question: Question, means: Dkim.Means): Promise<Checked> =>
   const ip = envelope.remoteAddress
   const helo = envelope.helo || ip
   // Nothing but a signature has to do with the body.
-  const anyhow = () => SignedMessage.read(isSigned(header) ? message : header, means.ask)
+  const anyhow = () => SignedMessage.read(isSigned(header) ? message : header, means)
   const sender = () =>
     Mailauth.spf({
       ...strictly,

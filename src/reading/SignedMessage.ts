@@ -1,6 +1,6 @@
 import type { ARCData } from "mailauth"
+import type * as Dkim from "./Dkim.ts"
 import * as Mailauth from "./Mailauth.ts"
-import type { Ask } from "./SenderDns.ts"
 
 /** What is said of a message by its header and by its signatures. */
 export interface SignedMessage {
@@ -17,9 +17,9 @@ export interface SignedMessage {
 }
 
 /** Reads any message, whatever its form, by the letter of the RFCs. */
-export const read = (message: Buffer, ask: Ask): Promise<SignedMessage> =>
+export const read = (message: Buffer, { ask, seconds }: Dkim.Means): Promise<SignedMessage> =>
   // Resolvers are typed by record type, which is only known here as text.
-  Mailauth.dkimVerify(message, { resolver: ask as never, strict: true }).then(
+  Mailauth.dkimVerify(message, { resolver: ask as never, strict: true, curTime: seconds * 1_000 }).then(
     ({ arc, fromFields, headerFrom, results }) => ({
       signatures: results.map(({ info, signingDomain, status }) => ({
         result: status.result,

@@ -19,7 +19,7 @@ const mixed = (...bodies: ReadonlyArray<string>) =>
 
 const read = Effect.fnUntraced(function* (bytes: Uint8Array) {
   const opened = Mime.open(bytes)
-  const mended = yield* DamagedParts.mend(opened.damaged)
+  const mended = yield* Effect.promise(() => DamagedParts.mend(opened.damaged))
   return { ...opened.read(mended), mended: mended.size }
 })
 

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import { DomainId, DomainName } from "../../src/model/Domain.ts"
-import { InboundEmailId } from "../../src/model/InboundEmail.ts"
+import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
 import { EventId } from "../../src/model/InboundEvent.ts"
 import { ParserThreads } from "../../src/reading/ParserThreads.ts"
 import type { Depth, ReadResult } from "../../src/reading/ReadTask.ts"
@@ -17,8 +17,8 @@ export const read = Effect.fnUntraced(function* (message: Uint8Array, depth: Dep
       {
         kind: "read",
         depth,
-        id: inboundEmailId,
-        domainId,
+        inboundEmailId,
+        rawRef: rawRef(domainId, inboundEmailId),
         domain: DomainName.make("example.com"),
         envelope: { from: "bounce@sender.example", helo: "client.example", remoteAddress: "203.0.113.9" },
         recipients: [{ eventId: EventId.make("01981c9e-2222-7000-8000-000000000001"), address: "a@example.com" }],

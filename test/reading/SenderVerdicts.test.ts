@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Config, Effect, FileSystem, Option } from "effect"
+import { TestClock } from "effect/testing"
 import { dkimSign } from "mailauth"
 import * as DkimKey from "../../src/reading/DkimKey.ts"
 import type { Ask } from "../../src/reading/SenderDns.ts"
@@ -65,6 +66,37 @@ describe("What is said of a sender", () => {
         assert.isAbove(passes, runs / 6)
       }),
     { timeout: 7_200_000 }
+  )
+
+  it.effect("goes by the time when the message came, however it is read", () =>
+    Effect.gen(function* () {
+      const [envelope] = SignedMail.envelopes
+      const day = 86_400_000
+      const signedAt = 400 * day
+      for (const [author, isOurs] of [
+        ["Ada <ada@sender.example>", true],
+        ["ada@sender.example (Ada)", false]
+      ] as const) {
+        const mail = `From: ${author}\r\nSubject: Hello\r\n\r\nHello\r\n`
+        const signer = {
+          signingDomain: "sender.example",
+          selector: "r2-good",
+          privateKey: SenderZone.privateKey("r2").export({ format: "pem", type: "pkcs8" }).toString()
+        }
+        const { signatures } = yield* Effect.promise(() =>
+          dkimSign(mail, { ...signer, signTime: signedAt, expires: signedAt + day, signatureData: [signer] } as never)
+        )
+        const message = Buffer.from(`${signatures}${mail}`)
+        const verdicts: Array<string> = []
+        for (const now of [signedAt + day - 1_000, signedAt + day + 1_000]) {
+          yield* TestClock.setTime(now)
+          const { checked, isOrdinary } = yield* Oracle.ours({ envelope, message }, SenderZone.ask)
+          assert.strictEqual(isOrdinary, isOurs)
+          verdicts.push(checked.authentication.dkim)
+        }
+        assert.deepStrictEqual(verdicts, ["pass", "neutral"], author)
+      }
+    })
   )
 
   it.live(
