@@ -1,4 +1,4 @@
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Console, Effect, Exit, FiberMap, Schema, Stdio, Stream } from "effect"
 import { Command } from "effect/cli"
 import { HttpClient, HttpClientRequest } from "effect/http"

@@ -1,4 +1,4 @@
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Effect, Stdio, Stream } from "effect"
 import { Command } from "effect/cli"
 import * as EventFlags from "./EventFlags.ts"

@@ -1,4 +1,4 @@
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Clock, Console, Duration, Effect, Option, Schedule, Stdio } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { BriefEvent } from "../events/BriefEvent.ts"

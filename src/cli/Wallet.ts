@@ -1,4 +1,4 @@
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { DateTime, Effect } from "effect"
 import { Command } from "effect/cli"
 import * as Cents from "../model/Cents.ts"

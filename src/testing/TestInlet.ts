@@ -1,4 +1,4 @@
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Context, Effect, FileSystem, Layer } from "effect"
 import type { Dns } from "effect/net"
 import type { SqlClient } from "effect/sql"

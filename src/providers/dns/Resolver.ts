@@ -1,4 +1,4 @@
-import { NodeDns } from "@effect/platform-node"
+import * as NodeDns from "@effect/platform-node/NodeDns"
 import { Effect, Layer } from "effect"
 import { Dns } from "effect/net"
 import * as Settings from "../../Settings.ts"

@@ -1,4 +1,4 @@
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Array, Context, type Duration, Effect, Layer, Schema } from "effect"
 import type { DomainName } from "../../model/Domain.ts"
 import { type OrderId, RegistrarName } from "../../model/Order.ts"

@@ -1,4 +1,4 @@
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { DateTime, Effect, Layer, Option, Schema, Stream } from "effect"
 import type { DomainId } from "../../model/Domain.ts"
 import { ownerOf, RawRef } from "../../model/InboundEmail.ts"
