@@ -1,16 +1,20 @@
-FROM node:24-slim AS dependencies
+FROM node:24-slim AS compiled
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --omit=dev
+RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig.build.json ./
+COPY scripts/compile.ts scripts/
+COPY migrations migrations
+COPY src src
+RUN node scripts/compile.ts && npm prune --omit=dev --ignore-scripts
 
 FROM node:24-slim
 # In production the service refuses to start without the settings it can't guess.
 ENV NODE_ENV=production DATA_DIR=/data
 WORKDIR /app
-COPY --from=dependencies /app/node_modules node_modules
+COPY --from=compiled /app/node_modules node_modules
 COPY package.json LICENSE start.mjs ./
-COPY migrations migrations
-COPY src src
+COPY --from=compiled /app/dist dist
 RUN mkdir --mode=700 /data && chown node:node /data
 USER node
 VOLUME /data

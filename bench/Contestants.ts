@@ -4,6 +4,7 @@ import { ChildProcess } from "effect/process"
 import { eventually } from "../test/Eventually.ts"
 import * as Ports from "../test/Ports.ts"
 import { root } from "../test/Program.ts"
+import { Compiled } from "./Compiled.ts"
 import * as Haraka from "./Haraka.ts"
 import type { Receiver } from "./LoadGenerator.ts"
 import * as Postgres from "./Postgres.ts"
@@ -31,10 +32,10 @@ export interface World {
 const start = Effect.fnUntraced(function* (
   port: number,
   args: ReadonlyArray<string>,
-  env: Readonly<Record<string, string>> = {}
+  { cwd = root, env = {} }: { readonly env?: Readonly<Record<string, string>>; readonly cwd?: string } = {}
 ) {
   const child = yield* ChildProcess.make(process.execPath, args, {
-    cwd: root,
+    cwd,
     env,
     stdin: "ignore",
     stdout: "ignore",
@@ -89,8 +90,7 @@ const haraka = Effect.fnUntraced(function* ({ webhook }: World) {
   const home = yield* folder
   yield* Haraka.configure(haraka, home, smtpPort)
   const pid = yield* start(smtpPort, [`${haraka}/bin/haraka`, "-c", home], {
-    BENCH_WEBHOOK: webhook,
-    BENCH_FOLDER: `${home}/mail`
+    env: { BENCH_WEBHOOK: webhook, BENCH_FOLDER: `${home}/mail` }
   })
   return { smtpPort, recipient, processes: [pid] }
 })
@@ -111,7 +111,7 @@ const Answer = {
   inbox: Schema.Struct({ address: Schema.String, domain_id: Schema.String })
 }
 
-/** Starts Inlet as `npm start` does. */
+/** Starts Inlet with the flags of `npm start`, compiled. */
 export const inletProcess = Effect.fnUntraced(function* (
   settings: Readonly<Record<string, string>>,
   nodeFlags: ReadonlyArray<string> = []
@@ -130,7 +130,8 @@ export const inletProcess = Effect.fnUntraced(function* (
     ...settings
   }
   const smtpPort = Number(env.SMTP_PORT)
-  const pid = yield* start(smtpPort, [...nodeFlags, ...(yield* startScript)], env)
+  const { folder: cwd } = yield* Compiled
+  const pid = yield* start(smtpPort, [...nodeFlags, ...(yield* startScript)], { env, cwd })
   const url = `http://127.0.0.1:${env.HTTP_PORT}`
   if (env.ROLES.includes("http")) yield* eventually(isReady(url), (yes) => yes, "60 seconds")
   return { pid, smtpPort, url }

@@ -4,6 +4,7 @@ import { Command } from "effect/cli"
 import { HttpClient } from "effect/http"
 import * as Ports from "../test/Ports.ts"
 import * as Caption from "./Caption.ts"
+import { Compiled } from "./Compiled.ts"
 import { type Contestant, inbox, inletProcess } from "./Contestants.ts"
 import * as Flags from "./Flags.ts"
 import { loads, type Measured, measure } from "./Measurement.ts"
@@ -136,6 +137,7 @@ Command.make(
 ).pipe(
   Command.withDescription("Measures one process of Inlet against two"),
   Command.run({ version: "1" }),
+  Effect.provide(Compiled.layer),
   Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici]),
   NodeRuntime.runMain
 )

@@ -2,6 +2,7 @@ import { NodeHttpClient, NodeRuntime, NodeServices } from "@effect/platform-node
 import { Cause, Console, Effect, Exit, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Caption from "./Caption.ts"
+import { Compiled } from "./Compiled.ts"
 import * as Contestants from "./Contestants.ts"
 import * as Flags from "./Flags.ts"
 import { type Load, loads, type Measured, measure } from "./Measurement.ts"
@@ -100,6 +101,7 @@ Command.make(
 ).pipe(
   Command.withDescription("Measures mail servers that post to a webhook, beside each other"),
   Command.run({ version: "1" }),
+  Effect.provide(Compiled.layer),
   Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici]),
   NodeRuntime.runMain
 )

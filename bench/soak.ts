@@ -3,6 +3,7 @@ import { Console, Effect, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Ports from "../test/Ports.ts"
 import * as Caption from "./Caption.ts"
+import { Compiled } from "./Compiled.ts"
 import { type Contestant, ContestantFailed, inbox, inletProcess } from "./Contestants.ts"
 import * as Flags from "./Flags.ts"
 import * as Inspector from "./Inspector.ts"
@@ -148,6 +149,7 @@ Command.make(
 ).pipe(
   Command.withDescription("Sends much mail to one process of Inlet and looks at what it holds"),
   Command.run({ version: "1" }),
+  Effect.provide(Compiled.layer),
   Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici]),
   NodeRuntime.runMain
 )

@@ -1,8 +1,10 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Path } from "effect"
+import { Argument, Command } from "effect/cli"
 import { ChildProcess } from "effect/process"
 
-// Compiles the service for the package: Node runs no TypeScript under node_modules.
+// Compiles the service for the package and the image: Node runs no TypeScript under node_modules, and what strips types
+// takes 50 MB of a process.
 
 /** What is read at run time beside the code: pages, styles, and the embedded database's image. */
 const isAsset = (file: string) => /\.(html|css|js|svg|br)$/.test(file)
@@ -13,21 +15,21 @@ const run = Effect.fnUntraced(function* (command: string, ...args: ReadonlyArray
   if (code !== 0) return yield* Effect.die(new Error(`${command} ${args.join(" ")} ended with ${code}`))
 }, Effect.scoped)
 
-Effect.gen(function* () {
+const compile = Effect.fn(function* ({ folder }: { readonly folder: string }) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  yield* fs.remove("dist", { recursive: true, force: true })
-  yield* run(process.execPath, "node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json")
+  yield* fs.remove(folder, { recursive: true, force: true })
+  yield* run(process.execPath, "node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json", "--outDir", folder)
 
   const files = yield* fs.readDirectory("src", { recursive: true })
   for (const file of files.filter(isAsset)) {
-    yield* fs.makeDirectory(path.join("dist/src", path.dirname(file)), { recursive: true })
-    yield* fs.copyFile(path.join("src", file), path.join("dist/src", file))
+    yield* fs.makeDirectory(path.join(folder, "src", path.dirname(file)), { recursive: true })
+    yield* fs.copyFile(path.join("src", file), path.join(folder, "src", file))
   }
 
   // The compiler follows imports alone: the scripts of threads are named by URLs.
-  for (const file of (yield* fs.readDirectory("dist", { recursive: true })).filter((file) => file.endsWith(".js"))) {
-    const compiled = path.join("dist", file)
+  for (const file of (yield* fs.readDirectory(folder, { recursive: true })).filter((file) => file.endsWith(".js"))) {
+    const compiled = path.join(folder, file)
     const text = yield* fs.readFileString(compiled)
     const rewritten = text.replace(/(new URL\("\.[^"]+)\.ts"/g, '$1.js"')
     if (rewritten !== text) yield* fs.writeFileString(compiled, rewritten)
@@ -37,4 +39,15 @@ Effect.gen(function* () {
         return yield* Effect.die(new Error(`${compiled} names ${target}, which is not there`))
     }
   }
-}).pipe(Effect.provide(NodeServices.layer), NodeRuntime.runMain)
+})
+
+const folder = Argument.String("folder").pipe(
+  Argument.withDescription("where the compiled code goes, in the place of what is there"),
+  Argument.withDefault("dist")
+)
+
+Command.make("compile", { folder }, compile).pipe(
+  Command.run({ version: "1" }),
+  Effect.provide(NodeServices.layer),
+  NodeRuntime.runMain
+)

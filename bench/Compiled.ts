@@ -1,0 +1,24 @@
+import { Context, Effect, FileSystem, Layer, Path } from "effect"
+import * as Program from "../test/Program.ts"
+
+/** The service compiled, as the package and the image have it. A clone's is the same code, whose types Node strips. */
+export class Compiled extends Context.Service<Compiled, { readonly folder: string }>()("inlet/bench/Compiled") {
+  static readonly layer = Layer.effect(
+    Compiled,
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-bench-" })
+      const of = (name: string) => path.join(Program.root, name)
+      const { code, stderr, stdout } = yield* Program.run(process.execPath, [
+        of("scripts/compile.ts"),
+        path.join(folder, "dist")
+      ])
+      if (code !== 0) return yield* Effect.die(new Error(`compiling ended with ${code}\n${stdout}\n${stderr}`))
+      yield* fs.copyFile(of("start.mjs"), path.join(folder, "start.mjs"))
+      yield* fs.copyFile(of("package.json"), path.join(folder, "package.json"))
+      yield* fs.symlink(of("node_modules"), path.join(folder, "node_modules"))
+      return { folder }
+    })
+  )
+}
