@@ -119,6 +119,9 @@ export const Bounds = Context.Reference<{ readonly most?: number; readonly mostB
   { defaultValue: () => ({}) }
 )
 
+/** Of a batch's span. Where it was begun is always the same, and costs more to find out than the rest of it. */
+export const spanOptions = { captureStackTrace: false } as const
+
 /** The same with a fiber for each batch, for as long as the scope is open. */
 export const make = Effect.fnUntraced(function* <In, Out, E>(
   run: (items: ReadonlyArray<In>) => Effect.Effect<ReadonlyArray<Out>, E>,

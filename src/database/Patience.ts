@@ -1,4 +1,4 @@
-import { Clock, Context, Duration, Effect } from "effect"
+import { Clock, Context, Duration, Effect, Exit, Fiber } from "effect"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
 
 /** How long the database is waited for. */
@@ -32,21 +32,35 @@ export const forMuch = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     millisLeft: Number.POSITIVE_INFINITY
   })
 
-/** Fails when there is no answer within what is allowed. */
+/**
+ * Fails when there is no answer within what is allowed. It is around every statement of mail, so
+ * the time is kept by a timer of the platform: a race of two fibers takes five times as much.
+ */
 export const within = <A, E, R>(effect: Effect.Effect<A, E, R>, late = unanswered): Effect.Effect<A, E | SqlError, R> =>
-  Effect.flatMap(Patience, (allowance) => {
-    const most = Math.min(allowance.statementMillis, allowance.millisLeft)
-    if (most <= 0) return Effect.fail(late)
-    const started = realClock.currentTimeMillisUnsafe()
-    return Effect.raceFirst(effect, Effect.andThen(realSleep(most), Effect.fail(late))).pipe(
-      Effect.ensuring(
-        Effect.sync(() => {
-          const took = realClock.currentTimeMillisUnsafe() - started
-          if (took >= slowMillis) allowance.millisLeft -= took
-        })
-      )
-    )
-  })
+  Effect.contextWith((context: Context.Context<R>) =>
+    Effect.callback<A, E | SqlError>((resume) => {
+      const allowance = Context.get(context, Patience)
+      const most = Math.min(allowance.statementMillis, allowance.millisLeft)
+      if (most <= 0) return resume(Effect.fail(late))
+      const started = realClock.currentTimeMillisUnsafe()
+      let isLate = false
+      const fiber = Effect.runForkWith(context)(effect)
+      const giveUp = () => {
+        isLate = true
+        fiber.interruptUnsafe()
+      }
+      // The server's time is real, also where a test sets the clock of the fiber that asks it.
+      // @effect-diagnostics-next-line globalTimers:off
+      const timer = setTimeout(giveUp, Math.min(most, longestMillis))
+      fiber.addObserver((exit) => {
+        clearTimeout(timer)
+        const took = realClock.currentTimeMillisUnsafe() - started
+        if (took >= slowMillis) allowance.millisLeft -= took
+        resume(isLate && Exit.isFailure(exit) ? Effect.fail(late) : exit)
+      })
+      return Fiber.interrupt(fiber)
+    })
+  )
 
 /** The same, with a full allowance: how a transaction ends must be said whatever came before. */
 export const withinAnew = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
@@ -63,9 +77,10 @@ export interface Limits {
 /** For a database inside of the process, which does not hang alone. */
 export const endless: Limits = { within: (statement) => statement, withinAnew: (statement) => statement }
 
-/** The server's time is real, also where a test sets the clock of the fiber that asks it. */
 const realClock = Clock.Clock.defaultValue()
-const realSleep = (millis: number) => Effect.provideService(Effect.sleep(millis), Clock.Clock, realClock)
+
+/** A timer of the platform counts no further. */
+const longestMillis = 2 ** 31 - 1
 
 const unanswered = new SqlError({
   reason: new ConnectionError({ cause: new Error("There was no answer in time"), operation: "query" })

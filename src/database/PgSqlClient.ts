@@ -111,10 +111,9 @@ const commit = (connection: Connection) =>
   )
 
 /** Deadlocks and serialization failures are rolled back whole, so nothing of what is repeated has been done. */
-const again = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.sandbox(effect).pipe(
-    Effect.retry({ times: 4, while: (cause) => errorsOf(cause).some(isConflict) }),
-    Effect.catch(Effect.failCause)
+const again = <A, E, R>(effect: Effect.Effect<A, E, R>, times = 4): Effect.Effect<A, E, R> =>
+  Effect.catchCause(effect, (cause) =>
+    times > 0 && errorsOf(cause).some(isConflict) ? again(effect, times - 1) : Effect.failCause(cause)
   )
 
 const errorsOf = (cause: Cause.Cause<unknown>) =>

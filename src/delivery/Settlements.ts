@@ -1,10 +1,11 @@
-import { DateTime, Effect, Exit } from "effect"
+import { Clock, DateTime, Effect, Exit } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Batcher from "../database/Batcher.ts"
 import * as Columns from "../database/Columns.ts"
 import { isUnreachable } from "../database/Database.ts"
+import * as Uuid7 from "../model/Uuid7.ts"
 import { type Lease, pull } from "./Lease.ts"
 import * as Pausing from "./Pausing.ts"
 import type { Outcome } from "./WebhookSender.ts"
@@ -30,6 +31,7 @@ interface Awaited extends Settlement {
 export const statement = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom
+  const newId = Uuid7.make((bytes) => Effect.runSync(random.randomBytes(bytes)))
 
   /** Where mail goes now, as its attempts name it. */
   const target = sql`CASE WHEN domains.pull THEN '${sql.literal(pull)}' ELSE domains.webhook_url END`
@@ -37,7 +39,8 @@ export const statement = Effect.gen(function* () {
   // The attempt is listed in any case; the delivery moves only for the holder of the present lease.
   return Effect.fnUntraced(function* (all: ReadonlyArray<Settlement>) {
     const column = Columns.of(all)
-    const ids = yield* Effect.replicateEffect(random.uuidV7(), all.length)
+    const now = yield* Clock.currentTimeMillis
+    const ids = all.map(() => newId(now))
     const rows = yield* sql<{ readonly ordinal: bigint; readonly isNews: boolean }>`
       WITH input AS (
         SELECT *, error IS NULL AS ok FROM unnest(

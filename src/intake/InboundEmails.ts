@@ -141,7 +141,9 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
         const states = accepted.map((): Acceptance => "gone")
         for (const { ordinal, state } of rows) states[Number(ordinal) - 1] = state
         return states
-      }).pipe(Effect.withSpan("InboundEmails.insert", { attributes: { messages: accepted.length } })),
+      }).pipe(
+        Effect.withSpan("InboundEmails.insert", { attributes: { messages: accepted.length } }, Batcher.spanOptions)
+      ),
     {
       bytesOf: () => rowBytes,
       isOutage: isUnreachable,

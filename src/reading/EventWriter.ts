@@ -169,7 +169,7 @@ export const make = Effect.gen(function* () {
       Effect.suspend(() => {
         for (const item of items) item.places ??= handover.reserve(item.domainId, item.events.length)
         return Effect.map(insert(items), (rows) => writtenOf(items, rows)).pipe(
-          Effect.withSpan("EventWriter.insert", { attributes: { messages: items.length } })
+          Effect.withSpan("EventWriter.insert", { attributes: { messages: items.length } }, Batcher.spanOptions)
         )
       }),
     {
