@@ -1,4 +1,5 @@
 import { Cause, Context, Effect, Exit, FiberSet, Option } from "effect"
+import { whenQuiet } from "../schedule/QuietTurn.ts"
 
 /** What becomes of the items of a batch, and how large one may be. */
 interface Options<In, Out, E> {
@@ -20,9 +21,9 @@ interface Options<In, Out, E> {
 /**
  * Does the work of many at once, without a fiber or a promise for each: returns what takes one
  * item more. While a batch runs, what comes collects, and goes together with the next. A batch
- * begins at the end of a turn of the event loop, so that what came with the same packets goes
- * together; an item that comes alone waits for no other, unless they are to `gather`. Should a
- * batch fail because of one of its items, each is tried by itself.
+ * begins when a turn of the event loop has brought nothing that joins it (`whenQuiet`), so an item
+ * that comes alone waits for no other, unless they are to `gather`. Should a batch fail because of
+ * one of its items, each is tried by itself.
  */
 export const plain = <In, Out, E>(
   /** Does the work, and tells by `ended` the results in the order of the items. */
@@ -93,7 +94,7 @@ export const plain = <In, Out, E>(
     if (isBeginning || running >= lanes) return
     if (gather === undefined || waiting.length >= gather.enough) {
       isBeginning = true
-      setImmediate(begin)
+      whenQuiet(() => waiting.length, most, begin)
     } else if (!isGathering) {
       isGathering = true
       // Without a fiber: this is on the path of each message.

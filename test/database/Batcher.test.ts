@@ -5,8 +5,8 @@ import * as Batcher from "../../src/database/Batcher.ts"
 
 type Ended = (exit: Exit.Exit<ReadonlyArray<string>, string>) => void
 
-/** The end of this turn of the event loop, when batches begin. */
-const endOfTurn = Effect.promise(() => turn())
+/** Turns of the event loop in which nothing comes: then batches begin. */
+const quiet = Effect.promise(() => turn()).pipe(Effect.repeat({ times: 2 }))
 
 /** A batcher whose batches end when the test says so, and all that it told. */
 const recording = (
@@ -34,16 +34,37 @@ const recording = (
 }
 
 describe("A batcher", () => {
-  it.effect("begins at the end of a turn, with all that came in it", () =>
+  it.effect("begins once a turn of the event loop has brought no more, with all that came until then", () =>
     Effect.gen(function* () {
       const { batches, end, push, told } = recording()
       push("a")
+      yield* Effect.promise(() => turn())
       push("b")
       assert.deepStrictEqual(batches(), [])
-      yield* endOfTurn
+      yield* quiet
       assert.deepStrictEqual(batches(), ["a b"])
       end(0)
       assert.deepStrictEqual(told, ["a: A", "b: B"])
+    })
+  )
+
+  it.effect("waits no longer than 20 milliseconds where every turn brings more, and not where a batch is full", () =>
+    Effect.gen(function* () {
+      const many = recording({ most: 1_000_000 })
+      const started = performance.now()
+      while (many.batches().length === 0) {
+        many.push("x")
+        yield* Effect.promise(() => turn())
+      }
+      assert.isAtLeast(performance.now() - started, 20)
+      assert.isAbove(many.batches()[0]?.length ?? 0, 10)
+
+      const full = recording({ most: 3 })
+      for (const item of ["a", "b", "c"]) {
+        full.push(item)
+        yield* Effect.promise(() => turn())
+      }
+      assert.deepStrictEqual(full.batches(), ["a b c"])
     })
   )
 
@@ -51,14 +72,14 @@ describe("A batcher", () => {
     Effect.gen(function* () {
       const { batches, end, push } = recording()
       push("a")
-      yield* endOfTurn
+      yield* quiet
       push("b")
-      yield* endOfTurn
+      yield* quiet
       push("c")
-      yield* endOfTurn
+      yield* quiet
       assert.deepStrictEqual(batches(), ["a"])
       end(0)
-      yield* endOfTurn
+      yield* quiet
       assert.deepStrictEqual(batches(), ["a", "b c"])
     })
   )
@@ -67,15 +88,15 @@ describe("A batcher", () => {
     Effect.gen(function* () {
       const { batches, end, push } = recording({ gather: { millis: 30, enough: 3 } })
       push("a")
-      yield* endOfTurn
+      yield* quiet
       push("b")
-      yield* endOfTurn
+      yield* quiet
       assert.deepStrictEqual(batches(), [])
       yield* Effect.promise(() => elapsed(40))
       assert.deepStrictEqual(batches(), ["a b"])
       for (const item of ["c", "d", "e"]) push(item)
       end(0)
-      yield* endOfTurn
+      yield* quiet
       assert.deepStrictEqual(batches(), ["a b", "c d e"])
     })
   )
@@ -85,11 +106,11 @@ describe("A batcher", () => {
       const { batches, end, push } = recording({ lanes: 2 })
       for (const item of ["a", "b", "c"]) {
         push(item)
-        yield* endOfTurn
+        yield* quiet
       }
       assert.deepStrictEqual(batches(), ["a", "b"])
       end(1)
-      yield* endOfTurn
+      yield* quiet
       assert.deepStrictEqual(batches(), ["a", "b", "c"])
     })
   )
@@ -98,9 +119,9 @@ describe("A batcher", () => {
     Effect.gen(function* () {
       const many = recording()
       for (let number = 0; number < 65; number++) many.push("x")
-      yield* endOfTurn
+      yield* quiet
       many.end(0)
-      yield* endOfTurn
+      yield* quiet
       assert.deepStrictEqual(
         many.batches().map((items) => items.split(" ").length),
         [64, 1]
@@ -108,7 +129,7 @@ describe("A batcher", () => {
 
       const large = recording({ mostBytes: 5, lanes: 9 })
       for (const item of ["aaaaaaaa", "bbb", "cc", "d", "eeeee"]) large.push(item)
-      yield* endOfTurn
+      yield* quiet
       assert.deepStrictEqual(large.batches(), ["aaaaaaaa", "bbb cc", "d", "eeeee"])
     })
   )
@@ -117,14 +138,14 @@ describe("A batcher", () => {
     Effect.gen(function* () {
       const { batches, end, push, told } = recording()
       for (const item of ["a", "b", "c"]) push(item)
-      yield* endOfTurn
+      yield* quiet
       push("d")
       end(0, Exit.fail("one is bad"))
       assert.deepStrictEqual(told, [])
       end(1)
       end(2, Exit.fail("bad"))
       end(3)
-      yield* endOfTurn
+      yield* quiet
       end(4)
       assert.deepStrictEqual(batches(), ["a b c", "a", "b", "c", "d"])
       assert.deepStrictEqual(told, ["a: A", "b failed: bad", "c: C", "d: D"])
@@ -137,13 +158,13 @@ describe("A batcher", () => {
       for (const result of [Exit.fail("away"), Exit.interrupt(1)]) {
         push("a")
         push("b")
-        yield* endOfTurn
+        yield* quiet
         end(batches().length - 1, result)
       }
       push("c")
-      yield* endOfTurn
+      yield* quiet
       end(2, Exit.die("a bug"))
-      yield* endOfTurn
+      yield* quiet
       assert.deepStrictEqual(batches(), ["a b", "a b", "c"])
       assert.lengthOf(told, 5)
       assert.deepStrictEqual([told[0], told[1], told[4]], ["a failed: away", "b failed: away", "c failed: a bug"])
@@ -155,7 +176,7 @@ describe("A batcher", () => {
       const { end, push, told } = recording()
       push("a")
       push("b")
-      yield* endOfTurn
+      yield* quiet
       end(0, Exit.succeed(["A"]))
       assert.deepStrictEqual(told, ["a: A", "b failed: A batch has no result for one of its items"])
     })
@@ -177,9 +198,9 @@ describe("A batcher", () => {
         }
       )
       push("x")
-      yield* endOfTurn
-      yield* endOfTurn
-      yield* endOfTurn
+      yield* quiet
+      yield* quiet
+      yield* quiet
       assert.deepStrictEqual(told, ["x", "xx", "xxx"])
     })
   )
@@ -202,7 +223,7 @@ describe("A batcher", () => {
       ).pipe(Scope.provide(scope))
       const pushing = (...items: ReadonlyArray<string>) => {
         items.forEach(push)
-        return endOfTurn
+        return quiet
       }
       yield* pushing("aa", "bad", "bbb")
       assert.deepStrictEqual(told, ["aa: 2", "bad died", "bbb: 3"])

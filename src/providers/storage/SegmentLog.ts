@@ -1,5 +1,6 @@
 import { Clock, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { whenQuiet } from "../../schedule/QuietTurn.ts"
 import * as FileCalls from "./FileCalls.ts"
 import type * as Place from "./Place.ts"
 import { failed, type RawStoreError } from "./RawStoreError.ts"
@@ -46,8 +47,7 @@ interface OpenSegment {
 /**
  * Appends messages to segments in this folder. All messages that wait are written by one
  * call and synced by one call; messages that come meanwhile go together with the next write.
- * It begins at the end of a turn of the event loop, so that messages of the same packets go
- * together.
+ * It begins when a turn of the event loop has brought no more of them (`whenQuiet`).
  */
 export const make = Effect.fnUntraced(function* (folder: string, files: FileCalls.FileCalls = FileCalls.ofNode) {
   const clock = yield* Clock.Clock
@@ -165,7 +165,7 @@ export const make = Effect.fnUntraced(function* (folder: string, files: FileCall
   const soon = () => {
     if (isBusy) return
     isBusy = true
-    setImmediate(begin)
+    whenQuiet(() => waiting.length, mostRecords, begin)
   }
 
   const closed = () => new Error("The log of raw messages is closed")
