@@ -3,24 +3,42 @@ import { close, fdatasync, fstat, fsync, ftruncate, open, rm, stat, writev } fro
 type Told = (error: Error | null) => void
 type ToldOf<A> = (error: Error | null, result: A) => void
 
+/** A file and what the system knows it by: no other has that while this one is open. */
+export interface OpenFile {
+  readonly descriptor: number
+  readonly inode: number
+  readonly device: number
+}
+
 /** The calls that a segment of the log is written with. */
 export interface FileCalls {
   /** A file that is not there yet, to be appended to. */
-  readonly open: (file: string, told: ToldOf<number>) => void
+  readonly open: (file: string, told: ToldOf<OpenFile>) => void
   readonly syncFolder: (folder: string, told: Told) => void
   /** Writes all of it unless something is in the way; gives the bytes that were written. */
   readonly write: (descriptor: number, content: ReadonlyArray<Uint8Array>, told: ToldOf<number>) => void
   readonly sync: (descriptor: number, told: Told) => void
   /** Whether the open file is still the one of this name. */
-  readonly isThere: (file: string, descriptor: number, told: ToldOf<boolean>) => void
+  readonly isThere: (file: string, opened: OpenFile, told: (isThere: boolean) => void) => void
   readonly truncate: (descriptor: number, bytes: number, told: Told) => void
   readonly close: (descriptor: number) => void
   readonly remove: (file: string) => void
 }
 
+/** Goes with an error. */
+export const unopened: OpenFile = { descriptor: -1, inode: -1, device: -1 }
+
 /** Node's, in the pool of threads that it has anyway. */
 export const ofNode: FileCalls = {
-  open: (file, told) => open(file, "ax", 0o600, told),
+  open: (file, told) =>
+    open(file, "ax", 0o600, (error, descriptor) =>
+      error === null
+        ? fstat(descriptor, (error, own) => {
+            if (error === null) return told(null, { descriptor, inode: own.ino, device: own.dev })
+            close(descriptor, () => told(error, unopened))
+          })
+        : told(error, unopened)
+    ),
   syncFolder: (folder, told) =>
     open(folder, "r", (error, descriptor) =>
       error === null ? fsync(descriptor, (error) => close(descriptor, () => told(error))) : told(error)
@@ -28,14 +46,8 @@ export const ofNode: FileCalls = {
   write: (descriptor, content, told) => writev(descriptor, content, null, told),
   // On Linux it syncs the size too, without which appended bytes could not be read (fdatasync(2)).
   sync: fdatasync,
-  isThere: (file, descriptor, told) =>
-    fstat(descriptor, (error, opened) =>
-      error === null
-        ? stat(file, (error, named) =>
-            told(null, error === null && named.ino === opened.ino && named.dev === opened.dev)
-          )
-        : told(error, false)
-    ),
+  isThere: (file, { device, inode }, told) =>
+    stat(file, (error, named) => told(error === null && named.ino === inode && named.dev === device)),
   truncate: ftruncate,
   close: (descriptor) => close(descriptor, () => {}),
   remove: (file) => rm(file, { force: true }, () => {})

@@ -39,7 +39,7 @@ interface OpenSegment {
   readonly id: string
   readonly file: string
   readonly openedAt: number
-  readonly descriptor: number
+  readonly opened: FileCalls.OpenFile
   /** All up to here is synced. */
   end: number
 }
@@ -62,7 +62,7 @@ export const make = Effect.fnUntraced(function* (folder: string, files: FileCall
 
   const leave = () => {
     if (segment === undefined) return
-    files.close(segment.descriptor)
+    files.close(segment.opened.descriptor)
     if (segment.end === 0) files.remove(segment.file)
     segment = undefined
   }
@@ -77,12 +77,12 @@ export const make = Effect.fnUntraced(function* (folder: string, files: FileCall
     const openedAt = now()
     const id = Segments.idAt(openedAt, run(random.randomBytes(10)))
     const file = `${folder}/${Segments.nameOf(id)}`
-    files.open(file, (error, descriptor) => {
+    files.open(file, (error, opened) => {
       if (error !== null) return fail(error)
-      const opened = { id, file, openedAt, descriptor, end: 0 }
-      segment = opened
+      const fresh = { id, file, openedAt, opened, end: 0 }
+      segment = fresh
       files.syncFolder(folder, (error) => {
-        if (error === null) return use(opened)
+        if (error === null) return use(fresh)
         leave()
         fail(error)
       })
@@ -114,7 +114,7 @@ export const make = Effect.fnUntraced(function* (folder: string, files: FileCall
 
   const write = (into: OpenSegment, batch: ReadonlyArray<Waiting>, bytes: number, fail: (error: Error) => void) => {
     const content = batch.flatMap(({ record }) => [SegmentRecord.head(record, record.message), ...record.message])
-    files.write(into.descriptor, content, (error, written) => {
+    files.write(into.opened.descriptor, content, (error, written) => {
       if (error !== null || written !== bytes) {
         return takeBack(into, error ?? new Error(`The disk took ${written} of ${bytes} bytes`), fail)
       }
@@ -136,22 +136,20 @@ export const make = Effect.fnUntraced(function* (folder: string, files: FileCall
   }
 
   /** Looks up the name beside it, for a descriptor goes on writing to a file that was removed. */
-  const sync = ({ descriptor, file }: OpenSegment, told: (error: Error | null) => void) => {
+  const sync = ({ file, opened }: OpenSegment, told: (error: Error | null) => void) => {
     let left = 2
     let failure: Error | null = null
     const one = (error: Error | null) => {
       failure ??= error
       if (--left === 0) told(failure)
     }
-    files.sync(descriptor, one)
-    files.isThere(file, descriptor, (error, isThere) =>
-      one(error ?? (isThere ? null : new Error(`${file} is gone, or is another file`)))
-    )
+    files.sync(opened.descriptor, one)
+    files.isThere(file, opened, (isThere) => one(isThere ? null : new Error(`${file} is gone, or is another file`)))
   }
 
   /** Nothing of a batch that did not fit stays behind, and the next one begins where this one did. */
   const takeBack = (from: OpenSegment, reason: Error, fail: (error: Error) => void) =>
-    files.truncate(from.descriptor, from.end, (error) => {
+    files.truncate(from.opened.descriptor, from.end, (error) => {
       if (error !== null) leave()
       fail(reason)
     })

@@ -199,7 +199,8 @@ describe("The log of raw messages", () => {
     Effect.gen(function* () {
       let trouble: "open" | "name" | undefined = "open"
       const { put, read, root } = yield* world({
-        open: (file, told) => (trouble === "open" ? told(new Error("EMFILE"), 0) : FileCalls.ofNode.open(file, told)),
+        open: (file, told) =>
+          trouble === "open" ? told(new Error("EMFILE"), FileCalls.unopened) : FileCalls.ofNode.open(file, told),
         syncFolder: (folder, told) =>
           trouble === "name" ? told(new Error("EIO")) : FileCalls.ofNode.syncFolder(folder, told)
       })
