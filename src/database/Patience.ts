@@ -50,7 +50,7 @@ export const within = <A, E, R>(effect: Effect.Effect<A, E, R>, late = unanswere
         fiber.interruptUnsafe()
       }
       // The server's time is real, also where a test sets the clock of the fiber that asks it.
-      // @effect-diagnostics-next-line globalTimers:off
+      // @effect-diagnostics-next-line globalTimersInEffect:off
       const timer = setTimeout(giveUp, Math.min(most, longestMillis))
       fiber.addObserver((exit) => {
         clearTimeout(timer)
