@@ -8,7 +8,7 @@ const refuse = (line) => {
   process.exitCode = 1
 }
 
-// A clone has the sources, and the package what was compiled of them.
+// A clone has the sources, the package and the image what was compiled of them.
 const [folder, ending] = has("./src/main.ts") ? ["./src", "ts"] : ["./dist/src", "js"]
 const isClone = ending === "ts"
 // Without anything else to be read, `start` needs none of the command line.

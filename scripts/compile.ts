@@ -18,6 +18,9 @@ const run = Effect.fnUntraced(function* (command: string, ...args: ReadonlyArray
 const compile = Effect.fn(function* ({ folder }: { readonly folder: string }) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
+  if (yield* fs.exists(path.join(folder, "package.json"))) {
+    return yield* Effect.die(new Error(`${folder} is a package of its own: name a folder for what is compiled alone`))
+  }
   yield* fs.remove(folder, { recursive: true, force: true })
   yield* run(process.execPath, "node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json", "--outDir", folder)
 

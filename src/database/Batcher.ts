@@ -31,7 +31,9 @@ export const plain = <In, Out, E>(
   options: Options<In, Out, E>
 ): ((item: In) => void) => {
   const { bytesOf, failed, gather, isOutage, lanes = 1, most = 64, mostBytes = 4 * 1024 * 1024, succeeded } = options
+  const enough = Math.min(most, gather?.enough ?? most)
   let waiting: Array<In> = []
+  let bytesWaiting = 0
   let running = 0
   let isBeginning = false
   let isGathering = false
@@ -40,10 +42,12 @@ export const plain = <In, Out, E>(
     let bytes = 0
     let count = 0
     for (const item of waiting) {
-      bytes += bytesOf(item)
-      if (count === most || (count > 0 && bytes > mostBytes)) break
+      const own = bytesOf(item)
+      if (count === most || (count > 0 && bytes + own > mostBytes)) break
+      bytes += own
       count++
     }
+    bytesWaiting -= bytes
     const batch = waiting
     waiting = batch.splice(count)
     return batch
@@ -90,11 +94,13 @@ export const plain = <In, Out, E>(
     }
   }
 
+  const isFull = () => waiting.length >= enough || bytesWaiting >= mostBytes
+
   const soon = () => {
     if (isBeginning || running >= lanes) return
-    if (gather === undefined || waiting.length >= gather.enough) {
+    if (gather === undefined || isFull()) {
       isBeginning = true
-      whenQuiet(() => waiting.length, most, begin)
+      whenQuiet({ count: () => waiting.length, isFull }, begin)
     } else if (!isGathering) {
       isGathering = true
       // Without a fiber: this is on the path of each message.
@@ -110,6 +116,7 @@ export const plain = <In, Out, E>(
 
   return (item) => {
     waiting.push(item)
+    bytesWaiting += bytesOf(item)
     soon()
   }
 }

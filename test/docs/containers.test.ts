@@ -290,9 +290,10 @@ describe("Dockerfile", () => {
         assert.deepStrictEqual([compiling.code, compiling.stderr], [0, ""])
         const image = yield* stage("image", lines.slice(second))
         assert.isFalse(yield* fs.exists(`${image.cwd}/src`))
-        const { code, stdout } = yield* Program.run(process.execPath, ["start.mjs", "--help"], image)
-        assert.strictEqual(code, 0)
-        assert.include(stdout, "start")
+        const env = { NODE_ENV: "production", DATA_DIR: folder, DATABASE_URL: undefined }
+        const { code, stderr } = yield* Program.run(process.execPath, ["start.mjs", "start"], { ...image, env })
+        assert.strictEqual(code, 1)
+        assert.match(stderr, /^Inlet can't start: DATABASE_URL/m)
       }).pipe(Effect.provide(NodeServices.layer)),
     { timeout: 120_000 }
   )

@@ -203,6 +203,37 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of
     })
   )
 
+  it.effect("goes by the time at which the message came, whenever it is looked at", () =>
+    Effect.gen(function* () {
+      yield* publish("expired.example")
+      const { server } = yield* DnsServer
+      const check = SenderCheck.make({ nameServers: [server], authservId: "mx.inlet.test" })
+      const signTime = Date.parse("2025-01-01T00:00:00Z")
+      const message = from("expired.example")
+      const { signatures } = yield* Effect.promise(() =>
+        dkimSign(message, {
+          ...signer("expired.example"),
+          signTime,
+          expires: signTime + 86_400_000,
+          signatureData: [signer("expired.example")]
+          // Typed without the time of its end.
+        } as never)
+      )
+      const dkim: Array<string> = []
+      for (const receivedAt of ["2025-01-01T23:59:59.000Z", "2025-01-02T00:00:01.000Z"]) {
+        const { authentication } = yield* Effect.promise(() =>
+          check({
+            envelope: { from: "ada@expired.example", helo: "a.example", remoteAddress: "192.0.2.1" },
+            bytes: Buffer.from(`${signatures}${message}`),
+            receivedAt
+          })
+        )
+        dkim.push(authentication.dkim)
+      }
+      assert.deepStrictEqual(dkim, ["pass", "neutral"])
+    })
+  )
+
   it.effect("does not look at a header with a long run of blanks, which cost the square of their number", () =>
     Effect.gen(function* () {
       const check = SenderCheck.make({ nameServers: ["127.0.0.1:9"], authservId: "mx.inlet.test" })

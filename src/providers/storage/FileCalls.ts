@@ -35,7 +35,7 @@ export const ofNode: FileCalls = {
       error === null
         ? fstat(descriptor, (error, own) => {
             if (error === null) return told(null, { descriptor, inode: own.ino, device: own.dev })
-            close(descriptor, () => told(error, unopened))
+            close(descriptor, () => rm(file, { force: true }, () => told(error, unopened)))
           })
         : told(error, unopened)
     ),

@@ -54,6 +54,7 @@ export const make = Effect.fnUntraced(function* (folder: string, files: FileCall
   const random = yield* SecureRandom.SecureRandom
   const run = Effect.runSyncWith(yield* Effect.context())
   let waiting: Array<Waiting> = []
+  let bytesWaiting = 0
   let segment: OpenSegment | undefined
   let isBusy = false
   let isClosed = false
@@ -99,6 +100,7 @@ export const make = Effect.fnUntraced(function* (folder: string, files: FileCall
     }
     const batch = waiting
     waiting = batch.splice(count)
+    bytesWaiting -= bytes
     return { batch, bytes }
   }
 
@@ -160,10 +162,12 @@ export const make = Effect.fnUntraced(function* (folder: string, files: FileCall
     else if (waiting.length > 0) soon()
   }
 
+  const isFull = () => waiting.length >= mostRecords || bytesWaiting >= mostBytes
+
   const soon = () => {
     if (isBusy) return
     isBusy = true
-    whenQuiet(() => waiting.length, mostRecords, begin)
+    whenQuiet({ count: () => waiting.length, isFull }, begin)
   }
 
   const closed = () => new Error("The log of raw messages is closed")
@@ -185,10 +189,13 @@ export const make = Effect.fnUntraced(function* (folder: string, files: FileCall
     }
     const own = { record, bytes: SegmentRecord.headBytes + SegmentRecord.lengthOf(record.message), done }
     waiting.push(own)
+    bytesWaiting += own.bytes
     soon()
     return () => {
       const at = waiting.indexOf(own)
-      if (at !== -1) waiting.splice(at, 1)
+      if (at === -1) return
+      waiting.splice(at, 1)
+      bytesWaiting -= own.bytes
     }
   }
 

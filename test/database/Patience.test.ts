@@ -1,0 +1,66 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber } from "effect"
+import { SqlError } from "effect/sql/SqlError"
+import * as Patience from "../../src/database/Patience.ts"
+
+/** A statement that hears of its end, and takes so long to give up. */
+const hanging = (told: Array<string>, millis = 0) =>
+  Effect.never.pipe(
+    Effect.onInterrupt(() =>
+      Effect.andThen(
+        Effect.sleep(millis),
+        Effect.sync(() => void told.push("given up"))
+      )
+    )
+  )
+
+describe("A statement that somebody waits for", () => {
+  it.live("gives its answer, its failure or its defect as they are", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* Patience.within(Effect.succeed(1)), 1)
+      assert.strictEqual(yield* Patience.within(Effect.delay(Effect.succeed(2), 5)), 2)
+      assert.deepStrictEqual(yield* Effect.exit(Patience.within(Effect.fail("no"))), Exit.fail("no"))
+      assert.deepStrictEqual(yield* Effect.exit(Patience.within(Effect.die("bug"))), Exit.die("bug"))
+    })
+  )
+
+  it.live("fails when its time is up, once it has been given up", () =>
+    Effect.gen(function* () {
+      const told: Array<string> = []
+      const started = performance.now()
+      const error = yield* Effect.flip(Patience.ofRequest(Patience.within(hanging(told, 50))))
+      assert.instanceOf(error, SqlError)
+      assert.deepStrictEqual(told, ["given up"])
+      assert.isAtLeast(performance.now() - started, 3_000)
+    })
+  )
+
+  it.live("is given up when nobody waits any more, who hears of that once it has happened", () =>
+    Effect.gen(function* () {
+      const told: Array<string> = []
+      const begun = yield* Deferred.make<void>()
+      const waiting = yield* Effect.forkChild(
+        Patience.within(Effect.andThen(Deferred.succeed(begun, undefined), hanging(told, 50)))
+      )
+      yield* Deferred.await(begun)
+      yield* Fiber.interrupt(waiting)
+      assert.deepStrictEqual(told, ["given up"])
+    })
+  )
+
+  it.live("uses up the time of its request when it is slow, and then the next is not begun", () =>
+    Effect.gen(function* () {
+      const told: Array<string> = []
+      yield* Patience.ofRequest(
+        Effect.gen(function* () {
+          yield* Effect.ignore(Patience.within(hanging(told)))
+          yield* Effect.ignore(Patience.within(hanging(told)))
+          yield* Effect.flip(Patience.within(Effect.sync(() => void told.push("begun"))))
+          // How a transaction ends is said whatever came before.
+          yield* Patience.withinAnew(Effect.sync(() => void told.push("ended")))
+        })
+      )
+      assert.deepStrictEqual(told, ["given up", "given up", "ended"])
+    })
+  )
+})
