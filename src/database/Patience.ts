@@ -51,7 +51,7 @@ export const within = <A, E, R>(effect: Effect.Effect<A, E, R>, late = unanswere
       }
       // The server's time is real, also where a test sets the clock of the fiber that asks it.
       // @effect-diagnostics-next-line globalTimersInEffect:off
-      const timer = setTimeout(giveUp, Math.min(most, longestMillis))
+      const timer = setTimeout(giveUp, most)
       fiber.addObserver((exit) => {
         clearTimeout(timer)
         const took = realClock.currentTimeMillisUnsafe() - started
@@ -78,9 +78,6 @@ export interface Limits {
 export const endless: Limits = { within: (statement) => statement, withinAnew: (statement) => statement }
 
 const realClock = Clock.Clock.defaultValue()
-
-/** A timer of the platform counts no further. */
-const longestMillis = 2 ** 31 - 1
 
 const unanswered = new SqlError({
   reason: new ConnectionError({ cause: new Error("There was no answer in time"), operation: "query" })
