@@ -51,8 +51,13 @@ const units =
 const currencyBefore =
   /(?:^|[^\p{L}])(?:usd|eur|gbp|chf|jpy|cny|inr|rs\.?|kr\.?|sek|nok|dkk|pln|czk|huf|rp\.?|idr|r\$|us\$|no\.?|nr\.?|nº|n°|№)\s?$/iu
 
-/** Where a token may begin: a digit, a capital in front of what may go on with one, and what may be a digit of another script. */
-const begins = /[0-9]|[A-Z](?=[A-Z0-9\-\u0660-\u1819\u2010-\u2014\u2212\uff10-\uff19])|[\u0660-\u1819\uff10-\uff19]/g
+/**
+ * Where a token may begin that is a code: a digit, a capital in front of what may go on with one, and what may be a digit
+ * of another script. Not the numbers and words in capitals that texts are full of: one to three digits in front of a word,
+ * and what stands behind a word without a mark between (`isTooShort`, `isNamed`).
+ */
+const begins =
+  /[0-9](?:(?<=[A-Za-z].)|(?![0-9]{0,2} [A-Za-z]{2}))|[A-Z](?<![A-Za-z0-9] ?.)(?=[A-Z0-9\-\u0660-\u1819\u2010-\u2014\u2212\uff10-\uff19])|[\u0660-\u1819\uff10-\uff19]/g
 
 /** Adds the shapes of a line to `found`, at most until it has `most` of them. */
 export const find = (line: string, found: Array<Shape>, most: number): void => {

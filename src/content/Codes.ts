@@ -83,7 +83,7 @@ const best = (all: ReadonlyArray<Candidate>): Code | null => {
 /** A row of cells with one digit each is one line. */
 const joined = (spoken: SpokenLines.SpokenLines): SpokenLines.SpokenLines => {
   const { lines } = spoken
-  const isBox = ({ cells, text }: SeenLine) => cells >= 4 && text.length === 1
+  const isBox = (line: SeenLine) => line.text.length === 1 && line.cells >= 4
   if (!lines.some(isBox)) return spoken
   const all: Array<SeenLine> = []
   let boxes: Array<SeenLine> = []

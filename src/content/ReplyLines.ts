@@ -60,12 +60,17 @@ export const kinds = (lines: Lines): Kinds => {
   return found
 }
 
+/** What most lines of texts begin with, and no blank, quoted or drawn one does: a letter or digit of ASCII. */
+const isPlain = (unit: number): boolean =>
+  (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x41 && unit <= 0x5a) || (unit >= 0x30 && unit <= 0x39)
+
 const kindOf = (line: string, before: Kind | undefined): Kind => {
   const start = line.slice(0, longest)
-  if (start.trim() === "") return "blank"
-  if (start.includes(mark) || ReplyWords.quoted.test(start)) return "quote"
+  const isWords = isPlain(start.charCodeAt(0))
+  if (!isWords && start.trim() === "") return "blank"
+  if (start.includes(mark) || (!isWords && ReplyWords.quoted.test(start))) return "quote"
   if (line.length > longest) return "text"
-  if (ReplyWords.divider.test(start)) return "divider"
+  if (!isWords && ReplyWords.divider.test(start)) return "divider"
   if (ReplyWords.head.test(start) || (start.includes("above") && ReplyWords.above.test(start))) return "head"
   if (line.length > 160 || before === "text" || before === "quote") return "text"
   // Without the addresses of links in Markdown.
@@ -91,7 +96,8 @@ const isBroken = (lines: Lines, found: Kinds, at: number): boolean => {
 
 /** How many lines from this one on say who wrote, 0 where they do not; programs break them where they like. */
 const introAt = (lines: Lines, found: Kinds, mayEnd: ReadonlyArray<boolean>, at: number): number => {
-  if (!mayEnd.slice(at, at + 5).includes(true) || !/\d|[@<:：]| via /.test(lines[at] ?? "")) return 0
+  const isNearEnd = mayEnd[at] || mayEnd[at + 1] || mayEnd[at + 2] || mayEnd[at + 3] || mayEnd[at + 4]
+  if (isNearEnd !== true || !/\d|[@<:：]| via /.test(lines[at] ?? "")) return 0
   let joined = ""
   for (let last = at; last < at + 5 && last < lines.length; last++) {
     const line = (lines[last] ?? "").trim()
@@ -112,7 +118,7 @@ const introAt = (lines: Lines, found: Kinds, mayEnd: ReadonlyArray<boolean>, at:
 
 /** Looked at first, for it costs little and most lines end otherwise. */
 const mayEndIntro = (line: string, next: Kind | undefined) =>
-  /[:：>*_-][\s\u200e-\u202e]*$/.test(line.slice(-4)) ||
+  (!isPlain(line.charCodeAt(line.length - 1)) && /[:：>*_-][\s\u200e-\u202e]*$/.test(line.slice(-4))) ||
   (next === "quote" || next === "blank" ? ReplyWords.ends.test(line.slice(-24)) : false) ||
   (line.includes("@") && ReplyWords.wroteInside.test(line.slice(0, longest))) ||
   (ReplyWords.startsWithDate.test(line) && ReplyWords.dayAndZone.test(line))

@@ -6,13 +6,23 @@ interface Header {
   readonly value: string
 }
 
+/** The fields that tell it. */
+const telling = new Set([
+  "auto-submitted",
+  "content-type",
+  "list-id",
+  "list-unsubscribe",
+  "precedence",
+  "x-auto-response-suppress"
+])
+
 /** By what the envelope and the header say themselves (RFC 3464, RFC 3834, RFC 2369, RFC 2919), the first that holds. */
 export const of = (mail: { readonly envelopeFrom: string; readonly headers: ReadonlyArray<Header> }): SenderKind => {
   const fields = new Map<string, string>()
   for (const { name, value } of mail.headers) {
     const key = name.toLowerCase()
     // The first of each counts.
-    if (!fields.has(key))
+    if (telling.has(key) && !fields.has(key))
       fields.set(
         key,
         value

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 
 /**
  * The conversation of a message in a domain, as a UUIDv8 (RFC 9562, section 5.8) of the message
@@ -16,7 +16,7 @@ export const of = (mail: {
   const { domain, inReplyTo, messageId, references, sha256 } = mail
   const root =
     [references[0], inReplyTo, messageId].map(idOf).find((id) => id !== "") ?? Buffer.from(sha256).toString("hex")
-  const bytes = createHash("sha256").update(`${domain}\n${root}`).digest().subarray(0, 16)
+  const bytes = hash("sha256", `${domain}\n${root}`, "buffer").subarray(0, 16)
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6)
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
   const hex = bytes.toString("hex")

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import { DateTime } from "effect"
 import type { DomainId } from "../model/Domain.ts"
 import { type Envelope, InboundEmailId } from "../model/InboundEmail.ts"
@@ -68,7 +68,7 @@ export const make =
         envelope,
         recipients: own.map(({ address }) => ({ eventId: EventId.make(newId(receivedAt)), address })),
         receivedAt,
-        sha256: createHash("sha256").update(received).digest(),
+        sha256: hash("sha256", received, "buffer"),
         traceBytes: trace.byteLength,
         verdicts: simulated?.authentication ?? null,
         message: stored,

@@ -32,8 +32,8 @@ export const recipients = (field: HeaderField, charset?: string): ReadonlyArray<
 export const author = (mailboxes: ReadonlyArray<Mailbox>): Mailbox | null => {
   const [first] = mailboxes
   if (first === undefined || !mailboxes.every(isUsable)) return null
-  const domain = domainOf(first)
-  return mailboxes.every((mailbox) => domainOf(mailbox) === domain) ? first : null
+  const [, ...others] = mailboxes
+  return others.every((mailbox) => domainOf(mailbox) === domainOf(first)) ? first : null
 }
 
 /** Whether this names one mailbox at one domain. */

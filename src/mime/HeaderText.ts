@@ -1,3 +1,4 @@
+import { isAscii } from "node:buffer"
 import * as Charset from "./Charset.ts"
 import * as EncodedWords from "./EncodedWords.ts"
 import type { HeaderField } from "./HeaderBlock.ts"
@@ -7,6 +8,8 @@ import * as LineEnds from "./LineEnds.ts"
 export const rawValue = (field: HeaderField, charset?: string): string => {
   const { buffer, byteLength, byteOffset } = field.value
   const latin1 = Buffer.from(buffer, byteOffset, byteLength).toString("latin1")
+  // Nobody has to guess what most are in. An escape may switch to another set.
+  if (isAscii(field.value) && !latin1.includes("\x1b")) return LineEnds.unfolded(latin1).trim()
   return LineEnds.unfolded(Charset.guess(Buffer.from(EncodedWords.escapeRaw(latin1), "latin1"), charset)).trim()
 }
 

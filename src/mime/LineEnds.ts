@@ -25,4 +25,4 @@ export const unified = (text: string): string => {
 }
 
 /** Text without line ends; a carriage return that stands elsewhere is kept. */
-export const unfolded = (text: string): string => text.replace(/(?<!\r)\r*\n/g, "")
+export const unfolded = (text: string): string => (text.includes("\n") ? text.replace(/(?<!\r)\r*\n/g, "") : text)

@@ -91,10 +91,12 @@ const mediaType = (value: string, hasBoundary: boolean): string | null => {
 
 /** A parameter behind a forgotten semicolon. */
 const bare = (field: string, name: string): string | undefined =>
-  new RegExp(`[\\s;]${name}\\s*=\\s*(?:"([^"]+)"|([^\\s";]+))`, "i")
-    .exec(field)
-    ?.slice(1)
-    .find((value) => value !== undefined)
+  field.toLowerCase().includes(name)
+    ? new RegExp(`[\\s;]${name}\\s*=\\s*(?:"([^"]+)"|([^\\s";]+))`, "i")
+        .exec(field)
+        ?.slice(1)
+        .find((value) => value !== undefined)
+    : undefined
 
 /** What is no token is no disposition either. */
 const token = (value: string | false): string | null =>

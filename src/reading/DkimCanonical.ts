@@ -75,7 +75,9 @@ const withoutEmptyLines = (body: Buffer, areBlanksEmpty: boolean): number => {
 const update = (hash: Hash, lines: Buffer, isRelaxed: boolean): void => {
   const text = lines.toString("latin1")
   const fed = hasBareFeed(text) ? text.replace(/(?<!\r)\n/g, "\r\n") : text
-  const written = isRelaxed ? relaxedLines(fed) : fed
+  // In base64 there are none, and the platform finds that out in a tenth of the time.
+  const hasBlanks = lines.includes(BLANK) || lines.includes(TAB)
+  const written = isRelaxed && hasBlanks ? relaxedLines(fed) : fed
   if (written === text) hash.update(lines)
   else hash.update(written, "latin1")
 }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import * as Tag from "../content/Tag.ts"
 import * as ThreadId from "../content/ThreadId.ts"
 import * as HeaderText from "../mime/HeaderText.ts"
@@ -62,9 +62,7 @@ export const render = (options: {
     event: "inbound.email.received",
     event_id: eventId,
     inbound_email_id: inboundEmailId,
-    idempotency_key: createHash("sha256")
-      .update(`${domain}\n${message_id ?? Buffer.from(sha256).toString("hex")}`)
-      .digest("hex"),
+    idempotency_key: hash("sha256", `${domain}\n${message_id ?? Buffer.from(sha256).toString("hex")}`),
     message_id,
     domain,
     recipient: HeaderText.oneLine(recipient),

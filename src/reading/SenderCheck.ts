@@ -6,6 +6,7 @@ import * as AuthenticationResults from "./AuthenticationResults.ts"
 import * as DkimKey from "./DkimKey.ts"
 import * as SenderDns from "./SenderDns.ts"
 import * as SenderVerdicts from "./SenderVerdicts.ts"
+import * as Spf from "./Spf.ts"
 
 const everywhere = (verdict: Authentication["spf"]): Authentication => ({
   spf: verdict,
@@ -39,10 +40,9 @@ export const verdictsFor = (
   { author, authentication }: SenderVerdicts.Checked,
   from: string | null
 ): Authentication => {
+  if (authentication.dmarc !== "pass") return authentication
   const named = from === null ? undefined : domainToASCII(from.slice(from.lastIndexOf("@") + 1).toLowerCase())
-  return authentication.dmarc !== "pass" || (named !== undefined && named === author)
-    ? authentication
-    : { ...authentication, dmarc: "permerror" }
+  return named !== undefined && named === author ? authentication : { ...authentication, dmarc: "permerror" }
 }
 
 /** A larger header is not checked: the library's work on folded lines grows with their square, and so it does on a run of blanks. */
@@ -70,6 +70,7 @@ export const make = (options: {
   const { authservId, nameServers } = options
   const dns = SenderDns.make(nameServers)
   const findKey = DkimKey.make()
+  const findSpf = Spf.make(authservId)
 
   const failed = (verdict: "permerror" | "temperror"): SenderVerdicts.Checked => {
     const authentication = everywhere(verdict)
@@ -82,7 +83,7 @@ export const make = (options: {
     if (isTooLarge(header)) return Promise.resolve(failed("permerror"))
     const seconds = Date.parse(receivedAt) / 1_000
     const found = Result.try(() =>
-      SenderVerdicts.find({ envelope, message, header, authservId }, { ask: dns(), findKey, seconds })
+      SenderVerdicts.find({ envelope, message, header, authservId }, { ask: dns(), findKey, findSpf, seconds })
     )
     return Result.isSuccess(found)
       ? found.success.catch(() => failed("temperror"))

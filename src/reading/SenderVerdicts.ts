@@ -1,6 +1,5 @@
-import { isIP } from "node:net"
 import { domainToASCII } from "node:url"
-import type { ARCResult, DMARCResult, SPFResult } from "mailauth"
+import type { ARCResult, DMARCResult } from "mailauth"
 import * as HeaderBlock from "../mime/HeaderBlock.ts"
 import type { Envelope } from "../model/InboundEmail.ts"
 import type { Authentication } from "../model/InboundEvent.ts"
@@ -9,6 +8,7 @@ import type * as Dkim from "./Dkim.ts"
 import * as Mailauth from "./Mailauth.ts"
 import * as OrdinaryMessage from "./OrdinaryMessage.ts"
 import * as SignedMessage from "./SignedMessage.ts"
+import type * as Spf from "./Spf.ts"
 
 /** The verdicts about a sender, and our field that tells them (RFC 8601). */
 export interface Checked {
@@ -27,26 +27,23 @@ export interface Question {
   readonly authservId: string
 }
 
+/** What a sender is checked with. */
+export interface Means extends Dkim.Means {
+  readonly findSpf: Spf.Find
+}
+
 /**
  * Checks SPF (RFC 7208), DKIM (RFC 6376), ARC (RFC 8617) and DMARC (RFC 9989). Our own code reads
  * and verifies an ordinary message, a library any other, and both say the same.
  */
-export const find = (question: Question, means: Dkim.Means): Promise<Checked> => {
-  const { authservId, envelope, header, message } = question
+export const find = (question: Question, means: Means): Promise<Checked> => {
+  const { envelope, header, message } = question
   // Resolvers are typed by record type, which is only known here as text.
   const strictly = { resolver: means.ask as never, strict: true }
   const ip = envelope.remoteAddress
-  const helo = envelope.helo || ip
   // Nothing but a signature has to do with the body.
   const anyhow = () => SignedMessage.read(isSigned(header) ? message : header, means)
-  const sender = () =>
-    Mailauth.spf({
-      ...strictly,
-      ip,
-      helo: isIP(helo) === 0 ? helo : `[${helo}]`,
-      sender: envelope.from,
-      mta: authservId
-    })
+  const sender = () => means.findSpf(means.ask, { ip, helo: envelope.helo, sender: envelope.from })
 
   const ordinary = OrdinaryMessage.open(header)
   const signed =
@@ -61,7 +58,7 @@ export const find = (question: Question, means: Dkim.Means): Promise<Checked> =>
         ...strictly,
         headerFrom: [...authors],
         fromFields,
-        spfDomains: sent.status.result === "pass" ? [sent.domain] : [],
+        spfDomains: sent.result === "pass" ? [sent.domain] : [],
         dkimDomains: signatures.flatMap(({ domain, result }) =>
           result === "pass" && domain !== undefined ? [{ domain }] : []
         ),
@@ -74,13 +71,13 @@ export const find = (question: Question, means: Dkim.Means): Promise<Checked> =>
 const told = (
   { authservId, message }: Question,
   signatures: SignedMessage.SignedMessage["signatures"],
-  sent: SPFResult,
+  sent: Spf.Sent,
   sealed: ARCResult,
   aligned: DMARCResult | false
 ): Checked => {
   const dkim = signatures.map(({ result }) => verdict(result))
   const authentication: Authentication = {
-    spf: verdict(sent.status.result),
+    spf: verdict(sent.result),
     dkim: dkim.find((one) => one === "pass") ?? dkim.find((one) => one !== "none") ?? "none",
     // No verdict at all means that it is not clear who the author is: several From fields, or several addresses.
     dmarc: aligned === false ? (hasFrom(message) ? "permerror" : "none") : verdict(aligned.status.result),

@@ -7,6 +7,7 @@ import * as DkimKey from "../../src/reading/DkimKey.ts"
 import * as OrdinaryMessage from "../../src/reading/OrdinaryMessage.ts"
 import type { Ask } from "../../src/reading/SenderDns.ts"
 import * as SenderVerdicts from "../../src/reading/SenderVerdicts.ts"
+import * as Spf from "../../src/reading/Spf.ts"
 import type { SignedMail } from "./SignedMail.ts"
 
 const authservId = "mx.inlet.test"
@@ -44,13 +45,16 @@ export const whole = ({ envelope, message }: SignedMail, ask: Ask): Promise<Send
     }
   })
 
+/** Of all messages: what it remembers of one has to be true of the next. */
+const findSpf = Spf.make(authservId)
+
 /** What we say of it, and whether our own code took it for ordinary. */
 export const ours = Effect.fnUntraced(function* (mail: SignedMail, ask: Ask, findKey = DkimKey.make()) {
   const end = mail.message.indexOf("\r\n\r\n")
   const header = end === -1 ? mail.message : mail.message.subarray(0, end + 4)
   const seconds = (yield* Clock.currentTimeMillis) / 1_000
   const checked = yield* Effect.promise(() =>
-    SenderVerdicts.find({ ...mail, header, authservId }, { ask, findKey, seconds })
+    SenderVerdicts.find({ ...mail, header, authservId }, { ask, findKey, findSpf, seconds })
   )
   return { checked, isOrdinary: OrdinaryMessage.open(header) !== undefined }
 })

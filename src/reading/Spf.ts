@@ -1,0 +1,99 @@
+import { isIP } from "node:net"
+import * as Mailauth from "./Mailauth.ts"
+import type { Ask } from "./SenderDns.ts"
+
+/** Who hands a message over, and in whose name. */
+export interface Client {
+  readonly ip: string
+  readonly helo: string
+  /** The reverse-path, empty where there is none. */
+  readonly sender: string
+}
+
+/** What SPF says of a client (RFC 7208), and what our field says of that. */
+export interface Sent {
+  readonly result: string
+  readonly domain: string
+  readonly info: string
+}
+
+/** Asks SPF about a client. */
+export type Find = (ask: Ask, client: Client) => Promise<Sent>
+
+/** A question that was asked; whoever keeps its answer is the one who says how long. */
+interface Asked {
+  readonly name: string
+  readonly type: string
+  readonly answer: WeakRef<object>
+}
+
+interface Known {
+  readonly sent: Sent
+  readonly asked: ReadonlyArray<Asked>
+}
+
+const mostKept = 1_000
+
+/** The answer or the error, each an object of its own. */
+const settled = (answer: Promise<unknown>): Promise<unknown> =>
+  answer.then(
+    (found) => found,
+    (error: unknown) => error
+  )
+
+/**
+ * Asks SPF, and remembers what it said of clients: who has written once writes again. That holds as long as DNS gives
+ * the very same answers, which is all that it goes by beside the client.
+ */
+export const make = (authservId: string): Find => {
+  const kept = new Map<string, Known>()
+
+  const remember = (key: string, known: Known) => {
+    kept.delete(key)
+    kept.set(key, known)
+    // The oldest goes: a Map remembers the order of its entries.
+    for (const oldest of kept.keys()) {
+      if (kept.size <= mostKept) break
+      kept.delete(oldest)
+    }
+  }
+
+  const evaluate = (ask: Ask, { helo, ip, sender }: Client, key: string): Promise<Sent> => {
+    const answers: Array<Promise<readonly [name: string, type: string, answer: unknown]>> = []
+    const resolver: Ask = (name, type) => {
+      const answer = ask(name, type)
+      answers.push(settled(answer).then((found) => [name, type, found]))
+      return answer
+    }
+    const name = helo || ip
+    return Mailauth.spf({
+      // Resolvers are typed by record type, which is only known here as text.
+      resolver: resolver as never,
+      strict: true,
+      ip,
+      helo: isIP(name) === 0 ? name : `[${name}]`,
+      sender,
+      mta: authservId
+    }).then(({ domain, info, status }) => {
+      const sent: Sent = { result: status.result, domain, info }
+      return Promise.all(answers).then((all) => {
+        const asked = all.flatMap(
+          ([name, type, found]): ReadonlyArray<Asked> =>
+            typeof found === "object" && found !== null ? [{ name, type, answer: new WeakRef(found) }] : []
+        )
+        if (asked.length === all.length) remember(key, { sent, asked })
+        return sent
+      })
+    })
+  }
+
+  return (ask, client) => {
+    const key = JSON.stringify([client.ip, client.helo, client.sender])
+    const known = kept.get(key)
+    if (known === undefined) return evaluate(ask, client, key)
+    const again = known.asked.map(({ answer, name, type }) =>
+      settled(ask(name, type)).then((found) => found === answer.deref())
+    )
+    return Promise.all(again).then((are) => (are.every((is) => is) ? known.sent : evaluate(ask, client, key)))
+  }
+}

@@ -1,0 +1,79 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Ask } from "../../src/reading/SenderDns.ts"
+import * as Spf from "../../src/reading/Spf.ts"
+
+const client: Spf.Client = { ip: "192.0.2.1", helo: "mail.sender.example", sender: "ada@sender.example" }
+
+/** A name server that keeps its answers, as ours does, and counts what it is asked. */
+const zone = (records: { readonly [name: string]: string }) => {
+  const answers = new Map<string, Promise<unknown>>(
+    Object.entries(records).map(([name, record]) => [name, Promise.resolve([[record]])])
+  )
+  const asked: Array<string> = []
+  const nobody = Promise.reject(Object.assign(new Error("not found"), { code: "ENOTFOUND" }))
+  nobody.catch(() => undefined)
+  const ask: Ask = (name) => {
+    asked.push(name)
+    return answers.get(name) ?? nobody
+  }
+  return { ask, asked, put: (name: string, answer: Promise<unknown>) => void answers.set(name, answer) }
+}
+
+const records = {
+  "sender.example": "v=spf1 include:servers.example -all",
+  "servers.example": "v=spf1 ip4:192.0.2.0/24 -all"
+}
+
+const find = (spf: Spf.Find, ask: Ask, who = client) => Effect.promise(() => spf(ask, who))
+
+describe("What SPF says of a client", () => {
+  it.effect("is remembered while DNS gives the same answers to all that was asked for it", () =>
+    Effect.gen(function* () {
+      const { ask, asked } = zone(records)
+      const spf = Spf.make("mx.inlet.test")
+      const first = yield* find(spf, ask)
+      assert.strictEqual(first.result, "pass")
+      const questions = [...asked]
+      assert.deepStrictEqual(questions, ["sender.example", "servers.example"])
+      // The same object: nothing was evaluated.
+      assert.strictEqual(yield* find(spf, ask), first)
+      assert.deepStrictEqual(asked.slice(questions.length), questions)
+    })
+  )
+
+  it.effect("is found anew when one of the answers is another one, at whatever depth", () =>
+    Effect.gen(function* () {
+      const { ask, put } = zone(records)
+      const spf = Spf.make("mx.inlet.test")
+      assert.strictEqual((yield* find(spf, ask)).result, "pass")
+      put("servers.example", Promise.resolve([["v=spf1 ip4:198.51.100.0/24 -all"]]))
+      assert.strictEqual((yield* find(spf, ask)).result, "fail")
+      const failure = Promise.reject(Object.assign(new Error("no answer"), { code: "ESERVFAIL" }))
+      failure.catch(() => undefined)
+      put("servers.example", failure)
+      const failed = yield* find(spf, ask)
+      assert.strictEqual(failed.result, "temperror")
+      // A failure is an answer too, for as long as it is kept.
+      assert.strictEqual(yield* find(spf, ask), failed)
+      put("servers.example", Promise.resolve([[records["servers.example"]]]))
+      assert.strictEqual((yield* find(spf, ask)).result, "pass")
+    })
+  )
+
+  it.effect("is that of nobody else: another address, greeting or sender is evaluated by itself", () =>
+    Effect.gen(function* () {
+      const { ask } = zone({ ...records, "sender.example": "v=spf1 exists:%{l}.%{h}.known.example ip4:192.0.2.1 -all" })
+      const spf = Spf.make("mx.inlet.test")
+      const first = yield* find(spf, ask)
+      assert.strictEqual(first.result, "pass")
+      assert.strictEqual((yield* find(spf, ask, { ...client, ip: "192.0.2.2" })).result, "fail")
+      const other = yield* find(spf, ask, { ...client, sender: "bob@sender.example" })
+      assert.include(other.info, "bob@sender.example")
+      const bounce = { ...client, sender: "" }
+      assert.include((yield* find(spf, ask, bounce)).info, "mail.sender.example")
+      assert.include((yield* find(spf, ask, { ...bounce, helo: "other.example" })).info, "other.example")
+      assert.strictEqual(yield* find(spf, ask), first)
+    })
+  )
+})
