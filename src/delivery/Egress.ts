@@ -31,6 +31,28 @@ const looksEvery = "250 millis"
 /** Most addresses of a name that are tried. */
 const mostAddresses = 8
 
+/** Targets that are remembered: a URL is taken apart once, not for each of its messages. */
+const mostTargets = 1_000
+
+/** Where a request goes, as the client of HTTP wants it. */
+interface Target {
+  readonly origin: string
+  readonly path: string
+}
+
+const targets = () => {
+  const known = new Map<string, Target>()
+  return (url: string): Target => {
+    const before = known.get(url)
+    if (before !== undefined) return before
+    const { origin, pathname, search } = new URL(url)
+    const target = { origin, path: pathname + search }
+    if (known.size >= mostTargets) known.clear()
+    known.set(url, target)
+    return target
+  }
+}
+
 /**
  * The one way out to URLs that customers give. A host is as good as its worst
  * address: all of them are looked at before a connection is opened, and it goes
@@ -167,14 +189,14 @@ export class Egress extends Context.Service<
       /** Requests under way, the oldest first. */
       const underWay = new Set<Exchange>()
       const over = (exchange: Exchange) => void underWay.delete(exchange)
+      const targetOf = targets()
       const reasonOf = (error: Error) => wordsFor(error, late)
       const milliseconds = () => Number(clock.monotonicTimeNanosUnsafe() / 1_000n) / 1_000
 
       const send: Egress["Service"]["send"] = ({ body, headers, url }, listener) => {
-        const { origin, pathname, search } = new URL(url)
         const exchange = new Exchange({ startedAt: milliseconds(), listener, reasonOf, over })
         underWay.add(exchange)
-        agent.dispatch({ origin, path: pathname + search, method: "POST", headers, body }, exchange)
+        agent.dispatch({ ...targetOf(url), method: "POST", headers, body }, exchange)
         return exchange
       }
 

@@ -17,7 +17,8 @@ export interface Announcement {
 export class EventFeed extends Context.Service<
   EventFeed,
   {
-    announce(domainId: DomainId, about: { readonly isDue: boolean }): Effect.Effect<void>
+    /** On the path of every message: a plain function. */
+    announce(domainId: DomainId, about: { readonly isDue: boolean }): void
     /** Calls a listener with every announcement, for as long as the scope is open. */
     listen(listener: (announcement: Announcement) => void): Effect.Effect<void, never, Scope.Scope>
     /** Each time it is worth looking for new events of a domain: now, after an announcement, and every second. */
@@ -58,7 +59,7 @@ export class EventFeed extends Context.Service<
       )
 
       return EventFeed.of({
-        announce: (domainId, { isDue }) => Effect.sync(() => tell({ domainId, isDue })),
+        announce: (domainId, { isDue }) => tell({ domainId, isDue }),
         listen,
         occasions: (domainId) =>
           Stream.merge(

@@ -275,7 +275,7 @@ export class Events extends Context.Service<
         `)
         if (rows[0] !== undefined) {
           yield* Effect.orDie(Pausing.resume(sql, domainId))
-          yield* feed.announce(domainId, { isDue: true })
+          feed.announce(domainId, { isDue: true })
           return EventQuery.toDelivery(rows[0])
         }
         const { delivery } = yield* get(domainId, eventId)

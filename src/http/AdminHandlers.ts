@@ -21,13 +21,13 @@ export const layer = HttpApiBuilder.group(
       remove: Effect.fnUntraced(function* ({ params }) {
         const name = yield* DomainNames.parse(params.domain)
         const removed = yield* domains.removeHolder(name)
-        yield* feed.announce(removed.id, { isDue: false })
+        feed.announce(removed.id, { isDue: false })
         return { domains: [removed] }
       }),
       enable: Effect.fnUntraced(function* ({ params }) {
         const name = yield* DomainNames.parse(params.domain)
         const enabled = yield* domains.enable(name)
-        yield* Effect.forEach(enabled, ({ id }) => feed.announce(id, { isDue: true }), { discard: true })
+        for (const { id } of enabled) feed.announce(id, { isDue: true })
         return { domains: enabled }
       })
     })

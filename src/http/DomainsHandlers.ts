@@ -45,7 +45,7 @@ export const layer = HttpApiBuilder.group(
         const workspace = yield* CurrentWorkspace
         yield* domains.remove({ workspaceId: workspace.id, id: params.id })
         // Its waits and streams look, and end.
-        yield* feed.announce(params.id, { isDue: false })
+        feed.announce(params.id, { isDue: false })
       }),
       verify: ({ params }) => CurrentWorkspace.use(({ id }) => verification.verify({ workspaceId: id, id: params.id })),
       mx: ({ params }) =>
@@ -60,7 +60,7 @@ export const layer = HttpApiBuilder.group(
         yield* limits.spend("webhook change", workspace.id)
         if (url !== null) yield* WebhookUrl.reachable(url)
         const domain = yield* pull === undefined ? domains.setWebhook(owned, url) : domains.setPull(owned, pull)
-        yield* feed.announce(domain.id, { isDue: true })
+        feed.announce(domain.id, { isDue: true })
         const { id, status } = domain
         return { id, domain: domain.domain, status, webhookUrl: domain.webhookUrl, pull: domain.pull }
       })

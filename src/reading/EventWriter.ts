@@ -65,7 +65,6 @@ export const make = Effect.gen(function* () {
   const handover = yield* Handover
   const { timeout } = yield* Settings.webhooks
   const leaseSeconds = Lease.seconds(timeout)
-  const context = yield* Effect.context()
 
   /**
    * The row locks of event_positions last until the commit, which makes a domain's events
@@ -177,10 +176,7 @@ export const make = Effect.gen(function* () {
       bytesOf: ({ events }) => events.reduce((bytes, { payload }) => bytes + payload.byteLength, 0),
       succeeded: (item, written) => {
         begin(item, written)
-        if (written.length > 0) {
-          const isDue = written.some(({ isDue }) => isDue)
-          Effect.runForkWith(context)(feed.announce(item.domainId, { isDue }))
-        }
+        if (written.length > 0) feed.announce(item.domainId, { isDue: written.some(({ isDue }) => isDue) })
         item.done()
       },
       failed: (item, cause) => {
