@@ -1,3 +1,4 @@
+import { apart } from "./Apart.ts"
 import * as CssText from "./CssText.ts"
 import type { Declaration } from "./Declarations.ts"
 import * as Declarations from "./Declarations.ts"
@@ -10,11 +11,17 @@ import type * as Selector from "./Selector.ts"
 import * as StyleSheets from "./StyleSheets.ts"
 import * as Variables from "./Variables.ts"
 
+interface Remembered {
+  readonly before: string
+  readonly own: string
+  readonly effects: Effects
+}
+
 /**
  * Effects by what is said of an element before its own declarations, and by those: most elements
  * of a mail say what others have said, and the next mail does, too.
  */
-const known = new Map<string, Map<string, Effects>>()
+const known = new Map<string, Map<string, Remembered>>()
 const mostKnown = 4_000
 let howManyKnown = 0
 const longestKnown = 400
@@ -81,17 +88,26 @@ const wall = (css: string) => (css === "" ? "" : `;${css}`)
 
 const together = (before: string, own: string) => (before === "" ? own : `${before};${own}`)
 
+/** Siblings say the same, and a look at the last one costs less than a search. */
+let last: Remembered = { before: "", own: "", effects: none }
+
 const remembered = (before: string, own: string): Effects => {
-  const found = known.get(before)?.get(own)
-  if (found !== undefined) return found
-  const effects = Declarations.effects(CssText.declarations(together(before, own)))
-  if (before.length + own.length > longestKnown) return effects
+  if (last.own === own && last.before === before) return last.effects
+  if (before.length + own.length > longestKnown) return read(before, own)
+  last = known.get(before)?.get(own) ?? remember(apart(before), apart(own))
+  return last.effects
+}
+
+const read = (before: string, own: string): Effects => Declarations.effects(CssText.declarations(together(before, own)))
+
+const remember = (before: string, own: string): Remembered => {
   if (howManyKnown++ >= mostKnown) {
     known.clear()
     howManyKnown = 1
   }
+  const found = { before, own, effects: read(before, own) }
   const siblings = known.get(before)
-  if (siblings === undefined) known.set(before, new Map([[own, effects]]))
-  else siblings.set(own, effects)
-  return effects
+  if (siblings === undefined) known.set(before, new Map([[own, found]]))
+  else siblings.set(own, found)
+  return found
 }

@@ -113,7 +113,9 @@ const candidates = (
   const found: Array<Candidate> = []
   const shapes: Array<CodeShapes.Shape> = []
   let looked = 0
-  for (const [index, line] of context.lines.entries()) {
+  let index = -1
+  for (const line of context.lines) {
+    index++
     if (line.quoted) continue
     if (looked >= mostCandidates) break
     shapes.length = 0

@@ -1,3 +1,4 @@
+import { apart } from "./Apart.ts"
 import * as CssText from "./CssText.ts"
 import type { Declaration } from "./Declarations.ts"
 import * as Declarations from "./Declarations.ts"
@@ -144,13 +145,16 @@ export const rules = (sheets: ReadonlyArray<string>, foldsCase: boolean): Rules 
   let list = known.get(key)
   if (list === undefined) {
     const draft: Draft = { rules: [], foldsCase, texts: new Map() }
-    for (const sheet of sheets) read(draft, sheet.slice(0, longest), 0, Math.min(sheet.length, longest), "", 0)
+    for (const sheet of sheets) {
+      const text = apart(sheet.slice(0, longest))
+      read(draft, text, 0, text.length, "", 0)
+    }
     list = draft.rules
     if (knownSize + key.length > mostKnown) {
       known.clear()
       knownSize = 0
     }
-    known.set(key, list)
+    known.set(apart(key), list)
     knownSize += key.length
   }
   return indexed(list, foldsCase)

@@ -1,5 +1,6 @@
 import { Resolver } from "node:dns/promises"
 import { once } from "node:events"
+import { apart } from "../content/Apart.ts"
 
 /** Asks for the records of a name. */
 export type Ask = (name: string, type: string) => Promise<unknown>
@@ -31,7 +32,8 @@ export const make = (nameServers: ReadonlyArray<string> | undefined): (() => Ask
     const known = kept.get(key)
     if (known !== undefined && known.until > performance.now()) return known
     const asked: Answer = {
-      promise: resolver.resolve(name, type),
+      // A failure has the name, which is a piece of a header.
+      promise: resolver.resolve(apart(name), type),
       until: performance.now() + answersKeptMilliseconds,
       isThere: false
     }

@@ -1,11 +1,10 @@
 import { fdatasyncSync, fsyncSync } from "node:fs"
-import { setFlagsFromString } from "node:v8"
-import { runInNewContext } from "node:vm"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Option } from "effect"
 import * as InitialDatabase from "../../src/database/InitialDatabase.ts"
 import { WirePglite } from "../../src/database/WirePglite.ts"
+import { heldBytes } from "../HeldBytes.ts"
 
 const database = Effect.acquireRelease(
   Effect.flatMap(InitialDatabase.image, (image) =>
@@ -21,13 +20,6 @@ const query = (text: string) => {
   return message
 }
 
-/** Bytes that are held once everything else has been collected. */
-const held = Effect.sync(() => {
-  setFlagsFromString("--expose-gc")
-  runInNewContext("gc")()
-  return process.memoryUsage().heapUsed
-})
-
 describe("A PGlite behind the wire protocol", { timeout: 60_000 }, () => {
   it.live("keeps nothing of what it has answered", () =>
     Effect.gen(function* () {
@@ -35,9 +27,9 @@ describe("A PGlite behind the wire protocol", { timeout: 60_000 }, () => {
       const ask = Effect.promise(() => pglite.exchange(query("SELECT g, 'a row' FROM generate_series(1, 100) AS g")))
       assert.include(Buffer.from(yield* ask).toString("latin1"), "SELECT 100")
 
-      const before = yield* held
+      const before = yield* heldBytes
       yield* Effect.replicateEffect(ask, 2_000, { discard: true })
-      assert.isBelow((yield* held) - before, 5_000_000)
+      assert.isBelow((yield* heldBytes) - before, 5_000_000)
     }).pipe(Effect.provide(NodeServices.layer))
   )
 

@@ -1,0 +1,10 @@
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+import { Effect } from "effect"
+
+/** Bytes of the heap that are held once everything else has been collected. */
+export const heldBytes = Effect.sync(() => {
+  setFlagsFromString("--expose-gc")
+  runInNewContext("gc")()
+  return process.memoryUsage().heapUsed
+})
