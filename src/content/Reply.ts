@@ -61,7 +61,8 @@ const own = (text: string, isCut: boolean): string | undefined => {
   const lines = text.replaceAll("\r\n", "\n").split("\n")
   const found = kinds(lines)
   // Most mails: what stands in them is theirs alone.
-  if (found.includes("text") && found.every((kind) => kind === "text" || kind === "blank")) return undefined
+  if (!text.includes(mark) && found.includes("text") && found.every((kind) => kind === "text" || kind === "blank"))
+    return undefined
   const all = lines.map((line, at): Line => ({ line, kind: found[at] ?? "text" }))
   if (!all.some(isText)) {
     const isQuotation = all.some(isAbout) || isIntro(all.find((line) => !isBlank(line))?.line ?? "", true)

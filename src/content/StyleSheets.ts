@@ -36,7 +36,6 @@ export interface Rules {
 interface Draft {
   readonly rules: Array<Rule>
   readonly foldsCase: boolean
-  readonly texts: Map<string, ReadonlyArray<Selector.Selector>>
 }
 
 const read = (draft: Draft, css: string, from: number, end: number, above: string, depth: number): void => {
@@ -137,16 +136,27 @@ const known = new Map<string, ReadonlyArray<Rule>>()
 let knownSize = 0
 const mostKnown = 512 * 1024
 
+/** The sheets of a mail as far as they are read. */
+const within = (sheets: ReadonlyArray<string>): ReadonlyArray<string> => {
+  let room = longest
+  return sheets.flatMap((sheet) => {
+    const text = sheet.slice(0, room)
+    room -= text.length
+    return text === "" ? [] : [text]
+  })
+}
+
 /** The rules of all sheets of a mail, in their order. Without a doctype the case of classes does not count. */
 export const rules = (sheets: ReadonlyArray<string>, foldsCase: boolean): Rules => {
-  const css = sheets.length === 0 ? "" : sheets.join("\n}\n").slice(0, longest)
-  if (css === "") return indexed([], foldsCase)
-  const key = `${foldsCase ? "1" : "0"}${css}`
+  const texts = within(sheets)
+  if (texts.length === 0) return indexed([], foldsCase)
+  // With their lengths: a sheet that is cut in two at another place says something else, and may be another sender's.
+  const key = `${foldsCase ? "1" : "0"}${texts.map(({ length }) => length).join()}:${texts.join("")}`
   let list = known.get(key)
   if (list === undefined) {
-    const draft: Draft = { rules: [], foldsCase, texts: new Map() }
-    for (const sheet of sheets) {
-      const text = apart(sheet.slice(0, longest))
+    const draft: Draft = { rules: [], foldsCase }
+    for (const sheet of texts) {
+      const text = apart(sheet)
       read(draft, text, 0, text.length, "", 0)
     }
     list = draft.rules

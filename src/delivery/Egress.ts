@@ -194,9 +194,10 @@ export class Egress extends Context.Service<
       const milliseconds = () => Number(clock.monotonicTimeNanosUnsafe() / 1_000n) / 1_000
 
       const send: Egress["Service"]["send"] = ({ body, headers, url }, listener) => {
+        const target = targetOf(url)
         const exchange = new Exchange({ startedAt: milliseconds(), listener, reasonOf, over })
         underWay.add(exchange)
-        agent.dispatch({ ...targetOf(url), method: "POST", headers, body }, exchange)
+        agent.dispatch({ ...target, method: "POST", headers, body }, exchange)
         return exchange
       }
 

@@ -19,7 +19,7 @@ export class EventFeed extends Context.Service<
   {
     /** On the path of every message: a plain function. */
     announce(domainId: DomainId, about: { readonly isDue: boolean }): void
-    /** Calls a listener with every announcement, for as long as the scope is open. */
+    /** Calls a listener with every announcement, for as long as the scope is open. Mail waits for it: it returns at once, and never throws. */
     listen(listener: (announcement: Announcement) => void): Effect.Effect<void, never, Scope.Scope>
     /** Each time it is worth looking for new events of a domain: now, after an announcement, and every second. */
     occasions(domainId: DomainId): Stream.Stream<void>

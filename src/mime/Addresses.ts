@@ -32,8 +32,8 @@ export const recipients = (field: HeaderField, charset?: string): ReadonlyArray<
 export const author = (mailboxes: ReadonlyArray<Mailbox>): Mailbox | null => {
   const [first] = mailboxes
   if (first === undefined || !mailboxes.every(isUsable)) return null
-  const [, ...others] = mailboxes
-  return others.every((mailbox) => domainOf(mailbox) === domainOf(first)) ? first : null
+  const domain = domainOf(first)
+  return mailboxes.every((mailbox) => mailbox === first || domainOf(mailbox) === domain) ? first : null
 }
 
 /** Whether this names one mailbox at one domain. */

@@ -176,8 +176,8 @@ export const make = Effect.gen(function* () {
       bytesOf: ({ events }) => events.reduce((bytes, { payload }) => bytes + payload.byteLength, 0),
       succeeded: (item, written) => {
         begin(item, written)
-        if (written.length > 0) feed.announce(item.domainId, { isDue: written.some(({ isDue }) => isDue) })
         item.done()
+        if (written.length > 0) feed.announce(item.domainId, { isDue: written.some(({ isDue }) => isDue) })
       },
       failed: (item, cause) => {
         handover.release(item.domainId, item.places ?? 0)

@@ -1,5 +1,4 @@
 import { Resolver } from "node:dns/promises"
-import { once } from "node:events"
 import { apart } from "../content/Apart.ts"
 
 /** Asks for the records of a name. */
@@ -10,6 +9,8 @@ interface Answer {
   readonly promise: Promise<unknown>
   until: number
   isThere: boolean
+  /** About as many as it holds; 0 until it is there. */
+  bytes: number
 }
 
 /** Bounds of all DNS for one message. */
@@ -20,59 +21,102 @@ const mostQuestions = 100
 const answersKeptMilliseconds = 60_000
 const failuresKeptMilliseconds = 30_000
 const mostKept = 10_000
+const mostKeptBytes = 16 * 1024 * 1024
+const failureBytes = 512
+
+/** A record of text is as long as its owner likes, and there may be many of them. */
+const bytesOf = (records: unknown): number =>
+  typeof records === "string"
+    ? 32 + records.length
+    : Array.isArray(records)
+      ? records.reduce((bytes: number, record) => bytes + bytesOf(record), 64)
+      : 128
 
 /** DNS for the checks of senders: gives the questions of one message, bounded in time and number. */
 export const make = (nameServers: ReadonlyArray<string> | undefined): (() => Ask) => {
   const resolver = new Resolver({ timeout: 1_000, tries: 2 })
   if (nameServers !== undefined) resolver.setServers(nameServers)
   const kept = new Map<string, Answer>()
+  let keptBytes = 0
+
+  const drop = (key: string, answer: Answer) => {
+    kept.delete(key)
+    keptBytes -= answer.bytes
+  }
+
+  /** The oldest go first: a Map remembers the order of its entries. */
+  const makeRoom = () => {
+    for (const [key, oldest] of kept) {
+      if (kept.size <= mostKept && keptBytes <= mostKeptBytes && oldest.until > performance.now()) break
+      drop(key, oldest)
+    }
+  }
 
   const ask = (name: string, type: string): Answer => {
     const key = `${type} ${name.toLowerCase()}`
     const known = kept.get(key)
     if (known !== undefined && known.until > performance.now()) return known
+    if (known !== undefined) drop(key, known)
     const asked: Answer = {
       // A failure has the name, which is a piece of a header.
       promise: resolver.resolve(apart(name), type),
       until: performance.now() + answersKeptMilliseconds,
-      isThere: false
+      isThere: false,
+      bytes: 0
     }
-    kept.delete(key)
+    const came = (bytes: number) => {
+      asked.isThere = true
+      if (kept.get(key) !== asked) return
+      asked.bytes = bytes
+      keptBytes += bytes
+      makeRoom()
+    }
     kept.set(key, asked)
     asked.promise.then(
+      (records) => came(bytesOf(records)),
       () => {
-        asked.isThere = true
-      },
-      () => {
-        asked.isThere = true
         asked.until = performance.now() + failuresKeptMilliseconds
+        came(failureBytes)
       }
     )
-    // The oldest goes: a Map remembers the order of its entries.
-    for (const oldest of kept.keys()) {
-      if (kept.size <= mostKept) break
-      kept.delete(oldest)
-    }
+    makeRoom()
     return asked
   }
 
   return () => {
-    // Made when an answer has to be waited for: most are there.
-    let expired: Promise<never> | undefined
-    const deadline = () => {
-      const over = once(AbortSignal.timeout(dnsMilliseconds), "abort")
-      expired = over.then(() => Promise.reject(dnsError("ETIMEOUT", "no answer in time")))
-      // When the time is up, all answers may be there.
-      expired.catch(() => undefined)
-      return expired
-    }
     let questions = 0
+    /** Begins when an answer has to be waited for: most are there. */
+    let until: number | undefined
+    let timer: NodeJS.Timeout | undefined
+    const waiting = new Set<(error: Error) => void>()
+
+    const giveUp = () => {
+      for (const refuse of waiting) refuse(dnsError("ETIMEOUT", "no answer in time"))
+      waiting.clear()
+    }
+
+    /** A race with the end of the time would hold each answer until then. */
+    const inTime = (answer: Promise<unknown>): Promise<unknown> => {
+      const { promise, reject, resolve } = Promise.withResolvers<unknown>()
+      until ??= performance.now() + dnsMilliseconds
+      // A parser thread loads no Effect.
+      // @effect-diagnostics-next-line globalTimers:off
+      if (waiting.size === 0) timer = setTimeout(giveUp, Math.max(0, until - performance.now()))
+      waiting.add(reject)
+      const over = () => {
+        waiting.delete(reject)
+        if (waiting.size === 0) clearTimeout(timer)
+      }
+      answer.finally(over).then(resolve, reject)
+      return promise
+    }
+
     return (name, type) => {
       if (++questions > mostQuestions) {
         return Promise.reject(dnsError("ESERVFAIL", "too many questions for one message"))
       }
       const { isThere, promise } = ask(name, type)
-      return isThere ? promise : Promise.race([promise, expired ?? deadline()])
+      return isThere ? promise : inTime(promise)
     }
   }
 }

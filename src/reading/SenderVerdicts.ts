@@ -71,7 +71,7 @@ export const find = (question: Question, means: Means): Promise<Checked> => {
 const told = (
   { authservId, message }: Question,
   signatures: SignedMessage.SignedMessage["signatures"],
-  sent: Spf.Sent,
+  sent: Spf.Finding,
   sealed: ARCResult,
   aligned: DMARCResult | false
 ): Checked => {

@@ -1,4 +1,5 @@
 import { isIP } from "node:net"
+import { apart } from "../content/Apart.ts"
 import * as Mailauth from "./Mailauth.ts"
 import type { Ask } from "./SenderDns.ts"
 
@@ -11,14 +12,14 @@ export interface Client {
 }
 
 /** What SPF says of a client (RFC 7208), and what our field says of that. */
-export interface Sent {
+export interface Finding {
   readonly result: string
   readonly domain: string
   readonly info: string
 }
 
 /** Asks SPF about a client. */
-export type Find = (ask: Ask, client: Client) => Promise<Sent>
+export type Find = (ask: Ask, client: Client) => Promise<Finding>
 
 /** A question that was asked; whoever keeps its answer is the one who says how long. */
 interface Asked {
@@ -28,7 +29,7 @@ interface Asked {
 }
 
 interface Known {
-  readonly sent: Sent
+  readonly finding: Finding
   readonly asked: ReadonlyArray<Asked>
 }
 
@@ -41,9 +42,20 @@ const settled = (answer: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error
   )
 
+/** Asks each question once: they are counted. */
+const once = (ask: Ask): Ask => {
+  const answers = new Map<string, Promise<unknown>>()
+  return (name, type) => {
+    const key = `${type} ${name}`
+    const answer = answers.get(key) ?? ask(name, type)
+    answers.set(key, answer)
+    return answer
+  }
+}
+
 /**
- * Asks SPF, and remembers what it said of clients: who has written once writes again. That holds as long as DNS gives
- * the very same answers, which is all that it goes by beside the client.
+ * Asks SPF, and remembers what it said of a client while the answers of DNS that it went by are kept, which are then the
+ * same objects: who has written once writes again.
  */
 export const make = (authservId: string): Find => {
   const kept = new Map<string, Known>()
@@ -58,7 +70,7 @@ export const make = (authservId: string): Find => {
     }
   }
 
-  const evaluate = (ask: Ask, { helo, ip, sender }: Client, key: string): Promise<Sent> => {
+  const evaluate = (ask: Ask, { helo, ip, sender }: Client, key: string): Promise<Finding> => {
     const answers: Array<Promise<readonly [name: string, type: string, answer: unknown]>> = []
     const resolver: Ask = (name, type) => {
       const answer = ask(name, type)
@@ -75,25 +87,26 @@ export const make = (authservId: string): Find => {
       sender,
       mta: authservId
     }).then(({ domain, info, status }) => {
-      const sent: Sent = { result: status.result, domain, info }
+      const finding: Finding = { result: status.result, domain, info }
       return Promise.all(answers).then((all) => {
         const asked = all.flatMap(
           ([name, type, found]): ReadonlyArray<Asked> =>
-            typeof found === "object" && found !== null ? [{ name, type, answer: new WeakRef(found) }] : []
+            typeof found === "object" && found !== null ? [{ name: apart(name), type, answer: new WeakRef(found) }] : []
         )
-        if (asked.length === all.length) remember(key, { sent, asked })
-        return sent
+        if (asked.length === all.length) remember(key, { finding, asked })
+        return finding
       })
     })
   }
 
-  return (ask, client) => {
+  return (asker, client) => {
+    const ask = once(asker)
     const key = JSON.stringify([client.ip, client.helo, client.sender])
     const known = kept.get(key)
     if (known === undefined) return evaluate(ask, client, key)
     const again = known.asked.map(({ answer, name, type }) =>
       settled(ask(name, type)).then((found) => found === answer.deref())
     )
-    return Promise.all(again).then((are) => (are.every((is) => is) ? known.sent : evaluate(ask, client, key)))
+    return Promise.all(again).then((are) => (are.every((is) => is) ? known.finding : evaluate(ask, client, key)))
   }
 }

@@ -29,6 +29,20 @@ describe("What a person does not see", () => {
     assert.isFalse(isIn(SeenHtml.see(`<p>Before</p>${html}`)))
   })
 
+  it("is the same whatever sheets of other mails were read before", () => {
+    const sheet = "@media print{\n.a{color:red;\n}\n.code{display:none}\n}\n"
+    // The same words cut in two say something else.
+    const [first, second] = sheet.split("\n}\n.code")
+    const other = `<!doctype html><style>${first}</style><style>.code${second}</style><p class="code">Hello</p>`
+    assert.strictEqual(SeenHtml.see(other).text, "")
+    const mail = `<!doctype html><style>${sheet}</style><p>Your code is</p><p class="code">482913</p>`
+    assert.strictEqual(SeenHtml.see(mail).text, "Your code is\n\n482913")
+    // Nor do two mails share what stands behind as much as is read.
+    const comment = `/*${"x".repeat(256 * 1024)}*/`
+    const long = (style: string) => SeenHtml.see(`<style>${comment}.q{${style}}</style><p class="q">482913</p>`).text
+    assert.deepStrictEqual([long("display:none"), long("color:red")], ["482913", "482913"])
+  })
+
   it("is told by name", () => {
     const { hidden, hiddenText, text } = SeenHtml.see(
       "<div style='display:none'>Your order &amp; more &nbsp;&zwnj;</div><p>Hello</p>"

@@ -53,6 +53,13 @@ describe("What a person wrote", () => {
     assert.isNull(replyTo("Hello\n\n"))
   })
 
+  it("is without a quotation that HTML marks between the fences of code", () => {
+    const html =
+      '<p>Run this:</p><p>```</p><p>npm i</p><blockquote type="cite">Old words</blockquote><p>```</p><p>It works.</p>'
+    const text = "Run this:\n\n```\n\nnpm i\n\nOld words\n\n```\n\nIt works."
+    assert.strictEqual(replyTo(text, html), "Run this:\n\n```\n\nnpm i\n\n```\n\nIt works.")
+  })
+
   it("is empty where everything is quoted, and null where it is not said by whom", () => {
     assert.strictEqual(replyTo(`${intro}\n\n> Shall we?\n`), "")
     assert.strictEqual(replyTo(`> ${intro}\n>\n>> Shall we?\n`), "")

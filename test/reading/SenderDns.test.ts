@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as SenderDns from "../../src/reading/SenderDns.ts"
+import { DnsServer } from "../DnsServer.ts"
 import { heldBytes } from "../HeldBytes.ts"
 
 const mails = 40
@@ -30,5 +31,23 @@ describe("The DNS of sender checks", () => {
       assert.isTrue(failed.every((is) => is))
       assert.isBelow((yield* heldBytes) - before, (mails * fields.length) / 10)
     })
+  )
+
+  it.live("remembers 16 MiB of answers at most, however long their owners make them", () =>
+    Effect.gen(function* () {
+      const dns = yield* DnsServer
+      yield* dns.answer("TXT", "*.large.example", { text: [Array.from({ length: 240 }, () => "x".repeat(250))] })
+      const questions = SenderDns.make([dns.server])
+      const ask = (number: number) => Effect.promise(() => questions()(`name-${number}.large.example`, "TXT"))
+      yield* ask(-1)
+      const before = yield* heldBytes
+      // 26 MB of them.
+      yield* Effect.forEach(Array.from({ length: 440 }).keys(), ask, { discard: true })
+      assert.isBelow((yield* heldBytes) - before, 19_000_000)
+      const asked = dns.asked("TXT", "name-439.large.example")
+      const times = yield* asked
+      yield* ask(439)
+      assert.strictEqual(yield* asked, times)
+    }).pipe(Effect.provide(DnsServer.layer))
   )
 })

@@ -76,4 +76,32 @@ describe("What SPF says of a client", () => {
       assert.strictEqual(yield* find(spf, ask), first)
     })
   )
+
+  it.effect(
+    "asks each question once for a message, so that what is allowed to be asked is enough to find it anew",
+    () =>
+      Effect.gen(function* () {
+        const hosts = Array.from({ length: 50 }, (_, number) => `host-${number}.sender.example`)
+        const servers = ["a", "b", "c", "d", "e"].map((name) => `${name}.sender.example`)
+        const answers = new Map<string, () => unknown>([
+          ["TXT sender.example", () => [[`v=spf1 ${servers.map((name) => `mx:${name}`).join(" ")} -all`]]],
+          ...servers.map((name, index): [string, () => unknown] => [
+            `MX ${name}`,
+            () => hosts.slice(index * 10, index * 10 + 10).map((exchange) => ({ priority: 10, exchange }))
+          ]),
+          ...hosts.map((name, index): [string, () => unknown] => [`A ${name}`, () => [`192.0.2.${index}`]])
+        ])
+        const spf = Spf.make("mx.inlet.test")
+        for (const _ of ["first", "when all answers are new", "and again"]) {
+          let asked = 0
+          // Not the objects of before, as when they have expired.
+          const ask: Ask = (name, type) => {
+            asked++
+            return Promise.resolve(answers.get(`${type} ${name}`)?.())
+          }
+          assert.strictEqual((yield* find(spf, ask, { ...client, ip: "192.0.2.49" })).result, "pass")
+          assert.strictEqual(asked, 56)
+        }
+      })
+  )
 })
