@@ -24,13 +24,15 @@ const mostKept = 10_000
 const mostKeptBytes = 16 * 1024 * 1024
 const failureBytes = 512
 
-/** A record of text is as long as its owner likes, and there may be many of them. */
-const bytesOf = (records: unknown): number =>
-  typeof records === "string"
-    ? 32 + records.length
-    : Array.isArray(records)
-      ? records.reduce((bytes: number, record) => bytes + bytesOf(record), 64)
-      : 128
+/** No name is longer, its escapes included (RFC 1035, section 2.3.4). */
+const longestName = 1_024
+
+/** A record is as long as its owner likes, and there may be many of them. */
+const bytesOf = (records: unknown): number => {
+  if (typeof records === "string") return 32 + records.length
+  if (typeof records !== "object" || records === null) return 16
+  return Object.values(records).reduce((bytes: number, record) => bytes + bytesOf(record), 64)
+}
 
 /** DNS for the checks of senders: gives the questions of one message, bounded in time and number. */
 export const make = (nameServers: ReadonlyArray<string> | undefined): (() => Ask) => {
@@ -67,8 +69,9 @@ export const make = (nameServers: ReadonlyArray<string> | undefined): (() => Ask
     const came = (bytes: number) => {
       asked.isThere = true
       if (kept.get(key) !== asked) return
-      asked.bytes = bytes
-      keptBytes += bytes
+      // The name is in the key, in a failure and in its words.
+      asked.bytes = bytes + 4 * key.length
+      keptBytes += asked.bytes
       makeRoom()
     }
     kept.set(key, asked)
@@ -115,6 +118,7 @@ export const make = (nameServers: ReadonlyArray<string> | undefined): (() => Ask
       if (++questions > mostQuestions) {
         return Promise.reject(dnsError("ESERVFAIL", "too many questions for one message"))
       }
+      if (name.length > longestName) return Promise.reject(dnsError("EBADNAME", "no name is as long"))
       const { isThere, promise } = ask(name, type)
       return isThere ? promise : inTime(promise)
     }

@@ -35,6 +35,10 @@ interface Known {
 
 const mostKept = 1_000
 
+/** What was asked for one client is remembered up to so many letters: most policies take ten questions. */
+const mostLetters = 1_024
+const lettersOf = (asked: ReadonlyArray<Asked>) => asked.reduce((letters, { name }) => letters + name.length + 16, 0)
+
 /** The answer or the error, each an object of its own. */
 const settled = (answer: Promise<unknown>): Promise<unknown> =>
   answer.then(
@@ -93,7 +97,7 @@ export const make = (authservId: string): Find => {
           ([name, type, found]): ReadonlyArray<Asked> =>
             typeof found === "object" && found !== null ? [{ name: apart(name), type, answer: new WeakRef(found) }] : []
         )
-        if (asked.length === all.length) remember(key, { finding, asked })
+        if (asked.length === all.length && lettersOf(asked) <= mostLetters) remember(key, { finding, asked })
         return finding
       })
     })

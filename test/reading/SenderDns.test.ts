@@ -33,6 +33,20 @@ describe("The DNS of sender checks", () => {
     })
   )
 
+  it.effect("asks for no name that is longer than any", () =>
+    Effect.gen(function* () {
+      const ask = SenderDns.make(["127.0.0.1:9"])()
+      const failed = yield* Effect.promise(() =>
+        ask(`${"x".repeat(60_000)}._domainkey.sender.example`, "TXT").then(
+          () => undefined,
+          (error: unknown) => error
+        )
+      )
+      assert.propertyVal(failed, "code", "EBADNAME")
+      assert.isBelow(String(failed).length, 100)
+    })
+  )
+
   it.live("remembers 16 MiB of answers at most, however long their owners make them", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer

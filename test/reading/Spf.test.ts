@@ -81,8 +81,8 @@ describe("What SPF says of a client", () => {
     "asks each question once for a message, so that what is allowed to be asked is enough to find it anew",
     () =>
       Effect.gen(function* () {
-        const hosts = Array.from({ length: 50 }, (_, number) => `host-${number}.sender.example`)
-        const servers = ["a", "b", "c", "d", "e"].map((name) => `${name}.sender.example`)
+        const hosts = Array.from({ length: 20 }, (_, number) => `h${number}.sender.example`)
+        const servers = ["a", "b"].map((name) => `${name}.sender.example`)
         const answers = new Map<string, () => unknown>([
           ["TXT sender.example", () => [[`v=spf1 ${servers.map((name) => `mx:${name}`).join(" ")} -all`]]],
           ...servers.map((name, index): [string, () => unknown] => [
@@ -99,8 +99,8 @@ describe("What SPF says of a client", () => {
             asked++
             return Promise.resolve(answers.get(`${type} ${name}`)?.())
           }
-          assert.strictEqual((yield* find(spf, ask, { ...client, ip: "192.0.2.49" })).result, "pass")
-          assert.strictEqual(asked, 56)
+          assert.strictEqual((yield* find(spf, ask, { ...client, ip: "192.0.2.19" })).result, "pass")
+          assert.strictEqual(asked, 23)
         }
       })
   )
