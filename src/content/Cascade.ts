@@ -11,17 +11,11 @@ import type * as Selector from "./Selector.ts"
 import * as StyleSheets from "./StyleSheets.ts"
 import * as Variables from "./Variables.ts"
 
-interface Remembered {
-  readonly before: string
-  readonly own: string
-  readonly effects: Effects
-}
-
 /**
  * Effects by what is said of an element before its own declarations, and by those: most elements
  * of a mail say what others have said, and the next mail does, too.
  */
-const known = new Map<string, Map<string, Remembered>>()
+const known = new Map<string, Map<string, Effects>>()
 const mostKnown = 4_000
 let howManyKnown = 0
 const longestKnown = 400
@@ -88,26 +82,21 @@ const wall = (css: string) => (css === "" ? "" : `;${css}`)
 
 const together = (before: string, own: string) => (before === "" ? own : `${before};${own}`)
 
-/** Siblings say the same, and a look at the last one costs less than a search. */
-let last: Remembered = { before: "", own: "", effects: none }
-
 const remembered = (before: string, own: string): Effects => {
-  if (last.own === own && last.before === before) return last.effects
   if (before.length + own.length > longestKnown) return read(before, own)
-  last = known.get(before)?.get(own) ?? remember(apart(before), apart(own))
-  return last.effects
+  return known.get(before)?.get(own) ?? remember(apart(before), apart(own))
 }
 
 const read = (before: string, own: string): Effects => Declarations.effects(CssText.declarations(together(before, own)))
 
-const remember = (before: string, own: string): Remembered => {
+const remember = (before: string, own: string): Effects => {
   if (howManyKnown++ >= mostKnown) {
     known.clear()
     howManyKnown = 1
   }
-  const found = { before, own, effects: read(before, own) }
+  const effects = read(before, own)
   const siblings = known.get(before)
-  if (siblings === undefined) known.set(before, new Map([[own, found]]))
-  else siblings.set(own, found)
-  return found
+  if (siblings === undefined) known.set(before, new Map([[own, effects]]))
+  else siblings.set(own, effects)
+  return effects
 }

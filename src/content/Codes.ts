@@ -113,9 +113,7 @@ const candidates = (
   const found: Array<Candidate> = []
   const shapes: Array<CodeShapes.Shape> = []
   let looked = 0
-  let index = -1
-  for (const line of context.lines) {
-    index++
+  for (const [index, line] of context.lines.entries()) {
     if (line.quoted) continue
     if (looked >= mostCandidates) break
     shapes.length = 0

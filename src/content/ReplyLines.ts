@@ -96,8 +96,7 @@ const isBroken = (lines: Lines, found: Kinds, at: number): boolean => {
 
 /** How many lines from this one on say who wrote, 0 where they do not; programs break them where they like. */
 const introAt = (lines: Lines, found: Kinds, mayEnd: ReadonlyArray<boolean>, at: number): number => {
-  const isNearEnd = mayEnd[at] || mayEnd[at + 1] || mayEnd[at + 2] || mayEnd[at + 3] || mayEnd[at + 4]
-  if (isNearEnd !== true || !/\d|[@<:：]| via /.test(lines[at] ?? "")) return 0
+  if (!mayEnd.slice(at, at + 5).includes(true) || !/\d|[@<:：]| via /.test(lines[at] ?? "")) return 0
   let joined = ""
   for (let last = at; last < at + 5 && last < lines.length; last++) {
     const line = (lines[last] ?? "").trim()

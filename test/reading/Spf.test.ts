@@ -77,6 +77,38 @@ describe("What SPF says of a client", () => {
     })
   )
 
+  it.effect("is remembered of a thousand clients, and of none with a policy of many names", () =>
+    Effect.gen(function* () {
+      const names = Array.from(
+        { length: 5 },
+        (_, number) => `${`${number}`.repeat(60)}.${"x".repeat(60)}.${"y".repeat(60)}.example`
+      )
+      const policies = names.map((name, index) => [
+        name,
+        `v=spf1 ${index === 4 ? "" : `include:${names[index + 1]} `}-all`
+      ])
+      const { ask } = zone({
+        ...records,
+        "many.example": `v=spf1 include:${names[0]} -all`,
+        ...Object.fromEntries(policies)
+      })
+      const spf = Spf.make("mx.inlet.test")
+      const many = { ...client, sender: "ada@many.example" }
+      const once = yield* find(spf, ask, many)
+      const again = yield* find(spf, ask, many)
+      assert.deepStrictEqual(again, once)
+      assert.notStrictEqual(again, once)
+
+      const first = yield* find(spf, ask)
+      const others = Array.from({ length: 1_000 }, (_, number) => ({ ...client, sender: `${number}@sender.example` }))
+      yield* Effect.forEach(others.slice(1), (other) => find(spf, ask, other), { discard: true })
+      assert.strictEqual(yield* find(spf, ask), first)
+      yield* find(spf, ask, { ...client, sender: "0@sender.example" })
+      yield* find(spf, ask, { ...client, sender: "1000@sender.example" })
+      assert.notStrictEqual(yield* find(spf, ask), first)
+    })
+  )
+
   it.effect(
     "asks each question once for a message, so that what is allowed to be asked is enough to find it anew",
     () =>
