@@ -47,6 +47,33 @@ describe("The DNS of sender checks", () => {
     })
   )
 
+  it.live("waits five seconds for all questions of a message together, and gives what is there afterwards too", () =>
+    Effect.gen(function* () {
+      const dns = yield* DnsServer
+      for (const name of ["one.example", "two.example", "three.example"]) yield* dns.answer("TXT", name, "silence")
+      yield* dns.answer("TXT", "known.example", { text: ["words"] })
+      const questions = SenderDns.make([dns.server])
+      const ask = questions()
+      const words = (name: string) =>
+        Effect.promise(() =>
+          ask(name, "TXT").then(
+            (records) => records,
+            (error: unknown) => error
+          )
+        )
+      yield* words("known.example")
+      const started = performance.now()
+      for (const name of ["one.example", "two.example", "three.example"]) {
+        assert.propertyVal(yield* words(name), "code", "ETIMEOUT")
+      }
+      const took = performance.now() - started
+      assert.isAbove(took, 4_500)
+      // Each of them alone is given up after three.
+      assert.isBelow(took, 7_000)
+      assert.deepStrictEqual(yield* words("known.example"), [["words"]])
+    }).pipe(Effect.provide(DnsServer.layer))
+  )
+
   it.live("remembers 16 MiB of answers at most, however long their owners make them", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer
