@@ -2,12 +2,11 @@ import { apart } from "./Apart.ts"
 import * as CssText from "./CssText.ts"
 import type { Declaration } from "./Declarations.ts"
 import * as Declarations from "./Declarations.ts"
-import * as Defaults from "./Defaults.ts"
 import type { Effects } from "./Effects.ts"
+import * as ElementKind from "./ElementKind.ts"
 import type { Frame } from "./Frame.ts"
 import * as Hints from "./Hints.ts"
 import type { Tag } from "./HtmlTokens.ts"
-import type * as Selector from "./Selector.ts"
 import * as StyleSheets from "./StyleSheets.ts"
 import * as Variables from "./Variables.ts"
 
@@ -26,7 +25,12 @@ const sizeInMail = 1_000_000
 const none: Effects = {}
 
 /** Of elements of which nothing is said but their name. */
-const byTag = new Map([...Defaults.css].map(([name, css]) => [name, Declarations.effects(CssText.declarations(css))]))
+const byTag = new Map(
+  Array.from(ElementKind.known, ({ css, name }) => [
+    name,
+    css === "" ? none : Declarations.effects(CssText.declarations(css))
+  ])
+)
 
 /** What browser, attributes, style sheets and the element itself say of its style, the later winning. */
 export class Cascade {
@@ -43,10 +47,10 @@ export class Cascade {
     return this.rules.budget.steps <= 0
   }
 
-  effects(tokens: Tag, element: Selector.Matched, custom: Frame["custom"]): Effects {
-    if (this.rules.isEmpty && !tokens.hasAttributes()) return byTag.get(tokens.name) ?? none
+  effects(tokens: Tag, element: Frame, custom: Frame["custom"]): Effects {
+    if (this.rules.isEmpty && !tokens.hasAttributes()) return byTag.get(element.name) ?? none
     const attribute = tokens.attribute("style") ?? ""
-    const before = (Defaults.css.get(tokens.name) ?? "") + wall(Hints.css(tokens))
+    const before = element.kind.css + wall(Hints.css(element.name, tokens))
     const rules = StyleSheets.fitting(this.rules, element)
     if (rules.length === 0) {
       if (before === "" && attribute === "") return none

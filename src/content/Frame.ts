@@ -1,4 +1,6 @@
 import type { Display, Effects } from "./Effects.ts"
+import type { ElementKind } from "./ElementKind.ts"
+import type { Link } from "./Link.ts"
 import type { Matched } from "./Selector.ts"
 import type { Style } from "./Style.ts"
 
@@ -11,6 +13,7 @@ export interface Row {
 
 /** An element that is open. */
 export interface Frame extends Matched {
+  readonly kind: ElementKind
   readonly parent: Frame | undefined
   readonly previous: Frame | undefined
   /** Its start tag, for telling one formatting element from another. */
@@ -39,6 +42,8 @@ export interface Frame extends Matched {
   /** Has a background of its own, or a border. */
   hasBox: boolean
   hasPadding: boolean
+  /** What a person opens by it. */
+  link: Link | undefined
   /** Letters seen in it, counted for cells. */
   letters: number
   children: number

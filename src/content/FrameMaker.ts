@@ -1,7 +1,7 @@
 import type { Cascade } from "./Cascade.ts"
 import * as Color from "./Color.ts"
-import * as Defaults from "./Defaults.ts"
 import type { Effects } from "./Effects.ts"
+import * as ElementKind from "./ElementKind.ts"
 import type { Frame } from "./Frame.ts"
 import type { Tag } from "./HtmlTokens.ts"
 import * as Quoted from "./Quoted.ts"
@@ -12,6 +12,7 @@ const noAttributes: ReadonlyArray<string> = []
 /** What all elements stand in. */
 export const root: Omit<Frame, "children" | "lastChild"> = {
   name: "",
+  kind: ElementKind.of(""),
   id: "",
   classes: "",
   parent: undefined,
@@ -35,6 +36,7 @@ export const root: Omit<Frame, "children" | "lastChild"> = {
   heading: 0,
   hasBox: false,
   hasPadding: false,
+  link: undefined,
   letters: 0,
   hasShown: false
 }
@@ -87,8 +89,8 @@ export class FrameMaker {
     return style
   }
 
-  make(parent: Frame, tokens: Tag): Frame {
-    const { name } = tokens
+  make(parent: Frame, kind: ElementKind.ElementKind, tokens: Tag): Frame {
+    const { name } = kind
     const { rules } = this.#cascade
     const has = tokens.hasAttributes()
     const classes = has ? classesOf(tokens.attribute("class"), rules.foldsCase) : ""
@@ -101,13 +103,14 @@ export class FrameMaker {
     if (isCell && row !== undefined) row.cells++
     const frame: Frame = {
       name,
+      kind,
       id,
       classes,
       parent,
       previous: rules.needsSiblings ? parent.lastChild : undefined,
       index: ++parent.children,
       attributes: has && rules.needsAttributes ? tokens.attributes() : noAttributes,
-      tag: Defaults.formatting.has(name) ? `${name} ${names} ${styleText}` : name,
+      tag: kind.isFormatting ? `${name} ${names} ${styleText}` : name,
       effects: undefined,
       display: "inline",
       style: parent.inner,
@@ -121,9 +124,10 @@ export class FrameMaker {
       isQuoted: parent.isQuoted || Quoted.isQuote(name, names, styleText),
       quotesTheRest: Quoted.quotesTheRest(names, styleText),
       list: parent.list,
-      heading: Defaults.headings.get(name) ?? parent.heading,
+      heading: kind.heading || parent.heading,
       hasBox: false,
       hasPadding: false,
+      link: undefined,
       letters: 0,
       children: 0,
       lastChild: undefined,

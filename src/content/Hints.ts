@@ -17,10 +17,10 @@ const sizeOf = (value: string | undefined): string => {
 }
 
 /** What attributes say of style, as declarations; style sheets win over them. */
-export const css = (tokens: Tag): string => {
+export const css = (name: string, tokens: Tag): string => {
   if (!tokens.hasAttributes()) return ""
   let text = ""
-  switch (tokens.name) {
+  switch (name) {
     case "a":
       if (tokens.attribute("href") !== undefined) text = "color:#0000ee;"
       break

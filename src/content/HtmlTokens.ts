@@ -1,11 +1,11 @@
 import { decodeHTML, decodeHTMLAttribute } from "entities/decode"
+import * as TextLooks from "./TextLooks.ts"
 
 /** What a token is; "end" is the last. */
 export type Token = "text" | "open" | "close" | "end"
 
-/** What a start tag says. */
+/** What a start tag says of its element. */
 export interface Tag {
-  readonly name: string
   readonly attribute: (name: string) => string | undefined
   readonly attributes: () => ReadonlyArray<string>
   readonly hasAttributes: () => boolean
@@ -41,36 +41,46 @@ export class HtmlTokens {
   isSelfClosing = false
   readonly #html: string
   #at = 0
-  #hasReferences: boolean | undefined
+  readonly #hasReferences: boolean
   #raw = ""
-  /** Names and values of the tag, one behind the other. */
+  /** Where the text begins; it goes to the next token. */
+  #textFrom = 0
+  #isAsWritten = false
+  /** Names and values of the tag, one behind the other, and of longer tags before it. */
   readonly #attributes: Array<string> = []
+  /** How many of these are the tag's: to empty an array costs more than to read a tag. */
+  #end = 0
 
   constructor(html: string) {
     this.#html = html
+    this.#hasReferences = html.includes("&")
+  }
+
+  /** Of the text that was read last. */
+  get looks(): TextLooks.TextLooks {
+    return this.#isAsWritten ? TextLooks.of(this.#html, this.#textFrom, this.#at) : TextLooks.of(this.text)
   }
 
   /** Of a start tag; of two with one name the first counts. */
   attribute(name: string): string | undefined {
     const attributes = this.#attributes
-    for (let index = 0; index < attributes.length; index += 2) {
-      if (attributes[index] === name) {
-        const value = attributes[index + 1] ?? ""
-        return value.includes("&") ? decodeHTMLAttribute(value) : value
-      }
+    for (let index = 0; index < this.#end; index += 2) {
+      if (attributes[index] === name) return this.#valueOf(attributes[index + 1] ?? "")
     }
     return undefined
   }
 
+  #valueOf(written: string): string {
+    return this.#hasReferences && written.includes("&") ? decodeHTMLAttribute(written) : written
+  }
+
   hasAttributes(): boolean {
-    return this.#attributes.length > 0
+    return this.#end > 0
   }
 
   /** All of them, names and values one behind the other. */
   attributes(): ReadonlyArray<string> {
-    return this.#attributes.map((text, index) =>
-      index % 2 === 1 && text.includes("&") ? decodeHTMLAttribute(text) : text
-    )
+    return this.#attributes.slice(0, this.#end).map((text, index) => (index % 2 === 1 ? this.#valueOf(text) : text))
   }
 
   /** The content of an element without markup comes next. */
@@ -114,13 +124,15 @@ export class HtmlTokens {
     this.#at = end
     this.rawOf = ""
     if (end === start) return "end"
-    this.text = this.#decoded(this.#html.slice(start, end))
-    return "text"
+    return this.#textOf(start, end, true)
   }
 
-  #decoded(text: string): string {
-    this.#hasReferences ??= this.#html.includes("&")
-    return this.#hasReferences && text.includes("&") ? decodeHTML(text) : text
+  #textOf(start: number, end: number, hasReferences: boolean): Token {
+    const written = this.#html.slice(start, end)
+    this.#textFrom = start
+    this.text = hasReferences && this.#hasReferences && written.includes("&") ? decodeHTML(written) : written
+    this.#isAsWritten = this.text === written
+    return "text"
   }
 
   #rawText(name: string): Token {
@@ -130,10 +142,8 @@ export class HtmlTokens {
     const end = endOfRaw(html, start, name)
     this.#at = end
     if (end === start) return end === html.length ? "end" : this.next()
-    const text = html.slice(start, end)
-    this.text = raw.get(name) === true ? this.#decoded(text) : text
     this.rawOf = name
-    return "text"
+    return this.#textOf(start, end, raw.get(name) === true)
   }
 
   #tag(start: number, token: "open" | "close"): Token {
@@ -149,7 +159,7 @@ export class HtmlTokens {
     }
     const name = html.slice(start, at)
     this.name = isLower ? name : name.toLowerCase()
-    attributes.length = 0
+    let count = 0
     this.isSelfClosing = false
     for (;;) {
       let code = html.charCodeAt(at)
@@ -177,9 +187,11 @@ export class HtmlTokens {
       const attribute = isLowerName ? written : written.toLowerCase()
       while (isBlank(code)) code = html.charCodeAt(++at)
       if (code !== equals) {
-        attributes.push(attribute, "")
+        attributes[count++] = attribute
+        attributes[count++] = ""
         continue
       }
+      attributes[count++] = attribute
       code = html.charCodeAt(++at)
       while (isBlank(code)) code = html.charCodeAt(++at)
       if (code === quote || code === apostrophe) {
@@ -188,15 +200,16 @@ export class HtmlTokens {
           this.#at = html.length
           return "end"
         }
-        attributes.push(attribute, html.slice(at + 1, end))
+        attributes[count++] = html.slice(at + 1, end)
         at = end + 1
       } else {
         const valueStart = at
         while (code !== greater && !isBlank(code) && !Number.isNaN(code)) code = html.charCodeAt(++at)
-        attributes.push(attribute, html.slice(valueStart, at))
+        attributes[count++] = html.slice(valueStart, at)
       }
     }
     this.#at = at + 1
+    this.#end = count
     if (token === "open" && raw.has(this.name)) this.#raw = this.name
     return token
   }

@@ -1,6 +1,6 @@
 import { Cascade } from "./Cascade.ts"
-import * as Defaults from "./Defaults.ts"
 import type { Effects } from "./Effects.ts"
+import * as ElementKind from "./ElementKind.ts"
 import type { Frame } from "./Frame.ts"
 import { FrameMaker, root } from "./FrameMaker.ts"
 import { HtmlTokens } from "./HtmlTokens.ts"
@@ -16,27 +16,9 @@ const leastImage = 16
 
 const longestUrl = 8_192
 
-/** Elements whose text is none of the page's. */
-const silent = new Set(["style", "script", "title", "iframe", "noembed", "noframes"])
+const isBlank = (text: string) => !isGraphic(text.charCodeAt(0)) && text.trim() === ""
 
-/** Parts of a table that hold no text themselves: a browser puts it before the table. */
-const frameworks = new Set(["table", "tbody", "thead", "tfoot", "tr"])
-const partsOfTables = new Set([
-  "caption",
-  "colgroup",
-  "col",
-  "tbody",
-  "thead",
-  "tfoot",
-  "tr",
-  "td",
-  "th",
-  "template",
-  "form",
-  "input"
-])
-
-const isBlank = (text: string) => text.trim() === ""
+const isGraphic = (unit: number) => unit > 0x20 && unit < 0x7f
 
 const isIsland = (name: string) => name === "foreignobject" || name === "desc" || name === "title"
 
@@ -46,6 +28,9 @@ const sizeOf = (value: string | undefined): Length.Length | undefined => {
   if (match === null) return undefined
   return match[2] === "%" ? undefined : Length.ofPixels(Number(match[1]))
 }
+
+/** Text that stands in no element. */
+const noElement = ElementKind.of("")
 
 /** A tag that is not there. */
 const bare = { attribute: () => undefined, attributes: () => [], hasAttributes: () => false }
@@ -61,7 +46,6 @@ export class HtmlWalk {
   #drawings = 0
   #islands = 0
   #hasBody = false
-  readonly #links = new Map<Frame, Link>()
 
   constructor(html: string) {
     this.#tokens = new HtmlTokens(html)
@@ -81,7 +65,7 @@ export class HtmlWalk {
     for (let token = tokens.next(); token !== "end"; token = tokens.next()) {
       if (token === "text") this.#text(tokens.text, tokens.rawOf)
       else if (token === "close") this.#close(tokens.name)
-      else this.#start(tokens.name)
+      else this.#start(ElementKind.of(tokens.name))
       if (this.writer.isFull) break
       // Nobody wrote this for a person; what comes now is left out.
       if (this.#open.isTooDeep || this.#cascade.isSpent) {
@@ -94,17 +78,17 @@ export class HtmlWalk {
   }
 
   #text(text: string, rawOf: string) {
-    if (this.#drawings > 0 || silent.has(rawOf)) return
+    if (this.#drawings > 0 || (rawOf !== "" && ElementKind.of(rawOf).isSilent)) return
     const { writer } = this
     let frame = this.#open.top
     const blank = isBlank(text)
     if (!blank) {
-      if (!this.#hasBody) this.#begins("")
+      if (!this.#hasBody) this.#begins(noElement)
       this.#goOn()
       frame = this.#open.top
-      if (frameworks.has(frame.name)) frame = this.#beforeTable(frame)
+      if (frame.kind.isFramework) frame = this.#beforeTable(frame)
     }
-    if (frame.inner.isShown) writer.write(text, frame)
+    if (frame.inner.isShown) writer.write(text, this.#tokens.looks, frame)
     else if (!blank) writer.hide(text)
   }
 
@@ -124,15 +108,16 @@ export class HtmlWalk {
     }
     if (name === "body" || name === "html") return
     if (name === "br") return this.writer.break()
-    const isClosed = this.#open.close(name)
+    const isClosed = this.#open.close(ElementKind.of(name))
     if (name === "p" && !isClosed) this.writer.end(2)
   }
 
-  #start(name: string) {
+  #start(kind: ElementKind.ElementKind) {
     const tokens = this.#tokens
+    const { name } = kind
     const open = this.#open
     if (this.#drawings > 0) {
-      if (this.#islands > 0 || !Defaults.endsDrawing.has(name)) {
+      if (this.#islands > 0 || !kind.endsDrawing) {
         tokens.readMarkup()
         if (tokens.isSelfClosing) return
         if (name === "svg") this.#drawings++
@@ -146,17 +131,16 @@ export class HtmlWalk {
       this.#islands = 0
       return
     }
-    if (silent.has(name)) return
+    if (kind.isSilent) return
     const isSecond = this.#hasBody
-    if (!isSecond) this.#begins(name)
+    if (!isSecond) this.#begins(kind)
     if (name === "head" ? isSecond || open.top.name === "head" : this.#isRepeated(name, isSecond)) return
-    open.before(name)
-    if (open.again.length > 0 && !Defaults.endsParagraph.has(name) && !partsOfTables.has(name) && name !== "table")
-      this.#goOn()
+    open.before(kind)
+    if (open.again.length > 0 && !kind.endsParagraph && !kind.isPartOfTable && name !== "table") this.#goOn()
     const top = open.top
-    const parent = frameworks.has(top.name) && !partsOfTables.has(name) ? this.#beforeTable(top) : top
-    const frame = this.#frames.make(parent, tokens)
-    if (Defaults.voids.has(name)) return this.#void(frame)
+    const parent = top.kind.isFramework && !kind.isPartOfTable ? this.#beforeTable(top) : top
+    const frame = this.#frames.make(parent, kind, tokens)
+    if (kind.isVoid) return this.#void(frame)
     open.push(frame)
     this.#begin(frame)
   }
@@ -168,17 +152,17 @@ export class HtmlWalk {
   }
 
   /** Before the body: begins what a tag takes for granted. */
-  #begins(name: string) {
+  #begins({ isForHead, name }: ElementKind.ElementKind) {
     const open = this.#open
     if (open.stack.length === 1 && name !== "html") this.#imply("html")
-    if (name === "html" || name === "head" || Defaults.inHead.has(name)) return
-    if (open.top.name === "head") open.close("head")
+    if (isForHead) return
+    if (open.top.name === "head") open.close(open.top.kind)
     this.#hasBody = true
     if (name !== "body") this.#imply("body")
   }
 
   #imply(name: string) {
-    this.#open.push(this.#frames.make(this.#open.top, { name, ...bare }))
+    this.#open.push(this.#frames.make(this.#open.top, ElementKind.of(name), bare))
   }
 
   #begin(frame: Frame) {
@@ -194,9 +178,8 @@ export class HtmlWalk {
     if (name !== "a") return
     const url = this.#url()
     if (url === undefined) return
-    const link = new Link(url, frame)
-    this.#links.set(frame, link)
-    this.writer.open(link)
+    frame.link = new Link(url, frame)
+    this.writer.open(frame.link)
   }
 
   #url(): string | undefined {
@@ -208,17 +191,16 @@ export class HtmlWalk {
     return /^(?!javascript:|vbscript:|data:|cid:|file:)[a-z][a-z0-9+.-]*:./i.test(href) ? href : undefined
   }
 
-  #breakLine({ display, name, style }: Frame) {
+  #breakLine({ display, kind, style }: Frame) {
     if (style.isGone || display === "inline" || display === "none") return
     if (display === "cell") this.writer.end(0)
-    else this.writer.end(Defaults.paragraphs.has(name) ? 2 : 1)
+    else this.writer.end(kind.isParagraph ? 2 : 1)
   }
 
   #closed(frame: Frame) {
-    const { name } = frame
-    const link = this.#links.get(frame)
+    const { link, name } = frame
     if (link !== undefined) {
-      this.#links.delete(frame)
+      frame.link = undefined
       this.writer.close(link)
     }
     this.#breakLine(frame)
@@ -256,11 +238,7 @@ export class HtmlWalk {
   /** The element once more, in another parent; a link goes on in it. */
   #again(frame: Frame, parent: Frame): Frame {
     const next = this.#frames.again(frame, parent)
-    const link = this.#links.get(frame)
-    if (link !== undefined) {
-      this.#links.delete(frame)
-      this.#links.set(next, link)
-    }
+    frame.link = undefined
     return next
   }
 

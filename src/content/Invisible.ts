@@ -25,7 +25,7 @@ const after = (text: string, at: number) => String.fromCodePoint(text.codePointA
 
 /** Text as it is seen, and what was written in it with code points that stand for letters and show none. */
 export const without = (text: string): { readonly seen: string; readonly hidden: string } => {
-  if (!TextLooks.of(text).isSuspect) return { seen: text, hidden: "" }
+  if (!TextLooks.isSuspect(TextLooks.of(text))) return { seen: text, hidden: "" }
   let hidden = ""
   const ordered = text.includes("\u202e")
     ? text.replace(overridden, (_, part: string) => [...part].reverse().join(""))

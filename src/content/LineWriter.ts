@@ -69,14 +69,14 @@ export class LineWriter {
   }
 
   /** Text as it stands in the source, in this element. */
-  write(source: string, frame: Frame) {
+  write(source: string, looks: TextLooks.TextLooks, frame: Frame) {
     const { letters, preserves } = frame.inner
-    const { isRagged, isSuspect } = TextLooks.of(source)
+    const isSuspect = TextLooks.isSuspect(looks)
     const { hidden, seen } = isSuspect ? Invisible.without(source) : { hidden: "", seen: source }
     if (hidden !== "") this.hide(` ${hidden}`)
     const text = letters === "upper" ? seen.toUpperCase() : letters === "lower" ? seen.toLowerCase() : seen
     // Without what is not seen, blanks may stand together.
-    if (preserves === "nothing") return this.#flow(text, isRagged || isSuspect, frame)
+    if (preserves === "nothing") return this.#flow(text, isSuspect || TextLooks.isRagged(looks), frame)
     let isFirst = true
     for (const part of text.split("\n")) {
       if (!isFirst) this.break()
@@ -113,7 +113,7 @@ export class LineWriter {
 
   #flow(text: string, isRagged: boolean, frame: Frame) {
     // What stands between two tags, mostly.
-    if (text === "\n") {
+    if (text === "\n" || text === "\r\n") {
       this.#blank = true
       return
     }

@@ -1,4 +1,4 @@
-import * as Defaults from "./Defaults.ts"
+import type { ElementKind } from "./ElementKind.ts"
 import type { Frame } from "./Frame.ts"
 
 /** Deepest nesting that is read: no person wrote more. */
@@ -7,7 +7,6 @@ const deepest = 1_000
 /** Formatting elements that begin again; more of them do not. */
 const mostAgain = 12
 
-const cells = new Set(["td", "th", "caption"])
 const parts = new Set(["table", "tbody", "thead", "tfoot", "tr"])
 const groups = new Set(["tbody", "thead", "tfoot"])
 
@@ -60,7 +59,8 @@ export class OpenElements {
   }
 
   /** Ends what a start tag of this name ends without saying so. */
-  before(name: string) {
+  before(kind: ElementKind) {
+    const { name } = kind
     switch (name) {
       case "li":
         this.#endItem(name, name)
@@ -94,31 +94,31 @@ export class OpenElements {
       case "colgroup":
         return this.#endUpTo(() => false)
       case "table":
-        if (parts.has(this.top.name)) this.close("table")
+        if (parts.has(this.top.name)) this.close(kind)
         if (!this.#keepsParagraphs) this.#endParagraph()
         return
     }
-    if (Defaults.endsParagraph.has(name)) this.#endParagraph()
-    if (Defaults.headings.has(name) && Defaults.headings.has(this.top.name)) this.#pop()
+    if (kind.endsParagraph) this.#endParagraph()
+    if (kind.heading > 0 && this.top.kind.heading > 0) this.#pop()
   }
 
   /** Whether the end tag closed something. */
-  close(name: string): boolean {
-    if (Defaults.formatting.has(name)) {
+  close(kind: ElementKind): boolean {
+    const { name } = kind
+    if (kind.isFormatting) {
       if (this.has(name) && this.#endFormatting(name)) return true
       const index = this.again.findLastIndex((frame) => frame.name === name)
       if (index >= 0) this.again.splice(index, 1)
       return false
     }
-    if (Defaults.headings.has(name)) return this.#endHeading()
+    if (kind.heading > 0) return this.#endHeading()
     if (!this.has(name)) return false
-    if (cells.has(name) || parts.has(name)) return this.#endInScope(name, name === "table" ? noScope : tableScope)
-    if (Defaults.special.has(name))
-      return this.#endInScope(name, name === "p" ? buttonScope : name === "li" ? listScope : scope)
+    if (kind.isCell || parts.has(name)) return this.#endInScope(name, name === "table" ? noScope : tableScope)
+    if (kind.isSpecial) return this.#endInScope(name, name === "p" ? buttonScope : name === "li" ? listScope : scope)
     for (let index = this.stack.length - 1; index > 0; index--) {
       const frame = this.stack[index]
       if (frame === undefined || frame.name === name) return this.#popTo(index)
-      if (Defaults.special.has(frame.name)) return false
+      if (frame.kind.isSpecial) return false
     }
     return false
   }
@@ -140,12 +140,16 @@ export class OpenElements {
 
   /** Closes the element at this place and all in it. Formatting in it goes on behind it, but not behind a cell. */
   #popTo(index: number): true {
+    if (index === this.stack.length - 1) {
+      this.#pop()
+      return true
+    }
     const going: Array<Frame> = []
     while (this.stack.length > index) {
       const frame = this.top
       this.#pop()
-      if (cells.has(frame.name)) going.length = 0
-      else if (this.stack.length > index && Defaults.formatting.has(frame.name)) going.push(frame)
+      if (frame.kind.isCell) going.length = 0
+      else if (this.stack.length > index && frame.kind.isFormatting) going.push(frame)
     }
     for (const frame of going.reverse()) this.#goOn(frame)
     return true
@@ -173,9 +177,9 @@ export class OpenElements {
 
   #endHeading(): boolean {
     for (let index = this.stack.length - 1; index > 0; index--) {
-      const name = this.stack[index]?.name ?? ""
-      if (Defaults.headings.has(name)) return this.#popTo(index)
-      if (scope.has(name)) return false
+      const frame = this.stack[index]
+      if (frame === undefined || frame.kind.heading > 0) return this.#popTo(index)
+      if (scope.has(frame.name)) return false
     }
     return false
   }
@@ -183,12 +187,13 @@ export class OpenElements {
   #endItem(one: string, other: string) {
     if (!this.has(one) && !this.has(other)) return
     for (let index = this.stack.length - 1; index > 0; index--) {
-      const name = this.stack[index]?.name ?? ""
-      if (name === one || name === other) {
+      const frame = this.stack[index]
+      if (frame === undefined || frame.name === one || frame.name === other) {
         this.#popTo(index)
         return
       }
-      if (Defaults.special.has(name) && name !== "address" && name !== "div" && name !== "p") return
+      const { kind, name } = frame
+      if (kind.isSpecial && name !== "address" && name !== "div" && name !== "p") return
     }
   }
 
@@ -223,7 +228,7 @@ export class OpenElements {
         }
         return true
       }
-      isCrossed ||= Defaults.special.has(frame.name)
+      isCrossed ||= frame.kind.isSpecial
     }
     return false
   }

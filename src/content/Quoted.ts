@@ -9,10 +9,15 @@ const rest =
 /** The line that Outlook draws above the header of the message it quotes. */
 const outlook = /border-top:\s*solid #(?:e1e1e1|b5c4df) 1\.0pt;\s*padding:\s*3\.0pt/i
 
+/** Of the shortest of the marks. */
+const leastMark = 8
+
 /** Whether an element is marked as quoted. `names` are its classes and its id in lower case, `style` is its attribute. */
 export const isQuote = (name: string, names: string, style: string): boolean =>
-  name === "blockquote" || (names !== "" && quote.test(names)) || (style.length > 40 && outlook.test(style))
+  name === "blockquote" ||
+  (names.length >= leastMark && quote.test(names)) ||
+  (style.length > 40 && outlook.test(style))
 
 /** Whether what follows it in the same element is quoted as well. */
 export const quotesTheRest = (names: string, style: string): boolean =>
-  (names !== "" && rest.test(names)) || (style.length > 40 && outlook.test(style))
+  (names.length >= leastMark && rest.test(names)) || (style.length > 40 && outlook.test(style))

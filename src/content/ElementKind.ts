@@ -1,0 +1,137 @@
+/** What a browser does with each element unless a mail says otherwise. */
+const sheet: Readonly<Record<string, string>> = {
+  "head title style script template param rp area base basefont datalist link meta noembed noframes iframe audio video canvas applet svg dialog meter progress annotation annotation-xml":
+    "display:none",
+  "html body div section article aside header footer nav main address form fieldset legend details summary figure figcaption hgroup search center dt dd caption tbody thead tfoot hr optgroup option menu dir frameset":
+    "display:block",
+  "p ul ol dl blockquote": "display:block",
+  "pre listing plaintext xmp": "display:block;white-space:pre",
+  table: "display:table",
+  tr: "display:table-row",
+  td: "display:table-cell",
+  th: "display:table-cell;font-weight:bold",
+  li: "display:list-item",
+  "colgroup col": "display:none",
+  h1: "display:block;font-weight:bold;font-size:2em",
+  h2: "display:block;font-weight:bold;font-size:1.5em",
+  h3: "display:block;font-weight:bold;font-size:1.17em",
+  h4: "display:block;font-weight:bold",
+  h5: "display:block;font-weight:bold;font-size:.83em",
+  h6: "display:block;font-weight:bold;font-size:.67em",
+  "b strong": "font-weight:bold",
+  "small sub sup": "font-size:smaller",
+  big: "font-size:larger",
+  mark: "background-color:#ff0;color:#000",
+  "button select": "background-color:#efefef;color:#000;padding:1px;border:1px solid",
+  textarea: "display:inline-block;white-space:pre-wrap;background-color:#fff;color:#000"
+}
+
+const set = (names: string): ReadonlySet<string> => new Set(names.split(" "))
+
+const css: ReadonlyMap<string, string> = new Map(
+  Object.entries(sheet).flatMap(([names, text]) => names.split(" ").map((name) => [name, text] as const))
+)
+
+const headings = set("h1 h2 h3 h4 h5 h6")
+
+const paragraphs = set("p table ul ol dl blockquote pre h1 h2 h3 h4 h5 h6")
+
+const voids = set(
+  "area base basefont bgsound br col command embed frame hr image img input keygen link meta param source track wbr"
+)
+
+const formatting = set("a b big code em font i nobr s small strike strong tt u")
+
+const endsParagraph = set(
+  "address article aside blockquote center details dialog dir div dl dd dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li listing main menu nav ol p plaintext pre search section summary ul xmp"
+)
+
+const special = set(
+  "applet area base basefont bgsound body br button caption col colgroup embed frame frameset head html iframe img input keygen link marquee meta noembed noframes noscript object param script select source style table tbody td template textarea tfoot th thead title tr track wbr"
+)
+
+const endsDrawing = set(
+  "b big blockquote body br center code dd div dl dt em embed font h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var"
+)
+
+const inHead = set("head html base basefont bgsound link meta title noscript noframes style script template")
+
+const silent = set("style script title iframe noembed noframes")
+
+const frameworks = set("table tbody thead tfoot tr")
+
+const partsOfTables = set("caption colgroup col tbody thead tfoot tr td th template form input")
+
+const cells = set("td th caption")
+
+/** What the standard and browsers say of all elements of one name. */
+export interface ElementKind {
+  readonly name: string
+  /** What a browser shows them like, as declarations. */
+  readonly css: string
+  /** The level of a heading, else 0. */
+  readonly heading: number
+  /** A blank line stands before and after. */
+  readonly isParagraph: boolean
+  readonly isVoid: boolean
+  /** Ends where it is not needed, and begins again where text follows (the standard's formatting elements). */
+  readonly isFormatting: boolean
+  /** Ends a paragraph that is open. */
+  readonly endsParagraph: boolean
+  /** An end tag of an unknown or inline element does not reach over it. */
+  readonly isSpecial: boolean
+  /** Its start tag ends a drawing (the standard's rules for foreign content). */
+  readonly endsDrawing: boolean
+  /** May stand in a head. */
+  readonly isForHead: boolean
+  /** Its text is none of the page's. */
+  readonly isSilent: boolean
+  /** A part of a table that holds no text itself: a browser puts it before the table. */
+  readonly isFramework: boolean
+  /** May stand in such a part. */
+  readonly isPartOfTable: boolean
+  readonly isCell: boolean
+}
+
+const make = (name: string): ElementKind => ({
+  name,
+  css: css.get(name) ?? "",
+  heading: headings.has(name) ? Number(name.slice(1)) : 0,
+  isParagraph: paragraphs.has(name),
+  isVoid: voids.has(name),
+  isFormatting: formatting.has(name),
+  endsParagraph: endsParagraph.has(name),
+  isSpecial: endsParagraph.has(name) || special.has(name),
+  endsDrawing: endsDrawing.has(name),
+  isForHead: inHead.has(name),
+  isSilent: silent.has(name),
+  isFramework: frameworks.has(name),
+  isPartOfTable: partsOfTables.has(name),
+  isCell: cells.has(name)
+})
+
+const all: ReadonlyMap<string, ElementKind> = new Map(
+  [
+    css.keys(),
+    headings,
+    paragraphs,
+    voids,
+    formatting,
+    endsParagraph,
+    special,
+    endsDrawing,
+    inHead,
+    silent,
+    frameworks,
+    partsOfTables,
+    cells
+  ].flatMap((names) => [...names].map((name) => [name, make(name)] as const))
+)
+
+const other = make("")
+
+/** All that have a name of their own in it. */
+export const known: ReadonlyArray<ElementKind> = [...all.values()]
+
+/** `name` is in lower case. */
+export const of = (name: string): ElementKind => all.get(name) ?? { ...other, name }
