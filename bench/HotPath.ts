@@ -128,11 +128,31 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
   })
   const outcome = { statusCode: 200, error: null, durationMs: 3, responseBody: '{"ok":true}', retryAfter: null }
 
+  let unread: ReadonlyArray<Mime.Contents> = []
+  /** What an event says beyond the fields of its message: the code, the links, the reply, and what is seen of HTML. */
+  const content = (name: string, mix: Messages.Mix): Part => ({
+    name: `read the content, ${name}`,
+    atATime: 1,
+    count,
+    prepare: (many) =>
+      Effect.sync(() => {
+        unread = Array.from({ length: many }, (_, number) => Mime.read(messageOf(Messages.kindOf(mix, number))))
+      }),
+    once: (number) =>
+      Effect.sync(() => {
+        const contents = unread[number] ?? small.contents
+        return [contents.extracted(), Insight.of(contents, envelope.from)]
+      })
+  })
+
   const parts: ReadonlyArray<Part> = [
     ...kinds.map((kind): Part => {
       const message = messageOf(kind)
       return { name: `parse, ${sizes[kind]}`, atATime: 1, count, once: () => Effect.sync(() => Mime.read(message)) }
     }),
+    content("4 KB", ["small"]),
+    content("30 KB", ["medium"]),
+    content("mixed", Messages.mixed),
     {
       name: "check the sender, 4 KB, DNS refuses",
       atATime: 1,

@@ -111,12 +111,11 @@ const candidates = (
   subject: Nearby.Said | undefined
 ): ReadonlyArray<Candidate> => {
   const found: Array<Candidate> = []
-  const shapes: Array<CodeShapes.Shape> = []
   let looked = 0
   for (const [index, line] of context.lines.entries()) {
     if (line.quoted) continue
     if (looked >= mostCandidates) break
-    shapes.length = 0
+    const shapes: Array<CodeShapes.Shape> = []
     CodeShapes.find(line.text, shapes, mostCandidates - looked)
     looked += shapes.length
     for (const shape of shapes) {
