@@ -128,8 +128,8 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
   })
   const outcome = { statusCode: 200, error: null, durationMs: 3, responseBody: '{"ok":true}', retryAfter: null }
 
-  let unread: ReadonlyArray<Mime.Contents> = []
-  /** What an event says beyond the fields of its message: the code, the links, the reply, and what is seen of HTML. */
+  let unread: Array<Mime.Contents> = []
+  /** What an event says beyond the fields of its message: the code, the links, the reply, the kind of sender, and what is seen of HTML. */
   const content = (name: string, mix: Messages.Mix): Part => ({
     name: `read the content, ${name}`,
     atATime: 1,
@@ -138,10 +138,10 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
       Effect.sync(() => {
         unread = Array.from({ length: many }, (_, number) => Mime.read(messageOf(Messages.kindOf(mix, number))))
       }),
-    once: (number) =>
+    once: () =>
       Effect.sync(() => {
-        const contents = unread[number] ?? small.contents
-        return [contents.extracted(), Insight.of(contents, envelope.from)]
+        const contents = unread.pop()
+        return contents && [contents.extracted(), Insight.of(contents, envelope.from)]
       })
   })
 

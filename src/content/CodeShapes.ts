@@ -53,8 +53,8 @@ const currencyBefore =
 
 /**
  * Where a token may begin that is a code: a digit, a capital in front of what may go on with one, and what may be a digit
- * of another script. Not the numbers and words in capitals that texts are full of: one to three digits in front of a word
- * or a mark, and what stands behind a word without a mark between (`isTooShort`, `isNamed`).
+ * of another script. Not the numbers and words in capitals that texts are full of: one to three digits in front of a word,
+ * a mark or the end, and what stands behind a word without a mark between (`isTooShort`, `isNamed`).
  */
 const begins =
   /[0-9](?:(?<=[A-Za-z].)|(?![0-9]{0,2}(?: [A-Za-z]{2}|[.,:;!?)"”]|$)))|[A-Z](?<![A-Za-z0-9] ?.)(?=[A-Z0-9\-\u0660-\u1819\u2010-\u2014\u2212\uff10-\uff19])|[\u0660-\u1819\uff10-\uff19]/g

@@ -62,12 +62,12 @@ const frameworks = set("table tbody thead tfoot tr")
 
 const partsOfTables = set("caption colgroup col tbody thead tfoot tr td th template form input")
 
-const cells = set("td th caption")
+const cellsAndCaptions = set("td th caption")
 
 /** What the standard and browsers say of all elements of one name. */
 export interface ElementKind {
   readonly name: string
-  /** What a browser shows them like, as declarations. */
+  /** How a browser shows them, as declarations. */
   readonly css: string
   /** The level of a heading, else 0. */
   readonly heading: number
@@ -90,7 +90,8 @@ export interface ElementKind {
   readonly isFramework: boolean
   /** May stand in such a part. */
   readonly isPartOfTable: boolean
-  readonly isCell: boolean
+  /** Holds text of its own in a table. */
+  readonly isCellOrCaption: boolean
 }
 
 const make = (name: string): ElementKind => ({
@@ -107,7 +108,7 @@ const make = (name: string): ElementKind => ({
   isSilent: silent.has(name),
   isFramework: frameworks.has(name),
   isPartOfTable: partsOfTables.has(name),
-  isCell: cells.has(name)
+  isCellOrCaption: cellsAndCaptions.has(name)
 })
 
 const all: ReadonlyMap<string, ElementKind> = new Map(
@@ -124,13 +125,13 @@ const all: ReadonlyMap<string, ElementKind> = new Map(
     silent,
     frameworks,
     partsOfTables,
-    cells
+    cellsAndCaptions
   ].flatMap((names) => [...names].map((name) => [name, make(name)] as const))
 )
 
 const other = make("")
 
-/** All that have a name of their own in it. */
+/** All that are named here; the others are alike. */
 export const known: ReadonlyArray<ElementKind> = [...all.values()]
 
 /** `name` is in lower case. */

@@ -43,13 +43,14 @@ export class HtmlTokens {
   #at = 0
   readonly #hasReferences: boolean
   #raw = ""
-  /** Where the text begins; it goes to the next token. */
+  /** Where the text stands. */
   #textFrom = 0
+  #textTo = 0
   #isAsWritten = false
   /** Names and values of the tag, one behind the other, and of longer tags before it. */
   readonly #attributes: Array<string> = []
   /** How many of these are the tag's: to empty an array costs more than to read a tag. */
-  #end = 0
+  #count = 0
 
   constructor(html: string) {
     this.#html = html
@@ -58,13 +59,13 @@ export class HtmlTokens {
 
   /** Of the text that was read last. */
   get looks(): TextLooks.TextLooks {
-    return this.#isAsWritten ? TextLooks.of(this.#html, this.#textFrom, this.#at) : TextLooks.of(this.text)
+    return this.#isAsWritten ? TextLooks.of(this.#html, this.#textFrom, this.#textTo) : TextLooks.of(this.text)
   }
 
   /** Of a start tag; of two with one name the first counts. */
   attribute(name: string): string | undefined {
     const attributes = this.#attributes
-    for (let index = 0; index < this.#end; index += 2) {
+    for (let index = 0; index < this.#count; index += 2) {
       if (attributes[index] === name) return this.#valueOf(attributes[index + 1] ?? "")
     }
     return undefined
@@ -75,12 +76,12 @@ export class HtmlTokens {
   }
 
   hasAttributes(): boolean {
-    return this.#end > 0
+    return this.#count > 0
   }
 
   /** All of them, names and values one behind the other. */
   attributes(): ReadonlyArray<string> {
-    return this.#attributes.slice(0, this.#end).map((text, index) => (index % 2 === 1 ? this.#valueOf(text) : text))
+    return this.#attributes.slice(0, this.#count).map((text, index) => (index % 2 === 1 ? this.#valueOf(text) : text))
   }
 
   /** The content of an element without markup comes next. */
@@ -127,10 +128,11 @@ export class HtmlTokens {
     return this.#textOf(start, end, true)
   }
 
-  #textOf(start: number, end: number, hasReferences: boolean): Token {
+  #textOf(start: number, end: number, readsReferences: boolean): Token {
     const written = this.#html.slice(start, end)
     this.#textFrom = start
-    this.text = hasReferences && this.#hasReferences && written.includes("&") ? decodeHTML(written) : written
+    this.#textTo = end
+    this.text = readsReferences && this.#hasReferences && written.includes("&") ? decodeHTML(written) : written
     this.#isAsWritten = this.text === written
     return "text"
   }
@@ -160,6 +162,8 @@ export class HtmlTokens {
     const name = html.slice(start, at)
     this.name = isLower ? name : name.toLowerCase()
     let count = 0
+    // Until it has ended.
+    this.#count = 0
     this.isSelfClosing = false
     for (;;) {
       let code = html.charCodeAt(at)
@@ -209,7 +213,7 @@ export class HtmlTokens {
       }
     }
     this.#at = at + 1
-    this.#end = count
+    this.#count = count
     if (token === "open" && raw.has(this.name)) this.#raw = this.name
     return token
   }

@@ -16,6 +16,7 @@ const leastImage = 16
 
 const longestUrl = 8_192
 
+/** Most texts begin with a letter, and need not be gone through. */
 const isBlank = (text: string) => !isGraphic(text.charCodeAt(0)) && text.trim() === ""
 
 const isGraphic = (unit: number) => unit > 0x20 && unit < 0x7f
@@ -29,7 +30,7 @@ const sizeOf = (value: string | undefined): Length.Length | undefined => {
   return match[2] === "%" ? undefined : Length.ofPixels(Number(match[1]))
 }
 
-/** Text that stands in no element. */
+/** What a text begins before there is a body. */
 const noElement = ElementKind.of("")
 
 /** A tag that is not there. */
@@ -63,7 +64,7 @@ export class HtmlWalk {
   run(): LineWriter {
     const tokens = this.#tokens
     for (let token = tokens.next(); token !== "end"; token = tokens.next()) {
-      if (token === "text") this.#text(tokens.text, tokens.rawOf)
+      if (token === "text") this.#text()
       else if (token === "close") this.#close(tokens.name)
       else this.#start(ElementKind.of(tokens.name))
       if (this.writer.isFull) break
@@ -77,7 +78,8 @@ export class HtmlWalk {
     return this.writer
   }
 
-  #text(text: string, rawOf: string) {
+  #text() {
+    const { rawOf, text } = this.#tokens
     if (this.#drawings > 0 || (rawOf !== "" && ElementKind.of(rawOf).isSilent)) return
     const { writer } = this
     let frame = this.#open.top

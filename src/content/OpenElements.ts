@@ -7,7 +7,6 @@ const deepest = 1_000
 /** Formatting elements that begin again; more of them do not. */
 const mostAgain = 12
 
-const parts = new Set(["table", "tbody", "thead", "tfoot", "tr"])
 const groups = new Set(["tbody", "thead", "tfoot"])
 
 /** What an end tag of a block does not reach over. */
@@ -94,7 +93,7 @@ export class OpenElements {
       case "colgroup":
         return this.#endUpTo(() => false)
       case "table":
-        if (parts.has(this.top.name)) this.close(kind)
+        if (this.top.kind.isFramework) this.close(kind)
         if (!this.#keepsParagraphs) this.#endParagraph()
         return
     }
@@ -113,7 +112,7 @@ export class OpenElements {
     }
     if (kind.heading > 0) return this.#endHeading()
     if (!this.has(name)) return false
-    if (kind.isCell || parts.has(name)) return this.#endInScope(name, name === "table" ? noScope : tableScope)
+    if (kind.isCellOrCaption || kind.isFramework) return this.#endInScope(name, name === "table" ? noScope : tableScope)
     if (kind.isSpecial) return this.#endInScope(name, name === "p" ? buttonScope : name === "li" ? listScope : scope)
     for (let index = this.stack.length - 1; index > 0; index--) {
       const frame = this.stack[index]
@@ -148,7 +147,7 @@ export class OpenElements {
     while (this.stack.length > index) {
       const frame = this.top
       this.#pop()
-      if (frame.kind.isCell) going.length = 0
+      if (frame.kind.isCellOrCaption) going.length = 0
       else if (this.stack.length > index && frame.kind.isFormatting) going.push(frame)
     }
     for (const frame of going.reverse()) this.#goOn(frame)
@@ -203,7 +202,7 @@ export class OpenElements {
     for (let index = this.stack.length - 1; index > 0; index--) {
       const frame = this.stack[index]
       if (frame === undefined) return
-      if (frame.name === "table" || (parts.has(frame.name) && mayHold(frame))) {
+      if (frame.name === "table" || (frame.kind.isFramework && mayHold(frame))) {
         if (index + 1 < this.stack.length) this.#popTo(index + 1)
         return
       }

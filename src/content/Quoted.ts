@@ -1,4 +1,4 @@
-/** Marks that mail programs put on what they quote; Outlook on the web writes `x_` before the names of others. */
+/** Marks that mail programs put on what they quote. */
 const marks = [
   "gmail_quote",
   "gmail_quote_container",
@@ -10,13 +10,11 @@ const marks = [
   "tutanota_quote",
   "zmail_extra",
   "zmail_extra_hr",
-  String.raw`yiv\d+yahoo_quoted`,
   "outlookmessageheader",
   "ms-outlook-mobile-reference-message",
   "mail-editor-reference-message-container",
   "isforwardcontent",
   "isreplycontent",
-  String.raw`ydp[\da-f]+yahoo_quoted`,
   "divrplyfwdmsg",
   "olk_src_body_section",
   "reply-intro",
@@ -49,7 +47,10 @@ const marksOfTheRest = [
 /** The line that Outlook draws above the header of the message it quotes. */
 const outlook = /border-top:\s*solid #(?:e1e1e1|b5c4df) 1\.0pt;\s*padding:\s*3\.0pt/i
 
-const named = (names: ReadonlyArray<string>) => new RegExp(`(?:^|\\s)(?:x_)*(?:${names.join("|")})(?=\\s|$)`)
+/** Outlook on the web writes `x_` before the names of others, Yahoo a number before its own. */
+const before = String.raw`(?:x_)*(?:(?:yiv\d+|ydp[\da-f]+)(?=yahoo_quoted))?`
+
+const named = (names: ReadonlyArray<string>) => new RegExp(`(?:^|\\s)${before}(?:${names.join("|")})(?=\\s|$)`)
 const quote = named(marks)
 const rest = named(marksOfTheRest)
 

@@ -18,7 +18,7 @@ const unitOf = (unit: number): number => {
   return suspect.test(String.fromCharCode(unit)) ? unseen : 0
 }
 
-/** What a text is made of, found in one go. */
+/** What a text is made of, found in one go: flags, 0 for most. */
 export type TextLooks = number
 
 /** It holds code points that nobody sees. */
@@ -27,7 +27,7 @@ export const isSuspect = (looks: TextLooks): boolean => (looks & unseen) !== 0
 /** It holds blanks that are not one alone, or that are none of ASCII's. */
 export const isRagged = (looks: TextLooks): boolean => (looks & ragged) !== 0
 
-/** Of a piece of a text: a step in it costs a third of one in a text cut out of it. */
+/** Of a piece of a text, where it stands: each step in a piece that was cut out of it costs three times as much. */
 export const of = (text: string, from = 0, to = text.length): TextLooks => {
   units ??= Uint8Array.from({ length: 0x10000 }, (_, unit) => unitOf(unit))
   let found = 0
