@@ -1,6 +1,5 @@
 import type { Display, Effects } from "./Effects.ts"
 import type { ElementKind } from "./ElementKind.ts"
-import type { Link } from "./Link.ts"
 import type { Matched } from "./Selector.ts"
 import type { Style } from "./Style.ts"
 
@@ -42,8 +41,6 @@ export interface Frame extends Matched {
   /** Has a background of its own, or a border. */
   hasBox: boolean
   hasPadding: boolean
-  /** What a person opens by it. */
-  link: Link | undefined
   /** Letters seen in it, counted for cells. */
   letters: number
   children: number

@@ -36,7 +36,6 @@ export const root: Omit<Frame, "children" | "lastChild"> = {
   heading: 0,
   hasBox: false,
   hasPadding: false,
-  link: undefined,
   letters: 0,
   hasShown: false
 }
@@ -127,7 +126,6 @@ export class FrameMaker {
       heading: kind.heading || parent.heading,
       hasBox: false,
       hasPadding: false,
-      link: undefined,
       letters: 0,
       children: 0,
       lastChild: undefined,

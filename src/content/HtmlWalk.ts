@@ -47,6 +47,8 @@ export class HtmlWalk {
   #drawings = 0
   #islands = 0
   #hasBody = false
+  /** Those that are open. */
+  readonly #links = new Map<Frame, Link>()
 
   constructor(html: string) {
     this.#tokens = new HtmlTokens(html)
@@ -180,8 +182,9 @@ export class HtmlWalk {
     if (name !== "a") return
     const url = this.#url()
     if (url === undefined) return
-    frame.link = new Link(url, frame)
-    this.writer.open(frame.link)
+    const link = new Link(url, frame)
+    this.#links.set(frame, link)
+    this.writer.open(link)
   }
 
   #url(): string | undefined {
@@ -200,9 +203,10 @@ export class HtmlWalk {
   }
 
   #closed(frame: Frame) {
-    const { link, name } = frame
+    const { name } = frame
+    const link = this.#links.get(frame)
     if (link !== undefined) {
-      frame.link = undefined
+      this.#links.delete(frame)
       this.writer.close(link)
     }
     this.#breakLine(frame)
@@ -240,7 +244,11 @@ export class HtmlWalk {
   /** The element once more, in another parent; a link goes on in it. */
   #again(frame: Frame, parent: Frame): Frame {
     const next = this.#frames.again(frame, parent)
-    frame.link = undefined
+    const link = this.#links.get(frame)
+    if (link !== undefined) {
+      this.#links.delete(frame)
+      this.#links.set(next, link)
+    }
     return next
   }
 
