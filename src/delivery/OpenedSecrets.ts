@@ -1,7 +1,8 @@
 import { Clock, Effect } from "effect"
+import { BoundedMap } from "../cache/BoundedMap.ts"
+import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
 import { SecretsKey } from "../workspaces/SecretsKey.ts"
 import type { SealedDelivery } from "./Lease.ts"
-import type { SigningSecrets } from "./WebhookSigner.ts"
 
 const mostKept = 1_000
 const keptMillis = 5 * 60_000
@@ -12,7 +13,10 @@ type Sealed = Pick<SealedDelivery, "previousSigningSecret" | "signingSecret" | "
 export const make = Effect.gen(function* () {
   const secretsKey = yield* SecretsKey
   const clock = yield* Clock.Clock
-  const kept = new Map<string, { readonly sealed: Sealed; readonly secrets: SigningSecrets; readonly until: number }>()
+  const kept = new BoundedMap<
+    string,
+    { readonly sealed: Sealed; readonly secrets: SigningSecrets; readonly until: number }
+  >(mostKept)
 
   /** Those that are open. They go by what is sealed, so that a rotation is followed at once. */
   const known = (sealed: Sealed): SigningSecrets | undefined => {
@@ -30,17 +34,12 @@ export const make = Effect.gen(function* () {
       current: yield* secretsKey.open(signingSecret, workspaceId),
       previous: previous === null ? undefined : yield* secretsKey.open(previous, workspaceId)
     }
-    kept.delete(workspaceId)
     kept.set(workspaceId, {
       // Without the payload that came beside it.
       sealed: { workspaceId, signingSecret, previousSigningSecret: previous },
       secrets,
       until: clock.currentTimeMillisUnsafe() + keptMillis
     })
-    for (const oldest of kept.keys()) {
-      if (kept.size <= mostKept) break
-      kept.delete(oldest)
-    }
     return secrets
   })
 

@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject } from "node:crypto"
 import * as Result from "effect/Result"
+import { BoundedMap } from "../cache/BoundedMap.ts"
 import type { Ask } from "./SenderDns.ts"
 import * as TagList from "./TagList.ts"
 
@@ -26,7 +27,7 @@ export type Find = (ask: Ask, name: string) => Promise<Found | undefined>
 
 /** Finds keys, and remembers them by their text, which is all that they are made of. */
 export const make = (): Find => {
-  const kept = new Map<string, DkimKey | undefined>()
+  const kept = new BoundedMap<string, DkimKey | undefined>(mostKept)
 
   const keyOf = (record: string): DkimKey | undefined => {
     const text = record.replace(/\s+/g, "")
@@ -34,11 +35,6 @@ export const make = (): Find => {
     if (kept.has(text)) return kept.get(text)
     const key = read(text)
     kept.set(text, key)
-    // The oldest goes: a Map remembers the order of its entries.
-    for (const oldest of kept.keys()) {
-      if (kept.size <= mostKept) break
-      kept.delete(oldest)
-    }
     return key
   }
 

@@ -1,4 +1,5 @@
 import { isIP } from "node:net"
+import { BoundedMap } from "../cache/BoundedMap.ts"
 import { apart } from "../content/Apart.ts"
 import * as Mailauth from "./Mailauth.ts"
 import type { Ask } from "./SenderDns.ts"
@@ -62,17 +63,7 @@ const once = (ask: Ask): Ask => {
  * same objects: who has written once writes again.
  */
 export const make = (authservId: string): Find => {
-  const kept = new Map<string, Known>()
-
-  const remember = (key: string, known: Known) => {
-    kept.delete(key)
-    kept.set(key, known)
-    // The oldest goes: a Map remembers the order of its entries.
-    for (const oldest of kept.keys()) {
-      if (kept.size <= mostKept) break
-      kept.delete(oldest)
-    }
-  }
+  const kept = new BoundedMap<string, Known>(mostKept)
 
   const evaluate = (ask: Ask, { helo, ip, sender }: Client, key: string): Promise<Finding> => {
     const answers: Array<Promise<readonly [name: string, type: string, answer: unknown]>> = []
@@ -97,7 +88,7 @@ export const make = (authservId: string): Find => {
           ([name, type, found]): ReadonlyArray<Asked> =>
             typeof found === "object" && found !== null ? [{ name: apart(name), type, answer: new WeakRef(found) }] : []
         )
-        if (asked.length === all.length && lettersOf(asked) <= mostLetters) remember(key, { finding, asked })
+        if (asked.length === all.length && lettersOf(asked) <= mostLetters) kept.set(key, { finding, asked })
         return finding
       })
     })
