@@ -6,10 +6,14 @@ import * as ListenError from "./ListenError.ts"
 import * as Platform from "./Platform.ts"
 import * as Providers from "./providers/Providers.ts"
 import * as Settings from "./Settings.ts"
+import * as UnknownSettings from "./settings/UnknownSettings.ts"
 import * as Telemetry from "./Telemetry.ts"
 import * as Tour from "./Tour.ts"
 
+const unknownSettings = Layer.effectDiscard(UnknownSettings.warn(Settings.documented.map(({ name }) => name)))
+
 const service = Tour.layer.pipe(
+  Layer.merge(unknownSettings),
   Layer.provide(Inlet.layer),
   Layer.provide(Providers.layer),
   Layer.provide(Database.layer),

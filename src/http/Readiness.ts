@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import * as Outage from "../database/Outage.ts"
 import { Unavailable } from "../model/ApiError.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as Settings from "../Settings.ts"
@@ -46,8 +47,12 @@ export const make = Effect.gen(function* () {
   )
 
   const answers = sql`SELECT 1`.pipe(
-    Effect.timeout(mostTime),
-    Effect.mapError(() => new Unavailable({ message: "The database does not answer; try again in a moment" }))
+    Effect.mapError(Outage.inWords),
+    Effect.timeoutOrElse({
+      duration: mostTime,
+      orElse: () => Effect.fail("The database does not answer; try again in a moment")
+    }),
+    Effect.mapError((message) => new Unavailable({ message }))
   )
   return Effect.andThen(answers, writes)
 })

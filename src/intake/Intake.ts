@@ -125,7 +125,7 @@ export class Intake extends Context.Service<
           keyOf === null
             ? []
             : copies.flatMap(({ domainId, recipients }) => recipients.map(({ address }) => keyOf(domainId, address)))
-        const isOurs = reader.hasRoom()
+        const isOurs = copies.every(({ mail }) => reader.hasRoom(mail))
 
         const pending: Deadline.Pending = { isOver: false }
         const end = (exit: Exit.Exit<void, IntakeError>) => {

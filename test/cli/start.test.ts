@@ -7,6 +7,7 @@ import * as ListenError from "../../src/ListenError.ts"
 import * as Settings from "../../src/Settings.ts"
 import * as Tls from "../../src/smtp/Tls.ts"
 import { call } from "../ApiCall.ts"
+import * as CommandLine from "../CommandLine.ts"
 import * as Ports from "../Ports.ts"
 import * as Program from "../Program.ts"
 import * as TestDatabase from "../TestDatabase.ts"
@@ -57,10 +58,6 @@ const wrong: Readonly<Record<string, readonly [env: Record<string, string | unde
       "DATABASE_URL: Missing, and production needs it: postgres://user:password@host:5432/database",
       "SECRETS_KEY: Missing, and production needs it: 32 bytes in base64 (openssl rand -base64 32), the same for ever"
     ].join("\nInlet can't start: ")
-  ],
-  "a DATA_DIR where nothing can be made": [
-    { DATA_DIR: "/proc/inlet" },
-    "DATA_DIR, RAW_DIR: ENOENT: no such file or directory, mkdir '/proc/inlet'"
   ],
   "production without DATABASE_URL": [
     { ...production, DATABASE_URL: undefined },
@@ -146,8 +143,20 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
   "npm start refuses in one line",
   (it) => {
     for (const [name, [env, line]] of Object.entries(wrong)) {
-      it.effect(name, () => Effect.map(refusal(env), (refused) => assert.deepStrictEqual(refused, refuses(line))))
+      it.effect(name, () =>
+        Effect.gen(function* () {
+          const refused = yield* CommandLine.run(["start"], yield* world({ LOG_LEVEL: "error", ...env }))
+          assert.deepStrictEqual(refused, refuses(line))
+        }).pipe(Effect.scoped)
+      )
     }
+
+    it.effect("in a process of its own, which ends with 1", () =>
+      Effect.gen(function* () {
+        const [env, line] = wrong["production without anything, all that is missing at once"] ?? assert.fail()
+        assert.deepStrictEqual(yield* refusal(env), refuses(line))
+      })
+    )
 
     it.effect("every other wrong setting, by its name and what is expected of it", () =>
       Effect.gen(function* () {
@@ -234,6 +243,10 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
 
     it.effect("a folder that can't be made", () =>
       Effect.gen(function* () {
+        assert.deepStrictEqual(
+          yield* refusal({ DATA_DIR: "/proc/inlet" }),
+          refuses("DATA_DIR, RAW_DIR: ENOENT: no such file or directory, mkdir '/proc/inlet'")
+        )
         assert.deepStrictEqual(
           yield* refusal({ DATA_DIR: "package.json/data" }),
           refuses(`DATA_DIR, RAW_DIR: ENOTDIR: not a directory, access '${Program.root}package.json/data'`)

@@ -1,0 +1,16 @@
+import { Predicate } from "effect"
+import type { SqlError } from "effect/sql"
+
+/** SQLSTATE disk_full. */
+const diskFull = "53100"
+
+const isFull = (error: unknown): boolean =>
+  Predicate.hasProperty(error, "code") && error.code === diskFull
+    ? true
+    : error instanceof Error && (error.message.includes("No space left on device") || isFull(error.cause))
+
+/** Tells a client why the database can't do it now, and what to do about it. */
+export const inWords = ({ reason }: SqlError.SqlError): string =>
+  isFull(reason.cause)
+    ? "The disk of the database is full. The operator has to free space on it, and nothing has to be restarted; retry after the time in Retry-After"
+    : "The database is out of reach; try again in a moment"
