@@ -1,13 +1,13 @@
 import { createHash, randomUUID } from "node:crypto"
 import { Clock, Effect } from "effect"
 import { DeliveryQueue } from "../src/delivery/DeliveryQueue.ts"
-import { type Outcome, WebhookSender } from "../src/delivery/WebhookSender.ts"
-import * as WebhookSigner from "../src/delivery/WebhookSigner.ts"
+import { WebhookSender } from "../src/delivery/WebhookSender.ts"
 import * as InboundEmails from "../src/intake/InboundEmails.ts"
 import * as Mime from "../src/mime/Mime.ts"
 import { DomainName } from "../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../src/model/InboundEmail.ts"
 import { EventId } from "../src/model/InboundEvent.ts"
+import { WebhookSigner } from "../src/providers/signing/WebhookSigner.ts"
 import { RawStore } from "../src/providers/storage/RawStore.ts"
 import * as EventPayload from "../src/reading/EventPayload.ts"
 import * as EventWriter from "../src/reading/EventWriter.ts"
@@ -42,6 +42,7 @@ const messageOf = (kind: Messages.Kind) =>
 export const make = Effect.fnUntraced(function* (webhook: string, count: number) {
   const raw = yield* RawStore
   const sender = yield* WebhookSender
+  const signer = yield* WebhookSigner
   const queue = yield* DeliveryQueue
   const domain = yield* Deliveries.domain(webhook)
   const insert = yield* InboundEmails.make({ emailsPerDay: 0 })
@@ -87,6 +88,7 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
       id,
       domainId: domain.id,
       domain: DomainName.make("bench.example"),
+      workspaceId: null,
       envelope,
       recipients: [],
       receivedAt,
@@ -174,7 +176,10 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
         name: `sign, ${sizes[kind]}`,
         atATime: 1,
         count,
-        once: () => Effect.sync(() => WebhookSigner.sign({ eventId: id, body, secrets, seconds: 1_800_000_000 }))
+        once: () =>
+          Effect.orDie(
+            signer.sign({ workspaceId: domain.workspaceId, eventId: id, body, secrets, seconds: 1_800_000_000 })
+          )
       }
     }),
     ...kinds.flatMap((kind) =>
@@ -233,10 +238,12 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
         atATime,
         count,
         once: () =>
-          Effect.callback<Outcome>((resume) => {
-            sender.send({ url: webhook, eventId: id, payload: Buffer.from(payload), secrets }, (outcome) =>
-              resume(Effect.succeed(outcome))
-            )
+          sender.send({
+            url: webhook,
+            eventId: id,
+            payload: Buffer.from(payload),
+            secrets,
+            workspaceId: domain.workspaceId
           })
       }
     })

@@ -1,4 +1,5 @@
 import { apart } from "./Apart.ts"
+import type { Budget } from "./Budget.ts"
 import * as CssText from "./CssText.ts"
 import type { Declaration } from "./Declarations.ts"
 import * as Declarations from "./Declarations.ts"
@@ -37,21 +38,19 @@ export class Cascade {
   readonly rules: StyleSheets.Rules
   /** By element and rules, in this mail. */
   readonly #known = new Map<string, Effects>()
+  readonly #budget: Budget
   #size = 0
 
-  constructor(sheets: ReadonlyArray<string>, isQuirky: boolean) {
-    this.rules = StyleSheets.rules(sheets, isQuirky)
-  }
-
-  get isSpent(): boolean {
-    return this.rules.budget.steps <= 0
+  constructor(sheets: ReadonlyArray<string>, isQuirky: boolean, budget: Budget) {
+    this.rules = StyleSheets.rules(sheets, isQuirky, budget)
+    this.#budget = budget
   }
 
   effects(tokens: Tag, element: Frame, custom: Frame["custom"]): Effects {
     if (this.rules.isEmpty && !tokens.hasAttributes()) return byTag.get(element.name) ?? none
     const attribute = tokens.attribute("style") ?? ""
     const before = element.kind.css + wall(Hints.css(element.name, tokens))
-    const rules = StyleSheets.fitting(this.rules, element)
+    const rules = StyleSheets.fitting(this.rules, element, this.#budget)
     if (rules.length === 0) {
       if (before === "" && attribute === "") return none
       const effects = remembered(before, attribute)
@@ -68,17 +67,23 @@ export class Cascade {
       ...CssText.declarations(attribute)
     ]
     let effects = this.#known.get(key)
+    let cost = rules.length
+    for (const rule of rules) cost += rule.cost
+    this.#budget.steps -= rules.length
     if (effects === undefined) {
+      this.#budget.steps -= cost
       effects = Declarations.effects(declarations())
       this.#size += key.length
       if (this.#size < sizeInMail) this.#known.set(key, effects)
     }
-    return effects.isLate === true ? this.#late(declarations(), custom, effects) : effects
+    if (effects.isLate !== true) return effects
+    this.#budget.steps -= 2 * cost
+    return this.#late(declarations(), custom, effects)
   }
 
   #late(declarations: ReadonlyArray<Declaration>, outer: Frame["custom"], effects: Effects): Effects {
     const custom = effects.custom === undefined ? outer : { own: effects.custom, outer }
-    return Declarations.effects(Variables.resolved(declarations, custom))
+    return Declarations.effects(Variables.resolved(declarations, custom, this.#budget))
   }
 }
 

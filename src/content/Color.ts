@@ -102,9 +102,9 @@ const hwb = (hue: number, whiteness: number, blackness: number, opacity: number)
 /** `in srgb, red 20%, white`, in any space as if it were sRGB. */
 const mixed = (content: string): Color | undefined => {
   const [, first = "", second = ""] = splitArguments(content)
-  const share = (part: string) => /([\d.]+)%/.exec(part)?.[1]
-  const one = parse(first.replace(/\s*[\d.]+%\s*/, ""))
-  const other = parse(second.replace(/\s*[\d.]+%\s*/, ""))
+  const share = (part: string) => /(?<![\d.])([\d.]+)%/.exec(part)?.[1]
+  const one = parse(first.replace(/\s*(?<![\d.])[\d.]+%\s*/, ""))
+  const other = parse(second.replace(/\s*(?<![\d.])[\d.]+%\s*/, ""))
   if (one === undefined || other === undefined) return undefined
   const [own, others] = [share(first), share(second)]
   const weight = own !== undefined ? Number(own) / 100 : others !== undefined ? 1 - Number(others) / 100 : 0.5

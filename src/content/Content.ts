@@ -71,6 +71,7 @@ export const read = (said: Said, { format, maxChars, offset, part }: ContentRequ
     [part]()
     .trim()
   const { content, next } = piece(whole, offset, maxChars)
+  const told = new Set(Array.from(content.matchAll(/\]\[(\d+)(?=\])/g), ([, ref]) => Number(ref)))
   return {
     format,
     content,
@@ -81,6 +82,6 @@ export const read = (said: Said, { format, maxChars, offset, part }: ContentRequ
       words: seen?.hidden === true ? (seen.hiddenText.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) : 0,
       excerpt: part === "hidden" ? content.slice(0, longestExcerpt).toWellFormed() : null
     },
-    links: references.all.filter(({ ref }) => content.includes(`][${ref}]`)).slice(0, mostLinks)
+    links: references.all.filter(({ ref }) => told.has(ref)).slice(0, mostLinks)
   }
 }

@@ -56,12 +56,44 @@ export const find = (css: string, from: number, end: number, stops: string): num
   return end
 }
 
+/** `url()` in the place of each `url(…)` that ends. Goes over the text once. */
+const withoutAddresses = (value: string): string => {
+  const starts = /url\(\s*/gi
+  const stops = /[)"']/g
+  let left = ""
+  let at = 0
+  /** The first place, from the last one that was looked at, where an address without quotation marks stops. */
+  let stop = 0
+  for (let start = starts.exec(value); start !== null; start = starts.exec(value)) {
+    const from = starts.lastIndex
+    const mark = value[from] ?? ""
+    let end: number
+    if (mark === '"' || mark === "'") {
+      const close = value.indexOf(mark, from + 1)
+      if (close < 0) return left + value.slice(at)
+      end = close + 1
+      while (/\s/.test(value[end] ?? "")) end++
+    } else {
+      if (stop < from) {
+        stops.lastIndex = from
+        stop = stops.exec(value)?.index ?? value.length
+      }
+      end = stop
+    }
+    if (value[end] !== ")") continue
+    left += `${value.slice(at, start.index)}url()`
+    at = end + 1
+    starts.lastIndex = at
+  }
+  return left + value.slice(at)
+}
+
 /** Without comments, escapes taken for what they mean, in lower case, blanks as one. */
 const plain = (text: string, keepsCase: boolean): string => {
   let value = text.includes("/*") ? text.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, " ") : text
   if (value.includes("\\")) value = unescaped(value)
   if (value.length > longestValue && value.includes("(")) {
-    value = value.replace(/url\(\s*(?:"[^"]*"|'[^']*'|[^)"']*)\s*\)/gi, "url()")
+    value = withoutAddresses(value)
   }
   value = value.trim()
   if (/[\t\n\r\f]| {2}/.test(value)) value = value.replace(/\s+/g, " ")
@@ -77,9 +109,7 @@ export const unescaped = (text: string): string =>
     return code === 0 || code > 0x10ffff ? "\ufffd" : String.fromCodePoint(code)
   })
 
-const declaration = (css: string, start: number, end: number): Declaration | undefined => {
-  const colon = css.indexOf(":", start)
-  if (colon < 0 || colon >= end) return undefined
+const declaration = (css: string, start: number, colon: number, end: number): Declaration | undefined => {
   const name = css.slice(start, colon).trim()
   const property = /^[\w-]+$/.test(name) ? name : plain(name, true)
   const isCustom = property.startsWith("--")
@@ -98,10 +128,13 @@ const declaration = (css: string, start: number, end: number): Declaration | und
 export const declarations = (css: string): ReadonlyArray<Declaration> => {
   const found: Array<Declaration> = []
   const isSimple = !/["'(/\\{[]/.test(css)
-  for (let at = 0; at < css.length; ) {
+  // Looked for once where many declarations have none.
+  let colon = css.indexOf(":")
+  for (let at = 0; at < css.length && colon >= 0; ) {
     const semicolon = isSimple ? css.indexOf(";", at) : find(css, at, css.length, ";")
     const end = semicolon < 0 ? css.length : semicolon
-    const one = declaration(css, at, end)
+    if (colon < at) colon = css.indexOf(":", at)
+    const one = colon < 0 || colon >= end ? undefined : declaration(css, at, colon, end)
     if (one !== undefined) found.push(one)
     at = end + 1
   }

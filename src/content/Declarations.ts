@@ -17,6 +17,13 @@ const properties: ReadonlyMap<string, TextProperties.Property> = new Map([
 /** Whether a property decides anything here. */
 export const counts = (property: string): boolean => properties.has(property) || property.startsWith("--")
 
+/** Steps that it takes to find out what declarations say. */
+export const cost = (declarations: ReadonlyArray<Declaration>): number =>
+  declarations.reduce((steps, { value }) => steps + stepsOfOne + value.length / unitsInAStep, 0)
+
+const stepsOfOne = 10
+const unitsInAStep = 2
+
 /** What declarations say together, the later winning over the earlier and an important one over both. */
 export const effects = (declarations: ReadonlyArray<Declaration>): Effects => {
   const result: Effects = {}

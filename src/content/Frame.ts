@@ -49,12 +49,15 @@ export interface Frame extends Matched {
   hasShown: boolean
 }
 
+/** Of the classes of one element, and of its id. */
+export const longestNames = 1_000
+
 /** Class names and ids of an element and its two nearest ancestors. */
 export const names = (frame: Frame): string => {
   let result = ""
   let at: Frame | undefined = frame
   for (let count = 0; at !== undefined && count < 3; count++) {
-    result += `${at.classes}${at.id} `
+    result += `${at.classes.slice(0, longestNames)}${at.id.slice(0, longestNames)} `
     at = at.parent
   }
   return result.replace(/\s+/g, " ").trim().slice(0, 300).toLowerCase()

@@ -1,3 +1,4 @@
+import type { Budget } from "./Budget.ts"
 import type { Cascade } from "./Cascade.ts"
 import * as Color from "./Color.ts"
 import type { Effects } from "./Effects.ts"
@@ -52,19 +53,28 @@ const classesOf = (value: string | undefined, foldsCase: boolean): string => {
 const idOf = (value: string | undefined, foldsCase: boolean): string =>
   value === undefined ? "" : foldsCase ? value.toLowerCase() : value
 
+/** An element costs so much when it begins again, or loses an element around it. */
+const stepsOfACopy = 20
+
+/** Of the start tag of a formatting element, so many units tell it from others. */
+const longestTag = 1_000
+
 /** Makes an element of a start tag, with its style. */
 export class FrameMaker {
   readonly #cascade: Cascade
+  readonly #budget: Budget
   #elements = 0
   /** Styles by what they stand in and what is declared: siblings share theirs. */
   readonly #styles = new Map<Style.Style, Map<Effects, Style.Style>>()
 
-  constructor(cascade: Cascade) {
+  constructor(cascade: Cascade, budget: Budget) {
     this.#cascade = cascade
+    this.#budget = budget
   }
 
   /** The element once more, in another parent. */
   again(frame: Frame, parent: Frame): Frame {
+    this.#budget.steps -= stepsOfACopy
     const style = this.#style(parent, frame.effects, frame.name)
     return {
       ...frame,
@@ -109,7 +119,7 @@ export class FrameMaker {
       previous: rules.needsSiblings ? parent.lastChild : undefined,
       index: ++parent.children,
       attributes: has && rules.needsAttributes ? tokens.attributes() : noAttributes,
-      tag: kind.isFormatting ? `${name} ${names} ${styleText}` : name,
+      tag: kind.isFormatting ? `${name} ${names} ${styleText}`.slice(0, longestTag) : name,
       effects: undefined,
       display: "inline",
       style: parent.inner,

@@ -1,3 +1,4 @@
+import { Budget } from "./Budget.ts"
 import { Cascade } from "./Cascade.ts"
 import type { Effects } from "./Effects.ts"
 import * as ElementKind from "./ElementKind.ts"
@@ -40,7 +41,7 @@ const bare = { attribute: () => undefined, attributes: () => [], hasAttributes: 
 export class HtmlWalk {
   readonly writer = new LineWriter()
   readonly #tokens: HtmlTokens
-  readonly #cascade: Cascade
+  readonly #budget: Budget
   readonly #frames: FrameMaker
   readonly #open: OpenElements
   /** How many drawings are open, and what of them may hold HTML. */
@@ -50,34 +51,41 @@ export class HtmlWalk {
   /** Those that are open. */
   readonly #links = new Map<Frame, Link>()
 
-  constructor(html: string) {
+  /** `ofMail` is how long all HTML of the mail is. */
+  constructor(html: string, ofMail = html.length) {
+    this.#budget = new Budget(html.length, ofMail)
     this.#tokens = new HtmlTokens(html)
     const isQuirky = !/<!doctype\s+html/i.test(html.slice(0, 2_000))
-    this.#cascade = new Cascade(StyleElements.read(html), isQuirky)
-    this.#frames = new FrameMaker(this.#cascade)
+    this.#frames = new FrameMaker(new Cascade(StyleElements.read(html), isQuirky, this.#budget), this.#budget)
     this.#open = new OpenElements({
       root: { ...root, children: 0, lastChild: undefined },
       closed: (frame) => this.#closed(frame),
       restyle: (frame, parent) => this.#again(frame, parent),
-      isQuirky
+      isQuirky,
+      budget: this.#budget
     })
   }
 
   run(): LineWriter {
     const tokens = this.#tokens
     for (let token = tokens.next(); token !== "end"; token = tokens.next()) {
+      if (this.#isOver) break
       if (token === "text") this.#text()
       else if (token === "close") this.#close(tokens.name)
       else this.#start(ElementKind.of(tokens.name))
       if (this.writer.isFull) break
-      // Nobody wrote this for a person; what comes now is left out.
-      if (this.#open.isTooDeep || this.#cascade.isSpent) {
-        this.writer.hasHidden = true
-        break
-      }
+    }
+    // No person wrote this: the rest is left out.
+    if (this.#isOver) {
+      this.writer.hasHidden = true
+      this.writer.isCut = true
     }
     while (this.#open.stack.length > 1) this.#open.endTop()
     return this.writer
+  }
+
+  get #isOver(): boolean {
+    return this.#open.isTooDeep || this.#budget.isSpent
   }
 
   #text() {
@@ -89,6 +97,7 @@ export class HtmlWalk {
     if (!blank) {
       if (!this.#hasBody) this.#begins(noElement)
       this.#goOn()
+      if (this.#budget.isSpent) return
       frame = this.#open.top
       if (frame.kind.isFramework) frame = this.#beforeTable(frame)
     }
@@ -99,7 +108,10 @@ export class HtmlWalk {
   /** Where a browser puts what stands in a table and in none of its cells. */
   #beforeTable(frame: Frame): Frame {
     let at = frame
-    while (at.name !== "table" && at.parent !== undefined) at = at.parent
+    while (at.name !== "table" && at.parent !== undefined) {
+      at = at.parent
+      this.#budget.steps--
+    }
     return at.parent ?? at
   }
 
@@ -144,6 +156,8 @@ export class HtmlWalk {
     const top = open.top
     const parent = top.kind.isFramework && !kind.isPartOfTable ? this.#beforeTable(top) : top
     const frame = this.#frames.make(parent, kind, tokens)
+    // Rules that hide it may not have been looked at.
+    if (this.#budget.isSpent) return
     if (kind.isVoid) return this.#void(frame)
     open.push(frame)
     this.#begin(frame)

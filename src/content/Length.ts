@@ -68,7 +68,7 @@ const times = (length: Length, factor: number): Length => ({
   number: length.number * factor
 })
 
-const simple = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?)([a-z]*|%)$/
+const simple = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?)([a-z]*|%)$/
 
 /** Undefined for what is no length. */
 export const parse = (text: string): Length | undefined => {

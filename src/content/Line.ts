@@ -1,6 +1,8 @@
 import type { Frame } from "./Frame.ts"
 import * as Frames from "./Frame.ts"
 
+const named = (names: string) => names.slice(0, Frames.longestNames).trim().toLowerCase()
+
 /** A line while it is written, and after. What is rarely asked for is made when it is. */
 export class Line {
   text = ""
@@ -36,9 +38,7 @@ export class Line {
 
   get names(): string {
     const first = Frames.names(this.#first)
-    return this.#last === this.#first
-      ? first
-      : `${first} ${this.#last.classes.trim().toLowerCase()} ${this.#last.id.toLowerCase()}`.trim()
+    return this.#last === this.#first ? first : `${first} ${named(this.#last.classes)} ${named(this.#last.id)}`.trim()
   }
 
   /** 1 to 6 in a heading, else 0. */

@@ -16,6 +16,8 @@ export class LineWriter {
   readonly links: Array<Link> = []
   hidden = ""
   hasHidden = false
+  /** The HTML was not read to its end: it is nested too deep, or costs too much. */
+  isCut = false
   /** Characters in all lines. */
   size = 0
   #line: Line | undefined

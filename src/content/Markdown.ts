@@ -14,8 +14,25 @@ const mostColumns = 20
 const mostRows = 2_000
 
 /** Characters that would be taken for marks. Brackets among them: nobody writes a reference that we did not make. */
-const escaped = (text: string): string =>
-  text.replace(/[\\`*[\]<]/g, "\\$&").replace(/\\\[image: ([^\]]*)\\\]/g, "(image: $1)")
+const escaped = (text: string): string => withImages(text.replace(/[\\`*[\]<]/g, "\\$&"))
+
+const imageStart = "\\[image: "
+
+/** Round brackets around the words of images: square ones are escaped, as are all. */
+const withImages = (text: string): string => {
+  let start = text.indexOf(imageStart)
+  if (start < 0) return text
+  let told = ""
+  let at = 0
+  while (start >= 0) {
+    const end = text.indexOf("\\]", start)
+    if (end < 0) break
+    told += `${text.slice(at, start)}(image: ${text.slice(start + imageStart.length, end)})`
+    at = end + 2
+    start = text.indexOf(imageStart, at)
+  }
+  return told + text.slice(at)
+}
 
 const escapedStart = (text: string): string => text.replace(/^(\s*)([#>+|~=-]|\d+[.)](?=\s))/, "$1\\$2")
 

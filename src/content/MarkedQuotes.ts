@@ -2,12 +2,19 @@ import { Parser } from "htmlparser2"
 import { isIntro, mark } from "./ReplyLines.ts"
 import * as ReplyWords from "./ReplyWords.ts"
 
+/** Units in front of a tag that are kept; the last 200 of them are looked at. */
+const longestBefore = 1_000
+
+/** How many times the words in front of an unmarked quotation are looked at: so many times, and once for so many units. */
+const mostLooks = 200
+const unitsOfALook = 250
+
 /** Deepest nesting that is read: the parser's work at each tag grows with it. */
 const deepest = 1_000
 
 type Role = "none" | "cut" | "around" | "head"
 
-const roleOf = (name: string, attributes: { readonly [name: string]: string }, before: string): Role => {
+const roleOf = (name: string, attributes: { readonly [name: string]: string }, isBehindIntro: () => boolean): Role => {
   const marks = `${attributes.class ?? ""} ${attributes.id ?? ""}`
   const style = attributes.style ?? ""
   if (ReplyWords.markedHead.test(marks) || ReplyWords.outlookLine.test(style)) return "head"
@@ -16,7 +23,7 @@ const roleOf = (name: string, attributes: { readonly [name: string]: string }, b
   if (name !== "blockquote") return name === "div" && ReplyWords.markedAround.test(marks) ? "around" : "none"
   // People indent with it, too.
   const isMarked = attributes.type === "cite" || attributes.cite !== undefined || /quote/i.test(marks)
-  return isMarked || ReplyWords.quotingLine.test(style) || isIntro(before.slice(-200).trim(), true) ? "cut" : "none"
+  return isMarked || ReplyWords.quotingLine.test(style) || isBehindIntro() ? "cut" : "none"
 }
 
 /**
@@ -33,20 +40,26 @@ export const cut = (html: string): string | undefined => {
   let cutAt: number | undefined
   /** The last words in front of a tag: some quotations are known by them alone. */
   let before = ""
+  let looks = mostLooks + html.length / unitsOfALook
+  const isBehindIntro = () => looks-- >= 1 && isIntro(before.slice(-200).trim(), true)
   const parser = new Parser({
     onopentag(name, attributes) {
       if (open.length > deepest) return parser.pause()
-      const role = cutAt === undefined ? roleOf(name, attributes, before) : "none"
+      const role = cutAt === undefined ? roleOf(name, attributes, isBehindIntro) : "none"
       const [start, inner] = [parser.startIndex, parser.endIndex + 1]
       if (role === "head") {
         cutAt = -1
         gaps.push([start, html.length])
       } else if (role === "cut") {
         cutAt = open.length
-        if (name === "blockquote") for (const one of open) one.hasQuotation = true
+        for (let at = open.length - 1; name === "blockquote" && open[at]?.hasQuotation === false; at--) {
+          const one = open[at]
+          if (one !== undefined) one.hasQuotation = true
+        }
       }
       open.push({ role, start, inner, hasQuotation: false })
-      before += "\n"
+      if (before.length < longestBefore) before += "\n"
+      else before = `${before.slice(-200)}\n`
     },
     ontext(part) {
       if (cutAt === undefined) before = (before + part).slice(-400)

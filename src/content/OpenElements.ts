@@ -1,3 +1,4 @@
+import type { Budget } from "./Budget.ts"
 import type { ElementKind } from "./ElementKind.ts"
 import type { Frame } from "./Frame.ts"
 
@@ -14,7 +15,7 @@ const scope = new Set(["table", "td", "th", "caption", "template", "object", "ap
 
 /**
  * The elements that are open, by the standard's rules for building a tree: which
- * tag ends which element. It keeps no tree, and a tag costs what it closes.
+ * tag ends which element. It keeps no tree. A tag costs what it closes, and takes a step of the budget for each element that it looks through.
  */
 export class OpenElements {
   readonly stack: Array<Frame>
@@ -24,6 +25,7 @@ export class OpenElements {
   readonly #closed: (frame: Frame) => void
   readonly #restyle: (frame: Frame, parent: Frame) => Frame
   readonly #keepsParagraphs: boolean
+  readonly #budget: Budget
 
   constructor(options: {
     readonly root: Frame
@@ -32,11 +34,13 @@ export class OpenElements {
     readonly restyle: (frame: Frame, parent: Frame) => Frame
     /** Without a doctype a table does not end a paragraph. */
     readonly isQuirky: boolean
+    readonly budget: Budget
   }) {
     this.stack = [options.root]
     this.#closed = options.closed
     this.#restyle = options.restyle
     this.#keepsParagraphs = options.isQuirky
+    this.#budget = options.budget
   }
 
   get top(): Frame {
@@ -115,6 +119,7 @@ export class OpenElements {
     if (kind.isCellOrCaption || kind.isFramework) return this.#endInScope(name, name === "table" ? noScope : tableScope)
     if (kind.isSpecial) return this.#endInScope(name, name === "p" ? buttonScope : name === "li" ? listScope : scope)
     for (let index = this.stack.length - 1; index > 0; index--) {
+      this.#budget.steps--
       const frame = this.stack[index]
       if (frame === undefined || frame.name === name) return this.#popTo(index)
       if (frame.kind.isSpecial) return false
@@ -167,6 +172,7 @@ export class OpenElements {
 
   #endInScope(name: string, limits: ReadonlySet<string>): boolean {
     for (let index = this.stack.length - 1; index > 0; index--) {
+      this.#budget.steps--
       const frame = this.stack[index]
       if (frame === undefined || frame.name === name) return this.#popTo(index)
       if (limits.has(frame.name)) return false
@@ -176,6 +182,7 @@ export class OpenElements {
 
   #endHeading(): boolean {
     for (let index = this.stack.length - 1; index > 0; index--) {
+      this.#budget.steps--
       const frame = this.stack[index]
       if (frame === undefined || frame.kind.heading > 0) return this.#popTo(index)
       if (scope.has(frame.name)) return false
@@ -186,6 +193,7 @@ export class OpenElements {
   #endItem(one: string, other: string) {
     if (!this.has(one) && !this.has(other)) return
     for (let index = this.stack.length - 1; index > 0; index--) {
+      this.#budget.steps--
       const frame = this.stack[index]
       if (frame === undefined || frame.name === one || frame.name === other) {
         this.#popTo(index)
@@ -200,6 +208,7 @@ export class OpenElements {
   #endUpTo(mayHold: (frame: Frame) => boolean) {
     if (!this.has("table")) return
     for (let index = this.stack.length - 1; index > 0; index--) {
+      this.#budget.steps--
       const frame = this.stack[index]
       if (frame === undefined) return
       if (frame.name === "table" || (frame.kind.isFramework && mayHold(frame))) {
@@ -214,6 +223,7 @@ export class OpenElements {
     const { stack } = this
     let isCrossed = false
     for (let index = stack.length - 1; index > 0; index--) {
+      this.#budget.steps--
       const frame = stack[index]
       if (frame === undefined || scope.has(frame.name)) return false
       if (frame.name === name) {

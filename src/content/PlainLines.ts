@@ -13,7 +13,8 @@ const original =
 const starts = /https?:\/\//gi
 /** Ends a URL in plain text: space, brackets and quotes around it, and letters of scripts that write no spaces. */
 const ends = /[\s<>"\u3000-\u9fff\uff00-\uffef]|$/g
-const stops = /[.,;:!?'*_\])}]+$/
+const stop = /[.,;:!?'*_\])}]/
+const beforeUrl = /[\s([<:]/
 
 /** The lines that can be seen of the first `most` characters. A line that begins with `>` is quoted. */
 export const read = (text: string, most: number, mostLinks: number, longestUrl: number): PlainText => {
@@ -58,10 +59,7 @@ const urls = (line: string, longest: number): Array<{ readonly url: string; read
     const before = line[match.index - 1]
     const url = trimmed(cut(line.slice(match.index, to)))
     if (url.length < 10) continue
-    const text = line
-      .slice(Math.max(label, match.index - 120), match.index)
-      .replace(/[\s([<:]+$/, "")
-      .trim()
+    const text = withoutEnd(line.slice(Math.max(label, match.index - 120), match.index), beforeUrl).trim()
     const isLabelled = before === "(" || before === "[" || before === "<" || before === " "
     found.push({ url, text: isLabelled ? text : "" })
     label = match.index + url.length + 1
@@ -75,8 +73,15 @@ const cut = (url: string): string => {
   return at === -1 || url.lastIndexOf("[", at) !== -1 ? url : url.slice(0, at)
 }
 
+/** Without the characters at its end that this pattern fits. A pattern for all of them would try each run from each of its places. */
+const withoutEnd = (text: string, character: RegExp): string => {
+  let end = text.length
+  while (end > 0 && character.test(text[end - 1] ?? "")) end--
+  return text.slice(0, end)
+}
+
 /** Without the marks of the sentence around it; a closing bracket stays where one was opened in it. */
 const trimmed = (url: string): string => {
-  const bare = url.replace(stops, "")
+  const bare = withoutEnd(url, stop)
   return url[bare.length] === ")" && bare.includes("(") ? `${bare})` : url[bare.length] === "_" ? `${bare}_` : bare
 }

@@ -17,14 +17,14 @@ const longestHtml = 512 * 1024
 export const read = (mail: {
   readonly text: string
   readonly html: string | null
-  /** The text that a person sees of HTML. */
-  readonly render: (html: string) => string
+  /** The text that a person sees of HTML, or undefined where that costs too much. */
+  readonly render: (html: string) => string | undefined
   /** The same of the HTML of the mail. */
   readonly seen: () => string
 }): string | null => {
   const { html, render, text } = mail
   const left = html === null || html.length > longestHtml ? undefined : MarkedQuotes.cut(html)
-  const rendered = left === undefined ? "" : render(left).slice(0, longest)
+  const rendered = (left === undefined ? undefined : render(left))?.slice(0, longest) ?? ""
   // An element that began in a quotation may have hidden what stands behind it.
   const seen = rendered !== "" && isAmong(rendered, mail.seen()) ? own(rendered, false) : undefined
   const reply = seen === undefined || seen === "" ? (own(text.slice(0, longest), text.length > longest) ?? seen) : seen

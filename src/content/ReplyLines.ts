@@ -38,17 +38,27 @@ export const isIntro = (text: string, isQuoted: boolean): boolean => {
   return begins && ReplyWords.ends.test(line)
 }
 
+/** How many times `isIntro` is asked of one text: so many times, and once for so many lines. Behind that, lines are text. */
+const mostLooks = 500
+const linesOfALook = 4
+
+interface Looks {
+  left: number
+}
+
 /** The kind of each line. Looks at each a bounded number of times. */
 export const kinds = (lines: Lines): Kinds => {
   const code = codeIn(lines)
+  const looks: Looks = { left: mostLooks + lines.length / linesOfALook }
+  const fieldAt = fieldsOf(lines)
   const found: Array<Kind> = []
   for (const [at, line] of lines.entries()) found.push(code.has(at) ? "text" : kindOf(line, found[at - 1]))
   const mayEnd = lines.map((line, at) => found[at] !== "blank" && mayEndIntro(line, found[at + 1]))
   let isBehindIntro = false
   for (let at = 0; at < lines.length; at++) {
     if (found[at] !== "text" || code.has(at)) continue
-    const intro = introAt(lines, found, mayEnd, at)
-    const size = intro || headAt(lines, found, at)
+    const intro = introAt(lines, found, mayEnd, at, looks)
+    const size = intro || headAt(lines, found, fieldAt, at)
     if (size > 0) {
       found.fill(intro > 0 ? "intro" : "head", at, at + size)
       if (intro === 0 && ReplyWords.dashed.test(lines[at - 1] ?? "")) found[at - 1] = "head"
@@ -95,7 +105,7 @@ const isBroken = (lines: Lines, found: Kinds, at: number): boolean => {
 }
 
 /** How many lines from this one on say who wrote, 0 where they do not; programs break them where they like. */
-const introAt = (lines: Lines, found: Kinds, mayEnd: ReadonlyArray<boolean>, at: number): number => {
+const introAt = (lines: Lines, found: Kinds, mayEnd: ReadonlyArray<boolean>, at: number, looks: Looks): number => {
   if (!mayEnd.slice(at, at + 5).includes(true) || !/\d|[@<:：]| via /.test(lines[at] ?? "")) return 0
   let joined = ""
   for (let last = at; last < at + 5 && last < lines.length; last++) {
@@ -108,8 +118,9 @@ const introAt = (lines: Lines, found: Kinds, mayEnd: ReadonlyArray<boolean>, at:
     let next = last + 1
     while (found[next] === "blank" && next < last + 4) next++
     const isQuoted = found[next] === "quote"
+    if (looks.left-- < 1) return 0
     if (isIntro(joined, isQuoted && (last === at || isBegun(joined)))) {
-      return beginsLater(lines.slice(at, last + 1), isQuoted) ? 0 : last + 1 - at
+      return beginsLater(lines.slice(at, last + 1), isQuoted, looks) ? 0 : last + 1 - at
     }
   }
   return 0
@@ -123,10 +134,11 @@ const mayEndIntro = (line: string, next: Kind | undefined) =>
   (ReplyWords.startsWithDate.test(line) && ReplyWords.dayAndZone.test(line))
 
 /** The lines of a text in front of one that says who wrote are no part of it. */
-const beginsLater = (lines: Lines, isQuoted: boolean): boolean => {
+const beginsLater = (lines: Lines, isQuoted: boolean, looks: Looks): boolean => {
   let later = ""
   for (let at = lines.length - 1; at > 0; at--) {
     later = `${(lines[at] ?? "").trim()} ${later}`.trim()
+    looks.left--
     const isStart =
       ReplyWords.opens.test(later) ||
       ReplyWords.startsWithDate.test(later) ||
@@ -142,18 +154,26 @@ const fieldOf = (line: string): string | undefined => {
   const [colon, wide] = [start.indexOf(":"), start.indexOf("：")]
   const at = colon === -1 || (wide !== -1 && wide < colon) ? wide : colon
   if (at <= 0) return undefined
-  const key = start.slice(0, at + 1)
-  return ReplyWords.fields.find(([, field]) => field.test(key))?.[0]
+  return ReplyWords.fieldOf(start.slice(0, at + 1))
+}
+
+/** The same by the number of the line, found once. */
+const fieldsOf = (lines: Lines): ((at: number) => string | undefined) => {
+  const known: Array<string | undefined> = []
+  return (at) => {
+    if (!(at in known)) known[at] = fieldOf(lines[at] ?? "")
+    return known[at]
+  }
 }
 
 /** How many lines from this one on are a header in front of a mail, 0 where they are none. */
-const headAt = (lines: Lines, found: Kinds, start: number): number => {
-  const first = fieldOf(lines[start] ?? "")
+const headAt = (lines: Lines, found: Kinds, fieldAt: (at: number) => string | undefined, start: number): number => {
+  const first = fieldAt(start)
   if (first === undefined) return 0
   const names = [first]
   let end = start + 1
   for (let at = end; at < lines.length && at <= end + 2 && at < start + 24; at++) {
-    const name = fieldOf(lines[at] ?? "")
+    const name = fieldAt(at)
     if (name !== undefined) {
       names.push(name)
       end = at + 1

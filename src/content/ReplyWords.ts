@@ -120,8 +120,28 @@ export const year = /(?<!\d)(?:19|20)\d\d(?!\d)/
 export const time = /(?<!\d)\d{1,2}\s?[:.hH時시点點]\s?\d{2}(?!\d)/
 export const twoNumbers = /\d\D+\d/
 
-const field = (words: string) => new RegExp(`^[\\s>*|]*(?:${words})\\s*\\*?\\s*[:：]`, "iu")
-export const fields = Object.entries(fieldsWords).map(([name, words]) => [name, field(words)] as const)
+/** The words of a list with their options written out: `Envoyé(?: le)?` is `Envoyé` and `Envoyé le`. */
+const spelled = (words: string): ReadonlyArray<string> =>
+  words.split(/\|(?![^(]*\)\?)/).flatMap((word) => {
+    const [, before = "", options, behind = ""] = /^(.*?)\(\?:(.*?)\)\?(.*)$/.exec(word) ?? [word, word]
+    const all = options === undefined ? [""] : ["", ...options.split("|")]
+    return all.map((option) => `${before}${option}${behind}`.replaceAll("\\", "").toLowerCase())
+  })
+
+const fieldNames = new Map(
+  Object.entries(fieldsWords)
+    .toReversed()
+    .flatMap(([name, words]) => spelled(words).map((word) => [word, name] as const))
+)
+
+/** Which field a line begins with, by what stands up to and with its colon. */
+export const fieldOf = (start: string): string | undefined =>
+  fieldNames.get(
+    start
+      .replace(/^[\s>*|]+/, "")
+      .replace(/\s*\*?\s*[:：]$/, "")
+      .toLowerCase()
+  )
 
 /** Stands above a whole mail. */
 export const head = new RegExp(

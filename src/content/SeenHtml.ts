@@ -50,14 +50,19 @@ export interface SeenHtml {
   readonly hiddenText: string
 }
 
-/** Reads HTML as a browser on a desktop shows it. The same HTML gives the same, in time that grows with its length. */
-export const see = (html: string): Seen => new Seen(new HtmlWalk(html).run())
+/**
+ * Reads HTML as a browser on a desktop shows it. The same HTML gives the same, in time that grows with its length.
+ * `ofMail` is how long all HTML of the mail is.
+ */
+export const see = (html: string, ofMail = html.length): Seen => new Seen(new HtmlWalk(html, ofMail).run())
 
 /** With what is made only when it is asked for. */
 export class Seen implements SeenHtml {
   readonly lines: ReadonlyArray<Line>
   readonly links: ReadonlyArray<Link>
   readonly hidden: boolean
+  /** The HTML was not read to its end. */
+  readonly isCut: boolean
   readonly #writer: LineWriter
   #text: string | undefined
 
@@ -65,6 +70,7 @@ export class Seen implements SeenHtml {
     this.lines = writer.lines
     this.links = writer.links
     this.hidden = writer.hasHidden
+    this.isCut = writer.isCut
     this.#writer = writer
   }
 

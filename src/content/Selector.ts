@@ -1,3 +1,4 @@
+import type { Budget } from "./Budget.ts"
 import { splitArguments } from "./Color.ts"
 import { find, unescaped } from "./CssText.ts"
 
@@ -42,11 +43,6 @@ export interface Selector {
   readonly isUnsure: boolean
 }
 
-/** Steps that all matching of a mail may take together. */
-export interface Budget {
-  steps: number
-}
-
 const attributeOf = (element: Matched, name: string): string | undefined => {
   const { attributes } = element
   for (let index = 0; index < attributes.length; index += 2) {
@@ -55,9 +51,17 @@ const attributeOf = (element: Matched, name: string): string | undefined => {
   return undefined
 }
 
-const holds = (element: Matched, { ignoresCase, name, operator, value }: Attribute): boolean => {
+/** Characters that are compared, or brought into lower case first, in the time of a step. */
+const comparedInAStep = 4
+
+const holds = (element: Matched, { ignoresCase, name, operator, value }: Attribute, budget: Budget): boolean => {
+  budget.steps -= 1 + element.attributes.length / comparedInAStep
   const found = attributeOf(element, name)
   if (found === undefined) return false
+  if (operator !== "") {
+    const passes = (ignoresCase ? 2 : 1) * (operator === "~=" ? 4 : 1)
+    budget.steps -= (passes * (found.length + value.length)) / comparedInAStep
+  }
   const [own, wanted] = ignoresCase ? [found.toLowerCase(), value.toLowerCase()] : [found, value]
   switch (operator) {
     case "":
@@ -78,13 +82,15 @@ const holds = (element: Matched, { ignoresCase, name, operator, value }: Attribu
 }
 
 const fits = (compound: Compound, element: Matched, budget: Budget): boolean => {
+  const { attributes, classes, id, pseudos, tag } = compound
   budget.steps--
-  if (compound.tag !== "" && compound.tag !== element.name) return false
-  if (compound.id !== "" && compound.id !== element.id) return false
+  if (tag !== "" && tag !== element.name) return false
+  if (id !== "" && id !== element.id) return false
+  budget.steps -= classes.length * (1 + element.classes.length / 32) + 2 * pseudos.length
   return (
-    compound.classes.every((name) => element.classes.includes(name)) &&
-    compound.attributes.every((attribute) => holds(element, attribute)) &&
-    compound.pseudos.every((pseudo) => pseudo(element, budget))
+    classes.every((name) => element.classes.includes(name)) &&
+    attributes.every((attribute) => holds(element, attribute, budget)) &&
+    pseudos.every((pseudo) => pseudo(element, budget))
   )
 }
 
@@ -92,14 +98,14 @@ const fits = (compound: Compound, element: Matched, budget: Budget): boolean => 
 const fitsFrom = (compounds: ReadonlyArray<Compound>, index: number, element: Matched, budget: Budget): boolean => {
   const compound = compounds[index]
   if (compound === undefined) return true
-  if (budget.steps <= 0 || !fits(compound, element, budget)) return false
+  if (budget.isSpent || !fits(compound, element, budget)) return false
   const { combinator } = compound
   if (combinator === "") return true
   const isAbove = combinator === " " || combinator === ">"
   let other = isAbove ? element.parent : element.previous
   if (combinator === ">" || combinator === "+")
     return other !== undefined && fitsFrom(compounds, index + 1, other, budget)
-  while (other !== undefined && budget.steps > 0) {
+  while (other !== undefined && !budget.isSpent) {
     if (fitsFrom(compounds, index + 1, other, budget)) return true
     other = isAbove ? other.parent : other.previous
   }
@@ -169,10 +175,9 @@ const parse = (text: string, foldsCase: boolean, depth: number): Selector | unde
       specificity += 1_000_000
     } else if (first === "[") {
       const end = find(rest, 1, rest.length, "]")
-      const match =
-        /^\s*([\w:-]+)\s*(?:([~|^$*]?=)\s*(?:"([\s\S]*)"|'([\s\S]*)'|([^\s"']+))\s*(?:\s([is]))?)?\s*$/i.exec(
-          rest.slice(1, end)
-        )
+      const match = /^([\w:-]+)(?:\s*([~|^$*]?=)\s*(?:"([\s\S]*)"|'([\s\S]*)'|([^\s"']+))(?:\s+([is]))?)?$/i.exec(
+        rest.slice(1, end).trim()
+      )
       if (match === null) return undefined
       const [, attribute = "", operator = "", double, single, bare, flag] = match
       compound.attributes.push({

@@ -22,6 +22,13 @@ const calls = (value: string): ReadonlyArray<readonly [string, string]> => {
   return found
 }
 
+/** A stop of a gradient without the places at its end: `red 10% 20%` is red. */
+const withoutPlaces = (stop: string): string => {
+  const words = stop.split(/\s+/)
+  while (words.length > 1 && /^[+-]?[\d.]+(%|[a-z]+)$/.test(words.at(-1) ?? "")) words.pop()
+  return words.join(" ")
+}
+
 /** The colors of a gradient; undefined where there is none. */
 export const gradient = (value: string): ReadonlyArray<Color.Color> | undefined => {
   if (!value.includes("gradient(")) return undefined
@@ -29,9 +36,7 @@ export const gradient = (value: string): ReadonlyArray<Color.Color> | undefined 
   for (const [name, content] of calls(value)) {
     if (!name.endsWith("gradient")) continue
     for (const stop of Color.splitArguments(content).slice(0, 16)) {
-      const color =
-        Color.parse(stop.replace(/(\s+[+-]?[\d.]+(%|[a-z]+))+$/, "")) ??
-        Color.parse(/(#\w+|[a-z]+)\)?$/.exec(stop)?.[1] ?? "")
+      const color = Color.parse(withoutPlaces(stop)) ?? Color.parse(/(#\w+|(?<![a-z])[a-z]+)\)?$/.exec(stop)?.[1] ?? "")
       if (color !== undefined) colors.push(color)
     }
     break

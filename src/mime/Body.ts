@@ -36,6 +36,8 @@ const mostAttachments = 1_000
 
 export const read = (parts: ReadonlyArray<Part>): Body => {
   const attachments: Array<Attached> = []
+  /** Of all HTML parts. */
+  let htmlUnits = 0
   const texts: Array<{
     readonly text: string
     /** Of an HTML part. */
@@ -66,7 +68,12 @@ export const read = (parts: ReadonlyArray<Part>): Body => {
     if (type === "message/delivery-status" || isShown) {
       const isHtml = type === "text/html"
       const { files, text } = isHtml ? { files: [], text: textOf(part) } : Uuencode.extract(textOf(part))
-      texts.push({ text, seen: isHtml ? once(() => SeenHtml.see(text)) : undefined, alternative: part.alternative })
+      if (isHtml) htmlUnits += text.length
+      texts.push({
+        text,
+        seen: isHtml ? once(() => SeenHtml.see(text, htmlUnits)) : undefined,
+        alternative: part.alternative
+      })
       for (const file of files) {
         attach(part, file.content, "application/octet-stream", FileName.sanitise(file.name))
       }
@@ -124,8 +131,20 @@ export const charsetOfText = (parts: ReadonlyArray<Part>): string | undefined =>
 const said = (text: string): string => LineEnds.unified(HeaderText.clean(text))
 
 /** What an HTML part says of itself, where nobody else does. */
-const metaCharset = (content: Uint8Array): string | undefined =>
-  /<meta[^>]{1,200}charset\s*=\s*["']?([\w-]+)/i.exec(Buffer.from(content.subarray(0, 4_096)).toString("latin1"))?.[1]
+const metaCharset = (content: Uint8Array): string | undefined => {
+  const text = Buffer.from(content.subarray(0, 4_096)).toString("latin1")
+  const lower = text.toLowerCase()
+  for (let start = lower.indexOf("<meta"); start >= 0; start = lower.indexOf("<meta", start + 1)) {
+    const from = start + 5
+    const close = lower.indexOf(">", from)
+    const inside = lower.slice(from, Math.min(from + 207, close < 0 ? text.length : close))
+    for (let at = inside.lastIndexOf("charset"); at > 0; at = inside.lastIndexOf("charset", at - 1)) {
+      const [, charset] = /^charset\s*=\s*["']?([\w-]+)/i.exec(text.slice(from + at, from + at + 100)) ?? []
+      if (charset !== undefined) return charset
+    }
+  }
+  return undefined
+}
 
 /** Whether bytes of no type that anybody knows can be shown. */
 const looksLikeText = (content: Uint8Array): boolean => {

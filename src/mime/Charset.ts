@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer"
 import libmime from "libmime"
+import * as Utf7 from "./Utf7.ts"
 
 /**
  * What bytes are that name no charset or the wrong one: UTF-8, or else what they are in where
@@ -41,7 +42,7 @@ export const decode = (bytes: Uint8Array, label: string | undefined): string => 
   if (charset === "xmaccyrillic" || charset === "xmacukrainian") return new TextDecoder("x-mac-cyrillic").decode(text)
   if (charset === "iso2022kr" || charset === "csiso2022kr") return iconv(fromShifted(text, "\x0e", "\x0f"), "euc-kr")
   if (charset === "hzgb2312" || charset === "hz") return iconv(fromShifted(text, "~{", "~}"), "gb18030")
-  const decoded = iconv(text, charset === "unicode11utf7" || charset === "csunicode11utf7" ? "utf-7" : (label ?? ""))
+  const decoded = utf7.has(charset) ? Utf7.decode(text) : iconv(text, label ?? "")
   // It was something else, or it is a charset that nobody knows.
   if (decoded.includes("\ufffd") && (isUtf8(text) || decoded === text.toString("utf8"))) return guess(text)
   return withoutMark(decoded)
@@ -93,6 +94,7 @@ const unsaid = new Set([
   "default",
   "xunknown"
 ])
+const utf7 = new Set(["utf7", "unicode11utf7", "csunicode11utf7"])
 const latin1 = new Set(["iso88591", "latin1", "windows1252", "cp1252", "l1"])
 
 const cutOff = /(?:[\xc2-\xf4]|[\xe0-\xf4][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{2})(?=$|")/g

@@ -5,6 +5,7 @@ import type { Extracted } from "../model/Extracted.ts"
 import type { InboundEvent, Mailbox } from "../model/InboundEvent.ts"
 import * as Addresses from "./Addresses.ts"
 import * as Body from "./Body.ts"
+import * as EncodedWords from "./EncodedWords.ts"
 import * as HeaderBlock from "./HeaderBlock.ts"
 import * as HeaderText from "./HeaderText.ts"
 import * as LineEnds from "./LineEnds.ts"
@@ -57,6 +58,10 @@ const headerBytes = 64 * 1024
 /** Addresses and references of one name that are listed. A field of a megabyte must not make an event of several. */
 const mostListed = 1_000
 
+/** Encoded words in charsets that take up to 10 µs each: so many of a header are decoded, and one for so many bytes of it. */
+const mostRareWords = 200
+const bytesOfARareWord = 100
+
 /** Never fails: what can't be read is left out, and `parse` says so. */
 export const open = (message: Uint8Array): Opened => {
   const { fields, isComplete, parts } = Parts.split(LineEnds.withFeeds(message))
@@ -103,19 +108,30 @@ const contents = (
   charset: string | undefined
 ): Contents => {
   const field = (name: string) => fields.find((candidate) => candidate.name.toLowerCase() === name)
+  const values = new Map<HeaderBlock.HeaderField, string>()
+  const bytes = fields.reduce((sum, { value }) => sum + value.length, 0)
+  let rareWords = mostRareWords + bytes / bytesOfARareWord
+  const valueOf = (one: HeaderBlock.HeaderField): string => {
+    const known = values.get(one)
+    if (known !== undefined) return known
+    const raw = HeaderText.rawValue(one, charset)
+    rareWords -= EncodedWords.rare(raw)
+    const value = rareWords < 0 ? HeaderText.oneLine(raw) : HeaderText.decoded(raw)
+    values.set(one, value)
+    return value
+  }
   const first = (name: string) => {
     const found = field(name)
-    return found === undefined ? undefined : HeaderText.value(found, charset) || undefined
+    return found === undefined ? undefined : valueOf(found) || undefined
   }
   const from = field("from")
-  const author = Addresses.author(from === undefined ? [] : Addresses.parse(from, charset))
+  const author = from === undefined ? null : Addresses.author(from, charset)
   // Servers on the way put another one in front, rather than change what was signed.
   const recipients = (name: string) => {
     const found: Array<Mailbox> = []
     for (const candidate of fields) {
       if (found.length > mostListed) break
-      if (candidate.name.toLowerCase() === name)
-        found.push(...Addresses.recipients(candidate, charset).slice(0, mostListed + 1))
+      if (candidate.name.toLowerCase() === name) found.push(...Addresses.recipients(candidate, mostListed + 1, charset))
     }
     return found
   }
@@ -143,7 +159,7 @@ const contents = (
       })
     ),
     attachments: (body?.attachments ?? []).map(({ content: _, ...metadata }) => metadata),
-    headers: headerList(fields, charset),
+    headers: headerList(fields, valueOf),
     to: to.slice(0, mostListed),
     cc: cc.slice(0, mostListed),
     replyTo: replyTo.slice(0, mostListed),
@@ -158,12 +174,12 @@ const contents = (
 
 const headerList = (
   fields: ReadonlyArray<HeaderBlock.HeaderField>,
-  charset: string | undefined
+  valueOf: (field: HeaderBlock.HeaderField) => string
 ): Contents["headers"] => {
   const headers: Array<Contents["headers"][number]> = []
   let bytes = 0
   for (const field of fields) {
-    const value = HeaderText.value(field, charset)
+    const value = valueOf(field)
     bytes += field.name.length + Buffer.byteLength(value)
     if (bytes > headerBytes) break
     headers.push({ name: field.name, value })

@@ -4,6 +4,7 @@ import * as FileName from "./FileName.ts"
 import type { HeaderField } from "./HeaderBlock.ts"
 import * as HeaderText from "./HeaderText.ts"
 import * as LineEnds from "./LineEnds.ts"
+import { once } from "./Once.ts"
 
 /** What the header of a part says of its content (RFC 2045, RFC 2183), the first of each field. */
 export interface PartHeader {
@@ -23,7 +24,10 @@ export interface PartHeader {
 /** As much of a field as is read: nobody's parameters are longer. */
 const longest = 64 * 1024
 
-export const read = (fields: ReadonlyArray<HeaderField>, isInDigest: boolean): PartHeader => {
+export const read = (fields: ReadonlyArray<HeaderField>, isInDigest: boolean): PartHeader =>
+  fields.length > 0 ? ofFields(fields, isInDigest) : isInDigest ? emptyInDigest() : empty()
+
+const ofFields = (fields: ReadonlyArray<HeaderField>, isInDigest: boolean): PartHeader => {
   const field = (name: string) => fields.find((candidate) => candidate.name.toLowerCase() === name)
   const first = (name: string) => {
     const found = field(name)
@@ -58,6 +62,10 @@ export const read = (fields: ReadonlyArray<HeaderField>, isInDigest: boolean): P
     contentId: HeaderText.oneLine(first("content-id") ?? "") || null
   }
 }
+
+/** Without any fields: lines of a boundary alone make many of these. */
+const empty = once(() => ofFields([], false))
+const emptyInDigest = once(() => ofFields([], true))
 
 /** The name of a file where bytes of its header are raw, and in the charset of the text. */
 export const rawFileName = (fields: ReadonlyArray<HeaderField>, charset: string): string | null => {

@@ -24,6 +24,9 @@ export interface Parts {
 /** Nobody writes more, and each costs time. */
 const mostParts = 5_000
 
+/** Of parts with a header, whether or not anything stands in them. */
+const mostHeaders = 2 * mostParts
+
 interface Multipart {
   readonly header: PartHeader.PartHeader
   readonly fields: ReadonlyArray<HeaderBlock.HeaderField>
@@ -50,6 +53,8 @@ export const split = (message: Uint8Array): Parts => {
   const positions = new Map<string, Array<number>>()
   let leaf: (Omit<Part, "body"> & { readonly start: number }) | undefined
   let multiparts = 0
+  /** Of all parts, also of those in which nothing stands. */
+  let headers = 0
   let rootFields: ReadonlyArray<HeaderBlock.HeaderField> = []
 
   const endLeaf = (end: number) => {
@@ -85,6 +90,7 @@ export const split = (message: Uint8Array): Parts => {
     const isRoot = parent === undefined
     const { end, fields } = HeaderBlock.read(message, start, !isRoot)
     if (isRoot) rootFields = fields
+    if (fields.length > 0) headers++
     const header = PartHeader.read(fields, parent?.isDigest === true)
     const isFirst = isRoot || parent.children === 0
     if (parent !== undefined) parent.children++
@@ -123,7 +129,7 @@ export const split = (message: Uint8Array): Parts => {
   }
 
   let at = begin(0)
-  while (open.length > 0 && at < bytes.length && parts.length < mostParts) {
+  while (open.length > 0 && at < bytes.length && parts.length < mostParts && headers < mostHeaders) {
     const start = nextDashes(bytes, at)
     if (start === -1) break
     const feed = bytes.indexOf(LF, start)
@@ -141,7 +147,7 @@ export const split = (message: Uint8Array): Parts => {
     if (opened === undefined) closeTo(depth, before)
     else at = begin(end)
   }
-  const isComplete = parts.length < mostParts
+  const isComplete = parts.length < mostParts && headers < mostHeaders
   if (isComplete) {
     endLeaf(bytes.length)
     closeTo(0, bytes.length)

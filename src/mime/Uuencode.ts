@@ -7,7 +7,7 @@ export interface UuencodedFile {
 interface Open {
   readonly name: string
   readonly at: number
-  readonly chunks: Array<Buffer>
+  readonly lines: Array<Line>
   /** Lines with more zeros at their end than anything else. */
   short: number
   /** The line without bytes has come. */
@@ -15,6 +15,12 @@ interface Open {
 }
 
 const begin = /^begin [0-7]{3,4} (\S.{0,254})$/
+
+/** A line of a file: what of it is written, and how many bytes it stands for. */
+interface Line {
+  readonly data: string
+  readonly size: number
+}
 
 /** A text without the uuencoded files in it, and those. Only what begins, is uuencoded and ends is one. */
 export const extract = (text: string): { readonly text: string; readonly files: ReadonlyArray<UuencodedFile> } => {
@@ -26,21 +32,21 @@ export const extract = (text: string): { readonly text: string; readonly files: 
     kept.push(line)
     const bare = line.trimEnd()
     const [, name] = begin.exec(bare) ?? []
-    if (name !== undefined) file = { name, at: kept.length - 1, chunks: [], short: 0, isEnded: false }
+    if (name !== undefined) file = { name, at: kept.length - 1, lines: [], short: 0, isEnded: false }
     else if (file !== undefined) {
       if (bare === "end") {
-        if (file.chunks.length > 0 && (file.short === 0 || (file.isEnded && isRegular(file.chunks)))) {
-          files.push({ name: file.name, content: Buffer.concat(file.chunks) })
+        if (file.lines.length > 0 && (file.short === 0 || (file.isEnded && isRegular(file.lines)))) {
+          files.push({ name: file.name, content: decoded(file.lines) })
           kept.length = file.at
         }
         file = undefined
       } else {
-        const chunk = decodeLine(line)
-        if (chunk === undefined || (file.isEnded && chunk.bytes.length > 0)) file = undefined
-        else if (chunk.bytes.length === 0) file.isEnded = true
+        const one = lineOf(line)
+        if (one === undefined || (file.isEnded && one.size > 0)) file = undefined
+        else if (one.size === 0) file.isEnded = true
         else {
-          file.chunks.push(chunk.bytes)
-          if (chunk.isShort) file.short++
+          file.lines.push(one)
+          if (one.data.length < Math.floor(unitsOf(one.size) / 2)) file.short++
         }
       }
     }
@@ -57,25 +63,43 @@ export const decode = (body: Uint8Array): Uint8Array => {
 }
 
 /** All lines but the last have as many bytes: words in capitals do not look like that. */
-const isRegular = (chunks: ReadonlyArray<Buffer>): boolean =>
-  chunks.slice(0, -1).every(({ length }) => length === chunks[0]?.length)
+const isRegular = (lines: ReadonlyArray<Line>): boolean =>
+  lines.slice(0, -1).every(({ size }) => size === lines[0]?.size)
+
+/** Characters that stand for so many bytes. */
+const unitsOf = (size: number): number => Math.ceil(size / 3) * 4
 
 /** One line: its length in the first character, then four characters for three bytes. Undefined where it is none. */
-const decodeLine = (line: string): { readonly bytes: Buffer; readonly isShort: boolean } | undefined => {
+const lineOf = (line: string): Line | undefined => {
   if (!/^[ -`]{0,90}\r?$/.test(line)) return undefined
   // A blank stands for zero, and on its way it may be lost.
-  if (line.trim() === "") return { bytes: Buffer.alloc(0), isShort: false }
+  if (line.trim() === "") return { data: "", size: 0 }
   const size = (line.charCodeAt(0) - 0x20) & 0x3f
-  const units = Math.ceil(size / 3) * 4
   // Trailing blanks are zeros that got lost on the way; a longer line is a checksum or text.
   const data = line.trimEnd().slice(1)
-  if (size === 0 ? data.length > 0 : data.length > units + 2) return undefined
-  const padded = data.padEnd(units, " ")
-  const bytes = Buffer.alloc((units / 4) * 3)
-  for (let from = 0, to = 0; from < units; from += 4, to += 3) {
-    let bits = 0
-    for (let at = from; at < from + 4; at++) bits = (bits << 6) | ((padded.charCodeAt(at) - 0x20) & 0x3f)
-    bytes.writeUIntBE(bits, to, 3)
+  return (size === 0 ? data.length > 0 : data.length > unitsOf(size) + 2) ? undefined : { data, size }
+}
+
+const sextet = (data: string, at: number): number => (at < data.length ? (data.charCodeAt(at) - 0x20) & 0x3f : 0)
+
+const decoded = (lines: ReadonlyArray<Line>): Buffer => {
+  // Zeros, of which lines that were cut short say nothing.
+  const content = Buffer.alloc(lines.reduce((sum, { size }) => sum + size, 0))
+  let start = 0
+  for (const { data, size } of lines) {
+    const end = start + size
+    let to = start
+    for (let from = 0; from < data.length && to < end; from += 4) {
+      const bits =
+        (sextet(data, from) << 18) |
+        (sextet(data, from + 1) << 12) |
+        (sextet(data, from + 2) << 6) |
+        sextet(data, from + 3)
+      content[to++] = bits >> 16
+      if (to < end) content[to++] = bits >> 8
+      if (to < end) content[to++] = bits
+    }
+    start = end
   }
-  return { bytes: bytes.subarray(0, size), isShort: data.length < Math.floor(units / 2) }
+  return content
 }

@@ -2,8 +2,8 @@
 const path =
   /^(\s*(?:MAIL\s+FROM|RCPT\s+TO)\s*:\s*<(?:@[^\s,:@<>]+(?:,@[^\s,:@<>]+)*:)?)("(?:[^"\\]|\\[ -~])+")(@[^\s<>@"]+>.*)$/is
 
-/** What no quotes make harmless: other servers would read another address in it, or another line. */
-const refused = /[@<>\p{Cc}\u200b\u2060\ufeff]/u
+/** Refused in quotes too, because other servers read another address or another line in it. */
+const refused = /[<>\p{Cc}\u200b\u2060\ufeff]/u
 
 /**
  * A command with another local part in the place of a quoted one, which the library takes for
