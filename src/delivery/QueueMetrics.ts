@@ -17,9 +17,22 @@ export const layer = Layer.effectDiscard(
 
     const look = Effect.gen(function* () {
       const [now] = yield* sql<{ readonly unreadSeconds: number | null; readonly paused: number }>`
+        WITH RECURSIVE waiting AS (
+          (SELECT domain_id FROM inbound_emails WHERE state = 'received' ORDER BY domain_id LIMIT 1)
+          UNION ALL
+          SELECT (
+            SELECT domain_id FROM inbound_emails
+            WHERE state = 'received' AND domain_id > waiting.domain_id ORDER BY domain_id LIMIT 1
+          ) FROM waiting WHERE waiting.domain_id IS NOT NULL
+        )
         SELECT
-          (SELECT extract(epoch FROM now() - min(received_at))::float8 FROM inbound_emails WHERE state = 'received')
-            AS unread_seconds,
+          (
+            SELECT extract(epoch FROM now() - min(mail.received_at))::float8
+            FROM waiting CROSS JOIN LATERAL (
+              SELECT received_at FROM inbound_emails
+              WHERE domain_id = waiting.domain_id AND state = 'received' ORDER BY received_at LIMIT 1
+            ) AS mail
+          ) AS unread_seconds,
           (SELECT count(*)::int FROM domains WHERE webhook_probe_at IS NOT NULL) AS paused
       `
       const { toPost, toTake } = yield* queue.oldestDueSeconds

@@ -7,7 +7,7 @@ import type { EventId } from "../model/InboundEvent.ts"
 import * as Place from "../providers/storage/Place.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as AuthenticationResults from "../reading/AuthenticationResults.ts"
-import { ParserThreads } from "../reading/ParserThreads.ts"
+import { RequestReader } from "../reading/RequestReader.ts"
 import * as StoredMessage from "../reading/StoredMessage.ts"
 import * as Settings from "../Settings.ts"
 
@@ -42,7 +42,7 @@ export class RawMessages extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const raw = yield* RawStore
 
-      const threads = yield* ParserThreads
+      const reader = yield* RequestReader
       const { mxHost } = yield* Settings.reading
       const { messageBytes } = yield* Settings.rawStore
 
@@ -104,11 +104,11 @@ export class RawMessages extends Context.Service<
         reserve: Reserve<E>
       ) {
         const { message } = yield* stored(domainId, eventId, reserve)
-        const part = yield* threads.attachment(message, index)
+        const part = yield* reader.attachment(message, index)
         return part ?? (yield* new NotFound({ message: "This event has no attachment with that index" }))
       })
 
       return RawMessages.of({ get, attachment })
     })
-  ).pipe(Layer.provide(ParserThreads.layer))
+  ).pipe(Layer.provide(RequestReader.layer))
 }

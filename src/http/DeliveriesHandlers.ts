@@ -46,10 +46,15 @@ export const layer = HttpApiBuilder.group(
         yield* room.reserve(Signer.growth * deliveries.reduce((sum, { bytes }) => sum + bytes, 0))
         const texts = events.payloads(id, deliveries).pipe(
           Stream.zipWithIndex,
-          Stream.map(([delivery, index]) => [
-            index === 0 ? "" : ",",
-            ...encode(delivery, signer.with(delivery.secrets))
-          ])
+          Stream.mapEffect(([delivery, index]) =>
+            Effect.map(encode(delivery, signer.with(workspace.id, delivery.secrets)), (parts) => [
+              index === 0 ? "" : ",",
+              ...parts
+            ])
+          ),
+          // The leases of what is not told run out, and the client asks again.
+          Stream.tapError((error) => Effect.logError("A webhook request could not be signed", error)),
+          Stream.orDie
         )
         const whole = Stream.unwrap(Effect.as(told, Stream.make(['{"deliveries":[']))).pipe(
           Stream.concat(texts),
@@ -72,17 +77,12 @@ export const layer = HttpApiBuilder.group(
 const encodeTime = Schema.encodeSync(Schema.DateTimeUtcFromString)
 
 /** In parts, for the body is long. */
-const encode = (
-  { attempt, id, leasedUntil, payload }: Pulled & { readonly payload: string },
-  sign: ReturnType<Signer.RequestSigner["Service"]["with"]>
-) => {
-  const { body, headers } = sign({ id, payload })
-  return [
+const encode = ({ attempt, id, leasedUntil, payload }: Pulled & { readonly payload: string }, sign: Signer.SignEvent) =>
+  Effect.map(sign({ id, payload }), ({ body, headers }) => [
     `{"event_id":"${id}","attempt":${attempt},"headers":${JSON.stringify(headers)},"body":`,
     JSON.stringify(body),
     `,"leased_until":"${encodeTime(DateTime.toUtc(leasedUntil))}"}`
-  ]
-}
+  ])
 
 const reportOf = ({ attempt, durationMs, error, event_id, responseBody, statusCode = null }: Outcome): Report => ({
   eventId: event_id,

@@ -4,6 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { HttpIncomingMessage, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { SqlError } from "effect/sql"
 import { isUnreachable } from "../database/Database.ts"
+import * as Outage from "../database/Outage.ts"
 import * as Patience from "../database/Patience.ts"
 import { Asker } from "../database/Turns.ts"
 import * as Settings from "../Settings.ts"
@@ -179,9 +180,11 @@ const answerOf = Effect.fnUntraced(function* (
     Cause.isFailReason(reason) ? [reason.error] : Cause.isDieReason(reason) ? [reason.defect] : []
   )
   if (reasons.some(isOversized)) return failure(413, BodyLimit.tooLarge(largest))
-  if (reasons.some((reason) => SqlError.isSqlError(reason) && isUnreachable(reason))) {
-    yield* Effect.logError("The database is out of reach", exit.cause)
-    return failure(503, "The database is out of reach; try again in a moment")
+  const outage = reasons.filter(SqlError.isSqlError).find(isUnreachable)
+  if (outage !== undefined) {
+    const message = Outage.inWords(outage)
+    yield* Effect.logError(message, exit.cause)
+    return failure(503, message)
   }
   const [response] = yield* HttpServerError.causeResponse(exit.cause)
   if (response.status < 500) return failure(response.status, words[response.status] ?? "The request failed")

@@ -21,7 +21,7 @@ export const toResponse = Effect.fnUntraced(function* (options: {
   readonly room: AnswerRoom["Service"]
   readonly payloads: (events: ReadonlyArray<ListedEvent>) => Stream.Stream<LoadedEvent>
   /** What gives the data of the next few events, in parts: their payloads, unless another view of them is asked for. */
-  readonly encoder?: Effect.Effect<(event: LoadedEvent) => ReadonlyArray<string>>
+  readonly encoder?: Effect.Effect<(event: LoadedEvent) => Effect.Effect<ReadonlyArray<string>>>
   /** How often as much as its payload an event may weigh in that view. */
   readonly growth?: number
   readonly end: Effect.Effect<unknown>
@@ -40,11 +40,9 @@ export const toResponse = Effect.fnUntraced(function* (options: {
       yield* room.whileWritten(growth * some.reduce((sum, { bytes }) => sum + bytes, 0))
       const encode = yield* encoder
       lastAt = yield* Clock.currentTimeMillis
-      return Stream.map(payloads(some), (event) => [
-        `id: ${event.id}\nevent: inbound.email.received\ndata: `,
-        ...encode(event),
-        "\n\n"
-      ])
+      return Stream.mapEffect(payloads(some), (event) =>
+        Effect.map(encode(event), (data) => [`id: ${event.id}\nevent: inbound.email.received\ndata: `, ...data, "\n\n"])
+      )
     })
   const text = Stream.flatMap(events, (some) =>
     Stream.unwrap<ReadonlyArray<string>, never, never, never, Scope.Scope>(some.length === 0 ? beat : lines(some))
@@ -56,4 +54,4 @@ export const toResponse = Effect.fnUntraced(function* (options: {
   })
 })
 
-const payloadOf = ({ payload }: LoadedEvent) => [payload]
+const payloadOf = ({ payload }: LoadedEvent) => Effect.succeed([payload])

@@ -90,7 +90,9 @@ export const layer = HttpApiBuilder.group(
           ...(isSigned
             ? // Asked for anew for each few events, so that a rotation of the secret is followed.
               { encoder: Effect.map(signer.of(workspaceId), (sign) => encodeSigned(sign)), growth: Signer.growth }
-            : { encoder: Effect.succeed(view === "brief" ? encodeBrief : ({ payload }: LoadedEvent) => [payload]) }),
+            : view === "brief"
+              ? { encoder: Effect.succeed((event: LoadedEvent) => Effect.succeed(encodeBrief(event))) }
+              : {}),
           payloads: (listed) => events.payloads(domainId, listed),
           end: Effect.exit(untilReplaced)
         })
@@ -145,9 +147,12 @@ const encodeListed = ({ delivery, payload }: LoadedEvent) => [
 
 const encodeBrief = ({ delivery, payload }: LoadedEvent) => [BriefEvent.render(payload, delivery.status)]
 
-const encodeSigned = (sign: (event: LoadedEvent) => Signer.SignedRequest) => (event: LoadedEvent) => {
-  const { body, headers } = sign(event)
-  return [`{"headers":${JSON.stringify(headers)},"body":`, JSON.stringify(body), "}"]
-}
+const encodeSigned = (sign: Signer.SignEvent) => (event: LoadedEvent) =>
+  sign(event).pipe(
+    Effect.tapError((error) => Effect.logError("A webhook request could not be signed", error)),
+    // The stream breaks off, and the client goes on from its last event.
+    Effect.orDie,
+    Effect.map(({ body, headers }) => [`{"headers":${JSON.stringify(headers)},"body":`, JSON.stringify(body), "}"])
+  )
 
 const json = (text: string) => HttpServerResponse.text(text, { contentType: "application/json" })

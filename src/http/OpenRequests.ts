@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { Clock, Context, Effect, Layer, Redacted, type Scope } from "effect"
+import { Clock, Context, Effect, Layer, Metric, Redacted, type Scope } from "effect"
 import { TooManyRequests } from "../model/ApiError.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
@@ -13,6 +13,8 @@ const rememberedKeys = 10_000
 
 /** Bytes of an answer that count as one request more. */
 const bytesOfARequest = 64 * 1024
+
+const openWaits = Metric.gauge("inlet_http_waits", { description: "Waits and event streams that are open" })
 
 /** Counts the requests of each workspace and demo inbox, so that one of them can't use up the server. */
 export class OpenRequests extends Context.Service<
@@ -94,15 +96,20 @@ export class OpenRequests extends Context.Service<
           })
         }
         held.enter(owner)
+        yield* Metric.modify(openWaits, 1)
         const answer = yield* CurrentAnswer
         answer?.leave()
       })
+      const release = (owner: string) =>
+        Effect.andThen(
+          Effect.sync(() => held.leave(owner)),
+          Metric.modify(openWaits, -1)
+        )
 
       return OpenRequests.of({
         known,
         enter,
-        take: (owner, most = waitsAtOnce) =>
-          Effect.acquireRelease(hold(owner, most), () => Effect.sync(() => held.leave(owner)))
+        take: (owner, most = waitsAtOnce) => Effect.acquireRelease(hold(owner, most), () => release(owner))
       })
     })
   )

@@ -65,6 +65,7 @@ export const make =
         id,
         domainId,
         domain: first.domain,
+        workspaceId: first.workspaceId,
         envelope,
         recipients: own.map(({ address }) => ({ eventId: EventId.make(newId(receivedAt)), address })),
         receivedAt,

@@ -2,6 +2,7 @@ import { Cause, Context, Effect, Result, Schema, type Scope } from "effect"
 import { McpSchema, McpServer } from "effect/ai"
 import { SqlError } from "effect/sql"
 import { isUnreachable } from "../database/Database.ts"
+import * as Outage from "../database/Outage.ts"
 import type { CurrentWorkspace } from "../http/Authorization.ts"
 import { describe } from "../http/ValidationErrors.ts"
 import * as Caller from "./Caller.ts"
@@ -38,15 +39,15 @@ const withoutNulls = (given: unknown) =>
 /** A failure that nobody has words for is logged here, and told as little of as on the API. */
 const failed = (cause: Cause.Cause<unknown>) => {
   const defects = cause.reasons.flatMap((reason) => (Cause.isDieReason(reason) ? [reason.defect] : []))
-  return defects.some((defect) => SqlError.isSqlError(defect) && isUnreachable(defect))
-    ? Effect.as(
-        Effect.logError("The database is out of reach", cause),
-        "The database is out of reach; try again in a moment"
-      )
-    : Effect.as(
-        Effect.logError("A tool failed", cause),
-        "internal error: this is a fault of the service, whose operator finds it in the log"
-      )
+  const outage = defects.filter(SqlError.isSqlError).find(isUnreachable)
+  if (outage !== undefined) {
+    const message = Outage.inWords(outage)
+    return Effect.as(Effect.logError(message, cause), message)
+  }
+  return Effect.as(
+    Effect.logError("A tool failed", cause),
+    "internal error: this is a fault of the service, whose operator finds it in the log"
+  )
 }
 
 /** Adds the tool to the server. */

@@ -11,7 +11,10 @@ export const of = (contents: Contents, envelopeFrom: string): Insight => ({
   reply: Reply.read({
     text: contents.text,
     html: contents.html,
-    render: (html) => SeenHtml.see(html).text,
+    render: (html) => {
+      const { isCut, text } = SeenHtml.see(html)
+      return isCut ? undefined : text
+    },
     seen: () =>
       contents
         .seen()

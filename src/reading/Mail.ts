@@ -1,6 +1,7 @@
 import type { DomainId, DomainName } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId } from "../model/InboundEmail.ts"
 import type { Authentication, EventId } from "../model/InboundEvent.ts"
+import type { WorkspaceId } from "../model/Workspace.ts"
 import type { Place } from "../providers/storage/Place.ts"
 
 /** One message for one domain, from the end of DATA, or from its row, until its events are written: one object all the way. */
@@ -8,6 +9,8 @@ export interface Mail {
   readonly id: InboundEmailId
   readonly domainId: DomainId
   readonly domain: DomainName
+  /** Null for a demo inbox. */
+  readonly workspaceId: WorkspaceId | null
   readonly envelope: Envelope
   /** Each makes an event of its own, whose id is given out here: whatever is repeated behind, it is the same event. */
   readonly recipients: ReadonlyArray<{ readonly eventId: EventId; readonly address: string }>

@@ -1,26 +1,58 @@
-import type { Content } from "../content/Content.ts"
-import type { AttachmentResult, ReadResult, Task } from "./ReadTask.ts"
+import type { Task, TaskResult } from "./ReadTask.ts"
 
-/** The stored message, anew: a thread that is lost takes its bytes along. Undefined where they can't be had. */
+/** Loads the stored message again, because a lost thread takes its bytes along. Calls back with undefined when it can't. */
 export type Reload = (then: (message: Uint8Array | undefined) => void) => void
 
-/** A message that waits for a parser thread, or is with one. */
+/** A task that waits for a parser thread, or is with one. */
 export interface ParserJob {
   readonly number: number
+  /** Whose processor time it uses: a workspace, or the demo inboxes together. */
+  readonly tenant: string
   readonly task: Task
   /** Undefined once a thread has it. */
   message: Uint8Array | undefined
   readonly bytes: number
   readonly reload: Reload
-  readonly answer: (result: ReadResult | AttachmentResult | Content) => void
-  /** No thread could do it, even alone; or its bytes can't be had. */
+  readonly answer: (result: TaskResult) => void
+  /** `isUnparsable` tells a message that no thread could read from one whose bytes are gone. */
   readonly fail: (reason: string, isUnparsable: boolean) => void
   /** When it began to wait, then when a thread was given it. */
   since: number
-  /** Parsed, and waits for DNS. */
-  isAside: boolean
+  /**
+   * `waiting` for a thread, `parsing` in one or next to be parsed there, `checking` while DNS is asked about the sender, or
+   * `held` by the thread until the pool lets it parse the message.
+   */
+  state: "waiting" | "parsing" | "checking" | "held" | "done"
+  /** Whether it is expected to take so long that the thread holds it once its sender is checked. */
+  isSlow: boolean
+  /** Estimated processor time of what comes next, in milliseconds. */
+  estimate: number
+  /** How much of the estimate is charged to the tenant and not yet replaced by what was used. */
+  charged: number
+  /** Processor time reported by its thread and not yet charged, and all that was reported, in milliseconds. */
+  used: number
+  usedInAll: number
   /** Was on a thread that was lost. */
   wasLost: boolean
-  /** Is suspected of it: it is tried again where it can harm no other. */
+  /** Suspected of the loss, so it is read again on a thread of its own. */
   isAlone: boolean
 }
+
+/** A task as the pool is given it. */
+export type Submitted = Pick<ParserJob, "tenant" | "task" | "reload" | "answer" | "fail" | "bytes"> & {
+  readonly message: Uint8Array
+}
+
+export const make = (number: number, submitted: Submitted): ParserJob => ({
+  ...submitted,
+  number,
+  since: 0,
+  state: "waiting",
+  isSlow: false,
+  estimate: 0,
+  charged: 0,
+  used: 0,
+  usedInAll: 0,
+  wasLost: false,
+  isAlone: false
+})

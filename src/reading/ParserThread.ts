@@ -1,3 +1,4 @@
+import { platform, setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
 // Nothing here may load all of `effect`: every thread holds what it has loaded, and that would be two fifths of it.
 import * as Result from "effect/Result"
@@ -9,10 +10,11 @@ import * as DamagedParts from "./DamagedParts.ts"
 import * as EventPayload from "./EventPayload.ts"
 import * as Insight from "./Insight.ts"
 import { PayloadBytes } from "./PayloadBytes.ts"
+import { ProcessorTime } from "./ProcessorTime.ts"
 import {
   type AttachmentTask,
+  type Batch,
   type ContentTask,
-  type Handed,
   mostBytesToParse,
   mostToParse,
   type ReadTask,
@@ -49,6 +51,7 @@ interface Gathered {
   readonly contents: Array<Results["contents"][number]>
   readonly failed: Array<Results["failed"][number]>
   readonly aside: Set<number>
+  readonly held: Array<number>
   bytesRead: number
 }
 
@@ -58,20 +61,32 @@ const nothing = (): Gathered => ({
   contents: [],
   failed: [],
   aside: new Set(),
+  held: [],
   bytesRead: 0
 })
 
-const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: ThreadSettings) => {
+const serve = (port: NonNullable<typeof parentPort>, { current, niceness, ...settings }: ThreadSettings) => {
+  // Linux has a priority for each thread; elsewhere it would be that of the whole process.
+  if (niceness > 0 && platform() === "linux") setPriority(niceness)
+  const time = new ProcessorTime()
   const check = SenderCheck.make(settings)
   const payloads = new PayloadBytes(2 * mostBytesGathered)
   let gathered = nothing()
   let isTelling = false
+  /** Messages whose sender is checked, by number, with what is to be done when they are let on. */
+  const held = new Map<number, () => void>()
 
   const tell = () => {
     isTelling = false
     const { aside, bytesRead: _, ...rest } = gathered
     gathered = nothing()
-    const results: Results = { tag: "results", ...rest, payloads: payloads.take(), aside: [...aside] }
+    const results: Results = {
+      tag: "results",
+      ...rest,
+      payloads: payloads.take(),
+      aside: [...aside],
+      used: time.take()
+    }
     port.postMessage(results, [results.payloads])
   }
   /** At the end of a turn, in which most of a batch is done. */
@@ -144,7 +159,9 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
   /** A bug of ours costs one message its depth, not the thread. The number tells which one it was when the thread is stopped in it. */
   const attempt = (number: number, work: () => void) => {
     Atomics.store(current, 0, number)
+    time.begin(number)
     const done = Result.try(work)
+    time.end()
     Atomics.store(current, 0, 0)
     if (Result.isFailure(done)) fail(number, done.failure)
   }
@@ -168,16 +185,30 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
     else aside(number, DamagedParts.mend(opened.damaged), (parts) => then(opened, parts))
   }
 
-  const read = (number: number, task: ReadTask, message: Uint8Array<ArrayBuffer>) => {
+  const parse = (
+    number: number,
+    task: ReadTask,
+    message: Uint8Array<ArrayBuffer>,
+    bytes: number,
+    checked: SenderVerdicts.Checked
+  ) => {
+    // Nothing is left of a message that is gone or damaged; one that came has our fields at least.
+    if (task.depth !== "full" || message.byteLength === 0) {
+      const contents = Mime.headersOnly(task.depth === "headers" ? message : new Uint8Array())
+      return render(number, task, message, bytes, contents, checked)
+    }
+    mended(number, message, (opened, parts) => render(number, task, message, bytes, opened.read(parts), checked))
+  }
+
+  const read = (number: number, task: ReadTask, message: Uint8Array<ArrayBuffer>, isHeld: boolean) => {
     const received = asReceived(message)
     const bytes = received.byteLength
     checkSender(number, task, received, (checked) => {
-      // Nothing is left of a message that is gone or damaged; one that came has our fields at least.
-      if (task.depth !== "full" || message.byteLength === 0) {
-        const contents = Mime.headersOnly(task.depth === "headers" ? message : new Uint8Array())
-        return render(number, task, message, bytes, contents, checked)
-      }
-      mended(number, message, (opened, parts) => render(number, task, message, bytes, opened.read(parts), checked))
+      if (!isHeld) return parse(number, task, message, bytes, checked)
+      held.set(number, () => parse(number, task, message, bytes, checked))
+      gathered.aside.delete(number)
+      gathered.held.push(number)
+      tellSoon()
     })
   }
 
@@ -187,20 +218,27 @@ const serve = (port: NonNullable<typeof parentPort>, { current, ...settings }: T
       tellSoon()
     })
 
-  const content = (number: number, { request, said }: ContentTask) => {
-    gathered.contents.push({ number, content: Content.read(said, request) })
+  const content = (number: number, { payload, request, withHtml }: ContentTask) => {
+    // Rendered by EventPayload, which writes these fields in every payload.
+    const said = JSON.parse(payload) as Content.Said
+    gathered.contents.push({ number, content: Content.read(withHtml ? said : { ...said, html: null }, request) })
     tellSoon()
   }
 
-  const work = (number: number, task: Task, message: Uint8Array<ArrayBuffer>) => {
-    if (task.kind === "read") read(number, task, message)
+  const work = (number: number, task: Task, message: Uint8Array<ArrayBuffer>, isHeld: boolean) => {
+    if (task.kind === "read") read(number, task, message, isHeld)
     else if (task.kind === "attachment") attachment(number, task, message)
     else content(number, task)
   }
 
-  port.on("message", (batch: ReadonlyArray<Handed>) => {
-    for (const { message, number, task } of batch) {
-      attempt(number, () => work(number, task, message))
+  port.on("message", ({ handed, letOn }: Batch) => {
+    for (const { isHeld, message, number, task } of handed) {
+      attempt(number, () => work(number, task, message, isHeld))
+    }
+    for (const number of letOn) {
+      const goOn = held.get(number)
+      held.delete(number)
+      if (goOn !== undefined) attempt(number, goOn)
     }
   })
   port.postMessage("ready")

@@ -1,51 +1,82 @@
 import { Worker } from "node:worker_threads"
+import * as ThreadEnvironment from "../threads/ThreadEnvironment.ts"
 import type { ParserJob } from "./ParserJob.ts"
-import { type Handed, mostBytesToParse, mostToParse, type Results, type ThreadSettings } from "./ReadTask.ts"
-import type { ThreadLimits } from "./ThreadLimits.ts"
+import {
+  type Batch,
+  mostBytesToParse,
+  mostMillisecondsToParse,
+  mostToParse,
+  type Results,
+  type ThreadSettings
+} from "./ReadTask.ts"
+import * as ThreadLimits from "./ThreadLimits.ts"
 
 /** Messages that a thread has in all, those that wait for DNS among them. */
-const mostOfThread = 64
+export const mostOfThread = 512
 
-/** A thread that is not there after this long never will be. */
+/** A thread that did not start within this time never will. */
 const startMilliseconds = 30_000
 
+/** On a busy machine a thread gets a part of the clock's time. Beyond this multiple of its limit it is stuck. */
+const mostOfClock = 20
+
+/** The same where Node does not tell the processor time of a thread (before 24.6). */
+const mostOfClockUnmeasured = 4
+
+/** Why a thread is to be stopped, and the message that is certainly to blame. */
+export interface Trouble {
+  readonly reason: string
+  readonly culprit: number | undefined
+}
+
 /**
- * One parser thread as the process sees it: what it has, and whether it is late. It is
- * given messages whose bytes are its own from then on, and answers for many at once.
+ * One parser thread as the process sees it: the tasks it has, and whether it is late. A task's
+ * bytes belong to the thread once it is handed over, and results come back many at a time.
  */
 export class ParserWorker {
   readonly jobs = new Map<number, ParserJob>()
   isReady = false
+  #isStopped = false
   /** Has been given a message. */
   isUsed = false
   readonly isAlone: boolean
   readonly #worker: Worker
-  readonly #limits: ThreadLimits
+  readonly #limits: ThreadLimits.ThreadLimits
   readonly #now: () => number
+  readonly #parsed: (job: ParserJob) => void
   readonly #started: number
   /** Shared with the thread: the number of the message that it is parsing, 0 between two. */
   readonly #current = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   /** Of those that are to be parsed. */
   #toParse = 0
   #bytesToParse = 0
-  /** The message that was being parsed at the last look, and since when. */
+  #millisecondsToParse = 0
+  #slowToParse = 0
+  /** Slow messages that it has, also those that wait for DNS or are held. */
+  slow = 0
+  /** The message that was being parsed at the last look, and since when, by the clock and by the processor. */
   #seen = 0
   #seenAt: number
+  #processorAt: number | undefined
+  #processor: number | undefined
 
   constructor(options: {
     readonly settings: Omit<ThreadSettings, "current">
-    readonly limits: ThreadLimits
-    /** For suspicious work: one message at a time, and longer. */
+    readonly limits: ThreadLimits.ThreadLimits
+    /** For messages that may have broken a thread: one at a time. */
     readonly isAlone: boolean
     readonly now: () => number
     /** It is ready, or has answered: there may be room. */
-    readonly heard: (worker: ParserWorker) => void
-    readonly ended: (worker: ParserWorker, reason: string) => void
+    readonly heard: () => void
+    /** A job is not parsed any more: it is done, was put aside, or is held. Its processor time is in `used`. */
+    readonly parsed: (job: ParserJob) => void
+    readonly ended: (reason: string) => void
   }) {
-    const { ended, heard, isAlone, limits, now, settings } = options
+    const { ended, heard, isAlone, limits, now, parsed, settings } = options
     this.isAlone = isAlone
     this.#limits = limits
     this.#now = now
+    this.#parsed = parsed
     this.#started = now()
     this.#seenAt = this.#started
     const workerData: ThreadSettings = { ...settings, current: this.#current }
@@ -53,38 +84,59 @@ export class ParserWorker {
       workerData,
       execArgv: [],
       // No secret of the environment comes near a sender's bytes.
-      env: {},
+      env: ThreadEnvironment.variables,
       resourceLimits: { maxOldGenerationSizeMb: limits.heapMegabytes, maxYoungGenerationSizeMb: 32 }
     })
     this.#worker.on("message", (told: "ready" | Results) => {
+      // Its jobs are read again elsewhere.
+      if (this.#isStopped) return
       if (told === "ready") this.isReady = true
       else this.#hear(told)
-      heard(this)
+      heard()
     })
-    this.#worker.on("error", (error) => ended(this, error.message))
-    this.#worker.on("exit", () => ended(this, "the thread ended"))
+    this.#worker.on("error", (error) => ended(error.message))
+    this.#worker.on("exit", () => ended("the thread ended"))
   }
 
-  hasRoom(job: ParserJob): boolean {
+  /** Whether what it has to parse is little enough for one more message, of any size. */
+  hasRoom(): boolean {
     if (!this.isReady) return false
-    if (this.jobs.size === 0) return true
-    if (this.isAlone || this.jobs.size >= mostOfThread || this.#toParse >= mostToParse) return false
-    return this.#toParse === 0 || this.#bytesToParse + job.bytes <= mostBytesToParse
+    if (this.isAlone) return this.jobs.size === 0
+    return (
+      this.jobs.size < mostOfThread &&
+      this.#toParse < mostToParse &&
+      this.#bytesToParse < mostBytesToParse &&
+      this.#millisecondsToParse < mostMillisecondsToParse
+    )
   }
 
-  /** Counts a job as its own; `hand` takes its bytes over. */
+  /** Estimated processor time of what it has to parse, in milliseconds. */
+  get load(): number {
+    return this.#millisecondsToParse
+  }
+
+  /** Whether it has a message to parse that is expected to take long. */
+  isSlow(): boolean {
+    return this.#slowToParse > 0
+  }
+
+  /** Counts a job as its own, or one that it held as let on. */
   take(job: ParserJob) {
     this.isUsed = true
+    if (job.isSlow && !this.jobs.has(job.number)) this.slow++
     this.jobs.set(job.number, job)
+    job.state = "parsing"
+    job.since = this.#now()
     this.#toParse++
     this.#bytesToParse += job.bytes
-    job.since = this.#now()
+    this.#millisecondsToParse += job.estimate
+    if (job.estimate >= this.#limits.slowMilliseconds) this.#slowToParse++
   }
 
-  hand(batch: ReadonlyArray<Handed>) {
+  hand(batch: Batch) {
     this.#worker.postMessage(
       batch,
-      batch.map(({ message }) => message.buffer)
+      batch.handed.map(({ message }) => message.buffer)
     )
   }
 
@@ -99,30 +151,70 @@ export class ParserWorker {
     return number !== 0 && number === this.#seen && this.#now() - this.#seenAt > this.#limits.waitMilliseconds
   }
 
-  /** Why it is to be stopped: it has parsed one message for too long, or says no more about those that wait for DNS. */
-  trouble(): string | undefined {
-    if (!this.isReady) return this.#now() - this.#started > startMilliseconds ? "the thread did not start" : undefined
+  /** Why it is to be stopped: one message took too much processor time, or messages that wait for DNS got no result. */
+  trouble(): Trouble | undefined {
+    const age = this.#now() - this.#started
+    if (!this.isReady) return age > startMilliseconds ? blameless("the thread did not start") : undefined
     const number = this.current()
     if (number !== this.#seen) {
       this.#seen = number
       this.#seenAt = this.#now()
+      this.#processorAt = undefined
+      this.#processor = undefined
     }
-    const { aloneMilliseconds, checkMilliseconds, parseMilliseconds } = this.#limits
     const since = this.#now() - this.#seenAt
-    const isLate =
-      number === 0
-        ? since > checkMilliseconds &&
-          [...this.jobs.values()].some((job) => this.#now() - job.since > checkMilliseconds)
-        : since > (this.isAlone ? aloneMilliseconds : parseMilliseconds)
-    return isLate ? "no result in time" : undefined
+    if (number === 0) return this.#isChecking(since) ? blameless("no result of a sender's check in time") : undefined
+    this.#measure(number)
+    const limit = ThreadLimits.parseTime(this.#limits, this.jobs.get(number)?.bytes ?? 0)
+    const spent = this.#processorAt === undefined ? 0 : (this.#processor ?? 0) - this.#processorAt
+    const byClock = limit * (this.#isMeasured() ? mostOfClock : mostOfClockUnmeasured)
+    if (spent <= limit && since <= byClock) return undefined
+    return { reason: `no result within ${Math.round(limit)} ms of processor time`, culprit: number }
   }
 
   stop(): Promise<number> {
+    this.#isStopped = true
     return this.#worker.terminate()
   }
 
-  #hear({ aside, attachments, contents, failed, payloads, read }: Results) {
-    for (const number of aside) this.#parsed(this.jobs.get(number))
+  #isChecking(since: number): boolean {
+    const { checkMilliseconds } = this.#limits
+    return (
+      since > checkMilliseconds &&
+      [...this.jobs.values()].some(
+        ({ since, state }) => state === "checking" && this.#now() - since > checkMilliseconds
+      )
+    )
+  }
+
+  /** Node tells it since 24.6. */
+  #isMeasured(): boolean {
+    return typeof this.#worker.cpuUsage === "function"
+  }
+
+  /** Asks for the processor time of the thread; the next look has the answer. */
+  #measure(number: number) {
+    if (!this.#isMeasured()) return
+    this.#worker.cpuUsage().then(
+      ({ system, user }) => {
+        if (this.#seen !== number) return
+        this.#processor = (user + system) / 1_000
+        this.#processorAt ??= this.#processor
+      },
+      // It has ended, and `ended` tells.
+      () => undefined
+    )
+  }
+
+  #hear({ aside, attachments, contents, failed, held, payloads, read, used }: Results) {
+    for (const { milliseconds, number } of used) {
+      const job = this.jobs.get(number)
+      if (job === undefined) continue
+      job.used += milliseconds
+      job.usedInAll += milliseconds
+    }
+    for (const number of aside) this.#leave(number, "checking")
+    for (const number of held) this.#leave(number, "held")
     let at = 0
     for (const { lengths, number, ...result } of read) {
       const own = lengths.map((length) => {
@@ -137,16 +229,26 @@ export class ParserWorker {
   }
 
   #ended(number: number): ParserJob | undefined {
-    const job = this.jobs.get(number)
+    const job = this.#leave(number, "done")
+    if (job?.isSlow === true) this.slow--
     this.jobs.delete(number)
-    this.#parsed(job)
     return job
   }
 
-  #parsed(job: ParserJob | undefined) {
-    if (job === undefined || job.isAside) return
-    job.isAside = true
-    this.#toParse--
-    this.#bytesToParse -= job.bytes
+  #leave(number: number, state: "checking" | "held" | "done"): ParserJob | undefined {
+    const job = this.jobs.get(number)
+    if (job === undefined) return undefined
+    if (job.state === "parsing") {
+      this.#toParse--
+      this.#bytesToParse -= job.bytes
+      if (job.estimate >= this.#limits.slowMilliseconds) this.#slowToParse--
+      // Sums of fractions that are added and taken away again leave a remainder.
+      this.#millisecondsToParse = this.#toParse === 0 ? 0 : this.#millisecondsToParse - job.estimate
+    }
+    job.state = state
+    this.#parsed(job)
+    return job
   }
 }
+
+const blameless = (reason: string): Trouble => ({ reason, culprit: undefined })

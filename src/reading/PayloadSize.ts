@@ -12,34 +12,44 @@ export const fitted = (event: InboundEvent, room: number): string => {
   // A unit of UTF-16 is three bytes of UTF-8 at most.
   if (whole.length * 3 <= room || Buffer.byteLength(whole) <= room) return whole
   const less: InboundEvent = { ...event, parse: event.parse === "full" ? "partial" : event.parse }
-  const besides = bytesOf({ ...less, text: "", html: null, headers: [] })
-  const inHeaders = (count: number) => bytesOf(less.headers.slice(0, count))
-  const inHtml = (count: number) => (less.html === null ? 0 : bytesOf(start(less.html, count)))
-  const inText = (count: number) => bytesOf(start(less.text, count))
-  const headers = longest(less.headers.length, (count) => besides + inHeaders(count) <= room)
-  const html = longest(less.html?.length ?? 0, (count) => besides + inHeaders(headers) + inHtml(count) <= room)
-  const text = longest(less.text.length, (count) => besides + inHeaders(headers) + inHtml(html) + inText(count) <= room)
-  return JSON.stringify({
-    ...less,
-    text: start(less.text, text),
-    html: less.html === null ? null : start(less.html, html),
-    headers: less.headers.slice(0, headers)
-  })
+  let left = room - bytesOf({ ...less, text: "", html: null, headers: [] })
+  const headers = less.headers.slice(0, fieldsWithin(less.headers, left))
+  left -= bytesOf(headers)
+  const html = less.html === null ? null : within(less.html, left)
+  if (html !== null) left -= bytesOf(html)
+  return JSON.stringify({ ...less, text: within(less.text, left), html, headers })
 }
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
-/** The first units of a text, and no half of a character. */
-const start = (text: string, count: number): string => text.slice(0, count).replace(/[\ud800-\udbff]$/, "")
-
-/** The largest number up to `most` that fits, by halving. */
-const longest = (most: number, fits: (count: number) => boolean): number => {
-  let low = 0
-  let high = most
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2)
-    if (fits(middle)) low = middle
-    else high = middle - 1
+const fieldsWithin = (fields: InboundEvent["headers"], room: number): number => {
+  let bytes = bytesOf([])
+  let count = 0
+  for (const field of fields) {
+    bytes += bytesOf(field) + (count === 0 ? 0 : 1)
+    if (bytes > room) break
+    count++
   }
-  return low
+  return count
+}
+
+/** As much of a text as is so many bytes in JSON, and no half of a character. Looks at each unit once. */
+const within = (text: string, room: number): string => {
+  let bytes = 2
+  let at = 0
+  while (at < text.length) {
+    const code = text.codePointAt(at) ?? 0
+    bytes += bytesOfCharacter(code)
+    if (bytes > room) break
+    at += code > 0xffff ? 2 : 1
+  }
+  return text.slice(0, at)
+}
+
+/** In JSON: line ends, TAB, quotation marks and backslashes are escaped by two bytes, other controls and lone surrogates by six. */
+const bytesOfCharacter = (code: number): number => {
+  if (code === 0x22 || code === 0x5c || (code >= 0x08 && code <= 0x0d && code !== 0x0b)) return 2
+  if (code < 0x20 || (code >= 0xd800 && code <= 0xdfff)) return 6
+  if (code < 0x80) return 1
+  return code < 0x800 ? 2 : code < 0x10000 ? 3 : 4
 }

@@ -3,9 +3,10 @@ import type { DomainName } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId, RawRef } from "../model/InboundEmail.ts"
 import type { Authentication, EventId } from "../model/InboundEvent.ts"
 
-/** What a thread has to parse at once: so many messages, of so many bytes together unless one alone has more. */
+/** Messages that a thread is given at a time, and their bytes and estimated milliseconds together. A larger one goes alone. */
 export const mostToParse = 16
 export const mostBytesToParse = 1024 * 1024
+export const mostMillisecondsToParse = 20
 
 /** How much of a message is looked at: less when a reader did not survive more. */
 export type Depth = "full" | "headers" | "nothing"
@@ -32,11 +33,14 @@ export interface AttachmentTask {
   readonly index: number
 }
 
-/** What an event says, of which a part is asked for. It has no bytes of a message. */
+/** An event whose content is asked for. It has no bytes of a message. */
 export interface ContentTask {
   readonly kind: "content"
-  readonly said: Content.Said
+  /** The payload of the event, as stored. */
+  readonly payload: string
   readonly request: Content.ContentRequest
+  /** False when a thread failed to read the HTML: then the plain text alone is read. */
+  readonly withHtml: boolean
 }
 
 export type Task = ReadTask | AttachmentTask | ContentTask
@@ -46,6 +50,14 @@ export interface Handed {
   readonly number: number
   readonly task: Task
   readonly message: Uint8Array<ArrayBuffer>
+  /** Whether the message is held once its sender is checked, until its number is let on. */
+  readonly isHeld: boolean
+}
+
+/** What a thread is told: new tasks, and the numbers of held messages to parse now. */
+export interface Batch {
+  readonly handed: ReadonlyArray<Handed>
+  readonly letOn: ReadonlyArray<number>
 }
 
 /** What the rows of a message's events have of it, for lists. */
@@ -69,6 +81,8 @@ export type AttachmentResult =
   | { readonly filename: string | null; readonly contentType: string; readonly content: Uint8Array }
   | undefined
 
+export type TaskResult = ReadResult | AttachmentResult | Content.Content
+
 /** What became of messages: the payloads of all of them lie one behind the other in one buffer, which is handed over. */
 export interface Results {
   readonly tag: "results"
@@ -83,8 +97,12 @@ export interface Results {
   readonly attachments: ReadonlyArray<{ readonly number: number; readonly attachment: AttachmentResult }>
   readonly contents: ReadonlyArray<{ readonly number: number; readonly content: Content.Content }>
   readonly failed: ReadonlyArray<{ readonly number: number; readonly reason: string }>
-  /** Parsed, and put aside until DNS has answered: they hold up nothing behind them. */
+  /** Put aside until DNS or a decoder has answered: they hold up nothing behind them. */
   readonly aside: ReadonlyArray<number>
+  /** Their senders are checked, and they are held until they are let on. */
+  readonly held: ReadonlyArray<number>
+  /** Processor time in milliseconds that each task used since the last results. */
+  readonly used: ReadonlyArray<{ readonly number: number; readonly milliseconds: number }>
 }
 
 /** What a parser thread is started with. */
@@ -92,6 +110,8 @@ export interface ThreadSettings {
   readonly nameServers: ReadonlyArray<string> | undefined
   readonly authservId: string
   readonly senderChecks: boolean
+  /** Niceness of the thread: 0 as the process, up to 19 for less processor time beside other threads. Linux alone has it. */
+  readonly niceness: number
   /** Shared: the number of the message that is being parsed, 0 between two. */
   readonly current: Int32Array
 }

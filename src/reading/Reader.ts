@@ -1,33 +1,48 @@
-import { Context, DateTime, Effect, Exit, Layer, Schema } from "effect"
+import { Clock, Context, DateTime, Effect, Exit, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import * as HeaderText from "../mime/HeaderText.ts"
 import { DomainId, DomainName } from "../model/Domain.ts"
 import { InboundEmailId, rawRef, simulatedAddress } from "../model/InboundEmail.ts"
 import { EventId, unauthenticated } from "../model/InboundEvent.ts"
+import { WorkspaceId } from "../model/Workspace.ts"
 import * as Place from "../providers/storage/Place.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
+import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import * as EventWriter from "./EventWriter.ts"
 import * as GivenVerdicts from "./GivenVerdicts.ts"
 import type { Mail } from "./Mail.ts"
+import { MailsInHand } from "./MailsInHand.ts"
 import { ParserThreads } from "./ParserThreads.ts"
 import type { ReadTask } from "./ReadTask.ts"
 import * as StoredMessage from "./StoredMessage.ts"
-
-/** Bytes of messages whose events are not written yet; beyond this the table hands them out later. */
-const mostBytesInHand = 64 * 1024 * 1024
 
 /** A message that took two processes with it is not parsed a third time, and hardly looked at a fifth time. */
 const mostParses = 2
 const mostLooks = 4
 
-/** Messages that are claimed at once. */
+/** Messages claimed at once, and of one domain. */
 const mostPerClaim = 16
+const mostOfDomainPerClaim = 4
+
+/**
+ * The lease of a message is 60 s. It is extended while the message waits for a thread, but not for ever: a message
+ * that a fault keeps here is read by another process.
+ */
+const renewEvery = "20 seconds"
+const longestInHandMilliseconds = 600_000
+
+/** Demo inboxes share the parser threads as one tenant. */
+const demoTenant = "demo"
+
+/** Whose processor time the reading of a mail uses. */
+export const tenantOf = ({ workspaceId }: Pick<Mail, "workspaceId">): string => workspaceId ?? demoTenant
 
 const Unread = Schema.Struct({
   id: InboundEmailId,
   domainId: DomainId,
   domain: DomainName,
+  workspaceId: Schema.NullOr(WorkspaceId),
   sha256: Schema.Uint8Array,
   mailFrom: Schema.String,
   helo: Schema.String,
@@ -44,8 +59,8 @@ const Unread = Schema.Struct({
 export class Reader extends Context.Service<
   Reader,
   {
-    /** Whether one more message can be read with its bytes in hand; otherwise the table keeps it for any reader. */
-    readonly hasRoom: () => boolean
+    /** Whether one more message of this workspace can be read with its bytes in hand. Otherwise the table keeps it for any reader. */
+    hasRoom(of: Pick<Mail, "workspaceId">): boolean
     /** Reads a message whose row is committed and leased to us, and writes its events. */
     read(mail: Mail): void
     /** Reads what is left over in the table: after a crash, a failure, or a full hand. Returns how many. */
@@ -62,19 +77,32 @@ export class Reader extends Context.Service<
       yield* threads.warmUp
       const context = yield* Effect.context()
       const run = Effect.runForkWith(context)
-      const inHand = new Map<InboundEmailId, number>()
-      let bytesInHand = 0
+      const clock = yield* Clock.Clock
+      const inHand = new MailsInHand()
 
       // Runs after the writer has stopped: what has no events is anybody's at once.
       yield* Effect.addFinalizer(() =>
         Effect.ignore(
-          inHand.size === 0
+          inHand.isEmpty
             ? Effect.void
             : sql`
                 UPDATE inbound_emails SET leased_until = NULL
-                WHERE id = ANY(${[...inHand.keys()]}::uuid[]) AND state = ${"received"}
+                WHERE id = ANY(${inHand.ids()}::uuid[]) AND state = ${"received"}
               `
         )
+      )
+      yield* BackgroundLoop.every(
+        renewEvery,
+        "The leases of messages that wait to be read could not be extended",
+        Effect.suspend(() => {
+          const ids = inHand.ids({ since: clock.currentTimeMillisUnsafe() - longestInHandMilliseconds })
+          if (ids.length === 0) return Effect.void
+          return Effect.asVoid(sql`
+            UPDATE inbound_emails SET leased_until = now() + interval '60 seconds'
+            WHERE id = ANY(${ids}::uuid[]) AND state = ${"received"} AND leased_until > now()
+              AND leased_until < now() + interval '45 seconds'
+          `)
+        })
       )
       const write = yield* EventWriter.make
 
@@ -90,18 +118,6 @@ export class Reader extends Context.Service<
             inbound_email_id: mail.id
           })
         )
-
-      /** A process may be given a message twice, when a lease has run out under it. */
-      const enter = (mail: Mail) => {
-        inHand.set(mail.id, (inHand.get(mail.id) ?? 0) + 1)
-        bytesInHand += mail.bytes
-      }
-      const leave = (mail: Mail) => {
-        const others = (inHand.get(mail.id) ?? 1) - 1
-        if (others === 0) inHand.delete(mail.id)
-        else inHand.set(mail.id, others)
-        bytesInHand -= mail.bytes
-      }
 
       const taskOf = ({
         attempt,
@@ -128,14 +144,15 @@ export class Reader extends Context.Service<
 
       /** Its lease runs out when there is trouble, and whoever finds it then reads it. */
       const begin = (mail: Mail, message: Uint8Array, done: () => void) => {
-        enter(mail)
+        const tenant = tenantOf(mail)
+        inHand.enter(tenant, mail, clock.currentTimeMillisUnsafe())
         mail.message = undefined
         const end = (reason?: unknown) => {
           if (reason !== undefined) trouble(mail, reason)
-          leave(mail)
+          inHand.leave(tenant, mail)
           done()
         }
-        threads.read(taskOf(mail), message, {
+        threads.read(tenant, taskOf(mail), message, {
           reload: (then) =>
             void run(
               Effect.map(Effect.exit(load(mail)), (exit) => then(Exit.isSuccess(exit) ? exit.value : undefined))
@@ -165,19 +182,37 @@ export class Reader extends Context.Service<
       const claim = SqlSchema.findAll({
         Request: Schema.Int,
         Result: Unread,
+        // The oldest messages of each domain, one domain after the other. The outer condition is looked at again for a row
+        // that another reader has claimed meanwhile.
         execute: (most) => sql`
+          WITH RECURSIVE waiting AS (
+            (SELECT domain_id FROM inbound_emails WHERE state = 'received' ORDER BY domain_id LIMIT 1)
+            UNION ALL
+            SELECT (
+              SELECT domain_id FROM inbound_emails
+              WHERE state = 'received' AND domain_id > waiting.domain_id ORDER BY domain_id LIMIT 1
+            ) FROM waiting WHERE waiting.domain_id IS NOT NULL
+          ), candidate AS (
+            -- The mail of a domain that is gone is about to be removed.
+            SELECT mail.id, mail.received_at,
+              row_number() OVER (PARTITION BY waiting.domain_id ORDER BY mail.received_at) AS number
+            FROM waiting JOIN domains ON domains.id = waiting.domain_id CROSS JOIN LATERAL (
+              SELECT id, received_at FROM inbound_emails
+              WHERE domain_id = waiting.domain_id AND state = 'received'
+                AND (leased_until IS NULL OR leased_until <= now())
+              ORDER BY received_at LIMIT ${mostOfDomainPerClaim}
+            ) AS mail
+          )
           UPDATE inbound_emails SET leased_until = now() + interval '60 seconds', read_attempts = read_attempts + 1
           FROM domains
-          WHERE domains.id = inbound_emails.domain_id AND inbound_emails.id IN (
+          WHERE domains.id = inbound_emails.domain_id AND inbound_emails.id = ANY(ARRAY(
             SELECT id FROM inbound_emails
-            WHERE state = 'received' AND (leased_until IS NULL OR leased_until <= now())
-              -- The mail of one that is gone is about to be removed.
-              AND (SELECT true FROM domains WHERE domains.id = domain_id)
-            ORDER BY received_at
-            LIMIT ${most}
+            WHERE id = ANY(ARRAY(SELECT id FROM candidate ORDER BY number, received_at LIMIT ${most}))
+              -- A subquery, so that the planner looks rows up by id instead of reading the index of all unread mail.
+              AND state = (SELECT 'received') AND (leased_until IS NULL OR leased_until <= now())
             FOR UPDATE SKIP LOCKED
-          )
-          RETURNING inbound_emails.*, domains.name AS domain
+          ))
+          RETURNING inbound_emails.*, domains.name AS domain, domains.workspace_id
         `
       })
 
@@ -190,6 +225,7 @@ export class Reader extends Context.Service<
           authenticationResults,
           domain,
           domainId,
+          workspaceId,
           helo,
           id,
           mailFrom,
@@ -203,6 +239,7 @@ export class Reader extends Context.Service<
           id,
           domainId,
           domain,
+          workspaceId,
           envelope: { from: mailFrom, helo, remoteAddress },
           recipients,
           receivedAt: DateTime.toEpochMillis(receivedAt),
@@ -245,7 +282,7 @@ export class Reader extends Context.Service<
       }).pipe(Effect.orDie, Effect.withSpan("Reader.readLeftOver"))
 
       return Reader.of({
-        hasRoom: () => bytesInHand < mostBytesInHand,
+        hasRoom: (mail) => inHand.hasRoom(tenantOf(mail)),
         read: (mail) => {
           if (mail.message !== undefined) begin(mail, mail.message, () => undefined)
         },

@@ -1,6 +1,7 @@
 import { type Transferable, Worker, type WorkerOptions } from "node:worker_threads"
 import { Deferred, Effect, Schema } from "effect"
 import type { Asked, Said } from "./Serving.ts"
+import * as ThreadEnvironment from "./ThreadEnvironment.ts"
 
 /** The thread has ended, with all that it was asked. */
 export class ThreadLost extends Schema.TaggedError<ThreadLost>()("ThreadLost", { cause: Schema.Defect() }) {
@@ -50,7 +51,7 @@ export const make = Effect.fnUntraced(function* <Task, Answer>(
   const worker = yield* Effect.acquireRelease(
     Effect.sync(() => {
       // No flag and no secret of the process reaches a thread that is not given it.
-      const started = new Worker(script, { ...options, execArgv: [], env: {} })
+      const started = new Worker(script, { ...options, execArgv: [], env: ThreadEnvironment.variables })
       started.on("message", hear)
       started.on("error", lose)
       started.on("exit", (code) => lose(new Error(`The thread has ended with code ${code}`)))

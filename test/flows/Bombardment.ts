@@ -1,7 +1,8 @@
 import { Effect, Option } from "effect"
 import type { InletProcess } from "../InletProcess.ts"
 import * as Mailbox from "../Mailbox.ts"
-import { type Bomb, bombs } from "../mime/Bombs.ts"
+import type { Bomb } from "../mime/Bomb.ts"
+import { bombs } from "../mime/Bombs.ts"
 import * as Pinger from "../Pinger.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 

@@ -4,16 +4,18 @@ import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
 import { EventId } from "../../src/model/InboundEvent.ts"
 import { ParserThreads } from "../../src/reading/ParserThreads.ts"
 import type { Depth, ReadResult } from "../../src/reading/ReadTask.ts"
+import { RequestReader } from "../../src/reading/RequestReader.ts"
 import { ThreadLimits } from "../../src/reading/ThreadLimits.ts"
 
 const domainId = DomainId.make("01981c9e-0000-7000-8000-000000000001")
 const inboundEmailId = InboundEmailId.make("01981c9e-1111-7000-8000-000000000001")
 
-/** Has a message read by a parser thread, for one recipient. */
-export const read = Effect.fnUntraced(function* (message: Uint8Array, depth: Depth = "full") {
+/** Reads a message of a tenant in a parser thread, for one recipient. */
+export const read = Effect.fnUntraced(function* (message: Uint8Array, depth: Depth = "full", tenant = "tenant") {
   const threads = yield* ParserThreads
   const result = yield* Effect.callback<ReadResult, string>((resume) =>
     threads.read(
+      tenant,
       {
         kind: "read",
         depth,
@@ -41,7 +43,7 @@ export const read = Effect.fnUntraced(function* (message: Uint8Array, depth: Dep
 /** Parser threads with other limits than usual. */
 export const threads = (limits: Partial<ThreadLimits> = {}) =>
   Layer.provide(
-    ParserThreads.layer,
+    Layer.merge(ParserThreads.layer, RequestReader.layer),
     Layer.effect(
       ThreadLimits,
       Effect.map(ThreadLimits, (usual) => ({ ...usual, ...limits }))

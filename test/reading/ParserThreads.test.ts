@@ -1,6 +1,6 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Duration, Effect, Fiber, Metric } from "effect"
-import { ParserThreads } from "../../src/reading/ParserThreads.ts"
+import { RequestReader } from "../../src/reading/RequestReader.ts"
 import { eventually } from "../Eventually.ts"
 import { bombs } from "../mime/Bombs.ts"
 import { message } from "../mime/Message.ts"
@@ -21,14 +21,21 @@ const counted = (name: string) =>
     )
   )
 
+const countedFor = (name: string, purpose: string) =>
+  Effect.map(Metric.snapshot, (all) =>
+    all.flatMap(({ attributes, id, state }) =>
+      id === name && attributes?.purpose === purpose && "value" in state ? [state.value] : []
+    )
+  )
+
 /** One that takes the parser more than a moment. */
 const slow = bombs.find(({ name }) => name === "a field for every six bytes")?.build() ?? Buffer.alloc(0)
 
-/** One that takes it seconds: eight mebibytes. */
+/** One that takes it a second or two: 32 mebibytes. */
 const slower = Effect.sync(() => {
   const bytes = bombs.find(({ name }) => name === "utf-7 text")?.build() ?? Buffer.alloc(0)
   const text = bytes.subarray(bytes.indexOf("\r\n\r\n") + 4)
-  return Buffer.concat([bytes, ...Array.from({ length: 7 }, () => text)])
+  return Buffer.concat([bytes, ...Array.from({ length: 31 }, () => text)])
 })
 
 const options = { excludeTestServices: true, timeout: "60 seconds" } as const
@@ -98,7 +105,7 @@ describe("The threads that parse", () => {
         const body = [...Buffer.from("Hello").toString("base64")].map((letter) => letter.charCodeAt(0) | 0x80)
         const { event, parse } = yield* read(encoded("base64", String.fromCharCode(...body)))
         assert.deepStrictEqual([parse, event.text], ["full", "Hello"])
-        const { attachment } = yield* ParserThreads
+        const { attachment } = yield* RequestReader
         const file = yield* attachment(encoded("base64", String.fromCharCode(...body), "application/x"), 0)
         assert.strictEqual(Buffer.from(file?.content ?? []).toString(), "Hello")
       })
@@ -106,8 +113,46 @@ describe("The threads that parse", () => {
 
     it.effect("find no attachment where there is none", () =>
       Effect.gen(function* () {
-        const { attachment } = yield* ParserThreads
+        const { attachment } = yield* RequestReader
         assert.isUndefined(yield* attachment(mail("none"), 0))
+      })
+    )
+  })
+
+  layer(threads(), options)("beside a tenant whose messages are slow", (it) => {
+    it.effect("read another tenant's message before that tenant's second one", () =>
+      Effect.gen(function* () {
+        yield* read(slow, "full", "heavy")
+        const order: Array<string> = []
+        const noted = (name: string, message: Uint8Array, tenant: string) =>
+          Effect.andThen(
+            read(message, "full", tenant),
+            Effect.sync(() => order.push(name))
+          )
+        const heavy = Array.from({ length: 6 }, (_, number) => noted(`heavy ${number + 1}`, slow, "heavy"))
+        yield* Effect.all([...heavy, noted("light", mail("light"), "light")], { concurrency: "unbounded" })
+        assert.isBelow(order.indexOf("light"), 2)
+        assert.deepStrictEqual(
+          order.filter((name) => name !== "light"),
+          [1, 2, 3, 4, 5, 6].map((number) => `heavy ${number}`)
+        )
+      })
+    )
+
+    it.effect("start one more thread, which slow messages never take", () =>
+      Effect.gen(function* () {
+        yield* Effect.replicateEffect(read(slow, "full", "heavy"), 4, { concurrency: "unbounded" })
+        yield* eventually(countedFor("inlet_parser_threads", "delivery"), ([threads]) => threads === 2)
+        const order: Array<string> = []
+        const noted = (name: string, message: Uint8Array, tenant: string) =>
+          Effect.andThen(
+            read(message, "full", tenant),
+            Effect.sync(() => order.push(name))
+          )
+        const heavy = Effect.replicateEffect(noted("heavy", slow, "heavy"), 8, { concurrency: "unbounded" })
+        const light = Effect.replicateEffect(noted("light", mail("light"), "light"), 5)
+        yield* Effect.all([heavy, light], { concurrency: "unbounded" })
+        assert.strictEqual(order.at(-1), "heavy")
       })
     )
   })
@@ -119,7 +164,7 @@ describe("The threads that parse", () => {
         "are one more while messages wait, and one again when that has not happened for some time",
         () =>
           Effect.gen(function* () {
-            const running = counted("inlet_parser_threads")
+            const running = countedFor("inlet_parser_threads", "delivery")
             yield* read(mail("to begin with"))
             assert.deepStrictEqual(yield* running, [1])
             const many = yield* Effect.forkChild(Effect.replicateEffect(read(slow), 12, { concurrency: "unbounded" }))
@@ -143,7 +188,7 @@ describe("The threads that parse", () => {
             yield* read(mail("to begin with"))
             const long = yield* Effect.forkChild(read(yield* slower))
             const behind = yield* Effect.forkChild(Effect.replicateEffect(read(slow), 20, { concurrency: "unbounded" }))
-            yield* eventually(counted("inlet_parser_threads"), ([threads = 0]) => threads > 1)
+            yield* eventually(countedFor("inlet_parser_threads", "delivery"), ([threads = 0]) => threads > 1)
             yield* Fiber.join(behind)
             yield* Fiber.join(long)
           }),
@@ -152,7 +197,7 @@ describe("The threads that parse", () => {
     }
   )
 
-  layer(threads({ parseMilliseconds: 500, aloneMilliseconds: 500 }), options)("with hardly any time", (it) => {
+  layer(threads({ parseMilliseconds: 100, parseMillisecondsPerMiB: 0 }), options)("with hardly any time", (it) => {
     it.effect(
       "are stopped when a message takes too long, which is then told by less",
       () =>
@@ -166,7 +211,7 @@ describe("The threads that parse", () => {
     )
   })
 
-  layer(threads({ parseMilliseconds: 500, aloneMilliseconds: 2_000 }), options)(
+  layer(threads({ parseMilliseconds: 100, parseMillisecondsPerMiB: 0 }), options)(
     "with hardly any time but when alone",
     (it) => {
       it.effect(

@@ -150,6 +150,7 @@ const mailOf = (id: InboundEmailId, domainId: string, domain: string): Mail => {
     id,
     domainId: DomainId.make(domainId),
     domain: DomainName.make(domain),
+    workspaceId: null,
     sha256: createHash("sha256").update(message).digest(),
     traceBytes: 0,
     verdicts: null,

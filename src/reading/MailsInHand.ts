@@ -1,0 +1,50 @@
+import type { InboundEmailId } from "../model/InboundEmail.ts"
+import type { Mail } from "./Mail.ts"
+
+/** Bytes of messages whose events are not written yet, of all tenants. */
+const mostBytes = 64 * 1024 * 1024
+
+/**
+ * Counts the messages that this process is reading, and their bytes by tenant. A tenant may have
+ * as many bytes as are left for the others, so that one tenant alone takes half and a newcomer
+ * always finds room.
+ */
+export class MailsInHand {
+  /** How often a message is in hand: twice when its lease ended and the process claimed it again. */
+  readonly #mails = new Map<InboundEmailId, { count: number; readonly since: number }>()
+  readonly #bytesOf = new Map<string, number>()
+  #bytes = 0
+
+  get isEmpty(): boolean {
+    return this.#mails.size === 0
+  }
+
+  hasRoom(tenant: string): boolean {
+    return (this.#bytesOf.get(tenant) ?? 0) < mostBytes - this.#bytes
+  }
+
+  /** All messages, or those that came since a time in milliseconds. */
+  ids({ since = 0 }: { readonly since?: number } = {}): ReadonlyArray<InboundEmailId> {
+    return [...this.#mails].flatMap(([id, mail]) => (mail.since >= since ? [id] : []))
+  }
+
+  enter(tenant: string, { bytes, id }: Pick<Mail, "bytes" | "id">, now: number): void {
+    const known = this.#mails.get(id)
+    this.#mails.set(id, { count: (known?.count ?? 0) + 1, since: known?.since ?? now })
+    this.#add(tenant, bytes)
+  }
+
+  leave(tenant: string, { bytes, id }: Pick<Mail, "bytes" | "id">): void {
+    const known = this.#mails.get(id)
+    if (known !== undefined && known.count > 1) known.count--
+    else this.#mails.delete(id)
+    this.#add(tenant, -bytes)
+  }
+
+  #add(tenant: string, bytes: number) {
+    const held = (this.#bytesOf.get(tenant) ?? 0) + bytes
+    if (held === 0) this.#bytesOf.delete(tenant)
+    else this.#bytesOf.set(tenant, held)
+    this.#bytes += bytes
+  }
+}

@@ -1,0 +1,58 @@
+import { availableParallelism } from "node:os"
+import { Clock, Effect, Metric } from "effect"
+import * as Settings from "../Settings.ts"
+import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
+import { ParserPool } from "./ParserPool.ts"
+import { ThreadLimits } from "./ThreadLimits.ts"
+
+const running = Metric.gauge("inlet_parser_threads", { description: "Parser threads that run, by what they read for" })
+const lost = Metric.counter("inlet_parser_threads_lost_total", {
+  description: "Parser threads that were stopped: too slow, out of memory, or broken"
+})
+
+/** How often threads are looked at, in milliseconds. */
+const lookMilliseconds = 250
+
+/** Most threads that read for delivery. More would take processor time from SMTP and the API. */
+const mostForDelivery = Math.max(2, Math.min(4, availableParallelism()))
+
+/** The least priority that leaves the thread some processor time on a busy machine. Linux alone has priorities of threads. */
+const nicenessForRequests = 10
+
+/**
+ * Makes a pool of parser threads that ends with the scope: for `delivery`, or for `requests` of the API, which has
+ * one thread, and one message of a tenant at a time.
+ */
+export const make = Effect.fnUntraced(function* (purpose: "delivery" | "requests") {
+  const { mxHost, senderChecks } = yield* Settings.reading
+  const { nameServers } = yield* Settings.dns
+  const limits = yield* ThreadLimits
+  const clock = yield* Clock.Clock
+  const context = yield* Effect.context()
+  const isForDelivery = purpose === "delivery"
+  const threads = Metric.withAttributes(running, { purpose })
+  const pool = new ParserPool({
+    settings: {
+      nameServers,
+      authservId: mxHost,
+      senderChecks,
+      niceness: isForDelivery ? 0 : nicenessForRequests
+    },
+    limits,
+    now: () => clock.currentTimeMillisUnsafe(),
+    cores: availableParallelism(),
+    fewestThreads: isForDelivery ? 1 : 0,
+    mostThreads: isForDelivery ? mostForDelivery : 1,
+    mostPerTenant: isForDelivery ? Number.POSITIVE_INFINITY : 1,
+    log: (line, reason) => void Effect.runForkWith(context)(Effect.logWarning(line, reason)),
+    changed: (count) => threads.updateUnsafe(count, context),
+    lost: () => lost.updateUnsafe(1, context)
+  })
+  yield* BackgroundLoop.every(
+    Math.min(lookMilliseconds, limits.parseMilliseconds / 2),
+    "A look at the parser threads failed",
+    Effect.sync(() => pool.look())
+  )
+  yield* Effect.addFinalizer(() => Effect.promise(() => pool.close()))
+  return pool
+})

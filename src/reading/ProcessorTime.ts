@@ -1,0 +1,44 @@
+/**
+ * Attributes the processor time of this thread to the tasks it works on, in milliseconds. One system call for a batch
+ * is enough: the time is divided by how long each task took by the clock.
+ */
+export class ProcessorTime {
+  #before = process.threadCpuUsage()
+  #elapsed = new Map<number, number>()
+  /** The task at work, 0 between two, and since when it was not noted. */
+  #number = 0
+  #since = 0
+
+  begin(number: number): void {
+    this.#number = number
+    this.#since = performance.now()
+  }
+
+  end(): void {
+    this.#note()
+    this.#number = 0
+  }
+
+  /** The processor time of each task since the last call. The task at work is among them. */
+  take(): ReadonlyArray<{ readonly number: number; readonly milliseconds: number }> {
+    this.#note()
+    const usage = process.threadCpuUsage()
+    const used = (usage.user + usage.system - this.#before.user - this.#before.system) / 1_000
+    this.#before = usage
+    const elapsed = this.#elapsed
+    this.#elapsed = new Map()
+    let all = 0
+    for (const milliseconds of elapsed.values()) all += milliseconds
+    return Array.from(elapsed, ([number, milliseconds]) => ({
+      number,
+      milliseconds: all === 0 ? 0 : (used * milliseconds) / all
+    }))
+  }
+
+  #note() {
+    if (this.#number === 0) return
+    const now = performance.now()
+    this.#elapsed.set(this.#number, (this.#elapsed.get(this.#number) ?? 0) + now - this.#since)
+    this.#since = now
+  }
+}

@@ -1,0 +1,45 @@
+import { BoundedMap } from "../cache/BoundedMap.ts"
+
+/** Assumed of a tenant without history, in milliseconds. The slowest mail known takes twice that a KiB. */
+const usualPerKiB = 0.1
+const perMail = 0.2
+
+/** How much of the history one more mail leaves. */
+const memory = 0.9
+
+/** Tenants remembered; the one not seen for longest is evicted. */
+const mostTenants = 1_000
+
+interface History {
+  milliseconds: number
+  kibibytes: number
+}
+
+/**
+ * Estimates the processor time that reading a mail takes, from the recent mails of its tenant.
+ * Times are milliseconds.
+ */
+export class ReadingCost {
+  readonly #histories = new BoundedMap<string, History>(mostTenants)
+
+  isKnown(tenant: string): boolean {
+    return this.#histories.has(tenant)
+  }
+
+  estimate(tenant: string, bytes: number): number {
+    const history = this.#histories.get(tenant)
+    const perKiB = history === undefined ? usualPerKiB : history.milliseconds / history.kibibytes
+    return perMail + (perKiB * bytes) / 1_024
+  }
+
+  record(tenant: string, bytes: number, milliseconds: number): void {
+    const { kibibytes, milliseconds: before } = this.#histories.get(tenant) ?? {
+      kibibytes: 4,
+      milliseconds: 4 * usualPerKiB
+    }
+    this.#histories.set(tenant, {
+      milliseconds: before * memory + milliseconds,
+      kibibytes: kibibytes * memory + (bytes + 1) / 1_024
+    })
+  }
+}

@@ -1,0 +1,97 @@
+import { Context, Effect, Layer } from "effect"
+import type * as Content from "../content/Content.ts"
+import { Asker } from "../database/Turns.ts"
+import { Unavailable } from "../model/ApiError.ts"
+import type { ParserJob } from "./ParserJob.ts"
+import * as ParserPools from "./ParserPools.ts"
+import type { AttachmentResult, Task, TaskResult } from "./ReadTask.ts"
+
+/** Requests that wait for the thread, of one tenant and of all. */
+const mostWaitingOfTenant = 8
+const mostWaiting = 64
+
+/**
+ * Reads stored mail for requests of the API, in a thread of its own, so that delivery never waits
+ * for them. Reads one message of a tenant at a time; the tenant is the request's `Asker`. Fails
+ * with `Unavailable` when too many requests wait, or when a message can't be read in time.
+ */
+export class RequestReader extends Context.Service<
+  RequestReader,
+  {
+    /** One attachment, decoded. Undefined when the message has none with this index. */
+    attachment(message: Uint8Array, index: number): Effect.Effect<AttachmentResult, Unavailable>
+    /** A part of the content of an event. Reads its plain text alone when its HTML can't be read. */
+    content(payload: string, request: Content.ContentRequest): Effect.Effect<Content.Content, Unavailable>
+  }
+>()("inlet/reading/RequestReader") {
+  static readonly layer = Layer.effect(
+    RequestReader,
+    Effect.gen(function* () {
+      const pool = yield* ParserPools.make("requests")
+
+      /** Fails with a reason when no thread could do the task. */
+      const run = (tenant: string, task: Task, bytes: number, message: () => Uint8Array) =>
+        Effect.callback<TaskResult, string>((resume) => {
+          const job: ParserJob = pool.submit({
+            tenant,
+            task,
+            message: message(),
+            bytes,
+            reload: (then) => then(message()),
+            answer: (result) => resume(Effect.succeed(result)),
+            fail: (reason) => resume(Effect.fail(reason))
+          })
+          return Effect.sync(() => pool.cancel(job))
+        })
+
+      const admitted = <A>(read: (tenant: string) => Effect.Effect<A, string>) =>
+        Effect.flatMap(Asker, (tenant = "") =>
+          pool.waitingOf(tenant) >= mostWaitingOfTenant || pool.waiting >= mostWaiting
+            ? Effect.fail(crowded)
+            : Effect.catch(read(tenant), (reason) =>
+                Effect.andThen(
+                  Effect.logWarning("A stored message could not be read for a request", reason),
+                  Effect.fail(unreadable)
+                )
+              )
+        )
+
+      const attachment = Effect.fn("RequestReader.attachment")((message: Uint8Array, index: number) =>
+        admitted((tenant) =>
+          // An attachment task is answered with what it asks for.
+          Effect.map(
+            run(tenant, { kind: "attachment", index }, message.byteLength, () => new Uint8Array(message)),
+            (result) => result as AttachmentResult
+          )
+        )
+      )
+
+      const content = Effect.fn("RequestReader.content")((payload: string, request: Content.ContentRequest) => {
+        const read = (tenant: string, withHtml: boolean) =>
+          // A content task is answered with what it asks for.
+          Effect.map(
+            run(tenant, { kind: "content", payload, request, withHtml }, payload.length, () => new Uint8Array()),
+            (result) => result as Content.Content
+          )
+        return admitted((tenant) =>
+          Effect.catch(read(tenant, true), (reason) =>
+            Effect.andThen(
+              Effect.logWarning("The HTML of an event could not be read; reading its plain text", reason),
+              read(tenant, false)
+            )
+          )
+        )
+      })
+
+      return RequestReader.of({ attachment, content })
+    })
+  )
+}
+
+const crowded = new Unavailable({
+  message: "Too many requests for content and attachments are waiting; retry after the time in Retry-After"
+})
+
+const unreadable = new Unavailable({
+  message: "This mail could not be read in time; download the raw message instead"
+})

@@ -1,0 +1,86 @@
+import type { FairQueue } from "../schedule/FairQueue.ts"
+import type { ParserJob } from "./ParserJob.ts"
+import { ReadingCost } from "./ReadingCost.ts"
+
+/** What parser threads have of one tenant. */
+interface Share {
+  jobs: number
+  /** Slow messages that are parsed or next to be. */
+  slow: number
+}
+
+const none: Share = { jobs: 0, slow: 0 }
+
+/**
+ * Counts what parser threads have of each tenant, and charges the tenant's place in the queue
+ * for it: an estimate when a job is handed over, and what it used in the end.
+ */
+export class TenantShares {
+  readonly #waiting: FairQueue<ParserJob>
+  readonly #slowMilliseconds: number
+  readonly #cost = new ReadingCost()
+  readonly #shares = new Map<string, Share>()
+  /** Jobs that threads have, of all tenants. */
+  jobs = 0
+
+  constructor(waiting: FairQueue<ParserJob>, slowMilliseconds: number) {
+    this.#waiting = waiting
+    this.#slowMilliseconds = slowMilliseconds
+  }
+
+  of(tenant: string): Readonly<Share> {
+    return this.#shares.get(tenant) ?? none
+  }
+
+  /** Whether messages of this tenant have been read before. */
+  isKnown(tenant: string): boolean {
+    return this.#cost.isKnown(tenant)
+  }
+
+  /** Processor time that a job is likely to use, in milliseconds. */
+  estimate({ bytes, tenant }: ParserJob): number {
+    return this.#cost.estimate(tenant, bytes)
+  }
+
+  /** Whether a slow message is parsed, and not only its sender checked. */
+  isParsedSlowly({ estimate, isSlow }: ParserJob): boolean {
+    return isSlow && estimate >= this.#slowMilliseconds
+  }
+
+  /** A thread is given a job: a new one, or one that it held. */
+  enter(job: ParserJob, isNew: boolean): void {
+    const share = this.#shares.get(job.tenant) ?? { jobs: 0, slow: 0 }
+    this.#shares.set(job.tenant, share)
+    if (isNew) {
+      share.jobs++
+      this.jobs++
+      job.usedInAll = 0
+    }
+    if (this.isParsedSlowly(job)) share.slow++
+    job.charged = job.estimate
+    this.#waiting.charge(job.tenant, job.charged)
+  }
+
+  /** Replaces what was charged for a job by what it used. */
+  settle(job: ParserJob): void {
+    const share = this.#shares.get(job.tenant)
+    if (share !== undefined && job.charged > 0 && this.isParsedSlowly(job)) share.slow--
+    this.#waiting.charge(job.tenant, job.used - job.charged)
+    job.charged = 0
+    job.used = 0
+  }
+
+  /** A job is done: its cost is known. */
+  finish(job: ParserJob): void {
+    this.#cost.record(job.tenant, job.bytes, job.usedInAll)
+    this.leave(job)
+  }
+
+  leave({ tenant }: ParserJob): void {
+    const share = this.#shares.get(tenant)
+    if (share === undefined) return
+    this.jobs--
+    share.jobs--
+    if (share.jobs === 0) this.#shares.delete(tenant)
+  }
+}

@@ -1,0 +1,72 @@
+import type { ParserJob } from "./ParserJob.ts"
+import type { ParserWorker } from "./ParserWorker.ts"
+import type { ThreadLimits } from "./ThreadLimits.ts"
+
+/** A thread that failed to start is started again after this time. */
+const restartMilliseconds = 1_000
+
+interface Options {
+  readonly limits: ThreadLimits
+  readonly now: () => number
+  readonly cores: number
+  readonly mostThreads: number
+}
+
+/** Decides when one more parser thread is worth its memory, and when one is not any more. */
+export class ThreadDemand {
+  readonly #options: Options
+  #startAgainAt = 0
+  /** When another thread would last have been of use. */
+  #shortAt = 0
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  /** A thread is of use now. */
+  note(): void {
+    this.#shortAt = this.#options.now()
+  }
+
+  /** Whether a thread may be started, a second after one that failed to. */
+  get isStartable(): boolean {
+    return this.#options.now() >= this.#startAgainAt
+  }
+
+  startFailed(): void {
+    this.#startAgainAt = this.#options.now() + restartMilliseconds
+  }
+
+  /** Whether a job that finds no room has waited long enough for one more thread. */
+  isShort(job: ParserJob, threads: ReadonlyArray<ParserWorker>): boolean {
+    const { cores, limits, now } = this.#options
+    // Two threads that share a core with SMTP and the API read no more than one, and cost its heap and its compiling.
+    const isWorthMore = threads.length + 1 < cores || threads.every((thread) => thread.isHeld())
+    const hasWaited = now() - job.since > (isWorthMore ? limits.waitMilliseconds : limits.crowdedMilliseconds)
+    if (hasWaited) this.note()
+    return (threads.length === 0 || hasWaited) && this.#mayStart(threads)
+  }
+
+  /** Whether slow messages have all threads, so that the other messages need one. */
+  isHeldUp(threads: ReadonlyArray<ParserWorker>): boolean {
+    if (threads.length === 0 || this.#options.mostThreads < 2 || threads.some((thread) => !thread.isSlow()))
+      return false
+    this.note()
+    return this.#mayStart(threads)
+  }
+
+  /** Whether a thread may be started for one that was lost. */
+  isReplaceable(threads: ReadonlyArray<ParserWorker>): boolean {
+    this.note()
+    return this.#mayStart(threads)
+  }
+
+  /** Whether no more than the fewest threads were of use for long. */
+  get isPast(): boolean {
+    return this.#options.now() - this.#shortAt > this.#options.limits.surplusMilliseconds
+  }
+
+  #mayStart(threads: ReadonlyArray<ParserWorker>): boolean {
+    return threads.length < this.#options.mostThreads && threads.every(({ isReady }) => isReady) && this.isStartable
+  }
+}

@@ -1,0 +1,101 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Exit, Fiber } from "effect"
+import { Asker } from "../../src/database/Turns.ts"
+import { RequestReader } from "../../src/reading/RequestReader.ts"
+import { bombs } from "../mime/Bombs.ts"
+import { message } from "../mime/Message.ts"
+import { read, threads } from "./OnThreads.ts"
+
+const request = { part: "visible", format: "text", maxChars: 6_000, offset: 0 } as const
+
+const payload = JSON.stringify({ text: "plain", html: "<p>Hello <b>there</b></p>", reply: null })
+
+/** Takes a thread some hundred milliseconds. */
+const slow = message(
+  ...(bombs
+    .find(({ name }) => name === "utf-7 text")
+    ?.build()
+    .toString("latin1")
+    .split("\r\n") ?? [])
+)
+
+const attachment = message("Content-Type: application/x", "Content-Transfer-Encoding: base64", "", "SGVsbG8=")
+
+const ofTenant = <A, E>(tenant: string, work: Effect.Effect<A, E, RequestReader>) =>
+  Effect.provideService(work, Asker, tenant)
+
+const attached = (bytes: Uint8Array) => Effect.flatMap(RequestReader, (reader) => reader.attachment(bytes, 0))
+
+layer(threads(), { excludeTestServices: true, timeout: "60 seconds" })("The reader for requests", (it) => {
+  it.effect("reads the content of a payload, and an attachment of a message", () =>
+    Effect.gen(function* () {
+      const reader = yield* RequestReader
+      assert.strictEqual((yield* reader.content(payload, request)).content, "Hello there")
+      assert.strictEqual(Buffer.from((yield* reader.attachment(attachment, 0))?.content ?? []).toString(), "Hello")
+      assert.isUndefined(yield* reader.attachment(attachment, 1))
+    })
+  )
+
+  it.effect("refuses the tenth request of a tenant that waits, and still answers another tenant", () =>
+    Effect.gen(function* () {
+      const many = yield* Effect.forkChild(
+        Effect.forEach(Array.from({ length: 20 }), () => Effect.exit(ofTenant("heavy", attached(slow))), {
+          concurrency: "unbounded"
+        })
+      )
+      yield* Effect.yieldNow
+      const other = yield* ofTenant("light", attached(attachment))
+      assert.strictEqual(Buffer.from(other?.content ?? []).toString(), "Hello")
+      const exits = yield* Fiber.join(many)
+      const refused = exits.filter(Exit.isFailure)
+      assert.strictEqual(exits.length - refused.length, 8)
+      assert.match(JSON.stringify(refused[0]), /Unavailable.*retry after the time in Retry-After/)
+    })
+  )
+
+  it.effect("drops a request that is interrupted before its turn", () =>
+    Effect.gen(function* () {
+      const many = yield* Effect.forkChild(
+        Effect.forEach(Array.from({ length: 8 }), () => ofTenant("gone", attached(slow)), { concurrency: "unbounded" })
+      )
+      yield* Effect.yieldNow
+      yield* Fiber.interrupt(many)
+      const again = yield* Effect.forEach(
+        Array.from({ length: 8 }),
+        () => Effect.exit(ofTenant("gone", attached(attachment))),
+        { concurrency: "unbounded" }
+      )
+      assert.isTrue(again.every(Exit.isSuccess))
+    })
+  )
+
+  it.effect("holds up no message for delivery", () =>
+    Effect.gen(function* () {
+      yield* read(attachment)
+      const order: Array<string> = []
+      yield* Effect.all(
+        [
+          Effect.tap(ofTenant("heavy", attached(slow)), () => Effect.sync(() => order.push("request"))),
+          Effect.tap(read(attachment), () => Effect.sync(() => order.push("delivery")))
+        ],
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(order, ["delivery", "request"])
+    })
+  )
+})
+
+layer(threads({ parseMilliseconds: 50, parseMillisecondsPerMiB: 0 }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("The reader for requests, with hardly any time", (it) => {
+  it.effect("says that a message could not be read in time, and names the raw message", () =>
+    Effect.gen(function* () {
+      yield* attached(attachment)
+      const huge = Buffer.concat(Array.from({ length: 30 }, () => slow))
+      const exit = yield* Effect.exit(attached(huge))
+      assert.match(JSON.stringify(exit), /Unavailable.*could not be read in time; download the raw message/)
+      assert.isDefined(yield* attached(attachment))
+    })
+  )
+})
