@@ -15,7 +15,7 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
 
   // Domain by domain through the index, so that the backlog of one, paused or not, is never read
   // through to find another's mail.
-  const waiting = (served: Statement.Fragment) => sql`
+  const pendingDomains = sql`
     waiting AS (
       (SELECT domain_id FROM deliveries WHERE status = 'pending' ORDER BY domain_id LIMIT 1)
       UNION ALL
@@ -25,7 +25,11 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
         ORDER BY deliveries.domain_id LIMIT 1
       )
       FROM waiting WHERE waiting.domain_id IS NOT NULL
-    ), ready AS (
+    )
+  `
+
+  const waiting = (served: Statement.Fragment) => sql`
+    ${pendingDomains}, ready AS (
       SELECT domains.id, domains.pull, domains.workspace_id, oldest.due_at
       FROM waiting
       CROSS JOIN LATERAL (
@@ -203,5 +207,17 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
     FROM ready
   `.pipe(Effect.map(([row]) => ({ toPost: row?.toPost ?? 0, toTake: row?.toTake ?? 0 })))
 
-  return { waitingDomains, due, probes, pulled, giveBack, oldestDueSeconds }
+  // A delivery may be written while its webhook is removed, behind the statement that holds the domain's deliveries. The
+  // lock waits for a webhook that is set meanwhile.
+  const holdUnserved = sql`
+    WITH RECURSIVE ${pendingDomains}, unserved AS (
+      SELECT domains.id FROM waiting JOIN domains ON domains.id = waiting.domain_id
+      WHERE domains.webhook_url IS NULL AND NOT domains.pull
+      FOR SHARE OF domains
+    )
+    UPDATE deliveries SET status = 'held', leased_until = NULL
+    WHERE domain_id IN (SELECT id FROM unserved) AND ${isFree}
+  `
+
+  return { waitingDomains, due, probes, pulled, giveBack, holdUnserved, oldestDueSeconds }
 }

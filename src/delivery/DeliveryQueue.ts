@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { DomainId } from "../model/Domain.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
+import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
 import * as Settings from "../Settings.ts"
 import { SecretsKey } from "../workspaces/SecretsKey.ts"
 import * as Claims from "./Claims.ts"
@@ -13,7 +14,6 @@ import * as OpenedSecrets from "./OpenedSecrets.ts"
 import * as Pausing from "./Pausing.ts"
 import * as Settlements from "./Settlements.ts"
 import type { Outcome } from "./WebhookSender.ts"
-import type { SigningSecrets } from "./WebhookSigner.ts"
 
 /** Longest reason that is kept. */
 const errorCharacters = 1_000
@@ -51,6 +51,8 @@ export class DeliveryQueue extends Context.Service<
     ): void
     /** Gives back what is leased and was not requested to its end. */
     giveBack(leases: ReadonlyArray<Lease.Lease>): Effect.Effect<void, SqlError>
+    /** Holds pending deliveries of domains without a webhook or pull. */
+    readonly holdUnserved: Effect.Effect<void, SqlError>
     /** How long the oldest delivery that could be posted, or taken, has been due, in seconds; 0 when none waits. */
     readonly oldestDueSeconds: Effect.Effect<{ readonly toPost: number; readonly toTake: number }, SqlError>
   }
@@ -164,6 +166,7 @@ export class DeliveryQueue extends Context.Service<
         requestableNow,
         settle,
         giveBack: Effect.fn("DeliveryQueue.giveBack")(claims.giveBack),
+        holdUnserved: Effect.asVoid(claims.holdUnserved),
         oldestDueSeconds: claims.oldestDueSeconds
       })
     })

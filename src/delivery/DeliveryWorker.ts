@@ -1,10 +1,9 @@
-import { Clock, Duration, Effect, Exit, FiberSet, Latch, Layer, Metric, Result, Semaphore } from "effect"
+import { Clock, Duration, Effect, Exit, Fiber, FiberSet, Latch, Layer, Metric, Semaphore } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import * as DeliveryLines from "./DeliveryLines.ts"
 import { DeliveryQueue, unasked } from "./DeliveryQueue.ts"
-import type { UnderWay } from "./Egress.ts"
 import { EventFeed } from "./EventFeed.ts"
 import { Handover } from "./Handover.ts"
 import type { LeasedDelivery, SealedDelivery } from "./Lease.ts"
@@ -24,6 +23,9 @@ const longestRest = Duration.millis(300)
 /** How often paused webhooks are looked for that are to be tried. */
 const probesEvery = "5 seconds"
 
+/** How often the worker holds deliveries whose webhook was removed while they were written. */
+const holdsEvery = "15 seconds"
+
 const requests = Metric.counter("inlet_delivery_attempts_total", { description: "Webhook requests by outcome" })
 const attemptsBy = {
   delivered: Metric.withAttributes(requests, { outcome: "delivered" }),
@@ -40,7 +42,7 @@ interface Attempt {
   readonly delivery: LeasedDelivery
   /** Milliseconds since 1970. */
   readonly requestedAt: number
-  request: UnderWay | undefined
+  request: Fiber.Fiber<Outcome> | undefined
 }
 
 /**
@@ -48,9 +50,7 @@ interface Attempt {
  * process itself writes. Stopping gives back what waits, lets requests finish,
  * then gives back the rest.
  *
- * From `begin` to `written` there are plain functions and callbacks, and no fiber for a
- * delivery: a fiber with its spans and timers costs more than all the rest of its path.
- * What fails may cost one.
+ * A request is one bare fiber. Its outcome is written by callbacks, many in one statement.
  */
 export const layer = Layer.effect(
   Handover,
@@ -63,6 +63,7 @@ export const layer = Layer.effect(
     const { concurrency, concurrencyPerDomain, timeout } = yield* Settings.webhooks
     const forked = yield* FiberSet.make()
     const fork = yield* FiberSet.runtime(forked)()
+    const send = Effect.runForkWith(context)
 
     const attempts = new Set<Attempt>()
     const dueSoon = yield* Latch.make(false)
@@ -76,14 +77,15 @@ export const layer = Layer.effect(
     const begin = (delivery: LeasedDelivery) => {
       const attempt: Attempt = { delivery, requestedAt: clock.currentTimeMillisUnsafe(), request: undefined }
       attempts.add(attempt)
-      const request = Result.try(() => sender.send(delivery, (outcome) => ended(attempt, outcome)))
-      if (Result.isSuccess(request)) {
-        attempt.request = request.success
-      } else {
-        // What can't be asked for is a failure like any other: tried again by the schedule, and dead in the end.
-        fork(Effect.logError("A webhook request could not be made", request.failure).pipe(about(delivery)))
+      // No spans and no timers of its own: a bare fiber is all that a request costs here. `drain` interrupts it.
+      attempt.request = send(Effect.suspend(() => sender.send(delivery)))
+      attempt.request.addObserver((exit) => {
+        if (Exit.isSuccess(exit)) return ended(attempt, exit.value)
+        if (!attempts.has(attempt)) return
+        // A request that can't be made is a failed attempt: it is retried by the schedule, and dead in the end.
+        fork(Effect.logError("A webhook request could not be made", exit.cause).pipe(about(delivery)))
         ended(attempt, unasked("the request could not be made"))
-      }
+      })
     }
 
     const ended = (attempt: Attempt, outcome: Outcome) => {
@@ -158,7 +160,7 @@ export const layer = Layer.effect(
       })
       const late = [...attempts]
       attempts.clear()
-      for (const { request } of late) request?.abandon()
+      yield* Fiber.interruptAll(late.flatMap(({ request }) => request ?? []))
       yield* Effect.ignore(queue.giveBack(late.map(({ delivery }) => delivery)))
     })
 
@@ -198,6 +200,11 @@ export const layer = Layer.effect(
       if (isDue && !lines.isBusy(domainId)) dueSoon.openUnsafe()
     })
     yield* BackgroundLoop.every(probesEvery, "Looking for paused webhooks failed", claimProbes)
+    yield* BackgroundLoop.every(
+      holdsEvery,
+      "Holding deliveries of domains without a webhook failed",
+      queue.holdUnserved
+    )
     yield* BackgroundLoop.endless("Looking for due deliveries failed", round)
 
     return Handover.of({ reserve: lines.reserve, release: lines.release, begin: takeOver, drain })

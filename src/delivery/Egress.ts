@@ -5,7 +5,7 @@ import { Agent, buildConnector, errors } from "undici"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import * as EgressRules from "./EgressRules.ts"
-import { Exchange, type Listener, switching } from "./Exchange.ts"
+import { type Answer, Exchange, switching } from "./Exchange.ts"
 
 /** A host that no request is made to. */
 export class Unreachable extends Schema.TaggedError<Unreachable>()("Unreachable", {
@@ -13,11 +13,8 @@ export class Unreachable extends Schema.TaggedError<Unreachable>()("Unreachable"
   message: Schema.String
 }) {}
 
-/** A request that is under way. */
-export interface UnderWay {
-  /** Cuts it, and its listener hears nothing of it. */
-  abandon(): void
-}
+/** A request had no answer. `message` says why, in words for the owner of the webhook. */
+export class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", { message: Schema.String }) {}
 
 /** Opens one connection, to an address that was checked. HTTP/1.1, where a request that is given up is a connection that is cut. */
 export const Dial = Context.Reference<(timeout: Duration.Duration) => buildConnector.connector>(
@@ -65,13 +62,14 @@ export class Egress extends Context.Service<
     /** Whether the host of a URL may be reached, by what DNS says now. Nobody is asked where everything may be. */
     check(url: string): Effect.Effect<void, Unreachable>
     /**
-     * One POST, which is over within `WEBHOOK_TIMEOUT` and a look, whatever the other side does. On
-     * the path of every message: a plain function, and the listener is called once.
+     * Makes one POST, which ends within `WEBHOOK_TIMEOUT` and 250 ms, whatever the other side does. Interruption cuts
+     * its connection.
      */
-    send(
-      request: { readonly url: string; readonly headers: Record<string, string>; readonly body: Uint8Array },
-      listener: Listener
-    ): UnderWay
+    send(request: {
+      readonly url: string
+      readonly headers: Record<string, string>
+      readonly body: Uint8Array
+    }): Effect.Effect<Answer, NoAnswer>
   }
 >()("inlet/delivery/Egress") {
   static readonly layer = Layer.effect(
@@ -193,13 +191,20 @@ export class Egress extends Context.Service<
       const reasonOf = (error: Error) => wordsFor(error, late)
       const milliseconds = () => Number(clock.monotonicTimeNanosUnsafe() / 1_000n) / 1_000
 
-      const send: Egress["Service"]["send"] = ({ body, headers, url }, listener) => {
-        const target = targetOf(url)
-        const exchange = new Exchange({ startedAt: milliseconds(), listener, reasonOf, over })
-        underWay.add(exchange)
-        agent.dispatch({ ...target, method: "POST", headers, body }, exchange)
-        return exchange
-      }
+      const send: Egress["Service"]["send"] = ({ body, headers, url }) =>
+        Effect.callback((resume) => {
+          const target = targetOf(url)
+          const exchange = new Exchange({
+            startedAt: milliseconds(),
+            answered: (answer) => resume(Effect.succeed(answer)),
+            unanswered: (message) => resume(Effect.fail(new NoAnswer({ message }))),
+            reasonOf,
+            over
+          })
+          underWay.add(exchange)
+          agent.dispatch({ ...target, method: "POST", headers, body }, exchange)
+          return Effect.sync(() => exchange.abandon())
+        })
 
       const look = Effect.sync(() => {
         const began = milliseconds() - Duration.toMillis(timeout)

@@ -7,12 +7,6 @@ export interface Answer {
   readonly body: string
 }
 
-/** Hears once how a request ended. */
-export interface Listener {
-  readonly answered: (answer: Answer) => void
-  readonly unanswered: (reason: string) => void
-}
-
 const keptBytes = 1_024
 
 /** The reason where a webhook switches to another protocol in the place of an answer. */
@@ -28,7 +22,8 @@ const givenUp = new Error("given up")
 export class Exchange implements Dispatcher.DispatchHandler {
   /** When it began, in milliseconds that go on whatever the clock is set to. */
   readonly startedAt: number
-  readonly #listener: Listener
+  readonly #answered: (answer: Answer) => void
+  readonly #unanswered: (reason: string) => void
   readonly #reasonOf: (error: Error) => string
   readonly #over: (exchange: Exchange) => void
   #controller: Dispatcher.DispatchController | undefined
@@ -40,13 +35,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(options: {
     readonly startedAt: number
-    readonly listener: Listener
+    /** One of the two is called, once. */
+    readonly answered: (answer: Answer) => void
+    readonly unanswered: (reason: string) => void
     readonly reasonOf: (error: Error) => string
-    /** It is not under way any more; called once, before the listener hears of it. */
+    /** It is not under way any more; called once, before its end is told. */
     readonly over: (exchange: Exchange) => void
   }) {
     this.startedAt = options.startedAt
-    this.#listener = options.listener
+    this.#answered = options.answered
+    this.#unanswered = options.unanswered
     this.#reasonOf = options.reasonOf
     this.#over = options.over
   }
@@ -111,10 +109,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#isOver = true
     this.#over(this)
     if (this.#statusCode === 0) {
-      this.#listener.unanswered(reason)
+      this.#unanswered(reason)
       return
     }
     const body = Buffer.concat(this.#chunks).subarray(0, keptBytes).toString("utf8").replaceAll("\0", "")
-    this.#listener.answered({ statusCode: this.#statusCode, retryAfter: this.#retryAfter, body })
+    this.#answered({ statusCode: this.#statusCode, retryAfter: this.#retryAfter, body })
   }
 }

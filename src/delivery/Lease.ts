@@ -2,7 +2,7 @@ import { Duration, Schema } from "effect"
 import { DomainId } from "../model/Domain.ts"
 import { EventId } from "../model/InboundEvent.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
-import type { SigningSecrets } from "./WebhookSigner.ts"
+import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
 
 /** The right of this process to one attempt of a delivery, until the lease ends. */
 export interface Lease {

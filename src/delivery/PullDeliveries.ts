@@ -5,6 +5,7 @@ import { Conflict, NotFound } from "../model/ApiError.ts"
 import type { DeliveryStatus } from "../model/Delivery.ts"
 import type { DomainId, DomainStatus } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
+import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
 import * as Settings from "../Settings.ts"
 import { SecretsKey } from "../workspaces/SecretsKey.ts"
 import * as Claims from "./Claims.ts"
@@ -15,7 +16,6 @@ import * as NextAttempt from "./NextAttempt.ts"
 import * as OpenedSecrets from "./OpenedSecrets.ts"
 import * as Settlements from "./Settlements.ts"
 import type { Outcome } from "./WebhookSender.ts"
-import type { SigningSecrets } from "./WebhookSigner.ts"
 
 /** A delivery that is leased to who asked for it. */
 export interface Pulled extends Lease.Lease {

@@ -2,10 +2,10 @@ import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { EventId } from "../model/InboundEvent.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
+import { type SigningFailed, type SigningSecrets, WebhookSigner } from "../providers/signing/WebhookSigner.ts"
 import { SecretsKey } from "../workspaces/SecretsKey.ts"
 import * as OpenedSecrets from "./OpenedSecrets.ts"
-import type { SigningSecrets } from "./WebhookSigner.ts"
-import * as WebhookSigner from "./WebhookSigner.ts"
+import * as RequestHeaders from "./RequestHeaders.ts"
 
 /** The request that a webhook would get of an event. */
 export const SignedRequest = Schema.Struct({
@@ -16,17 +16,23 @@ export const SignedRequest = Schema.Struct({
 }).annotate({ identifier: "SignedRequest" })
 export type SignedRequest = typeof SignedRequest.Type
 
-/** What a request weighs as JSON, for each byte of its body: escaping doubles it at most. */
+/** The size of a request as JSON, as a multiple of its body: escaping doubles it at most. */
 export const growth = 2
 
-/** Signs for who makes the requests of a webhook himself, with the secrets of the workspace. */
+/** Signs one event, stamped with the time of the call. */
+export type SignEvent = (event: {
+  readonly id: EventId
+  readonly payload: string
+}) => Effect.Effect<SignedRequest, SigningFailed>
+
+/** Signs webhook requests for clients that make them themselves, with the secrets of the workspace. */
 export class RequestSigner extends Context.Service<
   RequestSigner,
   {
-    /** What makes requests of the events of a workspace, by the secrets that it has now. It stamps each when it is called. */
-    of(workspaceId: WorkspaceId): Effect.Effect<(event: Signable) => SignedRequest>
-    /** The same with secrets that are open. */
-    with(secrets: SigningSecrets): (event: Signable) => SignedRequest
+    /** Opens the present secrets of a workspace to sign its events. */
+    of(workspaceId: WorkspaceId): Effect.Effect<SignEvent>
+    /** Signs the events of a workspace with secrets that are open. */
+    with(workspaceId: WorkspaceId, secrets: SigningSecrets): SignEvent
   }
 >()("inlet/delivery/RequestSigner") {
   static readonly layer = Layer.effect(
@@ -34,19 +40,21 @@ export class RequestSigner extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const clock = yield* Clock.Clock
+      const signer = yield* WebhookSigner
       const opened = yield* OpenedSecrets.make
 
       const signed: RequestSigner["Service"]["with"] =
-        (secrets) =>
-        ({ id, payload }) => ({
-          headers: WebhookSigner.headersOf({
-            eventId: id,
-            body: Buffer.from(payload),
-            secrets,
-            seconds: Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
-          }),
-          body: payload
-        })
+        (workspaceId, secrets) =>
+        ({ id, payload }) =>
+          Effect.suspend(() =>
+            signer.sign({
+              workspaceId,
+              eventId: id,
+              body: Buffer.from(payload),
+              secrets,
+              seconds: Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
+            })
+          ).pipe(Effect.map((signature) => ({ headers: RequestHeaders.of(signature), body: payload })))
 
       const of = Effect.fn("RequestSigner.of")(function* (workspaceId: WorkspaceId) {
         const [sealed] = yield* sql<{
@@ -58,15 +66,10 @@ export class RequestSigner extends Context.Service<
           FROM workspaces WHERE id = ${workspaceId}
         `
         if (sealed === undefined) return yield* Effect.die("The workspace of this request is gone")
-        return signed(yield* opened.open({ ...sealed, workspaceId }))
+        return signed(workspaceId, yield* opened.open({ ...sealed, workspaceId }))
       }, Effect.orDie)
 
       return RequestSigner.of({ of, with: signed })
     })
   ).pipe(Layer.provide(SecretsKey.layer))
-}
-
-interface Signable {
-  readonly id: EventId
-  readonly payload: string
 }

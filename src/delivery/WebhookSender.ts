@@ -1,9 +1,11 @@
-import { Clock, Context, Effect, Layer } from "effect"
-import { Egress, type UnderWay } from "./Egress.ts"
+import { Clock, Context, Duration, Effect, Fiber, Layer } from "effect"
+import { type Signable, SigningFailed, WebhookSigner } from "../providers/signing/WebhookSigner.ts"
+import * as Settings from "../Settings.ts"
+import { Egress } from "./Egress.ts"
 import type { LeasedDelivery } from "./Lease.ts"
-import * as WebhookSigner from "./WebhookSigner.ts"
+import * as RequestHeaders from "./RequestHeaders.ts"
 
-/** What became of one request: no answer is an outcome too. */
+/** The outcome of one request. No answer is an outcome too. */
 export interface Outcome {
   readonly statusCode: number | null
   /** Why there was no answer, or which answer was not 2xx. */
@@ -19,41 +21,67 @@ export interface Outcome {
 export class WebhookSender extends Context.Service<
   WebhookSender,
   {
-    /** On the path of every message: a plain function, and `ended` is called once. */
+    /** Signs a request, sends it and succeeds with its outcome, whatever that is. Interruption cuts the request. */
     send(
-      delivery: Pick<LeasedDelivery, "eventId" | "payload" | "secrets" | "url">,
-      ended: (outcome: Outcome) => void
-    ): UnderWay
+      delivery: Pick<LeasedDelivery, "eventId" | "payload" | "secrets" | "url" | "workspaceId">
+    ): Effect.Effect<Outcome>
   }
 >()("inlet/delivery/WebhookSender") {
   static readonly layer = Layer.effect(
     WebhookSender,
     Effect.gen(function* () {
       const egress = yield* Egress
+      const signer = yield* WebhookSigner
       const clock = yield* Clock.Clock
+      const context = yield* Effect.context()
+      const { timeout } = yield* Settings.webhooks
+      const late = new SigningFailed({ message: `no signature within ${Duration.toSeconds(timeout)} s` })
 
-      const send: WebhookSender["Service"]["send"] = ({ eventId, payload, secrets, url }, ended) => {
-        const started = clock.currentTimeMillisUnsafe()
-        const seconds = Math.floor(started / 1_000)
-        const headers = WebhookSigner.headersOf({ eventId, body: payload, secrets, seconds })
-        const end = (outcome: Omit<Outcome, "durationMs">) =>
-          ended({ ...outcome, durationMs: Math.max(0, clock.currentTimeMillisUnsafe() - started) })
-        return egress.send(
-          { url, headers, body: payload },
-          {
-            answered: ({ body, retryAfter, statusCode }) =>
-              end({
-                statusCode,
-                error: statusCode >= 200 && statusCode < 300 ? null : `the webhook answered ${statusCode}`,
-                responseBody: body,
-                retryAfter
-              }),
-            unanswered: (error) => end({ statusCode: null, error, responseBody: null, retryAfter: null })
-          }
-        )
-      }
+      /** Without a timer for a signer that answers at once, as ours does: a timeout costs more than the signature. */
+      const sign = (request: Signable) =>
+        Effect.suspend(() => {
+          const fiber = Effect.runForkWith(context)(signer.sign(request))
+          const exit = fiber.pollUnsafe()
+          if (exit !== undefined) return exit
+          return Fiber.join(fiber).pipe(
+            Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(late) }),
+            Effect.ensuring(Fiber.interrupt(fiber))
+          )
+        })
+
+      const send: WebhookSender["Service"]["send"] = ({ eventId, payload, secrets, url, workspaceId }) =>
+        Effect.suspend(() => {
+          const started = clock.currentTimeMillisUnsafe()
+          const end = (outcome: Partial<Outcome>): Outcome => ({
+            ...unanswered,
+            ...outcome,
+            durationMs: Math.max(0, clock.currentTimeMillisUnsafe() - started)
+          })
+          const seconds = Math.floor(started / 1_000)
+          return sign({ workspaceId, eventId, body: payload, seconds, secrets }).pipe(
+            Effect.flatMap((signature) => egress.send({ url, headers: RequestHeaders.of(signature), body: payload })),
+            Effect.match({
+              onSuccess: ({ body, retryAfter, statusCode }) =>
+                end({
+                  statusCode,
+                  error: statusCode >= 200 && statusCode < 300 ? null : `the webhook answered ${statusCode}`,
+                  responseBody: body,
+                  retryAfter
+                }),
+              onFailure: (failure) =>
+                end({
+                  error:
+                    failure._tag === "SigningFailed"
+                      ? `the request could not be signed: ${failure.message}`
+                      : failure.message
+                })
+            })
+          )
+        })
 
       return WebhookSender.of({ send })
     })
   ).pipe(Layer.provide(Egress.layer))
 }
+
+const unanswered: Outcome = { statusCode: null, error: null, durationMs: 0, responseBody: null, retryAfter: null }

@@ -14,6 +14,7 @@ import * as RegistrarMock from "./registrar/RegistrarMock.ts"
 import * as RegistrarNamecheap from "./registrar/RegistrarNamecheap.ts"
 import * as RegistrarOpenprovider from "./registrar/RegistrarOpenprovider.ts"
 import { Registrars, type Vendor } from "./registrar/Registrars.ts"
+import { WebhookSigner } from "./signing/WebhookSigner.ts"
 import type { RawStore } from "./storage/RawStore.ts"
 import * as RawStoreFile from "./storage/RawStoreFile.ts"
 import * as RawStoreS3 from "./storage/RawStoreS3.ts"
@@ -268,9 +269,17 @@ export const resolver = Layer.unwrap(
 )
 
 /** Every seam as the settings choose it, among our vendors and these. */
-export const layerWith = <E1 = never, R1 = never, E2 = never, R2 = never>(
-  own: { readonly registrars?: OwnRegistrars<E1, R1>; readonly billings?: OwnBillings<E2, R2> } = {}
-) => Layer.mergeAll(rawStore, resolver, registrarsWith(own.registrars), billingWith(own.billings))
+export const layerWith = <E1 = never, R1 = never, E2 = never, R2 = never, E3 = never, R3 = never>(
+  own: {
+    readonly registrars?: OwnRegistrars<E1, R1>
+    readonly billings?: OwnBillings<E2, R2>
+    /** Signs webhook requests in the place of HMAC with the secrets of the workspace. */
+    readonly signer?: Layer.Layer<WebhookSigner, E3, R3>
+  } = {}
+) => {
+  const signer: Layer.Layer<WebhookSigner, E3, R3> = own.signer ?? WebhookSigner.layer
+  return Layer.mergeAll(rawStore, resolver, registrarsWith(own.registrars), billingWith(own.billings), signer)
+}
 
 /** Every seam as the settings choose it. */
 export const layer = layerWith()

@@ -11,6 +11,7 @@ import * as Providers from "../providers/Providers.ts"
 import { DnsHost } from "../providers/registrar/DnsHost.ts"
 import { Registrar } from "../providers/registrar/Registrar.ts"
 import { Registrars } from "../providers/registrar/Registrars.ts"
+import { WebhookSigner } from "../providers/signing/WebhookSigner.ts"
 import type { RawStore } from "../providers/storage/RawStore.ts"
 import * as Telemetry from "../Telemetry.ts"
 import { type Answer, type CallOptions, call, type Method } from "./ApiCall.ts"
@@ -34,6 +35,8 @@ export interface Options {
   readonly billing?: Seam<Billing>
   /** The world's DNS. FakeDns is one. Without it nobody answers. */
   readonly dns?: Seam<Dns.Dns>
+  /** What signs webhook requests. FakeSigner is one. */
+  readonly signer?: Seam<WebhookSigner>
   /** Where raw messages are kept. FakeRawStore is one. */
   readonly rawStore?: Seam<RawStore>
   /** The time of the service. FakeClock is one. */
@@ -84,7 +87,8 @@ export class TestInlet extends Context.Service<
     rawStore = Providers.rawStore,
     registrar,
     registrars = registrar === undefined ? Providers.registrarsWith() : only(registrar),
-    settings = {}
+    settings = {},
+    signer = WebhookSigner.layer
   }: Options = {}) =>
     Layer.unwrap(
       Effect.gen(function* () {
@@ -101,7 +105,7 @@ export class TestInlet extends Context.Service<
         }
         return Layer.sync(TestInlet, () => client(folder, env)).pipe(
           Layer.provideMerge(Inlet.layer),
-          Layer.provide(Layer.mergeAll(rawStore, dns, registrars, billing)),
+          Layer.provide(Layer.mergeAll(rawStore, dns, registrars, billing, signer)),
           Layer.provideMerge(database),
           Layer.provideMerge(Platform.layer),
           Layer.provide(Telemetry.layer),

@@ -254,6 +254,17 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
       })
     )
 
+    it.effect("lets a suite sign with a key held elsewhere, and forge a signature: the example, as it stands", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const customer = yield* Customer
+        yield* customer.write("signers.test.ts", yield* fs.readFileString(`${Program.root}examples/signers.test.ts`))
+        const run = yield* Program.run(process.execPath, ["--test", "signers.test.ts"], { cwd: customer.folder })
+        assert.strictEqual(run.code, 0, run.stdout)
+        assert.match(run.stdout, /# pass 2|pass 2/)
+      })
+    )
+
     it.effect("lets a program add a registrar of its own: a Layer and a line of composition", () =>
       Effect.gen(function* () {
         const customer = yield* Customer

@@ -65,6 +65,27 @@ layer(
     timeout: "60 seconds"
   }
 )("DeliveryQueue", (it) => {
+  it.effect("holds deliveries that were written while their webhook was removed, and no others", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const queue = yield* DeliveryQueue
+      const { domain, ids } = yield* onlyMine(2)
+      const served = yield* Deliveries.domain(url)
+      const asked = yield* Deliveries.domain(null)
+      yield* sql`UPDATE domains SET pull = true WHERE id = ${asked.id}`
+      const others = [...(yield* Deliveries.pending(served.id, 1)), ...(yield* Deliveries.pending(asked.id, 1))]
+      yield* sql`UPDATE domains SET webhook_url = NULL WHERE id = ${domain.id}`
+      yield* queue.holdUnserved
+      const statusOf = (of: ReadonlyArray<string>) =>
+        Effect.map(
+          sql<{ readonly status: string }>`SELECT status FROM deliveries WHERE event_id = ANY(${of}::uuid[])`,
+          (rows) => rows.map(({ status }) => status)
+        )
+      assert.deepStrictEqual(yield* statusOf(ids), ["held", "held"])
+      assert.deepStrictEqual(yield* statusOf(others), ["pending", "pending"])
+    })
+  )
+
   it.effect("hands out what is due, oldest first, with all that a request needs", () =>
     Effect.gen(function* () {
       const { domain, ids } = yield* onlyMine(5)

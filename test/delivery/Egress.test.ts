@@ -6,7 +6,6 @@ import { ConfigProvider, Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { generate } from "selfsigned"
 import { Egress } from "../../src/delivery/Egress.ts"
-import type { Answer } from "../../src/delivery/Exchange.ts"
 import * as Platform from "../../src/Platform.ts"
 import * as Resolver from "../../src/providers/dns/Resolver.ts"
 import { DnsServer } from "../DnsServer.ts"
@@ -32,16 +31,7 @@ const check = (url: string) => Effect.flip(Egress.use((egress) => egress.check(u
 /** The answer to a request, or why there was none. */
 const request = (url: string) =>
   Egress.use((egress) =>
-    Effect.callback<Answer, string>((resume) => {
-      const sent = egress.send(
-        { url, headers: { "X-Test": "1" }, body: Buffer.from("{}") },
-        {
-          answered: (answer) => resume(Effect.succeed(answer)),
-          unanswered: (reason) => resume(Effect.fail(reason))
-        }
-      )
-      return Effect.sync(() => sent.abandon())
-    })
+    Effect.mapError(egress.send({ url, headers: { "X-Test": "1" }, body: Buffer.from("{}") }), ({ message }) => message)
   )
 const failed = (url: string) => Effect.flip(request(url))
 

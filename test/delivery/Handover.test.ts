@@ -11,6 +11,7 @@ import type { SealedDelivery } from "../../src/delivery/Lease.ts"
 import { WebhookSender } from "../../src/delivery/WebhookSender.ts"
 import type { DomainId } from "../../src/model/Domain.ts"
 import * as Resolver from "../../src/providers/dns/Resolver.ts"
+import { WebhookSigner } from "../../src/providers/signing/WebhookSigner.ts"
 import { Workspaces } from "../../src/workspaces/Workspaces.ts"
 import { eventually } from "../Eventually.ts"
 import * as TestDatabase from "../TestDatabase.ts"
@@ -36,7 +37,7 @@ const start = Effect.map(
   Layer.build(
     DeliveryWorker.layer.pipe(
       Layer.provide([DeliveryQueue.layer, WebhookSender.layer, EventFeed.layer]),
-      Layer.provide(Resolver.layer),
+      Layer.provide([Resolver.layer, WebhookSigner.layer]),
       settings,
       Layer.fresh
     )

@@ -3,24 +3,27 @@ import { createServer as createHttpsServer } from "node:https"
 import { createServer, type Server, type Socket } from "node:net"
 import { gzipSync } from "node:zlib"
 import { assert, layer } from "@effect/vitest"
-import { Array, ConfigProvider, Effect, Fiber, Layer, Redacted } from "effect"
+import { Array, ConfigProvider, type Duration, Effect, Fiber, Layer, Redacted } from "effect"
 import { generate } from "selfsigned"
 import { type Outcome, WebhookSender } from "../../src/delivery/WebhookSender.ts"
 import { EventId } from "../../src/model/InboundEvent.ts"
+import { WorkspaceId } from "../../src/model/Workspace.ts"
 import * as Platform from "../../src/Platform.ts"
 import * as Resolver from "../../src/providers/dns/Resolver.ts"
+import { SigningFailed, WebhookSigner } from "../../src/providers/signing/WebhookSigner.ts"
 import { version } from "../../src/Version.ts"
 import { eventually } from "../Eventually.ts"
 import * as Ports from "../Ports.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
+const workspaceId = WorkspaceId.make("01980000-0000-7000-8000-000000000002")
 const eventId = EventId.make("01980000-0000-7000-8000-000000000001")
 const payload = JSON.stringify({ event_id: eventId, subject: "Grüße 📬", text: "a\u0000b\u2028c" })
 const secrets = { current: Redacted.make(`whsec_${Buffer.alloc(32, 7).toString("base64")}`), previous: undefined }
 
-const senderWith = (env: Record<string, string>) =>
+const senderWith = (env: Record<string, string>, signer = WebhookSigner.layer) =>
   WebhookSender.layer.pipe(
-    Layer.provide(Resolver.layer),
+    Layer.provide([Resolver.layer, signer]),
     Layer.provide(Platform.layer),
     Layer.provide(
       ConfigProvider.layer(
@@ -31,14 +34,7 @@ const senderWith = (env: Record<string, string>) =>
   )
 
 const send = (url: string) =>
-  WebhookSender.use((sender) =>
-    Effect.callback<Outcome>((resume) => {
-      const request = sender.send({ url, eventId, payload: Buffer.from(payload), secrets }, (outcome) =>
-        resume(Effect.succeed(outcome))
-      )
-      return Effect.sync(() => request.abandon())
-    })
-  )
+  WebhookSender.use((sender) => sender.send({ url, eventId, payload: Buffer.from(payload), secrets, workspaceId }))
 
 /** The connections of a server, closed with it. */
 const listening = Effect.fnUntraced(function* (server: Server, scheme = "http") {
@@ -172,9 +168,10 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
       })
       const outcome = yield* send(url)
       assert.deepInclude(outcome, { statusCode: 200, error: null, responseBody: "x".repeat(1_024) })
-      assert.isBelow(outcome.durationMs, 900)
+      // Far below the timeout, which would end the answer too.
+      assert.isBelow(outcome.durationMs, 15_000)
       yield* closed(sockets)
-    })
+    }).pipe(Effect.provide(senderWith({ WEBHOOK_TIMEOUT: "30s" })))
   )
 
   it.effect("waits for a dripping answer until the time is up, and the status still counts", () =>
@@ -243,22 +240,22 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
     })
   )
 
-  it.effect("cuts a request that is abandoned, before it has begun or after, and tells nothing of it", () =>
+  it.effect("cuts a request that is interrupted, before it has begun or after, and has no outcome for it", () =>
     Effect.gen(function* () {
       const { sockets, url } = yield* raw((socket) => void socket.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"))
-      const sender = yield* WebhookSender
       const heard: Array<Outcome> = []
-      const start = () =>
-        sender.send({ url, eventId, payload: Buffer.from(payload), secrets }, (outcome) => void heard.push(outcome))
-      start().abandon()
+      const start = Effect.forkChild(
+        Effect.tap(send(url), (outcome) => Effect.sync(() => heard.push(outcome))),
+        { startImmediately: true }
+      )
+      yield* Fiber.interrupt(yield* start)
       yield* closed(sockets)
-      const begun = start()
+      const begun = yield* start
       yield* eventually(
         Effect.sync(() => sockets.filter(({ bytesRead }) => bytesRead > 0).length),
         (asked) => asked === 1
       )
-      begun.abandon()
-      begun.abandon()
+      yield* Fiber.interrupt(begun)
       yield* closed(sockets)
       assert.deepStrictEqual(heard, [])
     })
@@ -370,26 +367,70 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
   )
 })
 
-layer(senderWith({ DELIVERY_CONCURRENCY: "20", DELIVERY_CONCURRENCY_PER_DOMAIN: "1" }), { excludeTestServices: true })(
-  "One host with the webhooks of many domains",
-  (it) => {
-    it.effect("answers the others while some of its webhooks hang", () =>
-      Effect.gen(function* () {
-        const receiver = yield* WebhookReceiver.make
-        yield* receiver.answerAlways((request, response) => {
-          if (request.url !== "/hook?hangs") response.end()
-        })
-        const hanging = yield* Effect.forkChild(
-          Effect.replicateEffect(send(`${receiver.url}?hangs`), 19, {
-            concurrency: "unbounded"
-          })
-        )
-        yield* eventually(receiver.all, (requests) => requests.length === 19)
-        const outcome = yield* send(receiver.url)
-        assert.deepInclude(outcome, { statusCode: 200, error: null })
-        assert.isBelow(outcome.durationMs, 500)
-        yield* Fiber.interrupt(hanging)
+layer(senderWith({ DELIVERY_CONCURRENCY: "20", DELIVERY_CONCURRENCY_PER_DOMAIN: "1", WEBHOOK_TIMEOUT: "30s" }), {
+  excludeTestServices: true
+})("One host with the webhooks of many domains", (it) => {
+  it.effect("answers the others while some of its webhooks hang", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      yield* receiver.answerAlways((request, response) => {
+        if (request.url !== "/hook?hangs") response.end()
       })
-    )
-  }
-)
+      const hanging = yield* Effect.forkChild(
+        Effect.replicateEffect(send(`${receiver.url}?hangs`), 19, {
+          concurrency: "unbounded"
+        })
+      )
+      yield* eventually(receiver.all, (requests) => requests.length === 19)
+      const outcome = yield* send(receiver.url)
+      assert.deepInclude(outcome, { statusCode: 200, error: null })
+      // The others hang for 30 seconds.
+      assert.isBelow(outcome.durationMs, 15_000)
+      yield* Fiber.interrupt(hanging)
+    })
+  )
+})
+
+const signedAfter = (wait: Duration.Input) =>
+  Layer.succeed(WebhookSigner, {
+    sign: ({ eventId, workspaceId }) => Effect.as(Effect.sleep(wait), { "X-Signed-For": `${workspaceId} ${eventId}` })
+  })
+
+layer(senderWith({}, signedAfter("50 millis")), { excludeTestServices: true })("A signer that takes its time", (it) => {
+  it.effect("has its headers sent with the request", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      assert.deepInclude(yield* send(receiver.url), { statusCode: 200, error: null })
+      const [request] = yield* receiver.all
+      assert.strictEqual(request?.headers["x-signed-for"], `${workspaceId} ${eventId}`)
+      assert.strictEqual(request?.headers["content-type"], "application/json")
+    })
+  )
+})
+
+layer(senderWith({}, signedAfter("1 hour")), { excludeTestServices: true })("A signer that hangs", (it) => {
+  it.effect("fails the attempt after the timeout of a webhook, and the webhook is not asked", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      assert.deepInclude(yield* send(receiver.url), {
+        statusCode: null,
+        error: "the request could not be signed: no signature within 1 s"
+      })
+      assert.lengthOf(yield* receiver.all, 0)
+    })
+  )
+})
+
+const refusing = Layer.succeed(WebhookSigner, {
+  sign: () => Effect.fail(new SigningFailed({ message: "the key store answered 403" }))
+})
+
+layer(senderWith({}, refusing), { excludeTestServices: true })("A signer that fails", (it) => {
+  it.effect("fails the attempt with its message", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      const { error } = yield* send(receiver.url)
+      assert.strictEqual(error, "the request could not be signed: the key store answered 403")
+    })
+  )
+})

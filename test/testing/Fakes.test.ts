@@ -8,11 +8,12 @@ import * as FakeRawStore from "../../src/testing/FakeRawStore.ts"
 import * as FakeRegistrar from "../../src/testing/FakeRegistrar.ts"
 import { type Options, TestInlet } from "../../src/testing/TestInlet.ts"
 import { eventually } from "../Eventually.ts"
+import { database } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
-/** A service of these Layers that looks at its orders often. */
+/** A service of these Layers that looks at its orders often, on a database of the suite's. */
 const inletOf = ({ settings, ...options }: Options) =>
-  TestInlet.layer({ ...options, settings: { MAX_DOMAINS_PER_WORKSPACE: "0", ...settings } }).pipe(
+  TestInlet.layer({ database, ...options, settings: { MAX_DOMAINS_PER_WORKSPACE: "0", ...settings } }).pipe(
     Layer.provide(Layer.succeed(OrderLooks, { interval: "50 millis" }))
   )
 
@@ -187,6 +188,6 @@ describe("TestInlet", { timeout: 60_000 }, () => {
       const { address } = yield* inlet.inbox()
       assert.match(yield* inlet.send({ to: address, text: "x".repeat(3_000) }), /^552 /)
       assert.match(yield* inlet.send({ to: "nobody@unknown.example" }), /^550 /)
-    }).pipe(Effect.provide(inletOf({ settings: { MAX_MESSAGE_BYTES: "2000" } })))
+    }).pipe(Effect.provide(TestInlet.layer({ settings: { MAX_MESSAGE_BYTES: "2000" } })))
   )
 })
