@@ -16,7 +16,3 @@ export const eventually = Effect.fnUntraced(function* <A, E, R>(
   }
   return seen
 })
-
-/** A request that is held open. It is asked again while whoever looks for free places has the last one. */
-export const placed = <Answer extends { readonly status: number }, E, R>(ask: Effect.Effect<Answer, E, R>) =>
-  eventually(ask, ({ status }) => status !== 429, "60 seconds")

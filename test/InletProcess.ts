@@ -58,6 +58,9 @@ export const emptyInstallation = Effect.gen(function* () {
 /** Where processes keep what they have compiled for those that start after them. */
 const compiled = Config.all({ NODE_COMPILE_CACHE: Config.String("NODE_COMPILE_CACHE") }).pipe(Config.withDefault({}))
 
+/** V8 flags for the processes, separated by blanks. The suite has some; trials and benchmarks have none. */
+const v8Flags = Config.String("TEST_V8_FLAGS").pipe(Config.withDefault(""))
+
 /** Starts a process and does not wait for it to listen. `before` is a command that ends in becoming the one behind it. */
 export const spawned = Effect.fnUntraced(function* (
   settings: Readonly<Record<string, string>>,
@@ -73,11 +76,12 @@ export const spawned = Effect.fnUntraced(function* (
     DNS_SERVERS: "127.0.0.1:9",
     ...settings
   }
+  const flags = (yield* Effect.orDie(v8Flags)).split(" ").filter((flag) => flag !== "")
   const ended = yield* Deferred.make<Ending>()
   let output = ""
   const child = yield* Effect.acquireRelease(
     Effect.sync(() => {
-      const [command = "", ...args] = [...before, process.execPath, main]
+      const [command = "", ...args] = [...before, process.execPath, ...flags, main]
       const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] })
       child.stdout.on("data", (chunk) => (output += chunk))
       child.stderr.on("data", (chunk) => (output += chunk))

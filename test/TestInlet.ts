@@ -4,7 +4,7 @@ import * as Public from "../src/testing/TestInlet.ts"
 import * as TestDatabase from "./TestDatabase.ts"
 
 /** What names the suite's own database is read from the real environment. */
-const database = TestDatabase.layer.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv())))
+export const database = TestDatabase.layer.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv())))
 
 /** `TestInlet` of `inlet-mail/testing`, on a database of the suite's. */
 export class TestInlet extends Context.Service<TestInlet, Public.TestInlet["Service"]>()("inlet/test/TestInlet") {

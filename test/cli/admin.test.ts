@@ -1,9 +1,10 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer, vi } from "@effect/vitest"
 import { Effect, FileSystem, Layer } from "effect"
+import * as CommandLine from "../CommandLine.ts"
 import * as Mail from "../Mail.ts"
 import * as Ports from "../Ports.ts"
-import * as Program from "../Program.ts"
+import type * as Program from "../Program.ts"
 import { TestInlet } from "../TestInlet.ts"
 
 // Programs start slowly on a busy machine.
@@ -14,9 +15,7 @@ const names = "DOMAIN\tORIGIN\tSTATUS\tWEBHOOK\tREASON\n"
 /** `inlet …` beside the service: it finds the token in DATA_DIR/admin-token, and the service by its settings. */
 const inlet = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Program.Options["env"] = {}) {
   const { folder, url } = yield* TestInlet
-  return yield* Program.run(process.execPath, ["src/cli/main.ts", ...args], {
-    env: { DATA_DIR: folder, HTTP_PORT: new URL(url).port, ADMIN_TOKEN: undefined, ...env }
-  })
+  return yield* CommandLine.run(args, { DATA_DIR: folder, HTTP_PORT: new URL(url).port, ...env })
 })
 
 layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServices: true, timeout: "120 seconds" })(

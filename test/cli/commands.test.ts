@@ -2,6 +2,7 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, layer, vi } from "@effect/vitest"
 import { Effect, FileSystem, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import * as CommandLine from "../CommandLine.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
 import * as Needs from "../Needs.ts"
@@ -15,8 +16,7 @@ vi.setConfig({ testTimeout: 300_000 })
 const person = Effect.fnUntraced(function* (key?: string, env: Program.Options["env"] = {}) {
   const { url } = yield* TestInlet
   const all = { INLET_URL: url, INLET_API_KEY: key, INLET_PROFILE: undefined, ...env }
-  const run = (...args: ReadonlyArray<string>) =>
-    Program.run(process.execPath, ["src/cli/main.ts", ...args], { env: all })
+  const run = (...args: ReadonlyArray<string>) => CommandLine.run(args, all)
   return {
     env: all,
     run,
@@ -76,13 +76,17 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
-        const { run } = yield* person(inbox.key)
+        const { env } = yield* person(inbox.key)
         yield* Mail.send(inlet.smtpPort, {
           to: inbox.address,
           attachments: [{ filename: "note.txt", content: "remember the milk" }]
         })
         const [event] = yield* Mailbox.events(inbox)
-        const { code, stdout } = yield* run("events", "attachment", event.event_id, "0")
+        const { code, stdout } = yield* Program.run(
+          process.execPath,
+          ["src/cli/main.ts", "events", "attachment", event.event_id, "0"],
+          { env }
+        )
         assert.strictEqual(stdout, "remember the milk")
         assert.strictEqual(code, 0)
       })

@@ -1,8 +1,9 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer, vi } from "@effect/vitest"
 import { Effect, FileSystem, Layer } from "effect"
+import * as CommandLine from "../CommandLine.ts"
 import * as Ports from "../Ports.ts"
-import * as Program from "../Program.ts"
+import type * as Program from "../Program.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
@@ -10,8 +11,7 @@ import { WebhookReceiver } from "../WebhookReceiver.ts"
 vi.setConfig({ testTimeout: 120_000 })
 
 /** `inlet send …` to the end. */
-const send = (args: ReadonlyArray<string>, env: Program.Options["env"] = {}) =>
-  Program.run(process.execPath, ["src/cli/main.ts", "send", ...args], { env })
+const send = (args: ReadonlyArray<string>, env: Program.Options["env"] = {}) => CommandLine.run(["send", ...args], env)
 
 layer(Layer.mergeAll(TestInlet.layer(), WebhookReceiver.layer, NodeServices.layer), {
   excludeTestServices: true,

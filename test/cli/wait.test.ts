@@ -2,6 +2,7 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, layer, vi } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { createTransport } from "nodemailer"
+import * as CommandLine from "../CommandLine.ts"
 import * as Mail from "../Mail.ts"
 import * as Needs from "../Needs.ts"
 import * as Program from "../Program.ts"
@@ -21,9 +22,7 @@ const shell = Effect.fnUntraced(function* (key: string, script: string) {
 /** `inlet wait …` with the key of a workspace. */
 const wait = Effect.fnUntraced(function* (key: string, ...args: ReadonlyArray<string>) {
   const { url } = yield* TestInlet
-  return yield* Program.run(process.execPath, ["src/cli/main.ts", "wait", ...args], {
-    env: { INLET_URL: url, INLET_API_KEY: key }
-  })
+  return yield* CommandLine.run(["wait", ...args], { INLET_URL: url, INLET_API_KEY: key })
 })
 
 const codeMail = (code: string) => ({

@@ -2,9 +2,10 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Array, Duration, Effect, Fiber, Layer, Option, Queue } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Answer } from "../ApiCall.ts"
-import { eventually, placed } from "../Eventually.ts"
+import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
+import * as OpenWaits from "../OpenWaits.ts"
 import { follow } from "../ServerSentEvents.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
@@ -140,13 +141,15 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
           const inlet = yield* TestInlet
           const inbox = yield* withMail("one")
           const [first] = inbox.events
+          yield* OpenWaits.are(0)
           const stream = yield* follow(inbox, first.event_id)
           yield* send(inbox.address, "two")
           yield* stream.next
           const others = yield* Effect.forEach(Array.range(1, 18), () => follow(inbox), { concurrency: "unbounded" })
-          const wait = yield* Effect.forkChild(Effect.timed(placed(get(inbox, "wait=60&after=latest"))))
-          const head = inlet.call("HEAD", `/api/domains/${inbox.domainId}/events/stream`, { key: inbox.key })
-          yield* eventually(head, ({ status }) => status === 429)
+          const wait = yield* Effect.forkChild(Effect.timed(get(inbox, "wait=60&after=latest")))
+          yield* OpenWaits.are(20)
+          const head = yield* inlet.call("HEAD", `/api/domains/${inbox.domainId}/events/stream`, { key: inbox.key })
+          assert.strictEqual(head.status, 429)
 
           const removed = yield* inlet.call("DELETE", `/api/domains/${inbox.domainId}`, { key: inbox.key })
           assert.strictEqual(removed.status, 204)
@@ -478,27 +481,23 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
 
       it.effect("and a client that hangs up gives its place back", () =>
         Effect.gen(function* () {
-          const inlet = yield* TestInlet
           const inbox = yield* withMail()
-          const wait = yield* Effect.forkChild(placed(get(inbox, "wait=60")))
+          yield* OpenWaits.are(0)
+          const wait = yield* Effect.forkChild(get(inbox, "wait=60"))
           const streams = yield* Effect.forEach(Array.range(1, 19), () => follow(inbox), { concurrency: "unbounded" })
-          yield* eventually(
-            inlet.call("HEAD", `/api/domains/${inbox.domainId}/events/stream`, { key: inbox.key }),
-            ({ status }) => status === 429
-          )
+          yield* OpenWaits.are(20)
+          tooMany(yield* get(inbox, "wait=1"))
 
           yield* Fiber.interrupt(wait)
-          const afterWait = yield* eventually(follow(inbox), ({ status }) => status === 200)
+          yield* OpenWaits.are(19)
+          const afterWait = yield* follow(inbox)
+          assert.strictEqual(afterWait.status, 200)
           tooMany(yield* get(inbox, "wait=1"))
           yield* afterWait.hangUp
           yield* Effect.forEach(streams, ({ hangUp }) => hangUp)
-          const again = yield* eventually(
-            Effect.forEach(Array.range(1, 20), () => follow(inbox)).pipe(
-              Effect.tap((opened) => Effect.forEach(opened, ({ hangUp }) => hangUp))
-            ),
-            (opened) => opened.every(({ status }) => status === 200)
-          )
-          assert.lengthOf(again, 20)
+          yield* OpenWaits.are(0)
+          const again = yield* Effect.forEach(Array.range(1, 20), () => follow(inbox))
+          for (const { status } of again) assert.strictEqual(status, 200)
         })
       )
 

@@ -2,9 +2,10 @@ import { connect } from "node:net"
 import { assert, describe, layer } from "@effect/vitest"
 import { Array, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
-import { eventually, placed } from "../Eventually.ts"
+import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
+import * as OpenWaits from "../OpenWaits.ts"
 import { TestInlet } from "../TestInlet.ts"
 import * as UnreadAnswer from "../UnreadAnswer.ts"
 
@@ -339,17 +340,15 @@ describe("One workspace", () => {
         const port = Number(new URL(inlet.url).port)
         const { domainId, key, list } = yield* withHeavyEvent
         const status = Effect.map(inlet.call("GET", "/api/domains", { key }), ({ status }) => status)
+        yield* OpenWaits.are(0)
         const waits = yield* Effect.forkChild(
-          Effect.replicateEffect(
-            placed(inlet.call("GET", `${list}?wait=30&recipient=nobody@nowhere.example`, { key })),
-            2,
-            { concurrency: 2 }
-          )
+          Effect.replicateEffect(inlet.call("GET", `${list}?wait=30&recipient=nobody@nowhere.example`, { key }), 2, {
+            concurrency: 2
+          })
         )
-        yield* eventually(
-          inlet.call("HEAD", `/api/domains/${domainId}/events/stream`, { key }),
-          (answer) => answer.status === 429
-        )
+        yield* OpenWaits.are(2)
+        const head = yield* inlet.call("HEAD", `/api/domains/${domainId}/events/stream`, { key })
+        assert.strictEqual(head.status, 429)
         assert.strictEqual(yield* status, 200)
         yield* Effect.scoped(
           Effect.gen(function* () {
@@ -425,11 +424,13 @@ describe("Connections", () => {
         const waits = yield* Effect.forkChild(
           Effect.forEach(
             Array.range(1, 5),
-            () => placed(ask(one.key, `/api/domains/${one.domainId}/events?wait=30`, "203.0.113.1")),
+            () => ask(one.key, `/api/domains/${one.domainId}/events?wait=30`, "203.0.113.1"),
             { concurrency: 5 }
           )
         )
-        const refused = yield* eventually(ask(one.key, "/api/domains", "203.0.113.1"), ({ status }) => status === 429)
+        yield* OpenWaits.are(5)
+        const refused = yield* ask(one.key, "/api/domains", "203.0.113.1")
+        assert.strictEqual(refused.status, 429)
         assert.isString(refused.headers["retry-after"])
         assert.strictEqual((yield* ask(one.key, "/api/domains", "203.0.113.2")).status, 200)
         assert.strictEqual((yield* ask(other.key, "/api/domains", "203.0.113.2")).status, 200)

@@ -1,9 +1,8 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
-import type { Answer } from "../ApiCall.ts"
-import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
+import * as OpenWaits from "../OpenWaits.ts"
 import { TestInlet } from "../TestInlet.ts"
 import * as McpClient from "./McpClient.ts"
 
@@ -121,10 +120,8 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
           const inlet = yield* TestInlet
           const { key } = yield* inlet.inbox()
           const client = yield* McpClient.one(inlet.url, key)
-          const wait = yield* Effect.forkChild(Effect.timed(placed(client.call("wait_for_code", { seconds: 55 }))))
-          // The other place is taken once the wait has its own.
-          const { send } = yield* session(key)
-          yield* eventually(isHeld(send), (held) => held)
+          const wait = yield* Effect.forkChild(Effect.timed(client.call("wait_for_code", { seconds: 55 })))
+          yield* OpenWaits.are(1)
           yield* inlet.call("POST", "/api/workspaces/rotate-key", { key })
           const [time, { isError, text }] = yield* Fiber.join(wait)
           assert.isTrue(isError)
@@ -172,18 +169,19 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
           const inlet = yield* TestInlet
           const { key } = yield* inlet.inbox()
           const { send } = yield* session(key)
-          const wait = (id: number) => Effect.forkChild(placed(send(callOf("wait_for_code", { seconds: 55 }, id))))
+          const wait = (id: number) => Effect.forkChild(send(callOf("wait_for_code", { seconds: 55 }, id)))
           const cancelled = yield* wait(11)
           const left = yield* wait(12)
-          yield* eventually(send(callOf("wait_for_code", { seconds: 0 })), ({ json }) => json.result.isError === true)
+          yield* OpenWaits.are(2)
           const refused = yield* send(callOf("wait_for_mail", { seconds: 0 }))
           assert.match(refused.json.result.content[0].text, /^2 waits and streams are open already/)
 
           yield* send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 11 } })
           yield* Fiber.join(cancelled)
           yield* Fiber.interrupt(left)
-          const free = send(callOf("wait_for_code", { seconds: 0 }))
-          yield* eventually(free, ({ json }) => json.result.isError !== true)
+          yield* OpenWaits.are(0)
+          const free = yield* send(callOf("wait_for_code", { seconds: 0 }))
+          assert.isUndefined(free.json.result.isError)
         })
       )
 
@@ -206,8 +204,8 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
           const inlet = yield* TestInlet
           const { key } = yield* inlet.inbox()
           const { id, send } = yield* session(key)
-          const waiting = yield* Effect.forkChild(placed(send(callOf("wait_for_code", { seconds: 55 }, 3))))
-          yield* eventually(isHeld(send), (held) => held)
+          const waiting = yield* Effect.forkChild(send(callOf("wait_for_code", { seconds: 55 }, 3)))
+          yield* OpenWaits.are(1)
           assert.strictEqual((yield* inlet.call("DELETE", "/mcp", { key, headers: id })).status, 204)
           yield* Fiber.join(waiting)
           const after = yield* send(callOf("get_inboxes"))
@@ -237,8 +235,8 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
           const one = yield* inlet.inbox()
           const other = yield* inlet.inbox()
           const { id, send } = yield* session(one.key)
-          const waiting = yield* Effect.forkChild(placed(send(callOf("wait_for_code", { seconds: 55 }, 3))))
-          yield* eventually(isHeld(send), (held) => held)
+          const waiting = yield* Effect.forkChild(send(callOf("wait_for_code", { seconds: 55 }, 3)))
+          yield* OpenWaits.are(1)
           yield* post(other.key, { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 3 } }, id)
           yield* inlet.call("DELETE", "/mcp", { key: other.key, headers: id })
           yield* Mail.send(inlet.smtpPort, { to: one.address, text: "Your verification code is 739204." })
@@ -370,15 +368,3 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
     })
   }
 )
-
-/** Asks again while those who only look have the places. */
-const placed = <A extends { readonly text: string }, E, R>(wait: Effect.Effect<A, E, R>) =>
-  Effect.repeat(wait, { while: ({ text }) => text.includes("are open already") })
-
-/** Whether somebody has one of the two places of the workspace. */
-const isHeld = <R>(send: (body: unknown) => Effect.Effect<Answer, never, R>) =>
-  Effect.gen(function* () {
-    const look = (id: number) => send(callOf("wait_for_code", { seconds: 1 }, id))
-    const looks = yield* Effect.all([look(21), look(22)], { concurrency: 2 })
-    return looks.some(({ text }) => text.includes("are open already"))
-  })
