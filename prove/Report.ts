@@ -1,4 +1,5 @@
 import { Duration } from "effect"
+import type * as Neighbours from "./Neighbours.ts"
 import type * as PowerCut from "./PowerCut.ts"
 import type * as Siege from "./Siege.ts"
 import type * as Tenant from "./Tenant.ts"
@@ -32,6 +33,31 @@ export const renderSieges = (verdicts: ReadonlyArray<Siege.Verdict>): string =>
   ].join("\n")
 
 const databases: Record<PowerCut.Database, string> = { embedded: "embedded", server: "PostgreSQL server" }
+
+const ms = (value: number) => `${Math.round(value)}`
+
+/** What a neighbour had beside heavy mails: quiet, while they are sent, and while the API reads them. */
+export const renderNeighbours = (verdicts: ReadonlyArray<Neighbours.Verdict>): string =>
+  [
+    "| beside | database | when | 250 p99, ms | webhook p50, ms | webhook p99, ms | most, ms | events of the heavy mails within, s | read as |",
+    "|---|---|---|--:|--:|--:|--:|--:|---|",
+    ...verdicts.flatMap(({ database, events, parse, quiet, reading, sending, title }) =>
+      (["quiet", "sending", "reading"] as const).map((when) => {
+        const had = { quiet, sending, reading }[when]
+        const figures = [had.replyP99, had.webhookP50, had.webhookP99, had.webhookMost].map(ms)
+        const own =
+          when === "sending"
+            ? [
+                ms(events / 1_000),
+                Object.entries(parse)
+                  .map(([how, many]) => `${many} ${how}`)
+                  .join(", ")
+              ]
+            : ["", ""]
+        return `| ${[title, databases[database], when, ...figures, ...own].join(" | ")} |`
+      })
+    )
+  ].join("\n")
 
 /** The same of cuts. */
 export const renderCuts = (verdicts: ReadonlyArray<PowerCut.Verdict>): string =>

@@ -2,6 +2,7 @@ import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Duration, Effect, FileSystem, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Cluster } from "./Cluster.ts"
+import * as Neighbours from "./Neighbours.ts"
 import * as PowerCut from "./PowerCut.ts"
 import * as Report from "./Report.ts"
 import * as Scenarios from "./Scenarios.ts"
@@ -58,6 +59,18 @@ Command.make(
       })
     )
     const siege = Report.renderSieges(sieges)
+    const neighbours = yield* Effect.forEach(
+      Neighbours.all.filter(({ scenario }) => `neighbours: ${scenario.title}`.includes(only)),
+      Effect.fnUntraced(function* ({ database, scenario }, index) {
+        yield* Console.error(`neighbours: ${scenario.title} (${database}) …`)
+        const verdict = yield* Neighbours.run(scenario, database, `neighbours_${index + 1}`)
+        yield* Effect.forEach(verdict.faults, (fault) => Console.error(`  ${fault}`))
+        yield* Console.error(Report.renderNeighbours([verdict]))
+        yield* Console.error(`answers to readers of heavy mails: ${JSON.stringify(verdict.answers)}`)
+        return verdict
+      })
+    )
+    const beside = Report.renderNeighbours(neighbours)
     const cuts = yield* Effect.forEach(
       "loss of power".includes(only) ? (["embedded", "server"] as const) : [],
       Effect.fnUntraced(function* (database) {
@@ -73,10 +86,11 @@ Command.make(
     )
     yield* Console.log(table)
     yield* Console.log(siege)
+    yield* Console.log(beside)
     const power = Report.renderCuts(cuts)
     yield* Console.log(power)
     const isLost = cuts.some(({ broken, cuts }) => broken.length > 0 || cuts.some(({ lost }) => lost.length > 0))
-    if (isLost || [...verdicts, ...sieges].some(({ faults }) => faults.length > 0)) {
+    if (isLost || [...verdicts, ...sieges, ...neighbours].some(({ faults }) => faults.length > 0)) {
       return yield* new Disproved({ message: "What is promised did not hold" })
     }
     if (!write) return
@@ -88,7 +102,8 @@ Command.make(
       )
     const proven = verdicts.length > 0 ? put(text, "prove", table) : text
     const besieged = sieges.length > 0 ? put(proven, "siege", siege) : proven
-    yield* fs.writeFileString(page, cuts.length > 0 ? put(besieged, "power", power) : besieged)
+    const shared = neighbours.length > 0 ? put(besieged, "neighbours", beside) : besieged
+    yield* fs.writeFileString(page, cuts.length > 0 ? put(shared, "power", power) : shared)
   }, Effect.provide(Cluster.layer))
 ).pipe(
   Command.withDescription("Does harm to a running service under load, and counts what is lost"),
