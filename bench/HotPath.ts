@@ -75,10 +75,7 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
   if (small === undefined) return yield* Effect.die("no message")
   const secrets = { current: domain.signingSecret, previous: undefined }
 
-  const written = (read: EventWriter.ReadMessage) =>
-    Effect.callback<void>((resume) =>
-      makeEvents(read, (reason) => resume(reason === undefined ? Effect.void : Effect.die(reason)))
-    )
+  const written = (read: EventWriter.ReadMessage) => Effect.orDie(makeEvents(read))
 
   /** A message of 4 KB that has been accepted. */
   const accept = Effect.gen(function* () {
@@ -100,16 +97,8 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
       verdicts: null,
       attempt: 1
     }
-    yield* Effect.callback<void>((resume) =>
-      insert({
-        mail,
-        recipient,
-        envelope,
-        key: createHash("sha256").update(id).digest(),
-        isOurs: true,
-        succeeded: () => resume(Effect.void),
-        failed: (cause) => resume(Effect.die(cause))
-      })
+    yield* Effect.orDie(
+      insert({ mail, recipient, envelope, key: createHash("sha256").update(id).digest(), isOurs: true })
     )
     return { id, domainId: domain.id, authenticationResults: null, events: [render(small.contents)] }
   })
@@ -223,11 +212,7 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
         once: Effect.fnUntraced(function* (number) {
           const lease = claimed[number]
           const requestedAt = yield* Clock.currentTimeMillis
-          yield* Effect.callback<void>((resume) =>
-            lease === undefined
-              ? resume(Effect.void)
-              : queue.settle(lease, outcome, requestedAt, (exit) => resume(Effect.orDie(exit)))
-          )
+          if (lease !== undefined) yield* Effect.orDie(queue.settle(lease, outcome, requestedAt))
         })
       })
     ),

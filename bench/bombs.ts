@@ -9,7 +9,7 @@ import { WebhookReceiver } from "../test/WebhookReceiver.ts"
 const program = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const inlet = yield* InletProcess.start(yield* InletProcess.installation)
+  const inlet = yield* InletProcess.start({ DATA_DIR: yield* fs.makeTempDirectoryScoped({ prefix: "inlet-bombs-" }) })
   const impacts = yield* Bombardment.run(inlet, {
     patience: 15_000,
     told: (impact) => Console.log(Bombardment.row(impact))

@@ -1,10 +1,8 @@
 import { Cause, Context, Effect, Exit, FiberSet, Option } from "effect"
 import { whenQuiet } from "../schedule/QuietTurn.ts"
 
-/** What becomes of the items of a batch, and how large one may be. */
-interface Options<In, Out, E> {
-  readonly succeeded: (item: In, out: Out) => void
-  readonly failed: (item: In, cause: Cause.Cause<E>) => void
+/** How large a batch may be, and how many run at a time. */
+interface Bounding<In, E> {
   /** Whether a failure has nothing to do with the items. */
   readonly isOutage: (error: E) => boolean
   readonly bytesOf: (item: In) => number
@@ -16,6 +14,11 @@ interface Options<In, Out, E> {
   readonly mostBytes?: number
   /** Where nobody waits for an item: until `enough` are there, the first waits so long for others. */
   readonly gather?: { readonly millis: number; readonly enough: number }
+}
+
+interface Options<In, Out, E> extends Bounding<In, E> {
+  readonly succeeded: (item: In, out: Out) => void
+  readonly failed: (item: In, cause: Cause.Cause<E>) => void
 }
 
 /**
@@ -130,16 +133,32 @@ export const Bounds = Context.Reference<{ readonly most?: number; readonly mostB
 /** Of a batch's span. Where it was begun is always the same, and costs more to find out than the rest of it. */
 export const spanOptions = { captureStackTrace: false } as const
 
-/** The same with a fiber for each batch, for as long as the scope is open. */
+/** An item of a batch, and the fiber that waits for its result. */
+interface Awaited<In, Out, E> {
+  readonly item: In
+  readonly resume: (result: Effect.Effect<Out, E>) => void
+}
+
+/**
+ * Runs each batch in a fiber, for as long as the scope is open. Returns an Effect that adds an item to a batch and
+ * succeeds with its result. Interrupting it does not take the item out of its batch.
+ */
 export const make = Effect.fnUntraced(function* <In, Out, E>(
   run: (items: ReadonlyArray<In>) => Effect.Effect<ReadonlyArray<Out>, E>,
-  options: Options<In, Out, E>
+  options: Bounding<In, E>
 ) {
   const fork = yield* FiberSet.makeRuntime<never, ReadonlyArray<Out>, E>()
-  return plain<In, Out, E>(
-    (items, ended) => {
-      fork(Effect.suspend(() => run(items))).addObserver(ended)
+  const push = plain<Awaited<In, Out, E>, Out, E>(
+    (all, ended) => {
+      fork(Effect.suspend(() => run(all.map(({ item }) => item)))).addObserver(ended)
     },
-    { ...(yield* Bounds), ...options }
+    {
+      ...(yield* Bounds),
+      ...options,
+      bytesOf: ({ item }) => options.bytesOf(item),
+      succeeded: ({ resume }, out) => resume(Effect.succeed(out)),
+      failed: ({ resume }, cause) => resume(Effect.failCause(cause))
+    }
   )
+  return (item: In) => Effect.callback<Out, E>((resume) => push({ item, resume }))
 })

@@ -1,4 +1,4 @@
-import { Clock, Context, Duration, Effect, Exit, FiberSet, Layer } from "effect"
+import { Clock, Context, Duration, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { DomainId } from "../model/Domain.ts"
@@ -39,16 +39,15 @@ export class DeliveryQueue extends Context.Service<
     /** The same of one that was just written, where the secrets of its workspace are open. A plain function. */
     requestableNow(row: Lease.SealedDelivery): Lease.LeasedDelivery | undefined
     /**
-     * Writes down what became of an attempt, and decides what comes next. Late news of a lost lease
-     * change nothing. On the path of every message: a plain function, and `settled` is called once.
+     * Writes the outcome of an attempt, and decides the next state of the delivery. The outcome of a lost lease is
+     * listed as an attempt, and changes nothing else.
      */
     settle(
       lease: Lease.Lease,
       outcome: Outcome,
       /** Milliseconds since 1970. */
-      requestedAt: number,
-      settled: (exit: Exit.Exit<void, SqlError>) => void
-    ): void
+      requestedAt: number
+    ): Effect.Effect<void, SqlError>
     /** Gives back what is leased and was not requested to its end. */
     giveBack(leases: ReadonlyArray<Lease.Lease>): Effect.Effect<void, SqlError>
     /** Holds pending deliveries of domains without a webhook or pull. */
@@ -62,7 +61,6 @@ export class DeliveryQueue extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const secrets = yield* OpenedSecrets.make
-      const fork = yield* FiberSet.makeRuntime()
       const { timeout } = yield* Settings.webhooks
       const next = yield* NextAttempt.make
       const withoutLost = yield* LostWorkers.make
@@ -90,9 +88,7 @@ export class DeliveryQueue extends Context.Service<
             if (Exit.isFailure(opened)) {
               yield* Effect.logError("The signing secret of a workspace can't be opened", opened.cause)
               const requestedAt = yield* Clock.currentTimeMillis
-              yield* Effect.callback<void, SqlError>((resume) =>
-                settle(lease, unasked("the signing secret can't be opened"), requestedAt, resume)
-              )
+              yield* settle(lease, unasked("the signing secret can't be opened"), requestedAt)
               return []
             }
             return [withSecrets(row, opened.value)]
@@ -101,45 +97,30 @@ export class DeliveryQueue extends Context.Service<
         return found.flat()
       })
 
-      const settlements = yield* Settlements.make
+      const write = yield* Settlements.make
 
-      /** Writes news about the webhook, apart from the path and its locks. Should they be missed, the next outcome makes up for it. */
-      const follow =
-        (settled: (exit: Exit.Exit<void, SqlError>) => void, news: () => Effect.Effect<void, SqlError>) =>
-        (exit: Exit.Exit<boolean, SqlError>) => {
-          if (Exit.isSuccess(exit) && exit.value) fork(Effect.suspend(news)).addObserver(settled)
-          else settled(Exit.asVoid(exit))
-        }
-
-      const settle: DeliveryQueue["Service"]["settle"] = (lease, outcome, requestedAt, settled) => {
+      /** News about a webhook are written apart, after its outcome. The next outcome makes up for news that were lost. */
+      const settle: DeliveryQueue["Service"]["settle"] = (lease, outcome, requestedAt) => {
         const { domainId, url } = lease
         if (outcome.error === null) {
-          return settlements({
-            lease,
-            requestedAt,
-            outcome,
-            askedSeconds: 0,
-            status: "delivered",
-            waitSeconds: 0,
-            written: follow(settled, () => Pausing.succeeded(sql, domainId))
-          })
+          return Effect.flatMap(
+            write({ lease, requestedAt, outcome, askedSeconds: 0, status: "delivered", waitSeconds: 0 }),
+            (isNews) => (isNews ? Pausing.succeeded(sql, domainId) : Effect.void)
+          )
         }
         const error = outcome.error.replaceAll("\0", "").slice(0, errorCharacters)
-        fork(next(lease.attemptOfBudget, outcome)).addObserver(
-          Exit.match({
-            onSuccess: ({ asked, status, wait }) =>
-              settlements({
-                lease,
-                requestedAt,
-                outcome: { ...outcome, error },
-                askedSeconds: Duration.toSeconds(asked),
-                status,
-                waitSeconds: Duration.toSeconds(wait),
-                written: follow(settled, () => Pausing.failed(sql, { domainId, url, wait: asked }))
-              }),
-            onFailure: (cause) => settled(Exit.failCause(cause))
+        return Effect.gen(function* () {
+          const { asked, status, wait } = yield* next(lease.attemptOfBudget, outcome)
+          const isNews = yield* write({
+            lease,
+            requestedAt,
+            outcome: { ...outcome, error },
+            askedSeconds: Duration.toSeconds(asked),
+            status,
+            waitSeconds: Duration.toSeconds(wait)
           })
-        )
+          if (isNews) yield* Pausing.failed(sql, { domainId, url, wait: asked })
+        })
       }
 
       const claim: DeliveryQueue["Service"]["claim"] = Effect.fn("DeliveryQueue.claim")(

@@ -1,5 +1,4 @@
-import { Clock, Duration, Effect, Exit, Fiber, FiberSet, Latch, Layer, Metric, Semaphore } from "effect"
-import type { SqlError } from "effect/sql/SqlError"
+import { Clock, Duration, Effect, Fiber, FiberSet, Latch, Layer, Metric, Semaphore } from "effect"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import * as DeliveryLines from "./DeliveryLines.ts"
@@ -40,17 +39,15 @@ const durations = Metric.histogram("inlet_delivery_seconds", {
 /** A delivery whose request has no outcome yet. */
 interface Attempt {
   readonly delivery: LeasedDelivery
-  /** Milliseconds since 1970. */
-  readonly requestedAt: number
-  request: Fiber.Fiber<Outcome> | undefined
+  fiber: Fiber.Fiber<void> | undefined
 }
 
 /**
- * Delivers what is due for as long as the process runs, and takes over what the
- * process itself writes. Stopping gives back what waits, lets requests finish,
- * then gives back the rest.
+ * Posts due deliveries for as long as the process runs, and those that the process itself writes. At the end it gives
+ * back the deliveries that wait, lets requests finish, then gives back the rest.
  *
- * A request is one bare fiber. Its outcome is written by callbacks, many in one statement.
+ * An attempt is one fiber, from its request to the row of its outcome. It has no span and no timer: those cost more than
+ * the fiber.
  */
 export const layer = Layer.effect(
   Handover,
@@ -63,7 +60,6 @@ export const layer = Layer.effect(
     const { concurrency, concurrencyPerDomain, timeout } = yield* Settings.webhooks
     const forked = yield* FiberSet.make()
     const fork = yield* FiberSet.runtime(forked)()
-    const send = Effect.runForkWith(context)
 
     const attempts = new Set<Attempt>()
     const dueSoon = yield* Latch.make(false)
@@ -74,41 +70,49 @@ export const layer = Layer.effect(
     const about = ({ attempt, domainId, eventId }: LeasedDelivery) =>
       Effect.annotateLogs({ event_id: eventId, domain_id: domainId, attempt })
 
-    const begin = (delivery: LeasedDelivery) => {
-      const attempt: Attempt = { delivery, requestedAt: clock.currentTimeMillisUnsafe(), request: undefined }
-      attempts.add(attempt)
-      // No spans and no timers of its own: a bare fiber is all that a request costs here. `drain` interrupts it.
-      attempt.request = send(Effect.suspend(() => sender.send(delivery)))
-      attempt.request.addObserver((exit) => {
-        if (Exit.isSuccess(exit)) return ended(attempt, exit.value)
-        if (!attempts.has(attempt)) return
-        // A request that can't be made is a failed attempt: it is retried by the schedule, and dead in the end.
-        fork(Effect.logError("A webhook request could not be made", exit.cause).pipe(about(delivery)))
-        ended(attempt, unasked("the request could not be made"))
+    /** An attempt whose request can't be made has failed: it is retried by the schedule, and dead in the end. */
+    const request = (delivery: LeasedDelivery) =>
+      Effect.catchCause(sender.send(delivery), (cause) =>
+        Effect.logError("A webhook request could not be made", cause).pipe(
+          about(delivery),
+          Effect.as(unasked("the request could not be made"))
+        )
+      )
+
+    const settle = (delivery: LeasedDelivery, outcome: Outcome, requestedAt: number) =>
+      queue.settle(delivery, outcome, requestedAt).pipe(
+        Effect.matchCauseEffect({
+          // The lease runs out, and the attempt is made again.
+          onFailure: (cause) =>
+            Effect.logError("The outcome of a delivery attempt could not be written down", cause).pipe(about(delivery)),
+          onSuccess: () =>
+            outcome.error === null
+              ? Effect.void
+              : Effect.logInfo("A delivery attempt failed", outcome.error).pipe(about(delivery))
+        })
+      )
+
+    const make = (attempt: Attempt) =>
+      Effect.gen(function* () {
+        const { delivery } = attempt
+        const requestedAt = clock.currentTimeMillisUnsafe()
+        const outcome = yield* request(delivery)
+        // The drain has given the delivery back.
+        if (!attempts.delete(attempt)) return
+        const label = outcome.error === null ? "delivered" : outcome.statusCode === null ? "no_answer" : "refused"
+        attemptsBy[label].updateUnsafe(1, context)
+        durations.updateUnsafe(outcome.durationMs / 1_000, context)
+        // The next request of the domain does not wait for this row.
+        lines.answered(delivery, outcome.error === null, outcome.durationMs)
+        yield* settle(delivery, outcome, requestedAt)
+        lines.settled(delivery.domainId)
+        if (lines.isStopped() && lines.underWay() === 0) yield* drained.open
       })
-    }
 
-    const ended = (attempt: Attempt, outcome: Outcome) => {
-      if (!attempts.delete(attempt)) return
-      const { delivery, requestedAt } = attempt
-      const label = outcome.error === null ? "delivered" : outcome.statusCode === null ? "no_answer" : "refused"
-      attemptsBy[label].updateUnsafe(1, context)
-      durations.updateUnsafe(outcome.durationMs / 1_000, context)
-      // Another request need not wait for this one to be written down.
-      lines.answered(delivery, outcome.error === null, outcome.durationMs)
-      queue.settle(delivery, outcome, requestedAt, (exit) => written(delivery, outcome, exit))
-    }
-
-    const written = (delivery: LeasedDelivery, { error }: Outcome, exit: Exit.Exit<void, SqlError>) => {
-      if (Exit.isFailure(exit)) {
-        // Not settled: the lease runs out, and the attempt is made again.
-        const says = "The outcome of a delivery attempt could not be written down"
-        fork(Effect.logError(says, exit.cause).pipe(about(delivery)))
-      } else if (error !== null) {
-        fork(Effect.logInfo("A delivery attempt failed", error).pipe(about(delivery)))
-      }
-      lines.settled(delivery.domainId)
-      if (lines.isStopped() && lines.underWay() === 0) drained.openUnsafe()
+    const begin = (delivery: LeasedDelivery) => {
+      const attempt: Attempt = { delivery, fiber: undefined }
+      attempts.add(attempt)
+      attempt.fiber = fork(make(attempt))
     }
 
     const lines = DeliveryLines.make<LeasedDelivery>({
@@ -160,7 +164,7 @@ export const layer = Layer.effect(
       })
       const late = [...attempts]
       attempts.clear()
-      yield* Fiber.interruptAll(late.flatMap(({ request }) => request ?? []))
+      yield* Fiber.interruptAll(late.flatMap(({ fiber }) => fiber ?? []))
       yield* Effect.ignore(queue.giveBack(late.map(({ delivery }) => delivery)))
     })
 
@@ -180,14 +184,16 @@ export const layer = Layer.effect(
         })
       )
 
-    const takeOver: Handover["Service"]["begin"] = (leased) => {
-      const others = leased.filter((row) => {
-        const ready = lines.isStopped() ? undefined : queue.requestableNow(row)
-        if (ready !== undefined) lines.fill(ready)
-        return ready === undefined
+    const takeOver: Handover["Service"]["begin"] = (leased) =>
+      Effect.sync(() => {
+        const others = leased.filter((row) => {
+          const ready = lines.isStopped() ? undefined : queue.requestableNow(row)
+          if (ready !== undefined) lines.fill(ready)
+          return ready === undefined
+        })
+        // The writer of the events does not wait for secrets to be opened.
+        if (others.length > 0) fork(beginSealed(others))
       })
-      if (others.length > 0) fork(beginSealed(others))
-    }
 
     // On shutdown claiming stops first, then requests get their time, then they are given back.
     yield* Effect.addFinalizer(() =>
@@ -207,6 +213,11 @@ export const layer = Layer.effect(
     )
     yield* BackgroundLoop.endless("Looking for due deliveries failed", round)
 
-    return Handover.of({ reserve: lines.reserve, release: lines.release, begin: takeOver, drain })
+    return Handover.of({
+      reserve: (domainId, most) => Effect.sync(() => lines.reserve(domainId, most)),
+      release: (domainId, places) => Effect.sync(() => lines.release(domainId, places)),
+      begin: takeOver,
+      drain
+    })
   })
 )

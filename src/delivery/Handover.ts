@@ -3,33 +3,28 @@ import type { DomainId } from "../model/Domain.ts"
 import type { SealedDelivery } from "./Lease.ts"
 
 /**
- * The short way from the writer of deliveries to the worker of the same process:
- * rows are written as leased where the worker has a place for them, and begin at
- * the commit. So nothing is claimed, and no payload read back. A delivery without a
- * place is due like any other, and claimed. Its functions are plain, for they are on
- * the path of every message.
+ * Passes new deliveries to the worker of the same process. The writer reserves places, writes as many rows as leased,
+ * and begins them after the commit. Such a delivery is not claimed, and its payload is not read back. Deliveries
+ * without a place are due like any other, and claimed.
  */
 export class Handover extends Context.Service<
   Handover,
   {
-    /**
-     * Places for up to `most` deliveries of a domain that are about to be written: so many
-     * of them may be written as leased. Each place is to be given up, by `begin` or by `release`.
-     */
-    reserve(domainId: DomainId, most: number): number
-    /** Begins what is committed as leased; each takes one of the places that were reserved for its domain. */
-    begin(leased: ReadonlyArray<SealedDelivery>): void
+    /** Reserves places for up to `most` deliveries of a domain. Each place ends with `begin` or `release`. */
+    reserve(domainId: DomainId, most: number): Effect.Effect<number>
+    /** Begins deliveries that are committed as leased. Each takes one of the places reserved for its domain. */
+    begin(leased: ReadonlyArray<SealedDelivery>): Effect.Effect<void>
     /** Gives up places for which no delivery was leased. */
-    release(domainId: DomainId, places: number): void
-    /** Takes nothing any more: what waits is given back, and requests have 20 seconds to end. */
+    release(domainId: DomainId, places: number): Effect.Effect<void>
+    /** Stops taking deliveries: gives back those that wait, and lets requests end within 20 seconds. */
     readonly drain: Effect.Effect<void>
   }
 >()("inlet/delivery/Handover") {
-  /** Where no worker runs in this process. */
+  /** For a process without a worker. */
   static readonly layerNone = Layer.succeed(Handover, {
-    reserve: () => 0,
-    begin: () => {},
-    release: () => {},
+    reserve: () => Effect.succeed(0),
+    begin: () => Effect.void,
+    release: () => Effect.void,
     drain: Effect.void
   })
 }

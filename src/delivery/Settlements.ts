@@ -1,7 +1,6 @@
-import { Clock, DateTime, Effect, Exit } from "effect"
+import { Clock, DateTime, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import type { SqlError } from "effect/sql/SqlError"
 import * as Batcher from "../database/Batcher.ts"
 import * as Columns from "../database/Columns.ts"
 import { isUnreachable } from "../database/Database.ts"
@@ -20,11 +19,6 @@ export interface Settlement {
   readonly askedSeconds: number
   readonly status: string
   readonly waitSeconds: number
-}
-
-interface Awaited extends Settlement {
-  /** Hears once whether it is news about the webhook's health, or why it could not be written down. */
-  readonly written: (exit: Exit.Exit<boolean, SqlError>) => void
 }
 
 /** The statement that writes outcomes down, and says of each whether it is news about its webhook's health. */
@@ -127,12 +121,13 @@ export const statement = Effect.gen(function* () {
   })
 })
 
-/** Takes outcomes to be written down, many in one statement and so one commit. */
+/**
+ * Makes a function that writes an outcome down, many in one statement and so one commit. Succeeds with whether it is
+ * news about the health of its webhook.
+ */
 export const make = Effect.gen(function* () {
   const write = yield* statement
-  return yield* Batcher.make((all: ReadonlyArray<Awaited>) => write(all), {
-    succeeded: ({ written }, isNews) => written(Exit.succeed(isNews)),
-    failed: ({ written }, cause) => written(Exit.failCause(cause)),
+  return yield* Batcher.make((all: ReadonlyArray<Settlement>) => write(all), {
     isOutage: isUnreachable,
     bytesOf: () => 2_048,
     // The request has ended: nobody waits for its outcome.

@@ -1,4 +1,4 @@
-import { Clock, Effect, Exit } from "effect"
+import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Batcher from "../database/Batcher.ts"
 import { isUnreachable } from "../database/Database.ts"
@@ -6,7 +6,7 @@ import * as Patience from "../database/Patience.ts"
 import type { DomainId, DomainName } from "../model/Domain.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as Deadline from "./Deadline.ts"
-import { type NotStored, notStored } from "./NotStored.ts"
+import { notStored } from "./NotStored.ts"
 
 /** A domain that takes mail, and how much it has had. */
 export interface Admission {
@@ -17,9 +17,6 @@ export interface Admission {
   /** Messages of a demo inbox; null for any other domain. */
   readonly demoMails: number | null
 }
-
-/** Gets null where a domain takes no mail. */
-type Answer = (exit: Exit.Exit<Admission | null, NotStored>) => void
 
 /**
  * A domain that gets much mail is not looked up for each: an answer is good for a
@@ -34,15 +31,10 @@ interface Known {
   admission: Admission | null
 }
 
-interface Asked extends Deadline.Pending {
-  readonly name: DomainName
-  readonly answer: Answer
-}
-
-/** Looks domains up by name, many in one statement. */
+/** Makes a function that looks a domain up by name, many in one statement. Succeeds with null where it takes no mail. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const deadline = yield* Deadline.make
+  const within8Seconds = yield* Deadline.make
 
   const find = (names: ReadonlyArray<string>) => sql<Admission & { readonly name: string }>`
     SELECT domains.name, domains.id, domains.workspace_id, coalesce(daily_intake.accepted, 0) AS accepted,
@@ -63,46 +55,30 @@ export const make = Effect.gen(function* () {
   let busy = new Map<DomainName, Known>()
   let began = clock.currentTimeMillisUnsafe()
 
-  const told = (asked: Asked, exit: Exit.Exit<Admission | null, NotStored>) => {
-    if (asked.isOver) return
-    deadline.end(asked)
-    asked.answer(exit)
-  }
-
-  const push = yield* Batcher.make(
-    (all: ReadonlyArray<Asked>) =>
-      Effect.map(Patience.ofRequest(find([...new Set(all.map(({ name }) => name))])), (rows) => {
+  const lookUp = yield* Batcher.make(
+    (names: ReadonlyArray<DomainName>) =>
+      Effect.map(Patience.ofRequest(find([...new Set(names)])), (rows) => {
         const found = new Map(rows.map((row): readonly [string, Admission] => [row.name, row]))
-        return all.map(({ name }) => found.get(name) ?? null)
+        return names.map((name) => {
+          const admission = found.get(name) ?? null
+          const known = busy.get(name)
+          if (known !== undefined && known.asks >= asksBefore) known.admission = admission
+          return admission
+        })
       }),
-    {
-      lanes: 2,
-      bytesOf: () => 0,
-      isOutage: isUnreachable,
-      succeeded: (asked, admission) => {
-        const known = busy.get(asked.name)
-        if (known !== undefined && known.asks >= asksBefore) known.admission = admission
-        told(asked, Exit.succeed(admission))
-      },
-      failed: (asked, cause) => told(asked, Exit.fail(notStored(cause)))
-    }
+    { lanes: 2, bytesOf: () => 0, isOutage: isUnreachable }
   )
 
-  return (name: DomainName, answer: Answer): void => {
-    const now = clock.currentTimeMillisUnsafe()
-    if (now - began >= goodForMillis) {
-      busy = new Map()
-      began = now
-    }
-    const known = busy.get(name)
-    const before = known?.admission ?? null
-    if (known === undefined) busy.set(name, { asks: 1, admission: null })
-    else if (++known.asks > asksBefore && before !== null) {
-      answer(Exit.succeed(before))
-      return
-    }
-    const asked: Asked = { name, answer, isOver: false }
-    deadline.begin(asked, () => told(asked, Exit.fail(notStored("no answer within 8 seconds"))))
-    push(asked)
-  }
+  return (name: DomainName) =>
+    Effect.suspend(() => {
+      const now = clock.currentTimeMillisUnsafe()
+      if (now - began >= goodForMillis) {
+        busy = new Map()
+        began = now
+      }
+      const known = busy.get(name)
+      if (known === undefined) busy.set(name, { asks: 1, admission: null })
+      else if (++known.asks > asksBefore && known.admission !== null) return Effect.succeed(known.admission)
+      return within8Seconds(() => Effect.catchCause(lookUp(name), (cause) => Effect.fail(notStored(cause))))
+    })
 })

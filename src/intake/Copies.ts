@@ -14,7 +14,7 @@ export interface Arrival {
   readonly transmission: TraceFields.Transmission | "HTTP"
   /** Of a message that came by the API: the id that it is given, and the verdicts in the place of a check. */
   readonly simulated?: { readonly id: InboundEmailId; readonly authentication: Authentication }
-  /** In the pieces in which it came; read before `receive` returns. */
+  /** In the pieces in which it came. `Intake.receive` copies them before it waits for anything. */
   readonly message: {
     readonly byteLength: number
     copyInto(target: Uint8Array, offset: number): void

@@ -1,7 +1,7 @@
-import { Clock, Effect } from "effect"
+import { Clock, Effect, FiberSet } from "effect"
 import * as Patience from "../database/Patience.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
-import { notStored } from "./NotStored.ts"
+import { NotStored, notStored } from "./NotStored.ts"
 
 /** A database or a store that hangs must not hold up the sender, which is told to come back. */
 const millis = 8_000
@@ -9,26 +9,32 @@ const millis = 8_000
 /** Between two looks at what is under way. */
 const lookMillis = 250
 
-/** The same for work that has a fiber of its own. */
-export const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.timeoutOrElse(Patience.ofRequest(effect), {
-    duration: millis,
-    orElse: () => notStored("no answer within 8 seconds")
-  })
+const tooLate = "no answer within 8 seconds"
 
-/** Something a sender waits for. */
+/** Fails after 8 seconds and interrupts the work. Costs a timer: for work that few messages need. */
+export const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.timeoutOrElse(Patience.ofRequest(effect), { duration: millis, orElse: () => notStored(tooLate) })
+
+/** Work that a sender waits for. */
 export interface Pending {
-  /** Once it has been answered, nothing more can be said. */
+  /** Whether the sender has its answer. */
   isOver: boolean
 }
 
+interface Waiting {
+  readonly since: number
+  readonly late: () => void
+}
+
 /**
- * One look every quarter of a second ends what is overdue, in the place of a timer for each:
- * `begin` enters something whose `late` is called when it is not over in time.
+ * Makes a function that runs work for a sender, and fails after 8 seconds. The work goes on in the background: the rows
+ * it still writes make the message known when the sender retries. One look every 250 ms ends what is overdue, because a
+ * timer for each message costs 14 µs.
  */
 export const make = Effect.gen(function* () {
   const clock = yield* Clock.Clock
-  const underWay = new Map<Pending, { readonly since: number; readonly late: () => void }>()
+  const fork = yield* FiberSet.makeRuntime()
+  const underWay = new Map<Pending, Waiting>()
 
   yield* BackgroundLoop.every(
     lookMillis,
@@ -36,24 +42,23 @@ export const make = Effect.gen(function* () {
     Effect.sync(() => {
       const now = clock.currentTimeMillisUnsafe()
       for (const [pending, { late, since }] of underWay) {
-        if (pending.isOver) underWay.delete(pending)
         // They are in the order in which they began.
-        else if (now - since < millis) break
-        else {
-          underWay.delete(pending)
-          late()
-        }
+        if (now - since < millis) break
+        underWay.delete(pending)
+        pending.isOver = true
+        late()
       }
     })
   )
 
-  return {
-    begin: (pending: Pending, late: () => void) => {
+  return <A, E>(work: (pending: Pending) => Effect.Effect<A, E>) =>
+    Effect.callback<A, E | NotStored>((resume) => {
+      const pending: Pending = { isOver: false }
+      const late = () => resume(Effect.fail(new NotStored({ cause: tooLate })))
       underWay.set(pending, { since: clock.currentTimeMillisUnsafe(), late })
-    },
-    end: (pending: Pending) => {
-      pending.isOver = true
-      underWay.delete(pending)
-    }
-  }
+      fork(work(pending)).addObserver((exit) => {
+        underWay.delete(pending)
+        resume(exit)
+      })
+    })
 })

@@ -1,8 +1,11 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { simulatedAddress } from "../model/InboundEmail.ts"
+import * as Deadline from "./Deadline.ts"
 import * as InboundEmails from "./InboundEmails.ts"
 import * as InboundTransaction from "./InboundTransaction.ts"
+import type { Incoming } from "./Incoming.ts"
+import { notStored } from "./NotStored.ts"
 import { SenderQuotaReached } from "./Recipient.ts"
 
 /** Keys that are remembered, the latest. */
@@ -23,6 +26,26 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerSe
     WHERE key = ANY(${keys}::bytea[]) AND received_at > now() - make_interval(days => ${InboundEmails.retryDays})
   `
 
+  /** A message that was accepted here before is a retry when its row is still there. */
+  const mayBeRetry = (keys: ReadonlyArray<Buffer>) =>
+    keys.length > 0 && keys.every((key) => accepted.has(key.toString("base64")))
+
+  const isRetry = (keys: ReadonlyArray<Buffer>) =>
+    keys.length > 0 ? Effect.map(receivedAmong(keys), (rows) => rows.length === keys.length) : Effect.succeed(false)
+
+  /** Fails where the client has sent its messages for today. */
+  const checkSender = (remoteAddress: string) =>
+    emailsPerSender === 0 || remoteAddress === simulatedAddress
+      ? Effect.void
+      : Effect.flatMap(
+          sql`
+            SELECT 1 FROM client_limits
+            WHERE day = (now() AT TIME ZONE 'UTC')::date AND action = 'email'
+              AND client = ${InboundTransaction.clientOf(remoteAddress)} AND count >= ${emailsPerSender}
+          `,
+          (full) => (full.length === 0 ? Effect.void : new SenderQuotaReached({ limit: emailsPerSender }))
+        )
+
   return {
     /** Remembers keys whose rows are committed. */
     remember: (keys: ReadonlyArray<Buffer>) => {
@@ -32,23 +55,12 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerSe
         accepted.delete(oldest)
       }
     },
-    /** Whether a message was accepted here before: it is a retry when its row is still there. */
-    mayBeRetry: (keys: ReadonlyArray<Buffer>) =>
-      keys.length > 0 && keys.every((key) => accepted.has(key.toString("base64"))),
-    /** Whether a message is a retry. */
-    isRetry: (keys: ReadonlyArray<Buffer>) =>
-      keys.length > 0 ? Effect.map(receivedAmong(keys), (rows) => rows.length === keys.length) : Effect.succeed(false),
-    /** Fails where the client has sent its messages for today. */
-    checkSender: (remoteAddress: string) =>
-      emailsPerSender === 0 || remoteAddress === simulatedAddress
-        ? Effect.void
-        : Effect.flatMap(
-            sql`
-              SELECT 1 FROM client_limits
-              WHERE day = (now() AT TIME ZONE 'UTC')::date AND action = 'email'
-                AND client = ${InboundTransaction.clientOf(remoteAddress)} AND count >= ${emailsPerSender}
-            `,
-            (full) => (full.length === 0 ? Effect.void : new SenderQuotaReached({ limit: emailsPerSender }))
-          )
+    /** Succeeds with whether the message is a retry of one that is stored. Fails where its client may send no more today. */
+    isAnswered: ({ envelope, keys }: Pick<Incoming, "envelope" | "keys">) =>
+      emailsPerSender === 0 && !mayBeRetry(keys)
+        ? Effect.succeed(false)
+        : Effect.flatMap(isRetry(keys), (isRetry) =>
+            isRetry ? Effect.succeed(true) : Effect.as(checkSender(envelope.remoteAddress), false)
+          ).pipe(Effect.catchTag("SqlError", notStored), Deadline.inTime)
   }
 })

@@ -1,5 +1,5 @@
-import { Cause, DateTime, Effect, Option } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { DateTime, Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import * as Batcher from "../database/Batcher.ts"
 import * as Columns from "../database/Columns.ts"
 import { isUnreachable } from "../database/Database.ts"
@@ -18,18 +18,10 @@ export interface Accepted {
   readonly key: Uint8Array | null
   /** Whether this process reads it, and so leases it until it has. */
   readonly isOurs: boolean
-  readonly succeeded: (acceptance: Acceptance) => void
-  readonly failed: (cause: Cause.Cause<SqlError.SqlError>) => void
 }
 
 /** `kept`, `seen` before, the domain is `gone`, or it takes a transaction of its own to tell: `apart`. */
 export type Acceptance = "kept" | "seen" | "gone" | "apart"
-
-/** A message whose statement had no answer. */
-interface Lost {
-  readonly accepted: Accepted
-  readonly cause: Cause.Cause<SqlError.SqlError>
-}
 
 /** How long a retry of the same message is recognised. */
 export const retryDays = 7
@@ -119,23 +111,17 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
   }
 
   const find = yield* LostAnswer.make
-  /** Their statement may have been committed all the same. */
-  const lookFor = yield* Batcher.make<Lost, boolean, never>(
+  /** Whether the row of a message is committed, although its statement had no answer. */
+  const isCommitted = yield* Batcher.make<Accepted, boolean, never>(
     (lost) =>
-      Effect.map(find(lost.map(({ accepted }) => accepted.mail.id)), (rows) => {
+      Effect.map(find(lost.map(({ mail }) => mail.id)), (rows) => {
         const there = new Set(rows.map(({ id }) => id))
-        return lost.map(({ accepted }) => there.has(accepted.mail.id))
+        return lost.map(({ mail }) => there.has(mail.id))
       }),
-    {
-      bytesOf: () => rowBytes,
-      isOutage: () => true,
-      lanes: 8,
-      succeeded: ({ accepted, cause }, isThere) => (isThere ? accepted.succeeded("kept") : accepted.failed(cause)),
-      failed: ({ accepted, cause }) => accepted.failed(cause)
-    }
+    { bytesOf: () => rowBytes, isOutage: () => true, lanes: 8 }
   )
 
-  return yield* Batcher.make(
+  const insertMany = yield* Batcher.make(
     (accepted: ReadonlyArray<Accepted>) =>
       Effect.map(Patience.ofRequest(insert(accepted)), (rows) => {
         const states = accepted.map((): Acceptance => "gone")
@@ -144,14 +130,13 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
       }).pipe(
         Effect.withSpan("InboundEmails.insert", { attributes: { messages: accepted.length } }, Batcher.spanOptions)
       ),
-    {
-      bytesOf: () => rowBytes,
-      isOutage: isUnreachable,
-      succeeded: (accepted, acceptance) => accepted.succeeded(acceptance),
-      failed: (accepted, cause) =>
-        Option.exists(Cause.findErrorOption(cause), isUnreachable)
-          ? lookFor({ accepted, cause })
-          : accepted.failed(cause)
-    }
+    { bytesOf: () => rowBytes, isOutage: isUnreachable }
   )
+
+  return (accepted: Accepted) =>
+    Effect.catchIf(insertMany(accepted), isUnreachable, (error) =>
+      Effect.flatMap(isCommitted(accepted), (isThere) =>
+        isThere ? Effect.succeed<Acceptance>("kept") : Effect.fail(error)
+      )
+    )
 })

@@ -1,4 +1,4 @@
-import { Cause, Effect } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Batcher from "../database/Batcher.ts"
 import * as Columns from "../database/Columns.ts"
@@ -47,22 +47,14 @@ interface WrittenEvent {
   readonly previousSigningSecret: Uint8Array | null
 }
 
-interface Item extends ReadMessage {
-  /** How many of its deliveries may be leased to this process; known once its first batch begins. */
-  places: number | undefined
-  /** Called once the events are written, with a reason where they could not be. */
-  readonly done: (reason?: unknown) => void
+/** A message, and how many of its deliveries may be leased to the worker of this process. */
+interface Placed {
+  readonly message: ReadMessage
+  readonly places: number
 }
 
-/**
- * Writes the events of stored messages, many in one statement and so one commit, hands
- * their deliveries to the worker of this process, and tells who waits for events. A
- * message that somebody else has read meanwhile is passed over.
- */
-export const make = Effect.gen(function* () {
+const statement = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const feed = yield* EventFeed
-  const handover = yield* Handover
   const { timeout } = yield* Settings.webhooks
   const leaseSeconds = Lease.seconds(timeout)
 
@@ -71,13 +63,13 @@ export const make = Effect.gen(function* () {
    * visible in the order of their positions. They are taken in one order, so that two
    * batches can't wait for each other.
    */
-  const insert = (all: ReadonlyArray<Item>) => {
+  return (all: ReadonlyArray<Placed>) => {
     // A process that lost its lease meanwhile may have read the same message as the one that took it over.
-    const messages = [...new Map(all.map((message) => [message.id, message])).values()]
+    const messages = [...new Map(all.map((placed) => [placed.message.id, placed])).values()]
     const column = Columns.of(messages)
     const events = Columns.of(
-      messages.flatMap(({ events, id, places }) =>
-        events.map((event, index) => ({ event, emailId: id, hasPlace: index < (places ?? 0) }))
+      messages.flatMap(({ message, places }) =>
+        message.events.map((event, index) => ({ event, emailId: message.id, hasPlace: index < places }))
       )
     )
     return sql<WrittenEvent>`
@@ -85,8 +77,8 @@ export const make = Effect.gen(function* () {
         UPDATE inbound_emails
         SET state = 'read', leased_until = NULL, authentication_results = input.authentication_results
         FROM unnest(
-          ${column("uuid", ({ id }) => id)},
-          ${column("text", ({ authenticationResults }) => authenticationResults)}
+          ${column("uuid", ({ message }) => message.id)},
+          ${column("text", ({ message }) => message.authenticationResults)}
         ) AS input (id, authentication_results)
         WHERE inbound_emails.id = input.id AND state = ${"received"}
           AND (SELECT true FROM domains WHERE domains.id = domain_id)
@@ -148,44 +140,57 @@ export const make = Effect.gen(function* () {
       FROM placed LEFT JOIN workspaces ON is_leased AND workspaces.id = placed.workspace_id
     `
   }
+})
 
-  const writtenOf = (messages: ReadonlyArray<Item>, rows: ReadonlyArray<WrittenEvent>) => {
-    const own = new Map(rows.map((row) => [row.eventId, row]))
-    return messages.map(({ events }) => events.flatMap(({ id }) => own.get(id) ?? []))
-  }
+/** The deliveries of a message that were written as leased to this process. */
+const leasedOf = ({ events }: ReadMessage, written: ReadonlyArray<WrittenEvent>): ReadonlyArray<Lease.SealedDelivery> =>
+  written.flatMap(({ isDue: _, isLeased, ...row }) => {
+    const event = isLeased ? events.find(({ id }) => id === row.eventId) : undefined
+    return event === undefined ? [] : [{ ...row, payload: event.payload, attempts: 1, spent: 0, takenOver: false }]
+  })
 
-  const begin = (item: Item, written: ReadonlyArray<WrittenEvent>) => {
-    const leased = written.flatMap(({ isDue: _, isLeased, ...row }) => {
-      const event = isLeased ? item.events.find(({ id }) => id === row.eventId) : undefined
-      return event === undefined ? [] : [{ ...row, payload: event.payload, attempts: 1, spent: 0, takenOver: false }]
-    })
-    handover.begin(leased)
-    handover.release(item.domainId, (item.places ?? 0) - leased.length)
-  }
+/**
+ * Makes a function that writes the events of a stored message, many messages in one statement and so one commit. It
+ * hands their deliveries to the worker of this process, and announces the events. It skips a message that another
+ * process has read meanwhile.
+ */
+export const make = Effect.gen(function* () {
+  const insert = yield* statement
+  const feed = yield* EventFeed
+  const handover = yield* Handover
 
-  const push = yield* Batcher.make(
-    (items: ReadonlyArray<Item>) =>
-      Effect.suspend(() => {
-        for (const item of items) item.places ??= handover.reserve(item.domainId, item.events.length)
-        return Effect.map(insert(items), (rows) => writtenOf(items, rows)).pipe(
-          Effect.withSpan("EventWriter.insert", { attributes: { messages: items.length } }, Batcher.spanOptions)
+  /** Hands over what was written as leased, and gives up the other places. */
+  const begin = Effect.fnUntraced(function* ({ message, places }: Placed, written: ReadonlyArray<WrittenEvent>) {
+    const leased = leasedOf(message, written)
+    yield* handover.begin(leased)
+    yield* handover.release(message.domainId, places - leased.length)
+    if (written.length > 0) feed.announce(message.domainId, { isDue: written.some(({ isDue }) => isDue) })
+  })
+
+  return yield* Batcher.make(
+    Effect.fnUntraced(function* (messages: ReadonlyArray<ReadMessage>) {
+      const placed: Array<Placed> = []
+      for (const message of messages) {
+        placed.push({ message, places: yield* handover.reserve(message.domainId, message.events.length) })
+      }
+      const rows = yield* insert(placed).pipe(
+        Effect.withSpan("EventWriter.insert", { attributes: { messages: messages.length } }, Batcher.spanOptions),
+        Effect.onError(() =>
+          Effect.forEach(placed, ({ message, places }) => handover.release(message.domainId, places))
         )
-      }),
+      )
+      const own = new Map(rows.map((row) => [row.eventId, row]))
+      for (const one of placed) {
+        yield* begin(
+          one,
+          one.message.events.flatMap(({ id }) => own.get(id) ?? [])
+        )
+      }
+      return messages.map(() => undefined)
+    }),
     {
       isOutage: isUnreachable,
-      bytesOf: ({ events }) => events.reduce((bytes, { payload }) => bytes + payload.byteLength, 0),
-      succeeded: (item, written) => {
-        begin(item, written)
-        item.done()
-        if (written.length > 0) feed.announce(item.domainId, { isDue: written.some(({ isDue }) => isDue) })
-      },
-      failed: (item, cause) => {
-        handover.release(item.domainId, item.places ?? 0)
-        // At a stop the reader gives back all that is not done.
-        if (!Cause.hasInterrupts(cause)) item.done(cause)
-      }
+      bytesOf: ({ events }) => events.reduce((bytes, { payload }) => bytes + payload.byteLength, 0)
     }
   )
-
-  return (message: ReadMessage, done: (reason?: unknown) => void) => push({ ...message, places: undefined, done })
 })

@@ -4,10 +4,14 @@ import type { Mail } from "./Mail.ts"
 /** Bytes of messages whose events are not written yet, of all tenants. */
 const mostBytes = 64 * 1024 * 1024
 
+/** A tenant with this many bytes or fewer finds room until all tenants have `mostBytesWithFew`. */
+const fewBytes = 256 * 1024
+const mostBytesWithFew = 96 * 1024 * 1024
+
 /**
  * Counts the messages that this process is reading, and their bytes by tenant. A tenant may have
- * as many bytes as are left for the others, so that one tenant alone takes half and a newcomer
- * always finds room.
+ * as many bytes as are left for the others, so that one tenant alone takes half of the memory. The
+ * small messages of other tenants find room also when large ones have used it up.
  */
 export class MailsInHand {
   /** How often a message is in hand: twice when its lease ended and the process claimed it again. */
@@ -19,8 +23,18 @@ export class MailsInHand {
     return this.#mails.size === 0
   }
 
-  hasRoom(tenant: string): boolean {
-    return (this.#bytesOf.get(tenant) ?? 0) < mostBytes - this.#bytes
+  /** Takes room for a message that is about to be stored. Returns whether there was any. */
+  reserve(tenant: string, bytes: number): boolean {
+    const held = this.#bytesOf.get(tenant) ?? 0
+    const hasRoom =
+      held < mostBytes - this.#bytes || (held + bytes <= fewBytes && this.#bytes + bytes <= mostBytesWithFew)
+    if (hasRoom) this.#add(tenant, bytes)
+    return hasRoom
+  }
+
+  /** Gives up room that was reserved. */
+  release(tenant: string, bytes: number): void {
+    this.#add(tenant, -bytes)
   }
 
   /** All messages, or those that came since a time in milliseconds. */

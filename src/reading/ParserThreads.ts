@@ -1,5 +1,4 @@
-import { Context, Effect, Layer, Metric } from "effect"
-import type { Reload } from "./ParserJob.ts"
+import { Context, Effect, Exit, FiberSet, Layer, Metric, Schema } from "effect"
 import * as ParserPools from "./ParserPools.ts"
 import type { ReadResult, ReadTask } from "./ReadTask.ts"
 
@@ -15,25 +14,29 @@ const messagesBy = {
 
 const lessDeep = { full: "headers", headers: "nothing" } as const
 
+/** No thread could read the message, and its bytes could not be loaded for another. */
+export class Unread extends Schema.TaggedError<Unread>()("Unread", { message: Schema.String }) {}
+
+/** A thread failed with a message. `isUnparsable` tells a message that took too much time or memory from a lost thread. */
+class ThreadFailed extends Schema.TaggedError<ThreadFailed>()("ThreadFailed", {
+  reason: Schema.String,
+  isUnparsable: Schema.Boolean
+}) {}
+
 /** Reads messages for delivery in threads, shared fairly between tenants by the processor time they use. */
 export class ParserThreads extends Context.Service<
   ParserThreads,
   {
     /**
-     * Reads a message, whose bytes belong to a thread from then on. Calls `answer` in every case but one: a message that
-     * no thread can read in time and memory is read by its headers, and then by its envelope. Calls `fail` when a message
-     * has to be read again and its bytes can't be loaded.
+     * Reads a message, whose bytes belong to a thread from then on; `reload` loads them again. A message that no thread
+     * can read in time and memory is read by its headers, and then by its envelope.
      */
-    read(
+    read<E>(
       tenant: string,
       task: ReadTask,
       message: Uint8Array,
-      how: {
-        readonly reload: Reload
-        readonly answer: (result: ReadResult) => void
-        readonly fail: (reason: string) => void
-      }
-    ): void
+      reload: Effect.Effect<Uint8Array, E>
+    ): Effect.Effect<ReadResult, Unread>
     /** Starts a thread, so that the first message does not wait for it. */
     readonly warmUp: Effect.Effect<void>
   }
@@ -43,32 +46,41 @@ export class ParserThreads extends Context.Service<
     Effect.gen(function* () {
       const pool = yield* ParserPools.make("delivery")
       const context = yield* Effect.context()
-      const log = (line: string, reason: string) => void Effect.runForkWith(context)(Effect.logWarning(line, reason))
+      const fork = yield* FiberSet.makeRuntime()
 
-      const read: ParserThreads["Service"]["read"] = (tenant, task, message, how) => {
-        pool.submit({
-          tenant,
-          task,
-          message,
-          bytes: message.byteLength,
-          reload: how.reload,
-          answer: (result) => {
+      /** Reads a message once, in a thread of the pool. */
+      const parse = <E>(tenant: string, task: ReadTask, message: Uint8Array, reload: Effect.Effect<Uint8Array, E>) =>
+        Effect.callback<ReadResult, ThreadFailed>((resume) => {
+          pool.submit({
+            tenant,
+            task,
+            message,
+            bytes: message.byteLength,
+            reload: (then) =>
+              void fork(reload).addObserver((exit) => then(Exit.isSuccess(exit) ? exit.value : undefined)),
             // A read task is answered with what it asks for.
-            const read = result as ReadResult
-            messagesBy[read.parse].updateUnsafe(1, context)
-            how.answer(read)
-          },
-          fail: (reason, isUnparsable) => {
-            const { depth } = task
-            if (!isUnparsable || depth === "nothing") return how.fail(reason)
-            log(`A message could not be read in full; reading its ${depth === "full" ? "headers" : "envelope"}`, reason)
-            const less: ReadTask = { ...task, depth: lessDeep[depth] }
-            how.reload((message) =>
-              message === undefined ? how.fail("its bytes could not be loaded again") : read(tenant, less, message, how)
-            )
-          }
+            answer: (result) => resume(Effect.succeed(result as ReadResult)),
+            fail: (reason, isUnparsable) => resume(Effect.fail(new ThreadFailed({ reason, isUnparsable })))
+          })
         })
-      }
+
+      const read: ParserThreads["Service"]["read"] = (tenant, task, message, reload) =>
+        parse(tenant, task, message, reload).pipe(
+          Effect.tap(({ parse }) => Effect.sync(() => messagesBy[parse].updateUnsafe(1, context))),
+          Effect.catch(
+            Effect.fnUntraced(function* ({ isUnparsable, reason }) {
+              const { depth } = task
+              if (!isUnparsable || depth === "nothing") return yield* new Unread({ message: reason })
+              const less = depth === "full" ? "headers" : "envelope"
+              yield* Effect.logWarning(`A message could not be read in full; reading its ${less}`, reason)
+              const again = yield* Effect.mapError(
+                reload,
+                () => new Unread({ message: "its bytes could not be loaded again" })
+              )
+              return yield* read(tenant, { ...task, depth: lessDeep[depth] }, again, reload)
+            })
+          )
+        )
 
       return ParserThreads.of({ read, warmUp: Effect.sync(() => pool.warmUp()) })
     })

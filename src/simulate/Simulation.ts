@@ -7,7 +7,6 @@ import { canonical } from "../domains/DomainNames.ts"
 import * as BriefEvent from "../events/BriefEvent.ts"
 import type { Arrival } from "../intake/Copies.ts"
 import { Intake, type IntakeError } from "../intake/Intake.ts"
-import type { Recipient } from "../intake/Recipient.ts"
 import * as RetryKey from "../intake/RetryKey.ts"
 import * as Mime from "../mime/Mime.ts"
 import { Conflict, Invalid, TooLarge, TooManyRequests, Unavailable } from "../model/ApiError.ts"
@@ -81,9 +80,7 @@ export class Simulation extends Context.Service<
       ) {
         yield* checkSize(message.byteLength)
         const address = yield* addressIn(inbox, recipient)
-        const admitted = yield* Effect.callback<Recipient, IntakeError>((resume) => intake.admit(address, resume)).pipe(
-          Effect.catch((error) => refusalOf(error))
-        )
+        const admitted = yield* Effect.catch(intake.admit(address), refusalOf)
         const id = InboundEmailId.make(yield* random.uuidV7())
         const arrival: Arrival = {
           envelope: {
@@ -96,9 +93,7 @@ export class Simulation extends Context.Service<
           simulated: { id, authentication: { ...unauthenticated, ...authentication } },
           message: { byteLength: message.byteLength, copyInto: (target, offset) => target.set(message, offset) }
         }
-        yield* Effect.callback<void, IntakeError>((resume) => intake.receive(arrival, resume)).pipe(
-          Effect.catch((error) => refusalOf(error))
-        )
+        yield* Effect.catch(intake.receive(arrival), refusalOf)
         const key = RetryKey.of(inbox.domainId, admitted.address, createHash("sha256").update(message).digest())
         const [known] = yield* Effect.orDie(sql<{ readonly id: InboundEmailId }>`
           SELECT inbound_email_id AS id FROM received_once WHERE key = ${key}

@@ -166,7 +166,7 @@ export const layer = Layer.effectDiscard(
               callback(error)
             })
           if (share.wasRefused()) answer(Exit.fail(new Reply.DataMemoryFull()))
-          else intake.receive(arrivalOf(session, bytes), answer)
+          else run(intake.receive(arrivalOf(session, bytes))).addObserver(answer)
           // Intake has copied it; the pieces are not kept beside the whole.
           bytes.clear()
         }
@@ -190,7 +190,7 @@ export const layer = Layer.effectDiscard(
       closeTimeout: 20_000,
       onRcptTo: (address, session, callback) => {
         const recipient = typed.address(session.id, address.address)
-        intake.admit(recipient, (exit) =>
+        run(intake.admit(recipient)).addObserver((exit) =>
           reply(
             "RCPT",
             session,

@@ -230,17 +230,18 @@ describe("A batcher", () => {
           assert.notInclude(items, "bad")
           return items.includes("slow") ? Effect.never : Effect.succeed(items.map((item) => item.length))
         },
-        {
-          succeeded: (item, out) => void told.push(`${item}: ${out}`),
-          failed: (item, cause) => void told.push(`${item}${Cause.hasInterrupts(cause) ? " interrupted" : " died"}`),
-          isOutage: () => false,
-          bytesOf: () => 1
-        }
+        { isOutage: () => false, bytesOf: () => 1 }
       ).pipe(Scope.provide(scope))
-      const pushing = (...items: ReadonlyArray<string>) => {
-        items.forEach(push)
-        return quiet
-      }
+      const pushed = (item: string) =>
+        Effect.matchCause(push(item), {
+          onSuccess: (out) => void told.push(`${item}: ${out}`),
+          onFailure: (cause) => void told.push(`${item}${Cause.hasInterrupts(cause) ? " interrupted" : " died"}`)
+        })
+      const pushing = (...items: ReadonlyArray<string>) =>
+        Effect.andThen(
+          Effect.forEach(items, (item) => Effect.forkDetach(pushed(item), { startImmediately: true })),
+          quiet
+        )
       yield* pushing("aa", "bad", "bbb")
       assert.deepStrictEqual(told, ["aa: 2", "bad died", "bbb: 3"])
       yield* pushing("slow")

@@ -70,12 +70,12 @@ const within = Effect.fnUntraced(function* <A extends { readonly leased: Readonl
   most: number,
   write: (places: number) => Effect.Effect<A, E, R>
 ) {
-  const places = handover.reserve(domainId, most)
+  const places = yield* handover.reserve(domainId, most)
   return yield* Effect.onExit(write(places), (exit) =>
-    Effect.sync(() => {
+    Effect.gen(function* () {
       const leased = Exit.isSuccess(exit) ? exit.value.leased : []
-      handover.begin(leased)
-      handover.release(domainId, places - leased.length)
+      yield* handover.begin(leased)
+      yield* handover.release(domainId, places - leased.length)
     })
   )
 })
@@ -106,9 +106,9 @@ const proven = Effect.fnUntraced(function* (handover: Handover["Service"], recei
 /** All its places are free. */
 const hasPlaces = (handover: Handover["Service"], id: DomainId) =>
   eventually(
-    Effect.sync(() => {
-      const places = handover.reserve(id, 6)
-      handover.release(id, places)
+    Effect.gen(function* () {
+      const places = yield* handover.reserve(id, 6)
+      yield* handover.release(id, places)
       return places
     }),
     (places) => places === 6
@@ -168,10 +168,10 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
       const handover = yield* start
       const id = yield* proven(handover, receiver)
       for (const round of [1, 2]) {
-        assert.strictEqual(handover.reserve(id, 6), 6)
+        assert.strictEqual(yield* handover.reserve(id, 6), 6)
         const { ids, leased } = yield* write(id, 4)(4)
-        handover.begin(leased.map((row) => ({ ...row, payload: Buffer.from(`${row.payload}`) })))
-        handover.release(id, 2)
+        yield* handover.begin(leased.map((row) => ({ ...row, payload: Buffer.from(`${row.payload}`) })))
+        yield* handover.release(id, 2)
         const requests = yield* eventually(receiver.all, (requests) => requests.length === 1 + 4 * round)
         assert.sameMembers(
           requests.slice(-4).map(({ event }) => event.event_id),
@@ -187,11 +187,11 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
       const receiver = yield* WebhookReceiver.make
       const handover = yield* start
       const id = yield* proven(handover, receiver)
-      assert.strictEqual(handover.reserve(id, 3), 3)
+      assert.strictEqual(yield* handover.reserve(id, 3), 3)
       const { leased } = yield* write(id, 3)(3)
       const [broken, ...sound] = leased
       if (broken === undefined) return assert.fail("nothing was written")
-      handover.begin([{ ...broken, signingSecret: Buffer.from("tampered with") }, ...sound])
+      yield* handover.begin([{ ...broken, signingSecret: Buffer.from("tampered with") }, ...sound])
       const requests = yield* eventually(receiver.all, (requests) => requests.length === 3)
       assert.sameMembers(
         requests.slice(1).map(({ event }) => event.event_id),

@@ -1,6 +1,5 @@
 import { NodeServices } from "@effect/platform-node"
 import { Clock, ConfigProvider, Effect, FileSystem, Layer } from "effect"
-import type { SqlError } from "effect/sql/SqlError"
 import { DeliveryQueue } from "../../src/delivery/DeliveryQueue.ts"
 import type { Lease } from "../../src/delivery/Lease.ts"
 import type { Outcome } from "../../src/delivery/WebhookSender.ts"
@@ -49,5 +48,5 @@ export const claimUpTo = Effect.fnUntraced(function* (
 export const settle = Effect.fnUntraced(function* (lease: Lease, outcome: Outcome) {
   const queue = yield* DeliveryQueue
   const requestedAt = yield* Clock.currentTimeMillis
-  yield* Effect.callback<void, SqlError>((resume) => queue.settle(lease, outcome, requestedAt, resume))
+  yield* queue.settle(lease, outcome, requestedAt)
 })

@@ -3,7 +3,7 @@ import { DomainId, DomainName } from "../../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
 import { EventId } from "../../src/model/InboundEvent.ts"
 import { ParserThreads } from "../../src/reading/ParserThreads.ts"
-import type { Depth, ReadResult } from "../../src/reading/ReadTask.ts"
+import type { Depth } from "../../src/reading/ReadTask.ts"
 import { RequestReader } from "../../src/reading/RequestReader.ts"
 import { ThreadLimits } from "../../src/reading/ThreadLimits.ts"
 
@@ -13,8 +13,8 @@ const inboundEmailId = InboundEmailId.make("01981c9e-1111-7000-8000-000000000001
 /** Reads a message of a tenant in a parser thread, for one recipient. */
 export const read = Effect.fnUntraced(function* (message: Uint8Array, depth: Depth = "full", tenant = "tenant") {
   const threads = yield* ParserThreads
-  const result = yield* Effect.callback<ReadResult, string>((resume) =>
-    threads.read(
+  const result = yield* threads
+    .read(
       tenant,
       {
         kind: "read",
@@ -30,13 +30,9 @@ export const read = Effect.fnUntraced(function* (message: Uint8Array, depth: Dep
       },
       // A thread takes the bytes away.
       Uint8Array.from(message),
-      {
-        reload: (then) => then(Uint8Array.from(message)),
-        answer: (result) => resume(Effect.succeed(result)),
-        fail: (reason) => resume(Effect.fail(reason))
-      }
+      Effect.sync(() => Uint8Array.from(message))
     )
-  )
+    .pipe(Effect.mapError(({ message }) => message))
   return { ...result, event: JSON.parse(Buffer.from(result.payloads[0] ?? new Uint8Array()).toString()) }
 })
 

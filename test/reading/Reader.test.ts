@@ -436,7 +436,15 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         const { domainId, ids } = yield* backlog("twice.example", 30, "1 hour")
         const reader = yield* another
         // Twice each, as when a lease has run out and its message was claimed again.
-        for (const id of [...ids, ...ids]) reader.read(mailOf(id, domainId, "twice.example"))
+        yield* Effect.forEach(
+          [...ids, ...ids],
+          (id) => {
+            const mail = mailOf(id, domainId, "twice.example")
+            assert.isTrue(reader.reserve(mail))
+            return reader.read(mail)
+          },
+          { concurrency: "unbounded" }
+        )
         yield* eventually(
           sql`SELECT 1 FROM inbound_emails WHERE domain_id = ${domainId} AND state = 'received'`,
           (left) => left.length === 0
@@ -455,7 +463,11 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         yield* Effect.scoped(
           Effect.gen(function* () {
             const stopping = yield* another
-            for (const id of ids) stopping.read(mailOf(id, domainId, "stopping.example"))
+            for (const id of ids) {
+              const mail = mailOf(id, domainId, "stopping.example")
+              assert.isTrue(stopping.reserve(mail))
+              yield* Effect.forkScoped(stopping.read(mail), { startImmediately: true })
+            }
           })
         )
         const events = yield* eventually(

@@ -1,6 +1,6 @@
 import { connect } from "node:net"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Deferred, Effect, Exit } from "effect"
+import { Deferred, Effect } from "effect"
 import * as DataStream from "../../src/smtp/DataStream.ts"
 import { MessageBytes } from "../../src/smtp/MessageBytes.ts"
 import { eventually } from "../Eventually.ts"
@@ -270,12 +270,12 @@ const known = "someone@known.example"
 const received: Array<string> = []
 const alone = SmtpAlone.layer({
   intake: {
-    receive: ({ message }, answer) => {
-      const bytes = Buffer.alloc(message.byteLength)
-      message.copyInto(bytes, 0)
-      received.push(bytes.toString("latin1"))
-      answer(Exit.void)
-    }
+    receive: ({ message }) =>
+      Effect.sync(() => {
+        const bytes = Buffer.alloc(message.byteLength)
+        message.copyInto(bytes, 0)
+        received.push(bytes.toString("latin1"))
+      })
   }
 })
 
@@ -332,7 +332,7 @@ const answered = Deferred.makeUnsafe<void>()
 
 const waiting = SmtpAlone.layer({
   intake: {
-    receive: (_, answer) => void Effect.runFork(Effect.map(Deferred.await(answered), () => answer(Exit.void)))
+    receive: () => Deferred.await(answered)
   }
 })
 

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Clock, Effect, Exit, Schedule } from "effect"
+import { Clock, Effect, Schedule } from "effect"
 import * as Mailbox from "../Mailbox.ts"
 import * as SmtpDialog from "../SmtpDialog.ts"
 import { SmtpAlone } from "./SmtpAlone.ts"
@@ -94,13 +94,7 @@ const transactions = SmtpAlone.layer({
   bounds: { lookMilliseconds: 10, transactionMilliseconds: 400, commandMilliseconds: 200 },
   // Longer than the deadlines of the client.
   intake: {
-    receive: (_, answer) =>
-      void Effect.runFork(
-        Effect.delay(
-          Effect.sync(() => answer(Exit.void)),
-          "700 millis"
-        )
-      )
+    receive: () => Effect.sleep("700 millis")
   }
 })
 

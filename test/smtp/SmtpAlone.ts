@@ -1,5 +1,5 @@
 import { NodeServices } from "@effect/platform-node"
-import { ConfigProvider, Context, Effect, Exit, Layer, Logger } from "effect"
+import { ConfigProvider, Context, Effect, Layer, Logger } from "effect"
 import { DataMemory } from "../../src/intake/DataMemory.ts"
 import { Intake } from "../../src/intake/Intake.ts"
 import { UnknownDomain } from "../../src/intake/Recipient.ts"
@@ -13,13 +13,11 @@ const domainId = DomainId.make("01981c9e-4f00-7000-8000-000000000001")
 
 /** Keeps nothing, and takes mail for one domain. */
 const known: Intake["Service"] = {
-  admit: (address, answer) =>
-    answer(
-      address.endsWith(`@${domain}`)
-        ? Exit.succeed({ address, domain, domainId, workspaceId: null })
-        : Exit.fail(new UnknownDomain())
-    ),
-  receive: (_, answer) => answer(Exit.void)
+  admit: (address) =>
+    address.endsWith(`@${domain}`)
+      ? Effect.succeed({ address, domain, domainId, workspaceId: null })
+      : Effect.fail(new UnknownDomain()),
+  receive: () => Effect.void
 }
 
 /** The SMTP server before an Intake of the test's own, without a database. */

@@ -1,0 +1,111 @@
+import { DateTime, Effect, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { DomainId, DomainName } from "../model/Domain.ts"
+import { InboundEmailId, simulatedAddress } from "../model/InboundEmail.ts"
+import { EventId, unauthenticated } from "../model/InboundEvent.ts"
+import { WorkspaceId } from "../model/Workspace.ts"
+import * as Place from "../providers/storage/Place.ts"
+import * as GivenVerdicts from "./GivenVerdicts.ts"
+import type { Mail } from "./Mail.ts"
+
+/** Messages claimed at once, and of one domain. */
+const mostPerClaim = 16
+const mostOfDomainPerClaim = 4
+
+const Unread = Schema.Struct({
+  id: InboundEmailId,
+  domainId: DomainId,
+  domain: DomainName,
+  workspaceId: Schema.NullOr(WorkspaceId),
+  sha256: Schema.Uint8Array,
+  mailFrom: Schema.String,
+  helo: Schema.String,
+  remoteAddress: Schema.String,
+  recipients: Schema.Array(Schema.String),
+  receivedAt: Schema.DateTimeUtcFromDate,
+  readAttempts: Schema.Int,
+  traceBytes: Schema.NullOr(Schema.Int),
+  authenticationResults: Schema.NullOr(Schema.String),
+  ...Place.columns
+})
+
+/** Claims messages that are stored and not read, and that no process holds a lease of. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const random = yield* SecureRandom.SecureRandom
+
+  const rows = SqlSchema.findAll({
+    Request: Schema.Int,
+    Result: Unread,
+    // The oldest messages of each domain, one domain after the other. The outer condition is looked at again for a row
+    // that another reader has claimed meanwhile.
+    execute: (most) => sql`
+      WITH RECURSIVE waiting AS (
+        (SELECT domain_id FROM inbound_emails WHERE state = 'received' ORDER BY domain_id LIMIT 1)
+        UNION ALL
+        SELECT (
+          SELECT domain_id FROM inbound_emails
+          WHERE state = 'received' AND domain_id > waiting.domain_id ORDER BY domain_id LIMIT 1
+        ) FROM waiting WHERE waiting.domain_id IS NOT NULL
+      ), candidate AS (
+        -- The mail of a domain that is gone is about to be removed.
+        SELECT mail.id, mail.received_at,
+          row_number() OVER (PARTITION BY waiting.domain_id ORDER BY mail.received_at) AS number
+        FROM waiting JOIN domains ON domains.id = waiting.domain_id CROSS JOIN LATERAL (
+          SELECT id, received_at FROM inbound_emails
+          WHERE domain_id = waiting.domain_id AND state = 'received'
+            AND (leased_until IS NULL OR leased_until <= now())
+          ORDER BY received_at LIMIT ${mostOfDomainPerClaim}
+        ) AS mail
+      )
+      UPDATE inbound_emails SET leased_until = now() + interval '60 seconds', read_attempts = read_attempts + 1
+      FROM domains
+      WHERE domains.id = inbound_emails.domain_id AND inbound_emails.id = ANY(ARRAY(
+        SELECT id FROM inbound_emails
+        WHERE id = ANY(ARRAY(SELECT id FROM candidate ORDER BY number, received_at LIMIT ${most}))
+          -- A subquery, so that the planner looks rows up by id instead of reading the index of all unread mail.
+          AND state = (SELECT 'received') AND (leased_until IS NULL OR leased_until <= now())
+        FOR UPDATE SKIP LOCKED
+      ))
+      RETURNING inbound_emails.*, domains.name AS domain, domains.workspace_id
+    `
+  })
+
+  const mailOf = Effect.fnUntraced(function* (row: typeof Unread.Type) {
+    const recipients: Array<Mail["recipients"][number]> = []
+    for (const address of row.recipients) {
+      recipients.push({ eventId: EventId.make(yield* random.uuidV7()), address })
+    }
+    const { authenticationResults, helo, mailFrom, readAttempts, receivedAt, remoteAddress } = row
+    const mail: Omit<Mail, "bytes"> = {
+      id: row.id,
+      domainId: row.domainId,
+      domain: row.domain,
+      workspaceId: row.workspaceId,
+      envelope: { from: mailFrom, helo, remoteAddress },
+      recipients,
+      receivedAt: DateTime.toEpochMillis(receivedAt),
+      sha256: row.sha256,
+      traceBytes: row.traceBytes,
+      verdicts:
+        remoteAddress === simulatedAddress
+          ? (GivenVerdicts.verdictsIn(authenticationResults) ?? unauthenticated)
+          : null,
+      message: undefined,
+      place: Place.ofColumns(row),
+      attempt: readAttempts
+    }
+    return mail
+  })
+
+  return {
+    /** Leases up to 16 messages to this process for 60 s, and counts a read attempt of each. */
+    claim: Effect.flatMap(rows(mostPerClaim), Effect.forEach(mailOf)),
+    /** Takes a read attempt back, because the bytes of the message could not be loaded. */
+    uncount: ({ attempt, id }: Pick<Mail, "attempt" | "id">) => sql`
+      UPDATE inbound_emails SET read_attempts = read_attempts - 1
+      WHERE id = ${id} AND read_attempts = ${attempt} AND state = ${"received"}
+    `
+  }
+})
