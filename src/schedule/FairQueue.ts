@@ -1,5 +1,5 @@
-/** Usage below this many milliseconds counts as none. */
-const floorMilliseconds = 0.5
+/** Usage below this counts as none. */
+const floor = 0.5
 
 /** Tenants without queued items whose usage is forgotten once there are this many. */
 const mostIdle = 1_000
@@ -15,8 +15,8 @@ interface Account<Item> {
 
 /**
  * A queue shared by tenants. The next item is of the tenant with the least usage in the last
- * seconds; the items of one tenant keep their order. Usage is milliseconds charged to the tenant,
- * and halves every `halfLifeMilliseconds`. Tenants whose usage differs by less than a factor of
+ * seconds; the items of one tenant keep their order. Usage is what is charged to the tenant, such as
+ * milliseconds or KiB, and halves every `halfLifeMilliseconds`. Tenants whose usage differs by less than a factor of
  * two take turns.
  */
 export class FairQueue<Item> {
@@ -95,18 +95,18 @@ export class FairQueue<Item> {
   }
 
   /** Adds usage to a tenant; a negative number corrects an earlier estimate. */
-  charge(tenant: string, milliseconds: number): void {
+  charge(tenant: string, amount: number): void {
     const account = this.#account(tenant)
     const time = this.#now() / this.#halfLife
-    const used = 2 ** (account.level - time) + milliseconds
-    account.level = Math.log2(Math.max(used, floorMilliseconds)) + time
+    const used = 2 ** (account.level - time) + amount
+    account.level = Math.log2(Math.max(used, floor)) + time
     if (account.bucket === undefined || account.bucket === Math.floor(account.level)) return
     this.#dequeue(account)
     this.#enqueue(account)
   }
 
   #account(tenant: string): Account<Item> {
-    const lowest = Math.log2(floorMilliseconds) + this.#now() / this.#halfLife
+    const lowest = Math.log2(floor) + this.#now() / this.#halfLife
     const known = this.#accounts.get(tenant)
     if (known !== undefined) {
       if (known.bucket === undefined) known.level = Math.max(known.level, lowest)

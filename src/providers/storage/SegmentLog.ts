@@ -1,5 +1,6 @@
 import { Clock, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { FairQueue } from "../../schedule/FairQueue.ts"
 import { whenQuiet } from "../../schedule/QuietTurn.ts"
 import * as FileCalls from "./FileCalls.ts"
 import type * as Place from "./Place.ts"
@@ -25,9 +26,13 @@ export interface SegmentLog {
 /** A longer segment is followed by another. */
 const mostSegmentBytes = 64 * 1024 * 1024
 
-/** Bounds of one write. */
+/** Bounds of one write. A slow disk syncs 2 MiB in 20 ms, and the next message waits for that. */
 const mostRecords = 256
-const mostBytes = 8 * 1024 * 1024
+const mostBytes = 2 * 1024 * 1024
+
+/** Domains share the disk by the bytes they have written in the last seconds. */
+const halfLifeMilliseconds = 2_000
+const bytesPerKiB = 1_024
 
 interface Waiting {
   readonly record: NewRecord
@@ -45,21 +50,21 @@ interface OpenSegment {
 }
 
 /**
- * Appends messages to segments in this folder. All messages that wait are written by one
- * call and synced by one call; messages that come meanwhile go together with the next write.
- * It begins when a turn of the event loop has brought no more of them (`whenQuiet`).
+ * Appends messages to segments in this folder. The waiting messages, up to 2 MiB of them, are written by one
+ * call and synced by one call, those of the domains with the fewest bytes written lately first. Messages that
+ * come meanwhile go together with the next write. It begins when a turn of the event loop has brought no more
+ * of them (`whenQuiet`).
  */
 export const make = Effect.fnUntraced(function* (folder: string, files: FileCalls.FileCalls = FileCalls.ofNode) {
   const clock = yield* Clock.Clock
   const random = yield* SecureRandom.SecureRandom
   const run = Effect.runSyncWith(yield* Effect.context())
-  let waiting: Array<Waiting> = []
+  const now = () => clock.currentTimeMillisUnsafe()
+  const waiting = new FairQueue<Waiting>({ now, halfLifeMilliseconds })
   let bytesWaiting = 0
   let segment: OpenSegment | undefined
   let isBusy = false
   let isClosed = false
-
-  const now = () => clock.currentTimeMillisUnsafe()
 
   const leave = () => {
     if (segment === undefined) return
@@ -91,15 +96,16 @@ export const make = Effect.fnUntraced(function* (folder: string, files: FileCall
   }
 
   const take = () => {
+    const batch: Array<Waiting> = []
     let bytes = 0
-    let count = 0
-    for (const next of waiting) {
-      if (count === mostRecords || (count > 0 && bytes + next.bytes > mostBytes)) break
+    const fits = (next: Waiting) => batch.length === 0 || bytes + next.bytes <= mostBytes
+    while (batch.length < mostRecords) {
+      const next = waiting.take((next) => (fits(next) ? "take" : "stop"))
+      if (next === undefined) break
+      waiting.charge(next.record.domainId, next.bytes / bytesPerKiB)
+      batch.push(next)
       bytes += next.bytes
-      count++
     }
-    const batch = waiting
-    waiting = batch.splice(count)
     bytesWaiting -= bytes
     return { batch, bytes }
   }
@@ -159,15 +165,15 @@ export const make = Effect.fnUntraced(function* (folder: string, files: FileCall
   const rest = () => {
     isBusy = false
     if (isClosed) leave()
-    else if (waiting.length > 0) soon()
+    else if (waiting.size > 0) soon()
   }
 
-  const isFull = () => waiting.length >= mostRecords || bytesWaiting >= mostBytes
+  const isFull = () => waiting.size >= mostRecords || bytesWaiting >= mostBytes
 
   const soon = () => {
     if (isBusy) return
     isBusy = true
-    whenQuiet({ count: () => waiting.length, isFull }, begin)
+    whenQuiet({ count: () => waiting.size, isFull }, begin)
   }
 
   const closed = () => new Error("The log of raw messages is closed")
@@ -175,9 +181,10 @@ export const make = Effect.fnUntraced(function* (folder: string, files: FileCall
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
       isClosed = true
-      const late = waiting
-      waiting = []
-      for (const { done } of late) done(closed(), null)
+      for (let late = waiting.take(() => "take"); late !== undefined; late = waiting.take(() => "take")) {
+        late.done(closed(), null)
+      }
+      bytesWaiting = 0
       if (!isBusy) leave()
     })
   )
@@ -188,14 +195,11 @@ export const make = Effect.fnUntraced(function* (folder: string, files: FileCall
       return () => {}
     }
     const own = { record, bytes: SegmentRecord.headBytes + SegmentRecord.lengthOf(record.message), done }
-    waiting.push(own)
+    waiting.push(record.domainId, own)
     bytesWaiting += own.bytes
     soon()
     return () => {
-      const at = waiting.indexOf(own)
-      if (at === -1) return
-      waiting.splice(at, 1)
-      bytesWaiting -= own.bytes
+      if (waiting.remove(record.domainId, own)) bytesWaiting -= own.bytes
     }
   }
 

@@ -71,7 +71,7 @@ describe("The log of raw messages", () => {
     })
   )
 
-  it.live("writes at most 256 messages and 8 MiB at once, and a larger one by itself", () =>
+  it.live("writes at most 256 messages and 2 MiB at once, and a larger one by itself", () =>
     Effect.gen(function* () {
       const writes: Array<number> = []
       const { put } = yield* world({
@@ -82,9 +82,26 @@ describe("The log of raw messages", () => {
       })
       yield* Effect.forEach(Array.from({ length: 300 }), (_, number) => put(number), all)
       assert.deepStrictEqual(writes.splice(0), [256, 44])
-      const mebibyte = "x".repeat(1024 * 1024)
-      yield* Effect.all([put(1), put(2, mebibyte.repeat(9)), put(3), put(4, mebibyte.repeat(7)), put(5, mebibyte)], all)
+      const half = "x".repeat(512 * 1024)
+      yield* Effect.all([put(1), put(2, half.repeat(5)), put(3), put(4, half.repeat(3)), put(5, half)], all)
       assert.deepStrictEqual(writes, [1, 1, 2, 1])
+    })
+  )
+
+  it.live("writes a message of another domain ahead of those that wait for a domain with many bytes", () =>
+    Effect.gen(function* () {
+      const { append } = yield* world()
+      const order: Array<string> = []
+      const put = (name: string, domainId: DomainId, bytes: number) =>
+        Effect.callback<void>((resume) => {
+          append({ ...ownerOf(1), domainId, message: [Buffer.alloc(bytes)] }, () => {
+            order.push(name)
+            resume(Effect.void)
+          })
+        })
+      const large = Array.from({ length: 6 }, (_, number) => put(`large ${number}`, ownerOf(1).domainId, 1_500_000))
+      yield* Effect.all([...large, put("small", DomainId.make("01981c9e-0000-7000-8000-000000000099"), 4_096)], all)
+      assert.deepStrictEqual(order.slice(0, 3), ["large 0", "small", "large 1"])
     })
   )
 
