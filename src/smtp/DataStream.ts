@@ -45,6 +45,9 @@ const lf = 0x0a
 const dot = 0x2e
 const lineEndAndDot = "\r\n."
 
+/** A read of this many bytes tells that the client has more to send at once. Node reads up to 64 KiB. */
+const largeRead = 32 * 1024
+
 /** What the bytes so far end with: all that the meaning of the next one depends on. */
 type Place = "in a line" | "behind CR" | "at a line's start" | "behind its dot" | "behind its dot and CR"
 
@@ -108,7 +111,9 @@ export class DataParser extends SMTPStream {
     // That CR belongs to the end, or comes with the next byte.
     this.#take(chunk.subarray(from, place === "behind its dot and CR" ? -1 : undefined))
     this.#place = place
-    done()
+    // The socket is paused until then: one read of a connection a turn, so that many large messages delay no other reply.
+    if (chunk.length >= largeRead) setImmediate(done)
+    else done()
   }
 
   #take(piece: Buffer) {
