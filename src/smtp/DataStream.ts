@@ -48,6 +48,21 @@ const lineEndAndDot = "\r\n."
 /** A read of this many bytes tells that the client has more to send at once. Node reads up to 64 KiB. */
 const largeRead = 32 * 1024
 
+/** Bytes of messages that all connections may bring in one turn of the event loop before large reads wait for the next. */
+const mostOfTurn = 2 * 1024 * 1024
+
+/** Counts the bytes of messages that the connections of a server have brought in this turn of the event loop. */
+export class ReadTurn {
+  #bytes = 0
+
+  /** Returns whether the turn has had its bytes. */
+  add(bytes: number): boolean {
+    if (this.#bytes === 0) setImmediate(() => (this.#bytes = 0))
+    this.#bytes += bytes
+    return this.#bytes > mostOfTurn
+  }
+}
+
 /** What the bytes so far end with: all that the meaning of the next one depends on. */
 type Place = "in a line" | "behind CR" | "at a line's start" | "behind its dot" | "behind its dot and CR"
 
@@ -63,8 +78,14 @@ const placeBehind = (chunk: Buffer): Place => {
  * bare LF are content, and so is a dot behind them.
  */
 export class DataParser extends SMTPStream {
+  readonly #turn: () => ReadTurn
   #incoming = new Incoming()
   #place: Place = "at a line's start"
+
+  constructor(turn: () => ReadTurn, options?: ConstructorParameters<typeof SMTPStream>[0]) {
+    super(options)
+    this.#turn = turn
+  }
 
   override startDataMode(maxBytes?: number | string | null): SMTPServerDataStream {
     this.#incoming = new Incoming()
@@ -111,8 +132,8 @@ export class DataParser extends SMTPStream {
     // That CR belongs to the end, or comes with the next byte.
     this.#take(chunk.subarray(from, place === "behind its dot and CR" ? -1 : undefined))
     this.#place = place
-    // The socket is paused until then: one read of a connection a turn, so that many large messages delay no other reply.
-    if (chunk.length >= largeRead) setImmediate(done)
+    // The socket is paused until then, so that many large messages delay no other reply.
+    if (chunk.length >= largeRead && this.#turn().add(chunk.length)) setImmediate(done)
     else done()
   }
 
@@ -143,6 +164,9 @@ const ready = 220
  * The replies of one turn go out in one packet, for commands that came in one (RFC 2920, section 3.2).
  */
 export class DataConnection extends SMTPConnection {
+  /** Of all connections of the server. */
+  turn = new ReadTurn()
+
   override send(...reply: Parameters<SMTPConnection["send"]>) {
     const socket = this._socket
     const isFirst = socket.writableCorked === 0
@@ -163,7 +187,7 @@ export class DataConnection extends SMTPConnection {
 
   override _createParser(): SMTPStream {
     const { maxCommandLength } = this._server.options
-    const parser = new DataParser({ maxCommandLength })
+    const parser = new DataParser(() => this.turn, { maxCommandLength })
     parser.oncommand = (command, callback) => this._onCommand(command, callback)
     parser.on("error", (error) => this.send(421, `Error: ${error.message}`))
     return parser

@@ -39,6 +39,7 @@ const kept = {
 
 /** smtp-server limits connections only in all, and builds a session first; this is where it takes a new one. */
 class GuardedServer extends SMTPServer {
+  readonly #turn = new DataStream.ReadTurn()
   readonly #guard: SessionGuard.SessionGuard
   readonly #greet: (greeting: () => void) => void
   readonly #isBalancer: (address: string) => boolean
@@ -62,6 +63,7 @@ class GuardedServer extends SMTPServer {
   override connect(...[socket, details]: Parameters<SMTPServer["connect"]>) {
     if (!this.#guard.admits(this, socket, details?.remoteAddress ?? socket.remoteAddress ?? "")) return
     const connection = new DataStream.DataConnection(this, socket, details)
+    connection.turn = this.#turn
     // The library calls it a fixed tenth of a second later.
     const greeting = connection.connectionReady
     connection.connectionReady = () => undefined

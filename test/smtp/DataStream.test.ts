@@ -28,7 +28,7 @@ const read = (chunks: ReadonlyArray<Buffer>, answer = (go: () => void) => go()) 
   Effect.callback<Heard>((resume) => {
     const messages: Array<string> = []
     const commands: Array<string> = []
-    const parser = new DataStream.DataParser()
+    const parser = new DataStream.DataParser(() => turn)
     parser.oncommand = (command, next) => {
       const line = command.toString("latin1")
       if (line !== "") commands.push(line)
@@ -110,6 +110,21 @@ const numbersFrom = (seed: number) => {
   }
 }
 
+const turn = new DataStream.ReadTurn()
+
+describe("A turn of the event loop", () => {
+  it.live("takes 2 MiB of messages from all connections, and as much again the next turn", () =>
+    Effect.gen(function* () {
+      const turn = new DataStream.ReadTurn()
+      const reads = () => Array.from({ length: 33 }, () => turn.add(64 * 1024))
+      const full = [...Array.from({ length: 32 }, () => false), true]
+      assert.deepStrictEqual(reads(), full)
+      yield* Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
+      assert.deepStrictEqual(reads(), full)
+    })
+  )
+})
+
 describe("What follows DATA", () => {
   it.effect(
     "ends at CRLF . CRLF alone and loses the dots behind CRLF alone, in every form and wherever it is cut",
@@ -184,7 +199,7 @@ describe("What follows DATA", () => {
   it("goes on only when the message has been answered", () => {
     const commands: Array<string> = []
     let ended = 0
-    const parser = new DataStream.DataParser()
+    const parser = new DataStream.DataParser(() => turn)
     parser.oncommand = (command, next) => {
       commands.push(command.toString())
       next?.()
@@ -198,7 +213,7 @@ describe("What follows DATA", () => {
 
   it("is not copied where no dot is taken out", () => {
     const pieces: Array<Uint8Array> = []
-    const parser = new DataStream.DataParser()
+    const parser = new DataStream.DataParser(() => turn)
     DataStream.receive(parser.startDataMode(), {
       take: (piece) => pieces.push(piece),
       cut: () => {},
@@ -213,7 +228,7 @@ describe("What follows DATA", () => {
   })
 
   it("counts its bytes as they come, without the dots that were added", () => {
-    const parser = new DataStream.DataParser()
+    const parser = new DataStream.DataParser(() => turn)
     const stream = parser.startDataMode(9)
     const seen: Array<readonly [number, boolean]> = []
     DataStream.receive(stream, {
@@ -237,7 +252,7 @@ describe("What follows DATA", () => {
 
   it("has no end once its session has been ended for it", () => {
     let ended = 0
-    const parser = new DataStream.DataParser()
+    const parser = new DataStream.DataParser(() => turn)
     DataStream.receive(parser.startDataMode(), {
       take: () => {
         parser.isClosed = true
@@ -254,7 +269,7 @@ describe("What follows DATA", () => {
       ["half a mes", 1],
       ["all of it\r\n.\r\n", 0]
     ] as const) {
-      const parser = new DataStream.DataParser()
+      const parser = new DataStream.DataParser(() => turn)
       let cut = 0
       const stream = parser.startDataMode()
       DataStream.receive(stream, { take: () => {}, cut: () => cut++, end: () => {} })
