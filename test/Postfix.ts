@@ -79,7 +79,7 @@ default_transport = error:not for us
       run(
         "sh",
         "-c",
-        `postfix -c ${folder}/config ${command} > ${folder}/output 2>&1 || { cat ${folder}/output >&2; exit 1; }`
+        `PATH=$PATH:/usr/sbin; postfix -c ${folder}/config ${command} > ${folder}/output 2>&1 || { cat ${folder}/output >&2; exit 1; }`
       )
     yield* Effect.acquireRelease(postfix("start"), () =>
       Effect.orDie(Effect.andThen(postfix("abort"), run("chown", "-R", `${process.getuid?.() ?? 0}`, folder)))

@@ -1,7 +1,7 @@
 import { createServer } from "node:http"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Config, Console, DateTime, Duration, Effect, Layer, Option, Redacted, Result } from "effect"
+import { Console, DateTime, Duration, Effect, Layer, Option, type Redacted, Result } from "effect"
 import { Command, Flag } from "effect/cli"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type InboundEvent, verify } from "../effect.ts"
@@ -15,6 +15,7 @@ import * as ForwardCopies from "./ForwardCopies.ts"
 import * as ForwardTaken from "./ForwardTaken.ts"
 import * as Service from "./Service.ts"
 import * as SpanText from "./SpanText.ts"
+import * as WebhookSecret from "./WebhookSecret.ts"
 
 /** A mail for a person, one fact a line. */
 const render = (event: InboundEvent) =>
@@ -99,7 +100,13 @@ export const command = Command.make(
       Flag.optional
     ),
     secret: Flag.Redacted("secret").pipe(
-      Flag.withDescription("webhook_signing_secret of the workspace; INLET_WEBHOOK_SECRET when absent"),
+      Flag.withDescription(
+        "webhook_signing_secret of the workspace. Other users see it in the list of processes: prefer INLET_WEBHOOK_SECRET, --secret-file or a profile"
+      ),
+      Flag.optional
+    ),
+    secretFile: Flag.String("secret-file").pipe(
+      Flag.withDescription("File that holds the webhook_signing_secret alone"),
       Flag.optional
     ),
     status: Flag.Int("status").pipe(
@@ -159,11 +166,13 @@ export const command = Command.make(
     place: Service.place
   },
   Effect.fn(function* ({ json, place, ...flags }) {
-    const { after, atOnce, cursorFile, delay, domain, forwardTo, fromStart, port, secret, status, take } = flags
+    const { after, atOnce, cursorFile, delay, domain, forwardTo, fromStart, port, secret, secretFile, status, take } =
+      flags
     if (Option.isSome(forwardTo)) {
       const [other] = misplaced({
         "--port": Option.isSome(port),
         "--secret": Option.isSome(secret),
+        "--secret-file": Option.isSome(secretFile),
         "--status": Option.isSome(status),
         "--delay": Option.isSome(delay)
       })
@@ -208,18 +217,9 @@ export const command = Command.make(
     if (other !== undefined) {
       return yield* new CommandFailed({ message: `${other}: Expected --forward-to URL beside it` })
     }
-    const known = Option.getOrUndefined(
-      Option.isSome(secret) ? secret : yield* Config.option(Config.Redacted("INLET_WEBHOOK_SECRET"))
-    )
-    if (known === undefined || !Redacted.value(known).startsWith("whsec_")) {
-      return yield* new CommandFailed({
-        message:
-          "--secret: Expected the webhook_signing_secret of the workspace, which begins with whsec_ (also INLET_WEBHOOK_SECRET). Without it: --forward-to URL"
-      })
-    }
     return yield* receive({
       port: Option.getOrElse(port, () => 4000),
-      secret: known,
+      secret: yield* WebhookSecret.find({ secret, secretFile, profile: place.profile }),
       status: Option.getOrElse(status, () => 200),
       delay: Option.getOrElse(delay, () => Duration.zero),
       json

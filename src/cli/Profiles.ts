@@ -1,10 +1,15 @@
 import { homedir } from "node:os"
-import { Config, Console, Effect, FileSystem, Path, Schema } from "effect"
+import { Config, Console, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Answer from "./Answer.ts"
 import { CommandFailed } from "./CommandFailed.ts"
 
-const Profile = Schema.Struct({ url: Schema.String, key: Schema.RedactedFromValue(Schema.String) })
+const Profile = Schema.Struct({
+  url: Schema.String,
+  key: Schema.RedactedFromValue(Schema.String),
+  /** Verifies webhooks in `inlet listen`. */
+  secret: Schema.optionalKey(Schema.RedactedFromValue(Schema.String))
+})
 type Profile = typeof Profile.Type
 
 const Profiles = Schema.fromJsonString(Schema.Record(Schema.String, Profile))
@@ -79,10 +84,15 @@ const save = Command.make(
     )
   },
   Effect.fnUntraced(function* ({ key, name, url }) {
-    yield* keep(name, { url, key })
+    const secret = Option.getOrUndefined(yield* Config.option(Config.Redacted("INLET_WEBHOOK_SECRET")))
+    yield* keep(name, { url, key, ...(secret === undefined ? {} : { secret }) })
     yield* Console.log(`Saved ${name} in ${yield* file}`)
   })
-).pipe(Command.withDescription("Keep a URL and a key under a name, for --profile and INLET_PROFILE"))
+).pipe(
+  Command.withDescription(
+    "Save a URL and a key under a name, for --profile and INLET_PROFILE; the signing secret too, from INLET_WEBHOOK_SECRET"
+  )
+)
 
 const list = Command.make(
   "list",

@@ -72,11 +72,13 @@ export const layer = Layer.effect(
 
     /** An attempt whose request can't be made has failed: it is retried by the schedule, and dead in the end. */
     const request = (delivery: LeasedDelivery) =>
-      Effect.catchCause(sender.send(delivery), (cause) =>
-        Effect.logError("A webhook request could not be made", cause).pipe(
-          about(delivery),
-          Effect.as(unasked("the request could not be made"))
-        )
+      Effect.catchCause(
+        Effect.suspend(() => sender.send(delivery)),
+        (cause) =>
+          Effect.logError("A webhook request could not be made", cause).pipe(
+            about(delivery),
+            Effect.as(unasked("the request could not be made"))
+          )
       )
 
     const settle = (delivery: LeasedDelivery, outcome: Outcome, requestedAt: number) =>

@@ -118,7 +118,7 @@ Deliveries without a public address: PATCH /api/domains/{domain_id}/delivery {"p
 
 ## As tools, by MCP
 
-${url}/mcp is an MCP server (streamable HTTP) with the same key as Bearer: get_inboxes, wait_for_code, wait_for_mail, list_mail, read_mail, simulate_mail. wait_for_code answers with the code alone. For clients that start a program: inlet mcp --url ${url}, with the key in INLET_API_KEY.
+${url}/mcp is an MCP server (streamable HTTP) with the same key as Bearer: get_inboxes, wait_for_code, wait_for_mail, list_mail, read_mail, simulate_mail. wait_for_code answers with the code alone. Over plain HTTP a client first POSTs an initialize request with Accept: application/json, text/event-stream; the answer has the header Mcp-Session-Id, and each later request sends it, beginning with notifications/initialized. For clients that start a program: inlet mcp --url ${url}, with the key in INLET_API_KEY.
 
 ## Read a mail
 

@@ -11,13 +11,31 @@ export { section }
 /** The secret of the bucket in docker-compose.yml, which everybody knows. */
 const trialSecret = "1".repeat(64)
 
+const givenUrl = setting(
+  "DATABASE_URL",
+  PostgresUrl,
+  required("DATABASE_URL", "postgres://user:password@host:5432/database", Config.succeed(undefined)),
+  "PostgreSQL 15 or later",
+  "none: embedded Postgres under `DATA_DIR`; required in production"
+)
+
+const givenPassword = setting(
+  "DATABASE_PASSWORD",
+  Secret,
+  undefined,
+  "password for a `DATABASE_URL` that has none; any characters, without the escapes of a URL"
+)
+
+const withPassword = (url: Redacted.Redacted, password: Redacted.Redacted) => {
+  const whole = new URL(Redacted.value(url))
+  // Setting it escapes what a URL may not have.
+  if (whole.password === "") whole.password = Redacted.value(password)
+  return Redacted.make(whole.href)
+}
+
 const databaseUrl = ownInProduction(
-  setting(
-    "DATABASE_URL",
-    PostgresUrl,
-    required("DATABASE_URL", "postgres://user:password@host:5432/database", Config.succeed(undefined)),
-    "PostgreSQL 15 or later",
-    "none: embedded Postgres under `DATA_DIR`; required in production"
+  Config.map(Config.all({ url: givenUrl, password: givenPassword }), ({ password, url }) =>
+    url === undefined || password === undefined ? url : withPassword(url, password)
   ),
   (url) => url !== undefined && new URL(Redacted.value(url)).password === "inlet",
   "DATABASE_URL: This password is the one that docker-compose.yml has for trying out; production needs another (POSTGRES_PASSWORD)"

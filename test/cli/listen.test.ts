@@ -148,7 +148,7 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
     }).pipe(Effect.scoped)
   )
 
-  it.effect("says in one line that its port is in use", () =>
+  it.effect("warns of a secret among its arguments, and says that its port is in use", () =>
     Effect.gen(function* () {
       const { url } = yield* listen()
       const port = new URL(url).port
@@ -162,7 +162,7 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
       ])
       assert.strictEqual(
         stderr,
-        `--port: 127.0.0.1:${port} is in use. Stop the program that listens there, or choose another port\n`
+        `Warning: --secret shows the secret in the list of processes. Use INLET_WEBHOOK_SECRET, --secret-file or a profile\n--port: 127.0.0.1:${port} is in use. Stop the program that listens there, or choose another port\n`
       )
       assert.strictEqual(stdout, "")
       assert.strictEqual(code, 1)
@@ -175,8 +175,9 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
         [["--secret", secret, "--status", "99"], "an HTTP status from 200 to 599"],
         [["--secret", secret, "--delay", "soon"], "a time such as 500ms or 3s"],
         [["--secret", secret, "--port", "70000"], "a port number from 1 to 65535"],
-        [["--secret", "nonsense"], "--secret: Expected the webhook_signing_secret of the workspace"],
-        [[], "--secret: Expected the webhook_signing_secret of the workspace"],
+        [["--secret-file", "/nowhere/secret"], "--secret-file: "],
+        [["--secret", "nonsense"], "No signing secret. Set INLET_WEBHOOK_SECRET"],
+        [[], "No signing secret. Set INLET_WEBHOOK_SECRET"],
         [["--secret", secret, "--from-start"], "--from-start: Expected --forward-to URL beside it"],
         [["--forward-to", "http://localhost:1", "--port", "1"], "--port: Expected no --forward-to beside it"],
         [

@@ -64,6 +64,8 @@ const reader = Effect.gen(function* () {
   yield* Needs.demand(Needs.terminal)
   const { env, replacements } = yield* Started
   const terminal = yield* Program.start("bash", ["--noprofile", "--norc"], { env })
+  // Debian has name servers in a folder that is not on everybody's path.
+  yield* terminal.type("PATH=$PATH:/usr/sbin\n")
   let pasted = 0
   /** Pastes a block, waits until its commands have ended, and gives what was printed meanwhile. */
   const paste = Effect.fnUntraced(function* (block: string | undefined) {
