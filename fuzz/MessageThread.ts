@@ -7,7 +7,7 @@ import * as DamagedParts from "../src/reading/DamagedParts.ts"
 import * as EventPayload from "../src/reading/EventPayload.ts"
 import * as Insight from "../src/reading/Insight.ts"
 import * as PayloadSize from "../src/reading/PayloadSize.ts"
-import * as SenderCheck from "../src/reading/SenderCheck.ts"
+import * as SenderCheck from "../src/sender/SenderCheck.ts"
 import * as Serving from "../src/threads/Serving.ts"
 
 const id = "01981c9e-4f00-7000-8000-000000000001"

@@ -1,6 +1,6 @@
 import { type Option, Schema } from "effect"
-import * as Extraction from "../src/content/Extraction.ts"
-import { see } from "../src/content/SeenHtml.ts"
+import * as Extraction from "../src/content/codes/Extraction.ts"
+import { see } from "../src/content/html/SeenHtml.ts"
 import type { Extracted } from "../src/model/Extracted.ts"
 
 /** A mail, and what a person would take from it. */

@@ -1,4 +1,4 @@
-import * as SeenHtml from "../src/content/SeenHtml.ts"
+import * as SeenHtml from "../src/content/html/SeenHtml.ts"
 
 /** How many of the words that a browser shows are in what we take for seen. */
 export interface SeenScore {

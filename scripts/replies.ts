@@ -1,8 +1,8 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Path } from "effect"
 import { Argument, Command } from "effect/cli"
-import * as Reply from "../src/content/Reply.ts"
-import * as SeenHtml from "../src/content/SeenHtml.ts"
+import * as SeenHtml from "../src/content/html/SeenHtml.ts"
+import * as Reply from "../src/content/reply/Reply.ts"
 import * as Mime from "../src/mime/Mime.ts"
 import * as ReplyScore from "./ReplyScore.ts"
 

@@ -7,7 +7,7 @@ export { Domain, DomainId, DomainName } from "./model/Domain.ts"
 export { InboundEvent } from "./model/InboundEvent.ts"
 export { BillingProvider, Order, OrderId, OrderStatus, RegistrarName } from "./model/Order.ts"
 export { WorkspaceId } from "./model/Workspace.ts"
-export * as Platform from "./Platform.ts"
+export * as Platform from "./process/Platform.ts"
 export {
   type Bill,
   Billing,
@@ -25,6 +25,6 @@ export { type Signable, SigningFailed, type SigningSecrets, WebhookSigner } from
 export { RawStore } from "./providers/storage/RawStore.ts"
 export { RawStoreError } from "./providers/storage/RawStoreError.ts"
 export * as Settings from "./Settings.ts"
-export { StartRefused } from "./Start.ts"
-export * as Telemetry from "./Telemetry.ts"
-export * as Tour from "./Tour.ts"
+export { StartRefused } from "./start/Start.ts"
+export * as Tour from "./start/Tour.ts"
+export * as Telemetry from "./telemetry/Telemetry.ts"

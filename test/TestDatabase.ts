@@ -3,7 +3,7 @@ import { Context, Effect, FileSystem, Layer, Option, Path, Redacted } from "effe
 import * as Database from "../src/database/Database.ts"
 import * as EmbeddedDatabase from "../src/database/EmbeddedDatabase.ts"
 import * as InitialDatabase from "../src/database/InitialDatabase.ts"
-import * as Platform from "../src/Platform.ts"
+import * as Platform from "../src/process/Platform.ts"
 import * as MigratedDatabase from "./MigratedDatabase.ts"
 import { server, TestPostgres } from "./TestPostgres.ts"
 

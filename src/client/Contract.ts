@@ -1,4 +1,4 @@
-// Made from the contract in src/http/Api.ts by npm run docs, and as long as that is; do not edit.
+// Made from the contract in src/http/api/Api.ts by npm run docs, and as long as that is; do not edit.
 
 export interface Attachment {
   readonly filename: string | null

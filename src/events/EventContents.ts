@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import type * as Content from "../content/Content.ts"
+import type * as Content from "../content/html/Content.ts"
 import type { NotFound, Unavailable } from "../model/ApiError.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"

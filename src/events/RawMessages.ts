@@ -6,10 +6,10 @@ import type { InboundEmailId } from "../model/InboundEmail.ts"
 import type { EventId } from "../model/InboundEvent.ts"
 import * as Place from "../providers/storage/Place.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
-import * as AuthenticationResults from "../reading/AuthenticationResults.ts"
 import { RequestReader } from "../reading/RequestReader.ts"
 import * as StoredMessage from "../reading/StoredMessage.ts"
 import * as Settings from "../Settings.ts"
+import * as AuthenticationResults from "../sender/AuthenticationResults.ts"
 
 /** Asks for room for so many bytes before they are read. */
 type Reserve<E> = (bytes: number) => Effect.Effect<void, E>

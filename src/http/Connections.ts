@@ -2,7 +2,7 @@ import type { Server } from "node:http"
 import type { Socket } from "node:net"
 import { Duration, Effect } from "effect"
 import * as ClientNetwork from "../model/ClientNetwork.ts"
-import * as OpenFiles from "../OpenFiles.ts"
+import * as OpenFiles from "../process/OpenFiles.ts"
 import * as Settings from "../Settings.ts"
 
 /**

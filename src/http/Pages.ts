@@ -3,8 +3,8 @@ import { Effect, FileSystem, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import * as Settings from "../Settings.ts"
 import { commandLine } from "../Version.ts"
-import * as PageFrame from "./PageFrame.ts"
-import * as PurchasePages from "./PurchasePages.ts"
+import * as PageFrame from "./pages/PageFrame.ts"
+import * as PurchasePages from "./purchase/PurchasePages.ts"
 
 const folder = new URL("../demo/", import.meta.url)
 

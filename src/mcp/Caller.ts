@@ -1,5 +1,5 @@
 import { Effect, Option } from "effect"
-import { CurrentWorkspace } from "../http/Authorization.ts"
+import { CurrentWorkspace } from "../http/requests/Authorization.ts"
 
 /** The workspace that the door has let in. The library's types don't say that the context of a request reaches what it calls. */
 export const workspace = Effect.flatMap(Effect.serviceOption(CurrentWorkspace), (found) =>

@@ -1,6 +1,6 @@
 import { Effect, Redacted } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { CurrentWorkspace, serveAsHolder } from "../http/Authorization.ts"
+import { CurrentWorkspace, serveAsHolder } from "../http/requests/Authorization.ts"
 import type { NotFound, TooManyRequests, Unauthorized } from "../model/ApiError.ts"
 import * as Sessions from "./Sessions.ts"
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import type { CurrentWorkspace } from "../http/Authorization.ts"
-import { OpenRequests } from "../http/OpenRequests.ts"
+import type { CurrentWorkspace } from "../http/requests/Authorization.ts"
+import { OpenRequests } from "../http/requests/OpenRequests.ts"
 
 /** Runs what waits: in one of the workspace's places for that, and no longer than its key is valid. */
 export const make = Effect.map(

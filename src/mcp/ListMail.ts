@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Events } from "../events/Events.ts"
-import { AnswerRoom } from "../http/AnswerRoom.ts"
+import { AnswerRoom } from "../http/answers/AnswerRoom.ts"
 import { Inboxes } from "./Inboxes.ts"
 import * as MailList from "./MailList.ts"
 import * as Parameters from "./Parameters.ts"

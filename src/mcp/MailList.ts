@@ -2,7 +2,7 @@ import { Effect, Stream } from "effect"
 import * as BriefEvent from "../events/BriefEvent.ts"
 import type { EventPage, Events } from "../events/Events.ts"
 import * as Mark from "../events/Mark.ts"
-import type { AnswerRoom } from "../http/AnswerRoom.ts"
+import type { AnswerRoom } from "../http/answers/AnswerRoom.ts"
 import type { DomainId } from "../model/Domain.ts"
 import * as BriefMail from "./BriefMail.ts"
 

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { canonical } from "../domains/DomainNames.ts"
-import { millisOf } from "../http/EventFilters.ts"
+import { millisOf } from "../http/events/EventFilters.ts"
 
 /** Text of one line, short enough to be a parameter. */
 const text = (most: number, description: string) =>

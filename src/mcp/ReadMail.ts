@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import type * as Content from "../content/Content.ts"
+import type * as Content from "../content/html/Content.ts"
 import { EventId } from "../model/InboundEvent.ts"
 import * as BriefMail from "./BriefMail.ts"
 import * as Parameters from "./Parameters.ts"

@@ -1,6 +1,6 @@
 import { Duration, Effect, Option, Schema } from "effect"
-import { Authorization } from "../http/Authorization.ts"
-import { draftOf, takesMail } from "../http/SimulateHandlers.ts"
+import { Authorization } from "../http/requests/Authorization.ts"
+import { draftOf, takesMail } from "../http/simulate/SimulateHandlers.ts"
 import { DataMemory } from "../intake/DataMemory.ts"
 import { SampleName } from "../simulate/Sample.ts"
 import { Simulation } from "../simulate/Simulation.ts"

@@ -3,8 +3,8 @@ import { McpSchema, McpServer } from "effect/ai"
 import { SqlError } from "effect/sql"
 import { isUnreachable } from "../database/Database.ts"
 import * as Outage from "../database/Outage.ts"
-import type { CurrentWorkspace } from "../http/Authorization.ts"
-import { describe } from "../http/ValidationErrors.ts"
+import type { CurrentWorkspace } from "../http/requests/Authorization.ts"
+import { describe } from "../http/requests/ValidationErrors.ts"
 import * as Caller from "./Caller.ts"
 
 /** Why there is no answer, in a sentence that says what to do next. */

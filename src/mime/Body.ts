@@ -1,4 +1,4 @@
-import * as SeenHtml from "../content/SeenHtml.ts"
+import * as SeenHtml from "../content/html/SeenHtml.ts"
 import type { Attachment } from "../model/InboundEvent.ts"
 import * as Charset from "./Charset.ts"
 import * as FileName from "./FileName.ts"

@@ -1,6 +1,6 @@
 import { isAscii } from "node:buffer"
-import * as Extraction from "../content/Extraction.ts"
-import type { SeenHtml } from "../content/SeenHtml.ts"
+import * as Extraction from "../content/codes/Extraction.ts"
+import type { SeenHtml } from "../content/html/SeenHtml.ts"
 import type { Extracted } from "../model/Extracted.ts"
 import type { InboundEvent, Mailbox } from "../model/InboundEvent.ts"
 import * as Addresses from "./Addresses.ts"

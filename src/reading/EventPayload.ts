@@ -7,7 +7,7 @@ import type { DomainName } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId, RawRef } from "../model/InboundEmail.ts"
 import type { Authentication, EventId, InboundEvent } from "../model/InboundEvent.ts"
 import * as Traits from "../model/Traits.ts"
-import * as AuthenticationResults from "./AuthenticationResults.ts"
+import * as AuthenticationResults from "../sender/AuthenticationResults.ts"
 import type { Insight } from "./Insight.ts"
 import * as PayloadSize from "./PayloadSize.ts"
 

@@ -1,5 +1,5 @@
-import * as Reply from "../content/Reply.ts"
-import * as SeenHtml from "../content/SeenHtml.ts"
+import * as SeenHtml from "../content/html/SeenHtml.ts"
+import * as Reply from "../content/reply/Reply.ts"
 import * as SenderKind from "../content/SenderKind.ts"
 import type { Contents } from "../mime/Mime.ts"
 import type { InboundEvent } from "../model/InboundEvent.ts"

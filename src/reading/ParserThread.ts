@@ -2,10 +2,12 @@ import { platform, setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
 // Nothing here may load all of `effect`: every thread holds what it has loaded, and that would be two fifths of it.
 import * as Result from "effect/Result"
-import * as Content from "../content/Content.ts"
+import * as Content from "../content/html/Content.ts"
 import * as HeaderBlock from "../mime/HeaderBlock.ts"
 import * as Mime from "../mime/Mime.ts"
 import * as OwnFields from "../mime/OwnFields.ts"
+import * as SenderCheck from "../sender/SenderCheck.ts"
+import type * as SenderVerdicts from "../sender/SenderVerdicts.ts"
 import * as DamagedParts from "./DamagedParts.ts"
 import * as EventPayload from "./EventPayload.ts"
 import * as Insight from "./Insight.ts"
@@ -22,8 +24,6 @@ import {
   type Task,
   type ThreadSettings
 } from "./ReadTask.ts"
-import * as SenderCheck from "./SenderCheck.ts"
-import type * as SenderVerdicts from "./SenderVerdicts.ts"
 
 /** Of a subject, lists are filtered by so much. */
 const mostSubject = 1_000

@@ -1,4 +1,4 @@
-import type * as Content from "../content/Content.ts"
+import type * as Content from "../content/html/Content.ts"
 import type { DomainName } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId, RawRef } from "../model/InboundEmail.ts"
 import type { Authentication, EventId } from "../model/InboundEvent.ts"

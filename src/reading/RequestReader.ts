@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import type * as Content from "../content/Content.ts"
+import type * as Content from "../content/html/Content.ts"
 import { Asker } from "../database/Turns.ts"
 import { Unavailable } from "../model/ApiError.ts"
 import type { ParserJob } from "./ParserJob.ts"

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net"
 import { Effect } from "effect"
 import * as ClientNetwork from "../model/ClientNetwork.ts"
-import * as OpenFiles from "../OpenFiles.ts"
+import * as OpenFiles from "../process/OpenFiles.ts"
 import * as Settings from "../Settings.ts"
 
 /** Places are short with this part of them taken, and no longer with that one. */

@@ -27,7 +27,7 @@ const among = (urls: ReadonlyArray<string>, ...parts: ReadonlyArray<string>) =>
 layer(NodeServices.layer)("What is loaded is held for as long as the process runs", (it) => {
   it.effect("so the service loads no library of a store or a way to pay that it is not set to", () =>
     Effect.gen(function* () {
-      const loaded = yield* loadedBy("src/Start.ts")
+      const loaded = yield* loadedBy("src/start/Start.ts")
       assert.isAbove(among(loaded, "/node_modules/effect/").length, 100)
       assert.deepStrictEqual(
         among(loaded, "/node_modules/redis/", "/node_modules/@redis/", "/node_modules/stripe/"),

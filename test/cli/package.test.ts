@@ -74,14 +74,26 @@ const signed = Effect.gen(function* () {
 layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: true, timeout: "180 seconds" })(
   "The published package",
   (it) => {
-    it.effect("contains what was compiled and what is read beside it, its README, its license and its start", () =>
+    it.effect("contains the compiled service, its start, and the pages, examples and deployment files", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const { folder } = yield* Customer
         const files = yield* fs.readDirectory(`${folder}/node_modules/inlet-mail`, { recursive: true })
-        const outside = files.filter((file) => file !== "dist" && !file.startsWith("dist/"))
-        assert.deepStrictEqual(outside.sort(), ["LICENSE", "README.md", "package.json", "start.mjs"])
-        const compiled = files.filter((file) => /\.\w+$/.test(file))
+        assert.deepStrictEqual(files.filter((file) => !file.includes("/")).sort(), [
+          ".env.example",
+          "CHANGELOG.md",
+          "LICENSE",
+          "README.md",
+          "SECURITY.md",
+          "deploy",
+          "dist",
+          "docs",
+          "examples",
+          "package.json",
+          "start.mjs"
+        ])
+        assert.isTrue(files.filter((file) => /^docs\/.*\./.test(file)).every((file) => file.endsWith(".md")))
+        const compiled = files.filter((file) => file.startsWith("dist/") && /\.\w+$/.test(file))
         assert.includeMembers(compiled, [
           "dist/src/webhook.js",
           "dist/src/webhook.d.ts",
@@ -151,6 +163,17 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
           Program.run(process.execPath, ["verify.mjs", headers, body, secret], { cwd: customer.folder })
         assert.deepStrictEqual(yield* verify(secret), { code: 0, stdout: "Grüße\n", stderr: "" })
         assert.deepStrictEqual(yield* verify("whsec_other"), { code: 0, stdout: "SignatureMismatch\n", stderr: "" })
+      })
+    )
+
+    it.effect("has every file that its README links to", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const folder = `${(yield* Customer).folder}/node_modules/inlet-mail`
+        const readme = yield* fs.readFileString(`${folder}/README.md`)
+        const links = [...readme.matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(([, link = ""]) => link)
+        assert.isAbove(links.length, 10)
+        for (const link of links) assert.isTrue(yield* fs.exists(`${folder}/${link}`), link)
       })
     )
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as SeenScore from "../../scripts/SeenScore.ts"
 import * as ShownText from "../../scripts/ShownText.ts"
-import * as SeenHtml from "../../src/content/SeenHtml.ts"
+import * as SeenHtml from "../../src/content/html/SeenHtml.ts"
 import * as Needs from "../Needs.ts"
 import { outright, seen } from "./Tricks.ts"
 

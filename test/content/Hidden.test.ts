@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as SeenHtml from "../../src/content/SeenHtml.ts"
+import * as SeenHtml from "../../src/content/html/SeenHtml.ts"
 import { carried, ofColor, ofText, outright, seen, type Trick } from "./Tricks.ts"
 
 const around = ({ around }: Trick, inner: string) =>

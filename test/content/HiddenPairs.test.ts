@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Content from "../../src/content/Content.ts"
-import * as SeenHtml from "../../src/content/SeenHtml.ts"
+import * as Content from "../../src/content/html/Content.ts"
+import * as SeenHtml from "../../src/content/html/SeenHtml.ts"
 import * as Mime from "../../src/mime/Mime.ts"
 import * as Insight from "../../src/reading/Insight.ts"
 import { carried, isLegible, ofColor, ofText, outright, seen, type Trick } from "./Tricks.ts"

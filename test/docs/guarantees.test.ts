@@ -1,36 +1,44 @@
 import { existsSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import * as Proofs from "../../docs/Proofs.ts"
 
 const root = new URL("../../", import.meta.url)
 const page = readFileSync(new URL("docs/guarantees.md", root), "utf8")
-const named = [...page.matchAll(/^- `(test\/[^`]+)` › (.+)$/gm)]
+/** The bold sentence of each promise, and the rest of its line. */
+const promises = [...page.slice(0, page.indexOf("## Proven under load")).matchAll(/^\*\*(.+?)\*\*(.*)$/gm)].map(
+  ([, sentence = "", rest = ""]) => ({ promise: sentence.replace(/[.,]$/, "").replaceAll("`", ""), rest })
+)
 
 describe("docs/guarantees.md", () => {
-  it.effect("names tests that exist", () =>
-    Effect.sync(() => {
-      assert.isAbove(named.length, 30)
-      for (const [line, file = "", title = ""] of named) {
-        const test = new URL(file, root)
-        assert.isTrue(existsSync(test), line)
-        const source = readFileSync(test, "utf8")
-        assert.isTrue(
-          [...source.matchAll(/(["`])((?:(?!\1).)*)\1/g)].some(([, , text]) => text === title),
-          line
-        )
-      }
-    })
-  )
+  it("has at least one test for each promise, and links to them", () => {
+    assert.isAbove(promises.length, 30)
+    assert.deepStrictEqual(
+      promises.map(({ promise }) => promise),
+      Proofs.proofs.map(({ promise }) => promise)
+    )
+    for (const { promise, rest } of promises) assert.include(rest, `[Proof](proofs.md#${Proofs.anchorOf(promise)})`)
+    for (const { promise, tests } of Proofs.proofs) assert.isNotEmpty(tests, promise)
+  })
 
-  it.effect("names at least one test for each promise", () =>
-    Effect.sync(() => {
-      const promises = page.slice(0, page.indexOf("## Proven under load")).match(/^\*\*.*$(?=\n\n(.*))/gm) ?? []
-      assert.isAbove(promises.length, 15)
-      for (const promise of promises) {
-        assert.match(page.slice(page.indexOf(promise) + promise.length), /^\n\n- `test\//, promise)
-      }
-    })
-  )
+  it.each(Proofs.proofs)("is proven by tests that exist: $promise", ({ tests }) => {
+    for (const [file, title] of tests) {
+      const test = new URL(file, root)
+      assert.isTrue(existsSync(test), file)
+      const source = readFileSync(test, "utf8")
+      assert.isTrue(
+        [...source.matchAll(/(["`])((?:(?!\1).)*)\1/g)].some(([, , text]) => text === title),
+        `${file} › ${title}`
+      )
+    }
+  })
+
+  it("has its tests listed in docs/proofs.md", () =>
+    assert.strictEqual(
+      readFileSync(new URL("docs/proofs.md", root), "utf8"),
+      Proofs.render(),
+      "npm run docs writes it"
+    ))
 
   it.effect("shows a table without a loss", () =>
     Effect.sync(() => {
@@ -58,10 +66,7 @@ describe("docs/guarantees.md", () => {
   )
 })
 
-describe.each([
-  ["docs/cases.md", 30],
-  ["docs/contributing.md", 8]
-] as const)("%s", (page, atLeast) => {
+describe.each([["docs/contributing.md", 8]] as const)("%s", (page, atLeast) => {
   it.effect("names test files that exist", () =>
     Effect.sync(() => {
       const text = readFileSync(new URL(page, root), "utf8")

@@ -5,7 +5,7 @@ const root = new URL("../../", import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), "utf8")
 const list = (path: string, recursive = false) => readdirSync(new URL(path, root), { recursive, encoding: "utf8" })
 
-const inDocs = list("docs").filter((file) => file.endsWith(".md"))
+const inDocs = list("docs", true).filter((file) => file.endsWith(".md"))
 const pages = [
   "README.md",
   "CONTRIBUTING.md",
@@ -45,9 +45,11 @@ describe("The pages", () => {
     }
   })
 
-  it("are all behind one of the doors of docs/README.md, and described there once", () => {
-    const described = [...read("docs/README.md").matchAll(/^- \[[^\]]+\]\(([^)]+)\)/gm)].map(([, file = ""]) => file)
-    const all = inDocs.filter((file) => file !== "README.md")
+  it("are each listed once in docs/README.md", () => {
+    const described = [...read("docs/README.md").matchAll(/^(?:-|\d\.) \[[^\]]+\]\(([^)]+)\)/gm)].map(
+      ([, file = ""]) => file
+    )
+    const all = inDocs.filter((file) => file !== "README.md" && !/^adr\/\d/.test(file))
     assert.sameMembers(
       described.filter((file) => !file.startsWith("../")),
       all
@@ -76,14 +78,22 @@ describe("docs/architecture.md", () => {
     for (const file of named) assert.isTrue(files.has(file), file)
   })
 
-  it("has each of its decisions in the index before them, in their order", () => {
-    const decisions = section("Decisions")
-    const index = [...decisions.matchAll(/^ *- \[([^\]]+)\]\(#([^)]+)\)/gm)]
-    const headings = [...decisions.matchAll(/^### (.*)$/gm)].map(([, heading = ""]) => heading)
-    assert.isAbove(headings.length, 20)
-    assert.deepStrictEqual(
-      index.map(([, title, anchor]) => ({ title, anchor })),
-      headings.map((heading) => ({ title: heading, anchor: anchorOf(heading) }))
+  it("links to a record of every decision, each listed once in docs/adr/README.md", () => {
+    const listed = [...read("docs/adr/README.md").matchAll(/^- \[\d{4} [^\]]+\]\(([^)]+)\)$/gm)].map(
+      ([, file = ""]) => file
     )
+    assert.isAbove(listed.length, 20)
+    assert.deepStrictEqual(
+      listed,
+      list("docs/adr")
+        .filter((file) => /^\d{4}-/.test(file))
+        .sort()
+    )
+    assert.include(section("Decisions"), "(adr/README.md)")
+  })
+
+  it.each(inDocs.filter((file) => /^adr\/\d/.test(file)))("has context, decision and consequences in %s", (file) => {
+    const headings = [...read(`docs/${file}`).matchAll(/^## (.*)$/gm)].map(([, heading]) => heading)
+    assert.deepStrictEqual(headings, ["Context", "Decision", "Consequences"])
   })
 })

@@ -79,7 +79,7 @@ describe("The documentation", () => {
   })
 })
 
-describe("The README's verification without a library", () => {
+describe("The verification without a library in docs/how-to/verify-webhooks.md", () => {
   const body = '{"event_id":"0198c5d2-7a3e-7000-8000-000000000001","subject":"Grüße"}'
   const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
   const signed = (seconds: number, text = body) => ({
@@ -89,7 +89,8 @@ describe("The README's verification without a library", () => {
   })
 
   const snippet = Effect.gen(function* () {
-    const [, code = ""] = /```js\n((?:(?!```)[\s\S])*isGenuine[\s\S]*?)```/.exec(readme) ?? []
+    const [, code = ""] =
+      /```js\n((?:(?!```)[\s\S])*isGenuine[\s\S]*?)```/.exec(read("docs/how-to/verify-webhooks.md")) ?? []
     const fs = yield* FileSystem.FileSystem
     const file = `${yield* fs.makeTempDirectoryScoped()}/verify.mjs`
     yield* fs.writeFileString(file, code)

@@ -11,15 +11,11 @@ import * as TestDatabase from "../TestDatabase.ts"
 // Programs start slowly on a busy machine.
 vi.setConfig({ testTimeout: 300_000 })
 
-const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8")
-
-/** The commands of a section, block by block. */
-const blocks = (section: string, language: string) => {
-  const [, text = ""] = new RegExp(`\n## ${section}\n([\\s\\S]*?)\n## `).exec(readme) ?? []
-  return [...text.matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, "g"))].map(
+/** The shell commands of a page that a reader pastes, block by block. Blocks marked `bash` are not pasted. */
+const blocks = (page: string) =>
+  [...readFileSync(new URL(`../../${page}`, import.meta.url), "utf8").matchAll(/```sh\n([\s\S]*?)```/g)].map(
     ([, commands = ""]) => commands
   )
-}
 
 /** The service as `npm start` runs it. */
 class Started extends Context.Service<
@@ -59,7 +55,7 @@ class Started extends Context.Service<
   ).pipe(Layer.provideMerge(NodeServices.layer))
 }
 
-/** A person at a terminal of their own who pastes blocks of the README. */
+/** A terminal into which the blocks of a page are pasted. */
 const reader = Effect.gen(function* () {
   yield* Needs.demand(Needs.terminal)
   const { env, replacements } = yield* Started
@@ -81,18 +77,18 @@ const reader = Effect.gen(function* () {
 
 describe("The README", () => {
   it("starts and tests the service with the two commands it names", () =>
-    assert.deepStrictEqual(blocks("Start", "sh"), ["npm ci && npm start\n", "npm ci && npm test\n"]))
+    assert.deepStrictEqual(blocks("README.md"), ["npm ci && npm start\n", "npm ci && npm test\n"]))
 })
 
-layer(Started.layer, { excludeTestServices: true, timeout: "120 seconds" })("The README", (it) => {
+layer(Started.layer, { excludeTestServices: true, timeout: "120 seconds" })("The tutorials", (it) => {
   it.effect(
-    "has sections that work word by word, pasted one after the other into one terminal",
+    "work word for word when their blocks are pasted into one terminal",
     () =>
       Effect.gen(function* () {
         yield* Needs.demand(Needs.swaks, Needs.nameServer)
         const { paste, terminal } = yield* reader
         const [helper, workspace, inbox, listen, webhook, send, swaks, event, attempts, replay, code, ...others] =
-          blocks("The tour", "sh")
+          blocks("docs/tutorials/first-mail.md")
         const [simulate, end, ...more] = others
         assert.deepStrictEqual(more, [])
 
@@ -135,14 +131,13 @@ layer(Started.layer, { excludeTestServices: true, timeout: "120 seconds" })("The
         yield* terminal.says("  subject  Verify your email address")
         yield* paste(end)
 
-        const [readKey, link, ...further] = blocks("For agents", "sh")
+        const [readKey, link, ...further] = blocks("docs/tutorials/agents.md")
         assert.deepStrictEqual(further, [])
         yield* paste(readKey)
         assert.match(yield* paste(link), /\nhttps:\/\/app\.acme\.example\/verify\S+\n/)
 
         const [buyer, search, purchase, verification, mail, wallet, ...beyond] = blocks(
-          "A second tour: buying a domain",
-          "sh"
+          "docs/tutorials/buy-a-domain.md"
         )
         assert.deepStrictEqual(beyond, [])
 
@@ -153,7 +148,7 @@ layer(Started.layer, { excludeTestServices: true, timeout: "120 seconds" })("The
         assert.match(yield* paste(mail), /250 .*[\s\S]*An order/)
         assert.match(yield* paste(wallet), /"balance":"37\.02"/)
 
-        const [owner, register, records, verify, mx, own, last, ...rest] = blocks("Your own domain", "sh")
+        const [owner, register, records, verify, mx, own, last, ...rest] = blocks("docs/tutorials/your-own-domain.md")
         assert.deepStrictEqual(rest, [])
         yield* paste(owner)
         assert.match(yield* paste(register), /_service-verify\.example\.com TXT service_verify_[\da-f]{32}\n/)

@@ -5,7 +5,7 @@ import { Array, Clock, ConfigProvider, Context, Deferred, Effect, Fiber, Layer, 
 import { SqlClient } from "effect/sql"
 import * as Database from "../../src/database/Database.ts"
 import * as Patience from "../../src/database/Patience.ts"
-import * as Platform from "../../src/Platform.ts"
+import * as Platform from "../../src/process/Platform.ts"
 import { Workspaces } from "../../src/workspaces/Workspaces.ts"
 import * as Deliveries from "../delivery/Deliveries.ts"
 import * as Queues from "../delivery/Queues.ts"

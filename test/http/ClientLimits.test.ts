@@ -2,7 +2,7 @@ import { assert, describe, layer, it as test } from "@effect/vitest"
 import { Array, Effect, Option } from "effect"
 import { Headers } from "effect/http"
 import { SqlClient } from "effect/sql"
-import * as ClientAddress from "../../src/http/ClientAddress.ts"
+import * as ClientAddress from "../../src/http/requests/ClientAddress.ts"
 import { TestInlet } from "../TestInlet.ts"
 
 const production = {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Content from "../../src/content/Content.ts"
+import * as Content from "../../src/content/html/Content.ts"
 import * as Mime from "../../src/mime/Mime.ts"
 import * as Insight from "../../src/reading/Insight.ts"
 import { costBombs } from "../mime/CostBombs.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import * as DkimCanonical from "../../src/reading/DkimCanonical.ts"
+import * as DkimCanonical from "../../src/sender/DkimCanonical.ts"
 import * as Oracle from "./Oracle.ts"
 import * as SenderZone from "./SenderZone.ts"
 import { envelopes } from "./SignedMail.ts"

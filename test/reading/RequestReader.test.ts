@@ -92,7 +92,11 @@ layer(threads({ parseMilliseconds: 50, parseMillisecondsPerMiB: 0 }), {
   it.effect("says that a message could not be read in time, and names the raw message", () =>
     Effect.gen(function* () {
       yield* attached(attachment)
-      const huge = Buffer.concat(Array.from({ length: 30 }, () => slow))
+      const escapes = Buffer.alloc(64 * 1_024 * 1_024, "=41=42=43=44=45=46=47=48=49=4A=\r\n")
+      const huge = Buffer.concat([
+        message("Content-Type: application/x", "Content-Transfer-Encoding: quoted-printable", "", ""),
+        escapes
+      ])
       const exit = yield* Effect.exit(attached(huge))
       assert.match(JSON.stringify(exit), /Unavailable.*could not be read in time; download the raw message/)
       assert.isDefined(yield* attached(attachment))

@@ -1,0 +1,82 @@
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { Effect } from "effect"
+import { Argument, Command } from "effect/cli"
+import type { Domain } from "../../model/Domain.ts"
+import * as Settings from "../../Settings.ts"
+import * as LocalSecret from "../../settings/LocalSecret.ts"
+import * as Answer from "../terminal/Answer.ts"
+import { CommandFailed } from "../terminal/CommandFailed.ts"
+import * as Confirmation from "../terminal/Confirmation.ts"
+import * as DomainRow from "../terminal/DomainRow.ts"
+import * as Service from "../terminal/Service.ts"
+
+/** ADMIN_TOKEN, or the one that a service in development has made for itself. */
+const token = Effect.gen(function* () {
+  const { adminToken, dataDirectory } = yield* Settings.secrets
+  if (adminToken !== undefined) return adminToken
+  return yield* Effect.mapError(
+    LocalSecret.read(dataDirectory, "admin-token"),
+    () =>
+      new CommandFailed({
+        message: `ADMIN_TOKEN: Set it to the service's token, or DATA_DIR to its folder (${dataDirectory} has none)`
+      })
+  )
+})
+
+interface Flags extends Service.Place {
+  readonly json: boolean
+}
+
+/** Asks the operator's routes of the running service, so that this works beside an embedded database too. */
+const ask = Effect.fnUntraced(function* <E extends Service.Failure, R>(
+  { json, ...place }: Flags,
+  question: (admin: Service.Client["admin"]) => Effect.Effect<{ readonly domains: ReadonlyArray<Domain> }, E, R>
+) {
+  const baseUrl = yield* Service.baseUrl(place)
+  const { admin } = yield* Service.connect(baseUrl, yield* token)
+  const answer = yield* Service.answered(baseUrl, question(admin)).pipe(
+    Effect.mapError((error) =>
+      error.message === "No such route"
+        ? new CommandFailed({ message: `${baseUrl} does not know this ADMIN_TOKEN, or has no operator's routes` })
+        : error
+    )
+  )
+  yield* Answer.table(json, answer, answer.domains.map(DomainRow.of), "No domains yet")
+})
+
+const name = Argument.String("domain")
+
+const list = Command.make("list", Service.operatorFlags, (flags) => ask(flags, (admin) => admin.list())).pipe(
+  Command.withDescription("List every domain, newest first")
+)
+
+const disable = Command.make("disable", { name, ...Service.operatorFlags }, ({ name, ...flags }) =>
+  ask(flags, (admin) => admin.disable({ params: { domain: name } }))
+).pipe(Command.withDescription("Refuse mail for a domain and pause its deliveries"))
+
+const enable = Command.make("enable", { name, ...Service.operatorFlags }, ({ name, ...flags }) =>
+  ask(flags, (admin) => admin.enable({ params: { domain: name } }))
+).pipe(Command.withDescription("Undo disable"))
+
+const remove = Command.make(
+  "remove",
+  { name, yes: Confirmation.yes, ...Service.operatorFlags },
+  Effect.fnUntraced(function* ({ name, yes, ...flags }) {
+    yield* Confirmation.ask(yes, `Take ${name} from the workspace that holds it, with all its mail`)
+    yield* ask(flags, (admin) => admin.remove({ params: { domain: name } }))
+  })
+).pipe(Command.withDescription("Take a domain from the workspace that holds it, with its mail"))
+
+const domains = Command.make("domains").pipe(
+  Command.withDescription("Every domain of the service"),
+  Command.withSubcommands([list, disable, enable, remove])
+)
+
+export const command = Command.make("admin").pipe(
+  Command.withDescription("For the operator of the service"),
+  Command.withSubcommands([domains]),
+  Command.provide(NodeHttpClient.layerUndici)
+)
+
+/** Their names from before there was `inlet admin`. */
+export const oldNames = [Command.unlisted(disable), Command.unlisted(enable)] as const

@@ -1,0 +1,172 @@
+import { X509Certificate } from "node:crypto"
+import { createConnection } from "node:net"
+import { Clock, Context, DateTime, Effect, FileSystem, Layer, Path, Result, Schema } from "effect"
+import { Dns, Host } from "effect/net"
+import { SqlClient } from "effect/sql"
+import * as Database from "../../database/Database.ts"
+import * as DurableFolder from "../../files/DurableFolder.ts"
+import * as Providers from "../../providers/Providers.ts"
+import * as Settings from "../../Settings.ts"
+import * as Tls from "../../smtp/Tls.ts"
+
+/** What was found out about one thing: it is well, it is wrong, or a person may want to know it. */
+export interface Finding {
+  readonly about: string
+  readonly verdict: "good" | "wrong" | "note"
+  readonly says: string
+}
+
+const good = (about: string, says: string): Finding => ({ about, verdict: "good", says })
+const wrong = (about: string, says: string): Finding => ({ about, verdict: "wrong", says })
+const note = (about: string, says: string): Finding => ({ about, verdict: "note", says })
+
+/** Where senders deliver. Tests listen elsewhere. */
+export const MailPort = Context.Reference("inlet/cli/MailPort", { defaultValue: () => 25 })
+
+/** Longest that somebody else is waited for. */
+const patience = "10 seconds"
+
+const messageOf = (error: { readonly message: string; readonly cause?: unknown }): string =>
+  error.cause instanceof Error ? messageOf(error.cause) : error.message
+
+/** Whether the database answers, and has the tables of this version. An embedded one belongs to the running service. */
+export const database = Effect.gen(function* () {
+  const { dataDirectory, url } = yield* Settings.database
+  if (url === undefined) {
+    const path = yield* Path.Path
+    const isMade = yield* FileSystem.FileSystem.use((fs) => fs.exists(path.join(dataDirectory, "postgres/PG_VERSION")))
+    return isMade
+      ? good("database", `embedded, in ${dataDirectory}; GET /ready of the service says whether it answers`)
+      : note("database", `embedded, and not made yet; the first start makes it in ${dataDirectory}`)
+  }
+  const where = yield* Database.place
+  return yield* Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [row] = yield* sql<{ readonly version: string; readonly migrated: string | null }>`
+      SELECT current_setting('server_version') AS version, to_regclass('migrations')::text AS migrated
+    `
+    return row?.migrated === "migrations"
+      ? good("database", `PostgreSQL ${row.version} at ${where}`)
+      : note("database", `PostgreSQL ${row?.version} at ${where}, still empty; the first start makes its tables`)
+  }).pipe(
+    Effect.provide(Database.layerPostgres(url)),
+    Effect.timeout(patience),
+    Effect.catchTags({
+      SqlError: (error) => Effect.succeed(wrong("database", Database.explain(where, error))),
+      TimeoutError: () => Effect.succeed(wrong("database", `${where} does not answer within ${patience}`))
+    })
+  )
+})
+
+/** Whether raw messages can be kept: the folder can be written and synced, or the bucket can be listed. */
+export const rawStore = Effect.gen(function* () {
+  const { folder, kind } = yield* Settings.rawStore
+  if (kind === "s3") {
+    const { endpoint, name } = yield* Settings.bucket
+    return yield* Effect.scoped(Layer.build(Providers.rawStore)).pipe(
+      Effect.as(good("raw store", `bucket ${name} at ${endpoint}`)),
+      Effect.timeout(patience),
+      Effect.catch((error) => Effect.succeed(wrong("raw store", messageOf(error))))
+    )
+  }
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  return yield* Effect.gen(function* () {
+    yield* DurableFolder.make(folder)
+    const probe = path.join(folder, `doctor-${yield* Clock.currentTimeMillis}`)
+    yield* fs.writeFileString(probe, "doctor")
+    yield* DurableFolder.sync(probe).pipe(Effect.ensuring(Effect.ignore(fs.remove(probe))))
+    return good("raw store", `${folder} can be written`)
+  }).pipe(Effect.catch((error) => Effect.succeed(wrong("raw store", `RAW_DIR: ${messageOf(error)}`))))
+})
+
+/** What DNS has to say for mail to come: the mail server's address, and the wildcard of the instant inboxes. */
+export const names = Effect.gen(function* () {
+  const dns = yield* Dns.Dns
+  const { domain, mxHost } = yield* Settings.platform
+  const anyInbox = `doctor.inbox.${domain}`
+  const asked = <A>(question: Effect.Effect<A, Dns.DnsError>) => Effect.result(question)
+
+  const addresses = yield* asked(dns.lookup(Host.domainNameFromStringUnsafe(mxHost)))
+  const mx = yield* asked(dns.resolve(Host.domainNameFromStringUnsafe(anyInbox), "MX"))
+  const spf = yield* asked(dns.resolve(Host.domainNameFromStringUnsafe(anyInbox), "TXT"))
+  const targets = Result.isSuccess(mx)
+    ? mx.success.map(({ exchange }) => exchange.replace(/\.$/, "").toLowerCase())
+    : []
+  const isSilent = Result.isSuccess(spf) && spf.success.some(({ chunks }) => /^v=spf1 .*-all$/.test(chunks.join("")))
+  return [
+    Result.isSuccess(addresses)
+      ? good("DNS", `${mxHost} is ${addresses.success.map(String).join(", ")}`)
+      : wrong("DNS", `${mxHost} (MX_HOST) has no address: ${addresses.failure.reason}. Publish an A record`),
+    targets.includes(mxHost)
+      ? good("MX", `${anyInbox} goes to ${targets.join(", ")}`)
+      : wrong(
+          "MX",
+          `*.inbox.${domain} ${targets.length === 0 ? "has no MX record" : `goes to ${targets.join(", ")}`}. Publish: *.inbox.${domain} MX 10 ${mxHost}`
+        ),
+    isSilent
+      ? good("TXT", `${anyInbox} says that it sends no mail`)
+      : note("TXT", `Nothing says that *.inbox.${domain} sends no mail. Publish: *.inbox.${domain} TXT "v=spf1 -all"`)
+  ]
+})
+
+class Silent extends Schema.TaggedError<Silent>()("Silent", { message: Schema.String }) {}
+
+/** The first line of whoever answers there. */
+const greeting = (host: string, port: number) =>
+  Effect.callback<string, Silent>((resume) => {
+    const socket = createConnection({ host, port })
+    socket.once("data", (bytes) => resume(Effect.succeed(bytes.toString("latin1").split(/\r?\n/)[0] ?? "")))
+    socket.once("error", ({ message }) => resume(Effect.fail(new Silent({ message }))))
+    socket.once("close", () => resume(Effect.fail(new Silent({ message: "It hung up without a word" }))))
+    return Effect.sync(() => socket.destroy())
+  }).pipe(Effect.timeout(patience))
+
+/** Whether the mail server answers at its public name. From this machine: what a provider closes further out is not seen. */
+export const port25 = Effect.gen(function* () {
+  const dns = yield* Dns.Dns
+  const port = yield* MailPort
+  const { mxHost } = yield* Settings.platform
+  const found = yield* Effect.result(dns.lookup(Host.domainNameFromStringUnsafe(mxHost)))
+  const [address] = Result.isSuccess(found) ? found.success : []
+  if (address === undefined) return note(`port ${port}`, "not looked at: MX_HOST has no address")
+  const said = yield* Effect.result(greeting(String(address), port))
+  const beyond = "From another network: nc -v"
+  if (Result.isFailure(said)) {
+    return wrong(
+      `port ${port}`,
+      `${mxHost} (${address}) does not answer: ${messageOf(said.failure)}. Start the service, and have your provider open the port. ${beyond} ${mxHost} ${port}`
+    )
+  }
+  return /^220 /.test(said.success)
+    ? good(`port ${port}`, `${mxHost} (${address}) answers from this machine. ${beyond} ${mxHost} ${port}`)
+    : wrong(`port ${port}`, `${mxHost} (${address}) is no mail server: it says ${JSON.stringify(said.success)}`)
+})
+
+const day = 86_400_000
+
+/** Whether the certificate for STARTTLS can be used, is for MX_HOST, and how long it still is. */
+export const certificate = Effect.gen(function* () {
+  const { mxHost, tlsCertificate } = yield* Settings.smtp
+  if (tlsCertificate === undefined) {
+    return note("certificate", "self-signed at each start: senders encrypt, but can't check it (SMTP_TLS_CERT)")
+  }
+  const pair = yield* Effect.result(Tls.keyPair)
+  if (Result.isFailure(pair)) return wrong("certificate", messageOf(pair.failure))
+  const { checkHost, validFrom, validTo } = described(new X509Certificate(pair.success.cert))
+  const now = yield* Clock.currentTimeMillis
+  const left = Math.floor((Date.parse(validTo) - now) / day)
+  const until = DateTime.formatIso(DateTime.makeUnsafe(Date.parse(validTo))).slice(0, 10)
+  if (left < 0) return wrong("certificate", `SMTP_TLS_CERT: it ended on ${until}. Renew it`)
+  if (checkHost(mxHost) === undefined) return wrong("certificate", `SMTP_TLS_CERT: it is not for ${mxHost} (MX_HOST)`)
+  const age = Math.floor((now - Date.parse(validFrom)) / day)
+  return left < 14
+    ? note("certificate", `SMTP_TLS_CERT: it ends in ${left} days, on ${until}. Renew it`)
+    : good("certificate", `${age} days old, good until ${until}`)
+})
+
+const described = (parsed: X509Certificate) => ({
+  checkHost: (host: string) => parsed.checkHost(host),
+  validFrom: parsed.validFrom,
+  validTo: parsed.validTo
+})

@@ -1,0 +1,140 @@
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { Console, Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import * as Answer from "../terminal/Answer.ts"
+import { CommandFailed } from "../terminal/CommandFailed.ts"
+import * as Confirmation from "../terminal/Confirmation.ts"
+import * as DomainRow from "../terminal/DomainRow.ts"
+import * as Polling from "../terminal/Polling.ts"
+import * as Service from "../terminal/Service.ts"
+import * as Admin from "./Admin.ts"
+
+const name = Argument.String("domain").pipe(Argument.withDescription("name or id of the domain"))
+
+const list = Command.make(
+  "list",
+  Service.flags,
+  Effect.fnUntraced(function* ({ json, ...place }) {
+    const answer = yield* Service.ask(place, (api) => api.domains.list())
+    yield* Answer.table(json, answer, answer.domains.map(DomainRow.of), "No domains yet")
+  })
+).pipe(Command.withDescription("List the domains of the workspace, newest first"))
+
+const get = Command.make("get", { name, ...Service.flags }, ({ json, name, ...place }) =>
+  Effect.flatMap(
+    Service.ask(place, (api) => Service.domain(api, name)),
+    (answer) => Answer.record(json, answer)
+  )
+).pipe(Command.withDescription("Show one domain"))
+
+const add = Command.make(
+  "add",
+  {
+    name: Argument.String("domain").pipe(Argument.withDescription("a name you can publish DNS records for")),
+    ...Service.flags
+  },
+  Effect.fnUntraced(function* ({ json, name, ...place }) {
+    const answer = yield* Service.ask(place, (api) => api.domains.create({ payload: { domain: name }, headers: {} }))
+    yield* Answer.record(json, answer)
+    yield* Console.error(`Publish the TXT record. Then: inlet domains verify ${answer.domain} --wait 10m`)
+  })
+).pipe(Command.withDescription("Register a domain of your own; the answer has the TXT record to publish"))
+
+const verify = Command.make(
+  "verify",
+  { name, wait: Polling.wait, ...Service.flags },
+  Effect.fnUntraced(function* ({ json, name, wait, ...place }) {
+    const answer = yield* Service.ask(
+      place,
+      Effect.fnUntraced(function* (api) {
+        const { id } = yield* Service.domain(api, name)
+        const missing = (text: string) => ({ missing: text, domain: undefined })
+        const question = Effect.map(api.domains.verify({ params: { id } }), (domain) => ({
+          missing: undefined,
+          domain
+        })).pipe(Effect.catchTag("Conflict", ({ message }) => Effect.succeed(missing(message))))
+        const last = yield* Polling.until(wait, question, {
+          isLast: ({ missing }) => missing === undefined,
+          state: ({ missing = "" }) => missing
+        })
+        return last.domain ?? (yield* new CommandFailed({ message: last.missing }))
+      })
+    )
+    yield* Answer.record(json, answer)
+  })
+).pipe(Command.withDescription("Look for the TXT record that proves the domain to be yours"))
+
+const mx = Command.make("mx", { name, ...Service.flags }, ({ json, name, ...place }) =>
+  Effect.flatMap(
+    Service.ask(place, (api) =>
+      Effect.flatMap(Service.domain(api, name), ({ id }) => api.domains.mx({ params: { id } }))
+    ),
+    (answer) => Answer.record(json, answer)
+  )
+).pipe(Command.withDescription("Show the MX record to publish, and what DNS says now"))
+
+const webhook = Command.make(
+  "webhook",
+  {
+    name,
+    url: Argument.String("webhook-url").pipe(
+      Argument.withDescription("where events are sent; with none they are held"),
+      Argument.optional
+    ),
+    none: Flag.Boolean("none").pipe(Flag.withDescription("Take the webhook away"), Flag.withDefault(false)),
+    place: Service.flags
+  },
+  Effect.fnUntraced(function* ({ name, none, place: { json, ...place }, url }) {
+    if (Option.isSome(url) === none) {
+      return yield* new CommandFailed({ message: "webhook-url: Expected a URL, or --none to take the webhook away" })
+    }
+    const answer = yield* Service.ask(place, (api) =>
+      Effect.flatMap(Service.domain(api, name), ({ id }) =>
+        api.domains.delivery({ params: { id }, payload: { webhookUrl: Option.getOrNull(url) } })
+      )
+    )
+    yield* Answer.record(json, answer)
+  })
+).pipe(Command.withDescription("Set where the events of a domain are sent"))
+
+const pull = Command.make(
+  "pull",
+  {
+    name,
+    off: Flag.Boolean("off").pipe(Flag.withDescription("Hold its mail from now on"), Flag.withDefault(false)),
+    ...Service.flags
+  },
+  Effect.fnUntraced(function* ({ json, name, off, ...place }) {
+    const answer = yield* Service.ask(place, (api) =>
+      Effect.flatMap(Service.domain(api, name), ({ id }) =>
+        api.domains.delivery({ params: { id }, payload: { pull: !off } })
+      )
+    )
+    yield* Answer.record(json, answer)
+  })
+).pipe(
+  Command.withDescription("Let the mail of a domain without a webhook wait to be taken, as `inlet listen --take` does")
+)
+
+const remove = Command.make(
+  "remove",
+  { name, yes: Confirmation.yes, ...Service.flags },
+  Effect.fnUntraced(function* ({ json, name, yes, ...place }) {
+    const removed = yield* Service.ask(
+      place,
+      Effect.fnUntraced(function* (api) {
+        const { domain, id } = yield* Service.domain(api, name)
+        yield* Confirmation.ask(yes, `Remove ${domain} with its messages, events and attempts`)
+        yield* api.domains.remove({ params: { id } })
+        return { id, domain, removed: true }
+      })
+    )
+    yield* Answer.lines(json, removed, [`Removed ${removed.domain} and its mail`])
+  })
+).pipe(Command.withDescription("Detach a domain; its messages, events and attempts go with it"))
+
+export const command = Command.make("domains").pipe(
+  Command.withDescription("The domains of the workspace"),
+  Command.withSubcommands([list, get, add, verify, mx, webhook, pull, remove, ...Admin.oldNames]),
+  Command.provide(NodeHttpClient.layerUndici)
+)

@@ -1,0 +1,108 @@
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { Effect, Option, Stdio, Stream } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import * as EventFilters from "../../http/events/EventFilters.ts"
+import * as Answer from "../terminal/Answer.ts"
+import * as EventFlags from "../terminal/EventFlags.ts"
+import * as Given from "../terminal/Given.ts"
+import * as Service from "../terminal/Service.ts"
+
+const text = (name: string, description: string) =>
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional)
+
+const filters = {
+  to: text("to", "Recipient"),
+  from: text("from", "Address of the author"),
+  fromDomain: text("from-domain", "Domain of the author, which DMARC has to confirm"),
+  subject: text("subject", "Words of the subject; case is ignored"),
+  tag: text("tag", "Behind the first + of the recipient"),
+  thread: text("thread", "A threadId"),
+  newerThan: Flag.String("newer-than").pipe(
+    Flag.withDescription("No older than, such as 5m"),
+    Flag.withSchema(EventFilters.query.newerThan.schema),
+    Flag.optional
+  ),
+  has: Flag.Literals("has", ["code", "link", "attachment"]).pipe(Flag.withDescription("What it has"), Flag.optional),
+  sender: Flag.Literals("sender", ["person", "list", "auto", "bounce"]).pipe(
+    Flag.withDescription("Who sent it"),
+    Flag.optional
+  ),
+  delivery: Flag.Literals("delivery", ["pending", "delivered", "dead", "held"]).pipe(
+    Flag.withDescription("How its delivery stands"),
+    Flag.optional
+  ),
+  after: text("after", "Newer than this place: a mark of `inlet wait --mark`, or an event_id"),
+  order: Flag.Literals("order", ["asc", "desc"]).pipe(
+    Flag.withDescription("desc for newest first, the default, or asc"),
+    Flag.optional
+  )
+}
+
+const list = Command.make(
+  "list",
+  {
+    domain: EventFlags.domain,
+    limit: EventFlags.limit,
+    cursor: EventFlags.cursor,
+    full: Flag.Boolean("full").pipe(
+      Flag.withDescription("With --json: whole events, not brief ones"),
+      Flag.withDefault(false)
+    ),
+    ...filters,
+    ...Service.flags
+  },
+  Effect.fnUntraced(function* ({ domain, full, json, key, profile, to, url, ...query }) {
+    const answer = yield* Service.ask(
+      { key, profile, url },
+      Effect.fnUntraced(function* (api) {
+        const { id } = yield* Service.domainOrOnly(api, Option.getOrUndefined(domain))
+        const view = full && json ? {} : { view: "brief" as const }
+        return yield* api.events.list({ params: { id }, query: { ...Given.of({ ...query, recipient: to }), ...view } })
+      })
+    )
+    const rows = answer.events.map(({ delivery, event_id, from, receivedAt, recipient, subject }) => ({
+      event_id,
+      received: receivedAt,
+      delivery: typeof delivery === "string" ? delivery : delivery.status,
+      to: recipient,
+      from,
+      subject
+    }))
+    yield* Answer.table(json, answer, rows, "No such events")
+  })
+).pipe(Command.withDescription("List events, newest first"))
+
+const get = Command.make("get", { eventId: EventFlags.eventId, ...Service.flags }, ({ eventId, json, ...place }) =>
+  Effect.flatMap(
+    Service.ask(place, (api) =>
+      Effect.flatMap(Service.domainOfEvent(api, eventId), ({ id }) => api.events.get({ params: { id, eventId } }))
+    ),
+    (answer) => Answer.record(json, answer)
+  )
+).pipe(Command.withDescription("Show one event"))
+
+const attachment = Command.make(
+  "attachment",
+  {
+    eventId: EventFlags.eventId,
+    index: Argument.Int("index").pipe(Argument.withDescription("index of the attachment in the event")),
+    ...Service.place
+  },
+  Effect.fnUntraced(function* ({ eventId, index, ...place }) {
+    const stdio = yield* Stdio.Stdio
+    yield* Service.ask(
+      place,
+      Effect.fnUntraced(function* (api) {
+        const { id } = yield* Service.domainOfEvent(api, eventId)
+        const content = yield* api.events.attachment({ params: { id, eventId, index } })
+        yield* Stream.run(content, stdio.stdout({ endOnDone: false }))
+      })
+    )
+  })
+).pipe(Command.withDescription("Print the bytes of an attachment"))
+
+export const command = Command.make("events").pipe(
+  Command.withDescription("What came in"),
+  Command.withSubcommands([list, get, attachment]),
+  Command.provide(NodeHttpClient.layerUndici)
+)

@@ -1,0 +1,87 @@
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { Console, DateTime, Effect, Option, Redacted } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { KeyId, KeyName, KeyScope, type WorkspaceKey } from "../../model/WorkspaceKey.ts"
+import * as Answer from "../terminal/Answer.ts"
+import { CommandFailed } from "../terminal/CommandFailed.ts"
+import * as Confirmation from "../terminal/Confirmation.ts"
+import * as Given from "../terminal/Given.ts"
+import * as Profiles from "../terminal/Profiles.ts"
+import * as Service from "../terminal/Service.ts"
+
+const list = Effect.fnUntraced(function* ({ json, ...place }: Service.Place & { readonly json: boolean }) {
+  const answer = yield* Service.ask(place, (api) => api.workspaces.listKeys())
+  const rows = answer.keys.map(({ begins, created_at, id, last_used_at, name, scope }) => ({
+    id,
+    scope,
+    key: `${begins}…`,
+    created: DateTime.formatIso(created_at),
+    last_used: last_used_at === null ? "-" : DateTime.formatIso(last_used_at),
+    name: name ?? ""
+  }))
+  yield* Answer.table(json, answer, rows, "No keys beside the workspace's own")
+})
+
+const create = Command.make(
+  "create",
+  {
+    scope: Flag.Literals("scope", KeyScope.literals).pipe(
+      Flag.withDescription("read, the default: it reads mail, waits and follows, and changes nothing"),
+      Flag.withDefault("read")
+    ),
+    name: Flag.String("name").pipe(
+      Flag.withDescription("1 to 100 characters, for you alone"),
+      Flag.withSchema(KeyName),
+      Flag.optional
+    ),
+    save: Flag.String("save").pipe(
+      Flag.withDescription("Keep URL and key under this name, for --profile; the key is then not printed"),
+      Flag.optional
+    ),
+    ...Service.flags
+  },
+  Effect.fnUntraced(function* ({ json, name, save, scope, ...place }) {
+    const answer = yield* Service.ask(place, (api) =>
+      api.workspaces.createKey({ payload: { scope, ...Given.of({ name }) } })
+    )
+    if (Option.isNone(save)) return yield* Answer.record(json, answer)
+    const { api_key: key, ...rest } = answer
+    yield* Profiles.keep(save.value, { url: yield* Service.baseUrl(place), key: Redacted.make(key) })
+    yield* Console.error(`Saved as the profile ${save.value}`)
+    yield* Answer.record(json, rest)
+  })
+).pipe(Command.withDescription("Make a key that may do less than the workspace's own. It is shown this once"))
+
+const called = ({ begins, name }: Pick<WorkspaceKey, "begins" | "name">) =>
+  name === null ? `${begins}…` : `${name} (${begins}…)`
+
+const revoke = Command.make(
+  "revoke",
+  {
+    id: Argument.String("id").pipe(Argument.withDescription("id of the key"), Argument.withSchema(KeyId)),
+    yes: Confirmation.yes,
+    ...Service.flags
+  },
+  Effect.fnUntraced(function* ({ id, json, yes, ...place }) {
+    const revoked = yield* Service.ask(
+      place,
+      Effect.fnUntraced(function* (api) {
+        const { keys } = yield* api.workspaces.listKeys()
+        const key = keys.find((one) => one.id === id)
+        if (key === undefined) {
+          return yield* new CommandFailed({ message: `No key ${id} in this workspace: \`inlet keys\` lists them` })
+        }
+        yield* Confirmation.ask(yes, `Revoke the key ${called(key)}? It stops working at once`)
+        yield* api.workspaces.revokeKey({ params: { keyId: id } })
+        return { id, name: key.name, begins: key.begins, revoked: true }
+      })
+    )
+    yield* Answer.lines(json, revoked, [`Revoked the key ${called(revoked)}`])
+  })
+).pipe(Command.withDescription("Revoke a key; it stops working at once"))
+
+export const command = Command.make("keys", Service.flags, list).pipe(
+  Command.withDescription("List the keys beside the workspace's own, make and revoke them"),
+  Command.withSubcommands([create, revoke]),
+  Command.provide(NodeHttpClient.layerUndici)
+)

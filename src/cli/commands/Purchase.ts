@@ -1,0 +1,73 @@
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { Console, Effect, Layer, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { SecureRandom } from "effect/crypto"
+import { RegistrarName } from "../../model/Order.ts"
+import * as Answer from "../terminal/Answer.ts"
+import { CommandFailed } from "../terminal/CommandFailed.ts"
+import * as Confirmation from "../terminal/Confirmation.ts"
+import * as Given from "../terminal/Given.ts"
+import * as Polling from "../terminal/Polling.ts"
+import * as Service from "../terminal/Service.ts"
+import * as Orders from "./Orders.ts"
+
+export const command = Command.make(
+  "purchase",
+  {
+    domain: Argument.String("domain").pipe(Argument.withDescription("the name to buy, such as example.com")),
+    years: Flag.Int("years").pipe(
+      Flag.withDescription("1 to 10; 1 when absent"),
+      Flag.filter(
+        (years) => years >= 1 && years <= 10,
+        () => "a number from 1 to 10"
+      ),
+      Flag.withDefault(1)
+    ),
+    registrar: Flag.String("registrar").pipe(
+      Flag.withDescription("Whom to buy from; the cheapest when absent"),
+      Flag.withSchema(RegistrarName),
+      Flag.optional
+    ),
+    idempotencyKey: Flag.String("idempotency-key").pipe(
+      Flag.withDescription("That of a purchase that had no answer: it is not done twice. A new one when absent"),
+      Flag.optional
+    ),
+    wait: Polling.wait,
+    yes: Confirmation.yes,
+    ...Service.flags
+  },
+  Effect.fnUntraced(function* ({ domain, idempotencyKey, json, registrar, wait, years, yes, ...place }) {
+    const made = yield* (yield* SecureRandom.SecureRandom).uuidV7()
+    const order = yield* Service.ask(
+      place,
+      Effect.fnUntraced(function* (api) {
+        if (!yes) {
+          const { results } = yield* api.purchase.search({ query: { q: domain } })
+          const found = results.find((result) => result.domain === domain.toLowerCase())
+          if (found?.available !== true) return yield* new CommandFailed({ message: `${domain} is not to be had` })
+          yield* Confirmation.ask(
+            yes,
+            `Buy ${domain} for ${years === 1 ? "a year" : `${years} years`} at $${found.price} a year`
+          )
+        }
+        const key = Option.getOrElse(idempotencyKey, () => made)
+        const order = yield* api.purchase
+          .buy({ payload: { domain, years, ...Given.of({ registrar }) }, headers: { "idempotency-key": key } })
+          .pipe(
+            Effect.tapErrorTag("HttpClientError", () =>
+              Console.error(
+                `Nobody knows whether it was bought. The same command with --idempotency-key ${key} asks again, and buys it once`
+              )
+            )
+          )
+        if (order.checkout_url !== null) yield* Console.error(`Pay at ${order.checkout_url}`)
+        return yield* Orders.finished(api, order.order_id, wait)
+      })
+    )
+    yield* Answer.lines(json, order, Orders.told(order))
+  })
+).pipe(
+  Command.withDescription("Buy a domain; asks before it spends"),
+  Command.provide(Layer.merge(NodeHttpClient.layerUndici, NodeCrypto.layer))
+)

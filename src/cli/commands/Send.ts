@@ -1,0 +1,60 @@
+import { Console, Effect, FileSystem, Option, Path } from "effect"
+import { Command, Flag } from "effect/cli"
+import { createTransport } from "nodemailer"
+import * as Settings from "../../Settings.ts"
+import { CommandFailed } from "../terminal/CommandFailed.ts"
+
+export const command = Command.make(
+  "send",
+  {
+    to: Flag.String("to").pipe(
+      Flag.withDescription("Recipient, such as the address of an instant inbox"),
+      Flag.filter(
+        (to) => to.includes("@"),
+        () => "an address such as inbox@example.com"
+      )
+    ),
+    from: Flag.String("from").pipe(
+      Flag.withDescription("Sender of the envelope and of the From field"),
+      Flag.withDefault("tour@sender.example")
+    ),
+    subject: Flag.String("subject").pipe(
+      Flag.withDescription("Subject of the mail"),
+      Flag.withDefault("Hello from inlet send")
+    ),
+    text: Flag.String("text").pipe(Flag.withDescription("Text of the mail"), Flag.withDefault("It works.")),
+    attach: Flag.File("attach", { mustExist: true }).pipe(Flag.withDescription("A file to attach"), Flag.optional),
+    host: Flag.String("host").pipe(Flag.withDescription("Mail server; SMTP_HOST when absent"), Flag.optional),
+    port: Flag.Int("port").pipe(Flag.withDescription("Its port; SMTP_PORT when absent"), Flag.optional)
+  },
+  Effect.fn(function* ({ attach, from, host, port, subject, text, to }) {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const smtp = yield* Settings.smtp
+    const server = { host: Option.getOrElse(host, () => smtp.host), port: Option.getOrElse(port, () => smtp.port) }
+    const failed = (why: string) =>
+      new CommandFailed({ message: `${server.host}:${server.port} did not take the mail: ${why}` })
+
+    const attachments = Option.isSome(attach)
+      ? [{ filename: path.basename(attach.value), content: Buffer.from(yield* fs.readFile(attach.value)) }]
+      : []
+    const transport = yield* Effect.acquireRelease(
+      // The certificate of a local server is its own.
+      Effect.sync(() => createTransport({ ...server, tls: { rejectUnauthorized: false } })),
+      (transport) => Effect.sync(() => transport.close())
+    )
+    const sent = yield* Effect.tryPromise({
+      try: () => transport.sendMail({ from, to, subject, text, attachments }),
+      catch: (cause) => failed(reasonOf(cause))
+    })
+    yield* Console.log(`${sent.response}  ${sent.messageId}`)
+    // Some of several recipients.
+    if (sent.rejected.length > 0) return yield* failed((sent.rejectedErrors ?? []).map(reasonOf).join("; "))
+  }, Effect.scoped)
+).pipe(Command.withDescription("Send a mail to the local SMTP server"))
+
+/** The server's answer, or the reason that there is none. */
+const reasonOf = (cause: unknown): string => {
+  const { message, response } = Object(cause) as { readonly message?: string; readonly response?: string }
+  return response ?? message ?? String(cause)
+}

@@ -1,0 +1,87 @@
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { Duration, Effect, FileSystem, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import { SampleName } from "../../simulate/Sample.ts"
+import * as Answer from "../terminal/Answer.ts"
+import { CommandFailed } from "../terminal/CommandFailed.ts"
+import * as EventFlags from "../terminal/EventFlags.ts"
+import * as Given from "../terminal/Given.ts"
+import * as Service from "../terminal/Service.ts"
+import * as SpanText from "../terminal/SpanText.ts"
+
+const text = (name: string, description: string) =>
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional)
+
+export const command = Command.make(
+  "simulate",
+  {
+    domain: EventFlags.domain,
+    to: text("to", "Recipient, at the domain; inbox@ when absent"),
+    from: text("from", "Sender, such as ada@example.com or `Ada <ada@example.com>`"),
+    sample: Flag.Literals("sample", SampleName.literals).pipe(
+      Flag.withDescription("A mail that agents meet; code when nothing else is said"),
+      Flag.optional
+    ),
+    subject: text("subject", "Subject of the mail"),
+    text: text("text", "Text of the mail"),
+    file: Flag.File("file", { mustExist: true }).pipe(
+      Flag.withDescription("A whole message, such as mail.eml, in the place of the others"),
+      Flag.optional
+    ),
+    wait: Flag.String("wait").pipe(
+      Flag.withDescription(
+        "Wait so long for its event, at most 60s; 10s when absent. Exits with 4 when the time is up"
+      ),
+      Flag.filterMap(SpanText.parse, () => "a time such as 10s"),
+      Flag.filter(
+        (time) => Duration.toSeconds(time) <= 60,
+        () => "a time up to 60s"
+      ),
+      Flag.withDefault(Duration.seconds(10))
+    ),
+    ...Service.flags
+  },
+  Effect.fn(function* ({ domain, file, from, json, sample, subject, text, to, wait, ...place }) {
+    const words = Given.of({ sample, subject, text })
+    if (Option.isSome(file) && Object.keys(words).length > 0) {
+      return yield* new CommandFailed({ message: "--file: Expected no --sample, --subject or --text beside it" })
+    }
+    const fs = yield* FileSystem.FileSystem
+    const payload = Option.isSome(file)
+      ? { message: yield* fs.readFile(file.value) }
+      : Object.keys(words).length === 0
+        ? { sample: "code" as const }
+        : words
+    const seconds = Math.ceil(Duration.toSeconds(wait))
+    const answer = yield* Service.ask(place, (api) =>
+      Effect.flatMap(
+        Service.domainOrOnly(api, Option.getOrUndefined(Option.orElse(domain, () => Option.map(to, domainOf)))),
+        ({ id }) =>
+          api.simulate.simulate({
+            params: { id },
+            query: { wait: seconds, ...Given.of({ from, recipient: to }) },
+            headers: {},
+            payload
+          })
+      )
+    )
+    if ("events" in answer) {
+      return yield* Answer.lines(
+        json,
+        answer,
+        answer.events.map(({ event_id }) => event_id)
+      )
+    }
+    const { inbound_email_id } = answer
+    if (seconds === 0) return yield* Answer.lines(json, answer, [inbound_email_id])
+    return yield* new CommandFailed({
+      message: `The mail is kept, and has no event after ${Duration.format(wait)}: inbound_email_id ${inbound_email_id}`,
+      exitCode: 4
+    })
+  })
+).pipe(
+  Command.withDescription("Receive a mail without sending one, and print the event_id of its event"),
+  Command.provide(NodeHttpClient.layerUndici)
+)
+
+const domainOf = (address: string) => address.slice(address.lastIndexOf("@") + 1)

@@ -1,0 +1,27 @@
+import { ConfigProvider, Effect, FileSystem, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+
+/** What stands in a file counts where the environment says nothing, as with Node's own --env-file. */
+const settingsIn = Effect.fnUntraced(function* (file: string) {
+  const text = yield* FileSystem.FileSystem.use((fs) => fs.readFileString(file))
+  return ConfigProvider.layerAdd(ConfigProvider.fromDotEnvContents(text))
+})
+
+// The service is loaded only when it is asked for: the other commands start quicker without it.
+const service = Effect.flatMap(
+  Effect.promise(() => import("../../start/Start.ts")),
+  ({ program }) => program
+)
+
+export const command = Command.make(
+  "start",
+  {
+    envFile: Flag.File("env-file", { mustExist: true }).pipe(
+      Flag.withDescription("A file of settings, such as .env; the environment wins over it"),
+      Flag.optional
+    )
+  },
+  Effect.fnUntraced(function* ({ envFile }) {
+    return yield* Option.isSome(envFile) ? Effect.provide(service, yield* settingsIn(envFile.value)) : service
+  })
+).pipe(Command.withDescription("Start the service; its data is in ./data unless DATA_DIR names another folder"))

@@ -1,0 +1,183 @@
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { Clock, Console, Duration, Effect, Option, Schedule, Stdio } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import type { BriefEvent } from "../../events/BriefEvent.ts"
+import * as EventFilters from "../../http/events/EventFilters.ts"
+import type { DomainId } from "../../model/Domain.ts"
+import * as Answer from "../terminal/Answer.ts"
+import { CommandFailed } from "../terminal/CommandFailed.ts"
+import * as Given from "../terminal/Given.ts"
+import * as Service from "../terminal/Service.ts"
+import * as SpanText from "../terminal/SpanText.ts"
+
+const kinds = ["verify", "login", "reset", "invite", "other"] as const
+
+const text = (name: string, description: string) =>
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional)
+
+/** The page of a list that the service holds open longest, in seconds. */
+const longest = 60
+
+/** What is wanted of the mail: its code, its link, or itself. */
+interface Wanted {
+  readonly code: boolean
+  /** A kind of link, or any. */
+  readonly link: string | undefined
+}
+
+/** What is printed of a mail that has what is wanted. */
+const valueOf = ({ event_id, extracted }: BriefEvent, { code, link }: Wanted) => {
+  if (code) return extracted?.code?.value
+  if (link !== undefined) return extracted?.links.find(({ kind }) => link === "any" || kind === link)?.url
+  return event_id
+}
+
+interface Question {
+  readonly api: Service.Client
+  readonly id: DomainId
+  readonly query: NonNullable<Parameters<Service.Client["events"]["list"]>[0]["query"]>
+  readonly wanted: Wanted
+}
+
+/** One look: the newest mail that has what is wanted, and the mark from which the next look goes on. */
+const look = Effect.fnUntraced(function* ({ api, id, query, wanted }: Question) {
+  const first = yield* api.events.list({ params: { id }, query })
+  let page = first
+  for (;;) {
+    for (const event of page.events) {
+      const value = "textBytes" in event ? valueOf(event, wanted) : undefined
+      if (value !== undefined) return { found: { value, event }, mark: first.cursor_now }
+    }
+    if (page.next_cursor === null) return { found: undefined, mark: first.cursor_now }
+    const { wait: _, ...same } = query
+    page = yield* api.events.list({ params: { id }, query: { ...same, cursor: page.next_cursor } })
+  }
+})
+
+/** The mark of now. */
+const markOf = (api: Service.Client, id: DomainId) =>
+  Effect.map(api.events.list({ params: { id }, query: { limit: 1, view: "brief" } }), ({ cursor_now }) => cursor_now)
+
+/** What passes: too many waits at once, a service that starts anew. */
+const passes = ({ _tag }: { readonly _tag: string }) =>
+  _tag === "TooManyRequests" || _tag === "Unavailable" || _tag === "HttpClientError"
+
+export const command = Command.make(
+  "wait",
+  {
+    kind: Argument.Literals("kind", kinds).pipe(
+      Argument.withDescription("kind of the link, for --link"),
+      Argument.optional
+    ),
+    code: Flag.Boolean("code").pipe(
+      Flag.withDescription("Wait for a mail with a code, and print the code alone"),
+      Flag.withDefault(false)
+    ),
+    link: Flag.Literals("link", ["any", ...kinds]).pipe(
+      Flag.withDescription("Wait for a mail with a link, of this kind if one is named, and print its URL alone"),
+      Flag.withOptionalValue("any"),
+      Flag.optional
+    ),
+    to: text("to", "Recipient; its domain is where the mail is looked for"),
+    from: text("from", "Address of the author, who may be anybody: it can be forged"),
+    fromDomain: text("from-domain", "Domain of the author, which DMARC has to confirm: it can't be forged"),
+    subject: text("subject", "Words of the subject; case is ignored"),
+    domain: text("domain", "Name or id of the domain; that of --to, or the only one, when absent"),
+    after: text("after", "Count mail after this place: a mark of --mark, or an event_id"),
+    newerThan: Flag.String("newer-than").pipe(
+      Flag.withDescription("Count mail that is no older, such as 5m"),
+      Flag.withSchema(EventFilters.query.newerThan.schema),
+      Flag.optional
+    ),
+    timeout: Flag.String("timeout").pipe(
+      Flag.withDescription("Wait so long, such as 90s or 5m; 60s when absent"),
+      Flag.filterMap(SpanText.parse, () => "a time such as 90s or 5m"),
+      Flag.withDefault(Duration.seconds(60))
+    ),
+    mark: Flag.Boolean("mark").pipe(
+      Flag.withDescription("Print the mark of now at once, for --after: take it, trigger the mail, wait"),
+      Flag.withDefault(false)
+    ),
+    ...Service.flags
+  },
+  Effect.fn(function* ({ code, json, kind, link, mark, timeout, ...flags }) {
+    const wanted = {
+      code,
+      link: Option.getOrUndefined(kind) ?? Option.getOrUndefined(link)
+    }
+    const { after, domain, from, fromDomain, newerThan, subject, to } = flags
+    if (code && wanted.link !== undefined) {
+      return yield* new CommandFailed({ message: "--code: Expected no --link beside it" })
+    }
+    if (Option.isSome(kind) && Option.isNone(link)) {
+      return yield* new CommandFailed({ message: `${kind.value}: Expected --link before it` })
+    }
+    if (Option.isSome(after) && Option.isSome(newerThan)) {
+      return yield* new CommandFailed({ message: "--after: Expected no --newer-than beside it" })
+    }
+    const stdio = yield* Stdio.Stdio
+
+    const question = Effect.fnUntraced(function* (api: Service.Client) {
+      const named = Option.getOrUndefined(Option.orElse(domain, () => Option.map(to, domainOf)))
+      const { id } = yield* Service.domainOrOnly(api, named)
+      const now = yield* Effect.cached(markOf(api, id))
+      if (mark) {
+        const cursor = yield* now
+        return yield* Answer.lines(json, { cursor_now: cursor }, [cursor])
+      }
+      const filter = {
+        view: "brief" as const,
+        ...(code ? { has: "code" as const } : wanted.link === undefined ? {} : { has: "link" as const }),
+        ...Given.of({ from, fromDomain, subject, recipient: to })
+      }
+      const ends = (yield* Clock.currentTimeMillis) + Duration.toMillis(timeout)
+
+      // What is there already counts only where one has said from when on.
+      const before = Option.isSome(after)
+        ? yield* look({ api, id, wanted, query: { ...filter, after: after.value } })
+        : Option.isSome(newerThan)
+          ? yield* look({ api, id, wanted, query: { ...filter, newerThan: newerThan.value } })
+          : { found: undefined, mark: yield* now }
+      let { found, mark: place } = before
+
+      if (found === undefined && (yield* stdio.stderrIsTerminal)) {
+        yield* Console.error(`Waiting for mail, at most ${Duration.format(timeout)}. Ctrl-C stops`)
+      }
+      while (found === undefined) {
+        const left = Math.ceil((ends - (yield* Clock.currentTimeMillis)) / 1_000)
+        if (left <= 0) {
+          const what = code ? "a code" : wanted.link === undefined ? undefined : "such a link"
+          const narrowed = [to, from, fromDomain, subject].some(Option.isSome) ? " that matches" : ""
+          return yield* new CommandFailed({
+            message: `No mail${what === undefined ? "" : ` with ${what}`}${narrowed} within ${Duration.format(timeout)}`,
+            exitCode: 4
+          })
+        }
+        const wait = Math.min(left, longest)
+        const next = yield* look({ api, id, wanted, query: { ...filter, after: place, wait } }).pipe(
+          Effect.timeoutOrElse({
+            duration: Duration.seconds(wait + 15),
+            orElse: () => new CommandFailed({ message: "The service has not answered in time; is it well?" })
+          }),
+          Effect.retry({ while: passes, schedule: Schedule.spaced("1 second"), times: left })
+        )
+        found = next.found
+        place = next.mark
+      }
+      if (code && found.event.extracted?.code?.confidence === "low") {
+        yield* Console.error("This code is a guess: several could be meant, or little speaks for it")
+      }
+      const { event, value } = found
+      yield* Answer.lines(json, { value, event }, [value])
+    })
+
+    yield* Service.ask(flags, question)
+  })
+).pipe(
+  Command.withDescription(
+    "Wait for a mail, and print its code, its link or its event_id; without --after or --newer-than only mail from now on counts. Exits with 4 when the time is up"
+  ),
+  Command.provide(NodeHttpClient.layerUndici)
+)
+
+const domainOf = (address: string) => address.slice(address.lastIndexOf("@") + 1)

@@ -1,0 +1,62 @@
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { Console, Effect, Option, Redacted } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { WorkspaceName } from "../../model/Workspace.ts"
+import * as Answer from "../terminal/Answer.ts"
+import * as Confirmation from "../terminal/Confirmation.ts"
+import * as Profiles from "../terminal/Profiles.ts"
+import * as Service from "../terminal/Service.ts"
+
+const create = Command.make(
+  "create",
+  {
+    name: Argument.String("name").pipe(
+      Argument.withDescription("1 to 100 characters, for you alone"),
+      Argument.withSchema(WorkspaceName)
+    ),
+    save: Flag.String("save").pipe(
+      Flag.withDescription("Keep URL and key under this name, for --profile; the key is then not printed"),
+      Flag.optional
+    ),
+    ...Service.openFlags
+  },
+  Effect.fnUntraced(function* ({ json, name, save, ...place }) {
+    const answer = yield* Service.askOpenly(place, (api) => api.workspaces.create({ payload: { name } }))
+    if (Option.isNone(save)) return yield* Answer.record(json, answer)
+    const { api_key: key, ...rest } = answer
+    yield* Profiles.keep(save.value, { url: yield* Service.baseUrl(place), key: Redacted.make(key) })
+    yield* Console.error(`Saved as the profile ${save.value}`)
+    yield* Answer.record(json, rest)
+  })
+).pipe(Command.withDescription("Create a workspace. Its key and its secret are shown this once"))
+
+const get = Command.make("get", Service.flags, ({ json, ...place }) =>
+  Effect.flatMap(
+    Service.ask(place, (api) => api.workspaces.get()),
+    (answer) => Answer.record(json, answer)
+  )
+).pipe(Command.withDescription("Who the key belongs to, its limits, and what is used of them"))
+
+const rotateKey = Command.make(
+  "rotate-key",
+  { yes: Confirmation.yes, ...Service.flags },
+  Effect.fnUntraced(function* ({ json, yes, ...place }) {
+    yield* Confirmation.ask(yes, "Replace the API key? The old one stops working at once")
+    yield* Answer.record(json, yield* Service.ask(place, (api) => api.workspaces.rotateKey()))
+  })
+).pipe(Command.withDescription("Replace the API key; the old one stops working at once"))
+
+const rotateSecret = Command.make(
+  "rotate-secret",
+  { yes: Confirmation.yes, ...Service.flags },
+  Effect.fnUntraced(function* ({ json, yes, ...place }) {
+    yield* Confirmation.ask(yes, "Replace the signing secret? The old one signs beside it for 24 hours")
+    yield* Answer.record(json, yield* Service.ask(place, (api) => api.workspaces.rotateSecret()))
+  })
+).pipe(Command.withDescription("Replace the secret that signs webhooks; the old one signs beside it for 24 hours"))
+
+export const command = Command.make("workspaces").pipe(
+  Command.withDescription("Workspaces, their keys and their secrets"),
+  Command.withSubcommands([create, get, rotateKey, rotateSecret]),
+  Command.provide(NodeHttpClient.layerUndici)
+)

@@ -1,0 +1,175 @@
+import { Clock, Console, Duration, Effect, Option, Schema, Stream } from "effect"
+import { Sse } from "effect/encoding"
+import { SignedRequest } from "../../delivery/RequestSigner.ts"
+import type { DomainId } from "../../model/Domain.ts"
+import { CommandFailed } from "../terminal/CommandFailed.ts"
+import type * as Service from "../terminal/Service.ts"
+import * as AppRequest from "./AppRequest.ts"
+import * as CursorFile from "./CursorFile.ts"
+
+/** A stream that says nothing for so long, not even that it is still here, is dead. */
+const silence = Duration.seconds(45)
+
+/** A signature that has waited so long behind others is asked for anew: an app refuses one of 300 s. */
+const freshSeconds = 120
+
+/** Longest between two tries to connect. */
+const longestWait = Duration.seconds(5)
+
+/** Characters of an event; the library stops at 10 MiB otherwise, and an event may weigh more. */
+const largestEvent = 512 * 1024 * 1024
+
+/** A stream that ended, or that there was none of. It is tried again. */
+class NotConnected extends Schema.TaggedError<NotConnected>()("NotConnected", { message: Schema.String }) {}
+
+const Refusal = Schema.Struct({ error: Schema.String })
+
+/** The stream of signed requests behind a place. */
+const connect = Effect.fnUntraced(function* (api: Service.Client, id: DomainId, after: string) {
+  const response = yield* api.events
+    .stream({
+      params: { id },
+      query: { signed: "true" },
+      headers: { "last-event-id": after },
+      responseMode: "response-only"
+    })
+    .pipe(
+      Effect.timeout(silence),
+      Effect.mapError((error) => new NotConnected({ message: AppRequest.innermost(error) }))
+    )
+  if (response.status !== 200) {
+    const { error } = yield* response.json.pipe(
+      Effect.flatMap(Schema.decodeUnknownEffect(Refusal)),
+      Effect.orElseSucceed(() => ({ error: `The service answered ${response.status}` }))
+    )
+    // What passes: too much at once, a service that starts anew.
+    if (response.status === 429 || response.status >= 500) return yield* new NotConnected({ message: error })
+    return yield* new CommandFailed({
+      message:
+        response.status === 400
+          ? `${error.replace("Last-Event-ID", "--after")}. To go on, --from-start takes all mail that is kept, and --after latest only what comes from now on`
+          : error
+    })
+  }
+  return response.stream.pipe(
+    Stream.timeoutOrElse({
+      duration: silence,
+      orElse: () => Stream.fail(new NotConnected({ message: `nothing was heard for ${Duration.format(silence)}` }))
+    }),
+    Stream.decodeText,
+    Stream.pipeThroughChannel(Sse.decode({ maxEventSize: largestEvent })),
+    Stream.mapError((error) =>
+      error instanceof NotConnected
+        ? error
+        : new NotConnected({ message: "message" in error ? AppRequest.innermost(error) : "it asked to come again" })
+    )
+  )
+})
+
+const Signed = Schema.fromJsonString(SignedRequest)
+
+export interface Options {
+  readonly url: string
+  readonly json: boolean
+  readonly cursorFile: Option.Option<string>
+  readonly fromStart: boolean
+  readonly after: Option.Option<string>
+}
+
+/** The place where a listener begins, which is on the disk before anything is asked for from there. */
+const begin = Effect.fnUntraced(function* (
+  api: Service.Client,
+  id: DomainId,
+  { after, cursorFile, fromStart }: Options
+) {
+  const cursor = yield* CursorFile.open(cursorFile, id)
+  const given = fromStart ? "start" : Option.getOrUndefined(after)
+  const known = given ?? (yield* cursor.after)
+  if (known !== undefined && given === undefined) return { cursor, place: known }
+  // What comes from now on has to have a place, or what comes before the first answer of the app could be missed.
+  const place =
+    known === undefined || known === "latest"
+      ? (yield* api.events.list({ params: { id }, query: { limit: 1, view: "brief" } })).cursor_now
+      : known
+  yield* cursor.write(place)
+  return { cursor, place }
+})
+
+/**
+ * Posts a copy of each event to an app, one after the other, and remembers each once the app has answered 2xx: each comes
+ * at least once. What the app does not take is posted again, freshly signed, before any other.
+ */
+export const run = Effect.fnUntraced(function* (api: Service.Client, id: DomainId, options: Options) {
+  const { json, url } = options
+  const begun = yield* begin(api, id, options)
+  const { cursor } = begun
+  let { place } = begun
+  yield* Console.error(`Copies go to ${url}; ${cursor.file} has the place. Ctrl-C stops`)
+  /** Posts of one event, and connections, that failed one after the other. */
+  let refused = 0
+  let lost = 0
+  /** Why the stream is asked for anew. */
+  const again: { for: "the app" | "the signature" | "the service" } = { for: "the service" }
+
+  const forwarded = Effect.fnUntraced(function* ({ body, headers }: SignedRequest, eventId: string) {
+    const outcome = yield* AppRequest.post(url, { headers, body })
+    if (outcome.error !== null) {
+      refused++
+      again.for = "the app"
+      const wait = AppRequest.backoff(refused)
+      const skip = refused === 5 ? `; to go on without it: --after ${eventId}` : ""
+      yield* AppRequest.tell(json, body, outcome, {
+        says: `again in ${Duration.format(wait)}${skip}`,
+        retryMs: Duration.toMillis(wait)
+      })
+      return false
+    }
+    yield* cursor.write(eventId)
+    place = eventId
+    refused = 0
+    yield* AppRequest.tell(json, body, outcome)
+    return true
+  })
+
+  /** Follows the stream until it ends, or something is to be asked for again. */
+  const follow = Effect.gen(function* () {
+    const messages = yield* connect(api, id, place)
+    if (lost > 0) yield* Console.error("Connected again")
+    lost = 0
+    again.for = "the service"
+    let isFirst = true
+    yield* Stream.runForEachWhile(
+      messages,
+      Effect.fnUntraced(function* ({ data, event, id: eventId }) {
+        if (event === "end") return yield* new CommandFailed({ message: "The domain was removed" })
+        const request = yield* Effect.mapError(
+          Schema.decodeEffect(Signed)(data),
+          () => new CommandFailed({ message: "The service is of a version before `--forward-to`: upgrade it" })
+        )
+        const now = (yield* Clock.currentTimeMillis) / 1_000
+        const isOld = now - Number(request.headers["X-Service-Timestamp"]) > freshSeconds
+        // The first is as fresh as it can be, whatever the clocks say.
+        if (isOld && !isFirst) {
+          again.for = "the signature"
+          return false
+        }
+        isFirst = false
+        return yield* forwarded(request, eventId ?? place)
+      })
+    )
+  })
+
+  for (;;) {
+    const why = yield* follow.pipe(
+      Effect.as("the service ended the stream"),
+      Effect.catchTag("NotConnected", ({ message }) => Effect.succeed(message))
+    )
+    if (again.for === "the signature") continue
+    if (again.for === "the app") yield* Effect.sleep(AppRequest.backoff(refused))
+    else {
+      lost++
+      if (lost === 1) yield* Console.error(`Not connected: ${why}. It is tried again`)
+      yield* Effect.sleep(Duration.min(AppRequest.backoff(lost), longestWait))
+    }
+  }
+})

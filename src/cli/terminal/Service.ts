@@ -1,0 +1,191 @@
+import { Config, Effect, Option, Redacted } from "effect"
+import { Flag } from "effect/cli"
+import { HttpClient, HttpClientRequest } from "effect/http"
+import { HttpApiClient } from "effect/http-api"
+import { Api } from "../../http/api/Api.ts"
+import type { EventId } from "../../model/InboundEvent.ts"
+import * as Settings from "../../Settings.ts"
+import * as Answer from "./Answer.ts"
+import { CommandFailed } from "./CommandFailed.ts"
+import * as Profiles from "./Profiles.ts"
+
+const url = Flag.String("url").pipe(
+  Flag.withDescription("URL of the running service; that of the profile, INLET_URL or SERVICE_PUBLIC_URL when absent"),
+  Flag.filter(
+    (url) => URL.canParse(url),
+    () => "a URL such as http://localhost:3000"
+  ),
+  Flag.optional
+)
+
+const key = Flag.Redacted("key").pipe(
+  Flag.withDescription("API key of the workspace; that of the profile or INLET_API_KEY when absent"),
+  Flag.optional
+)
+
+const profile = Flag.String("profile").pipe(
+  Flag.withDescription("URL and key that `inlet profiles save` has kept; INLET_PROFILE when absent"),
+  Flag.optional
+)
+
+/** The flags that name the service and the workspace. */
+export const place = { url, key, profile }
+
+/** Those of the commands for the operator, whose token is found otherwise. */
+export const operatorFlags = { url, json: Answer.json }
+
+/** Those of the commands that ask as a workspace. */
+export const flags = { ...place, json: Answer.json }
+
+/** Those of the commands that need no key. */
+export const openFlags = { url, profile, json: Answer.json }
+
+export interface Place {
+  readonly url: Option.Option<string>
+  readonly profile?: Option.Option<string>
+  readonly key?: Option.Option<Redacted.Redacted>
+}
+
+const given = <A>(config: Config.Config<A>) => Effect.map(Config.option(config), Option.getOrUndefined)
+
+/** Where the service is, and the key for it. A profile gives both: no key goes to a place that it was not kept for. */
+const placeOf = Effect.fnUntraced(function* ({ key = Option.none(), profile = Option.none(), url }: Place) {
+  const named = Option.getOrUndefined(profile) ?? (yield* given(Config.NonEmptyString("INLET_PROFILE")))
+  const kept = named === undefined ? undefined : yield* Profiles.get(named)
+  const environment = kept === undefined
+  const isElsewhere = Option.exists(url, (url) => URL.parse(url)?.origin !== URL.parse(kept?.url ?? url)?.origin)
+  return {
+    baseUrl:
+      Option.getOrUndefined(url) ??
+      kept?.url ??
+      (environment ? yield* given(Config.NonEmptyString("INLET_URL")) : undefined) ??
+      (yield* Settings.http).publicUrl,
+    key:
+      Option.getOrUndefined(key) ??
+      (isElsewhere ? undefined : kept?.key) ??
+      (environment ? yield* given(Config.Redacted("INLET_API_KEY")) : undefined)
+  }
+})
+
+export const baseUrl = (place: Place) => Effect.map(placeOf(place), ({ baseUrl }) => baseUrl)
+
+/** The API of the service at this place, asked with this key or token. */
+export const connect = (baseUrl: string, token?: Redacted.Redacted) =>
+  HttpApiClient.make(Api, {
+    baseUrl,
+    transformClient: HttpClient.mapRequest((request) =>
+      token === undefined ? request : HttpClientRequest.bearerToken(request, Redacted.value(token))
+    )
+  })
+
+export type Client = Effect.Success<ReturnType<typeof connect>>
+
+/** What a failed question tells. */
+export interface Failure {
+  readonly _tag: string
+  readonly message: string
+  readonly cause?: unknown
+}
+
+/** Where the service is, and the key of a workspace, without which nothing can be asked. */
+export const opened = Effect.fnUntraced(function* (place: Place) {
+  const { baseUrl, key } = yield* placeOf(place)
+  if (key === undefined) {
+    return yield* new CommandFailed({
+      message:
+        "--key: Expected the API key of a workspace (also INLET_API_KEY, or a profile). `inlet workspaces create NAME` gives one"
+    })
+  }
+  return { baseUrl, key }
+})
+
+/** Asks the service as a workspace. A failure becomes a line for a person. */
+export const ask = Effect.fnUntraced(function* <A, E extends Failure, R>(
+  place: Place,
+  question: (api: Client) => Effect.Effect<A, E, R>
+) {
+  const { baseUrl, key } = yield* opened(place)
+  return yield* answered(baseUrl, Effect.flatMap(connect(baseUrl, key), question))
+})
+
+/** Asks what needs no key. */
+export const askOpenly = Effect.fnUntraced(function* <A, E extends Failure, R>(
+  place: Place,
+  question: (api: Client) => Effect.Effect<A, E, R>
+) {
+  const { baseUrl } = yield* placeOf(place)
+  return yield* answered(baseUrl, Effect.flatMap(connect(baseUrl), question))
+})
+
+export const answered = <A, E extends Failure, R>(baseUrl: string, question: Effect.Effect<A, E, R>) =>
+  Effect.mapError(question, (error) =>
+    error instanceof CommandFailed
+      ? error
+      : said.has(error._tag)
+        ? new CommandFailed({ message: error.message })
+        : unanswered(baseUrl, error)
+  )
+
+/** The service's own words. */
+const said = new Set([
+  "Invalid",
+  "Unauthorized",
+  "Forbidden",
+  "NotFound",
+  "Conflict",
+  "TooLarge",
+  "Unprocessable",
+  "TooManyRequests",
+  "Unavailable",
+  "BadGateway"
+])
+
+/** The failure of a command whose question had no answer that it knows. */
+const unanswered = (baseUrl: string, error: Failure) =>
+  new CommandFailed({
+    message: `${baseUrl} did not answer as expected (${innermost(error)}). Is the service running there? --url names another place`
+  })
+
+export const innermost = (error: { readonly message: string; readonly cause?: unknown }): string =>
+  error.cause instanceof Error ? innermost(error.cause) : error.message
+
+/** A domain of the workspace, by its name or its id. */
+export const domain = Effect.fnUntraced(function* (api: Client, named: string) {
+  const { domains } = yield* api.domains.list()
+  const wanted = named.toLowerCase()
+  const found = domains.find(({ domain, id }) => id === wanted || domain === wanted)
+  if (found !== undefined) return found
+  return yield* new CommandFailed({
+    message:
+      domains.length === 0
+        ? "This workspace has no domain yet: `inlet inboxes create` gives one"
+        : `No domain ${named} in this workspace. It has ${domains.map(({ domain }) => domain).join(", ")}`
+  })
+})
+
+/** The only domain of the workspace, where none is named. */
+export const domainOrOnly = Effect.fnUntraced(function* (api: Client, named: string | undefined) {
+  if (named !== undefined) return yield* domain(api, named)
+  const { domains } = yield* api.domains.list()
+  const [only, ...more] = domains
+  if (only === undefined || more.length > 0) {
+    return yield* new CommandFailed({
+      message:
+        only === undefined
+          ? "This workspace has no domain yet: `inlet inboxes create` gives one"
+          : `--domain: Expected one of ${domains.map(({ domain }) => domain).join(", ")}`
+    })
+  }
+  return only
+})
+
+/** The domain of the workspace that has the event. */
+export const domainOfEvent = Effect.fnUntraced(function* (api: Client, eventId: EventId) {
+  const { domains } = yield* api.domains.list()
+  for (const domain of domains) {
+    const event = api.events.get({ params: { id: domain.id, eventId } })
+    const isThere = yield* Effect.as(event, true).pipe(Effect.catchTag("NotFound", () => Effect.succeed(false)))
+    if (isThere) return domain
+  }
+  return yield* new CommandFailed({ message: `No domain of this workspace has the event ${eventId}` })
+})

@@ -1,0 +1,87 @@
+import type { SeenLine, SeenLink } from "../html/SeenHtml.ts"
+
+/** Lines of plain text, in the form of those that HTML gives, and the links in them. */
+export interface PlainText {
+  readonly lines: ReadonlyArray<SeenLine>
+  readonly links: ReadonlyArray<SeenLink>
+}
+
+/** What stands in front of a copy of the mail that is answered. Below it everything is old. */
+const original =
+  /^[\s>]*(?:-{2,} ?(?:original message|ursprüngliche nachricht|message d'origine|mensaje original)|_{20,}$)/i
+
+const starts = /https?:\/\//gi
+/** Ends a URL in plain text: space, brackets and quotes around it, and letters of scripts that write no spaces. */
+const ends = /[\s<>"\u3000-\u9fff\uff00-\uffef]|$/g
+const stop = /[.,;:!?'*_\])}]/
+const beforeUrl = /[\s([<:]/
+
+/** The lines that can be seen of the first `most` characters. A line that begins with `>` is quoted. */
+export const read = (text: string, most: number, mostLinks: number, longestUrl: number): PlainText => {
+  const lines: Array<SeenLine> = []
+  const links: Array<SeenLink> = []
+  const end = Math.min(text.length, most)
+  let from = 0
+  let element = 0
+  let isOld = false
+  while (from < end) {
+    const found = text.indexOf("\n", from)
+    const to = found === -1 || found > end ? end : found
+    const line = text.slice(from, to).trim()
+    from = to + 1
+    if (line === "") {
+      element++
+      continue
+    }
+    isOld ||= line.length < 100 && original.test(line)
+    const quoted = isOld || line.startsWith(">")
+    if (!quoted && links.length < mostLinks && line.includes("://")) {
+      for (const { text: label, url } of urls(line, longestUrl)) {
+        if (links.length === mostLinks) break
+        links.push({ url, text: label, line: lines.length, button: false, image: false, quoted })
+      }
+    }
+    lines.push({ text: line, element, cells: 0, fontSize: 16, spaced: false, names: "", quoted, strong: false })
+  }
+  return { lines, links }
+}
+
+/** `Label ( https://… )`, `Label [https://…]` and `Label: https://…` have a text, others stand for themselves. */
+const urls = (line: string, longest: number): Array<{ readonly url: string; readonly text: string }> => {
+  const found: Array<{ readonly url: string; readonly text: string }> = []
+  let label = 0
+  starts.lastIndex = 0
+  for (let match = starts.exec(line); match !== null; match = starts.exec(line)) {
+    ends.lastIndex = match.index
+    const to = ends.exec(line)?.index ?? line.length
+    starts.lastIndex = Math.max(to, match.index + 1)
+    if (to - match.index > longest) continue
+    const before = line[match.index - 1]
+    const url = trimmed(cut(line.slice(match.index, to)))
+    if (url.length < 10) continue
+    const text = withoutEnd(line.slice(Math.max(label, match.index - 120), match.index), beforeUrl).trim()
+    const isLabelled = before === "(" || before === "[" || before === "<" || before === " "
+    found.push({ url, text: isLabelled ? text : "" })
+    label = match.index + url.length + 1
+  }
+  return found
+}
+
+/** Up to a square bracket that was opened before it: [https://…]Or so. */
+const cut = (url: string): string => {
+  const at = url.indexOf("]")
+  return at === -1 || url.lastIndexOf("[", at) !== -1 ? url : url.slice(0, at)
+}
+
+/** Without the characters at its end that this pattern fits. A pattern for all of them would try each run from each of its places. */
+const withoutEnd = (text: string, character: RegExp): string => {
+  let end = text.length
+  while (end > 0 && character.test(text[end - 1] ?? "")) end--
+  return text.slice(0, end)
+}
+
+/** Without the marks of the sentence around it; a closing bracket stays where one was opened in it. */
+const trimmed = (url: string): string => {
+  const bare = withoutEnd(url, stop)
+  return url[bare.length] === ")" && bare.includes("(") ? `${bare})` : url[bare.length] === "_" ? `${bare}_` : bare
+}

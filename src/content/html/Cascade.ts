@@ -1,0 +1,111 @@
+import { apart } from "../../cache/Apart.ts"
+import type { Budget } from "../css/Budget.ts"
+import * as CssText from "../css/CssText.ts"
+import type { Declaration } from "../css/Declarations.ts"
+import * as Declarations from "../css/Declarations.ts"
+import type { Effects } from "../css/Effects.ts"
+import * as StyleSheets from "../css/StyleSheets.ts"
+import * as ElementKind from "./ElementKind.ts"
+import type { Frame } from "./Frame.ts"
+import * as Hints from "./Hints.ts"
+import type { Tag } from "./HtmlTokens.ts"
+import * as Variables from "./Variables.ts"
+
+/**
+ * Effects by what is said of an element before its own declarations, and by those: most elements
+ * of a mail say what others have said, and the next mail does, too.
+ */
+const known = new Map<string, Map<string, Effects>>()
+const mostKnown = 4_000
+let howManyKnown = 0
+const longestKnown = 400
+
+/** Of the keys of one mail. */
+const sizeInMail = 1_000_000
+
+const none: Effects = {}
+
+/** Of elements of which nothing is said but their name. */
+const byTag = new Map(
+  Array.from(ElementKind.known, ({ css, name }) => [
+    name,
+    css === "" ? none : Declarations.effects(CssText.declarations(css))
+  ])
+)
+
+/** What browser, attributes, style sheets and the element itself say of its style, the later winning. */
+export class Cascade {
+  readonly rules: StyleSheets.Rules
+  /** By element and rules, in this mail. */
+  readonly #known = new Map<string, Effects>()
+  readonly #budget: Budget
+  #size = 0
+
+  constructor(sheets: ReadonlyArray<string>, isQuirky: boolean, budget: Budget) {
+    this.rules = StyleSheets.rules(sheets, isQuirky, budget)
+    this.#budget = budget
+  }
+
+  effects(tokens: Tag, element: Frame, custom: Frame["custom"]): Effects {
+    if (this.rules.isEmpty && !tokens.hasAttributes()) return byTag.get(element.name) ?? none
+    const attribute = tokens.attribute("style") ?? ""
+    const before = element.kind.css + wall(Hints.css(element.name, tokens))
+    const rules = StyleSheets.fitting(this.rules, element, this.#budget)
+    if (rules.length === 0) {
+      if (before === "" && attribute === "") return none
+      const effects = remembered(before, attribute)
+      return effects.isLate === true
+        ? this.#late(CssText.declarations(together(before, attribute)), custom, effects)
+        : effects
+    }
+    let key = `${before}|`
+    for (const rule of rules) key += rule.key
+    key += `|${attribute}`
+    const declarations = (): ReadonlyArray<Declaration> => [
+      ...CssText.declarations(before),
+      ...rules.flatMap((rule) => rule.declarations),
+      ...CssText.declarations(attribute)
+    ]
+    let effects = this.#known.get(key)
+    let cost = rules.length
+    for (const rule of rules) cost += rule.cost
+    this.#budget.steps -= rules.length
+    if (effects === undefined) {
+      this.#budget.steps -= cost
+      effects = Declarations.effects(declarations())
+      this.#size += key.length
+      if (this.#size < sizeInMail) this.#known.set(key, effects)
+    }
+    if (effects.isLate !== true) return effects
+    this.#budget.steps -= 2 * cost
+    return this.#late(declarations(), custom, effects)
+  }
+
+  #late(declarations: ReadonlyArray<Declaration>, outer: Frame["custom"], effects: Effects): Effects {
+    const custom = effects.custom === undefined ? outer : { own: effects.custom, outer }
+    return Declarations.effects(Variables.resolved(declarations, custom, this.#budget))
+  }
+}
+
+const wall = (css: string) => (css === "" ? "" : `;${css}`)
+
+const together = (before: string, own: string) => (before === "" ? own : `${before};${own}`)
+
+const remembered = (before: string, own: string): Effects => {
+  if (before.length + own.length > longestKnown) return read(before, own)
+  return known.get(before)?.get(own) ?? remember(apart(before), apart(own))
+}
+
+const read = (before: string, own: string): Effects => Declarations.effects(CssText.declarations(together(before, own)))
+
+const remember = (before: string, own: string): Effects => {
+  if (howManyKnown++ >= mostKnown) {
+    known.clear()
+    howManyKnown = 1
+  }
+  const effects = read(before, own)
+  const siblings = known.get(before)
+  if (siblings === undefined) known.set(before, new Map([[own, effects]]))
+  else siblings.set(own, effects)
+  return effects
+}

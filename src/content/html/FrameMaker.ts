@@ -1,0 +1,171 @@
+import type { Budget } from "../css/Budget.ts"
+import * as Color from "../css/Color.ts"
+import type { Effects } from "../css/Effects.ts"
+import * as Style from "../css/Style.ts"
+import type { Cascade } from "./Cascade.ts"
+import * as ElementKind from "./ElementKind.ts"
+import type { Frame } from "./Frame.ts"
+import type { Tag } from "./HtmlTokens.ts"
+import * as Quoted from "./Quoted.ts"
+
+const noAttributes: ReadonlyArray<string> = []
+
+/** What all elements stand in. */
+export const root: Omit<Frame, "children" | "lastChild"> = {
+  name: "",
+  kind: ElementKind.of(""),
+  id: "",
+  classes: "",
+  parent: undefined,
+  previous: undefined,
+  index: 1,
+  attributes: noAttributes,
+  tag: "",
+  effects: undefined,
+  display: "block",
+  style: Style.initial,
+  inner: Style.initial,
+  isClosed: false,
+  custom: undefined,
+  element: 0,
+  row: undefined,
+  cell: undefined,
+  column: 0,
+  isQuoted: false,
+  quotesTheRest: false,
+  list: undefined,
+  heading: 0,
+  hasBox: false,
+  hasPadding: false,
+  letters: 0,
+  hasShown: false
+}
+
+const hasBox = ({ background, gradient, hasBorder }: Effects): boolean =>
+  hasBorder === true || gradient !== undefined || (typeof background === "number" && Color.alphaOf(background) > 0)
+
+const classesOf = (value: string | undefined, foldsCase: boolean): string => {
+  if (value === undefined || value === "") return ""
+  const classes = /\s/.test(value) ? value.replace(/\s+/g, " ").trim() : value
+  return ` ${foldsCase ? classes.toLowerCase() : classes} `
+}
+
+const idOf = (value: string | undefined, foldsCase: boolean): string =>
+  value === undefined ? "" : foldsCase ? value.toLowerCase() : value
+
+/** An element costs so much when it begins again, or loses an element around it. */
+const stepsOfACopy = 20
+
+/** Of the start tag of a formatting element, so many units tell it from others. */
+const longestTag = 1_000
+
+/** Makes an element of a start tag, with its style. */
+export class FrameMaker {
+  readonly #cascade: Cascade
+  readonly #budget: Budget
+  #elements = 0
+  /** Styles by what they stand in and what is declared: siblings share theirs. */
+  readonly #styles = new Map<Style.Style, Map<Effects, Style.Style>>()
+
+  constructor(cascade: Cascade, budget: Budget) {
+    this.#cascade = cascade
+    this.#budget = budget
+  }
+
+  /** The element once more, in another parent. */
+  again(frame: Frame, parent: Frame): Frame {
+    this.#budget.steps -= stepsOfACopy
+    const style = this.#style(parent, frame.effects, frame.name)
+    return {
+      ...frame,
+      parent,
+      style,
+      inner: frame.isClosed ? Style.gone(style) : style,
+      element: frame.display === "inline" ? parent.element : frame.element,
+      isQuoted: parent.isQuoted || frame.isQuoted
+    }
+  }
+
+  #style(parent: Frame, effects: Effects | undefined, name: string): Style.Style {
+    const outer = name === "summary" && parent.name === "details" && !parent.hasShown ? parent.style : parent.inner
+    if (effects === undefined) return outer
+    const known = this.#styles.get(outer)
+    const found = known?.get(effects)
+    if (found !== undefined) return found
+    const style = Style.inside(outer, effects)
+    if (known === undefined) this.#styles.set(outer, new Map([[effects, style]]))
+    else known.set(effects, style)
+    return style
+  }
+
+  make(parent: Frame, kind: ElementKind.ElementKind, tokens: Tag): Frame {
+    const { name } = kind
+    const { rules } = this.#cascade
+    const has = tokens.hasAttributes()
+    const classes = has ? classesOf(tokens.attribute("class"), rules.foldsCase) : ""
+    const id = has ? idOf(tokens.attribute("id"), rules.foldsCase) : ""
+    const styleText = has ? (tokens.attribute("style") ?? "") : ""
+    const names = classes === "" && id === "" ? "" : `${classes}${id}`.toLowerCase()
+    const isTable = name === "table"
+    const isCell = name === "td" || name === "th"
+    const row = isTable ? undefined : name === "tr" ? { cells: 0, table: parent } : parent.row
+    if (isCell && row !== undefined) row.cells++
+    const frame: Frame = {
+      name,
+      kind,
+      id,
+      classes,
+      parent,
+      previous: rules.needsSiblings ? parent.lastChild : undefined,
+      index: ++parent.children,
+      attributes: has && rules.needsAttributes ? tokens.attributes() : noAttributes,
+      tag: kind.isFormatting ? `${name} ${names} ${styleText}`.slice(0, longestTag) : name,
+      effects: undefined,
+      display: "inline",
+      style: parent.inner,
+      inner: parent.inner,
+      isClosed: false,
+      custom: parent.custom,
+      element: parent.element,
+      row,
+      cell: isTable ? undefined : parent.cell,
+      column: isCell ? (row?.cells ?? 1) : parent.column,
+      isQuoted: parent.isQuoted || Quoted.isQuote(name, names, styleText),
+      quotesTheRest: Quoted.quotesTheRest(names, styleText),
+      list: parent.list,
+      heading: kind.heading || parent.heading,
+      hasBox: false,
+      hasPadding: false,
+      letters: 0,
+      children: 0,
+      lastChild: undefined,
+      hasShown: false
+    }
+    if (isCell) frame.cell = frame
+    if (rules.needsSiblings) parent.lastChild = frame
+    if (name === "ul" || name === "ol") {
+      const start = Number.parseInt(tokens.attribute("start") ?? "", 10) || 1
+      frame.list = { isOrdered: name === "ol", depth: (parent.list?.depth ?? 0) + 1, next: start }
+    }
+    this.#dress(frame, parent, tokens)
+    return frame
+  }
+
+  /** Gives an element its style. */
+  #dress(frame: Frame, parent: Frame, tokens: Tag) {
+    const { name } = frame
+    const effects = this.#cascade.effects(tokens, frame, parent.custom)
+    const style = this.#style(parent, effects, name)
+    frame.effects = effects
+    frame.display = effects.display ?? "inline"
+    frame.style = style
+    // Of a closed `details` the summary is seen, of a `select` the first option.
+    frame.isClosed = name === "details" ? tokens.attribute("open") === undefined : name === "option" && parent.hasShown
+    frame.inner = frame.isClosed ? Style.gone(style) : style
+    if (name === "summary" || name === "option") parent.hasShown = true
+    if (effects.custom !== undefined) frame.custom = { own: effects.custom, outer: parent.custom }
+    if (frame.display !== "inline" && frame.display !== "none") frame.element = ++this.#elements
+    frame.hasBox = hasBox(effects)
+    frame.hasPadding = effects.hasPadding === true
+  }
+}

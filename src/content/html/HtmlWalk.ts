@@ -1,0 +1,280 @@
+import { Budget } from "../css/Budget.ts"
+import type { Effects } from "../css/Effects.ts"
+import * as Length from "../css/Length.ts"
+import * as Style from "../css/Style.ts"
+import { Cascade } from "./Cascade.ts"
+import * as ElementKind from "./ElementKind.ts"
+import type { Frame } from "./Frame.ts"
+import { FrameMaker, root } from "./FrameMaker.ts"
+import { HtmlTokens } from "./HtmlTokens.ts"
+import { LineWriter } from "./LineWriter.ts"
+import { Link } from "./Link.ts"
+import { OpenElements } from "./OpenElements.ts"
+import * as StyleElements from "./StyleElements.ts"
+
+/** An image smaller than this is no image. */
+const leastImage = 16
+
+const longestUrl = 8_192
+
+/** Most texts begin with a letter, and need not be gone through. */
+const isBlank = (text: string) => !isGraphic(text.charCodeAt(0)) && text.trim() === ""
+
+const isGraphic = (unit: number) => unit > 0x20 && unit < 0x7f
+
+const isIsland = (name: string) => name === "foreignobject" || name === "desc" || name === "title"
+
+/** A side of an image, as its attribute says it. */
+const sizeOf = (value: string | undefined): Length.Length | undefined => {
+  const match = value === undefined ? null : /^\s*(\d{1,6}(?:\.\d*)?)(%?)/.exec(value)
+  if (match === null) return undefined
+  return match[2] === "%" ? undefined : Length.ofPixels(Number(match[1]))
+}
+
+/** What a text begins before there is a body. */
+const noElement = ElementKind.of("")
+
+/** A tag that is not there. */
+const bare = { attribute: () => undefined, attributes: () => [], hasAttributes: () => false }
+
+/** Reads HTML once, from its beginning to its end, with the elements that are open and no tree. */
+export class HtmlWalk {
+  readonly writer = new LineWriter()
+  readonly #tokens: HtmlTokens
+  readonly #budget: Budget
+  readonly #frames: FrameMaker
+  readonly #open: OpenElements
+  /** How many drawings are open, and what of them may hold HTML. */
+  #drawings = 0
+  #islands = 0
+  #hasBody = false
+  /** Those that are open. */
+  readonly #links = new Map<Frame, Link>()
+
+  /** `ofMail` is how long all HTML of the mail is. */
+  constructor(html: string, ofMail = html.length) {
+    this.#budget = new Budget(html.length, ofMail)
+    this.#tokens = new HtmlTokens(html)
+    const isQuirky = !/<!doctype\s+html/i.test(html.slice(0, 2_000))
+    this.#frames = new FrameMaker(new Cascade(StyleElements.read(html), isQuirky, this.#budget), this.#budget)
+    this.#open = new OpenElements({
+      root: { ...root, children: 0, lastChild: undefined },
+      closed: (frame) => this.#closed(frame),
+      restyle: (frame, parent) => this.#again(frame, parent),
+      isQuirky,
+      budget: this.#budget
+    })
+  }
+
+  run(): LineWriter {
+    const tokens = this.#tokens
+    for (let token = tokens.next(); token !== "end"; token = tokens.next()) {
+      if (this.#isOver) break
+      if (token === "text") this.#text()
+      else if (token === "close") this.#close(tokens.name)
+      else this.#start(ElementKind.of(tokens.name))
+      if (this.writer.isFull) break
+    }
+    // No person wrote this: the rest is left out.
+    if (this.#isOver) {
+      this.writer.hasHidden = true
+      this.writer.isCut = true
+    }
+    while (this.#open.stack.length > 1) this.#open.endTop()
+    return this.writer
+  }
+
+  get #isOver(): boolean {
+    return this.#open.isTooDeep || this.#budget.isSpent
+  }
+
+  #text() {
+    const { rawOf, text } = this.#tokens
+    if (this.#drawings > 0 || (rawOf !== "" && ElementKind.of(rawOf).isSilent)) return
+    const { writer } = this
+    let frame = this.#open.top
+    const blank = isBlank(text)
+    if (!blank) {
+      if (!this.#hasBody) this.#begins(noElement)
+      this.#goOn()
+      if (this.#budget.isSpent) return
+      frame = this.#open.top
+      if (frame.kind.isFramework) frame = this.#beforeTable(frame)
+    }
+    if (frame.inner.isShown) writer.write(text, this.#tokens.looks, frame)
+    else if (!blank) writer.hide(text)
+  }
+
+  /** Where a browser puts what stands in a table and in none of its cells. */
+  #beforeTable(frame: Frame): Frame {
+    let at = frame
+    while (at.name !== "table" && at.parent !== undefined) {
+      at = at.parent
+      this.#budget.steps--
+    }
+    return at.parent ?? at
+  }
+
+  #close(name: string) {
+    if (this.#drawings > 0) {
+      if (name === "svg") this.#drawings--
+      else if (isIsland(name)) this.#islands = Math.max(0, this.#islands - 1)
+      if (this.#drawings === 0) this.#islands = 0
+      return
+    }
+    if (name === "body" || name === "html") return
+    if (name === "br") return this.writer.break()
+    const isClosed = this.#open.close(ElementKind.of(name))
+    if (name === "p" && !isClosed) this.writer.end(2)
+  }
+
+  #start(kind: ElementKind.ElementKind) {
+    const tokens = this.#tokens
+    const { name } = kind
+    const open = this.#open
+    if (this.#drawings > 0) {
+      if (this.#islands > 0 || !kind.endsDrawing) {
+        tokens.readMarkup()
+        if (tokens.isSelfClosing) return
+        if (name === "svg") this.#drawings++
+        else if (isIsland(name)) this.#islands++
+        return
+      }
+      this.#drawings = 0
+    }
+    if (name === "svg") {
+      if (!tokens.isSelfClosing) this.#drawings = 1
+      this.#islands = 0
+      return
+    }
+    if (kind.isSilent) return
+    const isSecond = this.#hasBody
+    if (!isSecond) this.#begins(kind)
+    if (name === "head" ? isSecond || open.top.name === "head" : this.#isRepeated(name, isSecond)) return
+    open.before(kind)
+    if (open.again.length > 0 && !kind.endsParagraph && !kind.isPartOfTable && name !== "table") this.#goOn()
+    const top = open.top
+    const parent = top.kind.isFramework && !kind.isPartOfTable ? this.#beforeTable(top) : top
+    const frame = this.#frames.make(parent, kind, tokens)
+    // Rules that hide it may not have been looked at.
+    if (this.#budget.isSpent) return
+    if (kind.isVoid) return this.#void(frame)
+    open.push(frame)
+    this.#begin(frame)
+  }
+
+  /** A second body adds its attributes to the first; here they count from where it stands. */
+  #isRepeated(name: string, isSecond: boolean): boolean {
+    if (name !== "html" && name !== "body") return false
+    return (isSecond || (name === "html" && this.#open.stack.length > 1)) && !this.#tokens.hasAttributes()
+  }
+
+  /** Before the body: begins what a tag takes for granted. */
+  #begins({ isForHead, name }: ElementKind.ElementKind) {
+    const open = this.#open
+    if (open.stack.length === 1 && name !== "html") this.#imply("html")
+    if (isForHead) return
+    if (open.top.name === "head") open.close(open.top.kind)
+    this.#hasBody = true
+    if (name !== "body") this.#imply("body")
+  }
+
+  #imply(name: string) {
+    this.#open.push(this.#frames.make(this.#open.top, ElementKind.of(name), bare))
+  }
+
+  #begin(frame: Frame) {
+    const { name, parent } = frame
+    // Where an element has a tree of its own in a template, that is shown in the place of its content.
+    if (name === "template" && parent !== undefined && this.#tokens.attribute("shadowrootmode") !== undefined) {
+      parent.inner = Style.gone(parent.inner)
+    }
+    this.#breakLine(frame)
+    if (name === "li" && frame.list !== undefined) {
+      this.writer.mark(frame.list.isOrdered ? `${frame.list.next++}. ` : "- ")
+    }
+    if (name !== "a") return
+    const url = this.#url()
+    if (url === undefined) return
+    const link = new Link(url, frame)
+    this.#links.set(frame, link)
+    this.writer.open(link)
+  }
+
+  #url(): string | undefined {
+    const href = this.#tokens
+      .attribute("href")
+      ?.replace(/[\t\n\r]+/g, "")
+      .trim()
+    if (href === undefined || href.length > longestUrl) return undefined
+    return /^(?!javascript:|vbscript:|data:|cid:|file:)[a-z][a-z0-9+.-]*:./i.test(href) ? href : undefined
+  }
+
+  #breakLine({ display, kind, style }: Frame) {
+    if (style.isGone || display === "inline" || display === "none") return
+    if (display === "cell") this.writer.end(0)
+    else this.writer.end(kind.isParagraph ? 2 : 1)
+  }
+
+  #closed(frame: Frame) {
+    const { name } = frame
+    const link = this.#links.get(frame)
+    if (link !== undefined) {
+      this.#links.delete(frame)
+      this.writer.close(link)
+    }
+    this.#breakLine(frame)
+    if (name === "li") this.writer.mark("")
+    if (frame.quotesTheRest) {
+      const { parent } = frame
+      if (parent !== undefined) parent.isQuoted = true
+      if (parent?.name === "div" && parent.children === 1 && parent.parent !== undefined) parent.parent.isQuoted = true
+    }
+  }
+
+  #void(frame: Frame) {
+    const { writer } = this
+    const tokens = this.#tokens
+    if (frame.name === "br") {
+      if (!frame.style.isGone) writer.break()
+    } else if (frame.name === "hr") writer.end(1)
+    else if (frame.name === "img" || frame.name === "image") {
+      const alt = tokens.attribute("alt") ?? ""
+      if (frame.style.showsImages && !this.#isTiny(frame.effects ?? {})) writer.picture(alt, frame)
+      else if (alt !== "") writer.hide(alt)
+    }
+  }
+
+  #isTiny(effects: Effects): boolean {
+    const sides = [
+      effects.width ?? sizeOf(this.#tokens.attribute("width")),
+      effects.height ?? sizeOf(this.#tokens.attribute("height")),
+      effects.maxWidth,
+      effects.maxHeight
+    ]
+    return sides.some((side) => side !== undefined && side.percent === 0 && Length.resolve(side, 16, 0) < leastImage)
+  }
+
+  /** The element once more, in another parent; a link goes on in it. */
+  #again(frame: Frame, parent: Frame): Frame {
+    const next = this.#frames.again(frame, parent)
+    const link = this.#links.get(frame)
+    if (link !== undefined) {
+      this.#links.delete(frame)
+      this.#links.set(next, link)
+    }
+    return next
+  }
+
+  /** Formatting that ended with its block begins again. */
+  #goOn() {
+    const open = this.#open
+    if (open.again.length === 0) return
+    const frames = open.again
+    open.again = []
+    for (const frame of frames) {
+      const next = this.#again(frame, open.top)
+      open.push(next)
+    }
+  }
+}

@@ -1,0 +1,249 @@
+import type { Budget } from "../css/Budget.ts"
+import type { ElementKind } from "./ElementKind.ts"
+import type { Frame } from "./Frame.ts"
+
+/** Deepest nesting that is read: no person wrote more. */
+const deepest = 1_000
+
+/** Formatting elements that begin again; more of them do not. */
+const mostAgain = 12
+
+const groups = new Set(["tbody", "thead", "tfoot"])
+
+/** What an end tag of a block does not reach over. */
+const scope = new Set(["table", "td", "th", "caption", "template", "object", "applet", "marquee", "html"])
+
+/**
+ * The elements that are open, by the standard's rules for building a tree: which
+ * tag ends which element. It keeps no tree. A tag costs what it closes, and takes a step of the budget for each element that it looks through.
+ */
+export class OpenElements {
+  readonly stack: Array<Frame>
+  /** Formatting elements that ended with a block around them, and go on where text follows. */
+  again: Array<Frame> = []
+  readonly #open = new Map<string, number>()
+  readonly #closed: (frame: Frame) => void
+  readonly #restyle: (frame: Frame, parent: Frame) => Frame
+  readonly #keepsParagraphs: boolean
+  readonly #budget: Budget
+
+  constructor(options: {
+    readonly root: Frame
+    readonly closed: (frame: Frame) => void
+    /** The same element, with what another parent hands down. */
+    readonly restyle: (frame: Frame, parent: Frame) => Frame
+    /** Without a doctype a table does not end a paragraph. */
+    readonly isQuirky: boolean
+    readonly budget: Budget
+  }) {
+    this.stack = [options.root]
+    this.#closed = options.closed
+    this.#restyle = options.restyle
+    this.#keepsParagraphs = options.isQuirky
+    this.#budget = options.budget
+  }
+
+  get top(): Frame {
+    // The root is never closed.
+    return this.stack[this.stack.length - 1] as Frame
+  }
+
+  get isTooDeep(): boolean {
+    return this.stack.length > deepest
+  }
+
+  has(name: string): boolean {
+    return (this.#open.get(name) ?? 0) > 0
+  }
+
+  push(frame: Frame) {
+    this.stack.push(frame)
+    this.#open.set(frame.name, (this.#open.get(frame.name) ?? 0) + 1)
+  }
+
+  /** Ends what a start tag of this name ends without saying so. */
+  before(kind: ElementKind) {
+    const { name } = kind
+    switch (name) {
+      case "li":
+        this.#endItem(name, name)
+        break
+      case "dd":
+      case "dt":
+        this.#endItem("dd", "dt")
+        break
+      case "option":
+      case "optgroup":
+        if (this.top.name === "option") this.#pop()
+        if (name === "optgroup" && this.top.name === "optgroup") this.#pop()
+        return
+      case "a":
+      case "nobr":
+        this.again = this.again.filter((frame) => frame.name !== name)
+        if (this.has(name)) this.#endFormatting(name)
+        return
+      case "button":
+        if (this.has(name)) this.#endInScope(name, scope)
+        return
+      case "td":
+      case "th":
+        return this.#endUpTo((frame) => frame.name === "tr" || groups.has(frame.name))
+      case "tr":
+        return this.#endUpTo((frame) => groups.has(frame.name))
+      case "tbody":
+      case "thead":
+      case "tfoot":
+      case "caption":
+      case "colgroup":
+        return this.#endUpTo(() => false)
+      case "table":
+        if (this.top.kind.isFramework) this.close(kind)
+        if (!this.#keepsParagraphs) this.#endParagraph()
+        return
+    }
+    if (kind.endsParagraph) this.#endParagraph()
+    if (kind.heading > 0 && this.top.kind.heading > 0) this.#pop()
+  }
+
+  /** Whether the end tag closed something. */
+  close(kind: ElementKind): boolean {
+    const { name } = kind
+    if (kind.isFormatting) {
+      if (this.has(name) && this.#endFormatting(name)) return true
+      const index = this.again.findLastIndex((frame) => frame.name === name)
+      if (index >= 0) this.again.splice(index, 1)
+      return false
+    }
+    if (kind.heading > 0) return this.#endHeading()
+    if (!this.has(name)) return false
+    if (kind.isCellOrCaption || kind.isFramework) return this.#endInScope(name, name === "table" ? noScope : tableScope)
+    if (kind.isSpecial) return this.#endInScope(name, name === "p" ? buttonScope : name === "li" ? listScope : scope)
+    for (let index = this.stack.length - 1; index > 0; index--) {
+      this.#budget.steps--
+      const frame = this.stack[index]
+      if (frame === undefined || frame.name === name) return this.#popTo(index)
+      if (frame.kind.isSpecial) return false
+    }
+    return false
+  }
+
+  /** Closes the innermost element. */
+  endTop() {
+    this.#pop()
+  }
+
+  #count(frame: Frame) {
+    this.#open.set(frame.name, (this.#open.get(frame.name) ?? 1) - 1)
+    this.#closed(frame)
+  }
+
+  #pop() {
+    const frame = this.stack.pop()
+    if (frame !== undefined) this.#count(frame)
+  }
+
+  /** Closes the element at this place and all in it. Formatting in it goes on behind it, but not behind a cell. */
+  #popTo(index: number): true {
+    if (index === this.stack.length - 1) {
+      this.#pop()
+      return true
+    }
+    const going: Array<Frame> = []
+    while (this.stack.length > index) {
+      const frame = this.top
+      this.#pop()
+      if (frame.kind.isCellOrCaption) going.length = 0
+      else if (this.stack.length > index && frame.kind.isFormatting) going.push(frame)
+    }
+    for (const frame of going.reverse()) this.#goOn(frame)
+    return true
+  }
+
+  #goOn(frame: Frame) {
+    const same = this.again.filter(({ tag }) => tag === frame.tag)
+    if (same.length >= 3) this.again.splice(this.again.indexOf(same[0] as Frame), 1)
+    if (this.again.length >= mostAgain) this.again.shift()
+    this.again.push(frame)
+  }
+
+  #endParagraph() {
+    if (this.has("p")) this.#endInScope("p", buttonScope)
+  }
+
+  #endInScope(name: string, limits: ReadonlySet<string>): boolean {
+    for (let index = this.stack.length - 1; index > 0; index--) {
+      this.#budget.steps--
+      const frame = this.stack[index]
+      if (frame === undefined || frame.name === name) return this.#popTo(index)
+      if (limits.has(frame.name)) return false
+    }
+    return false
+  }
+
+  #endHeading(): boolean {
+    for (let index = this.stack.length - 1; index > 0; index--) {
+      this.#budget.steps--
+      const frame = this.stack[index]
+      if (frame === undefined || frame.kind.heading > 0) return this.#popTo(index)
+      if (scope.has(frame.name)) return false
+    }
+    return false
+  }
+
+  #endItem(one: string, other: string) {
+    if (!this.has(one) && !this.has(other)) return
+    for (let index = this.stack.length - 1; index > 0; index--) {
+      this.#budget.steps--
+      const frame = this.stack[index]
+      if (frame === undefined || frame.name === one || frame.name === other) {
+        this.#popTo(index)
+        return
+      }
+      const { kind, name } = frame
+      if (kind.isSpecial && name !== "address" && name !== "div" && name !== "p") return
+    }
+  }
+
+  /** Closes what is open in the innermost table, up to a part of it that may hold what comes. */
+  #endUpTo(mayHold: (frame: Frame) => boolean) {
+    if (!this.has("table")) return
+    for (let index = this.stack.length - 1; index > 0; index--) {
+      this.#budget.steps--
+      const frame = this.stack[index]
+      if (frame === undefined) return
+      if (frame.name === "table" || (frame.kind.isFramework && mayHold(frame))) {
+        if (index + 1 < this.stack.length) this.#popTo(index + 1)
+        return
+      }
+    }
+  }
+
+  /** Ends a formatting element. A block that began in it stays open, without it. */
+  #endFormatting(name: string): boolean {
+    const { stack } = this
+    let isCrossed = false
+    for (let index = stack.length - 1; index > 0; index--) {
+      this.#budget.steps--
+      const frame = stack[index]
+      if (frame === undefined || scope.has(frame.name)) return false
+      if (frame.name === name) {
+        if (!isCrossed) return this.#popTo(index)
+        const above = stack.splice(index)
+        this.#count(frame)
+        let parent = this.top
+        for (const old of above.slice(1)) {
+          parent = this.#restyle(old, parent)
+          stack.push(parent)
+        }
+        return true
+      }
+      isCrossed ||= frame.kind.isSpecial
+    }
+    return false
+  }
+}
+
+const noScope = new Set(["template", "html"])
+const tableScope = new Set(["table", "template", "html"])
+const buttonScope = new Set([...scope, "button"])
+const listScope = new Set([...scope, "ul", "ol"])

@@ -1,0 +1,36 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { EventFeed } from "../../delivery/EventFeed.ts"
+import * as DomainNames from "../../domains/DomainNames.ts"
+import { Domains } from "../../domains/Domains.ts"
+import * as GroupApi from "../requests/GroupApi.ts"
+import { AdminApi } from "./AdminApi.ts"
+
+export const layer = HttpApiBuilder.group(
+  GroupApi.of(AdminApi),
+  "admin",
+  Effect.fn(function* (handlers) {
+    const domains = yield* Domains
+    const feed = yield* EventFeed
+
+    return handlers.handleAll({
+      list: () => Effect.map(domains.listAll, (all) => ({ domains: all })),
+      disable: Effect.fnUntraced(function* ({ params }) {
+        const name = yield* DomainNames.parse(params.domain)
+        return { domains: yield* domains.disable(name, "disabled by the operator") }
+      }),
+      remove: Effect.fnUntraced(function* ({ params }) {
+        const name = yield* DomainNames.parse(params.domain)
+        const removed = yield* domains.removeHolder(name)
+        feed.announce(removed.id, { isDue: false })
+        return { domains: [removed] }
+      }),
+      enable: Effect.fnUntraced(function* ({ params }) {
+        const name = yield* DomainNames.parse(params.domain)
+        const enabled = yield* domains.enable(name)
+        for (const { id } of enabled) feed.announce(id, { isDue: true })
+        return { domains: enabled }
+      })
+    })
+  })
+)

@@ -1,0 +1,78 @@
+import { Context, Effect, Layer, Schedule, type Scope } from "effect"
+import { TooManyRequests, Unavailable } from "../../model/ApiError.ts"
+import * as Settings from "../../Settings.ts"
+import { type Answer, CurrentAnswer } from "./CurrentAnswer.ts"
+
+/** What a connection's own buffers hold; smaller answers are not counted. */
+const smallBytes = 16 * 1024
+
+/** The bytes of answers on their way, of all clients together and of each, against `HTTP_MAX_ANSWER_BYTES` and `…_PER_WORKSPACE`. */
+export class AnswerRoom extends Context.Service<
+  AnswerRoom,
+  {
+    /** Room for an answer of so many bytes, until it is over, and its price. Asked for before they are read. */
+    reserve(bytes: number): Effect.Effect<void, TooManyRequests | Unavailable>
+    /** Room for a piece of a stream, which is waited for, until the scope closes. */
+    whileWritten(bytes: number): Effect.Effect<void, never, Scope.Scope>
+  }
+>()("inlet/http/AnswerRoom") {
+  static readonly layer = Layer.effect(
+    AnswerRoom,
+    Effect.gen(function* () {
+      const { answerBytes, answerBytesPerClient } = yield* Settings.answers
+      const perOwner = new Map<string, number>()
+      let total = 0
+
+      const change = (owner: string, bytes: number) => {
+        total += bytes
+        const held = (perOwner.get(owner) ?? 0) + bytes
+        if (held === 0) perOwner.delete(owner)
+        else perOwner.set(owner, held)
+      }
+      /** An answer that is larger than all there may be goes alone. */
+      const isBeyond = (most: number, held: number, bytes: number) => most > 0 && held > 0 && held + bytes > most
+      const refusal = (owner: string, bytes: number) => {
+        if (isBeyond(answerBytesPerClient, perOwner.get(owner) ?? 0, bytes)) {
+          return new TooManyRequests({
+            message: `Answers of ${answerBytesPerClient} bytes are on their way to you; read them, and ask again`,
+            retryAfter: 1
+          })
+        }
+        if (!isBeyond(answerBytes, total, bytes)) return undefined
+        return new Unavailable({ message: "Too many answers are on their way; try again in a moment" })
+      }
+
+      const reserve = Effect.fnUntraced(function* (bytes: number) {
+        const answer = yield* CurrentAnswer
+        const more = bytes - (answer?.reserved ?? 0)
+        if (answer === undefined || bytes < smallBytes || more <= 0) return
+        const { owner } = answer
+        const refused = refusal(owner, more)
+        if (refused !== undefined) return yield* Effect.fail(refused)
+        yield* answer.charge(more)
+        change(owner, more)
+        answer.reserved += more
+        answer.whenOver(() => change(owner, -more))
+      })
+
+      const enter = Effect.fnUntraced(function* ({ charge, owner }: Answer, bytes: number) {
+        const refused = refusal(owner, bytes)
+        if (refused !== undefined) return yield* Effect.fail(refused)
+        yield* charge(bytes)
+        change(owner, bytes)
+      })
+      const whileWritten: AnswerRoom["Service"]["whileWritten"] = (bytes) =>
+        Effect.flatMap(CurrentAnswer, (answer) =>
+          answer === undefined || bytes < smallBytes
+            ? Effect.void
+            : Effect.acquireRelease(
+                Effect.retry(enter(answer, bytes), { schedule: Schedule.spaced("250 millis") }),
+                () => Effect.sync(() => change(answer.owner, -bytes)),
+                { interruptible: true }
+              )
+        ).pipe(Effect.orDie)
+
+      return AnswerRoom.of({ reserve, whileWritten })
+    })
+  )
+}

@@ -1,0 +1,34 @@
+import { HttpServerResponse } from "effect/http"
+import type { EventId } from "../../model/InboundEvent.ts"
+
+/** The raw message of an event, to be saved. */
+export const message = (eventId: EventId, bytes: Uint8Array) =>
+  HttpServerResponse.uint8Array(bytes, {
+    contentType: "message/rfc822",
+    headers: { "content-disposition": `attachment; filename="${eventId}.eml"`, ...download }
+  })
+
+/** An attachment, to be saved under its own name and type. */
+export const attachment = (file: {
+  readonly content: Uint8Array
+  readonly contentType: string
+  readonly filename: string | null
+}) =>
+  HttpServerResponse.uint8Array(file.content, {
+    contentType: /^[\w.+-]+\/[\w.+-]+$/.test(file.contentType) ? file.contentType : "application/octet-stream",
+    headers: { "content-disposition": contentDisposition(file.filename), ...download }
+  })
+
+// A stranger's bytes are never shown as a page of ours.
+const download = { "x-content-type-options": "nosniff", "content-security-policy": "sandbox; default-src 'none'" }
+
+/** RFC 6266: an ASCII name for old clients, the real one beside it. */
+const contentDisposition = (filename: string | null) => {
+  const name = (filename ?? "attachment").split(/[\\/]/).at(-1) || "attachment"
+  const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, "_").slice(0, 200)
+  const encoded = encodeURIComponent(name.slice(0, 200).toWellFormed()).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16)}`
+  )
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
+}

@@ -1,0 +1,46 @@
+import { Effect, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
+import type { ListedEvent, LoadedEvent } from "../../events/EventQuery.ts"
+import type { Unauthorized } from "../../model/ApiError.ts"
+import type { Page } from "../../model/Page.ts"
+import type { AnswerRoom } from "./AnswerRoom.ts"
+import * as CurrentAnswer from "./CurrentAnswer.ts"
+import * as TextPieces from "./TextPieces.ts"
+
+/** A page of events as an answer. A short one is one text; a long one is written as it is read, a piece at a time. */
+export const toResponse = Effect.fnUntraced(function* (
+  page: Page<ListedEvent> & { readonly cursorNow?: string },
+  options: {
+    readonly room: AnswerRoom["Service"]
+    readonly payloads: (events: ReadonlyArray<ListedEvent>) => Stream.Stream<LoadedEvent>
+    /** In parts: the payloads are JSON already, and long, and are passed on as they are. */
+    readonly encode: (event: LoadedEvent) => ReadonlyArray<string>
+    readonly headers?: Readonly<Record<string, string>>
+    /** Fails once who asked may do so no more: a long answer is then broken off. */
+    readonly untilReplaced?: Effect.Effect<never, Unauthorized>
+  }
+) {
+  const { encode, headers = {}, payloads, room, untilReplaced = Effect.never } = options
+  const { cursorNow, items, nextCursor } = page
+  const contentType = "application/json"
+  yield* room.reserve(items.reduce((sum, { bytes }) => sum + bytes, 0))
+
+  const start = `{"events":[`
+  const now = cursorNow === undefined ? "" : `,"cursor_now":${JSON.stringify(cursorNow)}`
+  const end = `],"next_cursor":${JSON.stringify(nextCursor)}${now}}`
+  const loaded = items.flatMap((event) => (isLoaded(event) ? [event] : []))
+  if (loaded.length === items.length) {
+    return HttpServerResponse.text(`${start}${loaded.map((event) => encode(event).join("")).join(",")}${end}`, {
+      contentType,
+      headers
+    })
+  }
+  const texts = Stream.map(Stream.zipWithIndex(payloads(items)), ([event, index]) =>
+    index === 0 ? encode(event) : [",", ...encode(event)]
+  )
+  const whole = Stream.make([start]).pipe(Stream.concat(texts), Stream.concat(Stream.make([end])))
+  const body = Stream.interruptWhen(TextPieces.encoded(whole), untilReplaced)
+  return HttpServerResponse.stream(yield* CurrentAnswer.kept(body), { contentType, headers })
+})
+
+const isLoaded = (event: ListedEvent): event is LoadedEvent => event.payload !== null

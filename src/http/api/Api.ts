@@ -1,0 +1,36 @@
+import { HttpApi, OpenApi } from "effect/http-api"
+import { version } from "../../Version.ts"
+import { AdminApi } from "../admin/AdminApi.ts"
+import { DeliveriesApi } from "../deliveries/DeliveriesApi.ts"
+import { DemoApi } from "../demo/DemoApi.ts"
+import { DomainsApi } from "../domains/DomainsApi.ts"
+import { EventsApi } from "../events/EventsApi.ts"
+import { PaymentCallbackApi } from "../purchase/PaymentCallbackApi.ts"
+import { PurchaseApi } from "../purchase/PurchaseApi.ts"
+import { ValidationErrors } from "../requests/ValidationErrors.ts"
+import { SimulateApi } from "../simulate/SimulateApi.ts"
+import { SystemApi } from "../system/SystemApi.ts"
+import { WorkspacesApi } from "../workspaces/WorkspacesApi.ts"
+
+/** The whole HTTP interface: handlers, OpenAPI, the typed client and docs/api.md come from it. */
+export class Api extends HttpApi.make("inlet")
+  .add(WorkspacesApi)
+  .add(DomainsApi)
+  .add(EventsApi)
+  .add(DeliveriesApi)
+  .add(SimulateApi)
+  .add(PurchaseApi)
+  .add(PaymentCallbackApi)
+  .add(DemoApi)
+  .add(AdminApi)
+  .add(SystemApi)
+  .middleware(ValidationErrors)
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Inlet",
+      version,
+      description:
+        'Inbound email for agents: mail in over SMTP, signed JSON webhooks out. Every error answers `{"error": "<message>"}`.',
+      license: { name: "MIT" }
+    })
+  ) {}

@@ -1,0 +1,115 @@
+import { DateTime, Duration, Effect, Schema, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { PullDeliveries, type Pulled, type Report, type Standing } from "../../delivery/PullDeliveries.ts"
+import * as Signer from "../../delivery/RequestSigner.ts"
+import { Domains } from "../../domains/Domains.ts"
+import * as EventQuery from "../../events/EventQuery.ts"
+import { Events } from "../../events/Events.ts"
+import type { DomainId } from "../../model/Domain.ts"
+import { AnswerRoom } from "../answers/AnswerRoom.ts"
+import * as CurrentAnswer from "../answers/CurrentAnswer.ts"
+import * as TextPieces from "../answers/TextPieces.ts"
+import { CurrentWorkspace } from "../requests/Authorization.ts"
+import * as GroupApi from "../requests/GroupApi.ts"
+import { OpenRequests } from "../requests/OpenRequests.ts"
+import { DeliveriesApi, mostAtOnce, type Outcome } from "./DeliveriesApi.ts"
+
+/** Bytes of an answer that are kept, as of a webhook's. */
+const keptBytes = 1_024
+
+export const layer = HttpApiBuilder.group(
+  GroupApi.of(DeliveriesApi),
+  "deliveries",
+  Effect.fn(function* (handlers) {
+    const domains = yield* Domains
+    const events = yield* Events
+    const pull = yield* PullDeliveries
+    const signer = yield* Signer.RequestSigner
+    const open = yield* OpenRequests
+    const room = yield* AnswerRoom
+
+    /** The workspace, if the domain is its own. */
+    const ownerOf = (id: DomainId) =>
+      Effect.flatMap(CurrentWorkspace, (workspace) =>
+        Effect.as(domains.get({ workspaceId: workspace.id, id }), workspace)
+      )
+
+    return handlers.handleAll({
+      lease: Effect.fnUntraced(function* ({ params: { id }, payload: { limit = mostAtOnce, wait = 0 } }) {
+        const workspace = yield* ownerOf(id)
+        if (wait > 0) yield* open.take(workspace.id)
+        const { deliveries, told } = yield* Effect.raceFirst(
+          pull.take(id, { most: limit, time: Duration.seconds(wait) }),
+          workspace.untilReplaced
+        )
+        yield* room.reserve(Signer.growth * deliveries.reduce((sum, { bytes }) => sum + bytes, 0))
+        const texts = events.payloads(id, deliveries).pipe(
+          Stream.zipWithIndex,
+          Stream.mapEffect(([delivery, index]) =>
+            Effect.map(encode(delivery, signer.with(workspace.id, delivery.secrets)), (parts) => [
+              index === 0 ? "" : ",",
+              ...parts
+            ])
+          ),
+          // The leases of what is not told run out, and the client asks again.
+          Stream.tapError((error) => Effect.logError("A webhook request could not be signed", error)),
+          Stream.orDie
+        )
+        const whole = Stream.unwrap(Effect.as(told, Stream.make(['{"deliveries":[']))).pipe(
+          Stream.concat(texts),
+          Stream.concat(Stream.make(["]}"]))
+        )
+        const body = Stream.interruptWhen(TextPieces.encoded(whole), workspace.untilReplaced)
+        return HttpServerResponse.stream(yield* CurrentAnswer.kept(body), { contentType: "application/json" })
+      }),
+      settle: Effect.fnUntraced(function* ({ params: { id }, payload: { outcomes } }) {
+        yield* ownerOf(id)
+        const standings = new Map(
+          (yield* pull.settle(id, outcomes.map(reportOf))).map((standing) => [standing.eventId, standing])
+        )
+        return { outcomes: outcomes.map((outcome) => settledOf(outcome, standings.get(outcome.event_id))) }
+      })
+    })
+  })
+)
+
+const encodeTime = Schema.encodeSync(Schema.DateTimeUtcFromString)
+
+/** In parts, for the body is long. */
+const encode = ({ attempt, id, leasedUntil, payload }: Pulled & { readonly payload: string }, sign: Signer.SignEvent) =>
+  Effect.map(sign({ id, payload }), ({ body, headers }) => [
+    `{"event_id":"${id}","attempt":${attempt},"headers":${JSON.stringify(headers)},"body":`,
+    JSON.stringify(body),
+    `,"leased_until":"${encodeTime(DateTime.toUtc(leasedUntil))}"}`
+  ])
+
+const reportOf = ({ attempt, durationMs, error, event_id, responseBody, statusCode = null }: Outcome): Report => ({
+  eventId: event_id,
+  attempt,
+  statusCode,
+  error:
+    statusCode === null
+      ? (error ?? "no answer").replaceAll("\0", "")
+      : statusCode >= 200 && statusCode < 300
+        ? null
+        : `the app answered ${statusCode}`,
+  durationMs,
+  responseBody:
+    typeof responseBody === "string"
+      ? Buffer.from(responseBody).subarray(0, keptBytes).toString("utf8").replaceAll("\0", "")
+      : null,
+  retryAfter: null
+})
+
+const settledOf = ({ attempt, event_id }: Outcome, standing: Standing | undefined) =>
+  standing?.isSettled === true
+    ? { event_id, attempt, status: 200 as const, delivery: EventQuery.toDelivery(standing), error: null }
+    : {
+        event_id,
+        attempt,
+        status: 409 as const,
+        delivery: null,
+        error:
+          "The lease of this attempt is over, or was never given: nothing is written down, and the delivery is given out again if it is still due"
+      }

@@ -1,0 +1,39 @@
+import { Context, Effect, Layer } from "effect"
+import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import { Asker } from "../../database/Turns.ts"
+import { type DemoInbox, DemoInboxes } from "../../demo/DemoInboxes.ts"
+import { TooManyRequests, Unauthorized, Unavailable } from "../../model/ApiError.ts"
+import { OpenRequests } from "../requests/OpenRequests.ts"
+
+export const cookieName = "inlet_demo"
+
+/** The demo inbox whose cookie this request carries. */
+export class CurrentDemoInbox extends Context.Service<CurrentDemoInbox, DemoInbox>()("inlet/http/CurrentDemoInbox") {}
+
+/** The cookie of `POST /api/demo/inbox` (spec, section 5, rule 5). */
+export class DemoAuthorization extends HttpApiMiddleware.Service<DemoAuthorization, { provides: CurrentDemoInbox }>()(
+  "inlet/http/DemoAuthorization",
+  {
+    error: [Unauthorized.http, TooManyRequests.http, Unavailable.http],
+    security: { demo: HttpApiSecurity.apiKey({ key: cookieName, in: "cookie" }) }
+  }
+) {
+  static readonly layer = Layer.effect(
+    DemoAuthorization,
+    Effect.gen(function* () {
+      const inboxes = yield* DemoInboxes
+      const open = yield* OpenRequests
+      return DemoAuthorization.of({
+        demo: Effect.fn("DemoAuthorization.demo")(function* (httpEffect, { credential }) {
+          yield* open.known(credential)
+          const inbox = yield* inboxes.session(credential)
+          yield* open.enter(inbox.domainId, credential)
+          return yield* httpEffect.pipe(
+            Effect.provideService(CurrentDemoInbox, inbox),
+            Effect.provideService(Asker, inbox.domainId)
+          )
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,75 @@
+import { Clock, DateTime, Effect, Schema } from "effect"
+import { canonical } from "../../domains/DomainNames.ts"
+
+const mostDays = 14
+const millis = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+const isUnit = (unit: string | undefined): unit is keyof typeof millis =>
+  unit !== undefined && Object.hasOwn(millis, unit)
+
+/** Milliseconds of a time such as `5m`; undefined where it is none, or too long. */
+export const millisOf = (text: string): number | undefined => {
+  const [, count, unit] = /^(\d{1,7})([smhd])$/.exec(text) ?? []
+  if (!isUnit(unit)) return undefined
+  const time = Number(count) * millis[unit]
+  return time <= mostDays * millis.d ? time : undefined
+}
+
+const oneOf = <const L extends ReadonlyArray<string>>(literals: L, description: string) =>
+  Schema.optionalKey(
+    Schema.Literals(literals).annotate({ description, message: `Expected one of ${literals.join(", ")}` })
+  )
+
+const text = (most: number, description: string) => {
+  const message = `Expected 1 to ${most} characters, without control characters`
+  return Schema.optionalKey(
+    Schema.String.annotate({ description }).check(
+      Schema.makeFilter((text: string) => text.length > 0 && text.length <= most && !/\p{Cc}/u.test(text), { message })
+    )
+  )
+}
+
+const domainForm = "Expected a domain name such as github.com"
+const ageForm = `Expected a time such as 90s, 5m, 2h or 7d, at most ${mostDays}d`
+
+/** What lists, waits and streams of events are narrowed by beside addresses and times. All of them together have to match. */
+export const query = {
+  has: oneOf(["code", "link", "attachment"], "with a code, with a link that was extracted, with an attachment"),
+  fromDomain: Schema.optionalKey(
+    Schema.String.annotate({
+      description: "written at this domain or under it, which DMARC confirms: it can't be forged"
+    }).check(Schema.makeFilter((name: string) => canonical(name)?.includes(".") === true, { message: domainForm }))
+  ),
+  subject: text(200, "contained in the subject; case is ignored"),
+  tag: text(256, "behind the first `+` of the recipient's local part; case is ignored"),
+  thread: Schema.optionalKey(
+    Schema.String.annotate({ description: "a `threadId`" }).check(
+      Schema.isUUID(undefined, { message: "Expected the threadId of an event" })
+    )
+  ),
+  sender: oneOf(["person", "list", "auto", "bounce"], "who sent it, as the event says"),
+  newerThan: Schema.optionalKey(
+    Schema.String.annotate({
+      description: "received at most so long ago, by the server's clock, such as 90s, 5m, 2h or 7d"
+    }).check(Schema.makeFilter((age: string) => millisOf(age) !== undefined, { message: ageForm }))
+  ),
+  view: oneOf(["full", "brief"], "`brief` for each event in a few fields, without texts, HTML and headers")
+}
+
+/** The filter that a query asks for. */
+export const toFilter = Effect.fnUntraced(function* <Q extends Asked>({ fromDomain, newerThan, since, ...filter }: Q) {
+  const now = yield* Clock.currentTimeMillis
+  const age = newerThan === undefined ? undefined : millisOf(newerThan)
+  const youngest = age === undefined ? undefined : DateTime.makeUnsafe(now - age)
+  return {
+    ...filter,
+    since: since !== undefined && youngest !== undefined ? DateTime.max(since, youngest) : (since ?? youngest),
+    fromDomain: fromDomain === undefined ? undefined : canonical(fromDomain)
+  }
+})
+
+interface Asked {
+  readonly fromDomain?: string
+  readonly newerThan?: string
+  readonly since?: DateTime.Utc
+}

@@ -1,0 +1,159 @@
+import { Duration, Effect, Schema } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import * as Signer from "../../delivery/RequestSigner.ts"
+import { Domains } from "../../domains/Domains.ts"
+import { Attempts } from "../../events/Attempts.ts"
+import * as BriefEvent from "../../events/BriefEvent.ts"
+import { EventContents } from "../../events/EventContents.ts"
+import type { LoadedEvent } from "../../events/EventQuery.ts"
+import { Events } from "../../events/Events.ts"
+import * as RawMessages from "../../events/RawMessages.ts"
+import { Invalid } from "../../model/ApiError.ts"
+import { Delivery } from "../../model/Delivery.ts"
+import type { DomainId } from "../../model/Domain.ts"
+import { WorkspaceLimits } from "../../workspaces/WorkspaceLimits.ts"
+import { AnswerRoom } from "../answers/AnswerRoom.ts"
+import * as Download from "../answers/Download.ts"
+import * as EventPage from "../answers/EventPage.ts"
+import * as EventStream from "../answers/EventStream.ts"
+import { Authorization, CurrentWorkspace } from "../requests/Authorization.ts"
+import { requestOf } from "../requests/ContentQuery.ts"
+import * as GroupApi from "../requests/GroupApi.ts"
+import { OpenRequests } from "../requests/OpenRequests.ts"
+import * as EventFilters from "./EventFilters.ts"
+import { EventsApi } from "./EventsApi.ts"
+
+const eventsOnAPage = 50
+
+export const layer = HttpApiBuilder.group(
+  GroupApi.of(EventsApi),
+  "events",
+  Effect.fn(function* (handlers) {
+    const domains = yield* Domains
+    const events = yield* Events
+    const attempts = yield* Attempts
+    const messages = yield* RawMessages.RawMessages
+    const contents = yield* EventContents
+    const open = yield* OpenRequests
+    const room = yield* AnswerRoom
+    const limits = yield* WorkspaceLimits
+    const signer = yield* Signer.RequestSigner
+
+    /** The domain, if it is this workspace's. */
+    const owned = (id: DomainId) =>
+      CurrentWorkspace.use((workspace) =>
+        Effect.as(domains.get({ workspaceId: workspace.id, id }), {
+          domainId: id,
+          workspaceId: workspace.id,
+          scope: workspace.scope,
+          untilReplaced: workspace.untilReplaced
+        })
+      )
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ params, query }) {
+        const { domainId, untilReplaced, workspaceId } = yield* owned(params.id)
+        const { cursor, limit = eventsOnAPage, order = "desc", view, wait = 0, ...asked } = query
+        if (wait > 0 && cursor !== undefined) {
+          return yield* new Invalid({ message: "wait: Expected no cursor beside it; a wait is for new events" })
+        }
+        if (wait > 0) yield* open.take(workspaceId)
+        const filter = yield* EventFilters.toFilter(asked)
+        const page =
+          wait > 0
+            ? yield* Effect.raceFirst(
+                events.wait(domainId, filter, { limit, order, time: Duration.seconds(wait) }),
+                untilReplaced
+              )
+            : yield* events.list(domainId, filter, { limit, order, cursor })
+        return yield* EventPage.toResponse(page, {
+          room,
+          payloads: (listed) => events.payloads(domainId, listed),
+          encode: view === "brief" ? encodeBrief : encodeListed,
+          untilReplaced
+        })
+      }),
+      stream: Effect.fnUntraced(function* ({ headers, params, query }) {
+        const { domainId, scope, untilReplaced, workspaceId } = yield* owned(params.id)
+        const { signed, view, ...asked } = query
+        const isSigned = signed === "true"
+        if (isSigned && scope === "read") return yield* Authorization.refusal("signed=true")
+        if (isSigned && view !== undefined) {
+          return yield* new Invalid({
+            message: "signed: Expected no view beside it; what is signed is the whole event"
+          })
+        }
+        yield* open.take(workspaceId)
+        return yield* EventStream.toResponse({
+          events: yield* events.follow(domainId, headers["last-event-id"], yield* EventFilters.toFilter(asked)),
+          room,
+          ...(isSigned
+            ? // Asked for anew for each few events, so that a rotation of the secret is followed.
+              { encoder: Effect.map(signer.of(workspaceId), (sign) => encodeSigned(sign)), growth: Signer.growth }
+            : view === "brief"
+              ? { encoder: Effect.succeed((event: LoadedEvent) => Effect.succeed(encodeBrief(event))) }
+              : {}),
+          payloads: (listed) => events.payloads(domainId, listed),
+          end: Effect.exit(untilReplaced)
+        })
+      }),
+      get: Effect.fnUntraced(function* ({ params }) {
+        const { domainId } = yield* owned(params.id)
+        const listed = yield* events.get(domainId, params.eventId)
+        yield* room.reserve(listed.bytes)
+        return json(encodeListed(yield* events.payload(domainId, listed)).join(""))
+      }),
+      raw: Effect.fnUntraced(function* ({ params }) {
+        const { domainId } = yield* owned(params.id)
+        const message = yield* messages.get(domainId, params.eventId, room.reserve)
+        return Download.message(params.eventId, message)
+      }),
+      content: Effect.fnUntraced(function* ({ params, query }) {
+        const { domainId } = yield* owned(params.id)
+        return yield* contents.read(domainId, params.eventId, requestOf(query), room.reserve)
+      }),
+      attachment: Effect.fnUntraced(function* ({ params }) {
+        const { domainId } = yield* owned(params.id)
+        const { content, contentType, filename } = yield* messages.attachment(
+          domainId,
+          params.eventId,
+          params.index,
+          room.reserve
+        )
+        return Download.attachment({ content, contentType, filename })
+      }),
+      replay: Effect.fnUntraced(function* ({ params, query }) {
+        const { domainId, workspaceId } = yield* owned(params.id)
+        yield* limits.spend("replay", workspaceId)
+        const delivery = yield* events.replay(domainId, params.eventId, { force: query.force === "true" })
+        return { event_id: params.eventId, delivery }
+      }),
+      deliveryAttempts: Effect.fnUntraced(function* ({ params, query }) {
+        const { domainId } = yield* owned(params.id)
+        const { cursor, event_id, limit = eventsOnAPage } = query
+        const page = yield* attempts.list(domainId, { limit, cursor, eventId: event_id })
+        return { deliveryAttempts: page.items, next_cursor: page.nextCursor }
+      })
+    })
+  })
+)
+
+const encodeDelivery = Schema.encodeSync(Schema.fromJsonString(Delivery))
+
+const encodeListed = ({ delivery, payload }: LoadedEvent) => [
+  payload.slice(0, -1),
+  `,"delivery":${encodeDelivery(delivery)}}`
+]
+
+const encodeBrief = ({ delivery, payload }: LoadedEvent) => [BriefEvent.render(payload, delivery.status)]
+
+const encodeSigned = (sign: Signer.SignEvent) => (event: LoadedEvent) =>
+  sign(event).pipe(
+    Effect.tapError((error) => Effect.logError("A webhook request could not be signed", error)),
+    // The stream breaks off, and the client goes on from its last event.
+    Effect.orDie,
+    Effect.map(({ body, headers }) => [`{"headers":${JSON.stringify(headers)},"body":`, JSON.stringify(body), "}"])
+  )
+
+const json = (text: string) => HttpServerResponse.text(text, { contentType: "application/json" })

@@ -1,0 +1,96 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { BadGateway, Conflict, Invalid, NotFound } from "../../model/ApiError.ts"
+import { CompletedOrder, OpenOrder, Order, OrderId } from "../../model/Order.ts"
+import { SearchResult } from "../../purchase/Search.ts"
+import { Authorization } from "../requests/Authorization.ts"
+import * as Idempotency from "../requests/Idempotency.ts"
+import { KnownParameters } from "../requests/KnownParameters.ts"
+import * as PageQuery from "../requests/PageQuery.ts"
+
+const ownPage = "a page of this service when absent, which tells who pays how the order stands"
+
+const years = "Expected a whole number from 1 to 10"
+
+export class PurchaseApi extends HttpApiGroup.make("purchase")
+  .add(
+    HttpApiEndpoint.get("search", "/api/domains/search", {
+      query: {
+        q: Schema.String.annotate({ description: "a label such as example, or a name such as example.com" }),
+        tlds: Schema.optionalKey(
+          Schema.String.annotate({ description: "comma-separated, 1 to 20; com,net,org,io,dev when absent" })
+        )
+      },
+      success: Schema.Struct({ results: Schema.Array(SearchResult) }),
+      error: Invalid.http
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Search names to buy",
+        description:
+          "The lowest price across the configured registrars for each candidate, for one year. A registrar that is down or slower than 5 s is left out."
+      })
+    ),
+    HttpApiEndpoint.post("buy", "/api/domains/purchase", {
+      payload: Schema.Struct({
+        domain: Schema.String,
+        years: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10 }, { message: years })).annotate({
+          message: years
+        }),
+        registrar: Schema.optionalKey(Schema.String),
+        success_url: Schema.optionalKey(
+          Schema.String.annotate({ description: `where the checkout returns to once it is paid; ${ownPage}` })
+        ),
+        cancel_url: Schema.optionalKey(
+          Schema.String.annotate({ description: `where it returns to when it is left; ${ownPage}` })
+        )
+      }),
+      headers: Idempotency.headers,
+      success: [CompletedOrder.pipe(HttpApiSchema.status(201)), OpenOrder.pipe(HttpApiSchema.status(202))],
+      error: [Invalid.http, Conflict.http, BadGateway.http]
+    })
+      .middleware(Idempotency.Idempotency)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Buy a domain",
+          description:
+            "201 when it is registered and its records are published (mock wallet); 202 with a checkout_url to pay at (Stripe), or while the registrar has not answered. 409 when the name is taken, the domain limit is reached, the wallet is short, or an open order holds the name. 502 when the registrar failed; the price is then given back."
+        })
+      ),
+    HttpApiEndpoint.get("orders", "/api/domains/orders", {
+      query: {
+        limit: PageQuery.Limit,
+        cursor: Schema.optionalKey(Schema.String.annotate({ description: "`next_cursor` of the page before" }))
+      },
+      success: Schema.Struct({ orders: Schema.Array(Order), next_cursor: PageQuery.NextCursor }),
+      error: Invalid.http
+    }).annotateMerge(OpenApi.annotations({ summary: "List orders, newest first" })),
+    HttpApiEndpoint.get("order", "/api/domains/orders/:orderId", {
+      params: { orderId: OrderId },
+      success: Order,
+      error: NotFound.http
+    }).annotateMerge(OpenApi.annotations({ summary: "Get an order" })),
+    HttpApiEndpoint.get("wallet", "/api/domains/wallet", {
+      success: Schema.Struct({
+        balance_cents: Schema.Int,
+        balance: Schema.String,
+        currency: Schema.Literal("USD"),
+        entries: Schema.Array(
+          Schema.Struct({
+            order_id: Schema.NullOr(OrderId),
+            amount_cents: Schema.Int,
+            kind: Schema.Literals(["opening", "debit", "refund"]),
+            created_at: Schema.DateTimeUtcFromString
+          })
+        )
+      }),
+      error: NotFound.http
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Get the mock wallet",
+        description: "Every workspace starts with $50.00. 404 when the billing provider is not mock."
+      })
+    )
+  )
+  .middleware(KnownParameters)
+  .middleware(Authorization)
+  .annotateMerge(OpenApi.annotations({ title: "Purchase", description: "Domain names through the service" })) {}

@@ -1,0 +1,190 @@
+import { Effect, Layer, Schema } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
+import { OrderId } from "../../model/Order.ts"
+import { type OrderRow, Orders } from "../../purchase/Orders.ts"
+import * as Settings from "../../Settings.ts"
+import * as PageFrame from "../pages/PageFrame.ts"
+
+const { escape } = PageFrame
+
+/** Where a checkout returns to unless the customer says otherwise: pages for who pays, and may know nothing of APIs. */
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const orders = yield* Orders
+    const { publicUrl } = yield* Settings.http
+    const url = publicUrl.replace(/\/$/, "")
+
+    /** Who has the id of an order is told its name, years and state, and nothing else. */
+    const asked = Effect.gen(function* () {
+      const { order } = yield* HttpServerRequest.ParsedSearchParams
+      // The page is right without it, too.
+      return isOrderId(order) ? yield* Effect.orElseSucceed(orders.find(order), () => undefined) : undefined
+    })
+
+    const add = (path: `/${string}`, page: (order: OrderRow | undefined, url: string) => string) =>
+      HttpRouter.add(
+        "GET",
+        path,
+        Effect.map(asked, (order) => PageFrame.answer(page(order, url)))
+      )
+    return Layer.merge(add("/purchase/success", success), add("/purchase/cancel", cancel))
+  })
+)
+
+const isOrderId = Schema.is(OrderId)
+
+interface Words {
+  readonly kicker: string
+  readonly heading: string
+  readonly lead: string
+}
+
+const givenBack = "The payment is given back by itself, the way it was paid. A bank can take up to ten days to show it."
+
+/** How the order stands, to a person who has just paid for it. */
+const paidWords = (order: OrderRow | undefined): Words => {
+  const name = order?.name ?? "Your domain"
+  const goesOn =
+    "There is nothing left for you to do, and you can close this page. The agent or developer that sent you here sees that it is done, and goes on by itself."
+  switch (order?.status) {
+    case "pending_payment":
+      return {
+        kicker: "Thank you",
+        heading: `${name} is waiting for your payment to be confirmed.`,
+        lead: `That takes a moment. Then it is registered. ${goesOn}`
+      }
+    case undefined:
+    case "paid":
+    case "registering":
+    case "provisioning":
+      return { kicker: "Payment received", heading: `${name} is being registered.`, lead: goesOn }
+    case "completed":
+      return { kicker: "Payment received", heading: `${name} is registered.`, lead: goesOn }
+    case "expired":
+      return {
+        kicker: "Not paid",
+        heading: `The order of ${name} has expired.`,
+        lead: "It was not paid in time. Nothing was charged, and no domain was registered."
+      }
+    case "failed":
+    case "refunded":
+      return { kicker: "Not registered", heading: `${name} could not be registered.`, lead: givenBack }
+  }
+}
+
+const success = (order: OrderRow | undefined, url: string): string => {
+  const words = paidWords(order)
+  return told({
+    title: words.kicker,
+    words,
+    rest: `${bought(order)}
+${advice(order)}
+${developers([
+  {
+    heading: "Look at the order",
+    text: "It goes from <code>paid</code> to <code>completed</code>, and then names its <code>domain_id</code>. What went wrong would be in <code>failure</code>.",
+    line: getOrder(order, url)
+  },
+  {
+    heading: "Set the webhook",
+    text: "MX, TXT and SPF records are published without you. Possible as soon as the domain is <code>mx_pending</code>.",
+    line: `curl -s -X PATCH ${url}/api/domains/$DOMAIN_ID/delivery \\
+  -H "Authorization: Bearer $API_KEY" \\
+  -H 'Content-Type: application/json' \\
+  -d '{"webhookUrl": "https://your-agent.example/inbound"}'`
+  }
+])}`
+  })
+}
+
+const cancel = (order: OrderRow | undefined, url: string): string => {
+  const isOpen = order === undefined || order.status === "pending_payment"
+  // It was paid after all.
+  if (!isOpen && order.status !== "expired") return success(order, url)
+  return told({
+    title: "Nothing was charged",
+    words: {
+      kicker: "Checkout left",
+      heading: "Nothing was charged.",
+      lead: "You have left the checkout before paying. There is nothing to undo."
+    },
+    rest: `${bought(order)}
+<section><h2>Changed your mind?</h2>
+<p>${
+      isOpen
+        ? "The link to pay that you were given works for a day. After that, ask whoever gave it to you for another one."
+        : "The link to pay is too old by now. Ask whoever gave it to you for another one."
+    }</p></section>
+${developers([
+  {
+    heading: "Pay the same order",
+    text: "While it is <code>pending_payment</code>, its <code>checkout_url</code> works.",
+    line: getOrder(order, url)
+  },
+  {
+    heading: "Or order again",
+    text: "Once the order is <code>expired</code>, or for another name at any time.",
+    line: `curl -s -X POST ${url}/api/domains/purchase \\
+  -H "Authorization: Bearer $API_KEY" \\
+  -H 'Content-Type: application/json' \\
+  -d '{"domain": "${order?.name ?? "your-agent.com"}", "years": ${order?.years ?? 1}}'`
+  }
+])}`
+  })
+}
+
+const told = ({ rest, title, words }: { readonly title: string; readonly words: Words; readonly rest: string }) =>
+  PageFrame.render({
+    title: `${title} · Inlet`,
+    body: `<main class="told" id="main" tabindex="-1">
+<p class="kicker">${escape(words.kicker)}</p>
+<h1>${escape(words.heading)}</h1>
+<p class="lead">${escape(words.lead)}</p>
+${rest}
+</main>`
+  })
+
+/** What to do when it does not go on: who pays sees nothing of it but this page. */
+const advice = (order: OrderRow | undefined) => {
+  switch (order?.status) {
+    case "expired":
+    case "failed":
+    case "refunded":
+      return `<section><h2>What now?</h2>
+<p>Give the order number above to whoever sent you the link to pay. They can order again, or choose another name.</p></section>`
+    default:
+      return `<section><h2>If nothing happens</h2>
+<p>${
+        order?.status === "completed"
+          ? "A new name is known everywhere after some minutes."
+          : "It takes some minutes: reload this page to see how it stands. Should the registration fail, the payment is given back by itself."
+      } If it does not go on within an hour, ${order === undefined ? "tell" : "give the order number above to"} whoever sent you the link to pay${order === undefined ? "" : ": with it they can look up what has happened"}.</p></section>`
+  }
+}
+
+/** What the order is for, and its number to copy. */
+const bought = (order: OrderRow | undefined) =>
+  order === undefined
+    ? ""
+    : `<dl class="fields bought">
+<div><dt>Domain name</dt><dd>${escape(order.name)}</dd></div>
+<div><dt>For</dt><dd>${order.years === 1 ? "1 year" : `${order.years} years`}</dd></div>
+<div><dt>Order number</dt><dd class="copied"><code id="order">${order.id}</code><button type="button" data-copy="order" aria-label="Copy the order number">Copy</button></dd></div>
+</dl>`
+
+const getOrder = (
+  order: OrderRow | undefined,
+  url: string
+) => `curl -s ${url}/api/domains/orders/${order?.id ?? "$ORDER_ID"} \\
+  -H "Authorization: Bearer $API_KEY"`
+
+/** Who pays need not read it. `text` is HTML, `line` is text. */
+const developers = (
+  steps: ReadonlyArray<{ readonly heading: string; readonly text: string; readonly line: string }>
+) => `<details class="developers"><summary>For the developer</summary>
+<ol class="steps">${steps
+  .map(
+    ({ heading, line, text }, index) => `<li><h3>${heading}</h3><p>${text}</p>
+<div class="code"><pre tabindex="0"><code id="step-${index}">${escape(line)}</code></pre><button type="button" data-copy="step-${index}" aria-label="Copy: ${heading}">Copy</button></div></li>`
+  )
+  .join("")}</ol></details>`

@@ -1,0 +1,61 @@
+import { Context, Effect, Layer, type Redacted } from "effect"
+import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import { Asker } from "../../database/Turns.ts"
+import { Forbidden, TooManyRequests, Unauthorized, Unavailable } from "../../model/ApiError.ts"
+import { type Opened, Workspaces } from "../../workspaces/Workspaces.ts"
+import { OpenRequests } from "./OpenRequests.ts"
+import { ReadKeys } from "./ReadKeys.ts"
+
+/** The workspace whose API key this request carries, and what that key may do. */
+export class CurrentWorkspace extends Context.Service<CurrentWorkspace, Opened>()("inlet/http/CurrentWorkspace") {}
+
+/** Serves requests as the workspaces whose API keys they carry, and counts them for these. */
+export const serveAsHolder = Effect.gen(function* () {
+  const workspaces = yield* Workspaces
+  const open = yield* OpenRequests
+  return Effect.fn("Authorization.serveAsHolder")(function* <A, E, R>(
+    httpEffect: Effect.Effect<A, E, R>,
+    credential: Redacted.Redacted
+  ) {
+    yield* open.known(credential)
+    const workspace = yield* workspaces.authenticate(credential)
+    yield* open.enter(workspace.id, credential)
+    return yield* httpEffect.pipe(
+      Effect.provideService(CurrentWorkspace, workspace),
+      Effect.provideService(Asker, workspace.id)
+    )
+  })
+})
+
+/** `Authorization: Bearer <API_KEY>` (spec, section 5). A read key may ask what is annotated so (`ReadKeys`). */
+export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentWorkspace }>()(
+  "inlet/http/Authorization",
+  {
+    error: [Unauthorized.http, Forbidden.http, TooManyRequests.http, Unavailable.http],
+    security: { bearer: HttpApiSecurity.bearer }
+  }
+) {
+  /** What a read key is told that asks for more. */
+  static readonly refusal = (what: string) =>
+    new Forbidden({
+      message: `A read key (ak_read_…) reads mail and does nothing else: ${what} takes the workspace's own key, \`Authorization: Bearer ak_live_…\``
+    })
+
+  static readonly layer = Layer.effect(
+    Authorization,
+    Effect.map(serveAsHolder, (serve) =>
+      Authorization.of({
+        bearer: (httpEffect, { credential, endpoint }) => {
+          const allowed = Effect.gen(function* () {
+            const { scope } = yield* CurrentWorkspace
+            if (scope === "read" && !Context.get(endpoint.annotations, ReadKeys)) {
+              return yield* Authorization.refusal(`${endpoint.method} ${endpoint.path}`)
+            }
+            return yield* httpEffect
+          })
+          return serve(allowed, credential)
+        }
+      })
+    )
+  )
+}

@@ -1,0 +1,48 @@
+import { Schema } from "effect"
+import type * as Content from "../../content/html/Content.ts"
+import * as PageQuery from "./PageQuery.ts"
+
+const maxChars = 20_000
+
+/** What may be asked of the content of an event. */
+export const ContentQuery = {
+  part: Schema.optionalKey(
+    Schema.Literals(["reply", "visible", "full", "hidden"]).annotate({
+      description:
+        "`reply`, what the person wrote; `visible`, what a person sees, the default; `full`, the plain text too where there is HTML; `hidden`, the words of the HTML that a person does not see"
+    })
+  ),
+  format: Schema.optionalKey(
+    Schema.Literals(["markdown", "text"]).annotate({ description: "of what is seen of HTML, markdown when absent" })
+  ),
+  max_chars: Schema.optionalKey(PageQuery.between(1, 200_000, "of the piece, 20000 when absent")),
+  offset: Schema.optionalKey(PageQuery.between(0, 100_000_000, "where the piece begins, 0 when absent"))
+}
+
+export const requestOf = (query: {
+  readonly part?: Content.ContentRequest["part"]
+  readonly format?: Content.ContentRequest["format"]
+  readonly max_chars?: number
+  readonly offset?: number
+}): Content.ContentRequest => ({
+  part: query.part ?? "visible",
+  format: query.format ?? "markdown",
+  maxChars: query.max_chars ?? maxChars,
+  offset: query.offset ?? 0
+})
+
+/** A piece of the content of an event. */
+export const EventContent = Schema.Struct({
+  format: Schema.Literals(["markdown", "text"]),
+  content: Schema.String.annotate({ description: "the piece; links in Markdown are `[words][ref]`" }),
+  length: Schema.Int.annotate({ description: "of the whole part, in UTF-16 units" }),
+  next_offset: Schema.NullOr(Schema.Int).annotate({ description: "give it back as `offset`; null at the end" }),
+  tokens_estimate: Schema.Int.annotate({ description: "bytes of the piece divided by four" }),
+  hidden: Schema.Struct({
+    words: Schema.Int.annotate({ description: "how many words of the HTML a person does not see" }),
+    excerpt: Schema.NullOr(Schema.String).annotate({ description: "their beginning, with part=hidden; else null" })
+  }),
+  links: Schema.Array(Schema.Struct({ ref: Schema.Int, text: Schema.String, url: Schema.String })).annotate({
+    description: "the links of the piece, by the number they have in the Markdown"
+  })
+}).annotate({ identifier: "EventContent" })

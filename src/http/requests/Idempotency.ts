@@ -1,0 +1,96 @@
+import { createHash } from "node:crypto"
+import { Cause, Effect, Exit, Fiber, FiberSet, Layer, Option, Schema } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiMiddleware } from "effect/http-api"
+import { Conflict, Invalid, NotFound, TooManyRequests, Unprocessable } from "../../model/ApiError.ts"
+import { type Answer, IdempotencyKeys, isAnswer } from "../../workspaces/IdempotencyKeys.ts"
+import { CurrentWorkspace } from "./Authorization.ts"
+
+const form = "Expected 1 to 255 printable ASCII characters, such as a UUID"
+
+/** For the routes that take one, beside their other headers. */
+export const headers = {
+  "idempotency-key": Schema.optionalKey(
+    Schema.String.check(Schema.isPattern(/^[!-~]{1,255}$/, { message: form })).annotate({
+      description:
+        "Makes the request safe to repeat: under the same key it is done once in 24 hours, and answered the same. 422 for another body, 409 while the first is under way; an answer of 5xx is not kept."
+    })
+  )
+}
+
+/** A request that is sent twice under one `Idempotency-Key` is done once. Its workspace is known before. */
+export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requires: CurrentWorkspace }>()(
+  "inlet/http/Idempotency",
+  { error: [Invalid.http, NotFound.http, Conflict.http, TooManyRequests.http, Unprocessable.http] }
+) {
+  static readonly layer = Layer.effect(
+    Idempotency,
+    Effect.gen(function* () {
+      const keys = yield* IdempotencyKeys
+      const underWay = yield* FiberSet.make()
+
+      return Idempotency.of((httpEffect) =>
+        Effect.gen(function* () {
+          const request = yield* HttpServerRequest.HttpServerRequest
+          const key = request.headers["idempotency-key"]
+          // One of a wrong form is refused with the other headers.
+          if (key === undefined || !/^[!-~]{1,255}$/.test(key)) return yield* httpEffect
+          const { id } = yield* CurrentWorkspace
+          const { pathname, search } = new URL(request.url, "http://localhost")
+          const body = yield* Effect.orElseSucceed(request.arrayBuffer, () => undefined)
+          // It is too large, or broke off: the handler says so.
+          if (body === undefined) return yield* httpEffect
+          const keyed = {
+            workspaceId: id,
+            route: `${request.method} ${pathname}`,
+            key,
+            fingerprint: createHash("sha256").update(`${search}\n`).update(new Uint8Array(body)).digest()
+          }
+          const before = yield* keys.begin(keyed)
+          if (before !== null) return yield* again(before)
+          const work = Effect.onExit(httpEffect, (exit) => {
+            const answer = answerOf(exit)
+            return answer === undefined ? keys.forget(keyed) : keys.keep(keyed, answer)
+          })
+          // A client that hangs up finds the answer when it comes back: the work goes on without it.
+          return yield* Fiber.join(yield* FiberSet.run(underWay, work))
+        })
+      )
+    })
+  ).pipe(Layer.provide(IdempotencyKeys.layer))
+}
+
+const again = (answer: Answer) => {
+  switch (answer._tag) {
+    case "Response":
+      return Effect.succeed(
+        HttpServerResponse.setHeader(
+          answer.body === null
+            ? HttpServerResponse.empty({ status: answer.status })
+            : HttpServerResponse.text(answer.body, { status: answer.status, contentType: "application/json" }),
+          "idempotency-replayed",
+          "true"
+        )
+      )
+    case "Invalid":
+      return Effect.fail(new Invalid(answer))
+    case "NotFound":
+      return Effect.fail(new NotFound(answer))
+    case "Conflict":
+      return Effect.fail(new Conflict(answer))
+  }
+}
+
+const utf8 = new TextDecoder()
+
+/** What stands of it; undefined where it is to be done again. */
+const answerOf = <E>(exit: Exit.Exit<HttpServerResponse.HttpServerResponse, E>): Answer | undefined => {
+  if (Exit.isFailure(exit)) {
+    const error = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+    return isAnswer(error) ? { _tag: error._tag, message: error.message } : undefined
+  }
+  const { body, status } = exit.value
+  if (status >= 500) return undefined
+  if (body._tag === "Empty") return { _tag: "Response", status, body: null }
+  return body._tag === "Uint8Array" ? { _tag: "Response", status, body: utf8.decode(body.body) } : undefined
+}

@@ -1,0 +1,34 @@
+import { Effect, Layer, type Schema, SchemaAST } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { HttpApiMiddleware } from "effect/http-api"
+import { Invalid } from "../../model/ApiError.ts"
+
+/** As much of a client's own text as its error repeats. */
+const shown = 40
+
+/**
+ * Refuses query parameters that the route does not know. A misspelt filter that was passed
+ * over would show everything: somebody else's mail instead of one's own.
+ */
+export class KnownParameters extends HttpApiMiddleware.Service<KnownParameters>()("inlet/http/KnownParameters", {
+  error: Invalid.http
+}) {
+  static readonly layer = Layer.succeed(KnownParameters, (httpEffect, { endpoint }) => {
+    const known = namesOf(endpoint.query)
+    return Effect.gen(function* () {
+      for (const [name, value] of Object.entries(yield* HttpServerRequest.ParsedSearchParams)) {
+        if (!known.includes(name)) return yield* new Invalid({ message: unknown(name, known) })
+        if (typeof value !== "string") return yield* new Invalid({ message: `${name}: Expected it once` })
+      }
+      return yield* httpEffect
+    })
+  })
+}
+
+const namesOf = (query: Schema.Top | undefined): ReadonlyArray<string> =>
+  query !== undefined && SchemaAST.isObjects(query.ast)
+    ? query.ast.propertySignatures.map(({ name }) => String(name))
+    : []
+
+const unknown = (name: string, known: ReadonlyArray<string>) =>
+  `${name.slice(0, shown).toWellFormed()}: Unknown query parameter; this route has ${known.length === 0 ? "none" : known.join(", ")}`

@@ -1,0 +1,63 @@
+import { Context, Effect, Layer } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { HttpApiMiddleware } from "effect/http-api"
+import { DataMemory } from "../../intake/DataMemory.ts"
+import { Unavailable } from "../../model/ApiError.ts"
+import * as Settings from "../../Settings.ts"
+import { memoryFull } from "../../simulate/Simulation.ts"
+import { CurrentWorkspace } from "./Authorization.ts"
+import * as BodyLimit from "./BodyLimit.ts"
+
+/** What a request holds of the memory for messages. */
+export class MessageShare extends Context.Service<
+  MessageShare,
+  {
+    /** Whether there is room for so many more bytes. */
+    take(bytes: number): boolean
+    /** Keeps all of it until the work is done, also when the request has ended before. */
+    during<A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R>
+  }
+>()("inlet/http/MessageShare") {}
+
+/** Counts the body of a request with the messages that come by SMTP, before its first byte is read. */
+export class MessageMemory extends HttpApiMiddleware.Service<
+  MessageMemory,
+  { requires: CurrentWorkspace; provides: MessageShare }
+>()("inlet/http/MessageMemory", { error: Unavailable.http }) {
+  static readonly layer = Layer.effect(
+    MessageMemory,
+    Effect.gen(function* () {
+      const memory = yield* DataMemory
+      const { messageBytes } = yield* Settings.smtp
+
+      return MessageMemory.of((httpEffect) =>
+        Effect.gen(function* () {
+          const request = yield* HttpServerRequest.HttpServerRequest
+          const { id } = yield* CurrentWorkspace
+          const most = BodyLimit.of(request, request.url.replace(/[?#].*$/s, ""), messageBytes)
+          const told = Number(request.headers["content-length"] ?? Number.NaN)
+          const share = memory.enter(id)
+          let users = 0
+          const during = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+            Effect.acquireUseRelease(
+              Effect.sync(() => users++),
+              () => work,
+              () =>
+                Effect.sync(() => {
+                  if (--users === 0) share.leave()
+                })
+            )
+          const room = Effect.suspend(() =>
+            share.take(Number.isNaN(told) ? most : Math.min(told, most)) ? Effect.void : memoryFull
+          )
+          return yield* during(
+            Effect.andThen(
+              room,
+              Effect.provideService(httpEffect, MessageShare, { take: (bytes) => share.take(bytes), during })
+            )
+          )
+        })
+      )
+    })
+  )
+}

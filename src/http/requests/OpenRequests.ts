@@ -1,0 +1,119 @@
+import { createHash } from "node:crypto"
+import { Clock, Context, Effect, Layer, Metric, Redacted, type Scope } from "effect"
+import { TooManyRequests } from "../../model/ApiError.ts"
+import type { DomainId } from "../../model/Domain.ts"
+import type { WorkspaceId } from "../../model/Workspace.ts"
+import * as Settings from "../../Settings.ts"
+import { CurrentAnswer } from "../answers/CurrentAnswer.ts"
+import * as Counts from "./Counts.ts"
+import * as RequestRate from "./RequestRate.ts"
+
+/** Keys whose owner is remembered, so that one who asks too much is refused without a look at the database. */
+const rememberedKeys = 10_000
+
+/** Bytes of an answer that count as one request more. */
+const bytesOfARequest = 64 * 1024
+
+const openWaits = Metric.gauge("inlet_http_waits", { description: "Waits and event streams that are open" })
+
+/** Counts the requests of each workspace and demo inbox, so that one of them can't use up the server. */
+export class OpenRequests extends Context.Service<
+  OpenRequests,
+  {
+    /** Refuses who is known by this key or cookie and asks too much, before that is looked up. Whether it is valid is not told. */
+    known(key: Redacted.Redacted): Effect.Effect<void, TooManyRequests>
+    /** Counts the request for its owner, who has been looked up by this key, until its answer is over. */
+    enter(owner: WorkspaceId | DomainId, key: Redacted.Redacted): Effect.Effect<void, TooManyRequests>
+    /** A place among the waits and streams, in the place of the one among all requests, that is kept until the scope closes. */
+    take(owner: WorkspaceId | DomainId, most?: number): Effect.Effect<void, TooManyRequests, Scope.Scope>
+  }
+>()("inlet/http/OpenRequests") {
+  static readonly layer = Layer.effect(
+    OpenRequests,
+    Effect.gen(function* () {
+      const { requestBurst, requestsAtOnce, requestsPerSecond, waitsAtOnce } = yield* Settings.answers
+      const rate = RequestRate.make({ perSecond: requestsPerSecond, burst: requestBurst })
+      const underWay = Counts.make()
+      const held = Counts.make()
+      const owners = new Map<string, WorkspaceId | DomainId>()
+
+      const tooMany = (most: number) =>
+        new TooManyRequests({
+          message: `${most} of your requests are under way; wait for one to end, and ask again`,
+          retryAfter: 1
+        })
+      const isFull = (owner: string) => requestsAtOnce > 0 && underWay.of(owner) >= requestsAtOnce
+
+      const heed = Effect.fnUntraced(function* ({ headers, isAllowed, retryAfter }: RequestRate.Taken) {
+        const answer = yield* CurrentAnswer
+        for (const [name, value] of Object.entries(headers)) answer?.headers.set(name, value)
+        if (!isAllowed) {
+          return yield* new TooManyRequests({
+            message: `${requestsPerSecond} requests a second, and ${requestBurst} at once, are what one workspace may make; each 64 KiB of an answer count as one more`,
+            retryAfter
+          })
+        }
+      })
+      const ask = Effect.fnUntraced(function* (owner: string, tokens: 0 | 1) {
+        yield* heed(rate.take(owner, yield* Clock.currentTimeMillis, tokens))
+        if (isFull(owner)) return yield* tooMany(requestsAtOnce)
+      })
+      const charge = Effect.fnUntraced(function* (owner: string, bytes: number) {
+        const tokens = Math.floor(bytes / bytesOfARequest)
+        if (tokens > 0) yield* heed(rate.charge(owner, yield* Clock.currentTimeMillis, tokens))
+      })
+
+      const known = Effect.fnUntraced(function* (key: Redacted.Redacted) {
+        const owner = owners.get(hashOf(key))
+        if (owner !== undefined) yield* ask(owner, 0)
+      })
+
+      const enter = Effect.fnUntraced(function* (owner: WorkspaceId | DomainId, key: Redacted.Redacted) {
+        const hash = hashOf(key)
+        owners.delete(hash)
+        owners.set(hash, owner)
+        const [oldest] = owners.keys()
+        if (owners.size > rememberedKeys && oldest !== undefined) owners.delete(oldest)
+        yield* ask(owner, 1)
+        const answer = yield* CurrentAnswer
+        if (answer === undefined) return
+        let isHere = true
+        answer.owner = owner
+        answer.charge = (bytes) => charge(owner, bytes)
+        answer.leave = () => {
+          if (isHere) underWay.leave(owner)
+          isHere = false
+        }
+        underWay.enter(owner)
+        answer.whenOver(answer.leave)
+      })
+
+      const hold = Effect.fnUntraced(function* (owner: string, most: number) {
+        if (most > 0 && held.of(owner) >= most) {
+          return yield* new TooManyRequests({
+            message: `${most} waits and streams are open already, and no more can be at the same time: close one, or ask again when one has ended`,
+            retryAfter: 5
+          })
+        }
+        held.enter(owner)
+        yield* Metric.modify(openWaits, 1)
+        const answer = yield* CurrentAnswer
+        answer?.leave()
+      })
+      const release = (owner: string) =>
+        Effect.andThen(
+          Effect.sync(() => held.leave(owner)),
+          Metric.modify(openWaits, -1)
+        )
+
+      return OpenRequests.of({
+        known,
+        enter,
+        take: (owner, most = waitsAtOnce) => Effect.acquireRelease(hold(owner, most), () => release(owner))
+      })
+    })
+  )
+}
+
+// Keys are not kept in the clear for longer than their request.
+const hashOf = (key: Redacted.Redacted) => createHash("sha256").update(Redacted.value(key)).digest("base64")

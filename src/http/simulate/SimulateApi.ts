@@ -1,0 +1,122 @@
+import { Schema, SchemaTransformation } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { BriefEvent } from "../../events/BriefEvent.ts"
+import { Conflict, Invalid, NotFound, TooLarge, TooManyRequests, Unavailable } from "../../model/ApiError.ts"
+import { DomainId } from "../../model/Domain.ts"
+import { InboundEmailId } from "../../model/InboundEmail.ts"
+import { Authentication } from "../../model/InboundEvent.ts"
+import { SampleName } from "../../simulate/Sample.ts"
+import { Authorization } from "../requests/Authorization.ts"
+import * as Idempotency from "../requests/Idempotency.ts"
+import { KnownParameters } from "../requests/KnownParameters.ts"
+import { MessageMemory } from "../requests/MessageMemory.ts"
+import * as PageQuery from "../requests/PageQuery.ts"
+
+/** Text of one line: a header field ends where the line does. */
+const line = (most: number) =>
+  Schema.String.check(
+    Schema.isPattern(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, { message: "Expected text of one line" }),
+    Schema.isMaxLength(most, { message: `Expected at most ${most} characters` })
+  )
+
+const Recipient = line(320).annotate({ description: "an address at this domain; inbox@<domain> when absent" })
+
+const From = line(998).annotate({
+  description:
+    "the sender, `ada@example.com` or `Ada <ada@example.com>`, in the envelope too; empty for the null sender of a bounce"
+})
+
+/** What the library writes itself, and what is no name of a field. */
+const headerName = /^(?!content-|mime-version$)[!-9;-~]{1,76}$/i
+
+const Headers = Schema.Record(Schema.String, line(10_000))
+  .annotate({ description: "further header fields by name" })
+  .check(
+    Schema.makeFilter((headers) => {
+      const wrong = Object.keys(headers).find((name) => !headerName.test(name))
+      return wrong === undefined
+        ? undefined
+        : `Expected names of header fields, but for Content-… and MIME-Version: a message with those is sent whole, as message/rfc822`
+    })
+  )
+
+const MediaType = Schema.String.check(
+  Schema.isPattern(/^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/, { message: "Expected a type such as application/pdf" })
+)
+
+const verdicts = Authentication.fields
+
+/** A mail in words, or a sample; a field that is given beside a sample takes the place of the sample's. */
+const SimulatedMail = Schema.Struct({
+  sample: Schema.optionalKey(
+    SampleName.annotate({ description: "a mail that agents meet, with a fresh Message-ID each time" })
+  ),
+  recipient: Schema.optionalKey(Recipient),
+  from: Schema.optionalKey(From),
+  subject: Schema.optionalKey(line(10_000)),
+  text: Schema.optionalKey(Schema.String),
+  html: Schema.optionalKey(Schema.String),
+  headers: Schema.optionalKey(Headers),
+  inReplyTo: Schema.optionalKey(line(998).annotate({ description: "the Message-ID that it answers" })),
+  attachments: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        filename: Schema.optionalKey(line(255)),
+        contentType: Schema.optionalKey(MediaType),
+        content: Schema.Uint8ArrayFromBase64.annotate({ description: "base64" })
+      })
+    ).check(Schema.isMaxLength(100, { message: "Expected at most 100 attachments" }))
+  ),
+  authentication: Schema.optionalKey(
+    Schema.Struct({
+      spf: Schema.optionalKey(verdicts.spf),
+      dkim: Schema.optionalKey(verdicts.dkim),
+      dmarc: Schema.optionalKey(verdicts.dmarc),
+      arc: Schema.optionalKey(verdicts.arc)
+    }).annotate({ description: "the verdicts about the sender; `none` where they are not given" })
+  )
+}).annotate({ identifier: "SimulatedMail" })
+export type SimulatedMail = typeof SimulatedMail.Type
+
+/** A whole message as it is. */
+const Raw = Schema.Uint8Array.pipe(
+  Schema.decodeTo(
+    Schema.Struct({ message: Schema.Uint8Array }),
+    SchemaTransformation.transform({ decode: (message) => ({ message }), encode: ({ message }) => message })
+  ),
+  HttpApiSchema.asUint8Array({ contentType: "message/rfc822" })
+)
+
+export class SimulateApi extends HttpApiGroup.make("simulate")
+  .add(
+    HttpApiEndpoint.post("simulate", "/api/domains/:id/simulate", {
+      params: { id: DomainId },
+      query: {
+        recipient: Schema.optionalKey(Recipient),
+        from: Schema.optionalKey(From),
+        wait: Schema.optionalKey(PageQuery.between(0, 60, "seconds to wait for the event"))
+      },
+      headers: Idempotency.headers,
+      // A client writes the first that fits, and any object fits the mail in words.
+      payload: [Raw, SimulatedMail],
+      success: [
+        Schema.Struct({ inbound_email_id: InboundEmailId, events: Schema.Array(BriefEvent) }).pipe(
+          HttpApiSchema.status(201)
+        ),
+        Schema.Struct({ inbound_email_id: InboundEmailId }).pipe(HttpApiSchema.status(202))
+      ],
+      error: [Invalid.http, NotFound.http, Conflict.http, TooLarge.http, TooManyRequests.http, Unavailable.http]
+    })
+      .middleware(Idempotency.Idempotency)
+      .middleware(MessageMemory)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Receive a mail without sending one",
+          description:
+            "The body is a mail in words, a sample, or a whole message as message/rfc822. It goes the way of mail that comes by SMTP: to the event, to the webhook, and on the day's count. 202 once it is kept; with `wait` 201 and its event as `view=brief` has it. The same bytes to the same recipient are one mail, as a sender's retry is. 409 where SMTP would refuse the recipient, 413 beyond MAX_MESSAGE_BYTES, 429 when the day is full. `envelope.remoteAddress` is `simulate`, which no mail by SMTP has."
+        })
+      )
+  )
+  .middleware(KnownParameters)
+  .middleware(Authorization)
+  .annotateMerge(OpenApi.annotations({ title: "Simulate", description: "Mail for tests, in the place of SMTP" })) {}

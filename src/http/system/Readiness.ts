@@ -1,0 +1,58 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Outage from "../../database/Outage.ts"
+import { Unavailable } from "../../model/ApiError.ts"
+import { RawStore } from "../../providers/storage/RawStore.ts"
+import * as Settings from "../../Settings.ts"
+
+/** How long what was found out about writing holds: monitors and balancers ask often. */
+const lookEvery = "5 seconds"
+
+const mostTime = "3 seconds"
+
+/**
+ * Whether the service can do its work: the database answers and takes writes, and so does the raw store, which a
+ * process that takes no mail leaves out. Fails with what can't be done, for as long as it can't.
+ */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const raw = yield* RawStore
+  const roles = yield* Settings.roles
+
+  const within = <A, E>(work: Effect.Effect<A, E>, message: string) =>
+    work.pipe(
+      Effect.timeout(mostTime),
+      Effect.tapError((error) => Effect.logWarning(message, error)),
+      Effect.mapError(() => new Unavailable({ message }))
+    )
+
+  const database = within(
+    sql`
+      INSERT INTO write_trials (tried_at) VALUES (now()) ON CONFLICT (one_row) DO UPDATE SET tried_at = now()
+    `,
+    "The database takes no writes: see whether its disk is full, or whether it is a standby"
+  )
+  const store = within(
+    raw.writable,
+    "Raw messages can't be written: see whether their disk is full or their bucket gone"
+  )
+
+  const writes = yield* Effect.all([database, ...(roles.includes("smtp") ? [store] : [])], {
+    concurrency: "unbounded",
+    discard: true
+  }).pipe(
+    // Whoever asked first may hang up; the others wait for the same look.
+    Effect.uninterruptible,
+    Effect.cachedWithTTL(lookEvery)
+  )
+
+  const answers = sql`SELECT 1`.pipe(
+    Effect.mapError(Outage.inWords),
+    Effect.timeoutOrElse({
+      duration: mostTime,
+      orElse: () => Effect.fail("The database does not answer; try again in a moment")
+    }),
+    Effect.mapError((message) => new Unavailable({ message }))
+  )
+  return Effect.andThen(answers, writes)
+})

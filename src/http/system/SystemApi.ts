@@ -1,0 +1,18 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Unavailable } from "../../model/ApiError.ts"
+
+const Ok = Schema.Struct({ status: Schema.Literal("ok") })
+
+export class SystemApi extends HttpApiGroup.make("system")
+  .add(
+    HttpApiEndpoint.get("health", "/health", { success: Ok }).annotateMerge(
+      OpenApi.annotations({ summary: "Whether the process serves" })
+    ),
+    HttpApiEndpoint.get("ready", "/ready", { success: Ok, error: Unavailable.http }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Whether mail can be kept; 503 while the database does not answer or nothing can be written"
+      })
+    )
+  )
+  .annotateMerge(OpenApi.annotations({ title: "System", description: "For load balancers and monitors" })) {}

@@ -1,0 +1,18 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import * as GroupApi from "../requests/GroupApi.ts"
+import * as Readiness from "./Readiness.ts"
+import { SystemApi } from "./SystemApi.ts"
+
+export const layer = HttpApiBuilder.group(
+  GroupApi.of(SystemApi),
+  "system",
+  Effect.fn(function* (handlers) {
+    const ready = yield* Readiness.make
+
+    return handlers.handleAll({
+      health: () => Effect.succeed({ status: "ok" as const }),
+      ready: () => Effect.as(ready, { status: "ok" as const })
+    })
+  })
+)

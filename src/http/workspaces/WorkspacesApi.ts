@@ -1,0 +1,138 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Conflict, NotFound, TooManyRequests } from "../../model/ApiError.ts"
+import { WorkspaceId, WorkspaceName } from "../../model/Workspace.ts"
+import { KeyId, KeyName, KeyScope, WorkspaceKey } from "../../model/WorkspaceKey.ts"
+import { Authorization } from "../requests/Authorization.ts"
+import { KnownParameters } from "../requests/KnownParameters.ts"
+import * as ReadKeys from "../requests/ReadKeys.ts"
+
+const Secret = (what: string) => Schema.String.annotate({ description: `${what}; shown this once` })
+
+const mostOf = (what: string) => Schema.NullOr(Schema.Int).annotate({ description: `${what}; null for no limit` })
+
+export class WorkspacesApi extends HttpApiGroup.make("workspaces")
+  .add(
+    HttpApiEndpoint.post("create", "/api/workspaces", {
+      payload: Schema.Struct({
+        name: Schema.String.annotate({ description: "1 to 100 characters, for you alone" }).pipe(
+          Schema.decodeTo(WorkspaceName)
+        )
+      }),
+      success: Schema.Struct({
+        workspace_id: WorkspaceId,
+        api_key: Secret("begins with ak_live_"),
+        webhook_signing_secret: Secret("begins with whsec_; signs every webhook of the workspace")
+      }).pipe(HttpApiSchema.status(201)),
+      error: TooManyRequests.http
+    })
+      .middleware(KnownParameters)
+      .annotateMerge(
+        OpenApi.annotations({ summary: "Create a workspace", description: "Needs no key: it gives you one." })
+      ),
+    HttpApiEndpoint.get("get", "/api/workspace", {
+      success: Schema.Struct({
+        workspace_id: WorkspaceId,
+        name: WorkspaceName,
+        created_at: Schema.DateTimeUtcFromString,
+        key_scope: Schema.Literals(["full", "read"]).annotate({
+          description: "what this key may do: everything, or read mail"
+        }),
+        limits: Schema.Struct({
+          domains: mostOf("own domains, the instant inbox not counted"),
+          emails_per_day: mostOf("messages accepted in a UTC day; the next is refused for the day with 452"),
+          message_bytes: Schema.Int.annotate({ description: "the largest message" }),
+          retention_days: mostOf("days that messages, events and attempts are kept"),
+          waits_and_streams: mostOf("open at the same time"),
+          requests_at_once: mostOf("other requests under way at the same time"),
+          requests_per_second: mostOf("requests in a second over time; a burst may be larger")
+        }),
+        used: Schema.Struct({
+          domains: Schema.Int.annotate({ description: "own domains, and those that are being bought" }),
+          emails_today: Schema.Int
+        }),
+        day_ends_at: Schema.DateTimeUtcFromString.annotate({
+          description: "when `emails_today` begins at 0 again: midnight UTC"
+        })
+      })
+    })
+      .middleware(KnownParameters)
+      .middleware(Authorization)
+      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Get the workspace of the key",
+          description: "Who the key belongs to, the limits of its workspace, and what is used of them."
+        })
+      ),
+    HttpApiEndpoint.post("rotateKey", "/api/workspaces/rotate-key", {
+      success: Schema.Struct({ api_key: Secret("the new key") })
+    })
+      .middleware(KnownParameters)
+      .middleware(Authorization)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Replace the API key",
+          description: "The old key stops working at once. Keys that were made beside it go on working."
+        })
+      ),
+    HttpApiEndpoint.post("createKey", "/api/workspaces/keys", {
+      payload: Schema.Struct({
+        scope: KeyScope.annotate({ message: 'Expected "read", a key that reads mail and changes nothing' }),
+        name: Schema.optionalKey(
+          Schema.String.annotate({ description: "1 to 100 characters, for you alone" }).pipe(Schema.decodeTo(KeyName))
+        )
+      }),
+      success: Schema.Struct({
+        ...WorkspaceKey.fields,
+        api_key: Secret("the key, which begins with ak_read_")
+      }).pipe(HttpApiSchema.status(201)),
+      error: Conflict.http
+    })
+      .middleware(KnownParameters)
+      .middleware(Authorization)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Make a key that reads mail",
+          description:
+            "For an agent that is to read mail and do nothing else: it lists, waits for, follows and downloads the mail of the workspace, and of a webhook's URL it is shown the host alone. Everything else answers it 403. At most 20 beside the workspace's own; 409 beyond."
+        })
+      ),
+    HttpApiEndpoint.get("listKeys", "/api/workspaces/keys", {
+      success: Schema.Struct({ keys: Schema.Array(WorkspaceKey) })
+    })
+      .middleware(KnownParameters)
+      .middleware(Authorization)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "List the keys beside the workspace's own, newest first",
+          description: "Never the keys themselves."
+        })
+      ),
+    HttpApiEndpoint.delete("revokeKey", "/api/workspaces/keys/:keyId", {
+      params: { keyId: KeyId },
+      success: HttpApiSchema.NoContent,
+      error: NotFound.http
+    })
+      .middleware(KnownParameters)
+      .middleware(Authorization)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Revoke a key",
+          description: "It stops working at once, in the middle of a wait or a stream too."
+        })
+      ),
+    HttpApiEndpoint.post("rotateSecret", "/api/workspaces/rotate-secret", {
+      success: Schema.Struct({ webhook_signing_secret: Secret("the new secret") })
+    })
+      .middleware(KnownParameters)
+      .middleware(Authorization)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Replace the signing secret",
+          description:
+            "X-Service-Signature is made with the new secret from now on. For 24 hours requests also carry X-Service-Signature-Previous, made with the old one, and the Standard Webhooks header carries both."
+        })
+      )
+  )
+  .annotateMerge(OpenApi.annotations({ title: "Workspaces", description: "Tenants, their keys and their secrets" })) {}

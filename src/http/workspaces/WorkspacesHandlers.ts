@@ -1,0 +1,78 @@
+import { Effect, Redacted } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import * as WorkspaceUsage from "../../domains/WorkspaceUsage.ts"
+import * as Settings from "../../Settings.ts"
+import { ClientLimits } from "../../workspaces/ClientLimits.ts"
+import { Workspaces } from "../../workspaces/Workspaces.ts"
+import { CurrentWorkspace } from "../requests/Authorization.ts"
+import * as ClientAddress from "../requests/ClientAddress.ts"
+import * as GroupApi from "../requests/GroupApi.ts"
+import { WorkspacesApi } from "./WorkspacesApi.ts"
+
+export const layer = HttpApiBuilder.group(
+  GroupApi.of(WorkspacesApi),
+  "workspaces",
+  Effect.fn(function* (handlers) {
+    const workspaces = yield* Workspaces
+    const clients = yield* ClientLimits
+    const usage = yield* WorkspaceUsage.make
+    const { trustProxy } = yield* Settings.clients
+    const { domainsPerWorkspace, emailsPerDay, messageBytes, retentionDays } = yield* Settings.limits
+    const { requestsAtOnce, requestsPerSecond, waitsAtOnce } = yield* Settings.answers
+    const limits = {
+      domains: domainsPerWorkspace || null,
+      emails_per_day: emailsPerDay || null,
+      message_bytes: messageBytes,
+      retention_days: retentionDays || null,
+      waits_and_streams: waitsAtOnce || null,
+      requests_at_once: requestsAtOnce || null,
+      requests_per_second: requestsPerSecond || null
+    }
+
+    return handlers.handleAll({
+      create: Effect.fnUntraced(function* ({ payload }) {
+        const client = ClientAddress.of(yield* HttpServerRequest.HttpServerRequest, trustProxy)
+        const { apiKey, id, signingSecret } = yield* clients.within(
+          "workspace",
+          client,
+          workspaces.create(payload.name)
+        )
+        return {
+          workspace_id: id,
+          api_key: Redacted.value(apiKey),
+          webhook_signing_secret: Redacted.value(signingSecret)
+        }
+      }),
+      get: Effect.fnUntraced(function* () {
+        const { id, scope } = yield* CurrentWorkspace
+        const { createdAt, dayEndsAt, domains, emailsToday, name } = yield* usage(id)
+        return {
+          workspace_id: id,
+          name,
+          created_at: createdAt,
+          key_scope: scope,
+          limits,
+          used: { domains, emails_today: emailsToday },
+          day_ends_at: dayEndsAt
+        }
+      }),
+      rotateKey: () =>
+        CurrentWorkspace.use(({ id }) => workspaces.rotateKey(id)).pipe(
+          Effect.map((apiKey) => ({ api_key: Redacted.value(apiKey) }))
+        ),
+      createKey: Effect.fnUntraced(function* ({ payload: { name = null, scope } }) {
+        const { id } = yield* CurrentWorkspace
+        const { apiKey, key } = yield* workspaces.createKey(id, { scope, name })
+        return { ...key, api_key: Redacted.value(apiKey) }
+      }),
+      listKeys: () => CurrentWorkspace.use(({ id }) => workspaces.listKeys(id)).pipe(Effect.map((keys) => ({ keys }))),
+      revokeKey: ({ params }) =>
+        CurrentWorkspace.use(({ id }) => workspaces.revokeKey({ workspaceId: id, id: params.keyId })),
+      rotateSecret: () =>
+        CurrentWorkspace.use(({ id }) => workspaces.rotateSecret(id)).pipe(
+          Effect.map((secret) => ({ webhook_signing_secret: Redacted.value(secret) }))
+        )
+    })
+  })
+)

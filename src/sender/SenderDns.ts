@@ -1,0 +1,128 @@
+import { Resolver } from "node:dns/promises"
+import { apart } from "../cache/Apart.ts"
+
+/** Asks for the records of a name. */
+export type Ask = (name: string, type: string) => Promise<unknown>
+
+/** An answer of DNS, there or on its way. */
+interface Answer {
+  readonly promise: Promise<unknown>
+  until: number
+  isThere: boolean
+  /** About as many as it holds; 0 until it is there. */
+  bytes: number
+}
+
+/** Bounds of all DNS for one message. */
+const dnsMilliseconds = 5_000
+const mostQuestions = 100
+
+/** Node does not tell how long an answer may be kept, so none is kept for long. */
+const answersKeptMilliseconds = 60_000
+const failuresKeptMilliseconds = 30_000
+const mostKept = 10_000
+const mostKeptBytes = 16 * 1024 * 1024
+const failureBytes = 512
+
+/** No name is longer, its escapes included (RFC 1035, section 2.3.4). */
+const longestName = 1_024
+
+/** A record is as long as its owner likes, and there may be many of them. */
+const bytesOf = (records: unknown): number => {
+  if (typeof records === "string") return 32 + records.length
+  if (typeof records !== "object" || records === null) return 16
+  return Object.values(records).reduce((bytes: number, record) => bytes + bytesOf(record), 64)
+}
+
+/** DNS for the checks of senders: gives the questions of one message, bounded in time and number. */
+export const make = (nameServers: ReadonlyArray<string> | undefined): (() => Ask) => {
+  const resolver = new Resolver({ timeout: 1_000, tries: 2 })
+  if (nameServers !== undefined) resolver.setServers(nameServers)
+  const kept = new Map<string, Answer>()
+  let keptBytes = 0
+
+  const drop = (key: string, answer: Answer) => {
+    kept.delete(key)
+    keptBytes -= answer.bytes
+  }
+
+  /** The oldest go first: a Map remembers the order of its entries. */
+  const makeRoom = () => {
+    for (const [key, oldest] of kept) {
+      if (kept.size <= mostKept && keptBytes <= mostKeptBytes && oldest.until > performance.now()) break
+      drop(key, oldest)
+    }
+  }
+
+  const ask = (name: string, type: string): Answer => {
+    const key = `${type} ${name.toLowerCase()}`
+    const known = kept.get(key)
+    if (known !== undefined && known.until > performance.now()) return known
+    if (known !== undefined) drop(key, known)
+    const asked: Answer = {
+      // A failure has the name, which is a piece of a header.
+      promise: resolver.resolve(apart(name), type),
+      until: performance.now() + answersKeptMilliseconds,
+      isThere: false,
+      bytes: 0
+    }
+    const came = (bytes: number) => {
+      asked.isThere = true
+      if (kept.get(key) !== asked) return
+      // The name is in the key, in a failure and in its words.
+      asked.bytes = bytes + 4 * key.length
+      keptBytes += asked.bytes
+      makeRoom()
+    }
+    kept.set(key, asked)
+    asked.promise.then(
+      (records) => came(bytesOf(records)),
+      () => {
+        asked.until = performance.now() + failuresKeptMilliseconds
+        came(failureBytes)
+      }
+    )
+    makeRoom()
+    return asked
+  }
+
+  return () => {
+    let questions = 0
+    /** Begins when an answer has to be waited for: most are there. */
+    let until: number | undefined
+    let timer: NodeJS.Timeout | undefined
+    const waiting = new Set<(error: Error) => void>()
+
+    const giveUp = () => {
+      for (const refuse of waiting) refuse(dnsError("ETIMEOUT", "no answer in time"))
+      waiting.clear()
+    }
+
+    /** A race with the end of the time would hold each answer until then. */
+    const inTime = (answer: Promise<unknown>): Promise<unknown> => {
+      const { promise, reject, resolve } = Promise.withResolvers<unknown>()
+      until ??= performance.now() + dnsMilliseconds
+      // A parser thread loads no Effect.
+      // @effect-diagnostics-next-line globalTimers:off
+      if (waiting.size === 0) timer = setTimeout(giveUp, Math.max(0, until - performance.now()))
+      waiting.add(reject)
+      const over = () => {
+        waiting.delete(reject)
+        if (waiting.size === 0) clearTimeout(timer)
+      }
+      answer.finally(over).then(resolve, reject)
+      return promise
+    }
+
+    return (name, type) => {
+      if (++questions > mostQuestions) {
+        return Promise.reject(dnsError("ESERVFAIL", "too many questions for one message"))
+      }
+      if (name.length > longestName) return Promise.reject(dnsError("EBADNAME", "no name is as long"))
+      const { isThere, promise } = ask(name, type)
+      return isThere ? promise : inTime(promise)
+    }
+  }
+}
+
+const dnsError = (code: string, message: string) => Object.assign(new Error(message), { code })

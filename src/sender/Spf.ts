@@ -1,0 +1,107 @@
+import { isIP } from "node:net"
+import { apart } from "../cache/Apart.ts"
+import { BoundedMap } from "../cache/BoundedMap.ts"
+import * as Mailauth from "./Mailauth.ts"
+import type { Ask } from "./SenderDns.ts"
+
+/** Who hands a message over, and in whose name. */
+export interface Client {
+  readonly ip: string
+  readonly helo: string
+  /** The reverse-path, empty where there is none. */
+  readonly sender: string
+}
+
+/** What SPF says of a client (RFC 7208), and what our field says of that. */
+export interface Finding {
+  readonly result: string
+  readonly domain: string
+  readonly info: string
+}
+
+/** Asks SPF about a client. */
+export type Find = (ask: Ask, client: Client) => Promise<Finding>
+
+/** A question that was asked; whoever keeps its answer is the one who says how long. */
+interface Asked {
+  readonly name: string
+  readonly type: string
+  readonly answer: WeakRef<object>
+}
+
+interface Known {
+  readonly finding: Finding
+  readonly asked: ReadonlyArray<Asked>
+}
+
+const mostKept = 1_000
+
+/** What was asked for one client is remembered up to so many letters: most policies take ten questions. */
+const mostLetters = 1_024
+const lettersOf = (asked: ReadonlyArray<Asked>) => asked.reduce((letters, { name }) => letters + name.length + 16, 0)
+
+/** The answer or the error, each an object of its own. */
+const settled = (answer: Promise<unknown>): Promise<unknown> =>
+  answer.then(
+    (found) => found,
+    (error: unknown) => error
+  )
+
+/** Asks each question once: they are counted. */
+const once = (ask: Ask): Ask => {
+  const answers = new Map<string, Promise<unknown>>()
+  return (name, type) => {
+    const key = `${type} ${name}`
+    const answer = answers.get(key) ?? ask(name, type)
+    answers.set(key, answer)
+    return answer
+  }
+}
+
+/**
+ * Asks SPF, and remembers what it said of a client while the answers of DNS that it went by are kept, which are then the
+ * same objects: who has written once writes again.
+ */
+export const make = (authservId: string): Find => {
+  const kept = new BoundedMap<string, Known>(mostKept)
+
+  const evaluate = (ask: Ask, { helo, ip, sender }: Client, key: string): Promise<Finding> => {
+    const answers: Array<Promise<readonly [name: string, type: string, answer: unknown]>> = []
+    const resolver: Ask = (name, type) => {
+      const answer = ask(name, type)
+      answers.push(settled(answer).then((found) => [name, type, found]))
+      return answer
+    }
+    const name = helo || ip
+    return Mailauth.spf({
+      // Resolvers are typed by record type, which is only known here as text.
+      resolver: resolver as never,
+      strict: true,
+      ip,
+      helo: isIP(name) === 0 ? name : `[${name}]`,
+      sender,
+      mta: authservId
+    }).then(({ domain, info, status }) => {
+      const finding: Finding = { result: status.result, domain, info }
+      return Promise.all(answers).then((all) => {
+        const asked = all.flatMap(
+          ([name, type, found]): ReadonlyArray<Asked> =>
+            typeof found === "object" && found !== null ? [{ name: apart(name), type, answer: new WeakRef(found) }] : []
+        )
+        if (asked.length === all.length && lettersOf(asked) <= mostLetters) kept.set(key, { finding, asked })
+        return finding
+      })
+    })
+  }
+
+  return (asker, client) => {
+    const ask = once(asker)
+    const key = JSON.stringify([client.ip, client.helo, client.sender])
+    const known = kept.get(key)
+    if (known === undefined) return evaluate(ask, client, key)
+    const again = known.asked.map(({ answer, name, type }) =>
+      settled(ask(name, type)).then((found) => found === answer.deref())
+    )
+    return Promise.all(again).then((are) => (are.every((is) => is) ? known.finding : evaluate(ask, client, key)))
+  }
+}

@@ -1,0 +1,69 @@
+import { setFlagsFromString } from "node:v8"
+import { Console, Effect, Layer, Runtime, Schema } from "effect"
+import * as Database from "../database/Database.ts"
+import * as Inlet from "../Inlet.ts"
+import * as ListenError from "../process/ListenError.ts"
+import * as Platform from "../process/Platform.ts"
+import * as Providers from "../providers/Providers.ts"
+import * as Settings from "../Settings.ts"
+import * as UnknownSettings from "../settings/UnknownSettings.ts"
+import * as Telemetry from "../telemetry/Telemetry.ts"
+import * as Tour from "./Tour.ts"
+
+const unknownSettings = Layer.effectDiscard(UnknownSettings.warn(Settings.documented.map(({ name }) => name)))
+
+const service = Tour.layer.pipe(
+  Layer.merge(unknownSettings),
+  Layer.provide(Inlet.layer),
+  Layer.provide(Providers.layer),
+  Layer.provide(Database.layer),
+  Layer.provide(Telemetry.layer),
+  Layer.provide(Platform.layer)
+)
+
+/** A person has to do something before this can start. What, has been printed: one line says it. */
+export class StartRefused extends Schema.TaggedError<StartRefused>()("StartRefused", {}) {
+  override readonly [Runtime.errorReported] = false
+}
+
+const refuse = (lines: string) =>
+  Console.error(lines.replace(/^/gm, "Inlet can't start: ")).pipe(Effect.andThen(Effect.fail(new StartRefused())))
+
+/** The innermost message: the outer ones only say that something failed. */
+const messageOf = (error: { readonly message: string; readonly cause?: unknown }): string =>
+  error.cause instanceof Error ? messageOf(error.cause) : error.message
+
+/**
+ * The heap of this thread is made, with room for what lives as long as an SMTP session does. What the
+ * threads for parsing and for the database make is dead at once: 4 MiB of young are enough for each.
+ */
+const boundThreads = Effect.sync(() => setFlagsFromString("--max-semi-space-size=4"))
+
+/** The service, until it is stopped. Typed, so that an error that says nothing of its own does not compile. */
+export const program: Effect.Effect<never, StartRefused> = Settings.all.pipe(
+  Effect.andThen(boundThreads),
+  Effect.andThen(Layer.launch(service)),
+  Effect.catchTags({
+    ConfigError: (error) => refuse(Settings.explain(error)),
+    FolderTaken: ({ message }) => refuse(`DATA_DIR: ${message}`),
+    FolderUnusable: ({ message }) => refuse(`DATA_DIR: ${message}`),
+    WrongSecretsKey: ({ message }) => refuse(message),
+    SecretUnusable: ({ message }) => refuse(`DATA_DIR: ${message}`),
+    Unconfigured: ({ message }) => refuse(message),
+    BucketUnusable: ({ message }) => refuse(message),
+    TlsUnusable: ({ message }) => refuse(message),
+    SmtpLibraryChanged: ({ message }) => refuse(message),
+    NetAddressError: (error) => refuse(`DNS_SERVERS: ${messageOf(error)}`),
+    ServeError: ({ cause }) => refuse(ListenError.explain({ host: "HTTP_HOST", port: "HTTP_PORT" }, cause)),
+    SmtpListenError: ({ cause }) => refuse(ListenError.explain({ host: "SMTP_HOST", port: "SMTP_PORT" }, cause)),
+    MigrationError: (error) => refuse(`DATABASE_URL: The database could not be migrated: ${messageOf(error)}`),
+    SqlError: (error) =>
+      Database.place.pipe(
+        Effect.orDie,
+        Effect.flatMap((place) => refuse(`DATABASE_URL: ${Database.explain(place, error)}`))
+      ),
+    PlatformError: (error) => refuse(`DATA_DIR, RAW_DIR: ${messageOf(error)}`),
+    CryptoError: Effect.die
+  }),
+  Effect.tapDefect((defect) => Console.error("Inlet stopped because of a bug:", defect))
+)

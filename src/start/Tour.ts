@@ -1,0 +1,34 @@
+import { Console, Effect, Layer } from "effect"
+import * as Settings from "../Settings.ts"
+import { commandLine } from "../Version.ts"
+
+/** Says where the service listens and how to see mail arrive, once everything is up. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const mode = yield* Settings.mode
+    const roles = yield* Settings.roles
+    const { logFormat } = yield* Settings.telemetry
+    const http = yield* Settings.http
+    const smtp = yield* Settings.smtp
+    // Machines read the log lines instead.
+    if (logFormat === "json") return
+    const lines = [
+      "",
+      `  Mode  ${mode}${mode === "production" ? "" : "; NODE_ENV=production is for mail that matters"}`,
+      ...(roles.includes("http") ? [`  API   ${http.publicUrl}   reference ${http.publicUrl}/docs`] : []),
+      ...(roles.includes("smtp") ? [`  SMTP  ${smtp.host}:${smtp.port}`] : []),
+      ...(roles.includes("http") ? [`  Demo  ${http.publicUrl}/`] : []),
+      ...(roles.includes("http") && roles.includes("smtp") && !http.production ? tour(http.publicUrl, smtp.port) : []),
+      ""
+    ]
+    yield* Console.log(lines.join("\n"))
+  })
+)
+
+const tour = (url: string, port: number) => [
+  "",
+  "  See mail arrive (docs/tutorials/first-mail.md has every step):",
+  `    1. curl -s -X POST ${url}/api/workspaces -H 'Content-Type: application/json' -d '{"name":"tour"}'`,
+  `    2. curl -s -X POST ${url}/api/instant-inbox -H 'Authorization: Bearer <api_key>'`,
+  `    3. ${commandLine} send --to <address>${port === Settings.defaultSmtpPort ? "" : ` --port ${port}`}`
+]

@@ -1,0 +1,29 @@
+import { Effect, Layer, Logger, References } from "effect"
+import { FetchHttpClient, UrlParams } from "effect/http"
+import { Otlp } from "effect/observability"
+import * as Settings from "../Settings.ts"
+import { version } from "../Version.ts"
+import * as LogLine from "./LogLine.ts"
+
+const levels = { trace: "Trace", debug: "Debug", info: "Info", warn: "Warn", error: "Error" } as const
+
+/** Where logs, traces and metrics go. A collector that is slow or gone never holds up mail. */
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const { logFormat, logLevel, otlpEndpoint } = yield* Settings.telemetry
+    const logs = Layer.mergeAll(
+      Logger.layer([logFormat === "json" ? Logger.consoleJson : Logger.withConsoleLog(LogLine.forPeople)]),
+      Layer.succeed(References.MinimumLogLevel, levels[logLevel]),
+      // A client may put anything into the query of a URL, a key too: no trace has its values.
+      Layer.succeed(UrlParams.CurrentRedactedNames, [/^/])
+    )
+    if (otlpEndpoint === undefined) return Layer.merge(logs, Layer.succeed(References.TracerEnabled, false))
+    const exported = Otlp.layerJson({
+      baseUrl: otlpEndpoint,
+      resource: { serviceName: "inlet", serviceVersion: version },
+      shutdownTimeout: "3 seconds"
+    }).pipe(Layer.provide(FetchHttpClient.layer))
+    // The exporter adds its logger to those that are there.
+    return Layer.provideMerge(exported, logs)
+  })
+)

@@ -1,0 +1,45 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import * as TextPieces from "../../../src/http/answers/TextPieces.ts"
+
+const encode = (...texts: ReadonlyArray<ReadonlyArray<string>>) =>
+  Stream.runCollect(TextPieces.encoded(Stream.fromIterable(texts)))
+
+describe("A text on its way", () => {
+  it.effect("is one piece where it is short, its parts joined", () =>
+    Effect.gen(function* () {
+      const pieces = yield* encode(["a", "€", "😀"], ["b"])
+      assert.deepStrictEqual(
+        pieces.map((piece) => Buffer.from(piece).toString()),
+        ["a€😀", "b"]
+      )
+    })
+  )
+
+  it.effect("is the same bytes in pieces where it is long, with no character parted", () =>
+    Effect.gen(function* () {
+      for (const begin of ["", "x"]) {
+        const long = `${begin}${"😀€".repeat(300_000)}`
+        const pieces = yield* encode(["[", long, "]"])
+        assert.isAbove(pieces.length, 5)
+        for (const piece of pieces) assert.isAtMost(piece.length, 400_000)
+        assert.isTrue(Buffer.concat(pieces).equals(Buffer.from(`[${long}]`)))
+      }
+    })
+  )
+
+  it.effect("lets others have their turn between two pieces", () =>
+    Effect.gen(function* () {
+      let turns = 0
+      let isOver = false
+      const count = () => {
+        turns++
+        if (!isOver) setImmediate(count)
+      }
+      setImmediate(count)
+      const pieces = yield* encode(["x".repeat(3_000_000)])
+      isOver = true
+      assert.isAtLeast(turns, pieces.length - 2)
+    })
+  )
+})

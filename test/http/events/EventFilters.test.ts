@@ -1,0 +1,352 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { InboundEvent } from "../../../src/model/InboundEvent.ts"
+import type { Answer } from "../../ApiCall.ts"
+import { DnsServer } from "../../DnsServer.ts"
+import { eventually } from "../../Eventually.ts"
+import * as Mailbox from "../../Mailbox.ts"
+import * as ServerSentEvents from "../../ServerSentEvents.ts"
+import { TestInlet } from "../../TestInlet.ts"
+
+const World = Layer.unwrap(
+  Effect.map(DnsServer, ({ server }) => TestInlet.layer({ DNS_SERVERS: server, MAX_EMAILS_PER_DAY: "0" }))
+).pipe(Layer.provideMerge(DnsServer.layer))
+
+/** The same numbers on each run. */
+const dice = (seed: number) => {
+  let state = seed
+  return <A>(faces: ReadonlyArray<A>): A => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
+    // Within its bounds.
+    return faces[Math.floor((state / 2 ** 31) * faces.length)] as A
+  }
+}
+
+const authors: ReadonlyArray<string> = [
+  "shop.example",
+  "mail.shop.example",
+  "notshop.example",
+  "person.example",
+  "forged.example"
+]
+const subjects = ["Your order", "YOUR ORDER 100%", "Hello_there", "Größe geändert", "Code inside", "Re: plans"]
+const tags = ["", "+github", "+GitHub", "+a+b", "+list"]
+const kinds = {
+  person: "",
+  list: "List-Id: <news.shop.example>\r\n",
+  auto: "Auto-Submitted: auto-replied\r\n",
+  bounce: "Content-Type: multipart/report; report-type=delivery-status; boundary=b\r\n"
+}
+const bodies = [
+  "Content-Type: text/plain\r\n\r\nJust words.\r\n",
+  "Content-Type: text/plain\r\n\r\nYour verification code is 482913\r\n",
+  "Content-Type: text/plain\r\n\r\nConfirm your address: https://app.shop.example/verify?token=Zm9vYmFyYmF6cXV4MTIzNA\r\n",
+  "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain\r\n\r\nSee the file.\r\n--b\r\nContent-Type: application/pdf; name=a.pdf\r\nContent-Disposition: attachment; filename=a.pdf\r\n\r\nx\r\n--b--\r\n"
+]
+
+const mail = (number: number, roll: ReturnType<typeof dice>) => {
+  const kind = roll(["person", "person", "list", "auto", "bounce"] as const)
+  const author = roll(authors)
+  // Some say that the shop wrote them, but come from elsewhere.
+  const isForged = roll([true, false, false, false])
+  const head = [
+    `From: Somebody <somebody@${isForged ? roll(["shop.example", "mail.shop.example"]) : author}>`,
+    ...(isForged ? ["X-Forged: yes"] : []),
+    `Subject: =?utf-8?B?${Buffer.from(`${roll(subjects)} ${number}`).toString("base64")}?=`,
+    `Message-ID: <${number}@filters.example>`,
+    ...(roll([true, false]) ? [`References: <thread-${roll([1, 2, 3])}@filters.example>`] : []),
+    "MIME-Version: 1.0"
+  ]
+  const body = kind === "bounce" ? "\r\n--b\r\nContent-Type: text/plain\r\n\r\nIt failed.\r\n--b--\r\n" : roll(bodies)
+  const from = `bounce@${isForged ? roll(["person.example", "forged.example"]) : author}`
+  return { tag: roll(tags), from, message: `${head.join("\r\n")}\r\n${kinds[kind]}${body}` }
+}
+
+type Listed = Required<InboundEvent> & { readonly delivery: { readonly status: string } }
+
+const domainOf = (address: string) => address.slice(address.lastIndexOf("@") + 1).toLowerCase()
+
+/** What each filter means, on what the event itself says. */
+const model: Record<string, (event: Listed, value: string) => boolean> = {
+  has: (event, value) =>
+    value === "attachment"
+      ? event.attachments.length > 0
+      : value === "code"
+        ? event.extracted.code !== null
+        : event.extracted.links.length > 0,
+  fromDomain: ({ authentication, from }, value) =>
+    authentication.dmarc === "pass" && (domainOf(from) === value || domainOf(from).endsWith(`.${value}`)),
+  subject: ({ subject }, value) => subject.toLowerCase().includes(value.toLowerCase()),
+  tag: ({ tag }, value) => tag?.toLowerCase() === value.toLowerCase(),
+  thread: ({ threadId }, value) => threadId === value,
+  sender: ({ sender }, value) => sender === value,
+  recipient: ({ recipient }, value) => recipient.toLowerCase() === value.toLowerCase(),
+  delivery: ({ delivery }, value) => delivery.status === value
+}
+
+type Query = Readonly<Record<string, string>>
+
+const matching = (all: ReadonlyArray<Listed>, query: Query) =>
+  all.filter((event) => Object.entries(query).every(([name, value]) => model[name]?.(event, value) === true))
+
+const idsOf = (events: ReadonlyArray<Pick<Listed, "event_id">>) => events.map(({ event_id }) => event_id)
+
+const isForged = ({ headers }: Listed) => headers.some(({ name }) => name === "X-Forged")
+
+/** Mail that comes from here is sent by their domains, but for one. */
+const publish = Effect.gen(function* () {
+  const dns = yield* DnsServer
+  for (const author of authors) {
+    const mayBeHere = author !== "forged.example"
+    yield* dns.answer("TXT", author, { text: [mayBeHere ? "v=spf1 ip4:127.0.0.1 -all" : "v=spf1 -all"] })
+    yield* dns.answer("TXT", `_dmarc.${author}`, { text: ["v=DMARC1; p=none"] })
+  }
+})
+
+layer(World, { excludeTestServices: true, timeout: "180 seconds" })("A list of events", (it) => {
+  it.effect(
+    "has what its filters ask for and nothing else, on 500 random mails, however they are combined, and so have a wait and a stream",
+    () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        yield* publish
+        const inbox = yield* inlet.inbox()
+        const path = `/api/domains/${inbox.domainId}/events`
+        const values: Record<string, ReadonlyArray<string>> = {
+          has: ["code", "link", "attachment"],
+          fromDomain: ["shop.example", "mail.shop.example", "forged.example", "example.org"],
+          subject: ["your ORDER", "100%", "Hello_", "größe", "o_t", "7"],
+          tag: ["github", "a+b", "nobody"],
+          sender: ["person", "list", "auto", "bounce"],
+          recipient: [inbox.address.replace("@", "+github@")]
+        }
+        const alone = (name: string): ReadonlyArray<Query> => (values[name] ?? []).map((value) => ({ [name]: value }))
+
+        // They wait before anything has come.
+        const never = ["forged.example", "example.org", "nobody"]
+        const waited = Object.keys(values)
+          .flatMap(alone)
+          .filter((query) => Object.values(query).every((value) => !never.includes(value)))
+        const waits = yield* Effect.forEach(waited, (query) =>
+          Effect.forkScoped(
+            inlet.call(
+              "GET",
+              `${path}?${new URLSearchParams({ ...query, after: "latest", order: "asc", wait: "60" })}`,
+              {
+                key: inbox.key
+              }
+            )
+          )
+        )
+        yield* Effect.sleep("1 second")
+
+        const roll = dice(7)
+        const mails = Array.from({ length: 500 }, (_, number) => mail(number, roll))
+        yield* Effect.forEach(
+          mails,
+          ({ from, message, tag }) =>
+            Mailbox.deliver(inlet.smtpPort, inbox.address.replace("@", `${tag}@`), message, { from }),
+          { concurrency: 10, discard: true }
+        )
+
+        const list = Effect.fnUntraced(function* (query: Query) {
+          const found: Array<Listed> = []
+          let cursor: string | null = null
+          do {
+            const parameters = new URLSearchParams({ ...query, limit: "100", ...(cursor === null ? {} : { cursor }) })
+            const { json, status, text }: Answer = yield* inlet.call("GET", `${path}?${parameters}`, { key: inbox.key })
+            assert.strictEqual(status, 200, text)
+            found.push(...json.events)
+            cursor = json.next_cursor
+          } while (cursor !== null)
+          return found
+        })
+        const all = yield* eventually(list({}), (events) => events.length === mails.length, "60 seconds")
+        assert.isAbove(all.filter(({ authentication }) => authentication.dmarc === "pass").length, 100)
+
+        const oldestFirst = all.toReversed()
+        for (const [index, wait] of waits.entries()) {
+          const { json }: Answer = yield* Fiber.join(wait)
+          const wanted = idsOf(matching(oldestFirst, waited[index] ?? {}))
+          assert.isNotEmpty(json.events, JSON.stringify(waited[index]))
+          assert.deepStrictEqual(idsOf(json.events), wanted.slice(0, json.events.length), JSON.stringify(waited[index]))
+        }
+
+        values.thread = [all[0]?.threadId ?? "", all[1]?.threadId ?? "", "00000000-0000-8000-8000-000000000000"]
+        values.delivery = ["held", "dead"]
+        const names = Object.keys(values)
+        const queries = [
+          ...names.flatMap(alone),
+          ...Array.from({ length: 40 }, () =>
+            Object.fromEntries([roll(names), roll(names)].map((name) => [name, roll(values[name] ?? [])]))
+          )
+        ]
+        for (const query of queries) {
+          const found = yield* list(query)
+          assert.deepStrictEqual(idsOf(found), idsOf(matching(all, query)), JSON.stringify(query))
+          if ("fromDomain" in query) assert.isFalse(found.some(isForged))
+        }
+        assert.isAbove(all.filter(isForged).length, 80)
+
+        yield* Effect.forEach(
+          queries.filter((query) => !("delivery" in query)),
+          (query) =>
+            Effect.gen(function* () {
+              const stream = yield* ServerSentEvents.follow(inbox, "start", `?${new URLSearchParams(query)}`)
+              const found: Array<string> = []
+              const more = Effect.tap(stream.next, ({ id }) => Effect.sync(() => found.push(id)))
+              const wanted = idsOf(matching(oldestFirst, query))
+              while (found.length < wanted.length) yield* more
+              yield* Effect.timeoutOption(more, "200 millis")
+              assert.deepStrictEqual(found, wanted, JSON.stringify(query))
+            }).pipe(Effect.scoped),
+          { concurrency: 10, discard: true }
+        )
+      }),
+    120_000
+  )
+
+  it.effect("passes over events from before, and tells null of them in brief", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const inbox = yield* inlet.inbox()
+      yield* publish
+      yield* Mailbox.deliver(
+        inlet.smtpPort,
+        inbox.address.replace("@", "+old@"),
+        "From: shop@shop.example\r\nSubject: Your code\r\nList-Id: <news.shop.example>\r\n\r\nYour verification code is 482913. It opens https://app.shop.example/verify?token=Zm9vYmFyYmF6cXV4MTIzNA\r\n",
+        { from: "bounce@shop.example" }
+      )
+      const ask = (query: string) =>
+        Effect.map(
+          inlet.call("GET", `/api/domains/${inbox.domainId}/events?${query}`, { key: inbox.key }),
+          ({ json }) => json.events
+        )
+      const [brief] = yield* eventually(ask("view=brief"), (events) => events.length === 1)
+      assert.hasAllKeys(brief, [
+        "event_id",
+        "receivedAt",
+        "recipient",
+        "tag",
+        "from",
+        "fromName",
+        "subject",
+        "sender",
+        "threadId",
+        "authentication",
+        "extracted",
+        "attachments",
+        "textBytes",
+        "delivery"
+      ])
+      const filters = [
+        "has=code",
+        "has=link",
+        "fromDomain=shop.example",
+        "subject=e",
+        "tag=old",
+        `thread=${brief.threadId}`,
+        `sender=${brief.sender}`
+      ]
+      for (const filter of filters) assert.lengthOf(yield* ask(filter), 1, filter)
+      yield* sql`
+        UPDATE events SET traits = NULL, thread_id = NULL, subject = NULL,
+          payload = (payload::jsonb - 'sender' - 'tag' - 'threadId' - 'extracted' - 'fromName' - 'reply')::text
+        WHERE id = ${brief.event_id}
+      `
+      for (const filter of filters) assert.deepStrictEqual(yield* ask(filter), [], filter)
+      const [older] = yield* ask("view=brief")
+      assert.deepStrictEqual(
+        [older.sender, older.threadId, older.tag, older.extracted, older.fromName, older.subject],
+        [null, null, null, null, null, brief.subject]
+      )
+    })
+  )
+
+  it.effect("goes through 5,000 events a request for what no index has, and says where to go on", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const inbox = yield* inlet.inbox()
+      yield* Mailbox.deliver(inlet.smtpPort, inbox.address, "Subject: The needle\r\n\r\nFound.\r\n")
+      const ask = (query: string) =>
+        Effect.map(
+          inlet.call("GET", `/api/domains/${inbox.domainId}/events?${query}`, { key: inbox.key }),
+          ({ json }) => json
+        )
+      const { events } = yield* eventually(ask("subject=needle"), (page) => page.events.length === 1)
+      // It is the oldest of many.
+      yield* sql`
+        WITH source AS (SELECT * FROM events WHERE id = ${events[0].event_id}), copies AS (
+          INSERT INTO events (id, domain_id, inbound_email_id, position, recipient, sender, received_at, payload, traits, subject)
+          SELECT gen_random_uuid(), domain_id, inbound_email_id, position + number, recipient, sender, received_at, payload, traits, 'Hay'
+          FROM source CROSS JOIN generate_series(1, 11000) AS number
+          RETURNING id, domain_id, position
+        )
+        INSERT INTO deliveries (event_id, domain_id, position, status, due_at, attempts)
+        SELECT id, domain_id, position, 'held', now(), 0 FROM copies
+      `
+      yield* sql`UPDATE event_positions SET position = position + 11000 WHERE domain_id = ${inbox.domainId}`
+      const pages: Array<number> = []
+      let cursor: string | null = ""
+      while (cursor !== null) {
+        const page: Answer["json"] = yield* ask(`subject=needle${cursor === "" ? "" : `&cursor=${cursor}`}`)
+        pages.push(page.events.length)
+        cursor = page.next_cursor
+      }
+      assert.deepStrictEqual(pages, [0, 0, 1])
+      const oldestFirst = yield* ask("subject=needle&order=asc")
+      assert.lengthOf(oldestFirst.events, 1)
+      assert.isNotNull(oldestFirst.next_cursor)
+      assert.lengthOf((yield* ask("has=code")).events, 0)
+      assert.isNull((yield* ask("has=code")).next_cursor)
+      // None of either index has both.
+      assert.isNotNull((yield* ask("has=code&delivery=held")).next_cursor)
+    })
+  )
+
+  it.effect("is told by a wait and a stream as by a list", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const path = `/api/domains/${inbox.domainId}/events`
+      const wait = inlet.call("GET", `${path}?after=latest&has=code&view=brief&wait=30`, { key: inbox.key })
+      const mails = Effect.gen(function* () {
+        yield* Effect.sleep("500 millis")
+        yield* Mailbox.deliver(inlet.smtpPort, inbox.address, "Subject: No code\r\n\r\nJust words.\r\n")
+        yield* Mailbox.deliver(
+          inlet.smtpPort,
+          inbox.address,
+          "Subject: Code\r\n\r\nYour verification code is 482913\r\n"
+        )
+      })
+      const [{ json }] = yield* Effect.all([wait, mails], { concurrency: 2 })
+      assert.lengthOf(json.events, 1)
+      assert.deepStrictEqual([json.events[0].extracted.code.value, json.events[0].text], ["482913", undefined])
+    })
+  )
+
+  for (const [query, message] of [
+    ["has=codes", "has: Expected one of code, link, attachment"],
+    ["fromDomain=nonsense", "fromDomain: Expected a domain name such as github.com"],
+    [`subject=${"x".repeat(201)}`, "subject: Expected 1 to 200 characters, without control characters"],
+    ["thread=1", "thread: Expected the threadId of an event"],
+    ["sender=robot", "sender: Expected one of person, list, auto, bounce"],
+    ["newerThan=15d", "newerThan: Expected a time such as 90s, 5m, 2h or 7d, at most 14d"],
+    ["newerThan=5", "newerThan: Expected a time such as 90s, 5m, 2h or 7d, at most 14d"],
+    ["view=short", "view: Expected one of full, brief"]
+  ] as const) {
+    it.effect(`is answered 400 for ${query.slice(0, 20)}`, () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const { json, status } = yield* inlet.call("GET", `/api/domains/${inbox.domainId}/events?${query}`, {
+          key: inbox.key
+        })
+        assert.deepStrictEqual([status, json.error], [400, message])
+      })
+    )
+  }
+})

@@ -1,0 +1,101 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { customer } from "../../purchase/Shop.ts"
+import { TestInlet } from "../../TestInlet.ts"
+
+const success = "/purchase/success"
+const cancel = "/purchase/cancel"
+
+/** An order, and what a page says of it in this state. */
+const ordered = Effect.fnUntraced(function* (domain: string, years = 1) {
+  const inlet = yield* TestInlet
+  const sql = yield* SqlClient.SqlClient
+  const { buy } = yield* customer
+  const { json } = yield* buy(domain, { years })
+  const id = json.order_id as string
+  return {
+    id,
+    domainId: json.domain_id as string,
+    page: (path: string, status: string) =>
+      sql`UPDATE orders SET status = ${status} WHERE id = ${id}`.pipe(
+        Effect.andThen(inlet.call("GET", `${path}?order=${id}`)),
+        Effect.map(({ text }) => text)
+      )
+  }
+})
+
+layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("The page that a checkout comes back to", (it) => {
+  it.effect("says which name was bought for how long, under which number, and that the rest goes on by itself", () =>
+    Effect.gen(function* () {
+      const { id, page } = yield* ordered("page-bought.com", 2)
+      const text = yield* page(success, "provisioning")
+      assert.include(text, "<h1>page-bought.com is being registered.</h1>")
+      assert.include(text, "<dd>2 years</dd>")
+      assert.include(text, `<code id="order">${id}</code>`)
+      assert.include(text, "goes on by itself")
+      assert.include(text, `https://inlet.example.com/api/domains/orders/${id} `)
+    })
+  )
+
+  it.effect("says how the order stands, also when it went wrong", () =>
+    Effect.gen(function* () {
+      const { page } = yield* ordered("page-states.com")
+      const said = {
+        pending_payment: "page-states.com is waiting for your payment to be confirmed.",
+        paid: "page-states.com is being registered.",
+        registering: "page-states.com is being registered.",
+        completed: "page-states.com is registered.",
+        expired: "The order of page-states.com has expired.",
+        failed: "page-states.com could not be registered.",
+        refunded: "page-states.com could not be registered."
+      }
+      for (const [status, heading] of Object.entries(said)) {
+        assert.include(yield* page(success, status), `<h1>${heading}</h1>`, status)
+      }
+      assert.include(yield* page(success, "failed"), "The payment is given back by itself")
+    })
+  )
+
+  it.effect("says after a checkout that was left that nothing was charged, unless it was paid meanwhile", () =>
+    Effect.gen(function* () {
+      const { page } = yield* ordered("page-left.com")
+      const left = yield* page(cancel, "pending_payment")
+      assert.include(left, "<h1>Nothing was charged.</h1>")
+      assert.include(left, "page-left.com")
+      const paid = yield* page(cancel, "registering")
+      assert.include(paid, "<h1>page-left.com is being registered.</h1>")
+      assert.notInclude(paid, "Nothing was charged")
+    })
+  )
+
+  it.effect("tells whoever has an order's number its name, years and state, and nothing else", () =>
+    Effect.gen(function* () {
+      const { domainId, page } = yield* ordered("page-quiet.com")
+      for (const path of [success, cancel]) {
+        for (const status of ["pending_payment", "completed", "failed"]) {
+          const text = yield* page(path, status)
+          assert.notMatch(text, /ak_live_|whsec_|\d\.\d\d\b/)
+          assert.notInclude(text, domainId)
+        }
+      }
+    })
+  )
+
+  it.effect("is right without an order, too, and for a number that is none or nobody's", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      for (const query of ["", "?order=", "?order=%3Cb%3E", "?order=1&order=2", `?order=${crypto.randomUUID()}`]) {
+        const paid = yield* inlet.call("GET", `${success}${query}`)
+        assert.strictEqual(paid.status, 200)
+        assert.include(paid.text, "<h1>Your domain is being registered.</h1>")
+        assert.notInclude(paid.text, 'id="order"')
+        const left = yield* inlet.call("GET", `${cancel}${query}`)
+        assert.include(left.text, "<h1>Nothing was charged.</h1>")
+      }
+    })
+  )
+})

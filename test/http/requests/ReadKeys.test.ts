@@ -1,0 +1,276 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Context, Effect } from "effect"
+import { HttpApi } from "effect/http-api"
+import { SqlClient } from "effect/sql"
+import { Api } from "../../../src/http/api/Api.ts"
+import { Authorization } from "../../../src/http/requests/Authorization.ts"
+import { ReadKeys } from "../../../src/http/requests/ReadKeys.ts"
+import type { Method } from "../../../src/testing/ApiCall.ts"
+import * as Mail from "../../Mail.ts"
+import * as Mailbox from "../../Mailbox.ts"
+import { TestInlet } from "../../TestInlet.ts"
+
+/** What a key opens a route: any of the workspace, its own alone, or none is asked for. */
+type Needs = "any key" | "its own key" | "no key"
+
+/** Every route of the Api. One that is new is to be put here, and says there whether a read key may ask it. */
+const expected: Readonly<Record<string, Needs>> = {
+  "GET /api/workspace": "any key",
+  "GET /api/domains": "any key",
+  "GET /api/domains/:id": "any key",
+  "GET /api/domains/:id/mx": "any key",
+  "GET /api/domains/:id/events": "any key",
+  "GET /api/domains/:id/events/stream": "any key",
+  "GET /api/domains/:id/events/:eventId": "any key",
+  "GET /api/domains/:id/events/:eventId/raw": "any key",
+  "GET /api/domains/:id/events/:eventId/content": "any key",
+  "GET /api/domains/:id/events/:eventId/attachments/:index": "any key",
+
+  "POST /api/workspaces/rotate-key": "its own key",
+  "POST /api/workspaces/rotate-secret": "its own key",
+  "POST /api/workspaces/keys": "its own key",
+  "GET /api/workspaces/keys": "its own key",
+  "DELETE /api/workspaces/keys/:keyId": "its own key",
+  "POST /api/instant-inbox": "its own key",
+  "POST /api/domains": "its own key",
+  "DELETE /api/domains/:id": "its own key",
+  "POST /api/domains/:id/verify": "its own key",
+  "PATCH /api/domains/:id/delivery": "its own key",
+  "POST /api/domains/:id/events/:eventId/replay": "its own key",
+  "POST /api/domains/:id/simulate": "its own key",
+  "POST /api/domains/:id/deliveries/lease": "its own key",
+  "POST /api/domains/:id/deliveries/settle": "its own key",
+  // What webhooks are sent to and what they answer, which may be secret.
+  "GET /api/domains/:id/delivery-attempts": "its own key",
+  // Money is no mail.
+  "GET /api/domains/search": "its own key",
+  "POST /api/domains/purchase": "its own key",
+  "GET /api/domains/orders": "its own key",
+  "GET /api/domains/orders/:orderId": "its own key",
+  "GET /api/domains/wallet": "its own key",
+
+  "POST /api/workspaces": "no key",
+  "POST /api/webhooks/stripe": "no key",
+  "POST /api/demo/inbox": "no key",
+  "GET /api/demo/events": "no key",
+  "GET /api/demo/events/stream": "no key",
+  "POST /api/demo/simulate": "no key",
+  "GET /api/demo/events/:eventId/html": "no key",
+  "GET /api/demo/events/:eventId/content": "no key",
+  "GET /api/demo/events/:eventId/raw": "no key",
+  "GET /api/demo/events/:eventId/attachments/:index": "no key",
+  "GET /admin/domains": "no key",
+  "POST /admin/domains/:domain/disable": "no key",
+  "POST /admin/domains/:domain/enable": "no key",
+  "DELETE /admin/domains/:domain": "no key",
+  "GET /health": "no key",
+  "GET /ready": "no key"
+}
+
+interface Route {
+  readonly method: Method
+  readonly path: string
+  readonly needs: Needs
+}
+
+/** The routes as the Api declares them. */
+const routes = Effect.sync(() => {
+  const all: Array<Route> = []
+  HttpApi.reflect(Api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, middleware }) => {
+      const needsKey = [...middleware].some(({ key }) => key === Authorization.key)
+      const needs = !needsKey ? "no key" : Context.get(endpoint.annotations, ReadKeys) ? "any key" : "its own key"
+      all.push({
+        // Those of the Api are among them.
+        method: endpoint.method as Method,
+        path: endpoint.path,
+        needs
+      })
+    }
+  })
+  return all
+})
+
+describe("Every route of the API", () => {
+  it.effect("says whether a read key may ask it, and one that says nothing is not for it", () =>
+    Effect.gen(function* () {
+      const declared = (yield* routes).map(({ method, needs, path }) => [`${method} ${path}`, needs] as const)
+      assert.deepStrictEqual(Object.fromEntries(declared), expected)
+    })
+  )
+
+  it.effect("that a read key may ask only reads", () =>
+    Effect.gen(function* () {
+      for (const { method, needs, path } of yield* routes) {
+        if (needs === "any key") assert.strictEqual(method, "GET", path)
+      }
+    })
+  )
+})
+
+layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices: true, timeout: "60 seconds" })(
+  "A read key",
+  (it) => {
+    const bodies: Readonly<Record<string, unknown>> = {
+      "POST /api/workspaces/keys": { scope: "read" },
+      "POST /api/domains": { domain: "reader.example.com" },
+      "PATCH /api/domains/:id/delivery": { webhookUrl: null },
+      "POST /api/domains/:id/simulate": { sample: "code" },
+      "POST /api/domains/:id/deliveries/settle": {
+        outcomes: [{ event_id: "01890000-0000-7000-8000-000000000000", attempt: 1, statusCode: 200, durationMs: 1 }]
+      },
+      "POST /api/domains/purchase": { domain: "reader-buys.com", years: 1 }
+    }
+
+    /** A workspace with a webhook whose URL has a token, a delivered mail with an attachment, and a read key. */
+    const workspace = Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox("http://127.0.0.1:9/sentinel?token=sentinel")
+      yield* Mail.send(inlet.smtpPort, {
+        to: inbox.address,
+        text: "the text",
+        attachments: [{ filename: "note.txt", content: "remember the milk" }]
+      })
+      const [event] = yield* Mailbox.events(inbox)
+      const { json } = yield* inlet.call("POST", "/api/workspaces/keys", { key: inbox.key, body: { scope: "read" } })
+      const ids: Readonly<Record<string, string>> = {
+        id: inbox.domainId,
+        eventId: event.event_id,
+        index: "0",
+        keyId: json.id,
+        orderId: inbox.domainId
+      }
+      const fill = (path: string) => path.replace(/:(\w+)/g, (_, name) => ids[name] ?? "")
+      return { ...inbox, reader: json.api_key as string, fill }
+    })
+
+    it.effect("reads on every route that is for it, and is told no secret there", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { fill, key, reader, secret } = yield* workspace
+        for (const { method, needs, path } of yield* routes) {
+          if (needs !== "any key") continue
+          // HEAD is answered where the stream itself would not end.
+          const verb = path.endsWith("/stream") ? "HEAD" : method
+          const { status, text } = yield* inlet.call(verb, fill(path), { key: reader })
+          assert.strictEqual(status, 200, `${verb} ${path}: ${text}`)
+          for (const told of ["sentinel", key, reader, secret]) assert.notInclude(text, told, path)
+        }
+        const { json } = yield* inlet.call("GET", "/api/domains", { key: reader })
+        assert.strictEqual(json.domains[0].webhookUrl, "http://127.0.0.1:9/…")
+        const raw = yield* inlet.call("GET", fill("/api/domains/:id/events/:eventId/raw"), { key: reader })
+        assert.include(raw.text, "the text")
+      })
+    )
+
+    it.effect("is 403 on every other route of a workspace, which says what key to send, and nothing happens", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const sql = yield* SqlClient.SqlClient
+        const { domainId, fill, key, reader } = yield* workspace
+        const state = Effect.gen(function* () {
+          const ask = (path: string) => Effect.map(inlet.call("GET", path, { key }), ({ json }) => json)
+          return [
+            yield* ask("/api/domains"),
+            (yield* ask("/api/workspaces/keys")).keys.map(({ id }: { readonly id: string }) => id),
+            yield* ask("/api/domains/orders"),
+            yield* ask("/api/domains/wallet"),
+            yield* sql`SELECT id FROM inbound_emails WHERE domain_id = ${domainId}`,
+            yield* sql`SELECT api_key_hash, signing_secret FROM workspaces ORDER BY id`
+          ]
+        })
+        const before = yield* state
+        let refused = 0
+        for (const { method, needs, path } of yield* routes) {
+          if (needs !== "its own key") continue
+          const body = bodies[`${method} ${path}`]
+          const { json, status } = yield* inlet.call(method, fill(path), {
+            key: reader,
+            ...(body === undefined ? {} : { body }),
+            headers: { "idempotency-key": `reader ${method}`.replaceAll(" ", "-") }
+          })
+          assert.strictEqual(status, 403, `${method} ${path}`)
+          assert.deepStrictEqual(Object.keys(json), ["error"])
+          assert.strictEqual(
+            json.error,
+            `A read key (ak_read_…) reads mail and does nothing else: ${method} ${path} takes the workspace's own key, \`Authorization: Bearer ak_live_…\``
+          )
+          refused++
+        }
+        assert.isAbove(refused, 15)
+        assert.deepStrictEqual(yield* state, before)
+      })
+    )
+
+    it.effect("is refused before its request is looked at: a wrong body, parameter or id is 403 too", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { fill, reader } = yield* workspace
+        const { json: other } = yield* inlet.call("POST", "/api/workspaces", { body: { name: "other" } })
+        const asked = [
+          ["POST", fill("/api/domains/:id/simulate"), "not JSON"],
+          ["POST", "/api/domains/purchase?dry_run=1", {}],
+          ["DELETE", `/api/domains/${other.workspace_id}`, undefined],
+          ["DELETE", "/api/domains/no-id", undefined]
+        ] as const
+        for (const [method, path, body] of asked) {
+          const { status } = yield* inlet.call(method, path, { key: reader, ...(body === undefined ? {} : { body }) })
+          assert.strictEqual(status, 403, path)
+        }
+      })
+    )
+
+    it.effect("gets no requests that are signed for the webhook", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { fill, key, reader } = yield* workspace
+        const signed = fill("/api/domains/:id/events/stream?signed=true")
+        const { headers, status } = yield* inlet.call("HEAD", signed, { key: reader })
+        assert.strictEqual(status, 403)
+        assert.notProperty(headers, "www-authenticate")
+        const { json } = yield* inlet.call("GET", signed, { key: reader })
+        assert.match(json.error, /: signed=true takes the workspace's own key, /)
+        assert.strictEqual((yield* inlet.call("HEAD", signed, { key })).status, 200)
+      })
+    )
+
+    it.effect("sees no other workspace: its ids are 404 as those that nobody has", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const mine = yield* workspace
+        const other = yield* workspace
+        for (const { needs, path } of yield* routes) {
+          if (needs !== "any key" || !path.includes(":id")) continue
+          const { status } = yield* inlet.call("GET", other.fill(path), { key: mine.reader })
+          assert.strictEqual(status, 404, path)
+        }
+      })
+    )
+
+    it.effect("is asked about in the OpenAPI document where it is refused, and nowhere else", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const { json } = yield* inlet.call("GET", "/openapi.json")
+        const { text } = yield* inlet.call("GET", "/llms.txt")
+        for (const { method, needs, path } of yield* routes) {
+          const template = path.replace(/:(\w+)/g, "{$1}")
+          const operation = json.paths[template]?.[method.toLowerCase()]
+          if (operation === undefined) continue
+          const isRefusedInPart = path.endsWith("/events/stream") && needs === "any key"
+          const isRefused = needs === "its own key" || isRefusedInPart
+          assert.strictEqual("403" in operation.responses, isRefused, `${method} ${path}`)
+          assert.strictEqual(
+            operation.security.some((one: object) => "readKey" in one),
+            needs === "any key",
+            `${method} ${path}`
+          )
+          const starts = [" ", ":"].map((next) => `- ${method} ${template}${next}`)
+          const line = text.split("\n").find((line) => starts.some((start) => line.startsWith(start)))
+          // Routes that need no key of a workspace are not in the text.
+          assert.strictEqual(line?.endsWith(" [read key]") ?? false, needs === "any key", `${method} ${path}`)
+        }
+      })
+    )
+  }
+)

@@ -1,0 +1,63 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as RequestRate from "../../../src/http/requests/RequestRate.ts"
+
+describe("The rate of requests", () => {
+  it("lets a burst through, then so many a second, and counts each owner alone", () => {
+    const rate = RequestRate.make({ perSecond: 100, burst: 300 })
+    const allowed = (owner: string, now: number, times: number) =>
+      Array.from({ length: times }, () => rate.take(owner, now, 1)).filter(({ isAllowed }) => isAllowed).length
+    assert.strictEqual(allowed("one", 0, 1_000), 300)
+    assert.strictEqual(allowed("one", 10, 10), 1)
+    assert.strictEqual(allowed("one", 1_010, 500), 100)
+    assert.strictEqual(allowed("other", 1_010, 500), 300)
+    assert.strictEqual(allowed("one", 60_000, 500), 300)
+  })
+
+  it("tells the burst as the quota, what is left of it, and when it is whole again", () => {
+    const rate = RequestRate.make({ perSecond: 100, burst: 300 })
+    assert.deepStrictEqual(rate.take("one", 0, 1).headers, {
+      "ratelimit-policy": '"workspace";q=300;w=3',
+      ratelimit: '"workspace";r=299;t=1'
+    })
+    for (let more = 0; more < 298; more++) rate.take("one", 0, 1)
+    assert.strictEqual(rate.take("one", 0, 1).headers.ratelimit, '"workspace";r=0;t=3')
+    assert.deepInclude(rate.take("one", 0, 1), { isAllowed: false, retryAfter: 1 })
+  })
+
+  it("takes nothing of one who is only looked at", () => {
+    const rate = RequestRate.make({ perSecond: 1, burst: 1 })
+    assert.isTrue(rate.take("one", 0, 0).isAllowed)
+    assert.isTrue(rate.take("one", 0, 1).isAllowed)
+    assert.isFalse(rate.take("one", 0, 0).isAllowed)
+  })
+
+  it("lets one answer weigh more than is left, and the next requests pay for it", () => {
+    const rate = RequestRate.make({ perSecond: 100, burst: 300 })
+    assert.isTrue(rate.take("one", 0, 1).isAllowed)
+    assert.isTrue(rate.charge("one", 0, 499).isAllowed)
+    assert.deepInclude(rate.charge("one", 0, 48), {
+      isAllowed: false,
+      retryAfter: 3,
+      headers: { "ratelimit-policy": '"workspace";q=300;w=3', ratelimit: '"workspace";r=0;t=5' }
+    })
+    assert.deepInclude(rate.take("one", 0, 1), { isAllowed: false, retryAfter: 3 })
+    assert.isTrue(rate.take("other", 0, 1).isAllowed)
+    assert.isFalse(rate.take("one", 2_000, 1).isAllowed)
+    assert.isTrue(rate.take("one", 2_010, 1).isAllowed)
+  })
+
+  it("is not limited at zero a second, and does not go back with the clock", () => {
+    const rate = RequestRate.make({ perSecond: 0, burst: 1 })
+    for (let times = 0; times < 10; times++) assert.isTrue(rate.take("one", 0, 1).isAllowed)
+    const limited = RequestRate.make({ perSecond: 1, burst: 2 })
+    limited.take("one", 10_000, 1)
+    assert.isTrue(limited.take("one", 0, 1).isAllowed)
+    assert.isFalse(limited.take("one", 500, 1).isAllowed)
+  })
+
+  it("remembers no owner for ever", () => {
+    const rate = RequestRate.make({ perSecond: 100, burst: 300 })
+    for (let owner = 0; owner < 25_000; owner++) rate.take(`${owner}`, owner, 1)
+    assert.isAtMost(rate.remembered(), 10_001)
+  })
+})

@@ -1,0 +1,32 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as AuthenticationResults from "../../src/sender/AuthenticationResults.ts"
+
+const ours = "Authentication-Results: mx.inlet.example;\r\n\tspf=pass; dkim=none; dmarc=none; arc=none\r\n"
+const forged = "Authentication-Results: mx.inlet.example; dmarc=pass\r\n"
+
+const put = (message: string) =>
+  Buffer.from(AuthenticationResults.put(Buffer.from(message), ours, "mx.inlet.example")).toString()
+
+describe("Our Authentication-Results field", () => {
+  it("stands in front, and none that a sender wrote in our name stands behind it", () => {
+    const others = "Authentication-Results: mx.other.example; dmarc=pass\r\n"
+    assert.strictEqual(
+      put(`Subject: a\r\n${forged}${others}\r\n${forged}`),
+      `${ours}Subject: a\r\n${others}\r\n${forged}`
+    )
+  })
+
+  it("is the only one in our name in a header that has no end: what is beyond its first MiB is body", () => {
+    const fields = "X-A: b\r\n".repeat(200_000)
+    const told = put(`${forged}${fields}${forged}\r\nbody`)
+    const end = told.indexOf("\r\n\r\n")
+    assert.isBelow(end, 1_024 * 1_024 + ours.length)
+    assert.isFalse(told.slice(ours.length, end).includes("Authentication-Results"))
+    assert.strictEqual(told.replace("\r\n\r\n", "\r\n"), `${ours}${fields}${forged}\r\nbody`)
+  })
+
+  it("stands in front of a body without any header", () => {
+    const body = "x".repeat(2 * 1_024 * 1_024)
+    assert.strictEqual(put(`\r\n${body}`), `${ours}\r\n${body}`)
+  })
+})

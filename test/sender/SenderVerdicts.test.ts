@@ -1,0 +1,141 @@
+import { readFileSync } from "node:fs"
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Config, Effect, FileSystem, Option } from "effect"
+import { TestClock } from "effect/testing"
+import { dkimSign } from "mailauth"
+import * as DkimKey from "../../src/sender/DkimKey.ts"
+import type { Ask } from "../../src/sender/SenderDns.ts"
+import * as Dice from "../reading/Dice.ts"
+import * as Oracle from "../reading/Oracle.ts"
+import * as SenderZone from "../reading/SenderZone.ts"
+import * as SignedMail from "../reading/SignedMail.ts"
+
+/** Whether both say the same, byte for byte; tells whether our own code took the message for ordinary. */
+const same = Effect.fnUntraced(function* (
+  mail: SignedMail.SignedMail,
+  ask: Ask,
+  findKey: DkimKey.Find,
+  name: string | number
+) {
+  const { checked, isOrdinary } = yield* Oracle.ours(mail, ask, findKey)
+  const whole = yield* Effect.promise(() => Oracle.whole(mail, ask))
+  assert.deepStrictEqual(checked, whole, `${name}: ${JSON.stringify(mail.message.toString("latin1", 0, 4_096))}`)
+  return { isOrdinary, dkim: whole.authentication.dkim }
+})
+
+/** Keys that were published for the messages of others, where anybody still knows them. */
+const published = new Map(
+  readFileSync(new URL("../fixtures/dkim-keys.tsv", import.meta.url), "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line): [string, string] => {
+      const [name = "", record = ""] = line.split("\t")
+      return [name, record]
+    })
+)
+
+const askPublished: Ask = (name, type) => {
+  const record = type === "TXT" ? published.get(name) : undefined
+  return record === undefined ? SenderZone.ask(name, type) : Promise.resolve([[record]])
+}
+
+const forms = ["simple/simple", "simple/relaxed", "relaxed/simple", "relaxed/relaxed"]
+
+describe("What is said of a sender", () => {
+  it.live(
+    "is what the library says, of messages that were signed and changed in every way",
+    () =>
+      Effect.gen(function* () {
+        // ORACLE_RUNS=100000 ORACLE_FROM=1 for all of them.
+        const runs = yield* Config.withDefault(Config.Int("ORACLE_RUNS"), 250)
+        const from = yield* Config.withDefault(Config.Int("ORACLE_FROM"), 1)
+        const findKey = DkimKey.make()
+        let ordinary = 0
+        let passes = 0
+        for (let seed = from; seed < from + runs; seed++) {
+          // Every third is as odd as can be.
+          const mail = yield* Effect.promise(() => SignedMail.make(Dice.make(seed, seed % 3 === 0 ? 1 : 10)))
+          const { dkim, isOrdinary } = yield* same(mail, SenderZone.ask, findKey, seed)
+          if (isOrdinary) ordinary++
+          if (isOrdinary && dkim === "pass") passes++
+        }
+        // Both of our ways were gone, and the short one to its end.
+        assert.isAbove(ordinary, runs / 3)
+        assert.isBelow(ordinary, (runs * 2) / 3)
+        assert.isAbove(passes, runs / 6)
+      }),
+    { timeout: 7_200_000 }
+  )
+
+  it.effect("goes by the time when the message came, however it is read", () =>
+    Effect.gen(function* () {
+      const [envelope] = SignedMail.envelopes
+      const day = 86_400_000
+      const signedAt = 400 * day
+      for (const [author, isOurs] of [
+        ["Ada <ada@sender.example>", true],
+        ["ada@sender.example (Ada)", false]
+      ] as const) {
+        const mail = `From: ${author}\r\nSubject: Hello\r\n\r\nHello\r\n`
+        const signer = {
+          signingDomain: "sender.example",
+          selector: "r2-good",
+          privateKey: SenderZone.privateKey("r2").export({ format: "pem", type: "pkcs8" }).toString()
+        }
+        const { signatures } = yield* Effect.promise(() =>
+          dkimSign(mail, { ...signer, signTime: signedAt, expires: signedAt + day, signatureData: [signer] } as never)
+        )
+        const message = Buffer.from(`${signatures}${mail}`)
+        const verdicts: Array<string> = []
+        for (const now of [signedAt + day - 1_000, signedAt + day + 1_000]) {
+          yield* TestClock.setTime(now)
+          const { checked, isOrdinary } = yield* Oracle.ours({ envelope, message }, SenderZone.ask)
+          assert.strictEqual(isOrdinary, isOurs)
+          verdicts.push(checked.authentication.dkim)
+        }
+        assert.deepStrictEqual(verdicts, ["pass", "neutral"], author)
+      }
+    })
+  )
+
+  it.live(
+    "is what the library says, of the messages of others, as they are and signed anew",
+    () =>
+      Effect.gen(function* () {
+        const folder = yield* Config.option(Config.String("CORPUS_DIR"))
+        if (Option.isNone(folder)) {
+          yield* Effect.log("CORPUS_DIR is unset: no foreign messages were checked")
+          return
+        }
+        const fs = yield* FileSystem.FileSystem
+        const files = (yield* fs.readDirectory(folder.value, { recursive: true })).filter((name) =>
+          name.endsWith(".eml")
+        )
+        const [envelope] = SignedMail.envelopes
+        const findKey = DkimKey.make()
+        let ordinary = 0
+        for (const [index, file] of files.entries()) {
+          const message = Buffer.from(yield* fs.readFile(`${folder.value}/${file}`))
+          yield* same({ envelope, message }, askPublished, findKey, file)
+          const sent = Buffer.from(message.toString("latin1").replace(/\r?\n/g, "\r\n"), "latin1")
+          const { isOrdinary } = yield* same({ envelope, message: sent }, askPublished, findKey, file)
+          if (isOrdinary) ordinary++
+          const signer = {
+            signingDomain: "sender.example",
+            selector: "r2-good",
+            privateKey: SenderZone.privateKey("r2").export({ format: "pem", type: "pkcs8" }).toString(),
+            canonicalization: forms[index % 4]
+          }
+          const { signatures } = yield* Effect.promise(() =>
+            // Typed without the form of each signature.
+            dkimSign(sent, { ...signer, signatureData: [signer] } as never)
+          )
+          const signed = Buffer.concat([Buffer.from(signatures), sent])
+          yield* same({ envelope, message: signed }, askPublished, findKey, `${file}, signed`)
+        }
+        assert.isAbove(ordinary, files.length / 2)
+      }).pipe(Effect.provide(NodeServices.layer)),
+    { timeout: 300_000 }
+  )
+})

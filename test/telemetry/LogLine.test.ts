@@ -1,0 +1,44 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Effect, Logger, References } from "effect"
+import * as LogLine from "../../src/telemetry/LogLine.ts"
+
+/** What is written for a person, without its time and without colours. */
+const written = <A, E>(logged: Effect.Effect<A, E>) =>
+  Effect.gen(function* () {
+    const lines: Array<string> = []
+    const keep = Logger.map(LogLine.forPeople, (text) => void lines.push(text))
+    yield* logged.pipe(Effect.provide(Logger.layer([keep])), Effect.provideService(References.MinimumLogLevel, "Debug"))
+    return lines
+      .join("\n")
+      .replace(/\u001b\[\d+m/g, "")
+      .replaceAll(/^\d\d:\d\d:\d\d\.\d{3} /gm, "")
+  })
+
+describe("A line of the log for a person", () => {
+  it.effect("has its time, level and words, and what it is about, but no number of a fiber", () =>
+    Effect.gen(function* () {
+      const logged = Effect.logInfo("Listening on", { host: "::1", port: 3000 }).pipe(
+        Effect.annotateLogs({ role: "http" })
+      )
+      assert.strictEqual(yield* written(logged), "INFO  Listening on host=::1 port=3000 role=http")
+    })
+  )
+
+  it.effect("says why in the same line, and where from only of an error", () =>
+    Effect.gen(function* () {
+      const cause = Cause.fail(new Error("the disk is full"))
+      assert.strictEqual(yield* written(Effect.logWarning("Not kept", cause)), "WARN  Not kept: the disk is full")
+      const [first, second, ...more] = (yield* written(Effect.logError("Not kept", cause))).split("\n")
+      assert.strictEqual(first, "ERROR Not kept")
+      assert.strictEqual(second, "    Error: the disk is full")
+      for (const line of more) assert.match(line, /^ {4}/)
+    })
+  )
+
+  it.effect("lets nothing in it begin a line or steer the terminal", () =>
+    Effect.gen(function* () {
+      const logged = Effect.logInfo("HELO \u001b[31mEVIL\nINFO").pipe(Effect.annotateLogs({ helo: "a\rb\u009b" }))
+      assert.strictEqual(yield* written(logged), "INFO  HELO \\x1b[31mEVIL\\x0aINFO helo=a\\x0db\\x9b")
+    })
+  )
+})
