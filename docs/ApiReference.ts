@@ -1,6 +1,6 @@
-import * as OpenApiDocument from "../src/http/OpenApiDocument.ts"
-import type { Shape } from "../src/http/SchemaWords.ts"
-import * as SchemaWords from "../src/http/SchemaWords.ts"
+import * as OpenApiDocument from "../src/http/api/OpenApiDocument.ts"
+import type { Shape } from "../src/http/api/SchemaWords.ts"
+import * as SchemaWords from "../src/http/api/SchemaWords.ts"
 
 const spec = OpenApiDocument.make("https://inlet.example.com")
 const schemas: Readonly<Record<string, Shape>> = spec.components.schemas
@@ -161,7 +161,7 @@ A failed attempt is made again after each of \`WEBHOOK_RETRY_DELAYS\`, spread by
 export const render = (): string =>
   [
     "# API reference",
-    "Made from the contract in `src/http/Api.ts` by `npm run docs`; do not edit.",
+    "Made from the contract in `src/http/api/Api.ts` by `npm run docs`; do not edit.",
     spec.info.description ?? "",
     conventions,
     ...spec.tags.map(group),

@@ -1,5 +1,5 @@
-import * as OpenApiDocument from "../src/http/OpenApiDocument.ts"
-import type { Shape as ShapeInWords } from "../src/http/SchemaWords.ts"
+import * as OpenApiDocument from "../src/http/api/OpenApiDocument.ts"
+import type { Shape as ShapeInWords } from "../src/http/api/SchemaWords.ts"
 
 /** A JSON Schema, as far as types tell it. */
 interface Shape extends Omit<ShapeInWords, "anyOf" | "items" | "properties"> {
@@ -118,7 +118,7 @@ export const render = (): string => {
       return `${comment(shape)}export ${form}`
     })
   return [
-    "// Made from the contract in src/http/Api.ts by npm run docs, and as long as that is; do not edit.",
+    "// Made from the contract in src/http/api/Api.ts by npm run docs, and as long as that is; do not edit.",
     ...declarations
   ]
     .join("\n\n")

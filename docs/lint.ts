@@ -1,6 +1,6 @@
 import { createConfig, formatProblems, lintFromString } from "@redocly/openapi-core"
 import { Console, Effect } from "effect"
-import * as OpenApiDocument from "../src/http/OpenApiDocument.ts"
+import * as OpenApiDocument from "../src/http/api/OpenApiDocument.ts"
 
 /** Checks the OpenAPI document by the rules that its readers and generators go by. */
 Effect.gen(function* () {

@@ -2,13 +2,15 @@ import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem } from "effect"
 import * as ApiReference from "./ApiReference.ts"
 import * as ClientTypes from "./ClientTypes.ts"
+import * as Proofs from "./Proofs.ts"
 import * as SettingsReference from "./SettingsReference.ts"
 
-/** Writes what is generated: docs/api.md, src/client/Contract.ts, docs/settings.md, .env.example, the README's table. */
+/** Writes the generated files: docs/api.md, docs/proofs.md, docs/settings.md, src/client/Contract.ts, .env.example, the README's table. */
 Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   yield* fs.writeFileString("docs/api.md", ApiReference.render())
   yield* fs.writeFileString("src/client/Contract.ts", ClientTypes.render())
+  yield* fs.writeFileString("docs/proofs.md", Proofs.render())
   yield* fs.writeFileString("docs/settings.md", SettingsReference.page())
   yield* fs.writeFileString(".env.example", SettingsReference.example())
   const readme = yield* fs.readFileString("README.md")
