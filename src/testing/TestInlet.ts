@@ -16,6 +16,7 @@ import type { RawStore } from "../providers/storage/RawStore.ts"
 import * as Telemetry from "../telemetry/Telemetry.ts"
 import { type Answer, type CallOptions, call, type Method } from "./ApiCall.ts"
 import * as Ports from "./Ports.ts"
+import * as QuickWasm from "./QuickWasm.ts"
 
 /** What a Layer for a seam may ask for. */
 type World = SqlClient.SqlClient | Layer.Success<typeof Platform.layer>
@@ -82,7 +83,7 @@ export class TestInlet extends Context.Service<
   static readonly layer = ({
     billing = Providers.billingWith(),
     clock = Layer.empty,
-    database = Database.layer,
+    database = embedded,
     dns = Providers.resolver,
     rawStore = Providers.rawStore,
     registrar,
@@ -115,6 +116,8 @@ export class TestInlet extends Context.Service<
       })
     ).pipe(Layer.provide(NodeServices.layer), Layer.orDie)
 }
+
+const embedded = Layer.unwrap(Effect.as(QuickWasm.compileOnce, Database.layer))
 
 const only = (registrar: Seam<Registrar | DnsHost>): Seam<Registrars> =>
   Layer.effect(

@@ -272,7 +272,7 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
         )
         yield* customer.write("fake-layers.test.ts", example)
         const run = yield* Program.run(process.execPath, ["--test", "fake-layers.test.ts"], { cwd: customer.folder })
-        assert.strictEqual(run.code, 0, run.stdout)
+        assert.strictEqual(run.code, 0, `${run.stdout}\n${run.stderr}`)
         assert.match(run.stdout, /a domain is bought from our registrar, and paid our way/)
       })
     )
@@ -283,7 +283,7 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
         const customer = yield* Customer
         yield* customer.write("signers.test.ts", yield* fs.readFileString(`${Program.root}examples/signers.test.ts`))
         const run = yield* Program.run(process.execPath, ["--test", "signers.test.ts"], { cwd: customer.folder })
-        assert.strictEqual(run.code, 0, run.stdout)
+        assert.strictEqual(run.code, 0, `${run.stdout}\n${run.stderr}`)
         assert.match(run.stdout, /# pass 2|pass 2/)
       })
     )
