@@ -17,7 +17,7 @@ import * as Table from "./Table.ts"
 
 class Unfaithful extends Schema.TaggedError<Unfaithful>()("Unfaithful", { message: Schema.String }) {}
 
-const page = "docs/operations.md"
+const page = "bench/README.md"
 
 /** So many processes, each with every role, on one installation of their own. */
 const installation = Effect.fnUntraced(function* (server: Postgres.Server, webhook: string, count: number) {

@@ -28,7 +28,7 @@ export const firstTable = (): string => table(first.flatMap((one) => documented.
 /** docs/settings.md: every setting as a row, by sections. */
 export const page = (): string => `# Settings
 
-Settings are environment variables, read once at start. A wrong one stops the start with a line that names it. [.env.example](../.env.example) has them all: copy it to \`.env\`, edit it, and start with \`npm run start:env\`. [operations.md](operations.md) says what they mean in practice.
+Settings are environment variables, read once at start. A wrong one stops the start with a line that names it. [.env.example](../.env.example) has them all: copy it to \`.env\`, edit it, and start with \`npm run start:env\`. [Run Inlet in production](how-to/run-in-production.md) names those that production requires.
 
 A time is a number with \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`. \`npm run docs\` writes this page from \`src/settings\`.
 

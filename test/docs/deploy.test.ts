@@ -33,7 +33,7 @@ const given = <A>(config: Config.Config<A>, environment: Readonly<Record<string,
 const known: ReadonlyArray<string> = Settings.documented.map(({ name }) => name)
 
 /** The metrics of the service, by the page that a test compares with the sources. */
-const metrics = [...read("docs/operations.md").matchAll(/^\| `(inlet_\w+)` \|/gm)].map(([, name = ""]) => name)
+const metrics = [...read("docs/how-to/monitor.md").matchAll(/^\| `(inlet_\w+)` \|/gm)].map(([, name = ""]) => name)
 const metricsIn = (text: string) =>
   [...text.matchAll(/\binlet_[a-z_]+\b/g)].map(([name]) => name.replace(/_(bucket|sum|count)$/, ""))
 

@@ -66,7 +66,7 @@ describe("docs/guarantees.md", () => {
   )
 })
 
-describe.each([["docs/contributing.md", 8]] as const)("%s", (page, atLeast) => {
+describe.each([["docs/contributing.md", 7]] as const)("%s", (page, atLeast) => {
   it.effect("names test files that exist", () =>
     Effect.sync(() => {
       const text = readFileSync(new URL(page, root), "utf8")

@@ -12,8 +12,7 @@ const pages = [
   "SECURITY.md",
   "CHANGELOG.md",
   ...inDocs.map((file) => `docs/${file}`),
-  "bench/README.md",
-  "bench/profile.md"
+  "bench/README.md"
 ]
 
 const architecture = read("docs/architecture.md")

@@ -66,14 +66,16 @@ describe("The documentation", () => {
     for (const name of callbacks) assert.include(read("src/providers/billing/StripeCallback.ts"), `case "${name}"`)
   })
 
-  it("names every metric in docs/operations.md", () => {
+  it("names every metric in docs/how-to/monitor.md", () => {
     const sources = readdirSync(new URL("../../src", import.meta.url), { recursive: true, encoding: "utf8" })
       .filter((file) => file.endsWith(".ts"))
       .map((file) => read(`src/${file}`))
     const declared = sources.flatMap((source) =>
       [...source.matchAll(/Metric\.\w+\(\s*"(inlet_\w+)"/g)].map(([, name = ""]) => name)
     )
-    const documented = [...read("docs/operations.md").matchAll(/^\| `(inlet_\w+)` \|/gm)].map(([, name = ""]) => name)
+    const documented = [...read("docs/how-to/monitor.md").matchAll(/^\| `(inlet_\w+)` \|/gm)].map(
+      ([, name = ""]) => name
+    )
     assert.isNotEmpty(declared)
     assert.deepStrictEqual(documented.sort(), declared.sort())
   })
