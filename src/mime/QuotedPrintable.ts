@@ -61,12 +61,12 @@ const withoutSoftBreaks = (body: Uint8Array): Buffer => {
       joined[length++] = byte
       continue
     }
-    const isPair = byte === CR && body[at + 1] === LF
+    const feed = byte === CR ? afterBlanks(body, at + 1) : at
     length = withoutBlanks(joined, lineStart, length)
-    // A lone carriage return takes the blanks before it along, and joins nothing.
-    if ((byte === LF || isPair) && endsSoftly(joined, lineStart, length)) {
+    // A carriage return without a line feed also ends the blanks before it, but is no soft line break.
+    if (body[feed] === LF && endsSoftly(joined, lineStart, length)) {
       length--
-      if (isPair) at++
+      at = feed
     } else joined[length++] = byte
     lineStart = length
   }
@@ -79,6 +79,13 @@ const withoutBlanks = (bytes: Buffer, start: number, end: number): number => {
   let last = end
   while (last > start && isBlank(bytes[last - 1])) last--
   return last
+}
+
+/** The index of the first byte from here on that is not a blank. */
+const afterBlanks = (bytes: Uint8Array, start: number): number => {
+  let at = start
+  while (isBlank(bytes[at])) at++
+  return at
 }
 
 const endsSoftly = (bytes: Buffer, start: number, end: number): boolean => end > start && bytes[end - 1] === EQUALS

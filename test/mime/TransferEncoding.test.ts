@@ -36,6 +36,7 @@ describe("Quoted-printable", () => {
     ["=41=e4=E4=0d=00", "A\xe4\xe4\r\0"],
     ["=ZZ=4=\r\n1==", "=ZZA="],
     ["==41", "=A"],
+    ["a= \r\t\nb", "ab"],
     ["=\rx\r\r\n", "=\rx\r\r\n"],
     ["a\0\xe4", "a\0\xe4"],
     ["", ""]
