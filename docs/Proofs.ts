@@ -7,7 +7,7 @@ export interface Proof {
 /** In the order of docs/guarantees.md. `promise` is the bold sentence there, without code marks and its full stop. */
 export const proofs: ReadonlyArray<Proof> = [
   {
-    promise: "A mail that was answered 250 is not lost",
+    promise: "Inlet never loses a mail that it answered 250",
     tests: [
       ["test/flows/prove.postgres.test.ts", "while the service is killed at random with kill -9"],
       ["test/flows/prove.postgres.test.ts", "while PostgreSQL is restarted at random with -m immediate"],
@@ -63,7 +63,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "Mail that can't be kept is not accepted",
+    promise: "Inlet refuses mail that it cannot store",
     tests: [
       ["test/intake/Failures.test.ts", "because the raw store fails, the sender hears 451, and the next one is kept"],
       ["test/intake/Failures.test.ts", "for one of two workspaces, it is kept for neither"],
@@ -99,7 +99,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "A simulated mail is a mail",
+    promise: "A simulated mail goes the same way as a real one",
     tests: [
       [
         "test/http/Simulate.test.ts",
@@ -137,7 +137,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "No mail vanishes because it can't be read",
+    promise: "Every accepted mail becomes an event, however broken it is",
     tests: [
       [
         "test/flows/bombs.embedded.test.ts",
@@ -158,14 +158,14 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "An event weighs what its message weighs",
+    promise: "An event is at most three times as large as its message, plus 1 MiB",
     tests: [
       ["test/reading/EventPayload.test.ts", "weighs at most three times the message and 1 MiB: %s"],
       ["test/reading/EventPayload.test.ts", "has no control character but TAB and LF, whatever names one"]
     ]
   },
   {
-    promise: "One message is what one sender sent",
+    promise: "Nobody can smuggle a second message into a mail",
     tests: [
       [
         "test/smtp/Message.test.ts",
@@ -182,7 +182,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "A code or a link of an event is one that a person sees in the mail",
+    promise: "Extracted codes and links are visible in the mail",
     tests: [
       ["test/content/codes/Codes.test.ts", "is looked for neither in what is quoted nor in what is hidden"],
       ["test/content/codes/Codes.test.ts", "is never sure where there is none: %s"],
@@ -196,7 +196,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "Words that a person does not see are not in text, reply and extracted",
+    promise: "Hidden words are not in text, reply and extracted",
     tests: [
       ["test/reading/EventPayload.test.ts", "has no word that a person does not see in text, reply and extracted: %s"],
       ["test/content/HiddenPairs.test.ts", "is nowhere where one is in the other"],
@@ -226,7 +226,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "Senders of all kinds get through",
+    promise: "All kinds of senders get through",
     tests: [
       [
         "test/smtp/Connections.test.ts",
@@ -236,7 +236,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "Every event is delivered at least once",
+    promise: "Inlet delivers every event at least once",
     tests: [
       ["test/delivery/Retries.test.ts", "gives eleven attempts over about three days, then the delivery is dead"],
       [
@@ -263,7 +263,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "An app without a public address gets what its webhook would get",
+    promise: "An app without a public address gets the same requests as a webhook",
     tests: [
       [
         "test/flows/listen.test.ts",
@@ -282,7 +282,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "Mail that is asked for is delivered as by a webhook",
+    promise: "Pulled deliveries behave like webhook deliveries",
     tests: [
       [
         "test/flows/listen.test.ts",
@@ -316,7 +316,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "A worker that froze does not undo what another has done",
+    promise: "A frozen worker cannot undo another worker's result",
     tests: [
       ["test/flows/processes.test.ts", "take over what a frozen one holds, and its late news change nothing"],
       [
@@ -326,7 +326,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "Slow or dead webhooks delay no other",
+    promise: "Slow or dead webhooks do not delay other webhooks",
     tests: [
       [
         "test/delivery/DeliveryWorker.test.ts",
@@ -347,14 +347,14 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "A webhook can be told from a forgery",
+    promise: "A receiver can detect a forged webhook request",
     tests: [
       ["test/delivery/WebhookSigner.test.ts", "is verified by other people's libraries, and by no other secret"],
       ["test/docs/readme.test.ts", "refuses what the specification says must be refused"]
     ]
   },
   {
-    promise: "Nobody can have a URL flooded that did not agree to it",
+    promise: "Nobody can use Inlet to flood a URL",
     tests: [
       [
         "test/workspaces/WorkspaceLimits.test.ts",
@@ -373,7 +373,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "A webhook reaches no private address in production",
+    promise: "Webhooks reach no private address in production",
     tests: [
       ["test/delivery/Egress.test.ts", "refuses a private address however it is written, and nobody is dialed"],
       ["test/delivery/Egress.test.ts", "refuses a name when any of its addresses is private, and does not say which"],
@@ -386,7 +386,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "A wait after a mark is for new mail alone",
+    promise: "A wait after a mark returns only new mail",
     tests: [
       [
         "test/http/HeldRequests.test.ts",
@@ -400,7 +400,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "An agent's tools do less than the API",
+    promise: "MCP tools can do less than the API",
     tests: [
       ["test/mcp/Mcp.test.ts", "opens the mail of its workspace alone"],
       ["test/mcp/Mcp.test.ts", "that reads waits and reads, and simulates nothing"],
@@ -415,7 +415,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "Workspaces know nothing of each other",
+    promise: "Workspaces cannot see each other",
     tests: [
       ["test/http/Isolation.test.ts", "answer 404 exactly as ids that nobody has, and nothing happens"],
       [
@@ -426,7 +426,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "A read key reads, and does nothing else",
+    promise: "A read key can only read",
     tests: [
       [
         "test/http/requests/ReadKeys.test.ts",
@@ -441,7 +441,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "A key that is revoked or replaced opens nothing any more",
+    promise: "Revoked and replaced keys stop working",
     tests: [
       [
         "test/workspaces/WorkspaceKeys.test.ts",
@@ -461,7 +461,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "A misspelt filter shows nothing",
+    promise: "An unknown query parameter is refused",
     tests: [
       [
         "test/http/requests/KnownParameters.test.ts",
@@ -474,7 +474,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "One tenant, or a stranger, can't use up the service",
+    promise: "No tenant or stranger can exhaust the service",
     tests: [
       ["test/http/Limits.test.ts", "has one event at least, and all of them come in order, whole and once"],
       [
@@ -503,7 +503,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "A filter shows what it asks for and nothing else",
+    promise: "A filter returns only what it asks for",
     tests: [
       [
         "test/http/events/EventFilters.test.ts",
@@ -512,7 +512,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "A name belongs to the workspace that proves it",
+    promise: "A domain belongs to the one workspace that proves it",
     tests: [
       ["test/domains/Verification.test.ts", "lets one workspace win when several verify a name at the same time"],
       ["test/domains/Verification.test.ts", "does not take the value of another workspace that wants the same name"],
@@ -523,7 +523,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "Money is charged once, and comes back when it bought nothing",
+    promise: "Money is charged once and refunded if it bought nothing",
     tests: [
       [
         "test/purchase/Payments.test.ts",
@@ -546,14 +546,14 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "A request under one Idempotency-Key is done once in 24 hours",
+    promise: "A request with an Idempotency-Key runs once within 24 hours",
     tests: [
       ["test/http/requests/Idempotency.test.ts", "buys once, however often it is sent at the same time"],
       ["test/http/requests/Idempotency.test.ts", "is new after a day, or when its process died under it"]
     ]
   },
   {
-    promise: "Secrets are sealed, and never told",
+    promise: "Secrets are encrypted or hashed, and never disclosed",
     tests: [
       [
         "test/flows/secrets.test.ts",
@@ -566,7 +566,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "Mail past its time is gone",
+    promise: "Expired mail is deleted",
     tests: [
       [
         "test/retention/Sweeper.test.ts",
@@ -597,7 +597,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "A clock that leaps removes nothing",
+    promise: "A clock jump deletes nothing",
     tests: [
       [
         "test/database/SteadyClock.test.ts",
@@ -619,7 +619,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "A raw message comes back as it was kept, or as an error",
+    promise: "A raw message is returned unchanged or with an error",
     tests: [
       ["test/providers/storage/Segments.test.ts", "with a changed byte"],
       ["test/providers/storage/Segments.test.ts", "whose place holds another message's"],
@@ -640,7 +640,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "A stop loses nothing",
+    promise: "A shutdown loses nothing",
     tests: [
       [
         "test/flows/shutdown.test.ts",
@@ -653,7 +653,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "A process that can't keep mail says so",
+    promise: "/ready answers 503 if the process cannot store mail",
     tests: [
       [
         "test/http/system/Readiness.test.ts",
@@ -668,7 +668,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "An embedded database has one process",
+    promise: "Only one process opens an embedded database",
     tests: [
       [
         "test/database/FolderLock.test.ts",
@@ -682,7 +682,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "A start that can't succeed ends with one line",
+    promise: "A start that cannot succeed ends with one line",
     tests: [
       [
         "test/database/InitialDatabase.test.ts",
@@ -692,7 +692,7 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
-    promise: "A backup goes on",
+    promise: "A restored backup works",
     tests: [
       [
         "test/flows/backup.postgres.test.ts",
