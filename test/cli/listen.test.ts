@@ -169,6 +169,24 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
     }).pipe(Effect.scoped)
   )
 
+  it.effect("ends when the npm that started it is killed", () =>
+    Effect.gen(function* () {
+      const port = yield* Ports.free
+      const program = yield* Program.start("npm", ["run", "-s", "inlet", "--", "listen", "--port", `${port}`], {
+        env: { INLET_WEBHOOK_SECRET: secret }
+      })
+      yield* program.says("Listening for webhooks")
+      assert.strictEqual((yield* call(`http://127.0.0.1:${port}`, "GET", "/")).status, 404)
+      // npm alone: it cannot pass this signal on.
+      process.kill(program.pid, "SIGKILL")
+      yield* eventually(
+        Effect.exit(call(`http://127.0.0.1:${port}`, "GET", "/")),
+        (answer) => answer._tag === "Failure",
+        "30 seconds"
+      )
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("says what is wrong with a flag, and does not start", () =>
     Effect.gen(function* () {
       const wrong = [

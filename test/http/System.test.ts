@@ -310,29 +310,59 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
     })
   )
 
-  it.effect("show the reference as a page of this host alone: every route and schema, no script, small", () =>
+  it.effect("show the reference on a page for each group, without scripts and with links that lead somewhere", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const document: Document = (yield* inlet.call("GET", "/openapi.json")).json
-      const { headers, status, text } = yield* inlet.call("GET", "/docs")
-      assert.strictEqual(status, 200)
-      assert.match(headers["content-type"] ?? "", /^text\/html; charset=utf-8$/)
-      assert.isBelow(text.length, 250_000)
-      for (const [, target = ""] of text.matchAll(/\b(?:src|href|action)="([^"]*)"/g)) {
-        assert.match(target, /^(#[\w.-]+|\/[\w./]*)$/)
-        if (target.startsWith("#")) assert.include(text, `id="${target.slice(1)}"`)
-        else assert.strictEqual((yield* inlet.call("GET", target)).status, 200, target)
+      const overview = yield* inlet.call("GET", "/docs")
+      const targets = [...overview.text.matchAll(/href="(\/docs\/[\w-]+)"/g)].map(([, target = ""]) => target)
+      const pages = new Map([["/docs", overview.text]])
+      for (const target of new Set(targets)) {
+        const { headers, status, text } = yield* inlet.call("GET", target)
+        assert.strictEqual(status, 200, target)
+        assert.match(headers["content-type"] ?? "", /^text\/html; charset=utf-8$/)
+        assert.match(headers["content-security-policy"] ?? "", /^default-src 'none'; /)
+        pages.set(target, text)
       }
-      assert.notMatch(text, /<(script|iframe|style|img)\b|\son\w+=|\sstyle=/)
-      assert.match(headers["content-security-policy"] ?? "", /^default-src 'none'; /)
+      assert.includeMembers([...pages.keys()], ["/docs/events", "/docs/webhook", "/docs/schemas"])
+      for (const [path, text] of pages) {
+        assert.isBelow(text.length, 80_000, path)
+        assert.notMatch(text, /<(script|iframe|style|img)\b|\son\w+=|\sstyle=|undefined|\[object |NaN/)
+        for (const [, target = ""] of text.matchAll(/\b(?:src|href|action)="([^"]*)"/g)) {
+          const [file = "", anchor] = target.split("#")
+          const page = pages.get(file === "" ? path : file)
+          if (page === undefined) assert.strictEqual((yield* inlet.call("GET", file)).status, 200, target)
+          else if (anchor !== undefined) assert.include(page, `id="${anchor}"`, target)
+        }
+      }
+      const all = [...pages.values()].join("")
       for (const { operation } of operations(document)) {
-        assert.include(text, `<article id="${operation.operationId}">`)
+        assert.include(all, `<article id="${operation.operationId}">`)
       }
       for (const name of Object.keys(document.components.schemas)) {
-        if (name !== "Error") assert.include(text, `<article id="${name}">`)
+        if (name !== "Error") assert.include(all, `<article id="${name}">`)
       }
-      assert.include(text, "https://inlet.example.com/api/domains/$ID/delivery-attempts")
-      assert.notMatch(text, /undefined|\[object |NaN/)
+      assert.include(all, "https://inlet.example.com/api/domains/$ID/delivery-attempts")
+    })
+  )
+
+  it.effect("find routes, parameters, fields and schemas in the reference by all words of a query", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const search = (query: string) =>
+        Effect.map(inlet.call("GET", `/docs?q=${encodeURIComponent(query)}`), ({ status, text }) => {
+          assert.strictEqual(status, 200, query)
+          return [...text.slice(text.indexOf("<main")).matchAll(/<li><a href="([^"]+)"/g)].map(([, href = ""]) => href)
+        })
+      assert.strictEqual((yield* search("REPLAY event"))[0], "/docs/events#events.replay")
+      assert.isNotEmpty(yield* search("webhook_paused_at"))
+      assert.include(yield* search("fromDomain"), "/docs/events#events.list")
+      assert.deepStrictEqual(yield* search("no such words anywhere"), [])
+      const { text } = yield* inlet.call("GET", `/docs?q=${encodeURIComponent('"><script>x')}`)
+      assert.include(text, "&quot;&gt;&lt;script&gt;x")
+      assert.notInclude(text, "<script")
+      assert.include((yield* inlet.call("GET", "/docs?q=%20&q=b")).text, "<h1>API reference</h1>")
+      assert.strictEqual((yield* inlet.call("GET", `/docs?q=${"a ".repeat(4_000)}`)).status, 200)
     })
   )
 

@@ -6,6 +6,7 @@ import { Command, Flag } from "effect/cli"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type InboundEvent, verify } from "../../effect.ts"
 import { mostAtOnce } from "../../http/deliveries/DeliveriesApi.ts"
+import * as Launcher from "../../process/Launcher.ts"
 import * as ListenError from "../../process/ListenError.ts"
 import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
@@ -165,66 +166,70 @@ export const command = Command.make(
     ),
     place: Service.place
   },
-  Effect.fn(function* ({ json, place, ...flags }) {
-    const { after, atOnce, cursorFile, delay, domain, forwardTo, fromStart, port, secret, secretFile, status, take } =
-      flags
-    if (Option.isSome(forwardTo)) {
-      const [other] = misplaced({
-        "--port": Option.isSome(port),
-        "--secret": Option.isSome(secret),
-        "--secret-file": Option.isSome(secretFile),
-        "--status": Option.isSome(status),
-        "--delay": Option.isSome(delay)
-      })
-      if (other !== undefined) {
-        return yield* new CommandFailed({ message: `${other}: Expected no --forward-to beside it` })
+  Effect.fn(
+    function* ({ json, place, ...flags }) {
+      const { after, atOnce, cursorFile, delay, domain, forwardTo, fromStart, port, secret, secretFile, status, take } =
+        flags
+      if (Option.isSome(forwardTo)) {
+        const [other] = misplaced({
+          "--port": Option.isSome(port),
+          "--secret": Option.isSome(secret),
+          "--secret-file": Option.isSome(secretFile),
+          "--status": Option.isSome(status),
+          "--delay": Option.isSome(delay)
+        })
+        if (other !== undefined) {
+          return yield* new CommandFailed({ message: `${other}: Expected no --forward-to beside it` })
+        }
+        const [ofCopies] = misplaced({
+          "--cursor-file": Option.isSome(cursorFile),
+          "--from-start": fromStart,
+          "--after": Option.isSome(after)
+        })
+        if (take && ofCopies !== undefined) {
+          return yield* new CommandFailed({
+            message: `${ofCopies}: Expected no --take beside it; the service keeps the place of deliveries`
+          })
+        }
+        if (!take && Option.isSome(atOnce)) {
+          return yield* new CommandFailed({ message: "--at-once: Expected --take beside it; copies go one by one" })
+        }
+        if (fromStart && Option.isSome(after)) {
+          return yield* new CommandFailed({ message: "--after: Expected no --from-start beside it" })
+        }
+        const url = yield* AppRequest.checkUrl(forwardTo.value)
+        return yield* Service.ask(
+          place,
+          Effect.fnUntraced(function* (api) {
+            const { id } = yield* Service.domainOrOnly(api, Option.getOrUndefined(domain))
+            return yield* take
+              ? ForwardTaken.run(api, id, { url, json, atOnce: Option.getOrElse(atOnce, () => mostAtOnce) })
+              : ForwardCopies.run(api, id, { url, json, cursorFile, fromStart, after })
+          })
+        )
       }
-      const [ofCopies] = misplaced({
+      const [other] = misplaced({
+        "--domain": Option.isSome(domain),
         "--cursor-file": Option.isSome(cursorFile),
         "--from-start": fromStart,
-        "--after": Option.isSome(after)
+        "--after": Option.isSome(after),
+        "--take": take,
+        "--at-once": Option.isSome(atOnce)
       })
-      if (take && ofCopies !== undefined) {
-        return yield* new CommandFailed({
-          message: `${ofCopies}: Expected no --take beside it; the service keeps the place of deliveries`
-        })
+      if (other !== undefined) {
+        return yield* new CommandFailed({ message: `${other}: Expected --forward-to URL beside it` })
       }
-      if (!take && Option.isSome(atOnce)) {
-        return yield* new CommandFailed({ message: "--at-once: Expected --take beside it; copies go one by one" })
-      }
-      if (fromStart && Option.isSome(after)) {
-        return yield* new CommandFailed({ message: "--after: Expected no --from-start beside it" })
-      }
-      const url = yield* AppRequest.checkUrl(forwardTo.value)
-      return yield* Service.ask(
-        place,
-        Effect.fnUntraced(function* (api) {
-          const { id } = yield* Service.domainOrOnly(api, Option.getOrUndefined(domain))
-          return yield* take
-            ? ForwardTaken.run(api, id, { url, json, atOnce: Option.getOrElse(atOnce, () => mostAtOnce) })
-            : ForwardCopies.run(api, id, { url, json, cursorFile, fromStart, after })
-        })
-      )
-    }
-    const [other] = misplaced({
-      "--domain": Option.isSome(domain),
-      "--cursor-file": Option.isSome(cursorFile),
-      "--from-start": fromStart,
-      "--after": Option.isSome(after),
-      "--take": take,
-      "--at-once": Option.isSome(atOnce)
-    })
-    if (other !== undefined) {
-      return yield* new CommandFailed({ message: `${other}: Expected --forward-to URL beside it` })
-    }
-    return yield* receive({
-      port: Option.getOrElse(port, () => 4000),
-      secret: yield* WebhookSecret.find({ secret, secretFile, profile: place.profile }),
-      status: Option.getOrElse(status, () => 200),
-      delay: Option.getOrElse(delay, () => Duration.zero),
-      json
-    })
-  })
+      return yield* receive({
+        port: Option.getOrElse(port, () => 4000),
+        secret: yield* WebhookSecret.find({ secret, secretFile, profile: place.profile }),
+        status: Option.getOrElse(status, () => 200),
+        delay: Option.getOrElse(delay, () => Duration.zero),
+        json
+      })
+    },
+    // A script that starts it by `npm run` and is ended leaves no listener behind.
+    Effect.raceFirst(Effect.orDie(Launcher.ended))
+  )
 ).pipe(
   Command.withDescription("Receive webhooks: verify, deduplicate and print the events, or forward them to an app"),
   Command.provide(NodeHttpClient.layerUndici)

@@ -4,19 +4,33 @@ import * as Settings from "../../Settings.ts"
 import * as PageFrame from "../pages/PageFrame.ts"
 import * as CachedText from "./CachedText.ts"
 import * as OpenApiDocument from "./OpenApiDocument.ts"
-import * as ReferencePage from "./ReferencePage.ts"
+import * as ReferencePages from "./ReferencePages.ts"
 
-/** The description of the API: for programs at `/openapi.json`, for people at `/docs`. */
+/** Serves the description of the API: `/openapi.json` for programs, `/docs` and the pages below it for people. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { publicUrl } = yield* Settings.http
     const document = OpenApiDocument.make(publicUrl)
     const json = CachedText.make(JSON.stringify(document), "application/json")
-    const page = ReferencePage.render(document, publicUrl.replace(/\/$/, ""))
-    const html = CachedText.make(page, "text/html; charset=utf-8", PageFrame.headers)
-    return Layer.merge(
+    const { pages, search } = ReferencePages.make(document, publicUrl.replace(/\/$/, ""))
+
+    const served = [...pages].map(([path, page]) => {
+      const html = CachedText.make(page, "text/html; charset=utf-8", PageFrame.headers)
+      return HttpRouter.add(
+        "GET",
+        path,
+        Effect.gen(function* () {
+          const { q } = yield* HttpServerRequest.ParsedSearchParams
+          const query = [q ?? ""].flat()[0]?.trim().slice(0, 100) ?? ""
+          return path === "/docs" && query !== ""
+            ? PageFrame.answer(search(query))
+            : html(yield* HttpServerRequest.HttpServerRequest)
+        })
+      )
+    })
+    return Layer.mergeAll(
       HttpRouter.add("GET", "/openapi.json", Effect.map(HttpServerRequest.HttpServerRequest, json)),
-      HttpRouter.add("GET", "/docs", Effect.map(HttpServerRequest.HttpServerRequest, html))
+      ...served
     )
   })
 )

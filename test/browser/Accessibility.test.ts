@@ -1,0 +1,43 @@
+import { assert, describe, layer } from "@effect/vitest"
+import axe from "axe-core"
+import { Effect, Layer } from "effect"
+import * as Needs from "../Needs.ts"
+import { TestInlet } from "../TestInlet.ts"
+import { Browser, overflow, step } from "./Browser.ts"
+
+const pages = ["/", "/docs", "/docs/events", "/docs/schemas", "/docs/webhook", "/docs?q=replay", "/no-such-page"]
+
+describe("A browser", Needs.options(Needs.chromium), () => {
+  layer(Layer.merge(TestInlet.layer(), Browser.layer), { excludeTestServices: true, timeout: "60 seconds" })(
+    "The pages",
+    (it) => {
+      for (const width of [1_280, 390]) {
+        it.effect(`have no violation that axe finds, and do not scroll sideways, at ${width} px`, () =>
+          Effect.gen(function* () {
+            const inlet = yield* TestInlet
+            const browser = yield* Browser
+            // The checks run as a script of the page, which its policy forbids.
+            yield* browser.visit({ viewport: { width, height: 844 }, bypassCSP: true }, ({ page }) =>
+              Effect.forEach(
+                pages,
+                (path) =>
+                  Effect.gen(function* () {
+                    yield* step(() => page.goto(`${inlet.url}${path}`))
+                    yield* step(() => page.addScriptTag({ content: axe.source }))
+                    const violations = yield* step(() =>
+                      page.evaluate<ReadonlyArray<string>>(
+                        "axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ': ' + target)))"
+                      )
+                    )
+                    assert.deepStrictEqual(violations, [], path)
+                    assert.isAtMost(yield* overflow(page), 0, path)
+                  }),
+                { discard: true }
+              )
+            )
+          })
+        )
+      }
+    }
+  )
+})
