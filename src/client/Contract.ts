@@ -3,7 +3,7 @@
 export interface Attachment {
   readonly filename: string | null
   readonly contentType: string
-  /** decoded bytes */
+  /** size in decoded bytes */
   readonly size: number
   readonly contentId: string | null
   readonly disposition: string | null
@@ -12,7 +12,7 @@ export interface Attachment {
 
 export interface AttemptsPage {
   readonly deliveryAttempts: ReadonlyArray<DeliveryAttempt>
-  /** give it back as `cursor` for the next page; null at the end */
+  /** pass it as `cursor` for the next page, null at the end */
   readonly next_cursor: string | null
 }
 
@@ -33,34 +33,34 @@ export interface Authentication {
 export interface BriefEvent {
   /** the same on every attempt and replay */
   readonly event_id: string
-  /** when it was accepted: ISO 8601, UTC, milliseconds */
+  /** time of acceptance: ISO 8601, UTC, milliseconds */
   readonly receivedAt: string
-  /** the address in the envelope: route on this */
+  /** the envelope address. Route by this */
   readonly recipient: string
-  /** behind the first `+` of the recipient's local part, or null */
+  /** the part after the first `+` of the recipient's local part, or null */
   readonly tag: string | null
-  /** address of the From field, or the envelope sender where that is unusable */
+  /** address of the From field, or the envelope sender if that is unusable */
   readonly from: string
   readonly fromName: string | null
   /** empty when absent */
   readonly subject: string
-  /** a person, a list or newsletter, a program that answers or tells something, a failed delivery */
+  /** a person, a list or newsletter, an automatic mail, or a bounce */
   readonly sender: "person" | "list" | "auto" | "bounce" | null
-  /** the conversation: replies to one message share it, in this domain */
+  /** the conversation. Replies to one message in this domain share it */
   readonly threadId: string | null
   readonly authentication: Authentication
   readonly extracted: Extracted | null
-  /** how many */
+  /** number of attachments */
   readonly attachments: number
-  /** of `text` as UTF-8 */
+  /** size of `text` in UTF-8 */
   readonly textBytes: number
   readonly delivery: "pending" | "delivered" | "dead" | "held"
 }
 
 export interface ContentQuery {
-  /** `reply`, what the person wrote; `visible`, what a person sees, the default; `full`, the plain text too where there is HTML; `hidden`, the words of the HTML that a person does not see */
+  /** `visible` for the visible text (default), `reply` for the author's new text, `full` with the plain text beside HTML, `hidden` for hidden words of the HTML */
   readonly part?: "reply" | "visible" | "full" | "hidden" | undefined
-  /** of what is seen of HTML, markdown when absent */
+  /** format of text made from HTML, markdown by default */
   readonly format?: "markdown" | "text" | undefined
   /** of the piece, 20000 when absent; 1 to 200000 */
   readonly max_chars?: number | undefined
@@ -70,9 +70,9 @@ export interface ContentQuery {
 
 export interface Delivery {
   readonly status: "pending" | "delivered" | "dead" | "held"
-  /** requests made so far, replays included */
+  /** number of attempts so far, replays included */
   readonly attempts: number
-  /** set while it is pending; later than this while the webhook is paused or busy */
+  /** set while pending. The attempt may come later if the webhook is paused or busy */
   readonly nextAttemptAt: string | null
   readonly deliveredAt: string | null
   /** why the last attempt failed */
@@ -82,39 +82,39 @@ export interface Delivery {
 export interface DeliveryAttempt {
   readonly id: string
   readonly event_id: string
-  /** counted from 1, on over replays */
+  /** counted from 1, across replays */
   readonly attempt: number
   readonly url: string
   readonly requestedAt: string
-  /** null where a worker stopped before it knew the answer */
+  /** null if the worker stopped before the answer */
   readonly durationMs: number | null
-  /** null when there was no answer */
+  /** null without an answer */
   readonly statusCode: number | null
   readonly ok: boolean
   readonly error: string | null
-  /** its first KiB */
+  /** the first KiB */
   readonly responseBody: string | null
 }
 
 export interface Domain {
   readonly id: string
   readonly domain: string
-  /** how it was attached */
+  /** how it was added */
   readonly origin: "byo" | "purchased" | "instant" | "demo"
   readonly status: "pending_verification" | "mx_pending" | "verified" | "live" | "disabled"
-  /** set while it is disabled */
+  /** set while disabled */
   readonly disabled_reason: string | null
-  /** where the TXT record goes that proves ownership */
+  /** name of the TXT record that proves ownership */
   readonly txt_name: string | null
-  /** what it says */
+  /** value of that TXT record */
   readonly txt_value: string | null
-  /** the host that the MX record points at */
+  /** host for the MX record */
   readonly mx_target: string
-  /** where its events are sent; a read key is shown the host alone */
+  /** receives the events. Read keys see only the host */
   readonly webhookUrl: string | null
-  /** set while the webhook is paused: it has only failed for 5 days. Its deliveries stay pending and use no attempts, one is tried every hour; the first success, a replay or setting the webhook resumes all of them */
+  /** set while the webhook is paused, because every attempt failed for 5 days. Deliveries stay pending, and Inlet tries one an hour. The first success, a replay or setting the webhook resumes all */
   readonly webhook_paused_at: string | null
-  /** its mail waits to be asked for, by POST /api/domains/{id}/deliveries/lease; never beside a webhook */
+  /** mail waits for POST /api/domains/{id}/deliveries/lease. Excludes a webhook */
   readonly pull: boolean
   readonly created_at: string
   readonly verified_at: string | null
@@ -131,21 +131,21 @@ export interface DomainWebhook {
 
 export interface EventContent {
   readonly format: "markdown" | "text"
-  /** the piece; links in Markdown are `[words][ref]` */
+  /** the piece. Links in Markdown are `[words][ref]` */
   readonly content: string
-  /** of the whole part, in UTF-16 units */
+  /** length of the whole part in UTF-16 units */
   readonly length: number
-  /** give it back as `offset`; null at the end */
+  /** pass it as `offset` for the next piece, null at the end */
   readonly next_offset: number | null
-  /** bytes of the piece divided by four */
+  /** bytes of the piece ÷ 4 */
   readonly tokens_estimate: number
   readonly hidden: {
-    /** how many words of the HTML a person does not see */
+    /** number of hidden words in the HTML */
     readonly words: number
-    /** their beginning, with part=hidden; else null */
+    /** the first hidden words with part=hidden, else null */
     readonly excerpt: string | null
   }
-  /** the links of the piece, by the number they have in the Markdown */
+  /** the links of the piece, by their number in the Markdown */
   readonly links: ReadonlyArray<{
     readonly ref: number
     readonly text: string
@@ -155,36 +155,36 @@ export interface EventContent {
 
 export interface EventsAnswer {
   readonly events: ReadonlyArray<ListedEvent> | ReadonlyArray<BriefEvent>
-  /** give it back as `cursor` for the next page; null at the end */
+  /** pass it as `cursor` for the next page, null at the end */
   readonly next_cursor: string | null
-  /** the mark of now, also when there is no event: give it back as `after` for what comes later */
+  /** the current position, also without events. Pass it as `after` to get later mail */
   readonly cursor_now: string
 }
 
-/** the code and the links that the mail was sent for; absent in events of versions before */
+/** the code and links of the mail. Absent in older events */
 export interface Extracted {
-  /** the one code to type, or null */
+  /** the code to type, or null */
   readonly code: ExtractedCode | null
-  /** at most five, the best first */
+  /** up to five, the best first */
   readonly links: ReadonlyArray<ExtractedLink>
   /** from List-Unsubscribe and List-Unsubscribe-Post */
   readonly unsubscribe: Unsubscribe | null
 }
 
 export interface ExtractedCode {
-  /** what one types: digits in ASCII, their groups joined */
+  /** the code as typed: ASCII digits, groups joined */
   readonly value: string
-  /** as it stands in the mail */
+  /** as shown in the mail */
   readonly shown: string
   readonly source: "subject" | "text" | "html"
-  /** `low` where several could be meant or little speaks for it: ask before it is used */
+  /** `low` for several candidates or weak evidence: ask before using it */
   readonly confidence: "high" | "low"
 }
 
 export interface ExtractedLink {
   readonly kind: "verify" | "login" | "reset" | "invite" | "other"
   readonly url: string
-  /** what a person reads on it; empty where it is an address alone */
+  /** visible text, empty for a bare address */
   readonly text: string
   readonly host: string
 }
@@ -195,13 +195,13 @@ export interface Header {
 }
 
 export type InstantInbox = {
-  /** inbox@<slug>.inbox.<platform domain>; every local part works */
+  /** inbox@<slug>.inbox.<platform domain>. Every local part works */
   readonly address: string
   readonly domain_id: string
   readonly domain: string
   readonly existing: true
 } | {
-  /** inbox@<slug>.inbox.<platform domain>; every local part works */
+  /** inbox@<slug>.inbox.<platform domain>. Every local part works */
   readonly address: string
   readonly domain_id: string
   readonly domain: string
@@ -212,59 +212,59 @@ export interface ListedEvent {
   readonly event: "inbound.email.received"
   /** the same on every attempt and replay */
   readonly event_id: string
-  /** the message; its events for other recipients of the domain share it */
+  /** the message. Events for other recipients of the domain share it */
   readonly inbound_email_id: string
-  /** SHA-256 of domain and message_id: the events of one message to two addresses share it, so deduplicate on event_id, or on this together with recipient */
+  /** SHA-256 of domain and message_id. Events of one message for two addresses share it, so deduplicate by event_id, or by this and recipient */
   readonly idempotency_key: string
-  /** the Message-ID field as it stands, or null */
+  /** the unchanged Message-ID field, or null */
   readonly message_id: string | null
   /** the domain that received it */
   readonly domain: string
-  /** the address in the envelope: route on this */
+  /** the envelope address. Route by this */
   readonly recipient: string
-  /** address of the From field, or the envelope sender where that is unusable */
+  /** address of the From field, or the envelope sender if that is unusable */
   readonly from: string
   /** empty when absent */
   readonly subject: string
-  /** the plain text; made from the HTML where there is none */
+  /** the plain text, or text made from the HTML */
   readonly text: string
-  /** as it was sent: not safe to show as it is */
+  /** the original HTML. Not safe to display */
   readonly html: string | null
-  /** metadata; the bytes are at `…/attachments/{index}` */
+  /** metadata. `…/attachments/{index}` returns the bytes */
   readonly attachments: ReadonlyArray<Attachment>
-  /** when it was accepted: ISO 8601, UTC, milliseconds */
+  /** time of acceptance: ISO 8601, UTC, milliseconds */
   readonly receivedAt: string
-  /** where the raw message is kept; `…/raw` gives it */
+  /** storage key of the raw message. `…/raw` returns it */
   readonly rawRef: string
   readonly authentication: Authentication
-  /** what the sending server said */
+  /** the SMTP envelope */
   readonly envelope: {
     readonly from: string
     readonly helo: string
     readonly remoteAddress: string
   }
-  /** every header field in order, decoded, at most 64 KiB */
+  /** all header fields in order, decoded, up to 64 KiB */
   readonly headers: ReadonlyArray<Header>
   readonly to: ReadonlyArray<Mailbox>
   readonly cc: ReadonlyArray<Mailbox>
   readonly replyTo: ReadonlyArray<Mailbox>
-  /** the In-Reply-To field as it stands, or null */
+  /** the unchanged In-Reply-To field, or null */
   readonly inReplyTo: string | null
   /** the message ids of the References field */
   readonly references: ReadonlyArray<string>
-  /** how much of the message could be read */
+  /** how much of the message Inlet could parse */
   readonly parse: "full" | "partial" | "headers"
-  /** the author's display name, as the sender wrote it; null when there is none, or when `from` is the envelope sender. Absent in mail from before this field */
+  /** the author's display name, or null if missing or if `from` is the envelope sender. Absent in older events */
   readonly fromName?: string | null
-  /** what the person wrote, without what they answer and their signature; null where that is `text` */
+  /** the author's new text without quotation and signature, or null if equal to `text` */
   readonly reply?: string | null
-  /** a person, a list or newsletter, a program that answers or tells something, a failed delivery */
+  /** a person, a list or newsletter, an automatic mail, or a bounce */
   readonly sender?: "person" | "list" | "auto" | "bounce"
-  /** behind the first `+` of the recipient's local part, or null */
+  /** the part after the first `+` of the recipient's local part, or null */
   readonly tag?: string | null
-  /** the conversation: replies to one message share it, in this domain */
+  /** the conversation. Replies to one message in this domain share it */
   readonly threadId?: string
-  /** the HTML has words that a person does not see; absent in events of versions before */
+  /** true if the HTML has hidden words. Absent in older events */
   readonly hiddenText?: boolean
   readonly extracted?: Extracted
   readonly delivery: Delivery
@@ -273,13 +273,13 @@ export interface ListedEvent {
 export interface ListQuery {
   /** how many on a page, 50 when absent; 1 to 100 */
   readonly limit?: number | undefined
-  /** `next_cursor` of the page before, with the same `order` and filters */
+  /** `next_cursor` of the previous page, with the same `order` and filters */
   readonly cursor?: string | undefined
-  /** `desc` for newest first, which is the default, `asc` for oldest first: for catching up */
+  /** `desc` for newest first (default), `asc` for oldest first */
   readonly order?: "asc" | "desc" | undefined
-  /** case is ignored */
+  /** an address, compared without case */
   readonly recipient?: string | undefined
-  /** case is ignored */
+  /** an address, compared without case */
   readonly from?: string | undefined
   /** received at this time or later, such as 2026-01-31T12:00:00Z */
   readonly since?: string | undefined
@@ -288,7 +288,7 @@ export interface ListQuery {
   readonly delivery?: "pending" | "delivered" | "dead" | "held" | undefined
   /** with a code, with a link that was extracted, with an attachment */
   readonly has?: "code" | "link" | "attachment" | undefined
-  /** written at this domain or under it, which DMARC confirms: it can't be forged */
+  /** the author's domain or a parent domain of it, confirmed by DMARC and so not forged */
   readonly fromDomain?: string | undefined
   /** contained in the subject; case is ignored */
   readonly subject?: string | undefined
@@ -298,11 +298,11 @@ export interface ListQuery {
   readonly thread?: string | undefined
   /** who sent it, as the event says */
   readonly sender?: "person" | "list" | "auto" | "bounce" | undefined
-  /** received at most so long ago, by the server's clock, such as 90s, 5m, 2h or 7d */
+  /** maximum age by the server's clock, such as 90s, 5m, 2h or 7d */
   readonly newerThan?: string | undefined
   /** `brief` for each event in a few fields, without texts, HTML and headers */
   readonly view?: "full" | "brief" | undefined
-  /** only events newer than this place: a `cursor_now`, the id of an event, `latest` for those that come from now on, or `start` for all that are kept */
+  /** only events after this position: a `cursor_now`, an event id, `latest` for events from now on, or `start` for all stored events */
   readonly after?: string | undefined
   /** seconds to hold the answer while nothing matches; only new events end the wait; 0 to 60 */
   readonly wait?: number | undefined
@@ -334,25 +334,25 @@ export interface Replayed {
 }
 
 export interface SimulatedMail {
-  /** a mail that agents meet, with a fresh Message-ID each time */
+  /** a typical mail for agents, with a new Message-ID each time */
   readonly sample?: "code" | "verify-link" | "reset-link" | "reply" | "newsletter" | "bounce" | "out-of-office" | "hidden-text" | "attachment" | undefined
-  /** an address at this domain; inbox@<domain> when absent */
+  /** an address at this domain, inbox@<domain> by default */
   readonly recipient?: string | undefined
-  /** the sender, `ada@example.com` or `Ada <ada@example.com>`, in the envelope too; empty for the null sender of a bounce */
+  /** the sender in header and envelope, `ada@example.com` or `Ada <ada@example.com>`. Empty for the null sender of a bounce */
   readonly from?: string | undefined
   readonly subject?: string | undefined
   readonly text?: string | undefined
   readonly html?: string | undefined
-  /** further header fields by name */
+  /** additional header fields by name */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** the Message-ID that it answers */
+  /** the Message-ID of the answered mail */
   readonly inReplyTo?: string | undefined
   readonly attachments?: ReadonlyArray<{
     readonly filename?: string | undefined
     readonly contentType?: string | undefined
     readonly content: string
   }> | undefined
-  /** the verdicts about the sender; `none` where they are not given */
+  /** the verdicts about the sender, `none` by default */
   readonly authentication?: {
     readonly spf?: "pass" | "fail" | "softfail" | "neutral" | "none" | "temperror" | "permerror" | undefined
     readonly dkim?: "pass" | "fail" | "softfail" | "neutral" | "none" | "temperror" | "permerror" | undefined
@@ -364,6 +364,6 @@ export interface SimulatedMail {
 export interface Unsubscribe {
   readonly url: string | null
   readonly mailto: string | null
-  /** one POST of `List-Unsubscribe=One-Click` to the URL is enough (RFC 8058) */
+  /** one POST of `List-Unsubscribe=One-Click` to the URL unsubscribes (RFC 8058) */
   readonly oneClick: boolean
 }

@@ -10,9 +10,9 @@ import * as RequestHeaders from "./RequestHeaders.ts"
 /** The request that a webhook would get of an event. */
 export const SignedRequest = Schema.Struct({
   headers: Schema.Record(Schema.String, Schema.String).annotate({
-    description: "all that the request of a webhook has, signed for exactly this body with the time of the answer"
+    description: "the headers of the webhook request, signed for this body at the time of the answer"
   }),
-  body: Schema.String.annotate({ description: "the body of the request, to be sent as it is, in UTF-8" })
+  body: Schema.String.annotate({ description: "the request body in UTF-8. Send it unchanged" })
 }).annotate({ identifier: "SignedRequest" })
 export type SignedRequest = typeof SignedRequest.Type
 

@@ -29,8 +29,8 @@ export const BriefEvent = Schema.Struct({
   threadId: orNull(threadId),
   authentication,
   extracted: orNull(extracted),
-  attachments: Schema.Int.annotate({ description: "how many" }),
-  textBytes: Schema.Int.annotate({ description: "of `text` as UTF-8" }),
+  attachments: Schema.Int.annotate({ description: "number of attachments" }),
+  textBytes: Schema.Int.annotate({ description: "size of `text` in UTF-8" }),
   delivery: DeliveryStatus
 }).annotate({ identifier: "BriefEvent" })
 export type BriefEvent = typeof BriefEvent.Type

@@ -23,7 +23,9 @@ const refusalDelay = "500 millis"
 /** The methods of our routes; one that a client makes up is no label. */
 const methods = new Set<string>(["GET", "HEAD", "POST", "PATCH", "DELETE"])
 
-const requests = Metric.counter("inlet_http_requests_total", { description: "Answered requests by method and status" })
+const requests = Metric.counter("inlet_http_requests_total", {
+  description: "Answered API requests by method and status"
+})
 
 /**
  * The outermost layer of every route: gives the request its id, and every

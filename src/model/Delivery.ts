@@ -8,9 +8,9 @@ export type DeliveryStatus = typeof DeliveryStatus.Type
 /** The work of getting one event to its webhook, as the API tells it. */
 export const Delivery = Schema.Struct({
   status: DeliveryStatus,
-  attempts: Schema.Int.annotate({ description: "requests made so far, replays included" }),
+  attempts: Schema.Int.annotate({ description: "number of attempts so far, replays included" }),
   nextAttemptAt: Schema.NullOr(Schema.DateTimeUtcFromString).annotate({
-    description: "set while it is pending; later than this while the webhook is paused or busy"
+    description: "set while pending. The attempt may come later if the webhook is paused or busy"
   }),
   deliveredAt: Schema.NullOr(Schema.DateTimeUtcFromString),
   lastError: Schema.NullOr(Schema.String).annotate({ description: "why the last attempt failed" })
@@ -24,15 +24,15 @@ export type AttemptId = typeof AttemptId.Type
 export const DeliveryAttempt = Schema.Struct({
   id: AttemptId,
   event_id: EventId,
-  attempt: Schema.Int.annotate({ description: "counted from 1, on over replays" }),
+  attempt: Schema.Int.annotate({ description: "counted from 1, across replays" }),
   url: Schema.String,
   requestedAt: Schema.DateTimeUtcFromString,
   durationMs: Schema.NullOr(Schema.Int).annotate({
-    description: "null where a worker stopped before it knew the answer"
+    description: "null if the worker stopped before the answer"
   }),
-  statusCode: Schema.NullOr(Schema.Int).annotate({ description: "null when there was no answer" }),
+  statusCode: Schema.NullOr(Schema.Int).annotate({ description: "null without an answer" }),
   ok: Schema.Boolean,
   error: Schema.NullOr(Schema.String),
-  responseBody: Schema.NullOr(Schema.String).annotate({ description: "its first KiB" })
+  responseBody: Schema.NullOr(Schema.String).annotate({ description: "the first KiB" })
 }).annotate({ identifier: "DeliveryAttempt" })
 export type DeliveryAttempt = typeof DeliveryAttempt.Type

@@ -19,21 +19,21 @@ export type DomainStatus = typeof DomainStatus.Type
 export class Domain extends Schema.Class<Domain>("Domain")({
   id: DomainId,
   domain: DomainName,
-  origin: Origin.annotate({ description: "how it was attached" }),
+  origin: Origin.annotate({ description: "how it was added" }),
   status: DomainStatus,
-  disabled_reason: Schema.NullOr(Schema.String).annotate({ description: "set while it is disabled" }),
-  txt_name: Schema.NullOr(Schema.String).annotate({ description: "where the TXT record goes that proves ownership" }),
-  txt_value: Schema.NullOr(Schema.String).annotate({ description: "what it says" }),
-  mx_target: Schema.String.annotate({ description: "the host that the MX record points at" }),
+  disabled_reason: Schema.NullOr(Schema.String).annotate({ description: "set while disabled" }),
+  txt_name: Schema.NullOr(Schema.String).annotate({ description: "name of the TXT record that proves ownership" }),
+  txt_value: Schema.NullOr(Schema.String).annotate({ description: "value of that TXT record" }),
+  mx_target: Schema.String.annotate({ description: "host for the MX record" }),
   webhookUrl: Schema.NullOr(Schema.String).annotate({
-    description: "where its events are sent; a read key is shown the host alone"
+    description: "receives the events. Read keys see only the host"
   }),
   webhook_paused_at: Schema.NullOr(Schema.DateTimeUtcFromString).annotate({
     description:
-      "set while the webhook is paused: it has only failed for 5 days. Its deliveries stay pending and use no attempts, one is tried every hour; the first success, a replay or setting the webhook resumes all of them"
+      "set while the webhook is paused, because every attempt failed for 5 days. Deliveries stay pending, and Inlet tries one an hour. The first success, a replay or setting the webhook resumes all"
   }),
   pull: Schema.Boolean.annotate({
-    description: "its mail waits to be asked for, by POST /api/domains/{id}/deliveries/lease; never beside a webhook"
+    description: "mail waits for POST /api/domains/{id}/deliveries/lease. Excludes a webhook"
   }),
   created_at: Schema.DateTimeUtcFromString,
   verified_at: Schema.NullOr(Schema.DateTimeUtcFromString),

@@ -15,7 +15,7 @@ const Header = Schema.Struct({ name: Schema.String, value: Schema.String }).anno
 export const Attachment = Schema.Struct({
   filename: Schema.NullOr(Schema.String),
   contentType: Schema.String,
-  size: Schema.Int.annotate({ description: "decoded bytes" }),
+  size: Schema.Int.annotate({ description: "size in decoded bytes" }),
   contentId: Schema.NullOr(Schema.String),
   disposition: Schema.NullOr(Schema.String),
   index: Schema.Int
@@ -38,68 +38,70 @@ export const InboundEvent = Schema.Struct({
   event: Schema.Literal("inbound.email.received"),
   event_id: EventId.annotate({ description: "the same on every attempt and replay" }),
   inbound_email_id: InboundEmailId.annotate({
-    description: "the message; its events for other recipients of the domain share it"
+    description: "the message. Events for other recipients of the domain share it"
   }),
   idempotency_key: Schema.String.annotate({
     description:
-      "SHA-256 of domain and message_id: the events of one message to two addresses share it, so deduplicate on event_id, or on this together with recipient"
+      "SHA-256 of domain and message_id. Events of one message for two addresses share it, so deduplicate by event_id, or by this and recipient"
   }),
-  message_id: Schema.NullOr(Schema.String).annotate({ description: "the Message-ID field as it stands, or null" }),
+  message_id: Schema.NullOr(Schema.String).annotate({ description: "the unchanged Message-ID field, or null" }),
   domain: DomainName.annotate({ description: "the domain that received it" }),
-  recipient: Schema.String.annotate({ description: "the address in the envelope: route on this" }),
+  recipient: Schema.String.annotate({ description: "the envelope address. Route by this" }),
   from: Schema.String.annotate({
-    description: "address of the From field, or the envelope sender where that is unusable"
+    description: "address of the From field, or the envelope sender if that is unusable"
   }),
   subject: Schema.String.annotate({ description: "empty when absent" }),
-  text: Schema.String.annotate({ description: "the plain text; made from the HTML where there is none" }),
-  html: Schema.NullOr(Schema.String).annotate({ description: "as it was sent: not safe to show as it is" }),
-  attachments: Schema.Array(Attachment).annotate({ description: "metadata; the bytes are at `…/attachments/{index}`" }),
-  receivedAt: Schema.String.annotate({ description: "when it was accepted: ISO 8601, UTC, milliseconds" }),
-  rawRef: RawRef.annotate({ description: "where the raw message is kept; `…/raw` gives it" }),
+  text: Schema.String.annotate({ description: "the plain text, or text made from the HTML" }),
+  html: Schema.NullOr(Schema.String).annotate({ description: "the original HTML. Not safe to display" }),
+  attachments: Schema.Array(Attachment).annotate({
+    description: "metadata. `…/attachments/{index}` returns the bytes"
+  }),
+  receivedAt: Schema.String.annotate({ description: "time of acceptance: ISO 8601, UTC, milliseconds" }),
+  rawRef: RawRef.annotate({ description: "storage key of the raw message. `…/raw` returns it" }),
   authentication: Authentication,
-  envelope: Envelope.annotate({ description: "what the sending server said" }),
-  headers: Schema.Array(Header).annotate({ description: "every header field in order, decoded, at most 64 KiB" }),
+  envelope: Envelope.annotate({ description: "the SMTP envelope" }),
+  headers: Schema.Array(Header).annotate({ description: "all header fields in order, decoded, up to 64 KiB" }),
   to: Schema.Array(Mailbox),
   cc: Schema.Array(Mailbox),
   replyTo: Schema.Array(Mailbox),
-  inReplyTo: Schema.NullOr(Schema.String).annotate({ description: "the In-Reply-To field as it stands, or null" }),
+  inReplyTo: Schema.NullOr(Schema.String).annotate({ description: "the unchanged In-Reply-To field, or null" }),
   references: Schema.Array(Schema.String).annotate({ description: "the message ids of the References field" }),
   parse: Schema.Literals(["full", "partial", "headers"]).annotate({
-    description: "how much of the message could be read"
+    description: "how much of the message Inlet could parse"
   }),
   fromName: Schema.optionalKey(Schema.NullOr(Schema.String)).annotate({
     description:
-      "the author's display name, as the sender wrote it; null when there is none, or when `from` is the envelope sender. Absent in mail from before this field"
+      "the author's display name, or null if missing or if `from` is the envelope sender. Absent in older events"
   }),
   // Events that were stored before there was such a field are listed without it.
   reply: Schema.optionalKey(
     Schema.NullOr(Schema.String).annotate({
-      description: "what the person wrote, without what they answer and their signature; null where that is `text`"
+      description: "the author's new text without quotation and signature, or null if equal to `text`"
     })
   ),
   sender: Schema.optionalKey(
     Schema.Literals(["person", "list", "auto", "bounce"]).annotate({
-      description: "a person, a list or newsletter, a program that answers or tells something, a failed delivery"
+      description: "a person, a list or newsletter, an automatic mail, or a bounce"
     })
   ),
   tag: Schema.optionalKey(
     Schema.NullOr(Schema.String).annotate({
-      description: "behind the first `+` of the recipient's local part, or null"
+      description: "the part after the first `+` of the recipient's local part, or null"
     })
   ),
   threadId: Schema.optionalKey(
     Schema.String.check(Schema.isUUID()).annotate({
-      description: "the conversation: replies to one message share it, in this domain"
+      description: "the conversation. Replies to one message in this domain share it"
     })
   ),
   hiddenText: Schema.optionalKey(
     Schema.Boolean.annotate({
-      description: "the HTML has words that a person does not see; absent in events of versions before"
+      description: "true if the HTML has hidden words. Absent in older events"
     })
   ),
   extracted: Schema.optionalKey(
     Extracted.annotate({
-      description: "the code and the links that the mail was sent for; absent in events of versions before"
+      description: "the code and links of the mail. Absent in older events"
     })
   )
 }).annotate({ identifier: "InboundEvent" })

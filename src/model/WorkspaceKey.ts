@@ -17,10 +17,10 @@ export const WorkspaceKey = Schema.Struct({
   id: KeyId,
   scope: KeyScope,
   name: Schema.NullOr(KeyName),
-  begins: Schema.String.annotate({ description: "its first characters, to tell it from others" }),
+  begins: Schema.String.annotate({ description: "the first characters of the key" }),
   created_at: Schema.DateTimeUtcFromString,
   last_used_at: Schema.NullOr(Schema.DateTimeUtcFromString).annotate({
-    description: "to the hour; null before its first use"
+    description: "to the hour, or null before the first use"
   })
 }).annotate({ identifier: "WorkspaceKey" })
 export type WorkspaceKey = typeof WorkspaceKey.Type

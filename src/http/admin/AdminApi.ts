@@ -20,23 +20,23 @@ export class AdminApi extends HttpApiGroup.make("admin")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Disable a domain",
-        description: "Its mail is refused with 550 and its deliveries pause."
+        description: "Inlet refuses its mail with 550 and pauses its deliveries."
       })
     ),
     HttpApiEndpoint.post("enable", "/admin/domains/:domain/enable", {
       params: named,
       success: Changed,
       error: [Invalid.http, NotFound.http]
-    }).annotateMerge(OpenApi.annotations({ summary: "Enable a domain: back to the state before" })),
+    }).annotateMerge(OpenApi.annotations({ summary: "Enable a domain" })),
     HttpApiEndpoint.delete("remove", "/admin/domains/:domain", {
       params: named,
       success: Changed,
       error: [Invalid.http, NotFound.http]
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Take a domain from its holder",
+        summary: "Remove a domain from its workspace",
         description:
-          "Its mail is refused from then on, and its messages, events and attempts go with it. Whoever proves the name next holds it. 404 where nobody holds it."
+          "Inlet refuses its mail from then on, and deletes its messages, events and attempts. Another workspace can then verify the domain. 404 if no workspace holds it."
       })
     )
   )
@@ -45,6 +45,6 @@ export class AdminApi extends HttpApiGroup.make("admin")
   .annotateMerge(
     OpenApi.annotations({
       title: "Operator",
-      description: "With `Authorization: Bearer <ADMIN_TOKEN>`; 404 without it"
+      description: "For operators, with `Authorization: Bearer <ADMIN_TOKEN>`. Without it these routes answer 404"
     })
   ) {}

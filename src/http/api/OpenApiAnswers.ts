@@ -48,41 +48,45 @@ export const successes: Readonly<Record<string, Readonly<Record<string, string>>
 
 /** Every status that says no: its name in the document, what it means, and the header that comes with it. */
 export const errors = {
-  400: { name: "BadRequest", description: "The request is not as documented; the message names the field" },
+  400: { name: "BadRequest", description: "The request is invalid. The message names the field" },
   401: {
     name: "Unauthorized",
-    description: "The API key, or the cookie of the demo, is missing or wrong",
+    description: "The API key or demo cookie is missing or wrong",
     header: "WWW-Authenticate"
   },
-  403: { name: "Forbidden", description: "The key is a read key, and this takes the workspace's own" },
-  404: { name: "NotFound", description: "There is no such thing, or it is another workspace's" },
-  409: { name: "Conflict", description: "The state does not allow it" },
+  403: { name: "Forbidden", description: "The route does not accept read keys. Use the workspace's own key" },
+  404: { name: "NotFound", description: "The workspace of the key has no resource with this id" },
+  409: { name: "Conflict", description: "The current state does not allow the request" },
   413: {
     name: "TooLarge",
-    description: "The body, or the message in it, is larger than it may be: 256 KiB on every route but simulate"
+    description: "The body or message is too large. The limit is 256 KiB on every route except simulate"
   },
-  422: { name: "Unprocessable", description: "The request is as documented, and can't be done" },
-  429: { name: "TooManyRequests", description: "Too many at once, or today", header: "Retry-After" },
+  422: { name: "Unprocessable", description: "The request is valid but cannot be carried out" },
+  429: {
+    name: "TooManyRequests",
+    description: "A rate or daily limit is reached. `Retry-After` says when to retry",
+    header: "Retry-After"
+  },
   500: {
     name: "InternalError",
-    description: "A bug, or a stored message that is damaged; the log has more under the X-Request-Id"
+    description: "A bug or a damaged stored message. The operator finds the cause in the log by the X-Request-Id"
   },
-  502: { name: "BadGateway", description: "A registrar or payment provider answered wrongly, or not at all" },
+  502: { name: "BadGateway", description: "A registrar or payment provider failed or did not answer" },
   503: {
     name: "Unavailable",
-    description: "The database, or the store of raw messages, is out of reach",
+    description: "The database or raw message store does not answer. `Retry-After` says when to retry",
     header: "Retry-After"
   }
 } as const
 
 export const headers = {
   "X-Request-Id": {
-    description: "Yours, if you sent one of at most 128 plain characters; else a new one",
+    description: "The X-Request-Id of the request (up to 128 ASCII characters), or a new one",
     schema: { type: "string" }
   },
-  "Retry-After": { description: "Seconds to wait before the next try", schema: { type: "integer", minimum: 1 } },
+  "Retry-After": { description: "Seconds to wait before a retry", schema: { type: "integer", minimum: 1 } },
   "WWW-Authenticate": {
-    description: "Bearer, where an API key is asked for",
+    description: "Bearer, on routes that require an API key",
     schema: { type: "string", enum: ["Bearer"] }
   }
 } as const

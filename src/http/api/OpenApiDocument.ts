@@ -67,10 +67,10 @@ export const make = (url: string): Document => {
     components: {
       schemas: Schemas.components(components.schemas),
       securitySchemes: {
-        bearer: { type: "http", scheme: "bearer", description: "The API key of a workspace: ak_live_…" },
-        [ReadKeys.scheme]: { type: "http", scheme: "bearer", description: "A key that reads mail alone: ak_read_…" },
+        bearer: { type: "http", scheme: "bearer", description: "The workspace's own API key: ak_live_…" },
+        [ReadKeys.scheme]: { type: "http", scheme: "bearer", description: "A read-only key: ak_read_…" },
         admin: { type: "http", scheme: "bearer", description: "ADMIN_TOKEN of the service" },
-        demo: { type: "apiKey", in: "cookie", name: "inlet_demo", description: "POST /api/demo/inbox sets it" }
+        demo: { type: "apiKey", in: "cookie", name: "inlet_demo", description: "Set by POST /api/demo/inbox" }
       },
       headers: Answers.headers,
       responses: Object.fromEntries(
@@ -216,9 +216,9 @@ const header = (name: string, description: string, schema: Schemas.JsonSchema = 
 const webhook = {
   tags: ["Events"],
   operationId: "inboundEmailReceived",
-  summary: "An email came in",
+  summary: "An email arrived",
   description:
-    "Sent to the webhook of the domain for each event, at least once. Verify it before you parse it: `X-Service-Signature` is HMAC-SHA256 over `<timestamp>.<raw body>`, keyed with the whole signing secret. Refuse a timestamp that is more than 300 s off, and an `X-Service-Event-Id` that is not the `event_id` of the body. Deduplicate on `event_id`.",
+    "Sent at least once per event to the domain's webhook. Verify the request before you parse it. `X-Service-Signature` is an HMAC-SHA256 of `<timestamp>.<raw body>`, keyed with the whole signing secret. Reject timestamps more than 300 s off, and an `X-Service-Event-Id` that differs from the body's `event_id`. Deduplicate by `event_id`.",
   security: [],
   parameters: [
     header("X-Service-Event-Id", "event_id of the body", { type: "string", format: "uuid" }),
@@ -239,8 +239,8 @@ const webhook = {
     }
   },
   responses: {
-    "2XX": { description: "The event is safe, and does not come again" },
-    "410": { description: "Nobody is here any more: the delivery is dead, and is not tried again" },
-    default: { description: "Anything else is tried again, for about three days" }
+    "2XX": { description: "Delivered" },
+    "410": { description: "Gone. The delivery is dead without retries" },
+    default: { description: "Failed. Inlet retries for about three days" }
   }
 }

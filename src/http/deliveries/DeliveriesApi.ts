@@ -20,14 +20,14 @@ const whole = (least: number, most: number) =>
     Schema.isBetween({ minimum: least, maximum: most }, { message: `Expected a whole number from ${least} to ${most}` })
   ).annotate({ message: `Expected a whole number from ${least} to ${most}` })
 
-const Attempt = whole(1, 2 ** 31 - 1).annotate({ description: "of the lease" })
+const Attempt = whole(1, 2 ** 31 - 1).annotate({ description: "id of the lease" })
 
 const LeasedDelivery = Schema.Struct({
   event_id: EventId,
-  attempt: Schema.Int.annotate({ description: "number of this attempt, to be given back with its outcome" }),
+  attempt: Schema.Int.annotate({ description: "number of this attempt. Report it with the outcome" }),
   ...SignedRequest.fields,
   leased_until: Schema.DateTimeUtcFromString.annotate({
-    description: "until then nobody else gets it, and its outcome is taken"
+    description: "end of the lease. Until then no other client gets the delivery, and Inlet accepts the outcome"
   })
 }).annotate({ identifier: "LeasedDelivery" })
 
@@ -37,7 +37,7 @@ const Outcome = Schema.Struct({
   event_id: EventId,
   attempt: Attempt,
   statusCode: Schema.optionalKey(
-    Schema.NullOr(whole(100, 599)).annotate({ description: "what the app answered; any 2xx is a delivery" })
+    Schema.NullOr(whole(100, 599)).annotate({ description: "the app's status code. Any 2xx counts as delivered" })
   ),
   error: Schema.optionalKey(
     Schema.NullOr(
@@ -46,11 +46,11 @@ const Outcome = Schema.Struct({
           message: `Expected 1 to ${errorCharacters} characters`
         })
       )
-    ).annotate({ description: "why there was no answer" })
+    ).annotate({ description: "why the app did not answer" })
   ),
-  durationMs: whole(0, longestDurationMs).annotate({ description: "from the request to its answer" }),
+  durationMs: whole(0, longestDurationMs).annotate({ description: "milliseconds from request to answer" }),
   responseBody: Schema.optionalKey(
-    Schema.NullOr(Schema.String).annotate({ description: "what the app answered; its first KiB is kept" })
+    Schema.NullOr(Schema.String).annotate({ description: "the app's answer. Inlet stores the first KiB" })
   )
 })
   .check(
@@ -67,8 +67,8 @@ const Settled = Schema.Struct({
   event_id: EventId,
   attempt: Schema.Int,
   status: Schema.Literals([200, 409]),
-  delivery: Schema.NullOr(Delivery).annotate({ description: "how it stands now; null with 409" }),
-  error: Schema.NullOr(Schema.String).annotate({ description: "with 409: why this outcome was not taken" })
+  delivery: Schema.NullOr(Delivery).annotate({ description: "the delivery after this outcome, or null with 409" }),
+  error: Schema.NullOr(Schema.String).annotate({ description: "with 409, why Inlet ignored this outcome" })
 }).annotate({ identifier: "Settled" })
 export type Settled = typeof Settled.Type
 
@@ -82,7 +82,7 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries")
         ),
         wait: Schema.optionalKey(
           whole(0, longestWait).annotate({
-            description: "seconds to hold the answer while nothing is due; 0 when absent"
+            description: "seconds to wait for a due delivery, 0 by default"
           })
         )
       }),
@@ -90,7 +90,7 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries")
       error: [Invalid.http, NotFound.http, Conflict.http, TooManyRequests.http, Unavailable.http]
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Take deliveries, to make them yourself",
+        summary: "Lease deliveries",
         description:
           'For a domain with `{"pull": true}`: gives what is due, the oldest first, each as the request that a webhook would get. Post `body` as it is with `headers`, and settle what came back until `leased_until`; nobody else gets it before. What is not settled in time counts as an attempt and is given out again.'
       })
@@ -112,14 +112,14 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries")
       error: [Invalid.http, NotFound.http]
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Tell what became of deliveries",
+        summary: "Report the outcomes of deliveries",
         description:
-          "Each is listed as an attempt with the `url` `pull`. A 2xx is a delivery, and the first one makes the domain `live`; all else is tried again by the schedule of webhooks, 410 is not, and the last failure makes it `dead`. Each outcome has its own `status` in the answer: 409 where its lease is over or was never given, and nothing of it is written. An outcome that was taken before is 200 again; the first one counts."
+          "Each outcome is listed as an attempt with the `url` `pull`. A 2xx counts as delivered, and the first one makes the domain `live`. Other outcomes are retried like webhooks, except 410. The last failure makes the delivery `dead`. Each outcome has its own `status` in the answer. 409 means that its lease has expired or never existed, and Inlet ignores it. A repeated outcome gets 200, and the first one counts."
       })
     )
   )
   .middleware(KnownParameters)
   .middleware(Authorization)
   .annotateMerge(
-    OpenApi.annotations({ title: "Deliveries", description: "Webhooks for an app without a public address" })
+    OpenApi.annotations({ title: "Deliveries", description: "Pull deliveries, for apps without a public address" })
   ) {}

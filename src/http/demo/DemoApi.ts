@@ -11,7 +11,7 @@ import * as PageQuery from "../requests/PageQuery.ts"
 import { DemoAuthorization } from "./DemoAuthorization.ts"
 
 const DemoInbox = Schema.Struct({
-  address: Schema.String.annotate({ description: "inbox@<slug>.inbox.<platform domain>; every local part works" }),
+  address: Schema.String.annotate({ description: "inbox@<slug>.inbox.<platform domain>. Every local part works" }),
   domain_id: DomainId,
   domain: DomainName
 })
@@ -20,15 +20,15 @@ export class DemoApi extends HttpApiGroup.make("demo")
   .add(
     HttpApiEndpoint.get("events", "/api/demo/events", {
       query: {
-        cursor: Schema.optionalKey(Schema.String.annotate({ description: "`next_cursor` of the page before" }))
+        cursor: Schema.optionalKey(Schema.String.annotate({ description: "`next_cursor` of the previous page" }))
       },
       success: Schema.Struct({ events: Schema.Array(InboundEvent), next_cursor: PageQuery.NextCursor }),
       error: [Invalid.http, NotFound.http]
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "List what the demo inbox received, newest first",
+        summary: "List the mail of the demo inbox, newest first",
         description:
-          "Needs the cookie `inlet_demo`. Each event is what a webhook would get. A page ends at 4 MiB: go on while `next_cursor` is not null."
+          "Requires the cookie `inlet_demo`. Each event is a webhook payload. A page has up to 4 MiB. Continue while `next_cursor` is not null."
       })
     ),
     HttpApiEndpoint.get("stream", "/api/demo/events/stream", {
@@ -37,16 +37,15 @@ export class DemoApi extends HttpApiGroup.make("demo")
       error: [Invalid.http, NotFound.http, TooManyRequests.http]
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Follow the demo inbox",
+        summary: "Stream the mail of the demo inbox",
         description:
-          "Needs the cookie `inlet_demo`. Server-sent events, oldest first, from now on or after Last-Event-ID (the id of an event), until the inbox is over."
+          "Requires the cookie `inlet_demo`. Server-sent events, oldest first, from now or after Last-Event-ID (an event id), until the inbox expires."
       })
     ),
     HttpApiEndpoint.get("content", "/api/demo/events/:eventId/content", MailParts.content).annotateMerge(
       OpenApi.annotations({
         summary: "Read the content of a mail",
-        description:
-          "Needs the cookie `inlet_demo`. As an agent reads it: see `GET /api/domains/{id}/events/{eventId}/content`."
+        description: "Requires the cookie `inlet_demo`. See `GET /api/domains/{id}/events/{eventId}/content`."
       })
     ),
     HttpApiEndpoint.post("simulate", "/api/demo/simulate", {
@@ -55,15 +54,15 @@ export class DemoApi extends HttpApiGroup.make("demo")
       error: [Invalid.http, Conflict.http, TooLarge.http, TooManyRequests.http, Unavailable.http]
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Receive a sample",
+        summary: "Simulate a sample mail",
         description:
-          "Needs the cookie `inlet_demo`. As `POST /api/domains/{id}/simulate` does with `sample`; it is one of the inbox's 20 mails."
+          "Requires the cookie `inlet_demo`. Works like `POST /api/domains/{id}/simulate` with `sample`, and counts toward the inbox's 20 mails."
       })
     ),
     HttpApiEndpoint.get("raw", "/api/demo/events/:eventId/raw", MailParts.raw).annotateMerge(
       OpenApi.annotations({
         summary: "Download the raw message of a mail",
-        description: "Needs the cookie `inlet_demo`. The .eml as received."
+        description: "Requires the cookie `inlet_demo`. Returns the .eml as received."
       })
     ),
     HttpApiEndpoint.get(
@@ -73,7 +72,7 @@ export class DemoApi extends HttpApiGroup.make("demo")
     ).annotateMerge(
       OpenApi.annotations({
         summary: "Download an attachment of a mail",
-        description: "Needs the cookie `inlet_demo`. The decoded bytes, as a download."
+        description: "Requires the cookie `inlet_demo`. Returns the decoded bytes as a download."
       })
     ),
     HttpApiEndpoint.get("html", "/api/demo/events/:eventId/html", {
@@ -82,9 +81,9 @@ export class DemoApi extends HttpApiGroup.make("demo")
       error: NotFound.http
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Show the HTML part of a mail in a frame",
+        summary: "Get the HTML part of a mail for a frame",
         description:
-          "Needs the cookie `inlet_demo`. Without scripts, forms, links and anything remote, and sandboxed by its Content-Security-Policy."
+          "Requires the cookie `inlet_demo`. Contains no scripts, forms, links or remote content, and is sandboxed by its Content-Security-Policy."
       })
     )
   )
@@ -98,10 +97,10 @@ export class DemoApi extends HttpApiGroup.make("demo")
       .middleware(KnownParameters)
       .annotateMerge(
         OpenApi.annotations({
-          summary: "Get a demo inbox",
+          summary: "Create a demo inbox",
           description:
-            "201 for a new inbox and the cookie `inlet_demo` that opens it, 200 for the one of the cookie. It takes 20 mails and goes after 24 hours. In production an address can make as many as workspaces in a day (429)."
+            "201 with a new inbox and its cookie `inlet_demo`, or 200 with the inbox of the cookie. It takes 20 mails and expires after 24 hours. In production a client address may create as many per day as workspaces, else 429."
         })
       )
   )
-  .annotateMerge(OpenApi.annotations({ title: "Demo", description: "An inbox for trying, behind the page at `/`" })) {}
+  .annotateMerge(OpenApi.annotations({ title: "Demo", description: "A trial inbox, used by the page at `/`" })) {}

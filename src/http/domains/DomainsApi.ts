@@ -12,7 +12,7 @@ const one = { id: DomainId }
 
 const InstantInbox = <Existing extends boolean>(existing: Existing, status: number) =>
   Schema.Struct({
-    address: Schema.String.annotate({ description: "inbox@<slug>.inbox.<platform domain>; every local part works" }),
+    address: Schema.String.annotate({ description: "inbox@<slug>.inbox.<platform domain>. Every local part works" }),
     domain_id: DomainId,
     domain: DomainName,
     existing: Schema.Literal(existing)
@@ -27,13 +27,15 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       .middleware(Idempotency.Idempotency)
       .annotateMerge(
         OpenApi.annotations({
-          summary: "Get an inbox that needs no DNS",
-          description: "201 for a new inbox, 200 for the one the workspace already has."
+          summary: "Create an instant inbox",
+          description: "An instant inbox needs no DNS. 201 for a new inbox, 200 if the workspace already has one."
         })
       ),
     HttpApiEndpoint.post("create", "/api/domains", {
       payload: Schema.Struct({
-        domain: Schema.String.annotate({ description: "a name you can publish DNS records for, such as example.com" })
+        domain: Schema.String.annotate({
+          description: "a domain whose DNS records you can publish, such as example.com"
+        })
       }),
       headers: Idempotency.headers,
       success: Domain.pipe(HttpApiSchema.status(201)),
@@ -42,8 +44,8 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       .middleware(Idempotency.Idempotency)
       .annotateMerge(
         OpenApi.annotations({
-          summary: "Register a domain of your own",
-          description: "Publish the TXT record of the answer, then call verify."
+          summary: "Add your own domain",
+          description: "Publish the TXT record from the answer, then call verify."
         })
       ),
     HttpApiEndpoint.get("list", "/api/domains", {
@@ -64,8 +66,8 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       error: NotFound.http
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Detach a domain",
-        description: "Its mail is refused from then on. Its messages, events and attempts go with it."
+        summary: "Remove a domain",
+        description: "Inlet refuses its mail from then on, and deletes its messages, events and attempts."
       })
     ),
     HttpApiEndpoint.post("verify", "/api/domains/:id/verify", {
@@ -74,9 +76,9 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       error: [NotFound.http, Conflict.http]
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Verify ownership",
+        summary: "Verify a domain",
         description:
-          "Looks for the TXT record. 200 with status mx_pending when it is found, 409 when it is missing or says something else. A domain that is past this answers 200 with its present status."
+          "Looks up the TXT record. 200 with status mx_pending if it matches, 409 if it is missing or differs. A domain beyond this step answers 200 with its current status."
       })
     ),
     HttpApiEndpoint.get("mx", "/api/domains/:id/mx", {
@@ -88,7 +90,7 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Get the MX record to publish",
-          description: "`observed` is what DNS says now, `configured` whether that includes our mail host."
+          description: "`observed` has the current MX records, and `configured` whether they include Inlet's mail host."
         })
       ),
     HttpApiEndpoint.patch("delivery", "/api/domains/:id/delivery", {
@@ -99,7 +101,7 @@ export class DomainsApi extends HttpApiGroup.make("domains")
         ),
         pull: Schema.optionalKey(
           Schema.Boolean.annotate({
-            description: "`true`: mail waits to be asked for at `…/deliveries/lease`; `false`: it is held"
+            description: "`true` makes mail wait for `…/deliveries/lease`, `false` holds it"
           })
         )
       }).check(
@@ -119,12 +121,12 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       error: [Invalid.http, NotFound.http, Conflict.http, TooManyRequests.http]
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Set the webhook, or have mail asked for",
+        summary: "Set the webhook or pull delivery",
         description:
-          "409 while the domain is not verified. In production the URL must be https. null clears it: mail is then held until it is replayed. Mail that waits for a new URL, or for a paused one that is set again, is due at once; the present URL of a webhook that is not paused changes nothing. With `pull`, where no webhook is set (409 otherwise), mail waits to be asked for; `false` holds it, and a webhook ends it: what waits then goes there. 429 beyond 10 changes a minute or 100 a day."
+          "409 before the domain is verified. In production the URL must be https. null removes the webhook, and Inlet holds mail until a replay. A new URL, or setting a paused URL again, makes waiting mail due at once. Setting the current URL of an active webhook changes nothing. `pull` requires that no webhook is set (409 otherwise), and makes mail wait for a lease. `false` holds mail. Setting a webhook ends `pull` and sends waiting mail there. 429 beyond 10 changes a minute or 100 a day."
       })
     )
   )
   .middleware(KnownParameters)
   .middleware(Authorization)
-  .annotateMerge(OpenApi.annotations({ title: "Domains", description: "The names a workspace receives mail at" })) {}
+  .annotateMerge(OpenApi.annotations({ title: "Domains", description: "The domains of a workspace" })) {}

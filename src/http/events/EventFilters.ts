@@ -37,7 +37,7 @@ export const query = {
   has: oneOf(["code", "link", "attachment"], "with a code, with a link that was extracted, with an attachment"),
   fromDomain: Schema.optionalKey(
     Schema.String.annotate({
-      description: "written at this domain or under it, which DMARC confirms: it can't be forged"
+      description: "the author's domain or a parent domain of it, confirmed by DMARC and so not forged"
     }).check(Schema.makeFilter((name: string) => canonical(name)?.includes(".") === true, { message: domainForm }))
   ),
   subject: text(200, "contained in the subject; case is ignored"),
@@ -50,7 +50,7 @@ export const query = {
   sender: oneOf(["person", "list", "auto", "bounce"], "who sent it, as the event says"),
   newerThan: Schema.optionalKey(
     Schema.String.annotate({
-      description: "received at most so long ago, by the server's clock, such as 90s, 5m, 2h or 7d"
+      description: "maximum age by the server's clock, such as 90s, 5m, 2h or 7d"
     }).check(Schema.makeFilter((age: string) => millisOf(age) !== undefined, { message: ageForm }))
   ),
   view: oneOf(["full", "brief"], "`brief` for each event in a few fields, without texts, HTML and headers")

@@ -22,7 +22,7 @@ const ListedEvent = Schema.Struct({ ...InboundEvent.fields, delivery: Delivery }
 const Order = Schema.Literals(["asc", "desc"])
 
 const CursorNow = Schema.String.annotate({
-  description: "the mark of now, also when there is no event: give it back as `after` for what comes later"
+  description: "the current position, also without events. Pass it as `after` to get later mail"
 })
 
 const time = (meaning: string) => {
@@ -39,7 +39,7 @@ const time = (meaning: string) => {
 }
 
 /** NUL is in no address, and Postgres refuses it. */
-const Address = Schema.String.annotate({ description: "case is ignored" }).check(
+const Address = Schema.String.annotate({ description: "an address, compared without case" }).check(
   Schema.isPattern(/^[^\0]*$/, { message: "Expected an address" })
 )
 
@@ -50,11 +50,13 @@ export class EventsApi extends HttpApiGroup.make("events")
       query: {
         limit: PageQuery.Limit,
         cursor: Schema.optionalKey(
-          Schema.String.annotate({ description: "`next_cursor` of the page before, with the same `order` and filters" })
+          Schema.String.annotate({
+            description: "`next_cursor` of the previous page, with the same `order` and filters"
+          })
         ),
         order: Schema.optionalKey(
           Order.annotate({
-            description: "`desc` for newest first, which is the default, `asc` for oldest first: for catching up"
+            description: "`desc` for newest first (default), `asc` for oldest first"
           })
         ),
         recipient: Schema.optionalKey(Address),
@@ -66,7 +68,7 @@ export class EventsApi extends HttpApiGroup.make("events")
         after: Schema.optionalKey(
           Schema.String.annotate({
             description:
-              "only events newer than this place: a `cursor_now`, the id of an event, `latest` for those that come from now on, or `start` for all that are kept"
+              "only events after this position: a `cursor_now`, an event id, `latest` for events from now on, or `start` for all stored events"
           })
         ),
         wait: Schema.optionalKey(
@@ -85,7 +87,7 @@ export class EventsApi extends HttpApiGroup.make("events")
         OpenApi.annotations({
           summary: "List events, newest first",
           description:
-            "Each event is the payload of its webhook and how its delivery stands. With `wait` the answer is held until something matches, or is an empty list when the time is up; not together with `cursor`. What is there already answers a wait at once: to wait for new mail alone, take `cursor_now` of a list, trigger the mail, and wait with it as `after`. To catch up, list with `after` and `order=asc`, follow `next_cursor` to its end, and go on from `cursor_now`. Filters on subject, tag, thread, sender, `fromDomain`, `has` other than `code`, and `has` beside `delivery`, look through 5,000 events a request: go on while `next_cursor` is not null, also after an empty page."
+            "Each event has its webhook payload and its delivery. With `wait` Inlet holds the request until an event matches, and answers an empty list after that time. `wait` excludes `cursor`. Existing events end a wait at once. To wait for new mail only, take `cursor_now` from a list, trigger the mail, and wait with it as `after`. To catch up, list with `after` and `order=asc`, follow `next_cursor` until null, then continue from `cursor_now`. Filters on subject, tag, thread, sender, `fromDomain`, `has` other than `code`, and `has` with `delivery` search up to 5,000 events per request. Continue while `next_cursor` is not null, also after an empty page."
         })
       ),
     HttpApiEndpoint.get("stream", "/api/domains/:id/events/stream", {
@@ -97,7 +99,7 @@ export class EventsApi extends HttpApiGroup.make("events")
         signed: Schema.optionalKey(
           Schema.Literals(["true", "false"]).annotate({
             description:
-              "`true` for each event as the request that its webhook would get, signed now; not beside `view`, and with the workspace's own key alone",
+              "`true` returns each event as its signed webhook request. Requires the workspace's own key and excludes `view`",
             message: "Expected true or false"
           })
         )
@@ -109,9 +111,9 @@ export class EventsApi extends HttpApiGroup.make("events")
       .annotateMerge(ReadKeys.allowedInPart)
       .annotateMerge(
         OpenApi.annotations({
-          summary: "Follow events as they come",
+          summary: "Stream events",
           description:
-            "Server-sent events, oldest first, from now on or after Last-Event-ID (the id of an event, a `cursor_now`, or `start` for all that are kept). The id of each is its event_id, its data the payload of the webhook. With `signed=true` the data is `{headers, body}`: whoever posts that body as it is with these headers makes the request of the webhook, without the signing secret; post it within 300 s. Deliveries are not touched by it. When the domain is removed the stream ends with `event: end`."
+            "Server-sent events, oldest first, from now or after Last-Event-ID (an event id, a `cursor_now`, or `start` for all stored events). Each has its event_id as id and the webhook payload as data. With `signed=true` the data is `{headers, body}`. Post that body unchanged with these headers within 300 s to repeat the webhook request without the signing secret. Deliveries do not change. When the domain is removed, the stream ends with `event: end`."
         })
       ),
     HttpApiEndpoint.get("get", "/api/domains/:id/events/:eventId", {
@@ -129,7 +131,7 @@ export class EventsApi extends HttpApiGroup.make("events")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Download the raw message",
-          description: "The .eml as received, with the Return-Path and Received fields of this service in front."
+          description: "Returns the .eml as received, after Inlet's Return-Path and Received fields."
         })
       ),
     HttpApiEndpoint.get("content", "/api/domains/:id/events/:eventId/content", {
@@ -141,7 +143,7 @@ export class EventsApi extends HttpApiGroup.make("events")
         OpenApi.annotations({
           summary: "Read the content of an event",
           description:
-            "For agents: what a person sees of the mail, as Markdown without images, links by number, piece by piece. Words that a person does not see are told with part=hidden alone."
+            "Returns the visible text of the mail for agents, as Markdown without images, with numbered links, in pieces. Only part=hidden returns hidden words."
         })
       ),
     HttpApiEndpoint.get("attachment", "/api/domains/:id/events/:eventId/attachments/:index", {
@@ -152,7 +154,8 @@ export class EventsApi extends HttpApiGroup.make("events")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Download an attachment",
-          description: "The decoded bytes, by the index that the event gives, as a download under its own type."
+          description:
+            "Returns the decoded bytes as a download with the attachment's own type. The event has the index."
         })
       ),
     HttpApiEndpoint.post("replay", "/api/domains/:id/events/:eventId/replay", {
@@ -167,7 +170,7 @@ export class EventsApi extends HttpApiGroup.make("events")
         OpenApi.annotations({
           summary: "Deliver an event again",
           description:
-            "Queued at once with a fresh attempt budget. 409 when it is already delivered (unless force=true), when no webhook is set, or when the domain is disabled. 429 beyond 60 replays a minute or 2,000 a day."
+            "Queues the delivery at once with all attempts. 409 if it is already delivered (unless force=true), if the domain has no webhook, or if it is disabled. 429 beyond 60 replays a minute or 2,000 a day."
         })
       ),
     HttpApiEndpoint.get("deliveryAttempts", "/api/domains/:id/delivery-attempts", {
@@ -179,10 +182,8 @@ export class EventsApi extends HttpApiGroup.make("events")
       },
       success: Schema.Struct({ deliveryAttempts: Schema.Array(DeliveryAttempt), next_cursor: PageQuery.NextCursor }),
       error: [Invalid.http, NotFound.http]
-    }).annotateMerge(OpenApi.annotations({ summary: "List webhook requests, newest first" }))
+    }).annotateMerge(OpenApi.annotations({ summary: "List delivery attempts, newest first" }))
   )
   .middleware(KnownParameters)
   .middleware(Authorization)
-  .annotateMerge(
-    OpenApi.annotations({ title: "Events", description: "What came in, and what became of its delivery" })
-  ) {}
+  .annotateMerge(OpenApi.annotations({ title: "Events", description: "Received mail and its deliveries" })) {}

@@ -11,12 +11,10 @@ export class PaymentCallbackApi extends HttpApiGroup.make("payments")
       error: [Invalid.http, NotFound.http]
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Stripe tells what became of a payment",
+        summary: "Receive a Stripe event",
         description:
-          "For Stripe, not for agents. 400 when the signature is missing, wrong, or older than 300 s. An event is done once, in whatever order events come; unknown types are acknowledged."
+          "For Stripe only. 400 if the signature is missing, wrong or older than 300 s. Inlet processes each event once, in any order, and acknowledges unknown types."
       })
     )
   )
-  .annotateMerge(
-    OpenApi.annotations({ title: "Payment callback", description: "For payment providers, not for agents" })
-  ) {}
+  .annotateMerge(OpenApi.annotations({ title: "Payment callback", description: "For payment providers only" })) {}

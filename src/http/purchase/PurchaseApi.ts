@@ -16,18 +16,18 @@ export class PurchaseApi extends HttpApiGroup.make("purchase")
   .add(
     HttpApiEndpoint.get("search", "/api/domains/search", {
       query: {
-        q: Schema.String.annotate({ description: "a label such as example, or a name such as example.com" }),
+        q: Schema.String.annotate({ description: "a label such as example, or a domain such as example.com" }),
         tlds: Schema.optionalKey(
-          Schema.String.annotate({ description: "comma-separated, 1 to 20; com,net,org,io,dev when absent" })
+          Schema.String.annotate({ description: "comma-separated, 1 to 20, com,net,org,io,dev by default" })
         )
       },
       success: Schema.Struct({ results: Schema.Array(SearchResult) }),
       error: Invalid.http
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Search names to buy",
+        summary: "Search domains to buy",
         description:
-          "The lowest price across the configured registrars for each candidate, for one year. A registrar that is down or slower than 5 s is left out."
+          "Returns the lowest price of the configured registrars for each candidate and one year. Registrars that fail or take more than 5 s are left out."
       })
     ),
     HttpApiEndpoint.post("buy", "/api/domains/purchase", {
@@ -53,13 +53,13 @@ export class PurchaseApi extends HttpApiGroup.make("purchase")
         OpenApi.annotations({
           summary: "Buy a domain",
           description:
-            "201 when it is registered and its records are published (mock wallet); 202 with a checkout_url to pay at (Stripe), or while the registrar has not answered. 409 when the name is taken, the domain limit is reached, the wallet is short, or an open order holds the name. 502 when the registrar failed; the price is then given back."
+            "201 once the domain is registered and its records are published (mock wallet). 202 with a checkout_url for payment (Stripe), or while the registrar has not answered. 409 if the domain is taken or in another open order, the domain limit is reached, or the wallet has too little money. 502 if the registrar failed, with a refund."
         })
       ),
     HttpApiEndpoint.get("orders", "/api/domains/orders", {
       query: {
         limit: PageQuery.Limit,
-        cursor: Schema.optionalKey(Schema.String.annotate({ description: "`next_cursor` of the page before" }))
+        cursor: Schema.optionalKey(Schema.String.annotate({ description: "`next_cursor` of the previous page" }))
       },
       success: Schema.Struct({ orders: Schema.Array(Order), next_cursor: PageQuery.NextCursor }),
       error: Invalid.http
@@ -87,10 +87,10 @@ export class PurchaseApi extends HttpApiGroup.make("purchase")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Get the mock wallet",
-        description: "Every workspace starts with $50.00. 404 when the billing provider is not mock."
+        description: "Every workspace starts with $50.00. 404 unless the billing provider is mock."
       })
     )
   )
   .middleware(KnownParameters)
   .middleware(Authorization)
-  .annotateMerge(OpenApi.annotations({ title: "Purchase", description: "Domain names through the service" })) {}
+  .annotateMerge(OpenApi.annotations({ title: "Purchase", description: "Buying domains" })) {}

@@ -9,11 +9,13 @@ export const ContentQuery = {
   part: Schema.optionalKey(
     Schema.Literals(["reply", "visible", "full", "hidden"]).annotate({
       description:
-        "`reply`, what the person wrote; `visible`, what a person sees, the default; `full`, the plain text too where there is HTML; `hidden`, the words of the HTML that a person does not see"
+        "`visible` for the visible text (default), `reply` for the author's new text, `full` with the plain text beside HTML, `hidden` for hidden words of the HTML"
     })
   ),
   format: Schema.optionalKey(
-    Schema.Literals(["markdown", "text"]).annotate({ description: "of what is seen of HTML, markdown when absent" })
+    Schema.Literals(["markdown", "text"]).annotate({
+      description: "format of text made from HTML, markdown by default"
+    })
   ),
   max_chars: Schema.optionalKey(PageQuery.between(1, 200_000, "of the piece, 20000 when absent")),
   offset: Schema.optionalKey(PageQuery.between(0, 100_000_000, "where the piece begins, 0 when absent"))
@@ -34,15 +36,19 @@ export const requestOf = (query: {
 /** A piece of the content of an event. */
 export const EventContent = Schema.Struct({
   format: Schema.Literals(["markdown", "text"]),
-  content: Schema.String.annotate({ description: "the piece; links in Markdown are `[words][ref]`" }),
-  length: Schema.Int.annotate({ description: "of the whole part, in UTF-16 units" }),
-  next_offset: Schema.NullOr(Schema.Int).annotate({ description: "give it back as `offset`; null at the end" }),
-  tokens_estimate: Schema.Int.annotate({ description: "bytes of the piece divided by four" }),
+  content: Schema.String.annotate({ description: "the piece. Links in Markdown are `[words][ref]`" }),
+  length: Schema.Int.annotate({ description: "length of the whole part in UTF-16 units" }),
+  next_offset: Schema.NullOr(Schema.Int).annotate({
+    description: "pass it as `offset` for the next piece, null at the end"
+  }),
+  tokens_estimate: Schema.Int.annotate({ description: "bytes of the piece ÷ 4" }),
   hidden: Schema.Struct({
-    words: Schema.Int.annotate({ description: "how many words of the HTML a person does not see" }),
-    excerpt: Schema.NullOr(Schema.String).annotate({ description: "their beginning, with part=hidden; else null" })
+    words: Schema.Int.annotate({ description: "number of hidden words in the HTML" }),
+    excerpt: Schema.NullOr(Schema.String).annotate({
+      description: "the first hidden words with part=hidden, else null"
+    })
   }),
   links: Schema.Array(Schema.Struct({ ref: Schema.Int, text: Schema.String, url: Schema.String })).annotate({
-    description: "the links of the piece, by the number they have in the Markdown"
+    description: "the links of the piece, by their number in the Markdown"
   })
 }).annotate({ identifier: "EventContent" })

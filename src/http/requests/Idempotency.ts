@@ -13,7 +13,7 @@ export const headers = {
   "idempotency-key": Schema.optionalKey(
     Schema.String.check(Schema.isPattern(/^[!-~]{1,255}$/, { message: form })).annotate({
       description:
-        "Makes the request safe to repeat: under the same key it is done once in 24 hours, and answered the same. 422 for another body, 409 while the first is under way; an answer of 5xx is not kept."
+        "Makes the request safe to repeat. Inlet runs it once per key within 24 hours and repeats the answer. 422 for another body, 409 while the first request is running. 5xx answers are not stored."
     })
   )
 }

@@ -14,7 +14,7 @@ const rememberedKeys = 10_000
 /** Bytes of an answer that count as one request more. */
 const bytesOfARequest = 64 * 1024
 
-const openWaits = Metric.gauge("inlet_http_waits", { description: "Waits and event streams that are open" })
+const openWaits = Metric.gauge("inlet_http_waits", { description: "Open waits and event streams" })
 
 /** Counts the requests of each workspace and demo inbox, so that one of them can't use up the server. */
 export class OpenRequests extends Context.Service<

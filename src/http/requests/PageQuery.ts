@@ -22,5 +22,5 @@ export const between = (minimum: number, maximum: number, meaning: string) => {
 export const Limit = Schema.optionalKey(between(1, 100, "how many on a page, 50 when absent"))
 
 export const NextCursor = Schema.NullOr(Schema.String).annotate({
-  description: "give it back as `cursor` for the next page; null at the end"
+  description: "pass it as `cursor` for the next page, null at the end"
 })

@@ -19,18 +19,18 @@ const line = (most: number) =>
     Schema.isMaxLength(most, { message: `Expected at most ${most} characters` })
   )
 
-const Recipient = line(320).annotate({ description: "an address at this domain; inbox@<domain> when absent" })
+const Recipient = line(320).annotate({ description: "an address at this domain, inbox@<domain> by default" })
 
 const From = line(998).annotate({
   description:
-    "the sender, `ada@example.com` or `Ada <ada@example.com>`, in the envelope too; empty for the null sender of a bounce"
+    "the sender in header and envelope, `ada@example.com` or `Ada <ada@example.com>`. Empty for the null sender of a bounce"
 })
 
 /** What the library writes itself, and what is no name of a field. */
 const headerName = /^(?!content-|mime-version$)[!-9;-~]{1,76}$/i
 
 const Headers = Schema.Record(Schema.String, line(10_000))
-  .annotate({ description: "further header fields by name" })
+  .annotate({ description: "additional header fields by name" })
   .check(
     Schema.makeFilter((headers) => {
       const wrong = Object.keys(headers).find((name) => !headerName.test(name))
@@ -49,7 +49,7 @@ const verdicts = Authentication.fields
 /** A mail in words, or a sample; a field that is given beside a sample takes the place of the sample's. */
 const SimulatedMail = Schema.Struct({
   sample: Schema.optionalKey(
-    SampleName.annotate({ description: "a mail that agents meet, with a fresh Message-ID each time" })
+    SampleName.annotate({ description: "a typical mail for agents, with a new Message-ID each time" })
   ),
   recipient: Schema.optionalKey(Recipient),
   from: Schema.optionalKey(From),
@@ -57,13 +57,13 @@ const SimulatedMail = Schema.Struct({
   text: Schema.optionalKey(Schema.String),
   html: Schema.optionalKey(Schema.String),
   headers: Schema.optionalKey(Headers),
-  inReplyTo: Schema.optionalKey(line(998).annotate({ description: "the Message-ID that it answers" })),
+  inReplyTo: Schema.optionalKey(line(998).annotate({ description: "the Message-ID of the answered mail" })),
   attachments: Schema.optionalKey(
     Schema.Array(
       Schema.Struct({
         filename: Schema.optionalKey(line(255)),
         contentType: Schema.optionalKey(MediaType),
-        content: Schema.Uint8ArrayFromBase64.annotate({ description: "base64" })
+        content: Schema.Uint8ArrayFromBase64.annotate({ description: "the content in base64" })
       })
     ).check(Schema.isMaxLength(100, { message: "Expected at most 100 attachments" }))
   ),
@@ -73,7 +73,7 @@ const SimulatedMail = Schema.Struct({
       dkim: Schema.optionalKey(verdicts.dkim),
       dmarc: Schema.optionalKey(verdicts.dmarc),
       arc: Schema.optionalKey(verdicts.arc)
-    }).annotate({ description: "the verdicts about the sender; `none` where they are not given" })
+    }).annotate({ description: "the verdicts about the sender, `none` by default" })
   )
 }).annotate({ identifier: "SimulatedMail" })
 export type SimulatedMail = typeof SimulatedMail.Type
@@ -111,12 +111,12 @@ export class SimulateApi extends HttpApiGroup.make("simulate")
       .middleware(MessageMemory)
       .annotateMerge(
         OpenApi.annotations({
-          summary: "Receive a mail without sending one",
+          summary: "Simulate an incoming mail",
           description:
-            "The body is a mail in words, a sample, or a whole message as message/rfc822. It goes the way of mail that comes by SMTP: to the event, to the webhook, and on the day's count. 202 once it is kept; with `wait` 201 and its event as `view=brief` has it. The same bytes to the same recipient are one mail, as a sender's retry is. 409 where SMTP would refuse the recipient, 413 beyond MAX_MESSAGE_BYTES, 429 when the day is full. `envelope.remoteAddress` is `simulate`, which no mail by SMTP has."
+            "The body has the fields of a mail, a sample, or a whole message as message/rfc822. Inlet stores, counts, parses and delivers it like SMTP mail. 202 once it is stored, or with `wait` 201 and its brief event. The same bytes for the same recipient are one mail, like a sender's retry. 409 if SMTP would refuse the recipient, 413 beyond MAX_MESSAGE_BYTES, 429 beyond the daily limit. `envelope.remoteAddress` is `simulate`, which SMTP mail never has."
         })
       )
   )
   .middleware(KnownParameters)
   .middleware(Authorization)
-  .annotateMerge(OpenApi.annotations({ title: "Simulate", description: "Mail for tests, in the place of SMTP" })) {}
+  .annotateMerge(OpenApi.annotations({ title: "Simulate", description: "Test mail without SMTP" })) {}

@@ -7,12 +7,12 @@ const Ok = Schema.Struct({ status: Schema.Literal("ok") })
 export class SystemApi extends HttpApiGroup.make("system")
   .add(
     HttpApiEndpoint.get("health", "/health", { success: Ok }).annotateMerge(
-      OpenApi.annotations({ summary: "Whether the process serves" })
+      OpenApi.annotations({ summary: "Check that the process responds" })
     ),
     HttpApiEndpoint.get("ready", "/ready", { success: Ok, error: Unavailable.http }).annotateMerge(
       OpenApi.annotations({
-        summary: "Whether mail can be kept; 503 while the database does not answer or nothing can be written"
+        summary: "Check that the process can store mail. 503 while the database does not answer or writes fail"
       })
     )
   )
-  .annotateMerge(OpenApi.annotations({ title: "System", description: "For load balancers and monitors" })) {}
+  .annotateMerge(OpenApi.annotations({ title: "System", description: "For load balancers and monitoring" })) {}

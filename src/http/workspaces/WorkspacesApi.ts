@@ -15,7 +15,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
   .add(
     HttpApiEndpoint.post("create", "/api/workspaces", {
       payload: Schema.Struct({
-        name: Schema.String.annotate({ description: "1 to 100 characters, for you alone" }).pipe(
+        name: Schema.String.annotate({ description: "1 to 100 characters, visible only to you" }).pipe(
           Schema.decodeTo(WorkspaceName)
         )
       }),
@@ -28,7 +28,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
     })
       .middleware(KnownParameters)
       .annotateMerge(
-        OpenApi.annotations({ summary: "Create a workspace", description: "Needs no key: it gives you one." })
+        OpenApi.annotations({ summary: "Create a workspace", description: "Requires no key and returns one." })
       ),
     HttpApiEndpoint.get("get", "/api/workspace", {
       success: Schema.Struct({
@@ -36,23 +36,23 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
         name: WorkspaceName,
         created_at: Schema.DateTimeUtcFromString,
         key_scope: Schema.Literals(["full", "read"]).annotate({
-          description: "what this key may do: everything, or read mail"
+          description: "the scope of the key: everything, or reading mail"
         }),
         limits: Schema.Struct({
           domains: mostOf("own domains, the instant inbox not counted"),
           emails_per_day: mostOf("messages accepted in a UTC day; the next is refused for the day with 452"),
-          message_bytes: Schema.Int.annotate({ description: "the largest message" }),
+          message_bytes: Schema.Int.annotate({ description: "maximum size of a message" }),
           retention_days: mostOf("days that messages, events and attempts are kept"),
           waits_and_streams: mostOf("open at the same time"),
           requests_at_once: mostOf("other requests under way at the same time"),
           requests_per_second: mostOf("requests in a second over time; a burst may be larger")
         }),
         used: Schema.Struct({
-          domains: Schema.Int.annotate({ description: "own domains, and those that are being bought" }),
+          domains: Schema.Int.annotate({ description: "domains, open purchases included" }),
           emails_today: Schema.Int
         }),
         day_ends_at: Schema.DateTimeUtcFromString.annotate({
-          description: "when `emails_today` begins at 0 again: midnight UTC"
+          description: "when `emails_today` restarts at 0: midnight UTC"
         })
       })
     })
@@ -62,7 +62,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Get the workspace of the key",
-          description: "Who the key belongs to, the limits of its workspace, and what is used of them."
+          description: "Returns the workspace of the key, its limits and its usage."
         })
       ),
     HttpApiEndpoint.post("rotateKey", "/api/workspaces/rotate-key", {
@@ -73,14 +73,16 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Replace the API key",
-          description: "The old key stops working at once. Keys that were made beside it go on working."
+          description: "The old key stops working at once. Additional keys keep working."
         })
       ),
     HttpApiEndpoint.post("createKey", "/api/workspaces/keys", {
       payload: Schema.Struct({
         scope: KeyScope.annotate({ message: 'Expected "read", a key that reads mail and changes nothing' }),
         name: Schema.optionalKey(
-          Schema.String.annotate({ description: "1 to 100 characters, for you alone" }).pipe(Schema.decodeTo(KeyName))
+          Schema.String.annotate({ description: "1 to 100 characters, visible only to you" }).pipe(
+            Schema.decodeTo(KeyName)
+          )
         )
       }),
       success: Schema.Struct({
@@ -93,9 +95,9 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       .middleware(Authorization)
       .annotateMerge(
         OpenApi.annotations({
-          summary: "Make a key that reads mail",
+          summary: "Create a read key",
           description:
-            "For an agent that is to read mail and do nothing else: it lists, waits for, follows and downloads the mail of the workspace, and of a webhook's URL it is shown the host alone. Everything else answers it 403. At most 20 beside the workspace's own; 409 beyond."
+            "For agents that only read mail. The key lists, waits for, streams and downloads the workspace's mail. It sees only the host of webhook URLs. All other routes answer 403. A workspace has up to 20 additional keys, then 409."
         })
       ),
     HttpApiEndpoint.get("listKeys", "/api/workspaces/keys", {
@@ -105,8 +107,8 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       .middleware(Authorization)
       .annotateMerge(
         OpenApi.annotations({
-          summary: "List the keys beside the workspace's own, newest first",
-          description: "Never the keys themselves."
+          summary: "List additional keys, newest first",
+          description: "Does not return the keys themselves."
         })
       ),
     HttpApiEndpoint.delete("revokeKey", "/api/workspaces/keys/:keyId", {
@@ -119,7 +121,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Revoke a key",
-          description: "It stops working at once, in the middle of a wait or a stream too."
+          description: "It stops working at once, also in open waits and streams."
         })
       ),
     HttpApiEndpoint.post("rotateSecret", "/api/workspaces/rotate-secret", {
@@ -131,7 +133,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
         OpenApi.annotations({
           summary: "Replace the signing secret",
           description:
-            "X-Service-Signature is made with the new secret from now on. For 24 hours requests also carry X-Service-Signature-Previous, made with the old one, and the Standard Webhooks header carries both."
+            "Inlet signs X-Service-Signature with the new secret from now on. For 24 hours requests also carry X-Service-Signature-Previous with the old secret, and the Standard Webhooks header carries both."
         })
       )
   )
