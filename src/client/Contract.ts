@@ -17,7 +17,7 @@ export interface AttemptsPage {
 }
 
 export interface AttemptsQuery {
-  /** how many on a page, 50 when absent; 1 to 100 */
+  /** page size, 50 by default; 1 to 100 */
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
   readonly event_id?: string | undefined
@@ -42,7 +42,7 @@ export interface BriefEvent {
   /** address of the From field, or the envelope sender if that is unusable */
   readonly from: string
   readonly fromName: string | null
-  /** empty when absent */
+  /** the decoded subject, or an empty string */
   readonly subject: string
   /** a person, a list or newsletter, an automatic mail, or a bounce */
   readonly sender: "person" | "list" | "auto" | "bounce" | null
@@ -62,9 +62,9 @@ export interface ContentQuery {
   readonly part?: "reply" | "visible" | "full" | "hidden" | undefined
   /** format of text made from HTML, markdown by default */
   readonly format?: "markdown" | "text" | undefined
-  /** of the piece, 20000 when absent; 1 to 200000 */
+  /** maximum characters of the piece, 20000 by default; 1 to 200000 */
   readonly max_chars?: number | undefined
-  /** where the piece begins, 0 when absent; 0 to 100000000 */
+  /** start of the piece, 0 by default; 0 to 100000000 */
   readonly offset?: number | undefined
 }
 
@@ -224,7 +224,7 @@ export interface ListedEvent {
   readonly recipient: string
   /** address of the From field, or the envelope sender if that is unusable */
   readonly from: string
-  /** empty when absent */
+  /** the decoded subject, or an empty string */
   readonly subject: string
   /** the plain text, or text made from the HTML */
   readonly text: string
@@ -271,7 +271,7 @@ export interface ListedEvent {
 }
 
 export interface ListQuery {
-  /** how many on a page, 50 when absent; 1 to 100 */
+  /** page size, 50 by default; 1 to 100 */
   readonly limit?: number | undefined
   /** `next_cursor` of the previous page, with the same `order` and filters */
   readonly cursor?: string | undefined

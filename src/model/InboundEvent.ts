@@ -50,7 +50,7 @@ export const InboundEvent = Schema.Struct({
   from: Schema.String.annotate({
     description: "address of the From field, or the envelope sender if that is unusable"
   }),
-  subject: Schema.String.annotate({ description: "empty when absent" }),
+  subject: Schema.String.annotate({ description: "the decoded subject, or an empty string" }),
   text: Schema.String.annotate({ description: "the plain text, or text made from the HTML" }),
   html: Schema.NullOr(Schema.String).annotate({ description: "the original HTML. Not safe to display" }),
   attachments: Schema.Array(Attachment).annotate({

@@ -22,7 +22,7 @@ export const publicUrl = setting(
   HttpUrl,
   required(
     "SERVICE_PUBLIC_URL",
-    "the URL of the API as its users see it, such as https://inlet.example.com",
+    "URL of the API as users see it, such as https://inlet.example.com",
     Config.map(httpPort, (port) => `http://localhost:${port}`)
   ),
   "public URL of the API",
@@ -33,7 +33,7 @@ export const trustProxy = setting(
   "TRUST_PROXY",
   wholeNumber("Expected the number of proxies in front, 0 for none", /^\d+$/, 100),
   0,
-  "proxies in front of the API: the client is the address that many from the right of `X-Forwarded-For`; `0` takes the connection's"
+  "number of proxies in front of the API. The client is the address that many places from the right of `X-Forwarded-For`. `0` uses the connection's address"
 )
 
 const httpConnections = setting("HTTP_MAX_CONNECTIONS", Limit, 1_000, "API connections at a time; `0` for no limit")
@@ -42,14 +42,14 @@ const httpConnectionsPerAddress = setting(
   "HTTP_MAX_CONNECTIONS_PER_IP",
   Limit,
   100,
-  "API connections, and requests under way, at a time from one client address (IPv6: /64); with `TRUST_PROXY` only the requests count; `0` for no limit"
+  "concurrent API connections and requests of one client address (IPv6: /64), `0` for no limit. With `TRUST_PROXY` only requests count"
 )
 
 const httpReadTimeout = setting(
   "HTTP_READ_TIMEOUT",
   Span,
   Duration.seconds(30),
-  "how long a client of the API may read nothing of its answer before it is cut; `0ms` for no limit",
+  "time after which Inlet closes a connection whose client does not read the answer, `0ms` for no limit",
   "`30s`"
 )
 
@@ -57,49 +57,49 @@ const answerBytes = setting(
   "HTTP_MAX_ANSWER_BYTES",
   Limit,
   128 * 1024 * 1024,
-  "bytes of answers of the API that are on their way, in all; `0` for no limit"
+  "total bytes of unsent API answers, `0` for no limit"
 )
 
 const answerBytesPerClient = setting(
   "HTTP_MAX_ANSWER_BYTES_PER_WORKSPACE",
   Limit,
   16 * 1024 * 1024,
-  "the same for one workspace or demo inbox, or one client address without either; `0` for no limit"
+  "bytes of unsent API answers of one workspace or demo inbox, or one client address without either, `0` for no limit"
 )
 
 const pageBytes = setting(
   "HTTP_PAGE_BYTES",
   Count,
   4 * 1024 * 1024,
-  "bytes of events on one page of a list, unless one event alone has more"
+  "maximum bytes of events on a page, unless a single event has more"
 )
 
 const requestsAtOnce = setting(
   "HTTP_MAX_REQUESTS_PER_WORKSPACE",
   Limit,
   32,
-  "requests of one workspace or demo inbox under way at a time, waits and streams not counted; `0` for no limit"
+  "concurrent requests of one workspace or demo inbox, without waits and streams, `0` for no limit"
 )
 
 const waitsAtOnce = setting(
   "HTTP_MAX_WAITS_PER_WORKSPACE",
   Limit,
   20,
-  "waits and streams of one workspace at a time; `0` for no limit"
+  "concurrent waits and streams of one workspace, `0` for no limit"
 )
 
 const requestsPerSecond = setting(
   "HTTP_REQUESTS_PER_SECOND",
   Limit,
   100,
-  "requests of one workspace or demo inbox in a second, over time, of which each 64 KiB of an answer count as one more; `0` for no limit"
+  "requests of one workspace or demo inbox per second, `0` for no limit. Each 64 KiB of an answer count as one more"
 )
 
 const requestBurst = setting(
   "HTTP_REQUEST_BURST",
   Count,
   300,
-  "requests of one workspace or demo inbox that may come at once, after a while without any"
+  "burst of requests of one workspace or demo inbox above that rate"
 )
 
 export const http = Config.all({ host: httpHost, port: httpPort, publicUrl, production })

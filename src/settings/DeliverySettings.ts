@@ -13,7 +13,7 @@ const retryDelays = setting(
   "WEBHOOK_RETRY_DELAYS",
   commaSeparated(Span).check(Schema.isMinLength(1)),
   ["5s", "1m", "5m", "30m", "2h", "5h", "10h", "14h", "20h", "24h"].map((text) => Schema.decodeSync(Span)(text)),
-  "waits between the attempts of a delivery; after the last it is dead",
+  "delays between the attempts of a delivery. After the last attempt it is dead",
   "`5s,1m,5m,30m,2h,5h,10h,14h,20h,24h`"
 )
 
@@ -23,14 +23,14 @@ const deliveryConcurrencyPerDomain = setting(
   "DELIVERY_CONCURRENCY_PER_DOMAIN",
   Count,
   16,
-  "webhook requests at a time to one domain's webhook in one process"
+  "concurrent webhook requests to one domain's webhook per process"
 )
 
 const allowPrivateWebhooks = setting(
   "ALLOW_PRIVATE_WEBHOOKS",
   Flag,
   inProduction(Config.succeed(false), Config.succeed(true)),
-  "lets webhooks reach private, loopback and other special addresses",
+  "allows webhooks at private, loopback and other special addresses",
   "`true` (`false` in production)"
 )
 
@@ -38,7 +38,7 @@ const webhookAllow = setting(
   "WEBHOOK_ALLOW",
   commaSeparated(AddressRange),
   [],
-  "addresses that webhooks may reach although they are private or denied, comma-separated CIDRs",
+  "private or denied addresses that webhooks may reach, as comma-separated CIDRs",
   "none"
 )
 
@@ -46,7 +46,7 @@ const webhookDeny = setting(
   "WEBHOOK_DENY",
   commaSeparated(AddressRange),
   [],
-  "addresses that webhooks must not reach, comma-separated CIDRs",
+  "addresses that webhooks must not reach, as comma-separated CIDRs",
   "none"
 )
 

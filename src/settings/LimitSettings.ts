@@ -13,42 +13,37 @@ const domainsPerWorkspace = setting(
   "MAX_DOMAINS_PER_WORKSPACE",
   Limit,
   1,
-  "own domains of a workspace, the instant inbox not counted; `0` for no limit"
+  "domains of a workspace, without its instant inbox, `0` for no limit"
 )
 
-const emailsPerDay = setting(
-  "MAX_EMAILS_PER_DAY",
-  Limit,
-  100,
-  "messages accepted for a workspace in a UTC day; `0` for no limit"
-)
+const emailsPerDay = setting("MAX_EMAILS_PER_DAY", Limit, 100, "messages for a workspace per UTC day, `0` for no limit")
 
 const emailsPerSender = setting(
   "MAX_EMAILS_PER_SENDER_PER_DAY",
   Limit,
   0,
-  "messages accepted from one client address (IPv6: /64) in a UTC day; `0` for no limit"
+  "messages from one client address (IPv6: /64) per UTC day, `0` for no limit"
 )
 
 const retentionDays = setting(
   "RETENTION_DAYS",
   Limit,
   14,
-  "days that messages, events and attempts are kept; `0` for ever"
+  "days until messages, events and attempts are deleted, `0` for never"
 )
 
 const workspacesPerAddress = setting(
   "WORKSPACES_PER_IP_PER_DAY",
   Limit,
   3,
-  "workspaces, and demo inboxes, that one client address may make in a UTC day in production; `0` for no limit"
+  "new workspaces and new demo inboxes per client address and UTC day in production, `0` for no limit"
 )
 
 const replaysPerMinute = setting(
   "REPLAYS_PER_MINUTE",
   Limit,
   60,
-  "replays of a workspace in a minute, in one process; `0` for no limit"
+  "replays of a workspace per minute and process, `0` for no limit"
 )
 
 const replaysPerDay = setting("REPLAYS_PER_DAY", Limit, 2_000, "replays of a workspace in a UTC day; `0` for no limit")
@@ -57,14 +52,14 @@ const webhookChangesPerMinute = setting(
   "WEBHOOK_CHANGES_PER_MINUTE",
   Limit,
   10,
-  "changes of its webhooks by a workspace in a minute, in one process; `0` for no limit"
+  "webhook changes of a workspace per minute and process, `0` for no limit"
 )
 
 const webhookChangesPerDay = setting(
   "WEBHOOK_CHANGES_PER_DAY",
   Limit,
   100,
-  "changes of its webhooks by a workspace in a UTC day; `0` for no limit"
+  "webhook changes of a workspace per UTC day, `0` for no limit"
 )
 
 export const limits = Config.all({ domainsPerWorkspace, emailsPerDay, emailsPerSender, messageBytes, retentionDays })

@@ -30,7 +30,7 @@ const platformDomain = setting(
   "PLATFORM_DOMAIN",
   HostName,
   required("PLATFORM_DOMAIN", "a domain of yours that instant inboxes are under", Config.succeed("inlet.test")),
-  "instant inboxes are `inbox@<slug>.inbox.<PLATFORM_DOMAIN>`",
+  "parent domain of instant inboxes: `inbox@<slug>.inbox.<PLATFORM_DOMAIN>`",
   "`inlet.test`; required in production"
 ).pipe(Config.map((name) => name.toLowerCase()))
 
@@ -38,7 +38,7 @@ const mxHost = setting(
   "MX_HOST",
   HostName,
   Config.map(platformDomain, (name) => `mx.${name}`),
-  "host that MX records point at",
+  "host name for customers' MX records",
   "`mx.<PLATFORM_DOMAIN>`"
 ).pipe(Config.map((name) => name.toLowerCase()))
 
@@ -46,7 +46,7 @@ const nameServers = setting(
   "DNS_SERVERS",
   commaSeparated(NameServer),
   undefined,
-  "name servers to ask, comma-separated `ip[:port]`",
+  "DNS servers, as comma-separated `ip[:port]`",
   "the system's"
 )
 
@@ -74,21 +74,21 @@ const smtpConnectionsPerAddress = setting(
   "SMTP_MAX_CONNECTIONS_PER_IP",
   Limit,
   150,
-  "SMTP connections at a time from one client address; `0` for no limit"
+  "concurrent SMTP connections of one client address, `0` for no limit"
 )
 
 const smtpDataBytes = setting(
   "SMTP_MAX_DATA_BYTES",
   Limit,
   256 * 1024 * 1024,
-  "bytes of messages that are coming in or wait for their answer, in all; `0` for no limit"
+  "total bytes of incoming messages, `0` for no limit"
 )
 
 const smtpGreetingDelay = setting(
   "SMTP_GREETING_DELAY",
   Span,
   Duration.zero,
-  "how long a client is watched before it is greeted; one that talks meanwhile is sent away",
+  "delay before the greeting. Inlet disconnects clients that send earlier",
   "`0ms`"
 )
 
@@ -96,14 +96,14 @@ const smtpReusePort = setting(
   "SMTP_REUSE_PORT",
   Flag,
   false,
-  "lets several processes of one machine listen on `SMTP_PORT`; the system shares the connections out"
+  "lets several processes of one machine listen on `SMTP_PORT` (SO_REUSEPORT)"
 )
 
 const smtpProxyFrom = setting(
   "SMTP_PROXY_FROM",
   commaSeparated(AddressRange),
   [],
-  "balancers that begin each connection with a PROXY header naming the client, comma-separated CIDRs",
+  "load balancers that send a PROXY header on each connection, as comma-separated CIDRs",
   "none"
 )
 
@@ -111,7 +111,7 @@ const senderChecks = setting(
   "SENDER_CHECKS",
   Flag,
   true,
-  "checks SPF, DKIM, DMARC and ARC; without it every verdict is `none`"
+  "checks SPF, DKIM, DMARC and ARC. Otherwise every verdict is `none`"
 )
 
 export const smtp = Config.all({

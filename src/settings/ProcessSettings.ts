@@ -13,7 +13,7 @@ export const mode = setting(
     message: "Expected development, test or production"
   }),
   "development",
-  "`development`, `test` or `production`, which insists on https webhooks, a real database and given secrets"
+  "`development`, `test` or `production`. Production requires https webhooks, a PostgreSQL server and explicit secrets"
 )
 
 /** Whether `NODE_ENV` is `production`. */
@@ -66,7 +66,7 @@ export const roles = setting(
     })
   ).check(Schema.isMinLength(1, { message: "Expected some of http, smtp and worker, separated by commas" })),
   ["http", "smtp", "worker"] as const,
-  "which runtimes this process runs",
+  "roles of this process",
   "`http,smtp,worker`"
 )
 
@@ -74,7 +74,7 @@ const logLevel = setting(
   "LOG_LEVEL",
   Schema.Literals(["trace", "debug", "info", "warn", "error"]),
   "info",
-  "least serious log line printed"
+  "lowest level to log"
 )
 
 const logFormat = setting(

@@ -13,22 +13,22 @@ const registrarPrimary = setting(
   "REGISTRAR_PRIMARY",
   RegistrarName,
   RegistrarName.make("mock"),
-  "registrar that wins when prices are equal: `mock`, `namecheap` or `openprovider`"
+  "registrar to use at equal prices: `mock`, `namecheap` or `openprovider`"
 )
 
 const registrarTldMap = setting(
   "REGISTRAR_TLD_MAP",
   commaSeparated(TldRoute),
   [],
-  "which registrars are asked for a TLD, comma-separated `tld:registrar`",
-  "none: all are asked for all"
+  "registrars by TLD, as comma-separated `tld:registrar`",
+  "none: all registrars for all TLDs"
 )
 
 const billingProvider = setting(
   "BILLING_PROVIDER",
   BillingProvider,
   BillingProvider.make("mock"),
-  "`mock` pays from a wallet of $50.00, `stripe` through a checkout"
+  "`mock` charges a play-money wallet, `stripe` uses Stripe Checkout"
 )
 
 const markup = setting("DOMAIN_MARKUP_CENTS", Cents, 299, "added to the wholesale price of an order, in US cents")
@@ -57,7 +57,7 @@ const namecheapClientIp = setting(
   "NAMECHEAP_CLIENT_IP",
   Schema.NonEmptyString,
   undefined,
-  "public IPv4 address of this machine, as allowed at Namecheap"
+  "this machine's public IPv4 address, as whitelisted at Namecheap"
 )
 
 const namecheapSandbox = setting("NAMECHEAP_SANDBOX", Flag, false, "asks Namecheap's sandbox")
@@ -81,7 +81,7 @@ const namecheapApiUrl = setting(
   "NAMECHEAP_API_URL",
   HttpUrl,
   undefined,
-  "another address of Namecheap's API",
+  "URL of Namecheap's API, for tests",
   "Namecheap's own"
 )
 
@@ -107,7 +107,7 @@ const openproviderNsGroup = setting(
   "OPENPROVIDER_NS_GROUP",
   Schema.NonEmptyString,
   undefined,
-  "name server group of new domains",
+  "name server group for new domains",
   "Openprovider's own"
 )
 
@@ -115,7 +115,7 @@ const openproviderApiUrl = setting(
   "OPENPROVIDER_API_URL",
   HttpUrl,
   undefined,
-  "another address of Openprovider's API",
+  "URL of Openprovider's API, for tests",
   "Openprovider's own"
 )
 

@@ -16,14 +16,14 @@ const givenUrl = setting(
   PostgresUrl,
   required("DATABASE_URL", "postgres://user:password@host:5432/database", Config.succeed(undefined)),
   "PostgreSQL 15 or later",
-  "none: embedded Postgres under `DATA_DIR`; required in production"
+  "none: embedded PostgreSQL in `DATA_DIR`, required in production"
 )
 
 const givenPassword = setting(
   "DATABASE_PASSWORD",
   Secret,
   undefined,
-  "password for a `DATABASE_URL` that has none; any characters, without the escapes of a URL"
+  "password for a `DATABASE_URL` without one, unescaped"
 )
 
 const withPassword = (url: Redacted.Redacted, password: Redacted.Redacted) => {
@@ -38,14 +38,14 @@ const databaseUrl = ownInProduction(
     url === undefined || password === undefined ? url : withPassword(url, password)
   ),
   (url) => url !== undefined && new URL(Redacted.value(url)).password === "inlet",
-  "DATABASE_URL: This password is the one that docker-compose.yml has for trying out; production needs another (POSTGRES_PASSWORD)"
+  "DATABASE_URL: This is the trial password of docker-compose.yml. Set another POSTGRES_PASSWORD in production"
 )
 
 const apiConnections = setting(
   "HTTP_DATABASE_CONNECTIONS",
   Count,
   8,
-  "connections to `DATABASE_URL` that the API has, beside the 12 of mail and deliveries"
+  "database connections for the API, besides 12 for mail and deliveries"
 )
 
 const dataDirectory = setting("DATA_DIR", Schema.NonEmptyString, "./data", "folder of what the service keeps on disk")
@@ -54,7 +54,7 @@ const rawDirectory = setting(
   "RAW_DIR",
   Schema.NonEmptyString,
   Config.map(dataDirectory, (folder) => `${folder}/raw`),
-  "folder of the raw messages; several processes share one",
+  "folder for raw messages, shared by several processes",
   "`<DATA_DIR>/raw`"
 )
 
@@ -62,42 +62,37 @@ const rawStoreKind = setting(
   "RAW_STORE",
   Schema.Literals(["file", "s3"]),
   "file",
-  "where raw messages are kept: `file` in `RAW_DIR`, `s3` in a bucket"
+  "storage of raw messages: `file` in `RAW_DIR`, `s3` in a bucket"
 )
 
 const s3Endpoint = setting("S3_ENDPOINT", HttpUrl, undefined, "URL of the S3 store, without the bucket")
 
 const s3Region = setting("S3_REGION", Schema.NonEmptyString, undefined, "region of the bucket, as its store names it")
 
-const s3Bucket = setting(
-  "S3_BUCKET",
-  Schema.NonEmptyString,
-  undefined,
-  "bucket of the raw messages, which has to exist"
-)
+const s3Bucket = setting("S3_BUCKET", Schema.NonEmptyString, undefined, "existing bucket for raw messages")
 
 const s3AccessKeyId = setting("S3_ACCESS_KEY_ID", Schema.NonEmptyString, undefined, "id of the key to that bucket")
 
 const s3SecretAccessKey = ownInProduction(
   setting("S3_SECRET_ACCESS_KEY", Secret, undefined, "secret of that key"),
   (secret) => secret !== undefined && Redacted.value(secret) === trialSecret,
-  "S3_SECRET_ACCESS_KEY: This secret is the one that docker-compose.yml has for trying out; production needs another"
+  "S3_SECRET_ACCESS_KEY: This is the trial secret of docker-compose.yml. Set another in production"
 )
 
 const secretsKey = setting(
   "SECRETS_KEY",
   Key,
   required("SECRETS_KEY", "32 bytes in base64 (openssl rand -base64 32), the same for ever", Config.succeed(undefined)),
-  "32 bytes in base64 that webhook secrets are encrypted under",
-  "made once in `DATA_DIR`; required in production"
+  "32 bytes in base64 that encrypt webhook secrets",
+  "generated in `DATA_DIR`, required in production"
 )
 
 const adminToken = setting(
   "ADMIN_TOKEN",
   Secret,
   undefined,
-  "bearer token of the operator's routes",
-  "made once in `DATA_DIR`; none in production: no such routes"
+  "bearer token for the admin routes",
+  "generated in `DATA_DIR`, none in production: no admin routes"
 )
 
 export const database = Config.all({ url: databaseUrl, dataDirectory, apiConnections })

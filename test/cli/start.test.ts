@@ -53,7 +53,7 @@ const wrong: Readonly<Record<string, readonly [env: Record<string, string | unde
   "production without anything, all that is missing at once": [
     { NODE_ENV: "production" },
     [
-      "SERVICE_PUBLIC_URL: Missing, and production needs it: the URL of the API as its users see it, such as https://inlet.example.com",
+      "SERVICE_PUBLIC_URL: Missing, and production needs it: URL of the API as users see it, such as https://inlet.example.com",
       "PLATFORM_DOMAIN: Missing, and production needs it: a domain of yours that instant inboxes are under",
       "DATABASE_URL: Missing, and production needs it: postgres://user:password@host:5432/database",
       "SECRETS_KEY: Missing, and production needs it: 32 bytes in base64 (openssl rand -base64 32), the same for ever"
@@ -65,7 +65,7 @@ const wrong: Readonly<Record<string, readonly [env: Record<string, string | unde
   ],
   "production with the database password of docker-compose.yml": [
     { ...production, DATABASE_URL: "postgres://inlet:inlet@127.0.0.1:1/inlet" },
-    "DATABASE_URL: This password is the one that docker-compose.yml has for trying out; production needs another (POSTGRES_PASSWORD)"
+    "DATABASE_URL: This is the trial password of docker-compose.yml. Set another POSTGRES_PASSWORD in production"
   ],
   "production without SECRETS_KEY": [
     { ...production, SECRETS_KEY: undefined },
@@ -73,7 +73,7 @@ const wrong: Readonly<Record<string, readonly [env: Record<string, string | unde
   ],
   "production without SERVICE_PUBLIC_URL": [
     { ...production, SERVICE_PUBLIC_URL: undefined },
-    "SERVICE_PUBLIC_URL: Missing, and production needs it: the URL of the API as its users see it, such as https://inlet.example.com"
+    "SERVICE_PUBLIC_URL: Missing, and production needs it: URL of the API as users see it, such as https://inlet.example.com"
   ],
   "production without PLATFORM_DOMAIN": [
     { ...production, PLATFORM_DOMAIN: undefined },

@@ -128,7 +128,7 @@ describe("docker-compose.yml", () => {
     Effect.gen(function* () {
       const { environment } = (yield* compose).services.inlet
       const error = yield* Effect.flip(given(Settings.bucket, { ...environment, NODE_ENV: "production" }))
-      assert.match(Settings.explain(error), /^S3_SECRET_ACCESS_KEY: This secret is the one that docker-compose.yml has/)
+      assert.match(Settings.explain(error), /^S3_SECRET_ACCESS_KEY: This is the trial secret of docker-compose.yml/)
     })
   )
 

@@ -52,11 +52,11 @@ const list = Command.make("list", Service.operatorFlags, (flags) => ask(flags, (
 
 const disable = Command.make("disable", { name, ...Service.operatorFlags }, ({ name, ...flags }) =>
   ask(flags, (admin) => admin.disable({ params: { domain: name } }))
-).pipe(Command.withDescription("Refuse mail for a domain and pause its deliveries"))
+).pipe(Command.withDescription("Disable a domain: refuse its mail and pause its deliveries"))
 
 const enable = Command.make("enable", { name, ...Service.operatorFlags }, ({ name, ...flags }) =>
   ask(flags, (admin) => admin.enable({ params: { domain: name } }))
-).pipe(Command.withDescription("Undo disable"))
+).pipe(Command.withDescription("Enable a disabled domain"))
 
 const remove = Command.make(
   "remove",
@@ -65,15 +65,15 @@ const remove = Command.make(
     yield* Confirmation.ask(yes, `Take ${name} from the workspace that holds it, with all its mail`)
     yield* ask(flags, (admin) => admin.remove({ params: { domain: name } }))
   })
-).pipe(Command.withDescription("Take a domain from the workspace that holds it, with its mail"))
+).pipe(Command.withDescription("Remove a domain and its mail from the workspace that holds it"))
 
 const domains = Command.make("domains").pipe(
-  Command.withDescription("Every domain of the service"),
+  Command.withDescription("All domains of the service"),
   Command.withSubcommands([list, disable, enable, remove])
 )
 
 export const command = Command.make("admin").pipe(
-  Command.withDescription("For the operator of the service"),
+  Command.withDescription("Operator commands"),
   Command.withSubcommands([domains]),
   Command.provide(NodeHttpClient.layerUndici)
 )

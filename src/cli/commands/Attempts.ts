@@ -12,7 +12,7 @@ export const command = Command.make(
   {
     domain: EventFlags.domain,
     event_id: Flag.String("event").pipe(
-      Flag.withDescription("Those of one event alone"),
+      Flag.withDescription("Only attempts of this event"),
       Flag.withSchema(EventId),
       Flag.optional
     ),
@@ -43,4 +43,4 @@ export const command = Command.make(
     )
     yield* Answer.table(json, answer, rows, "No attempts yet")
   })
-).pipe(Command.withDescription("List webhook requests, newest first"), Command.provide(NodeHttpClient.layerUndici))
+).pipe(Command.withDescription("List delivery attempts, newest first"), Command.provide(NodeHttpClient.layerUndici))

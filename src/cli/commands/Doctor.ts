@@ -36,4 +36,4 @@ export const command = Command.make(
     },
     Effect.provide(Resolver.layer.pipe(Layer.provideMerge(Platform.layer)))
   )
-).pipe(Command.withDescription("Look whether mail can come in: DNS, port 25, certificate, raw store, database"))
+).pipe(Command.withDescription("Check what incoming mail needs: DNS, port 25, certificate, raw store, database"))

@@ -30,7 +30,7 @@ const get = Command.make("get", { name, ...Service.flags }, ({ json, name, ...pl
 const add = Command.make(
   "add",
   {
-    name: Argument.String("domain").pipe(Argument.withDescription("a name you can publish DNS records for")),
+    name: Argument.String("domain").pipe(Argument.withDescription("a domain whose DNS records you can publish")),
     ...Service.flags
   },
   Effect.fnUntraced(function* ({ json, name, ...place }) {
@@ -38,7 +38,7 @@ const add = Command.make(
     yield* Answer.record(json, answer)
     yield* Console.error(`Publish the TXT record. Then: inlet domains verify ${answer.domain} --wait 10m`)
   })
-).pipe(Command.withDescription("Register a domain of your own; the answer has the TXT record to publish"))
+).pipe(Command.withDescription("Add your own domain, and print the TXT record to publish"))
 
 const verify = Command.make(
   "verify",
@@ -62,7 +62,7 @@ const verify = Command.make(
     )
     yield* Answer.record(json, answer)
   })
-).pipe(Command.withDescription("Look for the TXT record that proves the domain to be yours"))
+).pipe(Command.withDescription("Verify a domain by its TXT record"))
 
 const mx = Command.make("mx", { name, ...Service.flags }, ({ json, name, ...place }) =>
   Effect.flatMap(
@@ -71,17 +71,17 @@ const mx = Command.make("mx", { name, ...Service.flags }, ({ json, name, ...plac
     ),
     (answer) => Answer.record(json, answer)
   )
-).pipe(Command.withDescription("Show the MX record to publish, and what DNS says now"))
+).pipe(Command.withDescription("Show the MX record to publish, and the current ones"))
 
 const webhook = Command.make(
   "webhook",
   {
     name,
     url: Argument.String("webhook-url").pipe(
-      Argument.withDescription("where events are sent; with none they are held"),
+      Argument.withDescription("URL for the events. Without one Inlet holds them"),
       Argument.optional
     ),
-    none: Flag.Boolean("none").pipe(Flag.withDescription("Take the webhook away"), Flag.withDefault(false)),
+    none: Flag.Boolean("none").pipe(Flag.withDescription("Remove the webhook"), Flag.withDefault(false)),
     place: Service.flags
   },
   Effect.fnUntraced(function* ({ name, none, place: { json, ...place }, url }) {
@@ -95,13 +95,16 @@ const webhook = Command.make(
     )
     yield* Answer.record(json, answer)
   })
-).pipe(Command.withDescription("Set where the events of a domain are sent"))
+).pipe(Command.withDescription("Set or remove the webhook of a domain"))
 
 const pull = Command.make(
   "pull",
   {
     name,
-    off: Flag.Boolean("off").pipe(Flag.withDescription("Hold its mail from now on"), Flag.withDefault(false)),
+    off: Flag.Boolean("off").pipe(
+      Flag.withDescription("Turn pull off, and hold mail from now on"),
+      Flag.withDefault(false)
+    ),
     ...Service.flags
   },
   Effect.fnUntraced(function* ({ json, name, off, ...place }) {
@@ -113,7 +116,9 @@ const pull = Command.make(
     yield* Answer.record(json, answer)
   })
 ).pipe(
-  Command.withDescription("Let the mail of a domain without a webhook wait to be taken, as `inlet listen --take` does")
+  Command.withDescription(
+    "Turn pull on: mail waits for `inlet listen --take` or another client. Requires a domain without a webhook"
+  )
 )
 
 const remove = Command.make(
@@ -131,10 +136,10 @@ const remove = Command.make(
     )
     yield* Answer.lines(json, removed, [`Removed ${removed.domain} and its mail`])
   })
-).pipe(Command.withDescription("Detach a domain; its messages, events and attempts go with it"))
+).pipe(Command.withDescription("Remove a domain with its messages, events and attempts"))
 
 export const command = Command.make("domains").pipe(
-  Command.withDescription("The domains of the workspace"),
+  Command.withDescription("Domains of the workspace"),
   Command.withSubcommands([list, get, add, verify, mx, webhook, pull, remove, ...Admin.oldNames]),
   Command.provide(NodeHttpClient.layerUndici)
 )

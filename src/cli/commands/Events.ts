@@ -13,27 +13,30 @@ const text = (name: string, description: string) =>
 const filters = {
   to: text("to", "Recipient"),
   from: text("from", "Address of the author"),
-  fromDomain: text("from-domain", "Domain of the author, which DMARC has to confirm"),
-  subject: text("subject", "Words of the subject; case is ignored"),
-  tag: text("tag", "Behind the first + of the recipient"),
-  thread: text("thread", "A threadId"),
+  fromDomain: text("from-domain", "Domain of the author, confirmed by DMARC"),
+  subject: text("subject", "Words of the subject, without case"),
+  tag: text("tag", "Part after the first + of the recipient"),
+  thread: text("thread", "Only this threadId"),
   newerThan: Flag.String("newer-than").pipe(
-    Flag.withDescription("No older than, such as 5m"),
+    Flag.withDescription("Maximum age, such as 5m"),
     Flag.withSchema(EventFilters.query.newerThan.schema),
     Flag.optional
   ),
-  has: Flag.Literals("has", ["code", "link", "attachment"]).pipe(Flag.withDescription("What it has"), Flag.optional),
+  has: Flag.Literals("has", ["code", "link", "attachment"]).pipe(
+    Flag.withDescription("Only events with this"),
+    Flag.optional
+  ),
   sender: Flag.Literals("sender", ["person", "list", "auto", "bounce"]).pipe(
-    Flag.withDescription("Who sent it"),
+    Flag.withDescription("Kind of sender"),
     Flag.optional
   ),
   delivery: Flag.Literals("delivery", ["pending", "delivered", "dead", "held"]).pipe(
-    Flag.withDescription("How its delivery stands"),
+    Flag.withDescription("State of the delivery"),
     Flag.optional
   ),
-  after: text("after", "Newer than this place: a mark of `inlet wait --mark`, or an event_id"),
+  after: text("after", "Only events after this position: a mark of `inlet wait --mark`, or an event_id"),
   order: Flag.Literals("order", ["asc", "desc"]).pipe(
-    Flag.withDescription("desc for newest first, the default, or asc"),
+    Flag.withDescription("desc for newest first (default), or asc"),
     Flag.optional
   )
 }
@@ -44,10 +47,7 @@ const list = Command.make(
     domain: EventFlags.domain,
     limit: EventFlags.limit,
     cursor: EventFlags.cursor,
-    full: Flag.Boolean("full").pipe(
-      Flag.withDescription("With --json: whole events, not brief ones"),
-      Flag.withDefault(false)
-    ),
+    full: Flag.Boolean("full").pipe(Flag.withDescription("With --json: print whole events"), Flag.withDefault(false)),
     ...filters,
     ...Service.flags
   },
@@ -102,7 +102,7 @@ const attachment = Command.make(
 ).pipe(Command.withDescription("Print the bytes of an attachment"))
 
 export const command = Command.make("events").pipe(
-  Command.withDescription("What came in"),
+  Command.withDescription("Received mail"),
   Command.withSubcommands([list, get, attachment]),
   Command.provide(NodeHttpClient.layerUndici)
 )

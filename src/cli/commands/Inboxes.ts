@@ -9,7 +9,7 @@ const create = Command.make("create", Service.flags, ({ json, ...place }) =>
     Service.ask(place, (api) => api.domains.instantInbox({ headers: {} })),
     (answer) => Answer.lines(json, answer, [answer.address])
   )
-).pipe(Command.withDescription("Print the address of an inbox that needs no DNS: a new one, or the one there is"))
+).pipe(Command.withDescription("Create an instant inbox, or print the address of the existing one"))
 
 export const command = Command.make("inboxes").pipe(
   Command.withDescription("Instant inboxes"),

@@ -26,16 +26,16 @@ const create = Command.make(
   "create",
   {
     scope: Flag.Literals("scope", KeyScope.literals).pipe(
-      Flag.withDescription("read, the default: it reads mail, waits and follows, and changes nothing"),
+      Flag.withDescription("read (default): lists, waits for and streams mail, and changes nothing"),
       Flag.withDefault("read")
     ),
     name: Flag.String("name").pipe(
-      Flag.withDescription("1 to 100 characters, for you alone"),
+      Flag.withDescription("1 to 100 characters, visible only to you"),
       Flag.withSchema(KeyName),
       Flag.optional
     ),
     save: Flag.String("save").pipe(
-      Flag.withDescription("Keep URL and key under this name, for --profile; the key is then not printed"),
+      Flag.withDescription("Store URL and key under this name for --profile, and do not print the key"),
       Flag.optional
     ),
     ...Service.flags
@@ -50,7 +50,7 @@ const create = Command.make(
     yield* Console.error(`Saved as the profile ${save.value}`)
     yield* Answer.record(json, rest)
   })
-).pipe(Command.withDescription("Make a key that may do less than the workspace's own. It is shown this once"))
+).pipe(Command.withDescription("Create a read-only key. Inlet shows it only once"))
 
 const called = ({ begins, name }: Pick<WorkspaceKey, "begins" | "name">) =>
   name === null ? `${begins}…` : `${name} (${begins}…)`
@@ -78,10 +78,10 @@ const revoke = Command.make(
     )
     yield* Answer.lines(json, revoked, [`Revoked the key ${called(revoked)}`])
   })
-).pipe(Command.withDescription("Revoke a key; it stops working at once"))
+).pipe(Command.withDescription("Revoke a key. It stops working at once"))
 
 export const command = Command.make("keys", Service.flags, list).pipe(
-  Command.withDescription("List the keys beside the workspace's own, make and revoke them"),
+  Command.withDescription("List, create and revoke additional keys"),
   Command.withSubcommands([create, revoke]),
   Command.provide(NodeHttpClient.layerUndici)
 )

@@ -123,7 +123,7 @@ export const command = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Speak MCP on standard input and output, for clients that start a program: every message goes to /mcp of the service"
+    "Run an MCP server on standard input and output, for clients that start a program. Forwards every message to /mcp"
   ),
   Command.provide(NodeHttpClient.layerUndici)
 )

@@ -50,10 +50,10 @@ const get = Command.make(
     const order = yield* Service.ask(place, (api) => finished(api, orderId, wait))
     yield* Answer.record(json, order)
   })
-).pipe(Command.withDescription("Show an order, and wait until it is done if you like"))
+).pipe(Command.withDescription("Show an order, with --wait once it is done"))
 
 export const command = Command.make("orders").pipe(
-  Command.withDescription("Names that were bought"),
+  Command.withDescription("Orders of domains"),
   Command.withSubcommands([list, get]),
   Command.provide(NodeHttpClient.layerUndici)
 )

@@ -15,9 +15,9 @@ import * as Orders from "./Orders.ts"
 export const command = Command.make(
   "purchase",
   {
-    domain: Argument.String("domain").pipe(Argument.withDescription("the name to buy, such as example.com")),
+    domain: Argument.String("domain").pipe(Argument.withDescription("the domain to buy, such as example.com")),
     years: Flag.Int("years").pipe(
-      Flag.withDescription("1 to 10; 1 when absent"),
+      Flag.withDescription("1 to 10, default 1"),
       Flag.filter(
         (years) => years >= 1 && years <= 10,
         () => "a number from 1 to 10"
@@ -25,12 +25,14 @@ export const command = Command.make(
       Flag.withDefault(1)
     ),
     registrar: Flag.String("registrar").pipe(
-      Flag.withDescription("Whom to buy from; the cheapest when absent"),
+      Flag.withDescription("Registrar, default the cheapest"),
       Flag.withSchema(RegistrarName),
       Flag.optional
     ),
     idempotencyKey: Flag.String("idempotency-key").pipe(
-      Flag.withDescription("That of a purchase that had no answer: it is not done twice. A new one when absent"),
+      Flag.withDescription(
+        "Idempotency key of a purchase without an answer, so that it is not repeated. Default a new one"
+      ),
       Flag.optional
     ),
     wait: Polling.wait,
@@ -68,6 +70,6 @@ export const command = Command.make(
     yield* Answer.lines(json, order, Orders.told(order))
   })
 ).pipe(
-  Command.withDescription("Buy a domain; asks before it spends"),
+  Command.withDescription("Buy a domain. Asks for confirmation"),
   Command.provide(Layer.merge(NodeHttpClient.layerUndici, NodeCrypto.layer))
 )

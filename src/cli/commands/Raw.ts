@@ -21,7 +21,4 @@ export const command = Command.make(
       })
     )
   })
-).pipe(
-  Command.withDescription("Print the raw message behind an event, as it came in"),
-  Command.provide(NodeHttpClient.layerUndici)
-)
+).pipe(Command.withDescription("Print the raw message of an event"), Command.provide(NodeHttpClient.layerUndici))

@@ -10,7 +10,7 @@ export const command = Command.make(
   {
     eventId: EventFlags.eventId,
     force: Flag.Boolean("force").pipe(
-      Flag.withDescription("Send one again that is delivered already"),
+      Flag.withDescription("Also replay an event that is already delivered"),
       Flag.withDefault(false)
     ),
     ...Service.flags

@@ -8,11 +8,10 @@ import * as Service from "../terminal/Service.ts"
 export const command = Command.make(
   "search",
   {
-    q: Argument.String("name").pipe(Argument.withDescription("a label such as example, or a name such as example.com")),
-    tlds: Flag.String("tlds").pipe(
-      Flag.withDescription("Separated by commas; com,net,org,io,dev when absent"),
-      Flag.optional
+    q: Argument.String("name").pipe(
+      Argument.withDescription("a label such as example, or a domain such as example.com")
     ),
+    tlds: Flag.String("tlds").pipe(Flag.withDescription("Comma-separated, default com,net,org,io,dev"), Flag.optional),
     ...Service.flags
   },
   Effect.fnUntraced(function* ({ json, q, tlds, ...place }) {
@@ -26,6 +25,6 @@ export const command = Command.make(
     yield* Answer.table(json, answer, rows, "No such names")
   })
 ).pipe(
-  Command.withDescription("Search names to buy, with the best price for a year"),
+  Command.withDescription("Search domains to buy, with the best price for a year"),
   Command.provide(NodeHttpClient.layerUndici)
 )

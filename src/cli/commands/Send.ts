@@ -15,7 +15,7 @@ export const command = Command.make(
       )
     ),
     from: Flag.String("from").pipe(
-      Flag.withDescription("Sender of the envelope and of the From field"),
+      Flag.withDescription("Sender, in envelope and From field"),
       Flag.withDefault("tour@sender.example")
     ),
     subject: Flag.String("subject").pipe(
@@ -24,8 +24,8 @@ export const command = Command.make(
     ),
     text: Flag.String("text").pipe(Flag.withDescription("Text of the mail"), Flag.withDefault("It works.")),
     attach: Flag.File("attach", { mustExist: true }).pipe(Flag.withDescription("A file to attach"), Flag.optional),
-    host: Flag.String("host").pipe(Flag.withDescription("Mail server; SMTP_HOST when absent"), Flag.optional),
-    port: Flag.Int("port").pipe(Flag.withDescription("Its port; SMTP_PORT when absent"), Flag.optional)
+    host: Flag.String("host").pipe(Flag.withDescription("Mail server, default SMTP_HOST"), Flag.optional),
+    port: Flag.Int("port").pipe(Flag.withDescription("Port of the mail server, default SMTP_PORT"), Flag.optional)
   },
   Effect.fn(function* ({ attach, from, host, port, subject, text, to }) {
     const fs = yield* FileSystem.FileSystem

@@ -16,22 +16,20 @@ export const command = Command.make(
   "simulate",
   {
     domain: EventFlags.domain,
-    to: text("to", "Recipient, at the domain; inbox@ when absent"),
+    to: text("to", "Recipient at the domain, default inbox@"),
     from: text("from", "Sender, such as ada@example.com or `Ada <ada@example.com>`"),
     sample: Flag.Literals("sample", SampleName.literals).pipe(
-      Flag.withDescription("A mail that agents meet; code when nothing else is said"),
+      Flag.withDescription("A sample mail. Default code, without other flags"),
       Flag.optional
     ),
     subject: text("subject", "Subject of the mail"),
     text: text("text", "Text of the mail"),
     file: Flag.File("file", { mustExist: true }).pipe(
-      Flag.withDescription("A whole message, such as mail.eml, in the place of the others"),
+      Flag.withDescription("File with a whole message, such as mail.eml. Excludes the other flags"),
       Flag.optional
     ),
     wait: Flag.String("wait").pipe(
-      Flag.withDescription(
-        "Wait so long for its event, at most 60s; 10s when absent. Exits with 4 when the time is up"
-      ),
+      Flag.withDescription("Time to wait for the event, up to 60s, default 10s. Exits with 4 on timeout"),
       Flag.filterMap(SpanText.parse, () => "a time such as 10s"),
       Flag.filter(
         (time) => Duration.toSeconds(time) <= 60,
@@ -80,7 +78,7 @@ export const command = Command.make(
     })
   })
 ).pipe(
-  Command.withDescription("Receive a mail without sending one, and print the event_id of its event"),
+  Command.withDescription("Simulate an incoming mail, and print the event_id"),
   Command.provide(NodeHttpClient.layerUndici)
 )
 

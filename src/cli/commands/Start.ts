@@ -17,11 +17,11 @@ export const command = Command.make(
   "start",
   {
     envFile: Flag.File("env-file", { mustExist: true }).pipe(
-      Flag.withDescription("A file of settings, such as .env; the environment wins over it"),
+      Flag.withDescription("File with settings, such as .env. The environment takes precedence"),
       Flag.optional
     )
   },
   Effect.fnUntraced(function* ({ envFile }) {
     return yield* Option.isSome(envFile) ? Effect.provide(service, yield* settingsIn(envFile.value)) : service
   })
-).pipe(Command.withDescription("Start the service; its data is in ./data unless DATA_DIR names another folder"))
+).pipe(Command.withDescription("Start the service. Its data is in DATA_DIR, default ./data"))

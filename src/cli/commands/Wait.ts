@@ -70,32 +70,34 @@ export const command = Command.make(
       Argument.optional
     ),
     code: Flag.Boolean("code").pipe(
-      Flag.withDescription("Wait for a mail with a code, and print the code alone"),
+      Flag.withDescription("Wait for a mail with a code, and print only the code"),
       Flag.withDefault(false)
     ),
     link: Flag.Literals("link", ["any", ...kinds]).pipe(
-      Flag.withDescription("Wait for a mail with a link, of this kind if one is named, and print its URL alone"),
+      Flag.withDescription("Wait for a mail with a link, optionally of this kind, and print only its URL"),
       Flag.withOptionalValue("any"),
       Flag.optional
     ),
-    to: text("to", "Recipient; its domain is where the mail is looked for"),
-    from: text("from", "Address of the author, who may be anybody: it can be forged"),
-    fromDomain: text("from-domain", "Domain of the author, which DMARC has to confirm: it can't be forged"),
-    subject: text("subject", "Words of the subject; case is ignored"),
-    domain: text("domain", "Name or id of the domain; that of --to, or the only one, when absent"),
-    after: text("after", "Count mail after this place: a mark of --mark, or an event_id"),
+    to: text("to", "Recipient. Its domain is searched"),
+    from: text("from", "Address of the author. Senders can forge it"),
+    fromDomain: text("from-domain", "Domain of the author, confirmed by DMARC"),
+    subject: text("subject", "Words of the subject, without case"),
+    domain: text("domain", "Name or id of the domain. Default that of --to, or the only one"),
+    after: text("after", "Only mail after this position: a mark of --mark, or an event_id"),
     newerThan: Flag.String("newer-than").pipe(
-      Flag.withDescription("Count mail that is no older, such as 5m"),
+      Flag.withDescription("Maximum age of the mail, such as 5m"),
       Flag.withSchema(EventFilters.query.newerThan.schema),
       Flag.optional
     ),
     timeout: Flag.String("timeout").pipe(
-      Flag.withDescription("Wait so long, such as 90s or 5m; 60s when absent"),
+      Flag.withDescription("Timeout such as 90s or 5m, default 60s"),
       Flag.filterMap(SpanText.parse, () => "a time such as 90s or 5m"),
       Flag.withDefault(Duration.seconds(60))
     ),
     mark: Flag.Boolean("mark").pipe(
-      Flag.withDescription("Print the mark of now at once, for --after: take it, trigger the mail, wait"),
+      Flag.withDescription(
+        "Print the current position for --after, without waiting. Call it before you trigger the mail"
+      ),
       Flag.withDefault(false)
     ),
     ...Service.flags
@@ -175,7 +177,7 @@ export const command = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Wait for a mail, and print its code, its link or its event_id; without --after or --newer-than only mail from now on counts. Exits with 4 when the time is up"
+    "Wait for a mail, and print its code, link or event_id. Without --after or --newer-than only new mail counts. Exits with 4 on timeout"
   ),
   Command.provide(NodeHttpClient.layerUndici)
 )

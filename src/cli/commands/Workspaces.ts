@@ -11,11 +11,11 @@ const create = Command.make(
   "create",
   {
     name: Argument.String("name").pipe(
-      Argument.withDescription("1 to 100 characters, for you alone"),
+      Argument.withDescription("1 to 100 characters, visible only to you"),
       Argument.withSchema(WorkspaceName)
     ),
     save: Flag.String("save").pipe(
-      Flag.withDescription("Keep URL and key under this name, for --profile; the key is then not printed"),
+      Flag.withDescription("Store URL and key under this name for --profile, and do not print the key"),
       Flag.optional
     ),
     ...Service.openFlags
@@ -28,14 +28,14 @@ const create = Command.make(
     yield* Console.error(`Saved as the profile ${save.value}`)
     yield* Answer.record(json, rest)
   })
-).pipe(Command.withDescription("Create a workspace. Its key and its secret are shown this once"))
+).pipe(Command.withDescription("Create a workspace. Inlet shows its key and secret only once"))
 
 const get = Command.make("get", Service.flags, ({ json, ...place }) =>
   Effect.flatMap(
     Service.ask(place, (api) => api.workspaces.get()),
     (answer) => Answer.record(json, answer)
   )
-).pipe(Command.withDescription("Who the key belongs to, its limits, and what is used of them"))
+).pipe(Command.withDescription("Show the workspace of the key, its limits and its usage"))
 
 const rotateKey = Command.make(
   "rotate-key",
@@ -44,7 +44,7 @@ const rotateKey = Command.make(
     yield* Confirmation.ask(yes, "Replace the API key? The old one stops working at once")
     yield* Answer.record(json, yield* Service.ask(place, (api) => api.workspaces.rotateKey()))
   })
-).pipe(Command.withDescription("Replace the API key; the old one stops working at once"))
+).pipe(Command.withDescription("Replace the API key. The old one stops working at once"))
 
 const rotateSecret = Command.make(
   "rotate-secret",
@@ -53,10 +53,10 @@ const rotateSecret = Command.make(
     yield* Confirmation.ask(yes, "Replace the signing secret? The old one signs beside it for 24 hours")
     yield* Answer.record(json, yield* Service.ask(place, (api) => api.workspaces.rotateSecret()))
   })
-).pipe(Command.withDescription("Replace the secret that signs webhooks; the old one signs beside it for 24 hours"))
+).pipe(Command.withDescription("Replace the signing secret. The old one also signs for 24 hours"))
 
 export const command = Command.make("workspaces").pipe(
-  Command.withDescription("Workspaces, their keys and their secrets"),
+  Command.withDescription("Workspaces, keys and secrets"),
   Command.withSubcommands([create, get, rotateKey, rotateSecret]),
   Command.provide(NodeHttpClient.layerUndici)
 )

@@ -93,7 +93,7 @@ export const command = Command.make(
   "listen",
   {
     port: Flag.Int("port").pipe(
-      Flag.withDescription("Port of the webhook on this machine; 4000 when absent"),
+      Flag.withDescription("Port of the webhook on this machine, default 4000"),
       Flag.filter(
         (port) => port > 0 && port < 65_536,
         () => "a port number from 1 to 65535"
@@ -102,16 +102,16 @@ export const command = Command.make(
     ),
     secret: Flag.Redacted("secret").pipe(
       Flag.withDescription(
-        "webhook_signing_secret of the workspace. Other users see it in the list of processes: prefer INLET_WEBHOOK_SECRET, --secret-file or a profile"
+        "Signing secret of the workspace. Other users can see it in the process list, so prefer INLET_WEBHOOK_SECRET, --secret-file or a profile"
       ),
       Flag.optional
     ),
     secretFile: Flag.String("secret-file").pipe(
-      Flag.withDescription("File that holds the webhook_signing_secret alone"),
+      Flag.withDescription("File that contains only the signing secret"),
       Flag.optional
     ),
     status: Flag.Int("status").pipe(
-      Flag.withDescription("Answer to events that verify; 200 when absent"),
+      Flag.withDescription("Status to answer verified events with, default 200"),
       Flag.filter(
         (status) => status >= 200 && status < 600,
         () => "an HTTP status from 200 to 599"
@@ -119,41 +119,39 @@ export const command = Command.make(
       Flag.optional
     ),
     delay: Flag.String("delay").pipe(
-      Flag.withDescription("Wait before the answer, such as 500ms or 3s"),
+      Flag.withDescription("Delay before the answer, such as 500ms or 3s"),
       Flag.filterMap(SpanText.parse, () => "a time such as 500ms or 3s"),
       Flag.optional
     ),
     forwardTo: Flag.String("forward-to").pipe(
       Flag.withDescription(
-        "Post a copy of each event to this URL, as its webhook would get it: for an app without a public address"
+        "Post each event to this URL as a signed webhook request, for an app without a public address"
       ),
       Flag.optional
     ),
     domain: EventFlags.domain,
     cursorFile: Flag.String("cursor-file").pipe(
       Flag.withDescription(
-        "With --forward-to: where the place is kept; a file of the domain in the user's state folder when absent"
+        "With --forward-to: file for the position. Default a file per domain in the user's state folder"
       ),
       Flag.optional
     ),
     fromStart: Flag.Boolean("from-start").pipe(
-      Flag.withDescription("With --forward-to: begin with the oldest mail that is kept"),
+      Flag.withDescription("With --forward-to: begin with the oldest stored event"),
       Flag.withDefault(false)
     ),
     after: Flag.String("after").pipe(
       Flag.withDescription(
-        "With --forward-to: begin behind this place: an event_id, a mark of `inlet wait --mark`, or latest"
+        "With --forward-to: begin after this position: an event_id, a mark of `inlet wait --mark`, or latest"
       ),
       Flag.optional
     ),
     take: Flag.Boolean("take").pipe(
-      Flag.withDescription(
-        "With --forward-to: make the deliveries themselves, not copies of them, for a domain without a webhook"
-      ),
+      Flag.withDescription("With --forward-to: make the deliveries, not copies, for a domain without a webhook"),
       Flag.withDefault(false)
     ),
     atOnce: Flag.Int("at-once").pipe(
-      Flag.withDescription("With --take: most deliveries at the same time, 1 to 16; 16 when absent"),
+      Flag.withDescription("With --take: maximum concurrent deliveries, 1 to 16, default 16"),
       Flag.filter(
         (most) => most >= 1 && most <= mostAtOnce,
         () => `a number from 1 to ${mostAtOnce}`
@@ -161,7 +159,7 @@ export const command = Command.make(
       Flag.optional
     ),
     json: Flag.Boolean("json").pipe(
-      Flag.withDescription("Print each event, or each request with --forward-to, as a line of JSON"),
+      Flag.withDescription("Print each event, or with --forward-to each request, as a line of JSON"),
       Flag.withDefault(false)
     ),
     place: Service.place

@@ -5,7 +5,7 @@ import { CommandFailed } from "./CommandFailed.ts"
 /** The flag of every command that buys or removes. */
 export const yes = Flag.Boolean("yes").pipe(
   Flag.withAlias("y"),
-  Flag.withDescription("Do it without asking; needed where there is no terminal to ask at"),
+  Flag.withDescription("Skip the confirmation. Required without a terminal"),
   Flag.withDefault(false)
 )
 

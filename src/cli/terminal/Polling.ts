@@ -4,7 +4,7 @@ import { CommandFailed } from "./CommandFailed.ts"
 import * as SpanText from "./SpanText.ts"
 
 export const wait = Flag.String("wait").pipe(
-  Flag.withDescription("Wait so long for it, such as 5m; exits with 4 when the time is up"),
+  Flag.withDescription("Time to wait for it, such as 5m. Exits with 4 on timeout"),
   Flag.filterMap(SpanText.parse, () => "a time such as 90s or 5m"),
   Flag.withDefault(Duration.zero)
 )

@@ -71,7 +71,7 @@ const save = Command.make(
   {
     name,
     url: Flag.String("url").pipe(
-      Flag.withDescription("URL of the service; INLET_URL when absent"),
+      Flag.withDescription("URL of the service, default INLET_URL"),
       Flag.filter(
         (url) => URL.canParse(url),
         () => "a URL such as https://inlet.example.com"
@@ -79,7 +79,7 @@ const save = Command.make(
       Flag.withFallbackConfig(Config.String("INLET_URL"))
     ),
     key: Flag.Redacted("key").pipe(
-      Flag.withDescription("API key of the workspace; INLET_API_KEY when absent"),
+      Flag.withDescription("API key of the workspace, default INLET_API_KEY"),
       Flag.withFallbackConfig(Config.Redacted("INLET_API_KEY"))
     )
   },
@@ -90,7 +90,7 @@ const save = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Save a URL and a key under a name, for --profile and INLET_PROFILE; the signing secret too, from INLET_WEBHOOK_SECRET"
+    "Store a URL and key under a name, for --profile and INLET_PROFILE. Also stores the signing secret in INLET_WEBHOOK_SECRET"
   )
 )
 
@@ -112,9 +112,9 @@ const remove = Command.make(
     yield* write(Object.fromEntries(Object.entries(yield* all).filter(([other]) => other !== name)))
     yield* Console.log(`Removed ${name}`)
   })
-).pipe(Command.withDescription("Forget a profile"))
+).pipe(Command.withDescription("Remove a profile"))
 
 export const command = Command.make("profiles").pipe(
-  Command.withDescription("URLs and keys under names"),
+  Command.withDescription("Stored URLs and keys"),
   Command.withSubcommands([save, list, remove])
 )

@@ -10,7 +10,7 @@ import { CommandFailed } from "./CommandFailed.ts"
 import * as Profiles from "./Profiles.ts"
 
 const url = Flag.String("url").pipe(
-  Flag.withDescription("URL of the running service; that of the profile, INLET_URL or SERVICE_PUBLIC_URL when absent"),
+  Flag.withDescription("URL of the service. Default that of the profile, INLET_URL or SERVICE_PUBLIC_URL"),
   Flag.filter(
     (url) => URL.canParse(url),
     () => "a URL such as http://localhost:3000"
@@ -19,12 +19,12 @@ const url = Flag.String("url").pipe(
 )
 
 const key = Flag.Redacted("key").pipe(
-  Flag.withDescription("API key of the workspace; that of the profile or INLET_API_KEY when absent"),
+  Flag.withDescription("API key of the workspace. Default that of the profile or INLET_API_KEY"),
   Flag.optional
 )
 
 const profile = Flag.String("profile").pipe(
-  Flag.withDescription("URL and key that `inlet profiles save` has kept; INLET_PROFILE when absent"),
+  Flag.withDescription("Name of a profile from `inlet profiles save`, default INLET_PROFILE"),
   Flag.optional
 )
 

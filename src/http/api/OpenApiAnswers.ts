@@ -3,7 +3,7 @@ export const successes: Readonly<Record<string, Readonly<Record<string, string>>
   "workspaces.create": { 201: "The workspace, with its key and its secret" },
   "workspaces.get": { 200: "The workspace of the key" },
   "workspaces.rotateKey": { 200: "The new key" },
-  "workspaces.createKey": { 201: "The key, which is shown this once" },
+  "workspaces.createKey": { 201: "The key, shown only once" },
   "workspaces.listKeys": { 200: "All keys beside the workspace's own" },
   "workspaces.revokeKey": { 204: "It is revoked" },
   "workspaces.rotateSecret": { 200: "The new secret" },

@@ -78,7 +78,7 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries")
       params: { id: DomainId },
       payload: Schema.Struct({
         limit: Schema.optionalKey(
-          whole(1, mostAtOnce).annotate({ description: `most deliveries; ${mostAtOnce} when absent` })
+          whole(1, mostAtOnce).annotate({ description: `maximum number of deliveries, ${mostAtOnce} by default` })
         ),
         wait: Schema.optionalKey(
           whole(0, longestWait).annotate({

@@ -8,7 +8,7 @@ import * as Idempotency from "../requests/Idempotency.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
 import * as PageQuery from "../requests/PageQuery.ts"
 
-const ownPage = "a page of this service when absent, which tells who pays how the order stands"
+const ownPage = "by default Inlet's own page with the state of the order"
 
 const years = "Expected a whole number from 1 to 10"
 
@@ -38,10 +38,10 @@ export class PurchaseApi extends HttpApiGroup.make("purchase")
         }),
         registrar: Schema.optionalKey(Schema.String),
         success_url: Schema.optionalKey(
-          Schema.String.annotate({ description: `where the checkout returns to once it is paid; ${ownPage}` })
+          Schema.String.annotate({ description: `return URL after payment, ${ownPage}` })
         ),
         cancel_url: Schema.optionalKey(
-          Schema.String.annotate({ description: `where it returns to when it is left; ${ownPage}` })
+          Schema.String.annotate({ description: `return URL after cancellation, ${ownPage}` })
         )
       }),
       headers: Idempotency.headers,

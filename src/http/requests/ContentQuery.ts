@@ -17,8 +17,8 @@ export const ContentQuery = {
       description: "format of text made from HTML, markdown by default"
     })
   ),
-  max_chars: Schema.optionalKey(PageQuery.between(1, 200_000, "of the piece, 20000 when absent")),
-  offset: Schema.optionalKey(PageQuery.between(0, 100_000_000, "where the piece begins, 0 when absent"))
+  max_chars: Schema.optionalKey(PageQuery.between(1, 200_000, "maximum characters of the piece, 20000 by default")),
+  offset: Schema.optionalKey(PageQuery.between(0, 100_000_000, "start of the piece, 0 by default"))
 }
 
 export const requestOf = (query: {

@@ -19,7 +19,7 @@ export const between = (minimum: number, maximum: number, meaning: string) => {
   )
 }
 
-export const Limit = Schema.optionalKey(between(1, 100, "how many on a page, 50 when absent"))
+export const Limit = Schema.optionalKey(between(1, 100, "page size, 50 by default"))
 
 export const NextCursor = Schema.NullOr(Schema.String).annotate({
   description: "pass it as `cursor` for the next page, null at the end"

@@ -7,9 +7,9 @@ import { Authorization } from "../requests/Authorization.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
 import * as ReadKeys from "../requests/ReadKeys.ts"
 
-const Secret = (what: string) => Schema.String.annotate({ description: `${what}; shown this once` })
+const Secret = (what: string) => Schema.String.annotate({ description: `${what}, shown only once` })
 
-const mostOf = (what: string) => Schema.NullOr(Schema.Int).annotate({ description: `${what}; null for no limit` })
+const mostOf = (what: string) => Schema.NullOr(Schema.Int).annotate({ description: `${what}, or null for no limit` })
 
 export class WorkspacesApi extends HttpApiGroup.make("workspaces")
   .add(
