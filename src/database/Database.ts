@@ -75,7 +75,7 @@ const tellOnce = () => {
     isTold = true
     return Effect.flatMap(Effect.orDie(place), (where) =>
       Effect.logWarning(
-        `DATABASE_URL: The database at ${where} does not answer yet (${causeOf(error)}); it is asked again for a minute`
+        `DATABASE_URL: The database at ${where} does not answer yet (${causeOf(error)}). Inlet retries for a minute`
       )
     )
   }

@@ -115,12 +115,10 @@ const lasting = Effect.fnUntraced(function* (folder: string, script: URL) {
       current = failed
       fork(
         Effect.gen(function* () {
-          yield* Effect.logError("The embedded database has ended, and is opened again", lost)
+          yield* Effect.logError("The embedded database stopped and is reopened", lost)
           yield* Scope.close(own, Exit.void)
           current = yield* open.pipe(
-            Effect.tapError((error) =>
-              Effect.logError("The embedded database can't be opened; it is tried again", error)
-            ),
+            Effect.tapError((error) => Effect.logError("Reopening the embedded database failed and is retried", error)),
             Effect.retry(Schedule.spaced(reopenEvery))
           )
           isOpening = false

@@ -48,7 +48,7 @@ export const ensure = Effect.fn("InitialDatabase.ensure")(function* <E, R>(
   if (yield* fs.exists(path.join(folder, "PG_VERSION"))) return
   if ((yield* fs.exists(folder)) && (yield* fs.readDirectory(folder)).length > 0) {
     return yield* new FolderUnusable({
-      message: `${folder} is not empty and holds no database. Move away what is there`
+      message: `${folder} is not empty and contains no database. Move its files away`
     })
   }
 

@@ -80,5 +80,5 @@ export const endless: Limits = { within: (statement) => statement, withinAnew: (
 const realClock = Clock.Clock.defaultValue()
 
 const unanswered = new SqlError({
-  reason: new ConnectionError({ cause: new Error("There was no answer in time"), operation: "query" })
+  reason: new ConnectionError({ cause: new Error("The database did not answer in time"), operation: "query" })
 })

@@ -129,5 +129,5 @@ interface Place {
 }
 
 const crowded = new SqlError({
-  reason: new ConnectionError({ cause: new Error("Too much is asked of the database at once"), operation: "acquire" })
+  reason: new ConnectionError({ cause: new Error("Too many statements wait for the database"), operation: "acquire" })
 })

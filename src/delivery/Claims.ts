@@ -6,15 +6,14 @@ import type { WorkspaceId } from "../model/Workspace.ts"
 import { type Lease, pull, SealedDelivery, SealedPull } from "./Lease.ts"
 import * as Pausing from "./Pausing.ts"
 
-/** Most domains that a look at the table tells of. */
+/** Maximum number of domains one query returns. */
 const mostDomains = 10_000
 
 /** The statements that lease deliveries. Due times and leases go by the database's clock. */
 export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
   const isFree = sql`status = 'pending' AND (leased_until IS NULL OR leased_until <= now())`
 
-  // Domain by domain through the index, so that the backlog of one, paused or not, is never read
-  // through to find another's mail.
+  // Walks the index domain by domain, so that it never scans one domain's backlog to find another's mail.
   const pendingDomains = sql`
     waiting AS (
       (SELECT domain_id FROM deliveries WHERE status = 'pending' ORDER BY domain_id LIMIT 1)
@@ -47,7 +46,7 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
 
   const push = { claimedUrl: sql`NULL`, columns: sql`due.webhook_url AS url, events.payload` }
 
-  /** What `found` names, the first one always, and as many more as weigh no more. */
+  /** Takes the first row of `found`, and further rows up to the byte limit. */
   const within = (mostBytes: number) => sql`
     sized AS (
       SELECT found.*, sum(octet_length(events.payload)) OVER (ORDER BY found.due_at, found.event_id)
@@ -58,10 +57,7 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
     )
   `
 
-  /**
-   * Leases what `due` names. An expired lease that is taken over leaves a row behind,
-   * so that the unfinished attempt is listed too.
-   */
+  /** Leases the rows of `due`. Taking over an expired lease inserts a row that lists the unfinished attempt. */
   const lease = (due: Statement.Fragment, { columns, claimedUrl } = push) => sql`
     WITH RECURSIVE ${due}, lost AS (
       INSERT INTO delivery_attempts (id, event_id, domain_id, attempt, url, requested_at, ok, error)
@@ -99,7 +95,7 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
     SELECT id AS domain_id, workspace_id FROM ready ORDER BY due_at LIMIT ${mostDomains}
   `
 
-  // In each domain the oldest first. Every row that is looked at is locked, so no more are looked at than there is room for.
+  // Oldest first within each domain. The query locks every row it reads, so it reads no more than there are slots.
   const due = SqlSchema.findAll({
     Request: Schema.Struct({
       domains: Schema.Array(DomainId),
@@ -124,7 +120,7 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
       `)
   })
 
-  // Of a domain whose mail is asked for; its workers pass it over, for it has no webhook.
+  // For domains with pull delivery. Workers skip them, because they have no webhook.
   const pulled = SqlSchema.findAll({
     Request: Schema.Struct({ domainId: DomainId, most: Schema.Int, mostBytes: Schema.Int, bytesAtOnce: Schema.Int }),
     Result: SealedPull,
@@ -155,7 +151,7 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
       )
   })
 
-  /** Gives back what is leased and was not requested to its end. */
+  /** Releases leased deliveries whose requests did not finish. */
   const giveBack = (leases: ReadonlyArray<Lease>) => {
     const column = Columns.of(leases)
     return leases.length === 0
@@ -169,7 +165,7 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
         `)
   }
 
-  // Of each webhook the delivery that has waited longest; a failed one goes to the end of the line.
+  // The oldest delivery of each webhook. A failed one moves to the end.
   const probes = SqlSchema.findAll({
     Request: Schema.Int,
     Result: SealedDelivery,
@@ -207,8 +203,8 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
     FROM ready
   `.pipe(Effect.map(([row]) => ({ toPost: row?.toPost ?? 0, toTake: row?.toTake ?? 0 })))
 
-  // A delivery may be written while its webhook is removed, behind the statement that holds the domain's deliveries. The
-  // lock waits for a webhook that is set meanwhile.
+  // A delivery may be inserted after the statement that holds the domain's deliveries. The lock waits for a concurrent
+  // change of the webhook.
   const holdUnserved = sql`
     WITH RECURSIVE ${pendingDomains}, unserved AS (
       SELECT domains.id FROM waiting JOIN domains ON domains.id = waiting.domain_id

@@ -4,31 +4,30 @@ import * as DeliveryRooms from "./DeliveryRooms.ts"
 import * as DomainLines from "./DomainLines.ts"
 import * as Pace from "./Pace.ts"
 
-/** Bytes of payloads that wait here; what goes beyond is found in the table again. */
+/** Maximum bytes of waiting payloads. Further deliveries stay in the table. */
 const mostWaitingBytes = 64 * 1024 * 1024
 
-/** A domain with mail that may be claimed. */
+/** A domain with deliveries to claim. */
 interface Waiting {
   readonly domainId: DomainId
   readonly workspaceId: WorkspaceId
 }
 
 /**
- * Keeps count of the deliveries that this process has, domain by domain, and begins the
- * next ones: in each domain in their order, and one domain after the other. It knows
- * nothing of requests or of the database.
+ * Queues this process's deliveries per domain and starts them in order, one domain after the other. Independent of
+ * requests and the database.
  */
 export const make = <Delivery extends Waiting & { readonly payload: Uint8Array }>(options: {
-  /** Most requests at a time, in all and of a domain. */
+  /** Maximum concurrent requests, in total and per domain. */
   readonly concurrency: number
   readonly concurrencyPerDomain: number
-  /** A request that takes so long has hung. */
+  /** Duration from which a request counts as hung. */
   readonly hangMillis: number
-  /** Begins a request, which is to be followed by `answered` and then `settled`. */
+  /** Starts a request. Calls of `answered` and then `settled` must follow. */
   readonly begin: (delivery: Delivery) => void
-  /** Deliveries that are not to wait here any longer. */
+  /** Called with deliveries that must stop waiting here. */
   readonly giveBack: (deliveries: ReadonlyArray<Delivery>) => void
-  /** There may be more to claim, and now there is room for it. */
+  /** Called when slots are free and more deliveries may be claimed. */
   readonly wanting: () => void
 }) => {
   const { begin, concurrency, concurrencyPerDomain, giveBack, hangMillis, wanting } = options
@@ -37,22 +36,22 @@ export const make = <Delivery extends Waiting & { readonly payload: Uint8Array }
   const lines = DomainLines.make<Delivery>()
   const { grow, lineOf, taken } = lines
   const rooms = DeliveryRooms.make(lines, concurrency)
-  /** Lines that hold a delivery whose request may begin, the one that has waited longest first. */
+  /** Lines with a startable delivery, longest waiting first. */
   let inTurn: Array<DomainLines.Line<Delivery>> = []
-  /** Domains of which the table may hold more, older than what is written now. */
+  /** Domains that may have older deliveries in the table. */
   const limited = new Set<DomainId>()
   const runningOf = new Map<WorkspaceId, number>()
-  /** Requests under way, and outcomes that are being written down. */
+  /** Open requests, and outcomes being stored. */
   let running = 0
   let settling = 0
   let waitingBytes = 0
-  /** Something got less than it wanted because of all others, or of all that are not quick. */
+  /** True if a line got fewer slots than wanted because of total limits. */
   let isFull = false
   let isCrowded = false
   let isStopped = false
   let isBeginning = false
 
-  /** Takes what there is room for; what is left over waits in the table, and is asked for once there is room. */
+  /** Accepts deliveries up to the free slots. The rest waits in the table. */
   const takePlaces = (line: DomainLines.Line<Delivery>, wanted: number, isFirstOfWorkspace: boolean) => {
     const own = Math.min(wanted, rooms.ownOf(line))
     const places = Math.min(own, rooms.sharedOf(line, isFirstOfWorkspace))
@@ -64,13 +63,13 @@ export const make = <Delivery extends Waiting & { readonly payload: Uint8Array }
     return places
   }
 
-  /** Little enough is left of it here to ask for more. */
+  /** True if so few deliveries are left here that more should be claimed. */
   const isLow = ({ pace, size }: DomainLines.Line<Delivery>) =>
     pace.standing === "quick" ? size <= pace.places : size < pace.places
 
   /**
-   * A request may begin. What was sent and is not written down yet is sent again after the death of this process:
-   * at most two turns of a domain, however long the database takes.
+   * True if a request may start. A crash repeats requests whose outcome is not stored, so a domain has at most two
+   * rounds of those.
    */
   const mayBegin = ({ pace, running, settling }: DomainLines.Line<Delivery>) =>
     running < pace.places && running + settling < 2 * pace.places
@@ -81,7 +80,7 @@ export const make = <Delivery extends Waiting & { readonly payload: Uint8Array }
     inTurn.push(line)
   }
 
-  /** The next line; one whose workspace has its part comes behind all others. */
+  /** The next line. Lines of workspaces with their full share come last. */
   const nextInTurn = (): DomainLines.Line<Delivery> | undefined => {
     const first = inTurn.findIndex(
       ({ workspaceId }) => workspaceId === undefined || (runningOf.get(workspaceId) ?? 0) < rooms.mostOfWorkspace
@@ -89,7 +88,7 @@ export const make = <Delivery extends Waiting & { readonly payload: Uint8Array }
     return first <= 0 ? inTurn.shift() : inTurn.splice(first, 1)[0]
   }
 
-  /** Begins what has room. What ends at once, within `begin`, makes room for this same loop. */
+  /** Starts deliveries while slots are free. A request that ends within `begin` frees its slot for this loop. */
   const beginNext = () => {
     if (isBeginning) return
     isBeginning = true
@@ -97,7 +96,7 @@ export const make = <Delivery extends Waiting & { readonly payload: Uint8Array }
       const line = nextInTurn()
       if (line === undefined) break
       line.isInTurn = false
-      // It may have hung since.
+      // Its webhook may have hung since.
       const next = mayBegin(line) ? line.held.shift() : undefined
       if (next === undefined) continue
       waitingBytes -= next.payload.byteLength
@@ -111,7 +110,7 @@ export const make = <Delivery extends Waiting & { readonly payload: Uint8Array }
     isBeginning = false
   }
 
-  /** Lets go of deliveries that wait; the table has them. */
+  /** Drops waiting deliveries. They remain in the table. */
   const drop = (line: DomainLines.Line<Delivery>, dropped: ReadonlyArray<Delivery>) => {
     if (dropped.length === 0) return
     for (const { payload } of dropped) waitingBytes -= payload.byteLength
@@ -120,7 +119,7 @@ export const make = <Delivery extends Waiting & { readonly payload: Uint8Array }
     giveBack(dropped)
   }
 
-  /** Takes a delivery that has its place. */
+  /** Accepts a delivery with a slot. */
   const hold = (delivery: Delivery) => {
     const line = lineOf(delivery.domainId)
     line.workspaceId = delivery.workspaceId
@@ -136,35 +135,32 @@ export const make = <Delivery extends Waiting & { readonly payload: Uint8Array }
   }
 
   return {
-    /**
-     * Places for a domain whose older deliveries are all here: what is in the table goes first.
-     * One that hangs gets all of its mail from there.
-     */
+    /** Reserves slots for a domain without older deliveries in the table, which come first. A hung domain gets none. */
     reserve: (domainId: DomainId, most: number): number => {
       if (isStopped || limited.has(domainId)) return 0
       const line = lineOf(domainId)
       const places = line.pace.standing === "hung" ? 0 : takePlaces(line, most, false)
-      // What gets no place is for a claim.
+      // Deliveries without a slot are claimed later.
       if (places < most) limited.add(domainId)
       return places
     },
 
-    /** Gives up places that were reserved. */
+    /** Releases reserved slots. */
     release,
 
-    /** Takes a delivery for which a place was reserved. */
+    /** Accepts a delivery with a reserved slot. */
     fill: hold,
 
     /**
-     * Takes places for domains that have mail in the table, the one that has waited longest first: at most
-     * `most` in all, in equal parts. Says of each how many a claim may take, and whether some were left out.
+     * Reserves up to `most` slots for domains with deliveries in the table, in equal parts, longest waiting first.
+     * Returns the slots per domain, and whether some domains got none.
      */
     admit: (waiting: ReadonlyArray<Waiting>, most: number) => {
       isFull = waitingBytes >= mostWaitingBytes
       isCrowded = false
       const admitted = new Map<DomainId, number>()
       if (isStopped || isFull) return { admitted, isCut: false }
-      // What is not among those that wait has nothing in the table.
+      // Domains not listed as waiting have nothing in the table.
       limited.clear()
       const workspaces = new Set<WorkspaceId>()
       for (const { pace, workspaceId } of lines.all()) {
@@ -191,10 +187,10 @@ export const make = <Delivery extends Waiting & { readonly payload: Uint8Array }
       return { admitted, isCut }
     },
 
-    /** Bytes of payloads that a claim may bring. */
+    /** Bytes of payloads a claim may load. */
     roomForBytes: () => Math.max(1, mostWaitingBytes - waitingBytes),
 
-    /** Takes what was claimed into its places, and gives the others up. Says whether more may be claimed at once. */
+    /** Accepts claimed deliveries and releases unused slots. Returns true if another claim may follow at once. */
     take: (claimed: ReadonlyArray<Delivery>, admitted: ReadonlyMap<DomainId, number>) => {
       let isMore = false
       const counts = new Map<DomainId, number>()
@@ -211,10 +207,10 @@ export const make = <Delivery extends Waiting & { readonly payload: Uint8Array }
       return isMore
     },
 
-    /** How many paused webhooks may be tried now. */
+    /** Number of paused webhooks to try now. */
     roomForProbes: (most: number): number => (isStopped ? 0 : Math.min(most, rooms.forProbes())),
 
-    /** Takes deliveries that paused webhooks are tried with. */
+    /** Accepts the trial deliveries of paused webhooks. */
     takeProbes: (claimed: ReadonlyArray<Delivery>) => {
       for (const delivery of claimed) {
         grow(lineOf(delivery.domainId), 1)
@@ -222,7 +218,7 @@ export const make = <Delivery extends Waiting & { readonly payload: Uint8Array }
       }
     },
 
-    /** A request has its answer, or none: another one need not wait for that to be written down. */
+    /** Frees the slot of a finished request, before its outcome is stored. */
     answered: ({ domainId, workspaceId }: Delivery, isSuccess: boolean, millis: number) => {
       const line = lineOf(domainId)
       line.running--
@@ -242,7 +238,7 @@ export const make = <Delivery extends Waiting & { readonly payload: Uint8Array }
       beginNext()
     },
 
-    /** What became of an answered request is written down, or can't be. */
+    /** The outcome of a request is stored, or storing it failed. */
     settled: (domainId: DomainId) => {
       const line = lineOf(domainId)
       settling--
@@ -255,17 +251,17 @@ export const make = <Delivery extends Waiting & { readonly payload: Uint8Array }
       beginNext()
     },
 
-    /** A domain is known to have more in the table, and has much to do here before that, or others have. */
+    /** Notes that a domain has more in the table but no free slots. */
     isBusy: (domainId: DomainId) => {
       if (!limited.has(domainId)) return false
       const line = lineOf(domainId)
       return !isLow(line) || rooms.sharedOf(line, true) === 0
     },
 
-    /** Requests that have no answer, and answers that are not written down. */
+    /** Open requests plus unstored outcomes. */
     underWay: () => running + settling,
 
-    /** Takes nothing any more; returns what waits. */
+    /** Stops accepting, and returns the waiting deliveries. */
     stop: (): ReadonlyArray<Delivery> => {
       isStopped = true
       inTurn = []

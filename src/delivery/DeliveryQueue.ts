@@ -15,32 +15,35 @@ import * as Pausing from "./Pausing.ts"
 import * as Settlements from "./Settlements.ts"
 import type { Outcome } from "./WebhookSender.ts"
 
-/** Longest reason that is kept. */
+/** Maximum length of a stored reason. */
 const errorCharacters = 1_000
 
 /** The queue of webhook deliveries. Due times and leases go by the database's clock. */
 export class DeliveryQueue extends Context.Service<
   DeliveryQueue,
   {
-    /** The domains that have something due, the one whose oldest delivery has waited longest first. */
+    /** Finds domains with due deliveries, longest waiting first. */
     readonly waiting: Effect.Effect<
       ReadonlyArray<{ readonly domainId: DomainId; readonly workspaceId: WorkspaceId }>,
       SqlError
     >
-    /** Takes what is due of these domains, of each at most so many, and no more payloads than `mostBytes` and one. */
+    /**
+     * Leases due deliveries of these domains, up to a number per domain, and up to `mostBytes` of payloads plus one.
+     */
     claim(
       rooms: ReadonlyMap<DomainId, number>,
       mostBytes: number
     ): Effect.Effect<ReadonlyArray<Lease.LeasedDelivery>, SqlError>
-    /** Takes one delivery of each paused webhook whose next try is due, however long the delivery itself would wait. */
+    /**
+     * Leases one delivery of each paused webhook whose next trial is due, regardless of the delivery's own due time.
+     */
     claimProbes(most: number): Effect.Effect<ReadonlyArray<Lease.LeasedDelivery>, SqlError>
-    /** What is leased to us already, ready to be requested. */
+    /** Prepares leased deliveries for their requests. */
     requestable(rows: ReadonlyArray<Lease.SealedDelivery>): Effect.Effect<ReadonlyArray<Lease.LeasedDelivery>, SqlError>
-    /** The same of one that was just written, where the secrets of its workspace are open. A plain function. */
+    /** The same for a just inserted delivery, if its workspace's secrets are cached. A plain function. */
     requestableNow(row: Lease.SealedDelivery): Lease.LeasedDelivery | undefined
     /**
-     * Writes the outcome of an attempt, and decides the next state of the delivery. The outcome of a lost lease is
-     * listed as an attempt, and changes nothing else.
+     * Stores the outcome of an attempt and the next state of its delivery. With a lost lease it only lists the attempt.
      */
     settle(
       lease: Lease.Lease,
@@ -48,11 +51,11 @@ export class DeliveryQueue extends Context.Service<
       /** Milliseconds since 1970. */
       requestedAt: number
     ): Effect.Effect<void, SqlError>
-    /** Gives back what is leased and was not requested to its end. */
+    /** Releases leased deliveries whose requests did not finish. */
     giveBack(leases: ReadonlyArray<Lease.Lease>): Effect.Effect<void, SqlError>
     /** Holds pending deliveries of domains without a webhook or pull. */
     readonly holdUnserved: Effect.Effect<void, SqlError>
-    /** How long the oldest delivery that could be posted, or taken, has been due, in seconds; 0 when none waits. */
+    /** Age in seconds of the oldest due delivery to post or to pull, 0 without one. */
     readonly oldestDueSeconds: Effect.Effect<{ readonly toPost: number; readonly toTake: number }, SqlError>
   }
 >()("inlet/delivery/DeliveryQueue") {
@@ -78,7 +81,7 @@ export class DeliveryQueue extends Context.Service<
         return known === undefined ? undefined : withSecrets(row, known)
       }
 
-      /** What of the leased can be requested. One that can't must not keep the others from it. */
+      /** Prepares the leased deliveries that can be requested. One failure must not block the others. */
       const requestable = Effect.fnUntraced(function* (rows: ReadonlyArray<Lease.SealedDelivery>) {
         const found = yield* Effect.forEach(
           yield* withoutLost(rows),
@@ -86,7 +89,7 @@ export class DeliveryQueue extends Context.Service<
             const lease = Lease.of(row)
             const opened = yield* Effect.exit(secrets.open(row))
             if (Exit.isFailure(opened)) {
-              yield* Effect.logError("The signing secret of a workspace can't be opened", opened.cause)
+              yield* Effect.logError("The signing secret of a workspace could not be decrypted", opened.cause)
               const requestedAt = yield* Clock.currentTimeMillis
               yield* settle(lease, unasked("the signing secret can't be opened"), requestedAt)
               return []

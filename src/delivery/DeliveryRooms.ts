@@ -34,11 +34,11 @@ export const make = (
     mostOfWorkspace,
     forAll,
 
-    /** What a line may still take, as far as it goes by itself. */
+    /** Free slots of a line, by its own limit. */
     ownOf: ({ pace, size }: DomainLines.Line<unknown>) =>
       Math.max(0, (pace.standing === "quick" ? pace.places * turns : pace.places) - size),
 
-    /** What all others leave for it. */
+    /** Free slots of a line, by the total limits. */
     sharedOf: ({ pace: { standing } }: DomainLines.Line<unknown>, isFirstOfWorkspace: boolean) => {
       if (standing === "quick") return forAll()
       if (standing === "slow") return Math.max(0, Math.min(forAll(), mostSlow - taken.slow))
@@ -47,7 +47,7 @@ export const make = (
       return Math.max(0, Math.min(forAll(), atOne, hung))
     },
 
-    /** What all others leave for paused webhooks that are tried. */
+    /** Free slots for trials of paused webhooks. */
     forProbes: () => Math.max(0, Math.min(forAll(), mostAtOne - taken.new - taken.hung))
   }
 }

@@ -9,20 +9,20 @@ import type { LeasedDelivery, SealedDelivery } from "./Lease.ts"
 import * as Lease from "./Lease.ts"
 import { type Outcome, WebhookSender } from "./WebhookSender.ts"
 
-/** A request that took this much of its time has hung, whatever it was answered. */
+/** Share of the timeout after which a request counts as hung, whatever the answer. */
 const nearlyAll = 0.9
 
-/** Most deliveries one claim takes, each with its payload. */
+/** Maximum deliveries per claim, payloads included. */
 const mostPerClaim = 64
 
-/** After a claim this many times its time nothing is claimed, so that many domains that wait leave the database to others. */
+/** Pause after a claim, as a multiple of its duration, to leave the database to others. */
 const restsFor = 3
 const longestRest = Duration.millis(300)
 
-/** How often paused webhooks are looked for that are to be tried. */
+/** Interval of looking for paused webhooks to try. */
 const probesEvery = "5 seconds"
 
-/** How often the worker holds deliveries whose webhook was removed while they were written. */
+/** Interval of holding deliveries whose webhook was removed during their insert. */
 const holdsEvery = "15 seconds"
 
 const requests = Metric.counter("inlet_delivery_attempts_total", { description: "Webhook requests by outcome" })
@@ -36,7 +36,7 @@ const durations = Metric.histogram("inlet_delivery_seconds", {
   boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 })
 
-/** A delivery whose request has no outcome yet. */
+/** A delivery with an open request. */
 interface Attempt {
   readonly delivery: LeasedDelivery
   fiber: Fiber.Fiber<void> | undefined
@@ -64,13 +64,13 @@ export const layer = Layer.effect(
     const attempts = new Set<Attempt>()
     const dueSoon = yield* Latch.make(false)
     const drained = yield* Latch.make(false)
-    // One claim at a time knows how much room there is.
+    // Concurrent claims would take the same free slots.
     const claiming = yield* Semaphore.make(1)
 
     const about = ({ attempt, domainId, eventId }: LeasedDelivery) =>
       Effect.annotateLogs({ event_id: eventId, domain_id: domainId, attempt })
 
-    /** An attempt whose request can't be made has failed: it is retried by the schedule, and dead in the end. */
+    /** An attempt without a possible request counts as failed, and is retried by the schedule. */
     const request = (delivery: LeasedDelivery) =>
       Effect.catchCause(
         Effect.suspend(() => sender.send(delivery)),
@@ -84,9 +84,9 @@ export const layer = Layer.effect(
     const settle = (delivery: LeasedDelivery, outcome: Outcome, requestedAt: number) =>
       queue.settle(delivery, outcome, requestedAt).pipe(
         Effect.matchCauseEffect({
-          // The lease runs out, and the attempt is made again.
+          // The lease expires, and the attempt is repeated.
           onFailure: (cause) =>
-            Effect.logError("The outcome of a delivery attempt could not be written down", cause).pipe(about(delivery)),
+            Effect.logError("The outcome of a delivery attempt could not be stored", cause).pipe(about(delivery)),
           onSuccess: () =>
             outcome.error === null
               ? Effect.void
@@ -99,7 +99,7 @@ export const layer = Layer.effect(
         const { delivery } = attempt
         const requestedAt = clock.currentTimeMillisUnsafe()
         const outcome = yield* request(delivery)
-        // The drain has given the delivery back.
+        // The shutdown has released the delivery.
         if (!attempts.delete(attempt)) return
         const label = outcome.error === null ? "delivered" : outcome.statusCode === null ? "no_answer" : "refused"
         attemptsBy[label].updateUnsafe(1, context)
@@ -126,7 +126,7 @@ export const layer = Layer.effect(
       wanting: () => void dueSoon.openUnsafe()
     })
 
-    // Neither is to be interrupted between claiming and beginning.
+    // Uninterruptible between claim and start.
     const claim = Effect.gen(function* () {
       const waiting = yield* queue.waiting
       const { admitted, isCut } = lines.admit(waiting, mostPerClaim)
@@ -154,7 +154,7 @@ export const layer = Layer.effect(
       const [took, more] = yield* Effect.timed(claim)
       if (more) return
       yield* Effect.sleep(Duration.min(Duration.times(took, restsFor), longestRest))
-      // An announcement or a free place ends the wait; what falls due by itself is found after a second.
+      // Woken by a notification or a free slot. Retries that become due are found by polling every second.
       yield* Effect.timeoutOption(dueSoon.await, "1 second")
     })
 
@@ -179,10 +179,10 @@ export const layer = Layer.effect(
         const begun = new Set(ready.map(({ eventId }) => eventId))
         for (const { domainId, eventId } of leased) if (!begun.has(eventId)) lines.release(domainId, 1)
       }).pipe(
-        // They are written: their leases run out, and then they are claimed.
+        // The rows exist: their leases expire, and a worker claims them.
         Effect.catchCause((cause) => {
           for (const { domainId } of leased) lines.release(domainId, 1)
-          return Effect.logError("Deliveries could not be begun; they are tried again", cause)
+          return Effect.logError("Deliveries could not be claimed. Inlet retries", cause)
         })
       )
 
@@ -193,11 +193,11 @@ export const layer = Layer.effect(
           if (ready !== undefined) lines.fill(ready)
           return ready === undefined
         })
-        // The writer of the events does not wait for secrets to be opened.
+        // The event writer does not wait for the decryption of secrets.
         if (others.length > 0) fork(beginSealed(others))
       })
 
-    // On shutdown claiming stops first, then requests get their time, then they are given back.
+    // On shutdown: stop claiming, let requests finish, release the rest.
     yield* Effect.addFinalizer(() =>
       Effect.andThen(
         lines.isStopped() ? Effect.void : drain,

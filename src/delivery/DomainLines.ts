@@ -2,30 +2,30 @@ import type { DomainId } from "../model/Domain.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as Pace from "./Pace.ts"
 
-/** Domains that have nothing here now and whose pace is known; the one longest out of use is forgotten first. */
+/** Number of idle domains whose pace is remembered. The least recently used is evicted first. */
 const mostRemembered = 10_000
 
-/** What this process has of a domain. */
+/** The deliveries of a domain in this process. */
 export interface Line<Delivery> {
   readonly domainId: DomainId
   readonly pace: Pace.Pace
-  /** Known once a delivery has come. */
+  /** Known from the first delivery on. */
   workspaceId: WorkspaceId | undefined
-  /** All there is: places for deliveries to come, deliveries that wait, requests, and outcomes that are being written down. */
+  /** Total: reserved slots, waiting deliveries, open requests and unstored outcomes. */
   size: number
   running: number
-  /** Answered requests whose outcome is being written down. */
+  /** Answered requests whose outcome is being stored. */
   settling: number
-  /** Leased deliveries that wait for a request. */
+  /** Leased deliveries waiting for their request. */
   readonly held: Array<Delivery>
   isInTurn: boolean
 }
 
-/** The lines of all domains, and how much they have together. */
+/** The lines of all domains, with their totals. */
 export const make = <Delivery>() => {
-  /** Lines that have something. */
+  /** Lines with deliveries. */
   const lines = new Map<DomainId, Line<Delivery>>()
-  /** Lines that have nothing, and a pace. */
+  /** Empty lines with a remembered pace. */
   const remembered = new Map<DomainId, Line<Delivery>>()
   const taken: Record<Pace.Standing, number> = { new: 0, hung: 0, slow: 0, quick: 0 }
   let total = 0
@@ -41,11 +41,11 @@ export const make = <Delivery>() => {
   }
 
   return {
-    /** How much the lines of a standing have. */
+    /** Total of the lines with this standing. */
     taken,
-    /** How much all of them have. */
+    /** Total of all lines. */
     total: () => total,
-    /** Lines that have something. */
+    /** Lines with deliveries. */
     all: () => lines.values(),
 
     lineOf: (domainId: DomainId): Line<Delivery> =>
@@ -61,7 +61,7 @@ export const make = <Delivery>() => {
         isInTurn: false
       },
 
-    /** A line gets more, or less. */
+    /** Changes the count of a line. */
     grow: (line: Line<Delivery>, by: number) => {
       const before = line.size
       line.size += by

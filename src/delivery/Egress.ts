@@ -7,31 +7,31 @@ import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import * as EgressRules from "./EgressRules.ts"
 import { type Answer, Exchange, switching } from "./Exchange.ts"
 
-/** A host that no request is made to. */
+/** The host is not allowed as a target. */
 export class Unreachable extends Schema.TaggedError<Unreachable>()("Unreachable", {
   reason: Schema.Literals(["Forbidden", "NoAddress", "NoDns"]),
   message: Schema.String
 }) {}
 
-/** A request had no answer. `message` says why, in words for the owner of the webhook. */
+/** A request got no answer. `message` tells the webhook's owner why. */
 export class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", { message: Schema.String }) {}
 
-/** Opens one connection, to an address that was checked. HTTP/1.1, where a request that is given up is a connection that is cut. */
+/** Opens a connection to a checked address. Uses HTTP/1.1, so that cancelling a request closes its connection. */
 export const Dial = Context.Reference<(timeout: Duration.Duration) => buildConnector.connector>(
   "inlet/delivery/Egress/Dial",
   { defaultValue: () => (timeout) => buildConnector({ allowH2: false, timeout: Duration.toMillis(timeout) }) }
 )
 
-/** How often it is looked whether the time of a request is over: one look for all, in place of a timer for each. */
+/** Interval of the check for timed-out requests. One check replaces a timer per request. */
 const looksEvery = "250 millis"
 
-/** Most addresses of a name that are tried. */
+/** Maximum number of a name's addresses to try. */
 const mostAddresses = 8
 
-/** Targets that are remembered: a URL is taken apart once, not for each of its messages. */
+/** Number of cached targets, so that a URL is parsed once. */
 const mostTargets = 1_000
 
-/** Where a request goes, as the client of HTTP wants it. */
+/** The target of a request in the form of the HTTP client. */
 interface Target {
   readonly origin: string
   readonly path: string
@@ -51,20 +51,16 @@ const targets = () => {
 }
 
 /**
- * The one way out to URLs that customers give. A host is as good as its worst
- * address: all of them are looked at before a connection is opened, and it goes
- * to one that was looked at, with `Host` and TLS name as the URL says. No
- * redirect is followed, no proxy variable obeyed, no answer inflated.
+ * Sends requests to customers' URLs. Checks all addresses of a host, refuses the host if any is forbidden, and connects
+ * to a checked address with the `Host` and TLS name of the URL. Follows no redirects, ignores proxy variables, and
+ * inflates no answers.
  */
 export class Egress extends Context.Service<
   Egress,
   {
-    /** Whether the host of a URL may be reached, by what DNS says now. Nobody is asked where everything may be. */
+    /** Checks the current addresses of a URL's host. Asks no DNS if every address is allowed. */
     check(url: string): Effect.Effect<void, Unreachable>
-    /**
-     * Makes one POST, which ends within `WEBHOOK_TIMEOUT` and 250 ms, whatever the other side does. Interruption cuts
-     * its connection.
-     */
+    /** Makes one POST, which ends within `WEBHOOK_TIMEOUT` plus 250 ms. Interruption closes its connection. */
     send(request: {
       readonly url: string
       readonly headers: Record<string, string>
@@ -93,13 +89,13 @@ export class Egress extends Context.Service<
               : new Unreachable({ reason: "NoDns", message: `DNS did not answer for ${host} (${reason})` })
           )
         )
-      // Receivers that close their connections must not make a DNS question of every request.
+      // Avoids a DNS query per request for receivers that close their connections.
       const recent = yield* Cache.makeWith(inDns, {
         capacity: 1_000,
         timeToLive: (exit) => (Exit.isSuccess(exit) ? "5 seconds" : "1 second")
       })
 
-      /** The addresses of a host, once all of them have passed. */
+      /** Resolves a host and checks all its addresses. */
       const permitted = Effect.fnUntraced(function* (host: string, find: typeof inDns) {
         const isLiteral = isIP(host) !== 0
         const addresses = isLiteral ? [host] : yield* find(host)
@@ -107,8 +103,8 @@ export class Egress extends Context.Service<
           const verdict = judge(address)
           if (verdict === undefined) continue
           if (isLiteral) return yield* new Unreachable({ reason: "Forbidden", message: `${address} ${verdict}` })
-          // What a name resolves to inside the operator's network is for the operator alone.
-          yield* Effect.logInfo("The host of a webhook may not be reached").pipe(Effect.annotateLogs({ host, address }))
+          // Only the operator may see internal addresses.
+          yield* Effect.logInfo("A webhook host is not allowed").pipe(Effect.annotateLogs({ host, address }))
           const message = `what ${host} resolves to ${verdict}`
           return yield* new Unreachable({ reason: "Forbidden", message })
         }
@@ -131,7 +127,7 @@ export class Egress extends Context.Service<
           })
         })
 
-      /** The next address is tried when one fails, or says nothing for a second. */
+      /** Tries the next address after a failure or one second without an answer. */
       const oneOf = (
         [first, ...others]: ReadonlyArray<string>,
         options: buildConnector.Options
@@ -163,13 +159,13 @@ export class Egress extends Context.Service<
         Effect.sync(
           () =>
             new Agent({
-              // Many domains may share a host, and none of them waits for another's connections.
+              // Domains that share a host do not wait for each other's connections.
               connections: concurrency,
               pipelining: 1,
               allowH2: false,
               keepAliveTimeout: 10_000,
               keepAliveMaxTimeout: 60_000,
-              // Not by the client's own limits: dripped bytes, early hints or a queue hold those up for ever.
+              // The HTTP client's own timeouts do not end dripped bytes, early hints or queued requests.
               headersTimeout: 0,
               bodyTimeout: 0,
               connect
@@ -184,7 +180,7 @@ export class Egress extends Context.Service<
         yield* permitted(hostname.replace(/^\[|\]$/g, ""), inDns)
       })
 
-      /** Requests under way, the oldest first. */
+      /** Open requests, oldest first. */
       const underWay = new Set<Exchange>()
       const over = (exchange: Exchange) => void underWay.delete(exchange)
       const targetOf = targets()
@@ -225,7 +221,7 @@ const errorOf = (cause: Cause.Cause<unknown>): Error => {
   return error instanceof Error ? error : new Error(String(error))
 }
 
-/** Our own words for what a person can do something about, else the library's code. */
+/** Explains errors that a person can correct, else returns the library's code. */
 const wordsFor = (cause: unknown, late: string): string => {
   if (cause instanceof Unreachable) return cause.message
   if (Cause.isTimeoutError(cause) || cause instanceof errors.ConnectTimeoutError) return late

@@ -3,10 +3,10 @@ import ipaddr from "ipaddr.js"
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 type Range = readonly [network: Address, bits: number]
 
-/** Says what is wrong with an address; nothing where it may be reached. */
+/** Returns why an address is forbidden, or undefined if it is allowed. */
 export type Judge = (address: string) => "is not a public address" | "is a denied address" | undefined
 
-/** The rules of the operator: an allowed address wins over a denied one, and that over a private one. */
+/** The operator's rules: allowed addresses take precedence over denied ones, and those over private ones. */
 export const make = (rules: {
   readonly allowPrivate: boolean
   readonly allow: ReadonlyArray<string>
@@ -17,7 +17,7 @@ export const make = (rules: {
   return (text) => {
     const address = ipaddr.parse(text)
     const [mapped, ...embedded] = ipv4Within(address)
-    // The kernel takes a mapped address for its IPv4 one; behind the others are gateways, which may do so too.
+    // The kernel treats a mapped address as IPv4, and gateways may translate the other forms.
     if (matches(allowed, [address, mapped])) return undefined
     if (matches(denied, [address, mapped, ...embedded])) return "is a denied address"
     return rules.allowPrivate || isPublic(address) ? undefined : "is not a public address"
@@ -37,11 +37,11 @@ const matches = (ranges: ReadonlyArray<Range>, addresses: ReadonlyArray<Address 
 
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3")
 
-/** Whether an address is in no special range of the registries of IANA (RFC 6890), and for IPv6 in the one in use. */
+/** Checks that an address is in no special-purpose range (RFC 6890), and that IPv6 is global unicast. */
 const isPublic = (address: Address) =>
   address.range() === "unicast" && (address.kind() === "ipv4" || address.match(globalUnicast))
 
-/** Where an IPv6 address carries an IPv4 one; the mapped form is first. */
+/** The IPv6 prefixes that embed an IPv4 address, mapped addresses first. */
 const carriers: ReadonlyArray<readonly [range: Range, from: number]> = [
   [ipaddr.IPv6.parseCIDR("::ffff:0:0/96"), 12],
   [ipaddr.IPv6.parseCIDR("::/96"), 12],

@@ -3,29 +3,31 @@ import { Notifications } from "../database/Database.ts"
 import { DomainId } from "../model/Domain.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 
-/** A domain has new events, and some of them may be due for a claim. */
+/** A domain has new events. Some may be due. */
 export interface Announcement {
   readonly domainId: DomainId
   readonly isDue: boolean
 }
 
 /**
- * Says that a domain has new events, in this process or, through the database,
- * in another one, so that deliveries and held requests need no poll. An announcement that is
- * missed, while the database is away, is made up for by polling.
+ * Announces new events of a domain within this process and, through the database, to others. Listeners also poll,
+ * because announcements are lost while the database is unreachable.
  */
 export class EventFeed extends Context.Service<
   EventFeed,
   {
-    /** On the path of every message: a plain function. */
+    /** A plain function, because every message calls it. */
     announce(domainId: DomainId, about: { readonly isDue: boolean }): void
-    /** Calls a listener with every announcement, for as long as the scope is open. Mail waits for it: it returns at once, and never throws. */
+    /**
+     * Calls a listener with every announcement until the scope closes. The listener must return at once and never
+     * throw, because mail waits for it.
+     */
     listen(listener: (announcement: Announcement) => void): Effect.Effect<void, never, Scope.Scope>
-    /** Each time it is worth looking for new events of a domain: now, after an announcement, and every second. */
+    /** Emits now, after each announcement, and every second. */
     occasions(domainId: DomainId): Stream.Stream<void>
   }
 >()("inlet/delivery/EventFeed") {
-  /** Where the database says which domains have new events: the domain's id, and ` due` behind it where some are. */
+  /** The `NOTIFY` channel. Its payload is a domain id, followed by ` due` if events are due. */
   static readonly channel = "inlet_events"
 
   static readonly layer = Layer.effect(
@@ -63,7 +65,7 @@ export class EventFeed extends Context.Service<
         listen,
         occasions: (domainId) =>
           Stream.merge(
-            // A slow listener misses announcements, not events: it looks at the table after each.
+            // A slow listener may miss announcements but no events, because it reads the table after each.
             Stream.callback<void>(
               (queue) =>
                 listen((announced) => {

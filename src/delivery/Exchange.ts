@@ -9,18 +9,15 @@ export interface Answer {
 
 const keptBytes = 1_024
 
-/** The reason where a webhook switches to another protocol in the place of an answer. */
+/** The reason for a webhook that switches protocols instead of answering. */
 export const switching = "the webhook answered 101 and wants another protocol; a webhook has to answer 2xx"
 
-/** Nobody waits for the rest of the answer. */
+/** Inlet does not need the rest of the answer. */
 const givenUp = new Error("given up")
 
-/**
- * One request and what comes back of it. The status decides: a body that breaks off,
- * drips or has no end does not change it.
- */
+/** One request with its answer. The status decides, whatever happens to the body. */
 export class Exchange implements Dispatcher.DispatchHandler {
-  /** When it began, in milliseconds that go on whatever the clock is set to. */
+  /** Start in monotonic milliseconds. */
   readonly startedAt: number
   readonly #answered: (answer: Answer) => void
   readonly #unanswered: (reason: string) => void
@@ -35,11 +32,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(options: {
     readonly startedAt: number
-    /** One of the two is called, once. */
+    /** Exactly one of these is called, once. */
     readonly answered: (answer: Answer) => void
     readonly unanswered: (reason: string) => void
     readonly reasonOf: (error: Error) => string
-    /** It is not under way any more; called once, before its end is told. */
+    /** Called once when the request has ended, before its result. */
     readonly over: (exchange: Exchange) => void
   }) {
     this.startedAt = options.startedAt
@@ -49,14 +46,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#over = options.over
   }
 
-  /** Ends it now, with what has come. */
+  /** Ends the request with the answer so far. */
   expire(reason: string): void {
     if (this.#isOver) return
     this.#end(reason)
     this.#controller?.abort(givenUp)
   }
 
-  /** Ends it now, and tells nobody. */
+  /** Ends the request without a result. */
   abandon(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -78,7 +75,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.expire(switching)
       return
     }
-    // Early hints are no answer.
+    // Informational statuses are no answer.
     if (statusCode < 200) return
     this.#statusCode = statusCode
     const retryAfter = headers["retry-after"]
@@ -91,7 +88,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#length += chunk.byteLength
     if (this.#length <= keptBytes) return
     this.#end()
-    // With what is too much the connection is cut.
+    // An answer beyond the limit closes the connection.
     controller.abort(givenUp)
   }
 
@@ -103,7 +100,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (!this.#isOver) this.#end(this.#reasonOf(error))
   }
 
-  /** The reason counts where there was no status. */
+  /** The reason counts only without a status. */
   #end(reason = "no answer"): void {
     if (this.#isOver) return
     this.#isOver = true

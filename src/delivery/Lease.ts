@@ -8,23 +8,23 @@ import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
 export interface Lease {
   readonly eventId: EventId
   readonly domainId: DomainId
-  /** Numbered on over replays; fences off a worker that lost its lease. */
+  /** Counts across replays. Excludes a worker that lost its lease. */
   readonly attempt: number
-  /** Which attempt of the present budget this is. */
+  /** The number of this attempt since the last replay. */
   readonly attemptOfBudget: number
   readonly url: string
 }
 
-/** A leased delivery as the database gives it, the secrets of its workspace sealed. */
+/** A leased delivery from the database, with encrypted secrets. */
 export const SealedDelivery = Schema.Struct({
   eventId: EventId,
   domainId: DomainId,
   attempts: Schema.Int,
   spent: Schema.Int,
-  /** Another worker held it before, whose lease ran out. */
+  /** True if another worker's lease on it expired. */
   takenOver: Schema.Boolean,
   url: Schema.String,
-  /** Text where it comes from the database, bytes where it was just made. */
+  /** Text from the database, or bytes if just made. */
   payload: Schema.Union([Schema.String, Schema.Uint8Array]),
   workspaceId: WorkspaceId,
   signingSecret: Schema.Uint8Array,
@@ -32,10 +32,10 @@ export const SealedDelivery = Schema.Struct({
 })
 export type SealedDelivery = typeof SealedDelivery.Type
 
-/** What every claim tells of a delivery. */
+/** The columns that every claim returns. */
 export type Claimed = Pick<SealedDelivery, "attempts" | "domainId" | "eventId" | "spent" | "takenOver" | "url">
 
-/** A delivery that was leased to who asked for it, its secrets sealed. */
+/** A pulled delivery, with encrypted secrets. */
 export const SealedPull = Schema.Struct({
   eventId: EventId,
   domainId: DomainId,
@@ -43,10 +43,10 @@ export const SealedPull = Schema.Struct({
   spent: Schema.Int,
   takenOver: Schema.Boolean,
   url: Schema.String,
-  /** Of the payload, and of those before it in the claim. */
+  /** Bytes of the payload and of those before it in the claim. */
   bytes: Schema.Int,
   bytesBefore: Schema.Int,
-  /** Null where it is heavy, and is to be read when it is written. */
+  /** Null for a large payload, which is loaded while the answer is written. */
   payload: Schema.NullOr(Schema.String),
   leasedUntil: Schema.DateTimeUtcFromDate,
   workspaceId: WorkspaceId,
@@ -55,7 +55,7 @@ export const SealedPull = Schema.Struct({
 })
 export type SealedPull = typeof SealedPull.Type
 
-/** In the place of a URL: who asked for the delivery posts it somewhere himself. */
+/** Takes the place of the URL in attempts of pulled deliveries. */
 export const pull = "pull"
 
 export const of = (row: Claimed): Lease => ({
@@ -66,12 +66,12 @@ export const of = (row: Claimed): Lease => ({
   url: row.url
 })
 
-/** A leased delivery with all that its request needs. */
+/** A leased delivery with everything its request needs. */
 export interface LeasedDelivery extends Lease {
   readonly workspaceId: WorkspaceId
   readonly payload: Uint8Array
   readonly secrets: SigningSecrets
 }
 
-/** How long an attempt is ours: as long as a request may take, and time for what comes before and after it. */
+/** Duration of a lease: the request timeout plus time before and after the request. */
 export const seconds = (timeout: Duration.Duration) => Math.max(60, Duration.toSeconds(timeout) + 30)

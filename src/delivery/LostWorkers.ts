@@ -6,16 +6,16 @@ import * as RetryDelay from "../schedule/RetryDelay.ts"
 import * as Lease from "./Lease.ts"
 import * as Retries from "./Retries.ts"
 
-/** Losing a worker or two is bad luck; a delivery that loses more of them waits like one that is refused. */
+/** Number of lost workers from which a delivery waits like a refused one. */
 const lossesRepeatedAtOnce = 2
 
-/** Of what was just leased, what may be tried now: what its workers stop of, again and again, waits instead. */
+/** Returns the leased deliveries to try now. Those that repeatedly lost their worker wait instead. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { retryDelays } = yield* Settings.webhooks
   const retries = Retries.schedule(retryDelays)
 
-  /** Of each event how many attempts of its present budget nobody finished. */
+  /** Counts the unfinished attempts of each event since its last replay. */
   const losses = Effect.fnUntraced(function* (rows: ReadonlyArray<Lease.Claimed>) {
     const takenOver = rows.filter((row) => row.takenOver).map(({ eventId }) => eventId)
     if (takenOver.length === 0) return new Map<EventId, number>()
@@ -40,7 +40,7 @@ export const make = Effect.gen(function* () {
         last_error = ${`${lost} workers stopped before they knew the answer`}
       WHERE event_id = ${eventId} AND attempts = ${attempt} AND status = ${"pending"}
     `
-    yield* Effect.logWarning("A delivery loses its workers again and again; it waits").pipe(
+    yield* Effect.logWarning("A delivery repeatedly loses its worker and is delayed").pipe(
       Effect.annotateLogs({ event_id: eventId, attempt })
     )
   })

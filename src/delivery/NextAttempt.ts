@@ -4,10 +4,10 @@ import * as RetryDelay from "../schedule/RetryDelay.ts"
 import * as Retries from "./Retries.ts"
 import type { Outcome } from "./WebhookSender.ts"
 
-/** Longest a `Retry-After` is believed. */
+/** Maximum accepted `Retry-After`. */
 const longestRetryAfter = Duration.hours(24)
 
-/** What becomes of a delivery behind a failed attempt, which is one of the present budget: dead, or due again after a wait. */
+/** Decides the state after a failed attempt: dead, or due again after a delay. */
 export const make = Effect.gen(function* () {
   const { retryDelays } = yield* Settings.webhooks
   const retries = Retries.schedule(retryDelays)
@@ -23,7 +23,7 @@ export const make = Effect.gen(function* () {
   })
 })
 
-/** `Retry-After` of a 429 or 503, in seconds or as a date (RFC 9110, section 10.2.3); anything else is no wish at all. */
+/** Parses `Retry-After` of a 429 or 503: seconds or a date (RFC 9110, section 10.2.3). Ignores anything else. */
 const askedWait = Effect.fnUntraced(function* ({ retryAfter, statusCode }: Outcome) {
   if (retryAfter === null || (statusCode !== 429 && statusCode !== 503)) return Duration.zero
   const now = yield* DateTime.now

@@ -9,7 +9,7 @@ const keptMillis = 5 * 60_000
 
 type Sealed = Pick<SealedDelivery, "previousSigningSecret" | "signingSecret" | "workspaceId">
 
-/** Opens the signing secrets of workspaces, and keeps them for five minutes so that most messages find them open. */
+/** Decrypts the signing secrets of workspaces and caches them for five minutes. */
 export const make = Effect.gen(function* () {
   const secretsKey = yield* SecretsKey
   const clock = yield* Clock.Clock
@@ -18,7 +18,7 @@ export const make = Effect.gen(function* () {
     { readonly sealed: Sealed; readonly secrets: SigningSecrets; readonly until: number }
   >(mostKept)
 
-  /** Those that are open. They go by what is sealed, so that a rotation is followed at once. */
+  /** Decrypted secrets by their encrypted form, so that a rotation takes effect at once. */
   const known = (sealed: Sealed): SigningSecrets | undefined => {
     const found = kept.get(sealed.workspaceId)
     return found !== undefined && found.until > clock.currentTimeMillisUnsafe() && isSame(found.sealed, sealed)
@@ -35,7 +35,7 @@ export const make = Effect.gen(function* () {
       previous: previous === null ? undefined : yield* secretsKey.open(previous, workspaceId)
     }
     kept.set(workspaceId, {
-      // Without the payload that came beside it.
+      // Copied, so that it does not retain the payload.
       sealed: { workspaceId, signingSecret, previousSigningSecret: previous },
       secrets,
       until: clock.currentTimeMillisUnsafe() + keptMillis

@@ -1,27 +1,24 @@
-/**
- * What is known of a webhook: nothing yet, that it hung when it was asked last, that it
- * answers slowly, or that it answers at once.
- */
+/** The standing of a webhook: unknown, hung at the last request, slow, or quick. */
 export type Standing = "new" | "hung" | "slow" | "quick"
 
-/** An answer that takes longer is a slow one. */
+/** Duration from which an answer counts as slow. */
 const slowMillis = 1_000
 
-/** How many requests a domain may have at a time, by what became of those before. */
+/** Adapts the concurrency of a domain to the results of its requests. */
 export interface Pace {
   places: number
   standing: Standing
 }
 
-/** Nothing is known of it: one place. */
+/** Without results the concurrency is 1. */
 export const initial = (): Pace => ({ places: 1, standing: "new" })
 
-/** Whether it has one place because nothing better is known of it. */
+/** True while the concurrency is 1 for want of successes. */
 export const isAtOne = ({ standing }: Pace) => standing === "new" || standing === "hung"
 
 /**
- * A request has ended: a success doubles the places, and after a hang there is one again.
- * A hang is a request that took all its time, whatever was answered at its start.
+ * Records the end of a request. A success doubles the concurrency, a hang resets it to 1. A request that took its full
+ * timeout has hung, even with a status.
  */
 export const heard = (
   pace: Pace,
@@ -35,6 +32,6 @@ export const heard = (
     return
   }
   if (isSuccess) pace.places = Math.min(pace.places * 2, bounds.most)
-  // A refusal says nothing of what is not known yet.
+  // A refusal does not change an unknown standing.
   if (isSuccess || !isAtOne(pace)) pace.standing = millis >= slowMillis ? "slow" : "quick"
 }

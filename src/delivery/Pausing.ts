@@ -2,14 +2,14 @@ import { Duration, Effect, Metric } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { DomainId } from "../model/Domain.ts"
 
-/** Days that a webhook only fails, over all its deliveries, before it is paused. */
+/** Days of failures only, over all deliveries, before a webhook is paused. */
 export const failingDays = 5
 
-/** Failures that there are to be in these days, and UTC days that they are to be on: a clock that jumps is no outage. */
+/** Minimum failures and UTC days of failures before a pause, so that a clock jump does not pause. */
 export const fewestFailures = 10
 export const fewestDays = 3
 
-/** How often one delivery of a paused webhook is tried. */
+/** Interval of trials of a paused webhook. */
 export const probeEvery = Duration.hours(1)
 
 const paused = Metric.counter("inlet_webhooks_paused_total", {
@@ -21,7 +21,7 @@ const resumed = Metric.counter("inlet_webhooks_resumed_total", {
   incremental: true
 })
 
-/** An attempt has failed: notes since when the webhook only fails, and pauses it in time. `wait` is the wait it asked for. */
+/** Records a failed attempt, and pauses the webhook when due. `wait` is the delay it requested. */
 export const failed = Effect.fn("Pausing.failed")(function* (
   sql: SqlClient.SqlClient,
   { domainId, url, wait }: { readonly domainId: DomainId; readonly url: string; readonly wait: Duration.Duration }
@@ -60,11 +60,11 @@ export const failed = Effect.fn("Pausing.failed")(function* (
   if (rows[0]?.isNew !== true) return
   yield* Metric.update(paused, 1)
   yield* Effect.logWarning(
-    `The webhook has only failed for ${failingDays} days and is paused: one delivery is tried every hour`
+    `Every attempt failed for ${failingDays} days, so the webhook is paused. Inlet tries one delivery an hour`
   ).pipe(Effect.annotateLogs({ domain_id: domainId }))
 })
 
-/** An attempt has succeeded: nothing is held against the webhook any more. */
+/** Clears the failures of a webhook after a success. */
 export const succeeded = Effect.fn("Pausing.succeeded")((sql: SqlClient.SqlClient, domainId: DomainId) =>
   lift(sql, domainId, "failing")
 )
@@ -74,7 +74,7 @@ export const resume = Effect.fn("Pausing.resume")((sql: SqlClient.SqlClient, dom
   lift(sql, domainId, "paused")
 )
 
-/** All its deliveries become due, the oldest first, within the bounds of every claim. */
+/** Makes all its deliveries due, oldest first. */
 const lift = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, domainId: DomainId, which: "failing" | "paused") {
   const rows = yield* sql<{ readonly wasPaused: boolean }>`
     WITH webhook AS (
@@ -95,7 +95,7 @@ const lift = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, domainId: Do
   `
   if (rows[0]?.wasPaused !== true) return
   yield* Metric.update(resumed, 1)
-  yield* Effect.logInfo("A paused webhook is resumed: all its deliveries are due").pipe(
+  yield* Effect.logInfo("A paused webhook was resumed. All its deliveries are due").pipe(
     Effect.annotateLogs({ domain_id: domainId })
   )
 })

@@ -17,35 +17,35 @@ import * as OpenedSecrets from "./OpenedSecrets.ts"
 import * as Settlements from "./Settlements.ts"
 import type { Outcome } from "./WebhookSender.ts"
 
-/** A delivery that is leased to who asked for it. */
+/** A delivery leased to a pull client. */
 export interface Pulled extends Lease.Lease {
   readonly id: EventId
   /** Of the payload. */
   readonly bytes: number
-  /** Null where it is heavy, and is to be read when it is written. */
+  /** Null for a large payload, which is loaded while the answer is written. */
   readonly payload: string | null
   readonly leasedUntil: DateTime.Utc
   readonly secrets: SigningSecrets
 }
 
 export interface Taken {
-  /** The one that has been due longest first. */
+  /** Longest due first. */
   readonly deliveries: ReadonlyArray<Pulled>
-  /** From here on the leases are known outside, and end by themselves. Before, they are given back when the scope closes. */
+  /** Marks the leases as handed out, so that they expire by themselves. Before, closing the scope releases them. */
   readonly told: Effect.Effect<void>
 }
 
-/** What became of a delivery where it was posted to. */
+/** The outcome of a pulled delivery. */
 export interface Report extends Outcome {
   readonly eventId: EventId
   readonly attempt: number
 }
 
-/** How the delivery of a report stands. */
+/** The state of a reported delivery. */
 export interface Standing {
   readonly eventId: EventId
   readonly attempt: number
-  /** The outcome of this attempt is written down, now or before. */
+  /** The outcome is stored, now or earlier. */
   readonly isSettled: boolean
   readonly status: DeliveryStatus
   readonly attempts: number
@@ -54,22 +54,22 @@ export interface Standing {
   readonly lastError: string | null
 }
 
-/** Payloads that the claim itself reads: what is beyond is read piece by piece, as it is written. */
+/** Maximum bytes of payloads that a claim loads. Larger ones are loaded while the answer is written. */
 const bytesAtOnce = 256 * 1024
 
 /**
- * Deliveries of domains that post nowhere: who asks for them posts them himself, and tells what became of them. The rows,
- * their leases, attempts and waits are those of the workers.
+ * Leases deliveries of domains with `pull` to clients, which post them and report outcomes. Uses the same rows, leases,
+ * attempts and retries as the workers.
  */
 export class PullDeliveries extends Context.Service<
   PullDeliveries,
   {
-    /** Leases what is due, or waits for something to be: at most so many, and no more payloads than fit into a page and one. */
+    /** Leases due deliveries or waits for some: up to a number, and up to a page of payloads plus one. */
     take(
       domainId: DomainId,
       options: { readonly most: number; readonly time: Duration.Duration }
     ): Effect.Effect<Taken, NotFound | Conflict, Scope.Scope>
-    /** Writes down what became of leased deliveries. Of those whose lease is over, or another's, nothing is written. */
+    /** Stores the outcomes of leased deliveries. Ignores those with an expired or foreign lease. */
     settle(domainId: DomainId, reports: ReadonlyArray<Report>): Effect.Effect<ReadonlyArray<Standing>>
   }
 >()("inlet/delivery/PullDeliveries") {
@@ -87,7 +87,7 @@ export class PullDeliveries extends Context.Service<
       const next = yield* NextAttempt.make
       const write = yield* Settlements.statement
 
-      /** Whether something is due, without a lock: asked once a second for each who waits. */
+      /** Checks without a lock for due deliveries, once a second per waiting client. */
       const isDue = Effect.fnUntraced(function* (domainId: DomainId) {
         const [domain] = yield* sql<{
           readonly status: DomainStatus
@@ -102,7 +102,10 @@ export class PullDeliveries extends Context.Service<
           ) AS is_due
           FROM domains WHERE id = ${domainId}
         `
-        if (domain === undefined) return yield* new NotFound({ message: "No such domain in this workspace" })
+        if (domain === undefined)
+          return yield* new NotFound({
+            message: "No domain with this id in this workspace. GET /api/domains lists them"
+          })
         if (domain.status === "disabled") {
           return yield* new Conflict({ message: `This domain is disabled: ${domain.disabledReason}` })
         }
@@ -126,7 +129,7 @@ export class PullDeliveries extends Context.Service<
         )
       })
 
-      /** Never interrupted between the claim and the promise to give it back. */
+      /** Uninterruptible between the claim and its finalizer. */
       const look = Effect.fnUntraced(function* (domainId: DomainId, most: number) {
         if (!(yield* isDue(domainId))) return { deliveries: [], told: Effect.void }
         let isTold = false
@@ -144,7 +147,7 @@ export class PullDeliveries extends Context.Service<
           const first = yield* look(domainId, most)
           if (first.deliveries.length > 0 || Duration.isZero(time)) return first
           const found = yield* feed.occasions(domainId).pipe(
-            // The time ends the waiting, not a claim.
+            // The timeout ends the wait, not a claim.
             Stream.interruptWhen(Effect.sleep(time)),
             Stream.mapEffect(() => look(domainId, most)),
             Stream.filter(({ deliveries }) => deliveries.length > 0),
@@ -162,7 +165,7 @@ export class PullDeliveries extends Context.Service<
         ) AS told (event_id, attempt)`
       }
 
-      /** Those whose lease is this one, locked. Held since it was leased: what became of it still counts, once. */
+      /** Locks the deliveries with this lease. An outcome counts once, also if the delivery is held meanwhile. */
       const leased = (domainId: DomainId, reports: ReadonlyArray<Report>) =>
         sql<{ readonly eventId: EventId; readonly spent: number; readonly claimedAt: Date }>`
           SELECT deliveries.event_id, spent, claimed_at

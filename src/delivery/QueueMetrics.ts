@@ -9,7 +9,7 @@ const oldest = Metric.gauge("inlet_queue_oldest_seconds", {
 })
 const pausedNow = Metric.gauge("inlet_webhooks_paused", { description: "Webhooks that are paused now" })
 
-/** Looks every 15 seconds how far the queues are behind. They are shared: each worker process tells the same. */
+/** Measures the age of the queues every 15 seconds. All worker processes report the same values. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -7,7 +7,7 @@ import { SecretsKey } from "../workspaces/SecretsKey.ts"
 import * as OpenedSecrets from "./OpenedSecrets.ts"
 import * as RequestHeaders from "./RequestHeaders.ts"
 
-/** The request that a webhook would get of an event. */
+/** The webhook request of an event. */
 export const SignedRequest = Schema.Struct({
   headers: Schema.Record(Schema.String, Schema.String).annotate({
     description: "the headers of the webhook request, signed for this body at the time of the answer"
@@ -25,13 +25,13 @@ export type SignEvent = (event: {
   readonly payload: string
 }) => Effect.Effect<SignedRequest, SigningFailed>
 
-/** Signs webhook requests for clients that make them themselves, with the secrets of the workspace. */
+/** Signs webhook requests for pull clients and signed streams, with the workspace's secrets. */
 export class RequestSigner extends Context.Service<
   RequestSigner,
   {
-    /** Opens the present secrets of a workspace to sign its events. */
+    /** Decrypts the current secrets of a workspace to sign its events. */
     of(workspaceId: WorkspaceId): Effect.Effect<SignEvent>
-    /** Signs the events of a workspace with secrets that are open. */
+    /** Signs the events of a workspace with decrypted secrets. */
     with(workspaceId: WorkspaceId, secrets: SigningSecrets): SignEvent
   }
 >()("inlet/delivery/RequestSigner") {

@@ -1,9 +1,8 @@
 import { type Duration, Schedule } from "effect"
 
 /**
- * The waits between the attempts of a delivery, each spread by a fifth so that
- * the deliveries of one outage do not all come back in the same second.
- * Safe to repeat: receivers deduplicate on the event id, which stays the same.
+ * The delays between the attempts of a delivery, with 20 % jitter so that retries after an outage spread out. Repeating
+ * is safe, because receivers deduplicate by the event id.
  */
 export const schedule = (delays: ReadonlyArray<Duration.Duration>): Schedule.Schedule<unknown> =>
   delays

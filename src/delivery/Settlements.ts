@@ -15,22 +15,22 @@ export interface Settlement {
   /** Milliseconds since 1970. */
   readonly requestedAt: number
   readonly outcome: Outcome
-  /** The wait that the receiver asked for. */
+  /** The delay the receiver requested. */
   readonly askedSeconds: number
   readonly status: string
   readonly waitSeconds: number
 }
 
-/** The statement that writes outcomes down, and says of each whether it is news about its webhook's health. */
+/** The statement that stores outcomes, and returns which change their webhook's health. */
 export const statement = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom
   const newId = Uuid7.make((bytes) => Effect.runSync(random.randomBytes(bytes)))
 
-  /** Where mail goes now, as its attempts name it. */
+  /** The current target, as listed in attempts. */
   const target = sql`CASE WHEN domains.pull THEN '${sql.literal(pull)}' ELSE domains.webhook_url END`
 
-  // The attempt is listed in any case; the delivery moves only for the holder of the present lease.
+  // Lists the attempt in any case. Only the holder of the current lease changes the delivery.
   return Effect.fnUntraced(function* (all: ReadonlyArray<Settlement>) {
     const column = Columns.of(all)
     const now = yield* Clock.currentTimeMillis
@@ -122,15 +122,15 @@ export const statement = Effect.gen(function* () {
 })
 
 /**
- * Makes a function that writes an outcome down, many in one statement and so one commit. Succeeds with whether it is
- * news about the health of its webhook.
+ * Makes a function that stores an outcome, many in one statement and commit. Succeeds with true if the webhook's health
+ * changed.
  */
 export const make = Effect.gen(function* () {
   const write = yield* statement
   return yield* Batcher.make((all: ReadonlyArray<Settlement>) => write(all), {
     isOutage: isUnreachable,
     bytesOf: () => 2_048,
-    // The request has ended: nobody waits for its outcome.
+    // No client waits for the outcome of a finished request.
     gather: { millis: 8, enough: 16 }
   })
 })

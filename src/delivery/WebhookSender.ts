@@ -5,7 +5,7 @@ import { Egress } from "./Egress.ts"
 import type { LeasedDelivery } from "./Lease.ts"
 import * as RequestHeaders from "./RequestHeaders.ts"
 
-/** The outcome of one request. No answer is an outcome too. */
+/** The outcome of one request, also without an answer. */
 export interface Outcome {
   readonly statusCode: number | null
   /** Why there was no answer, or which answer was not 2xx. */
@@ -13,7 +13,7 @@ export interface Outcome {
   readonly durationMs: number
   /** The first KiB of the answer. */
   readonly responseBody: string | null
-  /** Seconds a 429 or 503 asked us to wait, as sent. */
+  /** The unparsed `Retry-After` of a 429 or 503. */
   readonly retryAfter: string | null
 }
 
@@ -21,7 +21,7 @@ export interface Outcome {
 export class WebhookSender extends Context.Service<
   WebhookSender,
   {
-    /** Signs a request, sends it and succeeds with its outcome, whatever that is. Interruption cuts the request. */
+    /** Signs and sends a request. Succeeds with any outcome. Interruption cancels the request. */
     send(
       delivery: Pick<LeasedDelivery, "eventId" | "payload" | "secrets" | "url" | "workspaceId">
     ): Effect.Effect<Outcome>
@@ -37,7 +37,7 @@ export class WebhookSender extends Context.Service<
       const { timeout } = yield* Settings.webhooks
       const late = new SigningFailed({ message: `no signature within ${Duration.toSeconds(timeout)} s` })
 
-      /** Without a timer for a signer that answers at once, as ours does: a timeout costs more than the signature. */
+      /** No timeout for a signer that completes synchronously, because a timeout costs more than the signature. */
       const sign = (request: Signable) =>
         Effect.suspend(() => {
           const fiber = Effect.runForkWith(context)(signer.sign(request))

@@ -79,8 +79,8 @@ export class DemoInboxes extends Context.Service<
           (yield* find(cookie)) ??
           (yield* new Unauthorized({
             message: `${
-              Redacted.value(cookie) === "" ? "The cookie inlet_demo is missing" : "This demo inbox is over"
-            }: POST /api/demo/inbox gives a new one and sets its cookie`
+              Redacted.value(cookie) === "" ? "The cookie inlet_demo is missing" : "This demo inbox has expired"
+            }. POST /api/demo/inbox creates a new inbox and sets its cookie`
           }))
         )
       })

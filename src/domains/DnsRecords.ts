@@ -4,7 +4,7 @@ import { DomainName } from "../model/Domain.ts"
 /** Where the ownership TXT record is published (spec, section 2). */
 export const txtName = (name: DomainName): string => `_service-verify.${name}`
 
-/** The MX records to publish, and those that DNS has now. */
+/** The MX records to publish, and the current ones. */
 export const MxRecords = Schema.Struct({
   domain: DomainName,
   records: Schema.Array(

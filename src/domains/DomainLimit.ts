@@ -5,7 +5,7 @@ import type { DomainName } from "../model/Domain.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as Settings from "../Settings.ts"
 
-/** The names that count: those a workspace has, the instant inbox left out, and the others that it has paid for. */
+/** The domains that count: those of the workspace without its instant inbox, plus paid orders. */
 export const held = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId, besides = "") =>
   sql<{ readonly name: string }>`
     SELECT name FROM domains WHERE workspace_id = ${workspaceId} AND origin IN ('byo', 'purchased')
@@ -30,7 +30,7 @@ export const make = Effect.gen(function* () {
     const own = yield* held(sql, workspaceId, name)
     if (own.some((domain) => domain.name === name)) {
       return yield* new Conflict({
-        message: `${name} is already registered in this workspace; GET /api/domains shows it`
+        message: `${name} is already in this workspace. GET /api/domains shows it`
       })
     }
     if (most > 0 && own.length >= most) {

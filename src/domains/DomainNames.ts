@@ -54,5 +54,5 @@ export const canonical = (input: string): string | undefined => {
   return unfolded && !fake ? ascii : undefined
 }
 
-/** Whether `name` is `parent` or below it. */
+/** Checks whether `name` is `parent` or a subdomain. */
 export const isWithin = (name: string, parent: string): boolean => name === parent || name.endsWith(`.${parent}`)

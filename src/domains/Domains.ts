@@ -32,7 +32,7 @@ export class Domains extends Context.Service<
      * resumes a paused webhook, and changes nothing otherwise.
      */
     setWebhook(owned: Owned, url: string | null): Effect.Effect<Domain, NotFound | Conflict>
-    /** Mail waits to be asked for from now on, or no longer: what is still to be delivered is then held. Not beside a webhook. */
+    /** Turns pull delivery on or off. Off holds undelivered mail. Requires a domain without a webhook. */
     setPull(owned: Owned, pull: boolean): Effect.Effect<Domain, NotFound | Conflict>
     /** Detaches the domain; its mail and events go with it, some at a time. */
     remove(owned: Owned): Effect.Effect<void, NotFound>
@@ -40,7 +40,7 @@ export class Domains extends Context.Service<
     readonly listAll: Effect.Effect<ReadonlyArray<Domain>>
     /** For the operator: the row that holds the name, or every pending one where none does. */
     disable(name: DomainName, reason: string): Effect.Effect<ReadonlyArray<Domain>, NotFound>
-    /** For the operator: takes the name from its holder, whose mail and events go with it, so that another can prove it. */
+    /** For operators: removes the domain with its mail from its holder, so that another workspace can verify it. */
     removeHolder(name: DomainName): Effect.Effect<Domain, NotFound>
     /** Back to the state before. */
     enable(name: DomainName): Effect.Effect<ReadonlyArray<Domain>, NotFound>
@@ -74,7 +74,9 @@ export class Domains extends Context.Service<
           live_at: row.liveAt
         })
 
-      const notFound = new NotFound({ message: "No such domain in this workspace" })
+      const notFound = new NotFound({
+        message: "No domain with this id in this workspace. GET /api/domains lists them"
+      })
 
       const get = Effect.fn("Domains.get")(function* (owned: Owned) {
         const [row] = yield* Effect.orDie(rows.selectOwned(owned))
@@ -84,7 +86,7 @@ export class Domains extends Context.Service<
       const create = Effect.fn("Domains.create")(function* (workspaceId: WorkspaceId, name: DomainName) {
         if (isWithin(name, platform.domain)) {
           return yield* new Invalid({
-            message: `domain: ${platform.domain} belongs to this service; POST /api/instant-inbox gives an address on it`
+            message: `domain: ${platform.domain} belongs to this service. POST /api/instant-inbox creates an address on it`
           })
         }
         const id = DomainId.make(yield* random.uuidV7())
@@ -123,7 +125,7 @@ export class Domains extends Context.Service<
             () =>
               new Conflict({
                 message:
-                  "Another workspace holds this name. Its owner has to delete it there before it can be verified here"
+                  "Another workspace holds this domain. Remove it there before you verify it here, or contact the operator"
               }),
             Effect.die
           ),
@@ -173,13 +175,13 @@ export class Domains extends Context.Service<
         return pull ? yield* new Conflict({ message: hasWebhook }) : domain
       })
 
-      // What this leaves behind has no row any more, and the sweeper takes it.
+      // Leftover bytes have no row, so the sweeper removes them.
       const removeRaw = (id: DomainId) =>
         raw
           .removeDomain(id)
           .pipe(
             Effect.catchTag("RawStoreError", (error) =>
-              Effect.logWarning("Raw messages of a deleted domain are still there", error)
+              Effect.logWarning("Raw messages of a removed domain could not be deleted yet", error)
             )
           )
 
@@ -193,7 +195,7 @@ export class Domains extends Context.Service<
 
       const removeHolder = Effect.fn("Domains.removeHolder")(function* (name: DomainName) {
         const [row] = yield* Effect.orDie(rows.deleteHolder(name))
-        if (row === undefined) return yield* new NotFound({ message: `Nobody holds ${name}` })
+        if (row === undefined) return yield* new NotFound({ message: `No workspace holds ${name}` })
         yield* removeRaw(row.id)
         return toDomain(row)
       })
@@ -248,4 +250,4 @@ const unfit = (domain: Domain) =>
           : `${domain.domain} is not verified yet: publish its TXT record and POST /api/domains/${domain.id}/verify first`
   })
 
-const unknownName = (name: DomainName) => new NotFound({ message: `No domain ${name} to change` })
+const unknownName = (name: DomainName) => new NotFound({ message: `No domain ${name} exists` })

@@ -15,7 +15,7 @@ export class Verification extends Context.Service<
       readonly workspaceId: WorkspaceId
       readonly id: DomainId
     }): Effect.Effect<Domain, NotFound | Conflict>
-    /** Endpoint 13: the MX record to publish beside what DNS says now. */
+    /** The MX record to publish, with the current ones (endpoint 13 of the specification). */
     mx(domain: Domain): Effect.Effect<MxRecords>
   }
 >()("inlet/domains/Verification") {
@@ -35,7 +35,7 @@ export class Verification extends Context.Service<
           Effect.mapError(
             ({ reason }) =>
               new Conflict({
-                message: `DNS did not answer for ${name} (${reason}); try again in a minute, or check the name servers of the domain`
+                message: `DNS did not answer for ${name} (${reason}). Retry in a minute, or check the domain's name servers`
               })
           )
         )
@@ -51,12 +51,12 @@ export class Verification extends Context.Service<
         const texts = yield* published(domain.txt_name)
         if (texts.length === 0) {
           return yield* new Conflict({
-            message: `No TXT record at ${domain.txt_name} yet. Publish ${domain.txt_value} there; it can take a while to spread`
+            message: `No TXT record at ${domain.txt_name} yet. Publish ${domain.txt_value} there. It can take some minutes to become visible`
           })
         }
         if (!texts.includes(domain.txt_value)) {
           return yield* new Conflict({
-            message: `The TXT record at ${domain.txt_name} says something else. Expected ${domain.txt_value}`
+            message: `The TXT record at ${domain.txt_name} has another value. Expected ${domain.txt_value}`
           })
         }
         return yield* domains.markVerified(owned)

@@ -38,7 +38,7 @@ export type BriefEvent = typeof BriefEvent.Type
 const decode = Schema.decodeUnknownSync(Payload)
 const encode = Schema.encodeSync(Schema.fromJsonString(BriefEvent))
 
-/** The brief event of a stored payload. What an older one does not tell is null. */
+/** Makes the brief event of a stored payload. Fields that older payloads lack are null. */
 export const of = (payload: string, delivery: DeliveryStatus): BriefEvent => {
   const { attachments, extracted, fromName, sender, tag, text, threadId, ...event } = decode(payload)
   return {

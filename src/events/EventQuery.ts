@@ -19,7 +19,7 @@ export interface ListedEvent {
   readonly delivery: Delivery
 }
 
-/** As much of an event as it takes to read its payload. */
+/** The columns needed to load a payload. */
 export type Weighed = Pick<ListedEvent, "bytes" | "id" | "payload">
 export type Loaded<E extends Weighed> = E & { readonly payload: string }
 
@@ -42,7 +42,7 @@ export interface Filter {
   readonly until?: DateTime.Utc | undefined
   readonly delivery?: DeliveryStatus | undefined
   readonly has?: "code" | "link" | "attachment" | undefined
-  /** At this domain or under it, and DMARC says so. In the form of names. */
+  /** The author's domain or its parent, confirmed by DMARC, in canonical form. */
   readonly fromDomain?: string | undefined
   /** Contained in the subject; case is ignored. */
   readonly subject?: string | undefined
@@ -86,12 +86,12 @@ export interface Options {
   readonly order: Mark.Order
 }
 
-/** Payloads that one statement reads: what is beyond is read piece by piece, as it is written. */
+/** Maximum bytes of payloads per statement. Larger pages are loaded while the answer is written. */
 const bytesAtOnce = 256 * 1024
 
 type Table = "deliveries" | "events"
 
-/** Deliveries of a domain that are gone through one by one. */
+/** Maximum deliveries of a domain to filter one by one. */
 const shortQueue = 500
 
 /**
@@ -168,7 +168,7 @@ export const make = (sql: SqlClient.SqlClient) => {
 
   const conditions = (filter: Filter) => {
     const { delivery, from, recipient, since, until } = filter
-    // They carry the addresses, so that no other dead letters are gone through.
+    // They contain the addresses, so the query skips other dead letters.
     const isDead = delivery === "dead"
     return [
       ...(recipient === undefined

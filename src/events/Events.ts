@@ -14,12 +14,12 @@ import * as SearchWindow from "./SearchWindow.ts"
 import * as TimeRange from "./TimeRange.ts"
 
 export interface Filter extends EventQuery.Filter {
-  /** Only events newer than this place: a mark, the id of an event, `start` or `latest`. */
+  /** Only events after this position: a mark, an event id, `start` or `latest`. */
   readonly after?: string | undefined
 }
 
 export interface EventPage extends Page<EventQuery.ListedEvent> {
-  /** The mark of now: give it back as `after` for what comes later. */
+  /** The current position. Pass it as `after` for later events. */
   readonly cursorNow: string
 }
 
@@ -28,7 +28,7 @@ const bytesAhead = 256 * 1024
 
 const nothing: EventQuery.Found = { events: [], hasMore: false }
 
-const noSuchEvent = new NotFound({ message: "No such event at this domain" })
+const noSuchEvent = new NotFound({ message: "No event with this id at this domain" })
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
@@ -36,7 +36,7 @@ const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 export class Events extends Context.Service<
   Events,
   {
-    /** At most so many, and fewer where they are heavy. `cursor` is the mark that the page before gives for the next. */
+    /** Maximum number of events. Fewer if they are large. `cursor` is the previous page's `next_cursor`. */
     list(
       domainId: DomainId,
       filter: Filter,
@@ -86,7 +86,10 @@ export class Events extends Context.Service<
           FROM domains LEFT JOIN event_positions ON event_positions.domain_id = domains.id
           WHERE domains.id = ${domainId}
         `
-        if (rows[0] === undefined) return yield* new NotFound({ message: "No such domain in this workspace" })
+        if (rows[0] === undefined)
+          return yield* new NotFound({
+            message: "No domain with this id in this workspace. GET /api/domains lists them"
+          })
         return rows[0].position ?? 0n
       })
 
@@ -98,7 +101,9 @@ export class Events extends Context.Service<
         return rows[0]?.position
       })
 
-      /** The place that `after` or `Last-Event-ID` names. A mark from beyond the last event is of another database. */
+      /**
+       * Parses the position in `after` or `Last-Event-ID`. A mark beyond the last event belongs to another database.
+       */
       const startOf = Effect.fnUntraced(function* (domainId: DomainId, after: string, name: string, last: bigint) {
         if (after === "latest") return last
         if (after === "start") return 0n
@@ -112,7 +117,7 @@ export class Events extends Context.Service<
         return (
           position ??
           (yield* new Invalid({
-            message: `${name}: Expected cursor_now of a list of this domain, the id of one of its events that is still kept, start or latest`
+            message: `${name}: Expected a cursor_now of this domain, the id of one of its stored events, start or latest`
           }))
         )
       })
@@ -126,7 +131,9 @@ export class Events extends Context.Service<
           return yield* new Invalid({ message: "cursor: Expected the next_cursor of an earlier page of this list" })
         }
         if (kind !== order) {
-          return yield* new Invalid({ message: `cursor: Expected one of order=${order}; this one is of order=${kind}` })
+          return yield* new Invalid({
+            message: `cursor: Expected a cursor of order=${order}. This one is of order=${kind}`
+          })
         }
         return order === "asc" ? { above: position } : { below: position }
       })
@@ -193,7 +200,7 @@ export class Events extends Context.Service<
 
       const wait: Events["Service"]["wait"] = Effect.fn("Events.wait")(
         function* (domainId, filter, { limit, order, time }) {
-          // Before the first look, so that what comes during it is new.
+          // Before the first query, so that events during it count as new.
           let seen = yield* lastPosition(domainId)
           const first = yield* page(domainId, filter, { limit, order, last: seen })
           if (first.items.length > 0) return first
@@ -249,7 +256,7 @@ export class Events extends Context.Service<
             seen = hasMore ? (events.at(-1)?.position ?? upTo) : upTo
             return { events, more: seen < last }
           })
-          /** Everything that is there now. The next are not looked for before these are written. */
+          /** All existing events. The next query waits until these are written. */
           const catchUp: Stream.Stream<ReadonlyArray<EventQuery.ListedEvent>, NotFound> = Stream.unwrap(
             Effect.map(Effect.catchTag(look, "SqlError", Effect.die), ({ events, more }) =>
               more ? Stream.concat(Stream.succeed(events), catchUp) : Stream.succeed(events)

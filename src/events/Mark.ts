@@ -17,8 +17,8 @@ const placeBytes = 9
 const checkBytes = 6
 
 /**
- * A place among the events of a domain in the text that clients carry about. It outlives the
- * event it was made at, is there before the first one, and means nothing to another domain.
+ * Encodes a position among the events of a domain as text for clients. It stays valid after the event is deleted,
+ * exists before the first event, and is valid for one domain only.
  */
 export const encode = (domainId: DomainId, { kind, position }: Mark): string => {
   const place = Buffer.alloc(placeBytes)
@@ -37,6 +37,6 @@ export const decode = (domainId: DomainId, text: string): Mark | undefined => {
     : undefined
 }
 
-/** Against marks of other domains and typing errors. Nobody gains anything by a forged one. */
+/** Detects marks of other domains and typing errors. A forged mark gains nothing. */
 const checkOf = (domainId: DomainId, place: Uint8Array) =>
   createHash("sha256").update(domainId).update(place).digest().subarray(0, checkBytes)

@@ -11,7 +11,7 @@ import * as StoredMessage from "../reading/StoredMessage.ts"
 import * as Settings from "../Settings.ts"
 import * as AuthenticationResults from "../sender/AuthenticationResults.ts"
 
-/** Asks for room for so many bytes before they are read. */
+/** Reserves memory for this many bytes before they are loaded. */
 type Reserve<E> = (bytes: number) => Effect.Effect<void, E>
 
 /** The stored message behind an event. */
@@ -61,7 +61,7 @@ export class RawMessages extends Context.Service<
             FROM events JOIN inbound_emails ON inbound_emails.id = events.inbound_email_id
             WHERE events.id = ${eventId} AND events.domain_id = ${domainId}
           `
-          return row ?? (yield* new NotFound({ message: "No such event at this domain" }))
+          return row ?? (yield* new NotFound({ message: "No event with this id at this domain" }))
         },
         Effect.catchTag("SqlError", Effect.die)
       )
@@ -78,9 +78,11 @@ export class RawMessages extends Context.Service<
         const message = yield* StoredMessage.load(raw, kept).pipe(
           Effect.catchTag("RawStoreError", (error) =>
             Effect.andThen(
-              Effect.logError("The store of raw messages failed", error),
+              Effect.logError("The raw message store failed", error),
               Effect.fail(
-                new Unavailable({ message: "The store of raw messages is out of reach; try again in a moment" })
+                new Unavailable({
+                  message: "The raw message store does not answer. Retry after the time in Retry-After"
+                })
               )
             )
           )

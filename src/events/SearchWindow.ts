@@ -1,7 +1,7 @@
 import type * as EventQuery from "./EventQuery.ts"
 import type * as Mark from "./Mark.ts"
 
-/** What no index has is looked for among so many positions in one request. */
+/** Maximum positions one request searches for filters without an index. */
 export const positions = 5_000n
 
 export interface SearchWindow {

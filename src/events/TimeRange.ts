@@ -81,5 +81,5 @@ export const make =
     )
   }
 
-/** The largest bigint: no position comes near. */
+/** The largest bigint, beyond every position. */
 const endOfPositions = 2n ** 63n - 1n

@@ -8,20 +8,19 @@ import type { WorkspaceId } from "../model/Workspace.ts"
 import * as Deadline from "./Deadline.ts"
 import { notStored } from "./NotStored.ts"
 
-/** A domain that takes mail, and how much it has had. */
+/** A domain that accepts mail, with its usage today. */
 export interface Admission {
   readonly id: DomainId
   readonly workspaceId: WorkspaceId | null
   /** Messages of its workspace today. */
   readonly accepted: number
-  /** Messages of a demo inbox; null for any other domain. */
+  /** Number of messages of a demo inbox, or null for other domains. */
   readonly demoMails: number | null
 }
 
 /**
- * A domain that gets much mail is not looked up for each: an answer is good for a
- * second, once this many have asked within it. Whether the domain takes the message
- * is decided with its row, after DATA.
+ * Lookups of a domain within one second before its result is cached for a second. The insert of the row after DATA
+ * decides in any case.
  */
 const goodForMillis = 1_000
 const asksBefore = 8
@@ -31,7 +30,10 @@ interface Known {
   admission: Admission | null
 }
 
-/** Makes a function that looks a domain up by name, many in one statement. Succeeds with null where it takes no mail. */
+/**
+ * Makes a function that looks up a domain by name, many in one statement. Succeeds with null if the domain accepts no
+ * mail.
+ */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const within8Seconds = yield* Deadline.make

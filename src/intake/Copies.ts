@@ -12,16 +12,16 @@ export interface Arrival {
   readonly envelope: Envelope
   readonly recipients: ReadonlyArray<Recipient>
   readonly transmission: TraceFields.Transmission | "HTTP"
-  /** Of a message that came by the API: the id that it is given, and the verdicts in the place of a check. */
+  /** For a simulated message: its id, and the verdicts that replace the sender check. */
   readonly simulated?: { readonly id: InboundEmailId; readonly authentication: Authentication }
-  /** In the pieces in which it came. `Intake.receive` copies them before it waits for anything. */
+  /** The chunks as received. `Intake.receive` copies them before its first asynchronous step. */
   readonly message: {
     readonly byteLength: number
     copyInto(target: Uint8Array, offset: number): void
   }
 }
 
-/** The message as it is kept for one domain: its bytes as they came are behind our trace fields. */
+/** The message as stored for one domain: trace fields followed by the received bytes. */
 export interface Copy {
   readonly id: InboundEmailId
   readonly domainId: DomainId
@@ -30,18 +30,18 @@ export interface Copy {
   readonly received: Uint8Array
 }
 
-/** Makes a copy of a message for each domain, in memory of its own: the usual message is copied once. */
+/** Copies a message once per recipient domain, into its own memory. */
 export const make =
   (options: {
     readonly mxHost: string
-    /** An id of this millisecond. */
+    /** Makes a UUIDv7 for the current millisecond. */
     readonly newId: (millis: number) => string
     readonly now: () => number
   }) =>
   ({ envelope, message, recipients, simulated, transmission }: Arrival): ReadonlyArray<Copy> => {
     const { mxHost, newId, now } = options
     const receivedAt = now()
-    // Two spellings of one domain name one mailbox.
+    // Different spellings of a domain name the same mailbox.
     const mailboxes = new Map(recipients.map((recipient) => [recipient.address, recipient])).values()
     return [...Map.groupBy(mailboxes, ({ domainId }) => domainId)].flatMap(([domainId, own]) => {
       const [first] = own

@@ -1,19 +1,18 @@
 import { Context, Effect, Layer } from "effect"
 import * as Settings from "../Settings.ts"
 
-/** One message's share of the memory for all. */
+/** The memory reserved for one message. */
 export interface Share {
-  /** Whether there is room for so many more bytes. Once there was none, there is none again. */
+  /** Reserves more bytes. Returns false if the limit is reached, and from then on. */
   take(bytes: number): boolean
   readonly wasRefused: () => boolean
-  /** Gives everything back. */
+  /** Releases all reserved bytes. */
   leave(): void
 }
 
 /**
- * The bytes of messages between DATA and our answer, of all sessions together; zero is no
- * limit. Beyond the limit a client that has less than an equal part may go on, so that slow
- * messages on many connections of one client do not keep the others from sending. Beyond
+ * Limits the total bytes of messages between DATA and their answer, over all sessions. Zero is no limit. Beyond the
+ * limit only clients below an equal share may continue, so that one client's slow messages do not block others. Beyond
  * twice the limit none may.
  */
 export const make = (mostBytes: number) => {
@@ -58,7 +57,7 @@ export const make = (mostBytes: number) => {
   return { enter }
 }
 
-/** That memory, of this process: messages that come by SMTP and those that come by the API share it. */
+/** The memory limit of this process, shared by SMTP and the API. */
 export class DataMemory extends Context.Service<DataMemory, ReturnType<typeof make>>()("inlet/intake/DataMemory") {
   static readonly layer = Layer.effect(
     DataMemory,

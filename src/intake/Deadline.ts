@@ -3,21 +3,21 @@ import * as Patience from "../database/Patience.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import { NotStored, notStored } from "./NotStored.ts"
 
-/** A database or a store that hangs must not hold up the sender, which is told to come back. */
+/** Time after which a sender gets 451, because the database or raw store hangs. */
 const millis = 8_000
 
-/** Between two looks at what is under way. */
+/** Interval between checks for overdue work. */
 const lookMillis = 250
 
 const tooLate = "no answer within 8 seconds"
 
-/** Fails after 8 seconds and interrupts the work. Costs a timer: for work that few messages need. */
+/** Fails after 8 seconds and interrupts the work. Uses one timer, so use it only for rare cases. */
 export const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.timeoutOrElse(Patience.ofRequest(effect), { duration: millis, orElse: () => notStored(tooLate) })
 
-/** Work that a sender waits for. */
+/** Work in progress for a waiting sender. */
 export interface Pending {
-  /** Whether the sender has its answer. */
+  /** True once the sender has its answer. */
   isOver: boolean
 }
 
@@ -27,9 +27,9 @@ interface Waiting {
 }
 
 /**
- * Makes a function that runs work for a sender, and fails after 8 seconds. The work goes on in the background: the rows
- * it still writes make the message known when the sender retries. One look every 250 ms ends what is overdue, because a
- * timer for each message costs 14 µs.
+ * Makes a function that runs work for a sender and fails after 8 seconds. The work continues in the background, so that
+ * Inlet recognizes the sender's retry by the rows it still writes. A check every 250 ms replaces a timer per message,
+ * which costs 14 µs.
  */
 export const make = Effect.gen(function* () {
   const clock = yield* Clock.Clock
@@ -42,7 +42,7 @@ export const make = Effect.gen(function* () {
     Effect.sync(() => {
       const now = clock.currentTimeMillisUnsafe()
       for (const [pending, { late, since }] of underWay) {
-        // They are in the order in which they began.
+        // Ordered by their start.
         if (now - since < millis) break
         underWay.delete(pending)
         pending.isOver = true

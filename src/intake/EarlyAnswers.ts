@@ -8,13 +8,12 @@ import type { Incoming } from "./Incoming.ts"
 import { notStored } from "./NotStored.ts"
 import { SenderQuotaReached } from "./Recipient.ts"
 
-/** Keys that are remembered, the latest. */
+/** Number of recent keys to remember. */
 const most = 10_000
 
 /**
- * Answers that can be given before a message is written. Bytes in the log stay there until
- * their segment goes, so a client must not fill the disk with messages that are refused
- * afterwards, or with one message that it sends again and again.
+ * Gives the answers that need no write. Bytes stay in the log until their segment expires, so a client must not fill
+ * the disk with refused or repeated messages.
  */
 export const make = Effect.fnUntraced(function* (options: { readonly emailsPerSender: number }) {
   const sql = yield* SqlClient.SqlClient
@@ -26,14 +25,14 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerSe
     WHERE key = ANY(${keys}::bytea[]) AND received_at > now() - make_interval(days => ${InboundEmails.retryDays})
   `
 
-  /** A message that was accepted here before is a retry when its row is still there. */
+  /** Recognizes a message accepted by this process as a retry if its row still exists. */
   const mayBeRetry = (keys: ReadonlyArray<Buffer>) =>
     keys.length > 0 && keys.every((key) => accepted.has(key.toString("base64")))
 
   const isRetry = (keys: ReadonlyArray<Buffer>) =>
     keys.length > 0 ? Effect.map(receivedAmong(keys), (rows) => rows.length === keys.length) : Effect.succeed(false)
 
-  /** Fails where the client has sent its messages for today. */
+  /** Fails if the client has reached its daily limit. */
   const checkSender = (remoteAddress: string) =>
     emailsPerSender === 0 || remoteAddress === simulatedAddress
       ? Effect.void
@@ -55,7 +54,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerSe
         accepted.delete(oldest)
       }
     },
-    /** Succeeds with whether the message is a retry of one that is stored. Fails where its client may send no more today. */
+    /** Succeeds with true for a retry of a stored message. Fails if the client has reached its daily limit. */
     isAnswered: ({ envelope, keys }: Pick<Incoming, "envelope" | "keys">) =>
       emailsPerSender === 0 && !mayBeRetry(keys)
         ? Effect.succeed(false)

@@ -14,27 +14,27 @@ export interface Accepted {
   readonly recipient: string
   /** Printable. */
   readonly envelope: Envelope
-  /** Recognises a retry; null for a message that is never taken for one. */
+  /** Recognizes a retry. Null if the message is never treated as a retry. */
   readonly key: Uint8Array | null
-  /** Whether this process reads it, and so leases it until it has. */
+  /** True if this process parses the message, and leases the row meanwhile. */
   readonly isOurs: boolean
 }
 
-/** `kept`, `seen` before, the domain is `gone`, or it takes a transaction of its own to tell: `apart`. */
+/** `kept`: inserted. `seen`: a retry. `gone`: the domain was removed. `apart`: needs its own transaction. */
 export type Acceptance = "kept" | "seen" | "gone" | "apart"
 
-/** How long a retry of the same message is recognised. */
+/** How long Inlet recognizes a retry of the same message. */
 export const retryDays = 7
 
-/** How long the process that accepted a message has for reading it. */
+/** Duration of the lease of the process that accepted the message. */
 export const leaseSeconds = 60
 
 /** Of a row, but for its addresses. */
 const rowBytes = 1_024
 
 /**
- * Writes the rows of messages with one recipient, many in one statement and so one
- * commit. A quota that only some of them still fit in makes them `apart`.
+ * Inserts the rows of single-recipient messages, many in one statement and commit. If only some fit into a quota, all
+ * become `apart`.
  */
 export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDay: number }) {
   const sql = yield* SqlClient.SqlClient
@@ -111,7 +111,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
   }
 
   const find = yield* LostAnswer.make
-  /** Whether the row of a message is committed, although its statement had no answer. */
+  /** Checks whether a row was committed after its statement got no answer. */
   const isCommitted = yield* Batcher.make<Accepted, boolean, never>(
     (lost) =>
       Effect.map(find(lost.map(({ mail }) => mail.id)), (rows) => {

@@ -21,27 +21,26 @@ export interface Copy {
   readonly traceBytes: number | null
 }
 
-/** A message as it came, and the copies of it that are to be kept. */
+/** A received message, with the copies to store. */
 interface Message<A extends Copy> {
   readonly copies: ReadonlyArray<A>
   readonly envelope: Envelope
   readonly sha256: Uint8Array
   readonly receivedAt: DateTime.Utc
-  /** Recognises a retry; null for a message that is never taken for one. */
+  /** Recognizes a retry. Null if the message is never treated as a retry. */
   readonly keyOf: ((domainId: DomainId, address: string) => Buffer) | null
-  /** The field that tells the verdicts given with a simulated message. */
+  /** The header field with the verdicts of a simulated message. */
   readonly authenticationResults: string | null
-  /** Whether this process reads it, and so leases it. */
+  /** True if this process parses the message, and so leases it. */
   readonly isOurs: boolean
 }
 
-/** Mails a demo inbox takes in its life. */
+/** Maximum number of mails of a demo inbox. */
 export const mailsPerDemo = 20
 
 /**
- * Writes the rows of a message that is not the usual one: several recipients, a demo
- * inbox, a limit by client address, a quota that is nearly full. All of its recipients
- * get it, or none.
+ * Inserts the rows of unusual messages: several recipients, a demo inbox, a limit per client address, or a nearly
+ * exhausted quota. All recipients get the message, or none.
  */
 export const make = Effect.fnUntraced(function* (options: {
   readonly emailsPerDay: number
@@ -51,7 +50,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const { emailsPerDay, emailsPerSender } = options
   const today = sql.literal("(now() AT TIME ZONE 'UTC')::date")
 
-  /** Which of these have not been received before. A concurrent twin waits here for the first to commit. */
+  /** Selects the recipients without this message so far. A concurrent duplicate waits for the first commit. */
   const firstSeen = (keys: ReadonlyArray<Uint8Array>, ids: ReadonlyArray<InboundEmailId>) =>
     sql<{ readonly key: Uint8Array }>`
       INSERT INTO received_once AS before (key, inbound_email_id, received_at)
@@ -61,7 +60,7 @@ export const make = Effect.fnUntraced(function* (options: {
       RETURNING key
     `
 
-  // In one order, so that two messages to the same two workspaces can't wait for each other.
+  // A fixed order prevents deadlocks between messages for the same workspaces.
   const reserve = (workspaces: ReadonlyArray<WorkspaceId>) =>
     sql`
       INSERT INTO daily_intake AS counted (workspace_id, day, accepted)
@@ -72,7 +71,7 @@ export const make = Effect.fnUntraced(function* (options: {
       RETURNING accepted
     `
 
-  // After the workspaces: whoever sends to many of them must not hold up those who wait for another.
+  // After the workspaces, so that a client that sends to many does not block senders to others.
   const reserveOfSender = (remoteAddress: string) =>
     sql`
       INSERT INTO client_limits AS counted (action, client, day, count)
@@ -82,7 +81,7 @@ export const make = Effect.fnUntraced(function* (options: {
       RETURNING count
     `
 
-  /** Whether a demo inbox takes one more; until the commit the others wait here. */
+  /** Counts one mail of a demo inbox. Concurrent messages wait here until the commit. */
   const demoHasRoom = Effect.fnUntraced(function* (domainId: DomainId) {
     yield* sql`SELECT 1 FROM domains WHERE id = ${domainId} FOR NO KEY UPDATE`
     const full = yield* sql`
@@ -91,7 +90,7 @@ export const make = Effect.fnUntraced(function* (options: {
     return full.length === 0
   })
 
-  // In one statement, for everybody else waits for a transaction on the embedded database.
+  // In one statement, because a transaction blocks all others on the embedded database.
   const insert = (
     emails: ReadonlyArray<{ readonly copy: Copy; readonly recipients: ReadonlyArray<Recipient> }>,
     { authenticationResults, envelope, isOurs, receivedAt, sha256 }: Omit<Message<Copy>, "copies" | "keyOf">
@@ -125,7 +124,7 @@ export const make = Effect.fnUntraced(function* (options: {
     `
   }
 
-  /** Returns the copies that have a row now, with the recipients that have not had the message before. */
+  /** Returns the copies with a new row, and the recipients that had not received the message. */
   const write = Effect.fnUntraced(function* <A extends Copy>(message: Message<A>) {
     const { copies, envelope, keyOf } = message
     const keyed =
@@ -172,7 +171,7 @@ export const make = Effect.fnUntraced(function* (options: {
 
   const find = yield* LostAnswer.make
 
-  /** What `write` returned, where it was committed and nothing was heard of it. */
+  /** Finds the result of a `write` that committed without an answer. */
   const written = Effect.fnUntraced(function* <A extends Copy>(copies: ReadonlyArray<A>, lost: SqlError.SqlError) {
     const rows = new Map((yield* find(copies.map(({ id }) => id))).map((row) => [row.id, row.recipients]))
     if (rows.size === 0) return yield* lost
@@ -188,9 +187,9 @@ export const make = Effect.fnUntraced(function* (options: {
     )
 })
 
-/** The network or address that a client is counted by. */
+/** The address or network by which Inlet counts a client. */
 export const clientOf = (remoteAddress: string) =>
   Option.getOrElse(ClientNetwork.of(remoteAddress), () => remoteAddress)
 
-/** PostgreSQL has no NUL in text, and an envelope has no use for any control character. */
+/** Removes control characters. PostgreSQL text cannot contain NUL. */
 export const printable = (text: string) => text.replace(/\p{Cc}/gu, "").toWellFormed()

@@ -7,7 +7,7 @@ import * as InboundTransaction from "./InboundTransaction.ts"
 import * as RetryKey from "./RetryKey.ts"
 import * as TraceFields from "./TraceFields.ts"
 
-/** The message has more `Received` fields than a route without a loop leaves. */
+/** The message has so many `Received` fields that it must be in a loop. */
 export class MailLoop extends Schema.TaggedError<MailLoop>()("MailLoop", {}) {}
 
 /** `Received` fields that mean a loop (RFC 5321, section 6.3, wants a large bound). */
@@ -16,23 +16,25 @@ const loopReceivedFields = 50
 /** Our own `Received` fields that mean a loop. A customer may forward a message back to us once. */
 const ownReceivedFields = 2
 
-/** Bytes of the header that are searched for fields while the sender waits. */
+/** Maximum bytes of the header to search while the sender waits. */
 const longestHeader = 256 * 1024
 
-/** A message that passed the check of its hops, with the keys that recognise a retry of it. */
+/** A message that passed the loop check, with its retry keys. */
 export interface Incoming {
   readonly arrival: Copies.Arrival
-  /** The first of `copies`. A usual message has no other. */
+  /** The first of `copies`. Most messages have only one. */
   readonly first: Copies.Copy
   readonly copies: ReadonlyArray<Copies.Copy>
   /** Printable. */
   readonly envelope: Envelope
-  /** Makes the key of one recipient. Null for a message without a Message-ID, which may be sent twice on purpose. */
+  /**
+   * Makes the retry key of a recipient. Null without a Message-ID, because such a message may be repeated on purpose.
+   */
   readonly keyOf: ((domainId: DomainId, address: string) => Buffer) | null
   readonly keys: ReadonlyArray<Buffer>
 }
 
-/** Checks how many servers a message has been through, and makes its keys. Reads at most 256 KiB of the header. */
+/** Checks for mail loops and makes the retry keys. Reads at most 256 KiB of the header. */
 export const make =
   ({ mxHost }: { readonly mxHost: string }) =>
   (arrival: Copies.Arrival, copies: ReadonlyArray<Copies.Copy>): Effect.Effect<Incoming, MailLoop> => {

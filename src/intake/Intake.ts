@@ -24,11 +24,11 @@ export type IntakeError = UnknownDomain | QuotaReached | SenderQuotaReached | De
 export class Intake extends Context.Service<
   Intake,
   {
-    /** Finds the recipient of an address, which is as the client typed it. Fails within 8 seconds. */
+    /** Resolves an address as typed by the client to a recipient. Fails within 8 seconds. */
     admit(address: string): Effect.Effect<Recipient, IntakeError>
     /**
-     * Stores a message for all of its recipients or for none, within 8 seconds. Reads its pieces before it waits for
-     * anything. Once it succeeds, the message is durable and its events follow.
+     * Stores a message for all recipients or none, within 8 seconds. Copies its chunks before its first asynchronous
+     * step. After success the message is durable, and its events follow.
      */
     receive(arrival: Copies.Arrival): Effect.Effect<void, IntakeError>
   }
@@ -83,8 +83,8 @@ const recipientOf = (
 }
 
 /**
- * Stores the bytes of a message, then its rows, then begins to read it. A crash in between leaves bytes without a row,
- * never a row without its bytes.
+ * Stores the bytes of a message, then its rows, then starts parsing. A crash in between leaves bytes without a row,
+ * never a row without bytes.
  */
 const makeStore = Effect.fnUntraced(function* (options: {
   readonly emailsPerDay: number
@@ -104,7 +104,7 @@ const makeStore = Effect.fnUntraced(function* (options: {
       mail.place = place
     })
 
-  /** Removes the bytes of copies without a row. Bytes in the log go with their segment. */
+  /** Removes the bytes of copies without a row. Bytes in the log expire with their segment. */
   const discard = (copies: ReadonlyArray<Copies.Copy>) =>
     Effect.forEach(
       copies,
@@ -112,7 +112,7 @@ const makeStore = Effect.fnUntraced(function* (options: {
       { discard: true }
     )
 
-  /** Reserves memory for reading all of these in this process, or none. */
+  /** Reserves memory to parse all of these in this process, or none. */
   const reserve = (copies: ReadonlyArray<Copies.Copy>) => {
     const release = (some: ReadonlyArray<Copies.Copy>) => {
       for (const { mail } of some) reader.release(mail)
@@ -123,7 +123,7 @@ const makeStore = Effect.fnUntraced(function* (options: {
     return { isOurs: false, release }
   }
 
-  /** Writes the rows in a transaction, after the bytes where those are not stored yet. */
+  /** Inserts the rows in a transaction, after storing bytes that are not stored yet. */
   const storeApart = Effect.fnUntraced(function* (incoming: Incoming.Incoming, isOurs: boolean, isPut: boolean) {
     const { arrival, copies, envelope, first, keyOf } = incoming
     if (!isPut) yield* Effect.forEach(copies, put, { concurrency: "unbounded", discard: true })
@@ -139,9 +139,10 @@ const makeStore = Effect.fnUntraced(function* (options: {
           : AuthenticationResults.renderGiven(mxHost, arrival.simulated.authentication),
       isOurs
     }).pipe(
-      // Known to be rolled back. After a failure of the database nobody knows, and the sweeper finds out.
+      // The transaction was rolled back. After a database failure the outcome is unknown, and the sweeper finds such
+      // bytes.
       Effect.tapErrorTag(["QuotaReached", "SenderQuotaReached", "DemoFull", "UnknownDomain"], () => discard(copies)),
-      // The others' mail must not bounce because one domain has just left: the retry is without it.
+      // The other recipients must not bounce because one domain was removed. The sender's retry excludes it.
       Effect.mapError((error) =>
         error._tag === "UnknownDomain" && copies.length > 1 ? notStored("a recipient's domain has left") : error
       )
@@ -153,7 +154,7 @@ const makeStore = Effect.fnUntraced(function* (options: {
     })
   })
 
-  /** Writes the row of a message with one recipient, together with the rows of others. */
+  /** Inserts the row of a single-recipient message in a batch. */
   const storeUsual = Effect.fnUntraced(function* (
     incoming: Incoming.Incoming,
     recipient: Recipient,
@@ -162,7 +163,7 @@ const makeStore = Effect.fnUntraced(function* (options: {
   ) {
     const { copies, envelope, first, keys } = incoming
     yield* put(first)
-    // The sender was told to retry, and will bring the message again.
+    // The sender got 451 and will retry.
     if (pending.isOver) return []
     const acceptance = yield* insert({
       mail: first.mail,
@@ -174,7 +175,10 @@ const makeStore = Effect.fnUntraced(function* (options: {
       Effect.catchCause((cause) =>
         Cause.hasInterrupts(cause) || Option.exists(Cause.findErrorOption(cause), isUnreachable)
           ? Effect.fail(notStored(cause))
-          : Effect.as(Effect.logWarning("A message is written by itself", cause), "apart" as const)
+          : Effect.as(
+              Effect.logWarning("A batch of messages failed. Inlet stores one message alone", cause),
+              "apart" as const
+            )
       )
     )
     switch (acceptance) {
@@ -206,14 +210,14 @@ const makeStore = Effect.fnUntraced(function* (options: {
           remember(keys)
           if (!isOurs) return
           release(copies.filter(({ id }) => !mails.some((mail) => mail.id === id)))
-          // The sender is answered first.
+          // Answers the sender first.
           for (const mail of mails) read(Effect.andThen(Effect.yieldNow, reader.read(mail)))
         }
       ).pipe(Effect.onError(() => Effect.sync(() => release(isOurs ? copies : []))))
     })
 })
 
-/** The recipient of a message that has one, in a workspace. Nothing is counted for it but the workspace's day. */
+/** The only recipient of a message, in a workspace. Only the workspace's daily quota counts it. */
 const usualRecipient = ({ arrival, copies, first }: Incoming.Incoming) => {
   const [recipient] = first.recipients
   return copies.length === 1 &&

@@ -3,21 +3,20 @@ import { SqlClient } from "effect/sql"
 import * as Patience from "../database/Patience.ts"
 import type { InboundEmailId } from "../model/InboundEmail.ts"
 
-/** A row that is committed. */
+/** A committed row. */
 interface Row {
   readonly id: InboundEmailId
   readonly recipients: ReadonlyArray<string>
 }
 
-/** Waits before the looks, in milliseconds: a sender is answered within eight seconds. */
+/** Delays before each lookup in milliseconds. The sender's deadline is 8 s. */
 const waits = [100, 400, 500, 1_000, 1_500, 2_000]
 
 const longest = "6 seconds"
 
 /**
- * Finds out what became of rows whose commit was not answered: the connection broke, and PostgreSQL may have
- * done it or not. Succeeds with those of them that are there; with none where PostgreSQL has said twice that
- * there are none, or could not be asked in time.
+ * Finds rows whose commit got no answer because the connection broke. Succeeds with the rows that exist. Succeeds with
+ * none if PostgreSQL twice finds none, or does not answer in time.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -31,7 +30,7 @@ export const make = Effect.gen(function* () {
           Patience.ofRequest(sql<Row>`SELECT id, recipients FROM inbound_emails WHERE id = ANY(${ids}::uuid[])`)
         )
         if (Option.isNone(rows)) continue
-        // What is still being committed is not there yet.
+        // A commit in progress is not visible yet.
         if (rows.value.length > 0 || ++answers === 2) return rows.value
       }
       return []

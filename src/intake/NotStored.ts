@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** We could not store the message, so the sender must keep it. */
+/** Inlet could not store the message. The sender must keep it and retry. */
 export class NotStored extends Schema.TaggedError<NotStored>()("NotStored", { cause: Schema.Defect() }) {}
 
 export const notStored = (cause: unknown) => new NotStored({ cause })

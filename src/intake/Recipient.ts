@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import type { DomainId, DomainName } from "../model/Domain.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 
-/** A recipient that was answered 250. */
+/** A recipient accepted with 250. */
 export interface Recipient {
   /** The local part as sent, the domain in canonical form. */
   readonly address: string
@@ -12,16 +12,16 @@ export interface Recipient {
   readonly workspaceId: WorkspaceId | null
 }
 
-/** The domain is not one that takes mail here: unknown, unverified, disabled or deleted. */
+/** The domain accepts no mail here: unknown, unverified, disabled or removed. */
 export class UnknownDomain extends Schema.TaggedError<UnknownDomain>()("UnknownDomain", {}) {}
 
-/** The workspace has had its messages for today. */
+/** The workspace has reached its daily limit. */
 export class QuotaReached extends Schema.TaggedError<QuotaReached>()("QuotaReached", { limit: Schema.Int }) {}
 
-/** The client has sent its messages for today. */
+/** The client has reached its daily limit. */
 export class SenderQuotaReached extends Schema.TaggedError<SenderQuotaReached>()("SenderQuotaReached", {
   limit: Schema.Int
 }) {}
 
-/** The demo inbox has had all the mails it takes. */
+/** The demo inbox has reached its limit. */
 export class DemoFull extends Schema.TaggedError<DemoFull>()("DemoFull", {}) {}

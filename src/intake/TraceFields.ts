@@ -1,7 +1,7 @@
 import { DateTime } from "effect"
 import type { Envelope, InboundEmailId } from "../model/InboundEmail.ts"
 
-/** How the message came: RFC 3848 and RFC 6531, section 4.3, name the combinations. */
+/** The protocol keyword of the `Received` field (RFC 3848, RFC 6531 section 4.3). */
 export interface Transmission {
   readonly extended: boolean
   readonly encrypted: boolean
@@ -14,10 +14,10 @@ const protocol = (transmission: Transmission | "HTTP") => {
   return `${utf8 ? "UTF8SMTP" : extended ? "ESMTP" : "SMTP"}${encrypted && (extended || utf8) ? "S" : ""}`
 }
 
-/** What a sender wrote, made fit for one header line: no controls, no comment or folding tricks, bounded. */
+/** Sanitizes client text for one header line: no control characters, comments or folding, limited length. */
 const tame = (text: string, allowed: RegExp) => text.replace(allowed, "").slice(0, 255)
 
-/** Whether a Received field is one that this service has put there, under this name; relays may have folded it anew. */
+/** Checks whether this service added a `Received` field under this name. Relays may have refolded it. */
 export const isBy = (mxHost: string, value: Uint8Array): boolean =>
   Buffer.from(value.subarray(0, 2_000))
     .toString("latin1")
@@ -26,8 +26,8 @@ export const isBy = (mxHost: string, value: Uint8Array): boolean =>
     .includes(` by ${mxHost} with `)
 
 /**
- * The fields a receiving server puts in front of a message (RFC 5321, section
- * 4.4). A recipient is named only when it is the only one: others are nobody's business.
+ * Makes the trace fields of a receiving server (RFC 5321, section 4.4). Names the recipient only if it is the only one,
+ * to keep others private.
  */
 export const render = (options: {
   readonly id: InboundEmailId

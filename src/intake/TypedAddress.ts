@@ -3,12 +3,12 @@ import { DomainName } from "../model/Domain.ts"
 
 /** An address of `RCPT TO`. */
 export interface TypedAddress {
-  /** As the client typed it. */
+  /** The address as typed by the client. */
   readonly localPart: string
   readonly domain: DomainName
 }
 
-/** Parses an address as the client typed it. Undefined where it names no domain, or asks to be relayed. */
+/** Parses an address as typed by the client. Undefined without a domain, or for a relay request. */
 export const parse = (typed: string): TypedAddress | undefined => {
   const at = typed.lastIndexOf("@")
   const localPart = typed.slice(0, Math.max(at, 0))
@@ -17,7 +17,7 @@ export const parse = (typed: string): TypedAddress | undefined => {
   return { localPart, domain: DomainName.make(name) }
 }
 
-/** `user%host.example` asks to be relayed to that host (RFC 1123, section 5.2.16). Inlet relays nothing. */
+/** `user%host.example` requests relaying to that host (RFC 1123, section 5.2.16). Inlet does not relay. */
 const isRoute = (localPart: string) => {
   const percent = localPart.lastIndexOf("%")
   const dot = localPart.indexOf(".", percent + 2)

@@ -37,7 +37,7 @@ export class Inboxes extends Context.Service<
         const ready = all.filter(takesMail)
         if (all.length === 0) {
           return yield* new Invalid({
-            message: "This workspace has no inbox yet: call get_inboxes, it tells how to get one"
+            message: "This workspace has no inbox yet. Call get_inboxes, which says how to create one"
           })
         }
         if (to === undefined) {

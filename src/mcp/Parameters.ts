@@ -57,7 +57,7 @@ export const cursor = Schema.optionalKey(text(64, "of the page before"))
 export const limit = Schema.optionalKey(whole(1, 25, "default 10"))
 
 export const eventId = Schema.String.annotate({ description: "of a mail" }).check(
-  Schema.isUUID(undefined, { message: "Expected the event_id of a mail, as list_mail tells it" })
+  Schema.isUUID(undefined, { message: "Expected the event_id of a mail from list_mail" })
 )
 
 export const maxChars = Schema.optionalKey(whole(1, 8_000, "default 6000"))

@@ -28,8 +28,7 @@ const form = new RegExp(`^(${withSessions.join("|")})[.][\\da-f]{8}(-[\\da-f]{4}
 
 /** It is not there. */
 export const noSession = new NotFound({
-  message:
-    "This session has ended, or never was: send `initialize` without an Mcp-Session-Id, and go on with the new one"
+  message: "Unknown or ended session. Send `initialize` without an Mcp-Session-Id, then use the new id"
 })
 
 /**

@@ -6,7 +6,7 @@ export type OrderId = typeof OrderId.Type
 
 // Both are open: a Layer that somebody brings along has a name of its own, and rows keep the names of those that are gone.
 const Name = Schema.String.check(
-  Schema.isPattern(/^[a-z][a-z0-9-]{0,31}$/, { message: "Expected a name such as namecheap, in small letters" })
+  Schema.isPattern(/^[a-z][a-z0-9-]{0,31}$/, { message: "Expected a name such as namecheap, in lower-case letters" })
 )
 
 /** A seller of domain names: `mock`, `namecheap`, `openprovider`, or one of the operator's own. */

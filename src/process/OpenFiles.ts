@@ -13,7 +13,7 @@ export const roomFor = Effect.fnUntraced(function* (setting: string, wanted: num
   const most = Math.max(1, Math.floor(files * (share === "half" ? 0.5 : 0.25)))
   if (wanted <= most) return wanted
   yield* Effect.logWarning(
-    `${setting}: ${wanted} is more than ${share === "half" ? "half" : "a quarter"} of the ${files} files that this process may still open; ${most} it is`
+    `${setting}: ${wanted} is more than ${share === "half" ? "half" : "a quarter"} of the ${files} files that this process may still open. The limit is ${most} now`
   )
   return most
 })

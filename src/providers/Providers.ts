@@ -105,7 +105,7 @@ const stripe = Effect.gen(function* () {
 })
 
 const unknown = (setting: string, name: string, known: Iterable<string>) =>
-  new Unconfigured({ message: `${setting}: ${name} is not known here; known are ${[...known].join(", ")}` })
+  new Unconfigured({ message: `${setting}: ${name} is unknown. Known: ${[...known].join(", ")}` })
 
 /** Payments as `BILLING_PROVIDER` says. */
 export const billingWith = <E = never, R = never>(own: OwnBillings<E, R> = {}) =>
@@ -131,7 +131,7 @@ export const billingWith = <E = never, R = never>(own: OwnBillings<E, R> = {}) =
   )
 
 const misnamed = (setting: string, name: string, itself: string) =>
-  new Unconfigured({ message: `${setting}: the Layer that is given as ${name} calls itself ${itself}` })
+  new Unconfigured({ message: `${setting}: the Layer given as ${name} has the name ${itself}` })
 
 const namecheap = Effect.gen(function* () {
   const { apiKey, apiUrl, apiUser, clientIp, contact, sandbox } = yield* Settings.namecheap

@@ -44,7 +44,7 @@ export class Fulfilment extends Context.Service<
           )
           return true
         }
-        yield* Effect.logWarning(`${error.registrar} did not do its part; it is asked again`, reason)
+        yield* Effect.logWarning(`${error.registrar} failed. Inlet retries`, reason)
         // A registration was counted before it was asked for.
         if (order.status !== "registering") yield* sql`UPDATE orders SET tries = tries + 1 WHERE id = ${order.id}`
         return false

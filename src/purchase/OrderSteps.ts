@@ -116,7 +116,7 @@ export const make = Effect.gen(function* () {
       UPDATE orders SET status = 'failed', failure = ${failure}, refund_due = true, tries = 0
       WHERE id = ${order.id} AND status = ${order.status}
     `
-    yield* Effect.logWarning("An order failed; its price is given back", failure)
+    yield* Effect.logWarning("An order failed. Inlet refunds its price", failure)
   })
 
   const giveBack = Effect.fnUntraced(function* (order: OrderRow) {
@@ -138,9 +138,7 @@ export const make = Effect.gen(function* () {
   const vendorOf = ({ registrar }: OrderRow) => {
     const vendor = registrars.get(registrar)
     return vendor === undefined
-      ? Effect.fail(
-          new RegistrarError({ registrar, reason: new Uncertain({ message: "it is not configured any more" }) })
-        )
+      ? Effect.fail(new RegistrarError({ registrar, reason: new Uncertain({ message: "it is no longer configured" }) }))
       : Effect.succeed(vendor)
   }
 

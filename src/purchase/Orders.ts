@@ -143,7 +143,7 @@ export class Orders extends Context.Service<
           `
           if (open !== undefined) {
             return yield* new Conflict({
-              message: `There is an open order for this name already; GET /api/domains/orders/${open.id} shows it`
+              message: `This domain already has an open order. GET /api/domains/orders/${open.id} shows it`
             })
           }
           return yield* insertRow({ ...order, id: OrderId.make(yield* random.uuidV7()) })
@@ -151,8 +151,7 @@ export class Orders extends Context.Service<
         Effect.catchReason(
           "SqlError",
           "UniqueViolation",
-          () =>
-            new Conflict({ message: "There is an open order for this name already; GET /api/domains/orders lists it" })
+          () => new Conflict({ message: "This domain already has an open order. GET /api/domains/orders lists it" })
         ),
         Effect.catchTags({ SchemaError: Effect.die, NoSuchElementError: Effect.die })
       )
@@ -166,7 +165,9 @@ export class Orders extends Context.Service<
         const row = yield* Effect.orDie(find(id))
         return row?.workspaceId === workspaceId
           ? row
-          : yield* new NotFound({ message: "No such order in this workspace" })
+          : yield* new NotFound({
+              message: "No order with this id in this workspace. GET /api/domains/orders lists them"
+            })
       })
 
       const read = Effect.fn("Orders.read")(function* (id: OrderId) {
@@ -183,7 +184,7 @@ export class Orders extends Context.Service<
           Effect.catchReason(
             "SqlError",
             "UniqueViolation",
-            () => new Conflict({ message: "Somebody else is buying this name now; nothing was charged" })
+            () => new Conflict({ message: "Another order for this domain is in progress. Nothing was charged" })
           ),
           Effect.catchTags({ SchemaError: Effect.die, NoSuchElementError: Effect.die })
         ),

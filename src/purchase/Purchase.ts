@@ -58,7 +58,7 @@ export class Purchase extends Context.Service<
 
       const notSold = (name: OrderRow["name"]) =>
         new Conflict({
-          message: `No registrar here sells names under ${name.slice(name.indexOf("."))}; choose another TLD`
+          message: `No registrar of this service sells domains under ${name.slice(name.indexOf("."))}. Choose another TLD`
         })
 
       /** The cheapest offer, or that of the registrar the customer wants. */
@@ -71,7 +71,7 @@ export class Purchase extends Context.Service<
           wanted === undefined ? answered === 0 && silent.length > 0 : silent.some((registrar) => registrar === wanted)
         if (nobodyAnswers) {
           return yield* new BadGateway({
-            message: `${wanted ?? "No registrar"} ${wanted === undefined ? "answers" : "does not answer"} now; try again in a moment`
+            message: `${wanted ?? "No registrar"} ${wanted === undefined ? "answers" : "does not answer"} now. Retry in a minute`
           })
         }
         if (wanted !== undefined) {
@@ -80,7 +80,7 @@ export class Purchase extends Context.Service<
           })
         }
         return yield* (yield* search.sellsTldOf(name))
-          ? new Conflict({ message: `${name} can't be had: it is taken; choose another name` })
+          ? new Conflict({ message: `${name} is taken. Choose another domain` })
           : notSold(name)
       })
 
@@ -90,7 +90,7 @@ export class Purchase extends Context.Service<
         `
         if (own === undefined) return
         return yield* new Conflict({
-          message: `${name} is already registered in this workspace; GET /api/domains/${own.id} shows it`
+          message: `${name} is already in this workspace. GET /api/domains/${own.id} shows it`
         })
       })
 
@@ -110,7 +110,7 @@ export class Purchase extends Context.Service<
                 yield* Effect.logError("A checkout could not be opened", error)
                 yield* sql`UPDATE orders SET status = 'failed', failure = 'The checkout could not be opened' WHERE id = ${order.id}`
                 return yield* new BadGateway({
-                  message: "The payment provider does not answer now; nothing was charged, try again in a moment"
+                  message: "The payment provider does not answer. Nothing was charged. Retry in a minute"
                 })
               })
             )
@@ -134,7 +134,7 @@ export class Purchase extends Context.Service<
           const name = yield* registrable(wish.domain, "domain")
           if (isWithin(name, platform.domain)) {
             return yield* new Invalid({
-              message: `domain: ${platform.domain} belongs to this service; POST /api/instant-inbox gives an address under it`
+              message: `domain: ${platform.domain} belongs to this service. POST /api/instant-inbox creates an address under it`
             })
           }
           yield* known(wish.registrar)

@@ -46,7 +46,7 @@ export class Renewals extends Context.Service<
               disabled_reason = ${`${registrar} has dropped this name after its term`}
             WHERE id = ${id}
           `,
-          Effect.logWarning(`${name} is disabled: ${registrar} has dropped it after its term`)
+          Effect.logWarning(`${name} is disabled, because ${registrar} dropped it after its term`)
         )
 
       const lookAfterTerms = Effect.gen(function* () {

@@ -38,7 +38,7 @@ export const render = (options: {
   readonly authentication: Authentication
   /** The name we check senders under: a sender's field that claims it is left out. */
   readonly authservId: string
-  /** Of the message as received: what the event may weigh goes by it. */
+  /** Size of the received message, which limits the size of the event. */
   readonly messageBytes: number
 }): Rendered => {
   const {

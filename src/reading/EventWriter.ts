@@ -64,7 +64,7 @@ const statement = Effect.gen(function* () {
    * batches can't wait for each other.
    */
   return (all: ReadonlyArray<Placed>) => {
-    // A process that lost its lease meanwhile may have read the same message as the one that took it over.
+    // A process with a lost lease may have parsed the same message as its successor.
     const messages = [...new Map(all.map((placed) => [placed.message.id, placed])).values()]
     const column = Columns.of(messages)
     const events = Columns.of(
@@ -159,7 +159,7 @@ export const make = Effect.gen(function* () {
   const feed = yield* EventFeed
   const handover = yield* Handover
 
-  /** Hands over what was written as leased, and gives up the other places. */
+  /** Hands over deliveries inserted as leased, and releases the other slots. */
   const begin = Effect.fnUntraced(function* ({ message, places }: Placed, written: ReadonlyArray<WrittenEvent>) {
     const leased = leasedOf(message, written)
     yield* handover.begin(leased)

@@ -4,7 +4,7 @@ import * as SenderKind from "../content/SenderKind.ts"
 import type { Contents } from "../mime/Mime.ts"
 import type { InboundEvent } from "../model/InboundEvent.ts"
 
-/** What can be told of a message beyond its fields, the same for all its recipients. The same bytes give the same. */
+/** Values derived from a message, equal for all its recipients and for equal bytes. */
 export type Insight = Required<Pick<InboundEvent, "reply" | "sender">>
 
 export const of = (contents: Contents, envelopeFrom: string): Insight => ({

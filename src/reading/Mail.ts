@@ -16,17 +16,17 @@ export interface Mail {
   readonly recipients: ReadonlyArray<{ readonly eventId: EventId; readonly address: string }>
   /** Milliseconds since 1970. */
   readonly receivedAt: number
-  /** Of the bytes as received. */
+  /** Computed over the bytes as received. */
   readonly sha256: Uint8Array
-  /** How long our trace fields are in front of those; null where its row does not tell. */
+  /** Length of the trace fields before them, or null if unknown. */
   readonly traceBytes: number | null
-  /** What is told of the sender in the place of a check; null where the sender is checked. */
+  /** Given verdicts about the sender, or null if the sender is checked. */
   readonly verdicts: Authentication | null
   /** The raw message as stored, trace fields in front, in memory of its own; undefined once a parser thread has it. */
   message: Uint8Array | undefined
   /** Where the raw message is in the log: set once it is there, null for a file or an object of its own. */
   place: Place | null
   readonly bytes: number
-  /** How often a process has begun to read it, this time included. */
+  /** Number of times a process started to parse it, including this one. */
   readonly attempt: number
 }

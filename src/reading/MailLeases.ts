@@ -4,13 +4,16 @@ import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import type { MailsInHand } from "./MailsInHand.ts"
 
 /**
- * The lease of a message is 60 s. It is extended while the message waits for a thread, up to 10 minutes: another process
- * reads a message that a fault keeps here.
+ * The lease of a message is 60 s. It is extended while the message waits for a thread, for up to 10 minutes, after
+ * which another process may take over.
  */
 const renewEvery = "20 seconds"
 const longestInHandMilliseconds = 600_000
 
-/** Extends the leases of the messages in hand every 20 seconds. Gives up those of unread messages when the scope ends. */
+/**
+ * Extends the leases of the messages in this process every 20 seconds. Releases those of unparsed messages when the
+ * scope closes.
+ */
 export const keep = Effect.fnUntraced(function* (inHand: MailsInHand) {
   const sql = yield* SqlClient.SqlClient
   const clock = yield* Clock.Clock

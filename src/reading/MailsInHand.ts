@@ -9,12 +9,11 @@ const fewBytes = 256 * 1024
 const mostBytesWithFew = 96 * 1024 * 1024
 
 /**
- * Counts the messages that this process is reading, and their bytes by tenant. A tenant may have
- * as many bytes as are left for the others, so that one tenant alone takes half of the memory. The
- * small messages of other tenants find room also when large ones have used it up.
+ * Counts the messages that this process is parsing, and their bytes per tenant. A tenant may use as many bytes as
+ * remain for others, so one tenant alone gets half of the memory. Small messages of other tenants get extra room.
  */
 export class MailsInHand {
-  /** How often a message is in hand: twice when its lease ended and the process claimed it again. */
+  /** Counts per message. 2 if its lease expired and this process claimed it again. */
   readonly #mails = new Map<InboundEmailId, { count: number; readonly since: number }>()
   readonly #bytesOf = new Map<string, number>()
   #bytes = 0
@@ -37,7 +36,7 @@ export class MailsInHand {
     this.#add(tenant, -bytes)
   }
 
-  /** All messages, or those that came since a time in milliseconds. */
+  /** All messages, or those since a time in milliseconds. */
   ids({ since = 0 }: { readonly since?: number } = {}): ReadonlyArray<InboundEmailId> {
     return [...this.#mails].flatMap(([id, mail]) => (mail.since >= since ? [id] : []))
   }

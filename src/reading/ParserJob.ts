@@ -1,6 +1,8 @@
 import type { Task, TaskResult } from "./ReadTask.ts"
 
-/** Loads the stored message again, because a lost thread takes its bytes along. Calls back with undefined when it can't. */
+/**
+ * Loads the stored message again, because a lost thread takes its bytes along. Calls back with undefined on failure.
+ */
 export type Reload = (then: (message: Uint8Array | undefined) => void) => void
 
 /** A task that waits for a parser thread, or is with one. */
@@ -14,7 +16,7 @@ export interface ParserJob {
   readonly bytes: number
   readonly reload: Reload
   readonly answer: (result: TaskResult) => void
-  /** `isUnparsable` tells a message that no thread could read from one whose bytes are gone. */
+  /** `isUnparsable` distinguishes a message no thread could parse from one without bytes. */
   readonly fail: (reason: string, isUnparsable: boolean) => void
   /** When it began to wait, then when a thread was given it. */
   since: number
@@ -23,11 +25,11 @@ export interface ParserJob {
    * `held` by the thread until the pool lets it parse the message.
    */
   state: "waiting" | "parsing" | "checking" | "held" | "done"
-  /** Whether it is expected to take so long that the thread holds it once its sender is checked. */
+  /** True if it is expected to be slow. The thread then holds it after the sender check. */
   isSlow: boolean
-  /** Estimated processor time of what comes next, in milliseconds. */
+  /** Estimated processor time of the next step in milliseconds. */
   estimate: number
-  /** How much of the estimate is charged to the tenant and not yet replaced by what was used. */
+  /** The part of the estimate charged to the tenant and not yet replaced by the actual use. */
   charged: number
   /** Processor time reported by its thread and not yet charged, and all that was reported, in milliseconds. */
   used: number

@@ -18,10 +18,10 @@ export interface PoolOptions {
   readonly limits: ThreadLimits.ThreadLimits
   readonly now: () => number
   readonly cores: number
-  /** Threads that are kept without work, and most threads. The one for suspects is left out. */
+  /** Minimum idle threads and maximum threads, without the one for suspects. */
   readonly fewestThreads: number
   readonly mostThreads: number
-  /** Most jobs of one tenant that threads have at a time. */
+  /** Maximum concurrent jobs of one tenant in threads. */
   readonly mostPerTenant: number
   readonly log: (line: string, reason: string) => void
   /** The number of threads has changed. */
@@ -119,7 +119,7 @@ export class ParserPool {
       isAlone,
       now,
       heard: () => {
-        // The one for suspects is not kept for the next.
+        // The thread for suspects is not reused.
         if (isAlone && thread.isUsed && thread.jobs.size === 0) this.#stop(thread)
         this.#dispatchSoon()
       },
@@ -257,14 +257,14 @@ export class ParserPool {
     const estimate = this.#shares.estimate(job)
     if (holder === undefined) {
       job.isSlow = job.task.kind === "read" && estimate >= limits.slowMilliseconds
-      // Half of the places that are left, so that messages waiting for one tenant's DNS leave some to all others.
+      // Half of the free slots, so that messages waiting for one tenant's DNS leave slots for others.
       const most = Math.min(mostPerTenant, Math.max(1, shared.length * mostOfThread - this.#shares.jobs))
       if (jobs >= most) return "skip"
     }
     job.estimate = isHeld(job) && holder === undefined ? checkMilliseconds : estimate
     if (this.#shares.isParsedSlowly(job)) {
       const busy = shared.filter((thread) => thread.isSlow()).length
-      // One thread is left to the others. Only a tenant's first slow message may take the only thread there is.
+      // Leaves one thread for others. Only a tenant's first slow message may take the last thread.
       const most = Math.max(shared.length - 1, this.#shares.isKnown(job.tenant) ? 0 : 1)
       if (mostThreads > 1 && busy >= most) {
         if (shared.length === 1 && this.#demand.isReplaceable(shared)) this.#start(false)
@@ -282,7 +282,7 @@ export class ParserPool {
   }
 }
 
-/** Whether the thread holds the message once its sender is checked. */
+/** True if the thread holds the message after the sender check. */
 const isHeld = ({ isAlone, isSlow }: ParserJob.ParserJob) => isSlow && !isAlone
 
 /** With memory of its own, which is handed over whole. */

@@ -10,10 +10,10 @@ const lost = Metric.counter("inlet_parser_threads_lost_total", {
   description: "Parser threads that were stopped: too slow, out of memory, or broken"
 })
 
-/** How often threads are looked at, in milliseconds. */
+/** Interval of checking threads in milliseconds. */
 const lookMilliseconds = 250
 
-/** Most threads that read for delivery. More would take processor time from SMTP and the API. */
+/** Maximum threads that parse for delivery. More would take processor time from SMTP and the API. */
 const mostForDelivery = Math.max(2, Math.min(4, availableParallelism()))
 
 /** The least priority that leaves the thread some processor time on a busy machine. Linux alone has priorities of threads. */

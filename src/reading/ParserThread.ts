@@ -156,7 +156,9 @@ const serve = (port: NonNullable<typeof parentPort>, { current, niceness, ...set
     tellSoon()
   }
 
-  /** A bug of ours costs one message its depth, not the thread. The number tells which one it was when the thread is stopped in it. */
+  /**
+   * A bug costs one message its details, not the thread. The number identifies the message if the thread is stopped.
+   */
   const attempt = (number: number, work: () => void) => {
     Atomics.store(current, 0, number)
     time.begin(number)

@@ -72,7 +72,7 @@ export class ParserThreads extends Context.Service<
               const { depth } = task
               if (!isUnparsable || depth === "nothing") return yield* new Unread({ message: reason })
               const less = depth === "full" ? "headers" : "envelope"
-              yield* Effect.logWarning(`A message could not be read in full; reading its ${less}`, reason)
+              yield* Effect.logWarning(`A message could not be parsed in full. Parsing its ${less}`, reason)
               const again = yield* Effect.mapError(
                 reload,
                 () => new Unread({ message: "its bytes could not be loaded again" })

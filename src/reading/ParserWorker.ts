@@ -11,7 +11,7 @@ import {
 } from "./ReadTask.ts"
 import * as ThreadLimits from "./ThreadLimits.ts"
 
-/** Messages that a thread has in all, those that wait for DNS among them. */
+/** Maximum messages in a thread, including those waiting for DNS. */
 export const mostOfThread = 512
 
 /** A thread that did not start within this time never will. */
@@ -47,12 +47,12 @@ export class ParserWorker {
   readonly #started: number
   /** Shared with the thread: the number of the message that it is parsing, 0 between two. */
   readonly #current = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
-  /** Of those that are to be parsed. */
+  /** Bytes of the messages to parse. */
   #toParse = 0
   #bytesToParse = 0
   #millisecondsToParse = 0
   #slowToParse = 0
-  /** Slow messages that it has, also those that wait for DNS or are held. */
+  /** Number of slow messages, including those waiting for DNS or held. */
   slow = 0
   /** The message that was being parsed at the last look, and since when, by the clock and by the processor. */
   #seen = 0
@@ -83,7 +83,7 @@ export class ParserWorker {
     this.#worker = new Worker(new URL("./ParserThread.ts", import.meta.url), {
       workerData,
       execArgv: [],
-      // No secret of the environment comes near a sender's bytes.
+      // Keeps the environment's secrets away from senders' bytes.
       env: ThreadEnvironment.variables,
       resourceLimits: { maxOldGenerationSizeMb: limits.heapMegabytes, maxYoungGenerationSizeMb: 32 }
     })
@@ -98,7 +98,7 @@ export class ParserWorker {
     this.#worker.on("exit", () => ended("the thread ended"))
   }
 
-  /** Whether what it has to parse is little enough for one more message, of any size. */
+  /** True if the thread can take one more message of any size. */
   hasRoom(): boolean {
     if (!this.isReady) return false
     if (this.isAlone) return this.jobs.size === 0
@@ -110,17 +110,17 @@ export class ParserWorker {
     )
   }
 
-  /** Estimated processor time of what it has to parse, in milliseconds. */
+  /** Estimated processor time of its messages to parse in milliseconds. */
   get load(): number {
     return this.#millisecondsToParse
   }
 
-  /** Whether it has a message to parse that is expected to take long. */
+  /** True if it has a slow message to parse. */
   isSlow(): boolean {
     return this.#slowToParse > 0
   }
 
-  /** Counts a job as its own, or one that it held as let on. */
+  /** Counts a new job, or a held one as released. */
   take(job: ParserJob) {
     this.isUsed = true
     if (job.isSlow && !this.jobs.has(job.number)) this.slow++
@@ -145,7 +145,7 @@ export class ParserWorker {
     return Atomics.load(this.#current, 0)
   }
 
-  /** Whether it is at one message for so long that the others should go elsewhere. */
+  /** True if it has parsed one message for so long that others should move to another thread. */
   isHeld(): boolean {
     const number = this.current()
     return number !== 0 && number === this.#seen && this.#now() - this.#seenAt > this.#limits.waitMilliseconds
@@ -201,7 +201,7 @@ export class ParserWorker {
         this.#processor = (user + system) / 1_000
         this.#processorAt ??= this.#processor
       },
-      // It has ended, and `ended` tells.
+      // The thread has ended.
       () => undefined
     )
   }

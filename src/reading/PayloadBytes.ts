@@ -13,7 +13,7 @@ export class PayloadBytes {
     this.#bytes = Buffer.allocUnsafeSlow(usual)
   }
 
-  /** How many bytes there are. */
+  /** Number of stored bytes. */
   get length(): number {
     return this.#length
   }

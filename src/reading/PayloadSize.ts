@@ -1,6 +1,6 @@
 import type { InboundEvent } from "../model/InboundEvent.ts"
 
-/** The most that the event of a message of so many bytes weighs. */
+/** Maximum size of the event of a message with this many bytes. */
 export const most = (messageBytes: number): number => 3 * messageBytes + 1024 * 1024
 
 /**

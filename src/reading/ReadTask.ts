@@ -3,12 +3,15 @@ import type { DomainName } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId, RawRef } from "../model/InboundEmail.ts"
 import type { Authentication, EventId } from "../model/InboundEvent.ts"
 
-/** Messages that a thread is given at a time, and their bytes and estimated milliseconds together. A larger one goes alone. */
+/**
+ * Maximum messages per batch to a thread, with their total bytes and estimated milliseconds. A larger message goes
+ * alone.
+ */
 export const mostToParse = 16
 export const mostBytesToParse = 1024 * 1024
 export const mostMillisecondsToParse = 20
 
-/** How much of a message is looked at: less when a reader did not survive more. */
+/** How much of a message to parse: less after a reader crashed. */
 export type Depth = "full" | "headers" | "nothing"
 
 /** A stored message whose payloads a parser thread makes. */
@@ -50,11 +53,11 @@ export interface Handed {
   readonly number: number
   readonly task: Task
   readonly message: Uint8Array<ArrayBuffer>
-  /** Whether the message is held once its sender is checked, until its number is let on. */
+  /** True if the thread holds the message after the sender check until its number is released. */
   readonly isHeld: boolean
 }
 
-/** What a thread is told: new tasks, and the numbers of held messages to parse now. */
+/** A message to a thread: new tasks, and the numbers of held messages to parse now. */
 export interface Batch {
   readonly handed: ReadonlyArray<Handed>
   readonly letOn: ReadonlyArray<number>
@@ -67,7 +70,7 @@ export interface Listing {
   readonly threadId: string
 }
 
-/** A message as its events tell it. */
+/** A parsed message, as its events show it. */
 export interface ReadResult extends Listing {
   /** One for each recipient, in their order, as UTF-8. */
   readonly payloads: ReadonlyArray<Uint8Array>
@@ -89,7 +92,7 @@ export interface Results {
   readonly read: ReadonlyArray<
     Omit<ReadResult, "payloads"> & {
       readonly number: number
-      /** Of each payload, in bytes. */
+      /** Bytes of each payload. */
       readonly lengths: ReadonlyArray<number>
     }
   >

@@ -109,7 +109,7 @@ export class Reader extends Context.Service<
 
 const logged = <E>({ id }: Pick<Mail, "id">, reading: Effect.Effect<void, E>) =>
   Effect.catchCause(reading, (cause) =>
-    Effect.annotateLogs(Effect.logError("A message could not be read; it is tried again", cause), {
+    Effect.annotateLogs(Effect.logError("A message could not be parsed. Inlet retries", cause), {
       inbound_email_id: id
     })
   )

@@ -4,7 +4,7 @@ import { BoundedMap } from "../cache/BoundedMap.ts"
 const usualPerKiB = 0.1
 const perMail = 0.2
 
-/** How much of the history one more mail leaves. */
+/** Weight of the history after one more mail. */
 const memory = 0.9
 
 /** Tenants remembered; the one not seen for longest is evicted. */

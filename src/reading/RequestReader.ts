@@ -76,7 +76,7 @@ export class RequestReader extends Context.Service<
         return admitted((tenant) =>
           Effect.catch(read(tenant, true), (reason) =>
             Effect.andThen(
-              Effect.logWarning("The HTML of an event could not be read; reading its plain text", reason),
+              Effect.logWarning("The HTML of an event could not be parsed. Using its plain text", reason),
               read(tenant, false)
             )
           )
@@ -89,9 +89,9 @@ export class RequestReader extends Context.Service<
 }
 
 const crowded = new Unavailable({
-  message: "Too many requests for content and attachments are waiting; retry after the time in Retry-After"
+  message: "Too many requests for content and attachments are waiting. Retry after the time in Retry-After"
 })
 
 const unreadable = new Unavailable({
-  message: "This mail could not be read in time; download the raw message instead"
+  message: "This mail could not be parsed in time. Download the raw message instead"
 })

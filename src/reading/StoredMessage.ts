@@ -13,11 +13,11 @@ const damaged = Metric.counter("inlet_raw_damaged_total", {
   incremental: true
 })
 
-/** What the row of a message says about its bytes. */
+/** The row's data about a message's bytes. */
 export interface Kept {
   readonly id: InboundEmailId
   readonly domainId: DomainId
-  /** Of the bytes as received. */
+  /** Computed over the bytes as received. */
   readonly sha256: Uint8Array
   /** How long our trace fields in front of them are; null where the row does not tell. */
   readonly traceBytes: number | null
@@ -32,21 +32,20 @@ const isWhole = (message: Uint8Array, { sha256, traceBytes }: Kept) =>
     .digest()
     .equals(sha256)
 
-/** A raw message out of the store, byte for byte as its row has it. Damage is counted, and told in the log. */
+/** Loads a raw message and compares it with its row. Counts and logs damage. */
 export const load = (raw: RawStore["Service"], kept: Kept) =>
   raw.get(rawRef(kept.domainId, kept.id), kept.place).pipe(
     Effect.flatMap((message) => (isWhole(message, kept) ? Effect.succeed(message) : other)),
     Effect.tapErrorTag("RawDamaged", ({ reason }) =>
       Effect.andThen(
         Metric.update(damaged, 1),
-        Effect.logError("A raw message is damaged; put its segment, file or object back from a backup", reason)
+        Effect.logError("A raw message is damaged. Restore its segment, file or object from a backup", reason)
       ).pipe(Effect.annotateLogs({ inbound_email_id: kept.id, domain_id: kept.domainId }))
     ),
     Effect.catchTag("RawDamaged", () =>
       Effect.fail(
         new Damaged({
-          message:
-            "The stored message is damaged: its bytes are not those that came. Ask the operator to put it back from a backup"
+          message: "The stored message is damaged. Ask the operator to restore it from a backup"
         })
       )
     )

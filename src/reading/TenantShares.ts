@@ -12,8 +12,8 @@ interface Share {
 const none: Share = { jobs: 0, slow: 0 }
 
 /**
- * Counts what parser threads have of each tenant, and charges the tenant's place in the queue
- * for it: an estimate when a job is handed over, and what it used in the end.
+ * Counts the jobs of each tenant in parser threads, and charges the tenant in the queue: an estimate at the start, and
+ * the actual use at the end.
  */
 export class TenantShares {
   readonly #waiting: FairQueue<ParserJob>
@@ -32,7 +32,7 @@ export class TenantShares {
     return this.#shares.get(tenant) ?? none
   }
 
-  /** Whether messages of this tenant have been read before. */
+  /** True if messages of this tenant were parsed before. */
   isKnown(tenant: string): boolean {
     return this.#cost.isKnown(tenant)
   }
@@ -42,12 +42,12 @@ export class TenantShares {
     return this.#cost.estimate(tenant, bytes)
   }
 
-  /** Whether a slow message is parsed, and not only its sender checked. */
+  /** True if a slow message is being parsed, beyond its sender check. */
   isParsedSlowly({ estimate, isSlow }: ParserJob): boolean {
     return isSlow && estimate >= this.#slowMilliseconds
   }
 
-  /** A thread is given a job: a new one, or one that it held. */
+  /** Hands a job to a thread: a new one or a held one. */
   enter(job: ParserJob, isNew: boolean): void {
     const share = this.#shares.get(job.tenant) ?? { jobs: 0, slow: 0 }
     this.#shares.set(job.tenant, share)
@@ -61,7 +61,7 @@ export class TenantShares {
     this.#waiting.charge(job.tenant, job.charged)
   }
 
-  /** Replaces what was charged for a job by what it used. */
+  /** Replaces the estimate of a job by its actual use. */
   settle(job: ParserJob): void {
     const share = this.#shares.get(job.tenant)
     if (share !== undefined && job.charged > 0 && this.isParsedSlowly(job)) share.slow--

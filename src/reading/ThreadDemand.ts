@@ -28,7 +28,7 @@ export class ThreadDemand {
     this.#shortAt = this.#options.now()
   }
 
-  /** Whether a thread may be started, a second after one that failed to. */
+  /** True if a thread may be started, one second after a failed start. */
   get isStartable(): boolean {
     return this.#options.now() >= this.#startAgainAt
   }
@@ -37,7 +37,7 @@ export class ThreadDemand {
     this.#startAgainAt = this.#options.now() + restartMilliseconds
   }
 
-  /** Whether a job that finds no room has waited long enough for one more thread. */
+  /** True if a job without a slot has waited long enough for another thread. */
   isShort(job: ParserJob, threads: ReadonlyArray<ParserWorker>): boolean {
     const { cores, limits, now } = this.#options
     // Two threads that share a core with SMTP and the API read no more than one, and cost its heap and its compiling.
@@ -47,7 +47,7 @@ export class ThreadDemand {
     return (threads.length === 0 || hasWaited) && this.#mayStart(threads)
   }
 
-  /** Whether slow messages have all threads, so that the other messages need one. */
+  /** True if slow messages occupy all threads. */
   isHeldUp(threads: ReadonlyArray<ParserWorker>): boolean {
     if (threads.length === 0 || this.#options.mostThreads < 2 || threads.some((thread) => !thread.isSlow()))
       return false
@@ -55,13 +55,13 @@ export class ThreadDemand {
     return this.#mayStart(threads)
   }
 
-  /** Whether a thread may be started for one that was lost. */
+  /** True if a thread may replace a lost one. */
   isReplaceable(threads: ReadonlyArray<ParserWorker>): boolean {
     this.note()
     return this.#mayStart(threads)
   }
 
-  /** Whether no more than the fewest threads were of use for long. */
+  /** True if the minimum of threads sufficed for long. */
   get isPast(): boolean {
     return this.#options.now() - this.#shortAt > this.#options.limits.surplusMilliseconds
   }

@@ -38,8 +38,8 @@ export const make = Effect.gen(function* () {
   const rows = SqlSchema.findAll({
     Request: Schema.Int,
     Result: Unread,
-    // The oldest messages of each domain, one domain after the other. The outer condition is looked at again for a row
-    // that another reader has claimed meanwhile.
+    // The oldest messages of each domain in turn. The outer condition is evaluated again for rows claimed by another
+    // reader meanwhile.
     execute: (most) => sql`
       WITH RECURSIVE waiting AS (
         (SELECT domain_id FROM inbound_emails WHERE state = 'received' ORDER BY domain_id LIMIT 1)

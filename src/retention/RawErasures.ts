@@ -15,7 +15,7 @@ const Due = Schema.Struct({
   inboundEmailId: InboundEmailId
 })
 
-/** Overwrites raw messages in the log whose domain is gone, some at a time. Succeeds with how many. */
+/** Overwrites some raw messages of removed domains in the log. Succeeds with their number. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { segments } = yield* RawStore
@@ -54,7 +54,7 @@ export const make = Effect.gen(function* () {
     for (const [segment, own] of Map.groupBy(due, ({ segment }) => segment)) {
       yield* eraseIn(segment, own).pipe(
         Effect.catchTag("RawStoreError", (error) =>
-          Effect.logError("Raw messages of a removed domain could not be erased; it is tried again", error)
+          Effect.logError("Raw messages of a removed domain could not be erased. Inlet retries", error)
         )
       )
     }

@@ -8,12 +8,12 @@ import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 /** Bounds of one statement: others wait for the session of the embedded database meanwhile. */
 const fewest = 200
 const most = 500
-/** How long one should take. */
+/** Target duration of one batch. */
 const aimMillis = 30
 
 /**
- * Removes so many messages of a domain that is gone, with their events, and forgets it behind the last of them. Succeeds
- * with how many there were; undefined when no domain is left. Each domain has its turn.
+ * Deletes some messages of a removed domain with their events, and the domain's record after the last. Succeeds with
+ * their number, or undefined without such a domain. Domains take turns.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

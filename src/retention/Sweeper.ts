@@ -17,7 +17,7 @@ const batch = 500
 /** Days a domain waits for its verification. */
 const pendingDays = 30
 
-/** Fewer than of mails: a demo inbox takes its mails with it. */
+/** Fewer than of mails, because a demo inbox includes its mails. */
 const demoBatch = 50
 
 /** Removes data past its time, from the database and from the raw store. */
@@ -53,7 +53,7 @@ export class Sweeper extends Context.Service<
               .remove(ref)
               .pipe(
                 Effect.catchTag("RawStoreError", (error) =>
-                  Effect.logWarning("A raw message could not be removed; it is tried again tomorrow", error)
+                  Effect.logWarning("A raw message could not be removed. Inlet retries tomorrow", error)
                 )
               ),
           { discard: true, concurrency: 8 }
@@ -90,15 +90,15 @@ export class Sweeper extends Context.Service<
 
       const expireBatch = Effect.gen(function* () {
         const emails = yield* removeExpired(retentionDays)
-        // The row first: a crash in between leaves an orphan, never a listed event without its message.
-        // In the log a message goes with its segment.
+        // The row first: a crash in between leaves bytes without a row, never an event without its message. Bytes in
+        // the log expire with their segment.
         yield* removeRaw(emails.flatMap(({ domainId, hasPlace, id }) => (hasPlace ? [] : [rawRef(domainId, id)])))
         const undelivered = emails.filter((email) => email.undelivered)
         if (undelivered.length > 0) {
           const domains = new Set(undelivered.map(({ domainId }) => domainId))
-          yield* Effect.logWarning(
-            "Messages reached the end of their retention before a webhook took them, and are removed"
-          ).pipe(Effect.annotateLogs({ messages: undelivered.length, domain_ids: [...domains].join(" ") }))
+          yield* Effect.logWarning("Messages expired before a webhook accepted them, and were removed").pipe(
+            Effect.annotateLogs({ messages: undelivered.length, domain_ids: [...domains].join(" ") })
+          )
         }
         return emails.length
       })
@@ -164,13 +164,13 @@ export class Sweeper extends Context.Service<
 
       const demoBatchGone = Effect.gen(function* () {
         const domains = yield* removeDemos()
-        // A raw message that this leaves behind has no row any more, and the sweep of orphans takes it.
+        // Leftover bytes have no row, so the daily sweep removes them.
         yield* Effect.forEach(domains, ({ id }) =>
           raw
             .removeDomain(id)
             .pipe(
               Effect.catchTag("RawStoreError", (error) =>
-                Effect.logWarning("Raw messages of a demo inbox are still there", error)
+                Effect.logWarning("Raw messages of a demo inbox could not be deleted yet", error)
               )
             )
         )
@@ -198,13 +198,13 @@ const inBatches = Effect.fnUntraced(function* <E, R>(size: number, removeBatch: 
   while (last === size) {
     last = yield* removeBatch
     removed += last
-    // Mail goes first.
+    // Mail takes precedence.
     yield* Effect.sleep("50 millis")
   }
   return removed
 })
 
-/** Sweeps for as long as the process runs: what expired every ten minutes, orphans once a day. */
+/** Removes expired data every ten minutes, and bytes without a row once a day. */
 export const layerWorker = Layer.effectDiscard(
   Effect.gen(function* () {
     const sweeper = yield* Sweeper

@@ -7,7 +7,7 @@ import type { Segment } from "../providers/storage/Segments.ts"
 /** Files and objects that one statement asks about. */
 const batch = 500
 
-/** How long a raw message that no row knows is kept: somebody may want to know whose it was. */
+/** Age at which bytes without a row are removed. Until then an operator can inspect them. */
 const keptDays = 7
 
 const withoutRow = Metric.gauge("inlet_raw_without_row", {
@@ -17,9 +17,9 @@ const ofFiles = Metric.withAttributes(withoutRow, { kind: "file" })
 const ofRecords = Metric.withAttributes(withoutRow, { kind: "record" })
 
 /**
- * Finds the raw messages that no row knows: a crash before the commit leaves one, a removal that failed, a mail that
- * was answered `451`. Files and objects of seven days are removed by `remove`, which succeeds with how many; records
- * go with their segment. The log and a metric tell how many there are.
+ * Finds raw messages without a row, left by a crash before the commit, a failed removal, or a `451`. `remove` deletes
+ * files and objects older than seven days and succeeds with their number. Records expire with their segment. A log line
+ * and a metric have the counts.
  */
 export const make = (remove: (refs: ReadonlyArray<RawRef>) => Effect.Effect<void>) =>
   Effect.gen(function* () {
@@ -35,7 +35,7 @@ export const make = (remove: (refs: ReadonlyArray<RawRef>) => Effect.Effect<void
       `
     })
 
-    /** Passes on those that were kept before this time and have no row; succeeds with how many. */
+    /** Passes on those stored before this time without a row. Succeeds with their number. */
     const eachUnknown = Effect.fnUntraced(function* (
       before: DateTime.Utc,
       use: (refs: ReadonlyArray<RawRef>) => Effect.Effect<void>
@@ -75,7 +75,7 @@ export const make = (remove: (refs: ReadonlyArray<RawRef>) => Effect.Effect<void
 
     return Effect.gen(function* () {
       const [clock] = yield* sql<{ readonly now: Date }>`SELECT now() AS now`
-      // The earlier of both clocks: what seems old may just be about to get its row.
+      // The earlier of both clocks, because a raw message may be about to get its row.
       const own = yield* DateTime.now
       const now = clock === undefined ? own : DateTime.min(own, DateTime.makeUnsafe(clock.now))
 

@@ -70,7 +70,7 @@ export class Simulation extends Context.Service<
       const checkSize = (bytes: number) =>
         bytes > messageBytes
           ? new TooLarge({
-              message: `The message has ${bytes} bytes, and may have ${messageBytes} (MAX_MESSAGE_BYTES)`
+              message: `The message has ${bytes} bytes. The limit is ${messageBytes} (MAX_MESSAGE_BYTES)`
             })
           : Effect.void
 
@@ -146,7 +146,9 @@ export class Simulation extends Context.Service<
 }
 
 /** There is no memory for one more message at the moment. */
-export const memoryFull = new Unavailable({ message: "Too much mail is coming in at once; try again in a moment" })
+export const memoryFull = new Unavailable({
+  message: "Too much mail is arriving at once. Retry after the time in Retry-After"
+})
 
 const addressForm = /^[^\p{C}\s<>@]{1,64}@[^\p{C}\s<>@]{1,255}$/u
 
@@ -166,24 +168,24 @@ const refusalOf = Effect.fnUntraced(function* (error: IntakeError) {
   switch (error._tag) {
     case "UnknownDomain":
       return yield* new Conflict({
-        message: "This address takes no mail; GET /api/domains/{id} tells the domain's status"
+        message: "This address takes no mail. GET /api/domains/{id} shows the domain's status"
       })
     case "MailLoop":
-      return yield* new Conflict({ message: "Too many Received fields: this message is going round in a loop" })
+      return yield* new Conflict({ message: "Too many Received fields: the message is in a mail loop" })
     case "QuotaReached":
     case "SenderQuotaReached":
       return yield* new TooManyRequests({
-        message: `${error.limit} messages have been received today, and no more are until midnight (UTC)`,
+        message: `${error.limit} messages arrived today, which is the daily limit. Retry after midnight UTC`,
         retryAfter: secondsToMidnight(yield* Clock.currentTimeMillis)
       })
     case "DemoFull":
       return yield* new TooManyRequests({
-        message: "This demo inbox has received all the mails it takes; a workspace of your own has no such end",
+        message: "This demo inbox has reached its limit of mails. Create a workspace for more",
         retryAfter: daySeconds
       })
     case "NotStored":
       yield* Effect.logError("A simulated message could not be stored", error)
-      return yield* new Unavailable({ message: "The message could not be stored; try again" })
+      return yield* new Unavailable({ message: "The message could not be stored. Retry" })
   }
 })
 

@@ -16,7 +16,7 @@ export const make = Effect.gen(function* () {
   const sockets = new Map<Socket, string>()
   const perClient = new Map<string, number>()
 
-  // STARTTLS takes away every listener of a socket, so what is gone is seen, not heard.
+  // STARTTLS removes every listener of a socket, so ended connections are found by polling.
   const forgetGone = () => {
     for (const socket of sockets.keys()) if (socket.destroyed) leave(socket)
   }
@@ -39,7 +39,7 @@ export const make = Effect.gen(function* () {
   }
 
   return {
-    /** Counts a new connection of the client at this address, or says which limit it is beyond. */
+    /** Counts a new connection of a client address, or returns the exceeded limit. */
     enter: (socket: Socket, address: string) => {
       const client = ClientNetwork.ofAnything(address)
       if (overLimit(client) !== undefined) forgetGone()
@@ -50,13 +50,13 @@ export const make = Effect.gen(function* () {
       }
       return { client, reason }
     },
-    /** Counts a connection no more that is about to be gone. */
+    /** Stops counting a connection that is about to end. */
     leave,
     /** The network of a connection's client. */
     clientOf: (socket: Socket) => sockets.get(socket),
     /** Connections of a network. */
     of: (client: string) => perClient.get(client) ?? 0,
-    /** How many connections there are beyond those that leave places for others to come. */
+    /** Number of connections beyond 7/8 of the limit. */
     surplus: () => {
       forgetGone()
       return room > 0 && sockets.size > room * shortAt ? sockets.size - Math.floor(room * easyAt) : 0

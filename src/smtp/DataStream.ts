@@ -9,11 +9,11 @@ export interface Receiver {
   take(piece: Uint8Array): void
   /** That was all. */
   end(): void
-  /** The client is gone in the middle of them. */
+  /** The client disconnected during the message. */
   cut(): void
 }
 
-/** As much of a stream as a connection asks for, in the place of the library's PassThrough. */
+/** The part of a stream that smtp-server uses, in place of its PassThrough. */
 class Incoming {
   byteLength = 0
   sizeExceeded = false
@@ -33,7 +33,7 @@ class Incoming {
   }
 }
 
-/** Says where the bytes of a message go, before the first of them has come. */
+/** Sets the consumer of a message's bytes before the first one arrives. */
 export const receive = (stream: SMTPServerDataStream, receiver: Receiver) => {
   // DataParser has made it.
   const incoming = stream as unknown as Incoming
@@ -45,7 +45,7 @@ const lf = 0x0a
 const dot = 0x2e
 const lineEndAndDot = "\r\n."
 
-/** A read of this many bytes tells that the client has more to send at once. Node reads up to 64 KiB. */
+/** A read of this size means that the client has more to send. Node reads up to 64 KiB. */
 const largeRead = 32 * 1024
 
 /** Bytes of messages that all connections may bring in one turn of the event loop before large reads wait for the next. */
@@ -129,7 +129,7 @@ export class DataParser extends SMTPStream {
         place = "in a line"
       }
     }
-    // That CR belongs to the end, or comes with the next byte.
+    // The CR belongs to the end sequence, or is emitted with the next byte.
     this.#take(chunk.subarray(from, place === "behind its dot and CR" ? -1 : undefined))
     this.#place = place
     // The socket is paused until then, so that many large messages delay no other reply.

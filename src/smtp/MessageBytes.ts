@@ -1,7 +1,7 @@
 /** Pieces are many when a sender cuts its message into packets of a few bytes, each with the cost of an object. */
 const loose = 1_024
 
-/** Collects a message while it comes, in about the memory of its bytes however small the pieces are. */
+/** Collects an incoming message in about the memory of its bytes, however small the chunks are. */
 export class MessageBytes {
   #pieces: Array<Uint8Array> = []
   #loose = 0
@@ -29,7 +29,7 @@ export class MessageBytes {
     this.#byteLength = 0
   }
 
-  /** Writes the message into memory that has room for it, behind what is to stand before it. */
+  /** Copies the message into a buffer, after its prefix. */
   copyInto(target: Uint8Array, offset: number) {
     let at = offset
     for (const piece of this.#pieces) {
@@ -38,7 +38,7 @@ export class MessageBytes {
     }
   }
 
-  /** The message alone, in memory of its own: all of what a view is on is copied for a thread. */
+  /** Copies the message into its own memory, because a thread receives the whole buffer of a view. */
   whole(): Uint8Array {
     const bytes = Buffer.allocUnsafeSlow(this.#byteLength)
     this.copyInto(bytes, 0)

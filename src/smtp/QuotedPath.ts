@@ -6,8 +6,8 @@ const path =
 const refused = /[<>\p{Cc}\u200b\u2060\ufeff]/u
 
 /**
- * A command with another local part in the place of a quoted one, which the library takes for
- * the end of the address when there is a blank in it, and the quoted one. Undefined for any other command.
+ * Replaces a quoted local part, which the library would cut at a blank. Returns the new command and the quoted part, or
+ * undefined for other commands.
  */
 export const replace = (command: string): { readonly command: string; readonly localPart: string } | undefined => {
   const [, before, localPart, behind] = path.exec(command) ?? []

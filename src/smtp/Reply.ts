@@ -26,7 +26,7 @@ const replies: { readonly [Tag in (IntakeError | DataMemoryFull)["_tag"]]: Reply
   },
   DemoFull: { code: 452, enhanced: "4.2.2", text: "This demo inbox has received all the mails it takes" },
   DataMemoryFull: { code: 452, enhanced: "4.3.1", text: "Too much mail is coming in at once; please try again" },
-  MailLoop: { code: 554, enhanced: "5.4.6", text: "Too many Received fields: this message is going round in a loop" },
+  MailLoop: { code: 554, enhanced: "5.4.6", text: "Too many Received fields: the message is in a mail loop" },
   NotStored: { code: 451, enhanced: "4.3.0", text: "The message could not be stored; please try again" }
 }
 

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto"
 import { DateTime } from "effect"
 
-// A certificate of one's own takes these few shapes of DER (X.690) and X.509 (RFC 5280), and no library.
+// The DER (X.690) structures that a self-signed X.509 certificate (RFC 5280) needs.
 
 const element = (tag: number, ...parts: ReadonlyArray<Uint8Array>): Buffer => {
   const content = Buffer.concat(parts)

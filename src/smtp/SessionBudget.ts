@@ -3,13 +3,13 @@ import { Context } from "effect"
 /** What one session may take, in time and in commands. Tests shorten it. */
 export const SessionBounds = Context.Reference("inlet/smtp/SessionBounds", {
   defaultValue: () => ({
-    /** From our reply to the end of the client's next line, however many bytes of it have come. */
+    /** Time from a reply to the end of the client's next line. */
     commandMilliseconds: 60_000,
     /** From MAIL to the dot that ends the message. */
     transactionMilliseconds: 300_000,
     /** Without a single byte while it is the client's turn. */
     silenceMilliseconds: 60_000,
-    /** Between two looks at all sessions: what the deadlines are measured in. */
+    /** Interval between checks of all sessions, and so the resolution of deadlines. */
     lookMilliseconds: 1_000,
     /** Replies of 4xx and 5xx. */
     errors: 20,
@@ -26,10 +26,10 @@ const idleCommands = new Set(["NOOP", "RSET", "VRFY", "EXPN", "HELP", "HELO", "E
 /** Recipients that a message may have. */
 export const recipientsPerMessage = 100
 
-/** What a session has done, as far as it is counted; times are on the clock of whoever asks. */
+/** Counts what a session did. The caller passes the time. */
 export interface SessionBudget {
   last: "MAIL" | "RCPT" | "idle" | "other"
-  /** Whether the client waits for us, not we for it. */
+  /** True while the client waits for the server. */
   ours: boolean
   /** Between the 354 and our answer to the message. */
   inData: boolean
@@ -88,11 +88,11 @@ export const exceeded = (session: SessionBudget, bounds: Bounds) => {
   return undefined
 }
 
-/** In a transaction a client may think for a while, and in a message it sends for longer, before another may have its place. */
+/** Idle times in a transaction and within a message after which another client may take the connection's slot. */
 const thinkingMilliseconds = 2_000
 const sendingMilliseconds = 30_000
 
-/** How long a client has kept us waiting that could go on, where another may have its place. */
+/** Idle time of a client, if its slot may go to another. */
 export const waiting = (session: SessionBudget, now: number, inTransaction: boolean): number | undefined => {
   if (session.ours) return undefined
   const milliseconds = now - session.repliedAt
@@ -100,7 +100,7 @@ export const waiting = (session: SessionBudget, now: number, inTransaction: bool
   return milliseconds >= allowed ? milliseconds : undefined
 }
 
-/** What a session has kept us waiting for too long. */
+/** The deadline that a session exceeded. */
 export const overdue = (session: SessionBudget, bounds: Bounds, now: number, inTransaction: boolean) => {
   if (session.ours) return undefined
   if (inTransaction && now - session.transactionAt > bounds.transactionMilliseconds) return "transaction_timeout"

@@ -7,7 +7,7 @@ import * as ConnectionCount from "./ConnectionCount.ts"
 import * as SessionBudget from "./SessionBudget.ts"
 import * as Yielding from "./Yielding.ts"
 
-/** Why a client was answered 421; a label of the metric, so it takes these values alone. */
+/** The reason for a 421. Also the metric's label, with only these values. */
 type Reason =
   | "connections"
   | "connections_per_address"
@@ -19,7 +19,7 @@ type Reason =
   | "recipients"
   | "too_large"
   | "shutdown"
-  /** smtp-server's own: silence, a line too long, who talks too soon or speaks HTTP, ten unknown commands. */
+  /** Reasons of smtp-server: silence, long lines, early talkers, HTTP, ten unknown commands. */
   | "protocol"
 
 const texts = {
@@ -55,14 +55,12 @@ interface Session {
 
 type Connection = SMTPServer["connections"] extends Set<infer One> ? One : never
 
-// One that has just been accepted has no envelope yet, whatever its type says.
+// A new session has no envelope yet, despite its type.
 const isInTransaction = (connection: Connection) => Boolean(connection.session.envelope?.mailFrom)
 
 /**
- * Keeps clients from holding more than their share: connections are counted
- * before anything is done for them, and sessions end in time. It learns of
- * commands and replies through smtp-server's logger, the one public place that
- * sees all of them.
+ * Limits connections before they cost anything, and ends sessions in time. Learns of commands and replies through
+ * smtp-server's logger, its only public hook for all of them.
  */
 export const make = Effect.gen(function* () {
   const { mxHost } = yield* Settings.smtp
@@ -72,7 +70,7 @@ export const make = Effect.gen(function* () {
   // Counted in looks, so that a process that was stopped does not blame its clients, and no command reads a clock.
   let now = 0
 
-  // What the next look tells.
+  // Called with each result of the check.
   const dismissed = new Map<Reason, number>()
   let refused = new Map<string, number>()
 
@@ -91,7 +89,7 @@ export const make = Effect.gen(function* () {
     return found
   }
 
-  /** Ends an idle session for others; its place is free at once. */
+  /** Ends an idle session. Its slot is free at once. */
   const giveUp = (connection: Connection) => {
     const { socket } = sessionOf(connection.id)
     end(connection, "idle")
@@ -100,7 +98,7 @@ export const make = Effect.gen(function* () {
     socket.destroySoon()
   }
 
-  /** Whether a new connection of a client is served; one that is not has got its answer. */
+  /** Admits a new connection, or answers and closes it. */
   const admits = (server: SMTPServer, socket: Socket, address: string): boolean => {
     let { client, reason } = connections.enter(socket, address)
     if (reason === "connections") {
@@ -146,7 +144,7 @@ export const make = Effect.gen(function* () {
     if (exceeded !== undefined) dismiss(server, id, exceeded)
   }
 
-  /** Every session that has kept us waiting is told so. */
+  /** Ends every session that exceeded a deadline. */
   const endOverdue = (server: SMTPServer) => {
     const present = new Map<string, Session>()
     for (const connection of server.connections) {
@@ -166,7 +164,7 @@ export const make = Effect.gen(function* () {
     dismissed.clear()
     // One line a look, however many knock.
     if (refused.size > 0) {
-      yield* Effect.logInfo("SMTP connections were refused: too many are open", Object.fromEntries(refused))
+      yield* Effect.logInfo("SMTP connections were refused, because too many are open", Object.fromEntries(refused))
       refused = new Map()
     }
   })
@@ -197,7 +195,7 @@ export const make = Effect.gen(function* () {
     dismiss,
     /** Looks after the server's sessions for as long as it runs. */
     watch,
-    /** The whole message has come, so it is our turn, however long that takes. */
+    /** The message is complete, so the client waits for the server. */
     received: (id: string) => {
       sessionOf(id).budget.ours = true
     },

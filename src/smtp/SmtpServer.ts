@@ -37,7 +37,7 @@ const kept = {
   DATA: Metric.withAttributes(replies, { command: "DATA", code: "250" })
 }
 
-/** smtp-server limits connections only in all, and builds a session first; this is where it takes a new one. */
+/** smtp-server limits only the total, after building a session. This hook runs before. */
 class GuardedServer extends SMTPServer {
   readonly #turn = new DataStream.ReadTurn()
   readonly #guard: SessionGuard.SessionGuard
@@ -55,7 +55,7 @@ class GuardedServer extends SMTPServer {
     this.#isBalancer = own.isBalancer
   }
 
-  /** By itself the library takes a list of addresses, and no ranges. */
+  /** The library accepts only addresses here, not ranges. */
   override _expectsProxyHeader(socket: Socket): boolean {
     return this.#isBalancer(socket.remoteAddress ?? "")
   }
@@ -87,7 +87,7 @@ export const layer = Layer.effectDiscard(
     const run = yield* FiberSet.makeRuntime()
     const context = yield* Effect.context()
 
-    /** smtp-server keeps the address object that was accepted in the envelope of the transaction. */
+    /** smtp-server stores the accepted address object in the transaction's envelope. */
     const accepted = new WeakMap<SMTPServerAddress, Recipient>()
     const typed = TypedRecipients.make()
     const guard = yield* SessionGuard.make
@@ -95,7 +95,7 @@ export const layer = Layer.effectDiscard(
     /** What a session has been refused for: once each is enough to know, and a flood fills no disk. */
     const told = new WeakMap<SMTPServerSession, Set<string>>()
 
-    /** Replies as the exit says, and counts and logs it. */
+    /** Sends the reply for an exit, counts and logs it. */
     const reply = <A>(
       command: "RCPT" | "DATA",
       session: SMTPServerSession,
@@ -169,7 +169,7 @@ export const layer = Layer.effectDiscard(
             })
           if (share.wasRefused()) answer(Exit.fail(new Reply.DataMemoryFull()))
           else run(intake.receive(arrivalOf(session, bytes))).addObserver(answer)
-          // Intake has copied it; the pieces are not kept beside the whole.
+          // Intake has copied the message, so the chunks can be freed.
           bytes.clear()
         }
       })
@@ -220,7 +220,7 @@ export const layer = Layer.effectDiscard(
         ? greeting()
         : void run(Effect.andThen(Effect.sleep(greetingDelay), Effect.sync(greeting)))
     const server = new GuardedServer(options, guard, { greet, isBalancer: AddressRange.contains(proxyFrom) })
-    // In the place of the option, by which the library copies every entry and passes on all levels.
+    // Replaces the logger option, with which the library copies every entry of every level.
     server.logger = {
       ...server.logger,
       debug: (entry, _format, line) => {
@@ -230,7 +230,7 @@ export const layer = Layer.effectDiscard(
       }
     }
 
-    // A broken session is its sender's business, but an error nobody listens to ends the process.
+    // An error without a listener would end the process.
     server.on("error", (error) => run(Effect.logDebug("An SMTP session broke off", error.message)))
 
     yield* Effect.acquireRelease(
@@ -251,7 +251,7 @@ export const layer = Layer.effectDiscard(
           // Who is in the middle of a message may finish it; the others, newcomers too, are not waited for.
           const dismiss = Effect.sync(() => {
             for (const connection of server.connections) {
-              // One that has just been accepted has no envelope yet, whatever its type says.
+              // A new session has no envelope yet, despite its type.
               if (!connection.session.envelope?.mailFrom) guard.end(connection, "shutdown")
             }
           })

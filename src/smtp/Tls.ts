@@ -13,7 +13,7 @@ interface KeyPair {
   readonly cert: string
 }
 
-/** How often the files are looked at. Tests shorten it. */
+/** Interval of checking the files. Tests shorten it. */
 export const CertificateLooks = Context.Reference("inlet/smtp/CertificateLooks", {
   defaultValue: () => ({ milliseconds: 60_000 })
 })
@@ -38,7 +38,7 @@ export const keyPair = Effect.gen(function* () {
  */
 export const renewals = Effect.fnUntraced(function* (first: KeyPair, use: (pair: KeyPair) => void) {
   const { tlsCertificate, tlsKey } = yield* Settings.smtp
-  // Without files there is nothing to renew, and SIGHUP keeps its meaning of a terminal that closes.
+  // Without files there is nothing to renew, so SIGHUP keeps its default meaning.
   if (tlsCertificate === undefined) return
   const { milliseconds } = yield* CertificateLooks
   const asked = yield* Queue.sliding<true>(1)
@@ -53,7 +53,7 @@ export const renewals = Effect.fnUntraced(function* (first: KeyPair, use: (pair:
   const look = Effect.gen(function* () {
     const pair = yield* read(tlsCertificate, tlsKey)
     if (fingerprint(pair) === seen) return
-    // A pair that is written file by file is looked at again when its second file has come.
+    // A half written pair is checked again at the next interval.
     seen = fingerprint(pair)
     yield* check(pair)
     use(pair)
@@ -65,7 +65,7 @@ export const renewals = Effect.fnUntraced(function* (first: KeyPair, use: (pair:
     Effect.catchTag("TlsUnusable", ({ message }) => {
       if (message === complaint) return Effect.void
       complaint = message
-      return Effect.logError("The certificate for STARTTLS was not renewed; the one before stays", message)
+      return Effect.logError("The new certificate for STARTTLS is invalid. The previous one stays in use", message)
     })
   )
   const signalled = Effect.andThen(

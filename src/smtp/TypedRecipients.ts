@@ -1,7 +1,6 @@
 /**
- * The recipients as they were typed. smtp-server decodes every A-label of a
- * domain, also one that stands for no U-label (`xn--test-` becomes `test`),
- * and gives the line of the command to its logger alone.
+ * Keeps recipients as typed. smtp-server decodes every A-label, also invalid ones (`xn--test-` becomes `test`), and
+ * passes the command line only to its logger.
  */
 export const make = () => {
   const lines = new Map<string, string>()

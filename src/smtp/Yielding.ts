@@ -3,17 +3,16 @@ export interface Waiting<Session> {
   readonly session: Session
   /** The network of its client. */
   readonly client: string
-  /** How long it has kept us waiting. */
+  /** Idle time in milliseconds. */
   readonly milliseconds: number
 }
 
-/** Waiting for so long a session is idle, whoever its client is. */
+/** Idle time from which any session may be ended. */
 export const idleMilliseconds = 5_000
 
 /**
- * The session that makes room for one more connection of a client: one of the network
- * that has most connections, and has more of them than the client will have, or else one
- * that has been idle for long. In a network the one that has waited longest goes first.
+ * Chooses the session to end for a new connection: one of the network with most connections, if that has more than the
+ * client will have, else one idle for long. Within a network the longest idle session goes first.
  */
 export const forOneMore = <Session>(
   waiting: ReadonlyArray<Waiting<Session>>,
@@ -28,7 +27,7 @@ export const forOneMore = <Session>(
   return first
 }
 
-/** Idle sessions in the order in which they end while places are short: those of the busiest networks first. */
+/** Orders idle sessions for ending under pressure: busiest networks first. */
 export const idle = <Session>(
   waiting: ReadonlyArray<Waiting<Session>>,
   connectionsOf: (client: string) => number

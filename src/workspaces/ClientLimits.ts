@@ -35,7 +35,7 @@ export class ClientLimits extends Context.Service<
                 Effect.gen(function* () {
                   if (yield* counts.reserve(action, client, most)) return yield* effect
                   return yield* new TooManyRequests({
-                    message: `An address can make ${most} of these in a day, and yours has: the next ${action} can be made after midnight UTC`,
+                    message: `Your address has reached its limit of ${most} a day. It can create the next ${action} after midnight UTC`,
                     retryAfter: yield* counts.untilMidnight
                   })
                 })

@@ -80,7 +80,7 @@ export class IdempotencyKeys extends Context.Service<
           const [before] = yield* find({ workspaceId, route, key })
           if (before === undefined && !(yield* hasRoom(workspaceId))) {
             return yield* new TooManyRequests({
-              message: `A workspace can use ${mostKeys} Idempotency-Keys in ${keptHours} hours; send the request without one, or later`,
+              message: `A workspace can use ${mostKeys} Idempotency-Keys in ${keptHours} hours. Send the request without one, or later`,
               retryAfter: 3_600
             })
           }
@@ -99,13 +99,13 @@ export class IdempotencyKeys extends Context.Service<
           const [row] = yield* find({ workspaceId, route, key })
           if (row !== undefined && Buffer.compare(row.fingerprint, fingerprint) !== 0) {
             return yield* new Unprocessable({
-              message: "Idempotency-Key: This key was used for another request; take a new one for each request"
+              message: "Idempotency-Key: This key was used for another request. Use a new key for each request"
             })
           }
           // Gone between the two statements: the first one came to nothing just now.
           if (row?.answer == null) {
             return yield* new Conflict({
-              message: "Idempotency-Key: The first request with this key is under way; send it again in a second"
+              message: "Idempotency-Key: The first request with this key is still running. Retry in a second"
             })
           }
           return row.answer

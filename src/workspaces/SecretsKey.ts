@@ -34,7 +34,7 @@ export class SecretsKey extends Context.Service<
       const bytes = Buffer.from(Redacted.value(given), "base64")
       if (bytes.length !== keyLength) {
         return yield* new WrongSecretsKey({
-          message: `${dataDirectory}/secrets-key holds no key of 32 bytes in base64. Put it back from a backup, or set SECRETS_KEY`
+          message: `${dataDirectory}/secrets-key contains no key of 32 bytes in base64. Restore it from a backup, or set SECRETS_KEY`
         })
       }
       const key = yield* Aead.key(Aead.aes256Gcm, bytes)
@@ -61,7 +61,7 @@ export class SecretsKey extends Context.Service<
           () =>
             new WrongSecretsKey({
               message:
-                "SECRETS_KEY: This is not the key that the database was written under. Start with that key, or with another database"
+                "SECRETS_KEY: The database was written with another key. Start with that key, or with another database"
             })
         )
       )

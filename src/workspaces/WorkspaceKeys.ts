@@ -65,7 +65,7 @@ export const make = (sql: SqlClient.SqlClient, random: SecureRandom.SecureRandom
           yield* sql`SELECT 1 FROM workspaces WHERE id = ${workspaceId} FOR NO KEY UPDATE`
           if ((yield* selectOf(workspaceId)).length >= mostKeys) {
             return yield* new Conflict({
-              message: `A workspace can have ${mostKeys} keys beside its own: revoke one with DELETE /api/workspaces/keys/{id}. GET /api/workspaces/keys tells when each was used last`
+              message: `A workspace can have ${mostKeys} additional keys. Revoke one with DELETE /api/workspaces/keys/{id}. GET /api/workspaces/keys shows the last use of each`
             })
           }
           const begins = ApiKey.beginningOf(apiKey)

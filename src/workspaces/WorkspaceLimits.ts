@@ -51,13 +51,13 @@ export class WorkspaceLimits extends Context.Service<
         const wait = perMinute === 0 ? 0 : waitFor(`${action} ${workspaceId}`, perMinute)
         if (wait > 0) {
           return yield* new TooManyRequests({
-            message: `A workspace has ${perMinute} ${action}s a minute; ask again later`,
+            message: `A workspace may make ${perMinute} ${action}s a minute. Retry after the time in Retry-After`,
             retryAfter: Math.ceil(wait / 1_000)
           })
         }
         if (perDay === 0 || (yield* counts.reserve(action, workspaceId, perDay))) return
         return yield* new TooManyRequests({
-          message: `A workspace has ${perDay} ${action}s a day: the next is taken after midnight UTC`,
+          message: `A workspace may make ${perDay} ${action}s a day. Retry after midnight UTC`,
           retryAfter: yield* counts.untilMidnight
         })
       })

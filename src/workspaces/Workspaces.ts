@@ -149,7 +149,9 @@ export class Workspaces extends Context.Service<
       const revokeKey = Effect.fn("Workspaces.revokeKey")(function* (owned: WorkspaceKeys.OwnedKey) {
         const wasThere = yield* keys.remove(owned)
         if (!wasThere)
-          return yield* new NotFound({ message: "No such key in this workspace; GET /api/workspaces/keys lists them" })
+          return yield* new NotFound({
+            message: "No key with this id in this workspace. GET /api/workspaces/keys lists them"
+          })
         yield* tellReplaced(owned.workspaceId)
       })
 

@@ -109,7 +109,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         assert.strictEqual(code, 0)
 
         const wrong = yield* inlet(["admin", "domains", "list", "--url", url], { ...elsewhere, ADMIN_TOKEN: "wrong" })
-        assert.strictEqual(wrong.stderr, `${url} does not know this ADMIN_TOKEN, or has no operator's routes\n`)
+        assert.strictEqual(wrong.stderr, `${url} rejects this ADMIN_TOKEN, or has no admin routes\n`)
         assert.strictEqual(wrong.code, 1)
 
         const none = yield* inlet(["admin", "domains", "list", "--url", url], elsewhere)

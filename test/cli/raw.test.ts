@@ -45,7 +45,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         // Its segment is gone.
         yield* sql`UPDATE inbound_emails SET segment = gen_random_uuid() WHERE domain_id = ${inbox.domainId}`
         const gone = yield* raw(event.event_id, undefined, "--key", inbox.key)
-        assert.strictEqual(gone.stderr, "The raw message is no longer kept\n")
+        assert.strictEqual(gone.stderr, "The raw message is no longer stored\n")
         assert.strictEqual(gone.code, 1)
       })
     )

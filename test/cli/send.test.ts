@@ -62,7 +62,7 @@ layer(Layer.mergeAll(TestInlet.layer(), WebhookReceiver.layer, NodeServices.laye
       const { smtpPort } = yield* TestInlet
       const { code, stderr, stdout } = yield* send(["--to", "who@unknown.example", "--port", `${smtpPort}`])
       assert.strictEqual(stdout, "")
-      assert.match(stderr, /^127\.0\.0\.1:\d+ did not take the mail: 550 5\.1\.2 [^\n]+\n$/)
+      assert.match(stderr, /^127\.0\.0\.1:\d+ refused the mail: 550 5\.1\.2 [^\n]+\n$/)
       assert.strictEqual(code, 1)
     })
   )
@@ -84,7 +84,7 @@ layer(Layer.mergeAll(TestInlet.layer(), WebhookReceiver.layer, NodeServices.laye
     Effect.gen(function* () {
       const port = yield* Ports.free
       const { code, stderr } = yield* send(["--to", "ada@unknown.example", "--port", `${port}`])
-      assert.strictEqual(stderr, `127.0.0.1:${port} did not take the mail: connect ECONNREFUSED 127.0.0.1:${port}\n`)
+      assert.strictEqual(stderr, `127.0.0.1:${port} refused the mail: connect ECONNREFUSED 127.0.0.1:${port}\n`)
       assert.strictEqual(code, 1)
     })
   )

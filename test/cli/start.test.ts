@@ -273,7 +273,7 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
         })
         assert.strictEqual(
           stderr,
-          "Inlet can't start: SECRETS_KEY: This is not the key that the database was written under. Start with that key, or with another database\n"
+          "Inlet can't start: SECRETS_KEY: The database was written with another key. Start with that key, or with another database\n"
         )
         assert.strictEqual(code, 1)
       }).pipe(Effect.scoped)

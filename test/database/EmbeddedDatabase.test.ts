@@ -52,7 +52,7 @@ describe("An embedded database that is closed", { timeout: 60_000 }, () => {
         Effect.scoped,
         Effect.provide(EmbeddedDatabase.layer(folder, mortal).pipe(Layer.provide(Logger.layer([logger]))))
       )
-      assert.notInclude(logged, "The embedded database has ended, and is opened again")
+      assert.notInclude(logged, "The embedded database stopped and is reopened")
       assert.isNotEmpty(logged)
     }).pipe(Effect.provide(NodeServices.layer))
   )

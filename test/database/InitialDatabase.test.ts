@@ -162,7 +162,7 @@ describe("The first start on the embedded database", { timeout: 120_000 }, () =>
         const other = yield* Effect.flip(serves(data))
         assert.deepStrictEqual(
           [other._tag, other.message],
-          ["FolderUnusable", `${files} is not empty and holds no database. Move away what is there`]
+          ["FolderUnusable", `${files} is not empty and contains no database. Move its files away`]
         )
         assert.strictEqual(yield* fs.readFileString(`${files}/notes.txt`), "mine")
 

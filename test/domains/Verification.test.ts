@@ -66,7 +66,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
         const { json, status } = yield* domain.verify
         assert.strictEqual(status, 409)
         assert.deepStrictEqual(json, {
-          error: `No TXT record at _service-verify.missing.example.com yet. Publish ${domain.txtValue} there; it can take a while to spread`
+          error: `No TXT record at _service-verify.missing.example.com yet. Publish ${domain.txtValue} there. It can take some minutes to become visible`
         })
         assert.strictEqual(yield* domain.status, "pending_verification")
       })

@@ -73,7 +73,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
           key: inbox.key
         })
         assert.strictEqual(status, 404)
-        assert.deepStrictEqual(json, { error: "No such event at this domain" })
+        assert.deepStrictEqual(json, { error: "No event with this id at this domain" })
       }
     })
   )

@@ -156,7 +156,7 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
           const [event] = yield* Mailbox.events(other)
           const client = yield* McpClient.one(inlet.url, mine.key)
           const read = yield* client.call("read_mail", { event_id: event.event_id })
-          assert.deepStrictEqual([read.isError, read.text], [true, "No such event in this workspace"])
+          assert.deepStrictEqual([read.isError, read.text], [true, "No event with this id in this workspace"])
           const waited = yield* client.call("wait_for_code", { to: other.address, seconds: 0 })
           assert.strictEqual(waited.text, `to: Expected an address at ${mine.domain}`)
         })
@@ -328,7 +328,7 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
           const { key } = yield* inlet.inbox()
           const client = yield* McpClient.one(inlet.url, key)
           const sentences = {
-            read_mail: [{ event_id: "1" }, "event_id: Expected the event_id of a mail, as list_mail tells it"],
+            read_mail: [{ event_id: "1" }, "event_id: Expected the event_id of a mail from list_mail"],
             list_mail: [{ limit: 1_000 }, "limit: Expected a whole number from 1 to 25"],
             wait_for_code: [
               { newer_than: "soon", seconds: 600 },

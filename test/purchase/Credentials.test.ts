@@ -95,7 +95,7 @@ const wrong: Readonly<Record<string, readonly [env: Env, line: string]>> = {
   ],
   "a primary registrar whose name can be none": [
     { REGISTRAR_PRIMARY: "Acme Inc" },
-    "REGISTRAR_PRIMARY: Expected a name such as namecheap, in small letters"
+    "REGISTRAR_PRIMARY: Expected a name such as namecheap, in lower-case letters"
   ],
   "a TLD map to an unknown registrar": [
     { REGISTRAR_TLD_MAP: "com:acme" },

@@ -284,7 +284,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       const [winner, loser] = statuses[0] === 201 ? [first, second] : [second, first]
       assert.strictEqual(
         answers.find(({ status }) => status === 409)?.json.error,
-        "Somebody else is buying this name now; nothing was charged"
+        "Another order for this domain is in progress. Nothing was charged"
       )
       assert.strictEqual(yield* vendor.asked("register"), 1)
       yield* assertCharged(winner, (yield* orderOf(winner)).order_id)

@@ -113,7 +113,10 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
     Effect.gen(function* () {
       const { get } = yield* customer
       const { json, status } = yield* get("/api/domains/wallet")
-      assert.deepStrictEqual([status, json], [404, { error: "There is no wallet: orders are paid through a checkout" }])
+      assert.deepStrictEqual(
+        [status, json],
+        [404, { error: "This service has no wallet. Orders are paid through a checkout" }]
+      )
     })
   )
 
@@ -124,7 +127,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
       assert.strictEqual(again.status, 409)
       assert.strictEqual(
         again.json.error,
-        `There is an open order for this name already; GET /api/domains/orders/${order.orderId} shows it`
+        `This domain already has an open order. GET /api/domains/orders/${order.orderId} shows it`
       )
       assert.strictEqual((yield* order.buy("another.com")).status, 202)
       yield* placed("open.com")
@@ -172,10 +175,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
       yield* stripe.failNext(3)
       const { json, status } = yield* someone.buy("no-checkout.com")
       assert.strictEqual(status, 502)
-      assert.strictEqual(
-        json.error,
-        "The payment provider does not answer now; nothing was charged, try again in a moment"
-      )
+      assert.strictEqual(json.error, "The payment provider does not answer. Nothing was charged. Retry in a minute")
       assert.strictEqual((yield* someone.buy("no-checkout.com")).status, 202)
     })
   )

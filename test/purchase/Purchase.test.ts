@@ -138,7 +138,10 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       const other = yield* customer
       const { json } = yield* owner.buy("mine.com")
       const seen = yield* other.get(`/api/domains/orders/${json.order_id}`)
-      assert.deepStrictEqual([seen.status, seen.json], [404, { error: "No such order in this workspace" }])
+      assert.deepStrictEqual(
+        [seen.status, seen.json],
+        [404, { error: "No order with this id in this workspace. GET /api/domains/orders lists them" }]
+      )
       const unknown = yield* other.get("/api/domains/orders/01980000-0000-7000-8000-000000000001")
       assert.deepStrictEqual([unknown.status, unknown.json], [seen.status, seen.json])
       assert.strictEqual((yield* other.get("/api/domains/orders/mine")).status, 404)
@@ -219,7 +222,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       for (const name of ["taken.com", "sold-already.com"]) {
         const { json, status } = yield* buy(name)
         assert.strictEqual(status, 409)
-        assert.strictEqual(json.error, `${name} can't be had: it is taken; choose another name`)
+        assert.strictEqual(json.error, `${name} is taken. Choose another domain`)
       }
       assert.strictEqual((yield* wallet).balance_cents, 5_000)
     })
@@ -231,7 +234,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       const { json, status } = yield* buy("inlet.test")
       assert.deepStrictEqual(
         [status, json.error],
-        [400, "domain: inlet.test belongs to this service; POST /api/instant-inbox gives an address under it"]
+        [400, "domain: inlet.test belongs to this service. POST /api/instant-inbox creates an address under it"]
       )
     })
   )
@@ -295,7 +298,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       yield* post("/api/domains", { domain: "own-name.com" })
       const { json, status } = yield* buy("own-name.com")
       assert.strictEqual(status, 409)
-      assert.match(json.error, /^own-name\.com is already registered in this workspace; GET \/api\/domains\/[\da-f-]+ /)
+      assert.match(json.error, /^own-name\.com is already in this workspace. GET \/api\/domains\/[\da-f-]+ /)
     })
   )
 

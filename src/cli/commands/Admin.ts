@@ -37,7 +37,7 @@ const ask = Effect.fnUntraced(function* <E extends Service.Failure, R>(
   const answer = yield* Service.answered(baseUrl, question(admin)).pipe(
     Effect.mapError((error) =>
       error.message === "No such route"
-        ? new CommandFailed({ message: `${baseUrl} does not know this ADMIN_TOKEN, or has no operator's routes` })
+        ? new CommandFailed({ message: `${baseUrl} rejects this ADMIN_TOKEN, or has no admin routes` })
         : error
     )
   )

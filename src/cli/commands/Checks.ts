@@ -118,7 +118,9 @@ const greeting = (host: string, port: number) =>
     const socket = createConnection({ host, port })
     socket.once("data", (bytes) => resume(Effect.succeed(bytes.toString("latin1").split(/\r?\n/)[0] ?? "")))
     socket.once("error", ({ message }) => resume(Effect.fail(new Silent({ message }))))
-    socket.once("close", () => resume(Effect.fail(new Silent({ message: "It hung up without a word" }))))
+    socket.once("close", () =>
+      resume(Effect.fail(new Silent({ message: "It closed the connection without an answer" })))
+    )
     return Effect.sync(() => socket.destroy())
   }).pipe(Effect.timeout(patience))
 

@@ -86,7 +86,7 @@ const webhook = Command.make(
   },
   Effect.fnUntraced(function* ({ name, none, place: { json, ...place }, url }) {
     if (Option.isSome(url) === none) {
-      return yield* new CommandFailed({ message: "webhook-url: Expected a URL, or --none to take the webhook away" })
+      return yield* new CommandFailed({ message: "webhook-url: Expected a URL, or --none to remove the webhook" })
     }
     const answer = yield* Service.ask(place, (api) =>
       Effect.flatMap(Service.domain(api, name), ({ id }) =>

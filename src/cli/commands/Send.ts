@@ -33,7 +33,7 @@ export const command = Command.make(
     const smtp = yield* Settings.smtp
     const server = { host: Option.getOrElse(host, () => smtp.host), port: Option.getOrElse(port, () => smtp.port) }
     const failed = (why: string) =>
-      new CommandFailed({ message: `${server.host}:${server.port} did not take the mail: ${why}` })
+      new CommandFailed({ message: `${server.host}:${server.port} refused the mail: ${why}` })
 
     const attachments = Option.isSome(attach)
       ? [{ filename: path.basename(attach.value), content: Buffer.from(yield* fs.readFile(attach.value)) }]

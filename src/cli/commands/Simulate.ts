@@ -73,7 +73,7 @@ export const command = Command.make(
     const { inbound_email_id } = answer
     if (seconds === 0) return yield* Answer.lines(json, answer, [inbound_email_id])
     return yield* new CommandFailed({
-      message: `The mail is kept, and has no event after ${Duration.format(wait)}: inbound_email_id ${inbound_email_id}`,
+      message: `The mail is stored, but has no event after ${Duration.format(wait)}: inbound_email_id ${inbound_email_id}`,
       exitCode: 4
     })
   })

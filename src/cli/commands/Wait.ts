@@ -159,7 +159,7 @@ export const command = Command.make(
         const next = yield* look({ api, id, wanted, query: { ...filter, after: place, wait } }).pipe(
           Effect.timeoutOrElse({
             duration: Duration.seconds(wait + 15),
-            orElse: () => new CommandFailed({ message: "The service has not answered in time; is it well?" })
+            orElse: () => new CommandFailed({ message: "The service did not answer in time. Check it with GET /ready" })
           }),
           Effect.retry({ while: passes, schedule: Schedule.spaced("1 second"), times: left })
         )

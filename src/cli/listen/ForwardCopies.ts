@@ -54,7 +54,7 @@ const connect = Effect.fnUntraced(function* (api: Service.Client, id: DomainId, 
   return response.stream.pipe(
     Stream.timeoutOrElse({
       duration: silence,
-      orElse: () => Stream.fail(new NotConnected({ message: `nothing was heard for ${Duration.format(silence)}` }))
+      orElse: () => Stream.fail(new NotConnected({ message: `no data for ${Duration.format(silence)}` }))
     }),
     Stream.decodeText,
     Stream.pipeThroughChannel(Sse.decode({ maxEventSize: largestEvent })),
@@ -144,7 +144,7 @@ export const run = Effect.fnUntraced(function* (api: Service.Client, id: DomainI
         if (event === "end") return yield* new CommandFailed({ message: "The domain was removed" })
         const request = yield* Effect.mapError(
           Schema.decodeEffect(Signed)(data),
-          () => new CommandFailed({ message: "The service is of a version before `--forward-to`: upgrade it" })
+          () => new CommandFailed({ message: "The service is too old for `--forward-to`. Upgrade it" })
         )
         const now = (yield* Clock.currentTimeMillis) / 1_000
         const isOld = now - Number(request.headers["X-Service-Timestamp"]) > freshSeconds

@@ -186,11 +186,11 @@ export const command = Command.make(
         })
         if (take && ofCopies !== undefined) {
           return yield* new CommandFailed({
-            message: `${ofCopies}: Expected no --take beside it; the service keeps the place of deliveries`
+            message: `${ofCopies}: Expected no --take beside it. The service tracks the deliveries`
           })
         }
         if (!take && Option.isSome(atOnce)) {
-          return yield* new CommandFailed({ message: "--at-once: Expected --take beside it; copies go one by one" })
+          return yield* new CommandFailed({ message: "--at-once: Expected --take beside it. Copies go one at a time" })
         }
         if (fromStart && Option.isSome(after)) {
           return yield* new CommandFailed({ message: "--after: Expected no --from-start beside it" })

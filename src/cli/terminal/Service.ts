@@ -143,7 +143,7 @@ const said = new Set([
 /** The failure of a command whose question had no answer that it knows. */
 const unanswered = (baseUrl: string, error: Failure) =>
   new CommandFailed({
-    message: `${baseUrl} did not answer as expected (${innermost(error)}). Is the service running there? --url names another place`
+    message: `${baseUrl} gave no valid answer (${innermost(error)}). Check that the service runs there, or set --url`
   })
 
 export const innermost = (error: { readonly message: string; readonly cause?: unknown }): string =>

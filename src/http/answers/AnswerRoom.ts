@@ -34,12 +34,14 @@ export class AnswerRoom extends Context.Service<
       const refusal = (owner: string, bytes: number) => {
         if (isBeyond(answerBytesPerClient, perOwner.get(owner) ?? 0, bytes)) {
           return new TooManyRequests({
-            message: `Answers of ${answerBytesPerClient} bytes are on their way to you; read them, and ask again`,
+            message: `Answers of ${answerBytesPerClient} bytes are waiting for you. Read them, then retry`,
             retryAfter: 1
           })
         }
         if (!isBeyond(answerBytes, total, bytes)) return undefined
-        return new Unavailable({ message: "Too many answers are on their way; try again in a moment" })
+        return new Unavailable({
+          message: "The service is sending too many answers. Retry after the time in Retry-After"
+        })
       }
 
       const reserve = Effect.fnUntraced(function* (bytes: number) {

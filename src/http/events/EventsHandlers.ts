@@ -56,7 +56,7 @@ export const layer = HttpApiBuilder.group(
         const { domainId, untilReplaced, workspaceId } = yield* owned(params.id)
         const { cursor, limit = eventsOnAPage, order = "desc", view, wait = 0, ...asked } = query
         if (wait > 0 && cursor !== undefined) {
-          return yield* new Invalid({ message: "wait: Expected no cursor beside it; a wait is for new events" })
+          return yield* new Invalid({ message: "wait: Expected no cursor beside it. A wait returns new events only" })
         }
         if (wait > 0) yield* open.take(workspaceId)
         const filter = yield* EventFilters.toFilter(asked)
@@ -81,7 +81,7 @@ export const layer = HttpApiBuilder.group(
         if (isSigned && scope === "read") return yield* Authorization.refusal("signed=true")
         if (isSigned && view !== undefined) {
           return yield* new Invalid({
-            message: "signed: Expected no view beside it; what is signed is the whole event"
+            message: "signed: Expected no view beside it. Only whole events are signed"
           })
         }
         yield* open.take(workspaceId)

@@ -39,7 +39,7 @@ export class OpenRequests extends Context.Service<
 
       const tooMany = (most: number) =>
         new TooManyRequests({
-          message: `${most} of your requests are under way; wait for one to end, and ask again`,
+          message: `${most} of your requests are running. Wait until one ends, then retry`,
           retryAfter: 1
         })
       const isFull = (owner: string) => requestsAtOnce > 0 && underWay.of(owner) >= requestsAtOnce
@@ -49,7 +49,7 @@ export class OpenRequests extends Context.Service<
         for (const [name, value] of Object.entries(headers)) answer?.headers.set(name, value)
         if (!isAllowed) {
           return yield* new TooManyRequests({
-            message: `${requestsPerSecond} requests a second, and ${requestBurst} at once, are what one workspace may make; each 64 KiB of an answer count as one more`,
+            message: `${requestsPerSecond} requests a second, and ${requestBurst} at once, are the limit of a workspace. Each 64 KiB of an answer count as one more request. Retry after the time in Retry-After`,
             retryAfter
           })
         }
@@ -91,7 +91,7 @@ export class OpenRequests extends Context.Service<
       const hold = Effect.fnUntraced(function* (owner: string, most: number) {
         if (most > 0 && held.of(owner) >= most) {
           return yield* new TooManyRequests({
-            message: `${most} waits and streams are open already, and no more can be at the same time: close one, or ask again when one has ended`,
+            message: `${most} waits and streams are open, which is the limit. Close one, or retry when one has ended`,
             retryAfter: 5
           })
         }

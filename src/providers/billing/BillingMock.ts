@@ -15,7 +15,7 @@ export const layer = Layer.effect(
       // Nothing is left to be paid.
       checkout: () => Effect.die("the wallet has no checkout"),
       refund: wallet.refund,
-      hear: () => Effect.fail(new NotFound({ message: "No such route; orders are not paid through Stripe here" })),
+      hear: () => Effect.fail(new NotFound({ message: "No such route. This service does not use Stripe" })),
       wallet: wallet.get
     })
   })

@@ -62,7 +62,7 @@ export const layer = (options: Options) =>
 
     const refund: Billing["Service"]["refund"] = Effect.fn("BillingStripe.refund")(function* ({ orderId, paymentId }) {
       if (paymentId === null) {
-        return yield* new BillingError({ message: "Can't refund: the order has no payment id of Stripe" })
+        return yield* new BillingError({ message: "The order has no Stripe payment id, so Inlet cannot refund it" })
       }
       // Without an amount it is all that has not been given back yet.
       const { status } = yield* ask(() =>
@@ -75,7 +75,7 @@ export const layer = (options: Options) =>
         Effect.catchIf(isAlreadyRefunded, () => Effect.succeed({ status: "succeeded" }))
       )
       if (status === "failed" || status === "canceled") {
-        return yield* new BillingError({ message: `Stripe could not give the money back: the refund is ${status}` })
+        return yield* new BillingError({ message: `Stripe did not refund: the refund is ${status}` })
       }
     }, Effect.mapError(told))
 
@@ -88,7 +88,7 @@ export const layer = (options: Options) =>
       })
       if (live === undefined || livemode === live) return news
       yield* Effect.logError(
-        `A payment in ${livemode ? "live" : "test"} mode is not done: STRIPE_SECRET_KEY is of the other one`
+        `A payment in ${livemode ? "live" : "test"} mode is ignored. STRIPE_SECRET_KEY belongs to the other mode`
       ).pipe(Effect.annotateLogs({ payment_event_id: news.eventId, kind: news.kind }))
       return null
     })
@@ -99,7 +99,8 @@ export const layer = (options: Options) =>
       checkout,
       refund,
       hear,
-      wallet: () => Effect.fail(new NotFound({ message: "There is no wallet: orders are paid through a checkout" }))
+      wallet: () =>
+        Effect.fail(new NotFound({ message: "This service has no wallet. Orders are paid through a checkout" }))
     })
   })
 

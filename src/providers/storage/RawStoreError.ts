@@ -13,4 +13,4 @@ export class RawDamaged extends Schema.TaggedError<RawDamaged>()("RawDamaged", {
 
 export const failed = (cause: unknown) => new RawStoreError({ cause })
 
-export const missing = () => new NotFound({ message: "The raw message is no longer kept" })
+export const missing = () => new NotFound({ message: "The raw message is no longer stored" })

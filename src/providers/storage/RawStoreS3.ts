@@ -78,7 +78,7 @@ const unusable =
       case null:
         return new BucketUnusable({ message: `S3_ENDPOINT: Asked at ${endpoint}: ${message}` })
       case "NoSuchBucket":
-        return new BucketUnusable({ message: `S3_BUCKET: There is no bucket ${name} at ${endpoint}` })
+        return new BucketUnusable({ message: `S3_BUCKET: No bucket ${name} at ${endpoint}` })
       case "AuthorizationHeaderMalformed":
       case "PermanentRedirect":
         return new BucketUnusable({ message: `S3_REGION: ${message}` })

@@ -152,7 +152,7 @@ export const make = Effect.fnUntraced(function* (folder: string, files: FileCall
       if (--left === 0) told(failure)
     }
     files.sync(opened.descriptor, one)
-    files.isThere(file, opened, (isThere) => one(isThere ? null : new Error(`${file} is gone, or is another file`)))
+    files.isThere(file, opened, (isThere) => one(isThere ? null : new Error(`${file} is missing or was replaced`)))
   }
 
   /** Nothing of a batch that did not fit stays behind, and the next one begins where this one did. */

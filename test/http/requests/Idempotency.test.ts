@@ -101,7 +101,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A request wi
       const other = yield* post("/api/domains", "one", { domain: "other.example.com" })
       assert.deepStrictEqual(
         [other.status, other.json.error],
-        [422, "Idempotency-Key: This key was used for another request; take a new one for each request"]
+        [422, "Idempotency-Key: This key was used for another request. Use a new key for each request"]
       )
       // Another route has keys of its own, and so has another workspace.
       assert.strictEqual((yield* post("/api/instant-inbox", "one")).status, 201)

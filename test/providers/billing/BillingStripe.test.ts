@@ -313,7 +313,7 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
         const error = yield* Effect.flip(billing.refund(order)).pipe(
           Effect.ensuring(simulator.refundsBecome("succeeded"))
         )
-        assert.strictEqual(error.message, "Stripe could not give the money back: the refund is failed")
+        assert.strictEqual(error.message, "Stripe did not refund: the refund is failed")
       })
     )
 
@@ -338,7 +338,7 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
         const order = bill()
         const error = yield* Effect.flip(billing.refund({ ...order, paymentId: null }))
         assert.strictEqual(error._tag, "BillingError")
-        assert.strictEqual(error.message, "Can't refund: the order has no payment id of Stripe")
+        assert.strictEqual(error.message, "The order has no Stripe payment id, so Inlet cannot refund it")
         assert.lengthOf(yield* calls(`refund-${order.orderId}`), 0)
       })
     )

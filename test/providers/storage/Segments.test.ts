@@ -170,8 +170,8 @@ describe("A message in the log", () => {
         .pipe(Effect.provide(logger))
       assert.deepStrictEqual(yield* readable(own), [0, 1, 2])
       assert.deepStrictEqual(told, [
-        "A raw message is not where it should be erased: the record there is another message's",
-        "A raw message is not where it should be erased: no record begins there"
+        "No raw message at a place to erase: the record there is another message's",
+        "No raw message at a place to erase: no record begins there"
       ])
     })
   )
