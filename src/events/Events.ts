@@ -27,7 +27,7 @@ export interface EventPage extends Page<EventQuery.ListedEvent> {
 const bytesAhead = 256 * 1024
 
 const nothing: EventQuery.Found = { events: [], hasMore: false }
-
+const noSuchDomain = new NotFound({ message: "No domain with this id in this workspace. GET /api/domains lists them" })
 const noSuchEvent = new NotFound({ message: "No event with this id at this domain" })
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
@@ -86,10 +86,7 @@ export class Events extends Context.Service<
           FROM domains LEFT JOIN event_positions ON event_positions.domain_id = domains.id
           WHERE domains.id = ${domainId}
         `
-        if (rows[0] === undefined)
-          return yield* new NotFound({
-            message: "No domain with this id in this workspace. GET /api/domains lists them"
-          })
+        if (rows[0] === undefined) return yield* noSuchDomain
         return rows[0].position ?? 0n
       })
 
@@ -101,9 +98,7 @@ export class Events extends Context.Service<
         return rows[0]?.position
       })
 
-      /**
-       * Parses the position in `after` or `Last-Event-ID`. A mark beyond the last event belongs to another database.
-       */
+      /** Parses the position in `after` or `Last-Event-ID`. A mark beyond the last event is of another database. */
       const startOf = Effect.fnUntraced(function* (domainId: DomainId, after: string, name: string, last: bigint) {
         if (after === "latest") return last
         if (after === "start") return 0n

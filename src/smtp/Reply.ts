@@ -17,14 +17,14 @@ const replies: { readonly [Tag in (IntakeError | DataMemoryFull)["_tag"]]: Reply
   QuotaReached: {
     code: 452,
     enhanced: "4.2.2",
-    text: "The recipient has received its messages for today; try again tomorrow (UTC)"
+    text: "The recipient has reached its limit of messages for today; try again tomorrow (UTC)"
   },
   SenderQuotaReached: {
     code: 452,
     enhanced: "4.2.2",
     text: "Your address has sent the messages it may send here today; try again tomorrow (UTC)"
   },
-  DemoFull: { code: 452, enhanced: "4.2.2", text: "This demo inbox has received all the mails it takes" },
+  DemoFull: { code: 452, enhanced: "4.2.2", text: "This demo inbox has reached its limit of mails" },
   DataMemoryFull: { code: 452, enhanced: "4.3.1", text: "Too much mail is coming in at once; please try again" },
   MailLoop: { code: 554, enhanced: "5.4.6", text: "Too many Received fields: the message is in a mail loop" },
   NotStored: { code: 451, enhanced: "4.3.0", text: "The message could not be stored; please try again" }

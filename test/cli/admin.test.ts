@@ -70,14 +70,14 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const service = yield* TestInlet
         const { address, domain } = yield* service.inbox()
         const unsure = yield* inlet(["admin", "domains", "remove", domain])
-        assert.match(unsure.stderr, /^Take \S+ from [^\n]+--yes says that you want it\n$/)
+        assert.match(unsure.stderr, /^Take \S+ from [^\n]+Add --yes\n$/)
         assert.strictEqual(unsure.code, 1)
         const removed = yield* inlet(["admin", "domains", "remove", domain, "--yes"])
         assert.strictEqual(removed.stdout, `${names}${domain}\tinstant\tverified\t-\n`)
         assert.strictEqual(removed.code, 0)
         assert.strictEqual((yield* Effect.flip(Mail.send(service.smtpPort, { to: address }))).code, 550)
         const again = yield* inlet(["admin", "domains", "remove", domain, "--yes"])
-        assert.strictEqual(again.stderr, `Nobody holds ${domain}\n`)
+        assert.strictEqual(again.stderr, `No workspace holds ${domain}\n`)
         assert.strictEqual(again.code, 1)
       })
     )
@@ -85,7 +85,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
     it.effect("says in one line that it knows no such domain, and exits with 1", () =>
       Effect.gen(function* () {
         const unknown = yield* inlet(["admin", "domains", "disable", "unknown.example"])
-        assert.strictEqual(unknown.stderr, "No domain unknown.example to change\n")
+        assert.strictEqual(unknown.stderr, "No domain unknown.example exists\n")
         assert.strictEqual(unknown.code, 1)
 
         const noName = yield* inlet(["admin", "domains", "enable", "localhost"])
@@ -125,7 +125,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       Effect.gen(function* () {
         const nowhere = `http://127.0.0.1:${yield* Ports.free}`
         const { code, stderr } = yield* inlet(["admin", "domains", "list", "--url", nowhere])
-        assert.match(stderr, /^http:\/\/127\.0\.0\.1:\d+ did not answer as expected \(connect ECONNREFUSED [^\n]+\n$/)
+        assert.match(stderr, /^http:\/\/127\.0\.0\.1:\d+ gave no valid answer \(connect ECONNREFUSED [^\n]+\n$/)
         assert.strictEqual(code, 1)
       })
     )

@@ -100,7 +100,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         assert.match(search.stdout, /^DOMAIN\tAVAILABLE\tPRICE\tREGISTRAR\ncli-agent\.com\tyes\t\$12\.98\tmock\n$/)
 
         const unsure = yield* run("purchase", "cli-agent.com")
-        assert.match(unsure.stderr, /^Buy cli-agent\.com for a year at \$12\.98 a year\? [^\n]+ --yes says [^\n]+\n$/)
+        assert.match(unsure.stderr, /^Buy cli-agent\.com for a year at \$12\.98 a year\? [^\n]+ Add --yes\n$/)
         assert.strictEqual(unsure.code, 1)
         assert.strictEqual((yield* run("orders", "list")).stderr, "No orders yet\n")
 
@@ -142,7 +142,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         assert.strictEqual((yield* json("domains", "get", added.id)).status, "pending_verification")
 
         const unsure = yield* run("domains", "remove", "own.example")
-        assert.match(unsure.stderr, /^Remove own\.example with [^\n]+ --yes says [^\n]+\n$/)
+        assert.match(unsure.stderr, /^Remove own\.example with [^\n]+ Add --yes\n$/)
         assert.strictEqual(unsure.code, 1)
         const removed = yield* run("domains", "remove", "own.example", "--yes")
         assert.strictEqual(removed.stdout, "Removed own.example and its mail\n")
@@ -219,7 +219,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const row = new RegExp(`^${made.id}\tread\t${made.begins}…\t[^\t]+\t[^\t]+\tmy agent$`, "m")
         assert.match(list.stdout, row)
         const unsure = yield* run("keys", "revoke", made.id)
-        assert.match(unsure.stderr, /^Revoke the key my agent \(ak_read_[\w-]{4}…\)\? [^\n]+ --yes says [^\n]+\n$/)
+        assert.match(unsure.stderr, /^Revoke the key my agent \(ak_read_[\w-]{4}…\)\? [^\n]+ Add --yes\n$/)
         assert.strictEqual(unsure.code, 1)
         const revoked = yield* run("keys", "revoke", made.id, "--yes")
         assert.strictEqual(revoked.stdout, `Revoked the key my agent (${made.begins}…)\n`)

@@ -178,7 +178,10 @@ layer(
       assert.match(yield* one.failure, /Another `inlet listen` writes it, too. Give each its own --cursor-file$/)
 
       const unknown = yield* listen({ after: Option.some("01890000-0000-7000-8000-000000000000") })
-      assert.match(yield* unknown.failure, /^--after: Expected cursor_now .* --from-start takes all mail that is kept/)
+      assert.match(
+        yield* unknown.failure,
+        /^--after: Expected a cursor_now .* --from-start takes all mail that is kept/
+      )
       yield* fs.writeFileString(file, "{}")
       assert.match(yield* (yield* listen()).failure, /^--cursor-file: .*: Expected what `inlet listen` writes/)
 

@@ -91,7 +91,7 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
         assert.isTrue(webhook.paused)
         assert.closeTo(webhook.probeIn ?? Number.NaN, 3_600, 5)
         assert.deepStrictEqual(said, [
-          "The webhook has only failed for 5 days and is paused: one delivery is tried every hour"
+          "Every attempt failed for 5 days, so the webhook is paused. Inlet tries one delivery an hour"
         ])
         yield* Deliveries.pass("50 minutes")
         assert.deepStrictEqual(yield* Queues.claimUpTo(10), [])

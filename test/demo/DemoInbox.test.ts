@@ -119,7 +119,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
         for (let count = 1; count < 20; count++) assert.strictEqual((yield* simulate("code")).status, 202)
         const full = yield* simulate("code")
         assert.strictEqual(full.status, 429)
-        assert.match(full.json.error, /^This demo inbox has received all the mails it takes/)
+        assert.match(full.json.error, /^This demo inbox has reached its limit/)
       })
     )
 
@@ -289,7 +289,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
           2
         )
         assert.lengthOf(
-          replies.filter((reply) => reply === "452 4.2.2 This demo inbox has received all the mails it takes"),
+          replies.filter((reply) => reply === "452 4.2.2 This demo inbox has reached its limit of mails"),
           6
         )
         const { json } = yield* eventually(events(inbox.cookie), (all) => all.json.events.length === 20)

@@ -125,7 +125,7 @@ describe("Domains", () => {
         assert.match(second.json.error, /can have 1 domain/)
         const same = yield* register(key, "FIRST.example.com")
         assert.strictEqual(same.status, 409)
-        assert.match(same.json.error, /already registered/)
+        assert.match(same.json.error, /already in this workspace/)
 
         yield* verified(first.json.id)
         assert.strictEqual((yield* register(key, "second.example.com")).status, 409)
@@ -278,7 +278,7 @@ describe("Domains", () => {
         yield* register(key, "twice.example.com")
         const { json, status } = yield* register(key, "twice.example.com.")
         assert.strictEqual(status, 409)
-        assert.match(json.error, /^twice\.example\.com is already registered/)
+        assert.match(json.error, /^twice\.example\.com is already in this workspace/)
       })
     )
 

@@ -101,7 +101,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The holder o
       yield* buyer.publish
       const { json, status } = yield* buyer.verify
       assert.strictEqual(status, 409)
-      assert.match(json.error, /^Another workspace holds this name/)
+      assert.match(json.error, /^Another workspace holds this domain/)
       assert.strictEqual(yield* send("a@sold.example.com", "for the seller"), 250)
       assert.deepStrictEqual(yield* subjects(seller), ["for the seller"])
 
@@ -127,7 +127,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The holder o
       const inlet = yield* TestInlet
       const waiting = yield* claimant("waiting.example.com")
       const none = yield* inlet.call("DELETE", "/admin/domains/waiting.example.com", operator)
-      assert.deepStrictEqual([none.status, none.json], [404, { error: "Nobody holds waiting.example.com" }])
+      assert.deepStrictEqual([none.status, none.json], [404, { error: "No workspace holds waiting.example.com" }])
       const held = yield* holder("safe.example.com")
       for (const key of [undefined, waiting.key, held.key]) {
         const { json, status } = yield* inlet.call("DELETE", "/admin/domains/safe.example.com", { key })
@@ -151,7 +151,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The holder o
       const inlet = yield* TestInlet
       const { json, status } = yield* inlet.call("POST", `/api/domains/${again.domainId}/verify`, { key: first.key })
       assert.strictEqual(status, 409)
-      assert.match(json.error, /says something else/)
+      assert.match(json.error, /has another value/)
       assert.strictEqual(yield* send("a@left.example.com", "late"), 550)
     })
   )

@@ -83,7 +83,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
       })
     )
 
-    it.effect("answers 409 to a TXT record that says something else", () =>
+    it.effect("answers 409 to a TXT record that has another value", () =>
       Effect.gen(function* () {
         const dns = yield* DnsServer
         const domain = yield* registered("mismatch.example.com")
@@ -91,7 +91,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
           yield* dns.answer("TXT", domain.txtName, { text: [text] })
           const { json, status } = yield* domain.verify
           assert.strictEqual(status, 409, text)
-          assert.match(json.error, /says something else\. Expected service_verify_/)
+          assert.match(json.error, /has another value\. Expected service_verify_/)
         }
         assert.strictEqual(yield* domain.status, "pending_verification")
       })
@@ -184,7 +184,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
         const domain = yield* registered("wildcard.example.com")
         const other = yield* registered("wildcard.example.com")
         yield* dns.answer("TXT", "*.wildcard.example.com", { text: ["v=spf1 -all"] })
-        assert.match((yield* domain.verify).json.error, /says something else/)
+        assert.match((yield* domain.verify).json.error, /has another value/)
         yield* dns.answer("TXT", "*.wildcard.example.com", { text: ["v=spf1 -all", domain.txtValue] })
         assert.strictEqual((yield* other.verify).status, 409)
         assert.strictEqual((yield* domain.verify).status, 200)
@@ -259,7 +259,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
         yield* dns.answer("TXT", other.txtName, { text: [other.txtValue, holder.txtValue] })
         const { json, status } = yield* other.verify
         assert.strictEqual(status, 409)
-        assert.match(json.error, /^Another workspace holds this name/)
+        assert.match(json.error, /^Another workspace holds this domain/)
         assert.strictEqual(yield* other.status, "pending_verification")
         assert.strictEqual(yield* holder.status, "mx_pending")
       })

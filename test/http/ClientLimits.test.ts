@@ -40,8 +40,7 @@ layer(TestInlet.layer({ ...production, TRUST_PROXY: "1" }), { excludeTestService
         const fourth = yield* create("192.0.2.1")
         assert.strictEqual(fourth.status, 429)
         assert.deepStrictEqual(fourth.json, {
-          error:
-            "An address can make 3 of these in a day, and yours has: the next workspace can be made after midnight UTC"
+          error: "Your address has reached its limit of 3 a day. It can create the next workspace after midnight UTC"
         })
         const [left] = yield* sql<{ readonly seconds: number }>`
           SELECT extract(epoch FROM date_trunc('day', now(), 'UTC') + interval '1 day' - now())::float8 AS seconds

@@ -86,8 +86,8 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       const inlet = yield* TestInlet
       const errorFor = (headers: Readonly<Record<string, string>>) =>
         Effect.map(inlet.call("GET", "/api/demo/events", { headers }), ({ json }) => json.error as string)
-      assert.match(yield* errorFor({}), /^The cookie inlet_demo is missing: POST \/api\/demo\/inbox gives /)
-      assert.match(yield* errorFor({ cookie: `inlet_demo=${"x".repeat(43)}` }), /^This demo inbox is over: /)
+      assert.match(yield* errorFor({}), /^The cookie inlet_demo is missing\. POST \/api\/demo\/inbox creates /)
+      assert.match(yield* errorFor({ cookie: `inlet_demo=${"x".repeat(43)}` }), /^This demo inbox has expired\. /)
     })
   )
 

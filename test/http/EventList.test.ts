@@ -187,7 +187,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
         ]) {
           const { json, status } = yield* list(inbox, query)
           assert.strictEqual(status, 400)
-          assert.match(json.error, /^cursor: Expected one of order=(asc|desc); this one is of order=(desc|asc)$/)
+          assert.match(json.error, /^cursor: Expected a cursor of order=(asc|desc)\. This one is of order=(desc|asc)$/)
         }
         assert.deepStrictEqual((yield* list(inbox, { cursor: down.events[0].event_id })).subjects, ["2", "1"])
         assert.strictEqual((yield* list(inbox, { cursor: down.cursor_now })).status, 400)
@@ -265,7 +265,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
         yield* sql`UPDATE event_positions SET position = 1 WHERE domain_id = ${inbox.domainId}`
         const { json, status } = yield* list(inbox, { after: mark })
         assert.strictEqual(status, 400)
-        assert.match(json.error, /^after: Expected cursor_now /)
+        assert.match(json.error, /^after: Expected a cursor_now /)
       })
     )
   })

@@ -277,7 +277,7 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("A simulated 
       assert.strictEqual((yield* say({ attachments: [{ content }] })).status, 202)
       const tooMuch = yield* say({ text: "é".repeat(220_000) })
       assert.strictEqual(tooMuch.status, 413)
-      assert.match(tooMuch.json.error, /^The message has \d+ bytes, and may have 600000/)
+      assert.match(tooMuch.json.error, /^The message has \d+ bytes\. The limit is 600000/)
       assert.lengthOf(yield* Mailbox.events(box), 2)
       const inlet = yield* TestInlet
       const other = yield* inlet.call("POST", "/api/domains", { key: box.key, body: "x".repeat(262_145) })
@@ -335,7 +335,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "2", MAX_EMA
         )
         const { headers, json, status } = yield* say({ sample: "code" })
         assert.strictEqual(status, 429)
-        assert.match(json.error, /^2 messages have been received today/)
+        assert.match(json.error, /^2 messages arrived today/)
         const seconds = Number(headers["retry-after"])
         assert.isTrue(seconds > 0 && seconds <= 86_400, `${seconds}`)
       })

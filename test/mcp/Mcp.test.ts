@@ -174,7 +174,7 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
           const left = yield* wait(12)
           yield* OpenWaits.are(2)
           const refused = yield* send(callOf("wait_for_mail", { seconds: 0 }))
-          assert.match(refused.json.result.content[0].text, /^2 waits and streams are open already/)
+          assert.match(refused.json.result.content[0].text, /^2 waits and streams are open/)
 
           yield* send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 11 } })
           yield* Fiber.join(cancelled)
@@ -210,7 +210,7 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
           yield* Fiber.join(waiting)
           const after = yield* send(callOf("get_inboxes"))
           assert.strictEqual(after.status, 404)
-          assert.match(after.json.error, /send `initialize` without an Mcp-Session-Id/)
+          assert.match(after.json.error, /Send `initialize` without an Mcp-Session-Id/)
         })
       )
 

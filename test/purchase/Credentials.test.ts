@@ -91,7 +91,7 @@ const wrong: Readonly<Record<string, readonly [env: Env, line: string]>> = {
   ],
   "an unknown primary registrar": [
     { REGISTRAR_PRIMARY: "acme" },
-    "REGISTRAR_PRIMARY: acme is not known here; known are mock, namecheap, openprovider"
+    "REGISTRAR_PRIMARY: acme is unknown. Known: mock, namecheap, openprovider"
   ],
   "a primary registrar whose name can be none": [
     { REGISTRAR_PRIMARY: "Acme Inc" },
@@ -99,11 +99,11 @@ const wrong: Readonly<Record<string, readonly [env: Env, line: string]>> = {
   ],
   "a TLD map to an unknown registrar": [
     { REGISTRAR_TLD_MAP: "com:acme" },
-    "REGISTRAR_TLD_MAP: acme is not known here; known are mock, namecheap, openprovider"
+    "REGISTRAR_TLD_MAP: acme is unknown. Known: mock, namecheap, openprovider"
   ],
   "an unknown billing provider": [
     { BILLING_PROVIDER: "acme" },
-    "BILLING_PROVIDER: acme is not known here; known are mock, stripe"
+    "BILLING_PROVIDER: acme is unknown. Known: mock, stripe"
   ],
   "a TLD map that is none": [
     { REGISTRAR_TLD_MAP: "com=namecheap" },
@@ -172,11 +172,11 @@ layer(Layer.mergeAll(TestDatabase.layer, NodeServices.layer), { excludeTestServi
         Effect.gen(function* () {
           assert.strictEqual(
             yield* refusal({}, Providers.layerWith({ registrars: { acne: acme } })),
-            "REGISTRAR_PRIMARY: the Layer that is given as acne calls itself acme"
+            "REGISTRAR_PRIMARY: the Layer given as acne has the name acme"
           )
           assert.strictEqual(
             yield* refusal({ BILLING_PROVIDER: "cash" }, Providers.layerWith({ billings: { cash: invoices } })),
-            "BILLING_PROVIDER: the Layer that is given as cash calls itself invoices"
+            "BILLING_PROVIDER: the Layer given as cash has the name invoices"
           )
         })
       )

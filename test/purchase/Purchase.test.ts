@@ -262,7 +262,10 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       const { buy, id, wallet } = yield* customer
       const { json, status } = yield* buy("too-dear.io", { years: 2 })
       assert.strictEqual(status, 409)
-      assert.strictEqual(json.error, "The wallet is short: this costs $72.97 and the balance is $50.00")
+      assert.strictEqual(
+        json.error,
+        "The wallet has too little money. The domain costs $72.97 and the balance is $50.00"
+      )
       assert.lengthOf((yield* wallet).entries, 1)
       assert.deepStrictEqual(yield* registrations("too-dear.io"), [])
       const sql = yield* SqlClient.SqlClient
@@ -336,7 +339,7 @@ layer(TestInlet.layer({}, FakeRegistrar.make({ prices: {} }).layer), {
       const { buy } = yield* customer
       const { json, status } = yield* buy("first-agent.museum")
       assert.strictEqual(status, 409)
-      assert.strictEqual(json.error, "No registrar here sells names under .museum; choose another TLD")
+      assert.strictEqual(json.error, "No registrar of this service sells domains under .museum. Choose another TLD")
     })
   )
 })
@@ -361,7 +364,10 @@ layer(RoomForMany, { excludeTestServices: true, timeout: "60 seconds" })("Many p
       for (const { json, status } of answers) {
         if (status !== 201) {
           assert.strictEqual(status, 409)
-          assert.match(json.error, /^The wallet is short: this costs \$12\.98 and the balance is \$\d+\.\d\d$/)
+          assert.match(
+            json.error,
+            /^The wallet has too little money. The domain costs \$12\.98 and the balance is \$\d+\.\d\d$/
+          )
         }
       }
       const after = yield* wallet

@@ -417,7 +417,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("Search over 
       yield* namecheap.mishaps("check", "rubbish")
       const silent = yield* other.buy("wanted-too.com", { registrar: "namecheap" })
       assert.strictEqual(silent.status, 502)
-      assert.strictEqual(silent.json.error, "namecheap does not answer now; try again in a moment")
+      assert.strictEqual(silent.json.error, "namecheap does not answer now. Retry in a minute")
       assert.strictEqual((yield* other.wallet).balance_cents, 5_000)
     })
   )

@@ -49,7 +49,7 @@ layer(threads(), { excludeTestServices: true, timeout: "60 seconds" })("The read
       const exits = yield* Fiber.join(many)
       const refused = exits.filter(Exit.isFailure)
       assert.strictEqual(exits.length - refused.length, 8)
-      assert.match(JSON.stringify(refused[0]), /Unavailable.*retry after the time in Retry-After/)
+      assert.match(JSON.stringify(refused[0]), /Unavailable.*Retry after the time in Retry-After/)
     })
   )
 
@@ -98,7 +98,7 @@ layer(threads({ parseMilliseconds: 50, parseMillisecondsPerMiB: 0 }), {
         escapes
       ])
       const exit = yield* Effect.exit(attached(huge))
-      assert.match(JSON.stringify(exit), /Unavailable.*could not be read in time; download the raw message/)
+      assert.match(JSON.stringify(exit), /Unavailable.*could not be parsed in time. Download the raw message/)
       assert.isDefined(yield* attached(attachment))
     })
   )

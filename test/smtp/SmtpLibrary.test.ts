@@ -18,7 +18,7 @@ describe("smtp-server, whose internals are replaced in part,", () => {
       const error = yield* Effect.flip(SmtpLibrary.check(`${SmtpLibrary.internals()} `))
       assert.strictEqual(
         error.message,
-        "smtp-server: The installed one is not version 3.21.6 as it was published. Install it again with npm ci"
+        "smtp-server: The installed package is not the published version 3.21.6. Reinstall it with npm ci"
       )
     })
   )

@@ -37,7 +37,7 @@ describe("A workspace", () => {
         for (let count = 0; count < 3; count++) assert.strictEqual((yield* replay).status, 202)
         const { headers, json, status } = yield* replay
         assert.strictEqual(status, 429)
-        assert.strictEqual(json.error, "A workspace has 3 replays a minute; ask again later")
+        assert.strictEqual(json.error, "A workspace may make 3 replays a minute. Retry after the time in Retry-After")
         assert.isAtLeast(Number(headers["retry-after"]), 1)
         assert.isAtMost(Number(headers["retry-after"]), 60)
         yield* eventually(receiver.all, (requests) => requests.length >= 2)
@@ -54,7 +54,10 @@ describe("A workspace", () => {
         }
         const { json, status } = yield* changed(inbox, "http://127.0.0.1:9/4")
         assert.strictEqual(status, 429)
-        assert.strictEqual(json.error, "A workspace has 3 webhook changes a minute; ask again later")
+        assert.strictEqual(
+          json.error,
+          "A workspace may make 3 webhook changes a minute. Retry after the time in Retry-After"
+        )
         const { json: domain } = yield* inlet.call("GET", `/api/domains/${inbox.domainId}`, { key: inbox.key })
         assert.strictEqual(domain.webhookUrl, "http://127.0.0.1:9/3")
       })
@@ -72,7 +75,7 @@ describe("A workspace", () => {
         for (let count = 0; count < 2; count++) assert.strictEqual((yield* replay).status, 202)
         const { headers, json, status } = yield* replay
         assert.strictEqual(status, 429)
-        assert.strictEqual(json.error, "A workspace has 2 replays a day: the next is taken after midnight UTC")
+        assert.strictEqual(json.error, "A workspace may make 2 replays a day. Retry after midnight UTC")
         assert.isAtMost(Number(headers["retry-after"]), 86_400)
         assert.strictEqual((yield* changed(inbox, "http://127.0.0.1:9/2")).status, 200)
         assert.strictEqual((yield* changed(inbox, "http://127.0.0.1:9/3")).status, 429)

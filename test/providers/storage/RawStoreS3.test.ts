@@ -227,7 +227,7 @@ describe("A bucket", () => {
 describe("The start with a bucket ends with a line about", () => {
   it.live("a bucket that is not there", () =>
     Effect.gen(function* () {
-      assert.strictEqual(yield* refusal(() => ({ name: "other" })), "S3_BUCKET: There is no bucket other at <endpoint>")
+      assert.strictEqual(yield* refusal(() => ({ name: "other" })), "S3_BUCKET: No bucket other at <endpoint>")
     })
   )
 
