@@ -3,14 +3,14 @@ import { whenQuiet } from "../schedule/QuietTurn.ts"
 
 /** How large a batch may be, and how many run at a time. */
 interface Bounding<In, E> {
-  /** Whether a failure has nothing to do with the items. */
+  /** True if a failure is independent of the items. */
   readonly isOutage: (error: E) => boolean
   readonly bytesOf: (item: In) => number
   /** Batches at a time: one. */
   readonly lanes?: number
-  /** Most items of a batch: 64. */
+  /** Maximum items per batch, 64 by default. */
   readonly most?: number
-  /** Most bytes of a batch, unless one item alone has more: 4 MiB. */
+  /** Maximum bytes per batch unless a single item has more, 4 MiB by default. */
   readonly mostBytes?: number
   /** Where nobody waits for an item: until `enough` are there, the first waits so long for others. */
   readonly gather?: { readonly millis: number; readonly enough: number }
@@ -29,7 +29,7 @@ interface Options<In, Out, E> extends Bounding<In, E> {
  * one of its items, each is tried by itself.
  */
 export const plain = <In, Out, E>(
-  /** Does the work, and tells by `ended` the results in the order of the items. */
+  /** Runs the batch, and calls `ended` with the results in the order of the items. */
   run: (items: ReadonlyArray<In>, ended: (exit: Exit.Exit<ReadonlyArray<Out>, E>) => void) => void,
   options: Options<In, Out, E>
 ): ((item: In) => void) => {
@@ -130,7 +130,7 @@ export const Bounds = Context.Reference<{ readonly most?: number; readonly mostB
   { defaultValue: () => ({}) }
 )
 
-/** Of a batch's span. Where it was begun is always the same, and costs more to find out than the rest of it. */
+/** Options of a batch's span. Its stack trace is always the same and costs more than the span. */
 export const spanOptions = { captureStackTrace: false } as const
 
 /** An item of a batch, and the fiber that waits for its result. */

@@ -3,7 +3,7 @@ import { Result } from "effect"
 
 type ColumnType = "uuid" | "text" | "bytea" | "timestamptz" | "bool" | "int4" | "int8" | "float8"
 
-/** Parameters for `unnest`, each with one value of every row; the type is told, for nulls alone have none. */
+/** Parameters for `unnest`, one array per column. The type is explicit, because nulls alone have none. */
 export const of =
   <Row>(rows: ReadonlyArray<Row>) =>
   (type: ColumnType, value: (row: Row) => unknown) =>

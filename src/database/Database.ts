@@ -11,7 +11,10 @@ import * as PgSqlClient from "./PgSqlClient.ts"
 import * as Planner from "./Planner.ts"
 import * as Turns from "./Turns.ts"
 
-/** What other processes say through the database; the embedded one has no others. A stream ends with its connection. */
+/**
+ * Notifications of other processes through the database. None for the embedded database. The stream ends with its
+ * connection.
+ */
 export const Notifications = Context.Reference<(channel: string) => Stream.Stream<string, SqlError.SqlError>>(
   "inlet/database/Notifications",
   { defaultValue: () => () => Stream.never }
@@ -63,7 +66,7 @@ export const explain = (where: string, error: SqlError.SqlError): string =>
     ? `The database at ${where} does not answer (${causeOf(error)}). Start it, or correct the setting`
     : `The database at ${where} can't be used: ${causeOf(error)}`
 
-/** The innermost error: those around it only say that something failed. Node's own for several addresses says nothing but its code. */
+/** The innermost error, because outer ones have no details. Node's error for several addresses has only a code. */
 const causeOf = (error: { readonly message: string; readonly cause?: unknown; readonly code?: unknown }): string =>
   error.cause instanceof Error ? causeOf(error.cause) : error.message === "" ? `${error.code}` : error.message
 
@@ -101,7 +104,7 @@ export const migrations = Layer.effectDiscard(
   )
 )
 
-/** Whether the database could not do it now, as opposed to having refused. */
+/** True if the database was unavailable, as opposed to refusing the statement. */
 export const isUnreachable = ({ reason }: SqlError.SqlError): boolean =>
   reason.isRetryable || (Predicate.hasProperty(reason.cause, "code") && isOutage(`${reason.cause.code}`))
 
@@ -111,7 +114,7 @@ export const isUnreachable = ({ reason }: SqlError.SqlError): boolean =>
  */
 const isOutage = (sqlState: string) => /^(53...|57P..|58...|25006)$/.test(sqlState)
 
-/** An embedded database has one process, so whatever was leased before this one started is free: nobody waits for it. */
+/** An embedded database has one process, so all earlier leases are void at its start. */
 const leasesOfTheDead = Layer.effectDiscard(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -62,7 +62,7 @@ const duplexOf = (exchange: Exchange) => {
 
 const toError = (cause: unknown) => (cause instanceof Error ? cause : new Error(String(cause)))
 
-/** The client of a database that somebody else opens and closes. */
+/** The client of a database that the caller opens and closes. */
 export const layerOf = (database: WirePglite) =>
   layerWire(() => (piece) => Effect.promise(() => database.exchange(piece)))
 
@@ -154,7 +154,7 @@ export const layer = (folder: string, script = pgliteThread) =>
       yield* FolderLock.hold(folder)
       const files = path.join(folder, "postgres")
       yield* InitialDatabase.ensure(files, initdb)
-      // PGlite opens its files to everybody, so nobody else may come near them.
+      // PGlite makes its files readable for everybody, so the folder must be private.
       yield* fs.chmod(files, 0o700)
       const connect = yield* lasting(files, script).pipe(unusable(`The database in ${files} can't be opened`))
       return Checkpoints.layer.pipe(Layer.provideMerge(layerWire(connect)))

@@ -4,10 +4,10 @@ import { Clock, Effect, FileSystem, Path, Random, Schema } from "effect"
 /** Another process uses this folder; its embedded database can serve only one. */
 export class FolderTaken extends Schema.TaggedError<FolderTaken>()("FolderTaken", { message: Schema.String }) {}
 
-/** What a lock of a folder says to whoever connects to it. */
+/** The message a folder lock sends on a connection. */
 type Said = "wants" | "has" | "nothing"
 
-/** A process that can't say what it is, because it is stopped where it stands, still holds what it has. */
+/** A stopped process cannot answer, but still holds its lock. */
 const answerTime = "2 seconds"
 
 /** So long processes that start at once make way for each other. */
@@ -96,7 +96,7 @@ const word = Effect.map(Random.nextIntBetween(0, 36 ** 4 - 1), (number) => numbe
 const pause = Effect.flatMap(Random.nextIntBetween(5, 50), (millis) => Effect.sleep(millis))
 
 interface Lock {
-  /** From now on it says that the folder is ours. */
+  /** From now on the lock reports that this process holds the folder. */
   take(): void
   readonly close: Effect.Effect<void>
 }

@@ -1,7 +1,7 @@
 import { Clock, Context, Duration, Effect, Exit, Fiber } from "effect"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
 
-/** How long the database is waited for. */
+/** How long a start waits for the database. */
 interface Allowance {
   /** One statement, the wait for a connection included. */
   readonly statementMillis: number
@@ -9,7 +9,7 @@ interface Allowance {
   millisLeft: number
 }
 
-/** Background work is tried again anyway, and may wait longer than somebody who holds a connection to us. */
+/** Background work is retried anyway, so it may wait longer than a connected client. */
 const Patience = Context.Reference<Allowance>("inlet/database/Patience", {
   defaultValue: () => ({ statementMillis: 10_000, millisLeft: Number.POSITIVE_INFINITY })
 })
@@ -18,9 +18,8 @@ const Patience = Context.Reference<Allowance>("inlet/database/Patience", {
 const slowMillis = 1_000
 
 /**
- * Runs what somebody waits for. A statement that is given up is cancelled, which
- * a server that hangs does not hear: the driver then cuts the connection after
- * another five seconds. Together that is below the ten in which we answer.
+ * Runs a query on behalf of a waiting client. Cancels it on the server when the client times out. If the server hangs,
+ * the driver closes the connection 5 s later. Both together stay below the 10 s in which Inlet answers.
  */
 export const ofRequest = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.suspend(() => Effect.provideService(effect, Patience, { statementMillis: 3_000, millisLeft: 5_000 }))
@@ -62,13 +61,13 @@ export const within = <A, E, R>(effect: Effect.Effect<A, E, R>, late = unanswere
     })
   )
 
-/** The same, with a full allowance: how a transaction ends must be said whatever came before. */
+/** The same with a full timeout, because a transaction must end whatever came before. */
 export const withinAnew = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
   Effect.flatMap(Patience, ({ statementMillis }) =>
     Effect.provideService(within(effect), Patience, { statementMillis, millisLeft: Number.POSITIVE_INFINITY })
   )
 
-/** How long the statements of a client are waited for. */
+/** Timeout of a client's statements. */
 export interface Limits {
   within<A, E, R>(statement: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R>
   withinAnew<A, E, R>(statement: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R>

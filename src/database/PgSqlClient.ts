@@ -110,7 +110,7 @@ const commit = (connection: Connection) =>
       : Effect.void
   )
 
-/** Deadlocks and serialization failures are rolled back whole, so nothing of what is repeated has been done. */
+/** PostgreSQL rolls back deadlocks and serialization failures completely, so repeating is safe. */
 const again = <A, E, R>(effect: Effect.Effect<A, E, R>, times = 4): Effect.Effect<A, E, R> =>
   Effect.catchCause(effect, (cause) =>
     times > 0 && errorsOf(cause).some(isConflict) ? again(effect, times - 1) : Effect.failCause(cause)

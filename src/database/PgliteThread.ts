@@ -3,7 +3,7 @@ import { serve } from "../threads/Serving.ts"
 import * as SteadyClock from "./SteadyClock.ts"
 import { WirePglite } from "./WirePglite.ts"
 
-/** To pass on a piece of the wire protocol, or to close the database: nothing comes after that. */
+/** Forwards a piece of the wire protocol, or closes the database for good. */
 export type Task = Uint8Array | "close"
 
 // PostgreSQL's clock here is that of this thread. Leases and due times go by it.
@@ -13,7 +13,7 @@ Date.now = SteadyClock.make(Date.now, () => performance.now())
 const folder: string = workerData
 const database = await WirePglite.openIn(folder)
 
-/** A database that must not be asked any more takes the thread with it: what has no answer then is not known to be done. */
+/** A failed database ends the thread. Statements without an answer then have an unknown outcome. */
 const end = (error: unknown): Promise<Uint8Array<ArrayBuffer>> => {
   if (!database.isLost) return Promise.reject(error)
   setImmediate(() => {

@@ -1,7 +1,7 @@
 /** A clock that was set by more is followed at once. */
 const mostMillis = 3 * 60 * 60 * 1_000
 
-/** How much faster or slower it goes until it is right again. */
+/** Rate of correction until both clocks agree. */
 const rate = 0.1
 
 /**

@@ -21,11 +21,11 @@ export interface SyncCalls {
 // fdatasync leaves out nothing but the times of a file (fdatasync(2)).
 const ofNode: SyncCalls = { file: fdatasyncSync, folder: fsyncSync }
 
-/** PGlite's files in a folder, with the `fsync` that its own lack: without it PostgreSQL is told that all is on the disk. */
+/** PGlite's files in a folder, with a real `fsync`. PGlite's own reports success without one. */
 export class SyncedFiles extends NodeFS {
   /** Why PostgreSQL must not go on: a file could not be synced, or it has given up. */
   failure: Error | undefined
-  /** What PostgreSQL said when it ended. */
+  /** PostgreSQL's last output. */
   lastWords: string | undefined
   readonly #calls: SyncCalls
 
@@ -48,7 +48,7 @@ export class SyncedFiles extends NodeFS {
                 files.tryFSOperation(() => (FS.isDir(node.mode) ? this.#calls.folder(nfd) : this.#calls.file(nfd)))
                 return 0
               } catch (error) {
-                // The kernel has forgotten the pages that it could not write: a second sync would say that all is well.
+                // The kernel drops pages it could not write, so a second sync would falsely succeed.
                 this.failure ??= new Error("A file of the database could not be synced", { cause: error })
                 throw error
               }

@@ -15,7 +15,7 @@ export interface Turns {
   readonly taken: Effect.Effect<void, SqlError, Scope.Scope>
 }
 
-/** After so many turns of mail in a row, or so long, the next is the API's, so that busy mail does not silence it. */
+/** After this many turns of mail, or this long, the API gets a turn. */
 const mailInARow = 16
 const mailNanos = 25_000_000n
 
@@ -72,7 +72,7 @@ export const make = ({ mailShares, places }: { readonly places: number; readonly
     if (place.asker === undefined) mail.add(place)
     else asking.set(place.asker, (asking.get(place.asker) ?? new Set()).add(place))
   }
-  /** Whether or not its turn had come: somebody who is interrupted may have been given one that he never heard of. */
+  /** Releases the turn also if an interrupted client received it unnoticed. */
   const leave = (place: Place) =>
     Effect.sync(() => {
       if (!place.hasTurn) return forget(place)

@@ -48,9 +48,8 @@ export class WirePglite extends PGlite {
   }
 
   /**
-   * Passes a piece of the protocol on. `execProtocolRaw` would keep each message of each answer for ever.
-   * Fails, now and always, once a file could not be synced or PostgreSQL has given up: PGlite itself would
-   * go on, and say that it had committed.
+   * Forwards a piece of the protocol. `execProtocolRaw` would retain every answer. Fails for good once a sync failed or
+   * PostgreSQL ended, because PGlite would continue and report commits.
    */
   exchange(piece: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
     if (this.isLost) return Promise.reject(this.#files?.failure)
@@ -60,7 +59,7 @@ export class WirePglite extends PGlite {
     )
   }
 
-  /** Whether it must not be asked any more. */
+  /** True once it must not be used any more. */
   get isLost(): boolean {
     return this.#files?.failure !== undefined
   }

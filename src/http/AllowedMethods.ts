@@ -1,11 +1,11 @@
 import { Context, Effect, Layer } from "effect"
 import { FindMyWay, HttpRouter } from "effect/http"
 
-/** The methods of a path, for the answer to another one: the router says only that it has no such route. */
+/** The methods of each path, for `405` answers. The router only reports a missing route. */
 export class AllowedMethods extends Context.Service<
   AllowedMethods,
   {
-    /** None where the path is nobody's. */
+    /** Empty for an unknown path. */
     of(url: string): ReadonlyArray<string>
   }
 >()("inlet/http/AllowedMethods") {

@@ -20,7 +20,7 @@ export const make = Effect.gen(function* () {
     const counts = new Map<string, number>()
     let open = 0
 
-    // Before the server hears of it, for which it is then a connection that is gone.
+    // Runs before the HTTP server sees the connection.
     server.prependListener("connection", (socket: Socket) => {
       const client = ClientNetwork.ofAnything(socket.remoteAddress ?? "unknown")
       const own = counts.get(client) ?? 0
@@ -43,10 +43,10 @@ export const make = Effect.gen(function* () {
       underWay.set(socket, (underWay.get(socket) ?? 0) + 1)
       response.once("close", () => underWay.set(socket, (underWay.get(socket) ?? 1) - 1))
     })
-    // Of the system's own buffer Node can tell whether anything was read, so a slow reader is none that does not read.
+    // Node sees progress in the system's buffer, so a slow reader does not count as a stalled one.
     return server.setTimeout(Duration.toMillis(readTimeout), (socket: Socket) => {
       const isWaitingForUs = (underWay.get(socket) ?? 0) > 0 && socket.writableLength === 0
-      // What the system holds for it goes, too.
+      // Also discards the system's buffer.
       if (!isWaitingForUs) socket.resetAndDestroy()
     })
   }

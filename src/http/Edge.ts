@@ -17,10 +17,10 @@ import * as BodyLimit from "./requests/BodyLimit.ts"
 import * as ClientAddress from "./requests/ClientAddress.ts"
 import * as Counts from "./requests/Counts.ts"
 
-/** After this a client hears that it asks too much, so that one that asks again at once is not answered all the time. */
+/** Delay before a `429`, so that clients that retry at once cost little. */
 const refusalDelay = "500 millis"
 
-/** The methods of our routes; one that a client makes up is no label. */
+/** The methods of our routes. Unknown methods do not become metric labels. */
 const methods = new Set<string>(["GET", "HEAD", "POST", "PATCH", "DELETE"])
 
 const requests = Metric.counter("inlet_http_requests_total", {

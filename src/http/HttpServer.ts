@@ -70,14 +70,14 @@ const routes = <E, R>(others: Layer.Layer<never, E, R>) =>
     Layer.provide([OpenRequests.layer, AnswerRoom.layer])
   )
 
-/** How long a client may take, in milliseconds; one that takes longer is answered 408 and cut. */
+/** Time limits of a client in milliseconds. Beyond them it gets 408, and Inlet closes the connection. */
 export const Timeouts = Context.Reference("inlet/http/HttpServer/Timeouts", {
   defaultValue: () => ({
     /** For the header of a request, counted from the connection or the request before. */
     headersTimeout: 20_000,
     /** For the whole request. */
     requestTimeout: 60_000,
-    /** How often late clients are looked for. */
+    /** Interval of checking for late clients. */
     connectionsCheckingInterval: 2_000
   })
 })

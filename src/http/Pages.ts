@@ -15,7 +15,7 @@ const files = {
   "/assets/copy.js": "copy.js",
   "/assets/demo.js": "demo.js",
   "/assets/inlet.svg": "inlet.svg",
-  // Where browsers look for the icon of what is no page.
+  // The icon path that browsers request for other documents.
   "/favicon.ico": "inlet.svg"
 } as const
 

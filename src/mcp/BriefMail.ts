@@ -7,7 +7,7 @@ const longestUrl = 400
 
 const cut = (text: string, most: number) => (text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`)
 
-/** An address whose domain can be told, however long it is. */
+/** An address with a recognizable domain, of any length. */
 export const shortAddress = (address: string) =>
   address.length <= longestAddress ? address : `…${address.slice(1 - longestAddress).toWellFormed()}`
 

@@ -8,7 +8,7 @@ const statuses = { Unauthorized: 401, NotFound: 404, TooManyRequests: 429 } as c
 
 const failure = (status: number, message: string) => HttpServerResponse.jsonUnsafe({ error: message }, { status })
 
-/** A refusal before anything of MCP was said, as the API has it. */
+/** A refusal before any MCP message, in the API's form. */
 const refused = (refusal: Unauthorized | NotFound | TooManyRequests) => {
   const response = failure(statuses[refusal._tag], refusal.message)
   return refusal._tag === "TooManyRequests"
@@ -29,11 +29,11 @@ const worded = (response: HttpServerResponse.HttpServerResponse) =>
     ? failure(response.status, words[response.status] ?? "Expected one message of JSON-RPC, as MCP 2025-11-25 has them")
     : response
 
-/** As the API reads it: what is no key of ours is refused, however it is written. */
+/** Parsed like the API does: refuses everything that is not an API key. */
 const credentialOf = ({ headers: { authorization = "" } }: HttpServerRequest.HttpServerRequest) =>
   Redacted.make(/^bearer /i.test(authorization) ? authorization.slice("bearer ".length).trim() : "")
 
-/** The routes of MCP: whoever comes in has a key, is counted like on the API, and has a session that is his. */
+/** The MCP routes. Requires a key, counts requests like the API, and gives each client its own session. */
 export const make = Effect.fnUntraced(function* (serve: Sessions.Serve, allowedOrigins: ReadonlyArray<string>) {
   const asHolder = yield* serveAsHolder
   const sessions = yield* Sessions.make(serve)
@@ -58,7 +58,7 @@ export const make = Effect.fnUntraced(function* (serve: Sessions.Serve, allowedO
       Effect.gen(function* () {
         const { id } = yield* CurrentWorkspace
         const own = yield* sessions.enter(id, request)
-        // Read here, so that one that is too large is refused as on every route.
+        // Reads the body here, so that a too large one is refused as on every route.
         yield* Effect.orDie(own.text)
         const response = yield* Effect.provideService(serve, HttpServerRequest.HttpServerRequest, own)
         // Behind the library's own handlers, which name the session.

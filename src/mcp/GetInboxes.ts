@@ -4,7 +4,7 @@ import type { Domain } from "../model/Domain.ts"
 import * as Settings from "../Settings.ts"
 import * as Tool from "./Tool.ts"
 
-/** Domains that an answer tells. */
+/** Maximum domains in an answer. */
 const most = 25
 
 /** What is to be done before mail arrives, if anything is. */

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { CurrentWorkspace } from "../http/requests/Authorization.ts"
 import { OpenRequests } from "../http/requests/OpenRequests.ts"
 
-/** Runs what waits: in one of the workspace's places for that, and no longer than its key is valid. */
+/** Runs a wait in one of the workspace's slots, and ends it when its key is revoked. */
 export const make = Effect.map(
   OpenRequests,
   (open) =>

@@ -20,7 +20,7 @@ const named = (domains: ReadonlyArray<Domain>) =>
 export class Inboxes extends Context.Service<
   Inboxes,
   {
-    /** That of `to`, an address or the domain alone; else the only one that takes mail. */
+    /** The domain of `to` (an address or a domain), else the only one that accepts mail. */
     of(
       workspaceId: WorkspaceId,
       to: string | undefined

@@ -6,10 +6,10 @@ import type { AnswerRoom } from "../http/answers/AnswerRoom.ts"
 import type { DomainId } from "../model/Domain.ts"
 import * as BriefMail from "./BriefMail.ts"
 
-/** Of an answer: at most 2,500 tokens, for ids and URLs have many. */
+/** Maximum bytes of an answer, at most 2,500 tokens. */
 const mostBytes = 6_000
 
-/** As many mails of a page as an answer has room for, and the place from which the next goes on: null at the end. They are counted as what is read. */
+/** The mails of a page that fit into an answer, and the cursor for the next, null at the end. */
 export const of = Effect.fnUntraced(function* (
   { events, room }: { readonly events: Events["Service"]; readonly room: AnswerRoom["Service"] },
   domainId: DomainId,

@@ -7,7 +7,7 @@ import { notice, Reading } from "./Reading.ts"
 /** As much of a mail as a person attaches to a conversation. */
 const mostChars = 20_000
 
-/** A mail as a resource: what a person sees of it, under who sent it. */
+/** A mail as a resource: sender and visible text. */
 export const add = Effect.gen(function* () {
   const reading = yield* Reading
 

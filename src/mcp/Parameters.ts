@@ -43,11 +43,11 @@ export const newerThan = Schema.optionalKey(
   )
 )
 
-/** Below the minute after which many clients give up. */
+/** Below one minute, when many clients time out. */
 export const seconds = Schema.optionalKey(whole(0, 55, "to wait; default 45"))
 export const usualSeconds = 45
 
-/** Codes are short-lived, and a mail may be there before one waits for it. */
+/** Codes expire soon, and a mail may arrive before the wait. */
 export const usualAge = "5m"
 
 export const after = Schema.optionalKey(text(64, "cursor or event_id"))

@@ -13,10 +13,10 @@ const longestSubject = 500
 const mostBytes = 8_000
 const mostLinkBytes = 4_000
 
-/** Where all links of a mail are looked for. */
+/** The part of a mail to search for all links. */
 const whole = { part: "visible", maxChars: 5_000_000, offset: 0 } as const
 
-/** The beginning of a text, as many whole characters as have so many bytes. */
+/** The start of a text: whole characters up to a number of bytes. */
 const fitting = (text: string, bytes: number): string => {
   if (Buffer.byteLength(text) <= bytes) return text
   return new TextDecoder().decode(new TextEncoder().encode(text).subarray(0, bytes), { stream: true })

@@ -18,7 +18,7 @@ const withSessions = ["2025-11-25", "2025-06-18"] as const
 const header = "mcp-session-id"
 const versionHeader = "mcp-protocol-version"
 
-/** What a request without a version is to be taken for. Some clients say it in sessions of another: the session knows better. */
+/** The assumed protocol version of a request without one. The session's own version takes precedence. */
 const assumedVersion = "2025-03-26"
 
 /** Ended sessions that are remembered as such. */

@@ -9,7 +9,7 @@ import { Inboxes } from "./Inboxes.ts"
 import * as Parameters from "./Parameters.ts"
 import * as Tool from "./Tool.ts"
 
-/** How long a mail may take to be read. */
+/** Timeout for reading a mail. */
 const patience = Duration.seconds(10)
 
 const body = Schema.optionalKey(

@@ -7,20 +7,20 @@ import type { CurrentWorkspace } from "../http/requests/Authorization.ts"
 import { describe } from "../http/requests/ValidationErrors.ts"
 import * as Caller from "./Caller.ts"
 
-/** Why there is no answer, in a sentence that says what to do next. */
+/** The reason for a failed call, with the next step. */
 interface Refusal {
   readonly _tag: string
   readonly message: string
 }
 
-/** A tool: what a model reads of it, and its answer to the workspace whose key is shown. */
+/** A tool: its description for the model, and its answer for a workspace. */
 interface Tool<Fields extends Schema.Struct.Fields> {
   readonly name: string
   readonly description: string
   readonly parameters: Fields
-  /** Whether calls change anything. */
+  /** True if calls only read. */
   readonly changes?: boolean
-  /** Plain data, which is told as JSON. */
+  /** Plain data, sent as JSON. */
   readonly answer: (
     given: Schema.Struct.Type<Fields>,
     workspace: CurrentWorkspace["Service"]
@@ -36,7 +36,7 @@ const strict = { onExcessProperty: "error", errors: "all" } as const
 const withoutNulls = (given: unknown) =>
   Object.fromEntries(Object.entries(Object(given)).filter(([, value]) => value !== null))
 
-/** A failure that nobody has words for is logged here, and told as little of as on the API. */
+/** Logs an unexpected failure, and answers without details as the API does. */
 const failed = (cause: Cause.Cause<unknown>) => {
   const defects = cause.reasons.flatMap((reason) => (Cause.isDieReason(reason) ? [reason.defect] : []))
   const outage = defects.filter(SqlError.isSqlError).find(isUnreachable)

@@ -1,6 +1,9 @@
 import { Clock, type Duration, Effect, Option, Pull, Schedule } from "effect"
 
-/** The wait that a schedule has after so many failures; none where they were its last. Other processes may have made the failures before. */
+/**
+ * The delay of a schedule after a number of failures, or none after the last. Earlier failures may be of other
+ * processes.
+ */
 export const after = Effect.fnUntraced(
   function* (retries: Schedule.Schedule<unknown>, failures: number) {
     const step = yield* Schedule.toStep(retries)

@@ -21,7 +21,7 @@ const service = Tour.layer.pipe(
   Layer.provide(Platform.layer)
 )
 
-/** A person has to do something before this can start. What, has been printed: one line says it. */
+/** The start failed, and one printed line says what to do. */
 export class StartRefused extends Schema.TaggedError<StartRefused>()("StartRefused", {}) {
   override readonly [Runtime.errorReported] = false
 }
@@ -29,7 +29,7 @@ export class StartRefused extends Schema.TaggedError<StartRefused>()("StartRefus
 const refuse = (lines: string) =>
   Console.error(lines.replace(/^/gm, "Inlet can't start: ")).pipe(Effect.andThen(Effect.fail(new StartRefused())))
 
-/** The innermost message: the outer ones only say that something failed. */
+/** The innermost message, because outer ones have no details. */
 const messageOf = (error: { readonly message: string; readonly cause?: unknown }): string =>
   error.cause instanceof Error ? messageOf(error.cause) : error.message
 
@@ -39,7 +39,7 @@ const messageOf = (error: { readonly message: string; readonly cause?: unknown }
  */
 const boundThreads = Effect.sync(() => setFlagsFromString("--max-semi-space-size=4"))
 
-/** The service, until it is stopped. Typed, so that an error that says nothing of its own does not compile. */
+/** Runs the service until it is stopped. Typed, so that an error without an explanation does not compile. */
 export const program: Effect.Effect<never, StartRefused> = Settings.all.pipe(
   Effect.andThen(boundThreads),
   Effect.andThen(Layer.launch(service)),

@@ -27,7 +27,7 @@ const isDetails = (part: unknown): part is Readonly<Record<string, unknown>> =>
 
 const indented = (text: string) => text.split("\n").map((line) => `    ${visible(line)}`)
 
-/** Of an error that somebody has to look into also where it comes from, line by line. */
+/** Adds the stack trace to errors that need investigation. */
 const causesOf = (message: ReadonlyArray<unknown>, cause: Cause.Cause<unknown>) =>
   [...message, cause].filter((part): part is Cause.Cause<unknown> => Cause.isCause(part) && part.reasons.length > 0)
 

@@ -7,7 +7,7 @@ import * as LogLine from "./LogLine.ts"
 
 const levels = { trace: "Trace", debug: "Debug", info: "Info", warn: "Warn", error: "Error" } as const
 
-/** Where logs, traces and metrics go. A collector that is slow or gone never holds up mail. */
+/** Exports logs, traces and metrics. A slow or missing collector never delays mail. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { logFormat, logLevel, otlpEndpoint } = yield* Settings.telemetry

@@ -8,7 +8,7 @@ export interface Asked<Task> {
   readonly task: Task
 }
 
-/** What a thread says: that it is ready, and what came of each task. */
+/** Messages of a thread: ready, and the result of each task. */
 export type Said<Answer> =
   | "ready"
   | { readonly id: number; readonly answer: Answer }

@@ -8,6 +8,6 @@ const compiled = getCompileCacheDir()
  * Without them each thread that starts from TypeScript runs Node's type stripper, which costs 0.3 s of CPU time.
  * The stripper is WebAssembly, and V8 can crash where threads free WebAssembly code (nodejs/node#64500).
  */
-// Node adds a folder of its version to the one that the variable names.
+// Node appends a folder for its version.
 export const variables: Readonly<Record<string, string>> =
   compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) }

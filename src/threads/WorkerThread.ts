@@ -55,7 +55,7 @@ export const make = Effect.fnUntraced(function* <Task, Answer>(
       started.on("message", hear)
       started.on("error", lose)
       started.on("exit", (code) => lose(new Error(`The thread has ended with code ${code}`)))
-      // Its asker can't be told: the id is part of what could not be read.
+      // The id could not be decoded, so the task gets no answer.
       started.on("messageerror", (error) => {
         lose(error)
         void started.terminate()

@@ -11,7 +11,7 @@ const begins: Readonly<Record<Scope, string>> = { full: "ak_live_", read: "ak_re
 
 const form = /^ak_(live|read)_[\w-]{43}$/
 
-/** What the key says it may do; undefined where it is none of ours, or not all of one. */
+/** The scope in the key's prefix. Undefined for an invalid or incomplete key. */
 export const scopeOf = (apiKey: Redacted.Redacted): Scope | undefined => {
   switch (form.exec(Redacted.value(apiKey))?.[1]) {
     case "live":
@@ -31,7 +31,7 @@ export const make = (random: SecureRandom.SecureRandom["Service"], scope: Scope)
 // Keys are 256 random bits, so a plain hash can't be guessed back.
 export const hashOf = (apiKey: Redacted.Redacted) => createHash("sha256").update(Redacted.value(apiKey)).digest()
 
-/** So much of it that people know it again, and nobody else gains by it. */
+/** The first characters of the key, to identify it without revealing it. */
 export const beginningOf = (apiKey: Redacted.Redacted) => Redacted.value(apiKey).slice(0, begins.full.length + 4)
 
 const send = "as `Authorization: Bearer ak_live_…`"

@@ -7,7 +7,7 @@ import * as DailyCounts from "./DailyCounts.ts"
 /** Actions that need no key, and have a limit instead. */
 export type Action = "workspace" | "demo inbox"
 
-/** How often one client may make something in a UTC day, counted where every process counts. */
+/** Limits how many things a client creates per UTC day, counted in the database. */
 export class ClientLimits extends Context.Service<
   ClientLimits,
   {

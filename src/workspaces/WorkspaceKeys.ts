@@ -61,7 +61,7 @@ export const make = (sql: SqlClient.SqlClient, random: SecureRandom.SecureRandom
       const apiKey = yield* ApiKey.make(random, scope)
       const row = yield* sql.withTransaction(
         Effect.gen(function* () {
-          // Requests at once take turns, so that no two of them see the same last place.
+          // Serializes concurrent requests, so that two do not take the same last slot.
           yield* sql`SELECT 1 FROM workspaces WHERE id = ${workspaceId} FOR NO KEY UPDATE`
           if ((yield* selectOf(workspaceId)).length >= mostKeys) {
             return yield* new Conflict({

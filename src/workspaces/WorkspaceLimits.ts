@@ -13,7 +13,7 @@ const minute = 60_000
 /** Workspaces whose last minute is kept; beyond this, those that did nothing in it are forgotten. */
 const mostKept = 1_000
 
-/** How often a workspace may do what costs others something: in a minute in this process, in a UTC day in all of them. */
+/** Limits replays and webhook changes of a workspace: per minute in this process, per UTC day in all processes. */
 export class WorkspaceLimits extends Context.Service<
   WorkspaceLimits,
   {

@@ -8,10 +8,10 @@ import * as ApiKey from "./ApiKey.ts"
 import { SecretsKey } from "./SecretsKey.ts"
 import * as WorkspaceKeys from "./WorkspaceKeys.ts"
 
-/** How long deliveries are also signed with the previous secret. */
+/** How long deliveries also carry a signature with the previous secret. */
 const previousSecretHours = 24
 
-/** How often the key of a request that is held open is looked at again: another process may have replaced or revoked it. */
+/** Interval of checking the key of a held request, because another process may have revoked it. */
 const recheckEvery = "3 seconds"
 
 /** What a key opens, and for how long. */
@@ -23,8 +23,7 @@ export interface Opened {
 }
 
 /**
- * The tenants: each has an API key and a signing secret, shown once, and may have keys that do less.
- * What opens a workspace is looked up for each request, and kept nowhere.
+ * Manages tenants, their API keys, read keys and signing secrets. Looks up the key of every request, without a cache.
  */
 export class Workspaces extends Context.Service<
   Workspaces,
@@ -108,7 +107,7 @@ export class Workspaces extends Context.Service<
           Stream.merge(Stream.fromSchedule(Schedule.spaced(recheckEvery))),
           Stream.merge(replacements === before ? Stream.empty : Stream.succeed(id))
         )
-        // A database that does not answer says nothing about the key.
+        // A database failure does not mean that the key is invalid.
         const recheck = Effect.catchDefect(opened(apiKey), () => Effect.void)
         yield* Stream.runForEach(occasions, () => recheck)
         return yield* Effect.never

@@ -10,7 +10,7 @@ const smallBytes = 16 * 1024
 export class AnswerRoom extends Context.Service<
   AnswerRoom,
   {
-    /** Room for an answer of so many bytes, until it is over, and its price. Asked for before they are read. */
+    /** Reserves memory for an answer before its bytes are loaded, until it is sent, and charges the client for it. */
     reserve(bytes: number): Effect.Effect<void, TooManyRequests | Unavailable>
     /** Room for a piece of a stream, which is waited for, until the scope closes. */
     whileWritten(bytes: number): Effect.Effect<void, never, Scope.Scope>
@@ -29,7 +29,7 @@ export class AnswerRoom extends Context.Service<
         if (held === 0) perOwner.delete(owner)
         else perOwner.set(owner, held)
       }
-      /** An answer that is larger than all there may be goes alone. */
+      /** An answer larger than the limit is sent alone. */
       const isBeyond = (most: number, held: number, bytes: number) => most > 0 && held > 0 && held + bytes > most
       const refusal = (owner: string, bytes: number) => {
         if (isBeyond(answerBytesPerClient, perOwner.get(owner) ?? 0, bytes)) {

@@ -6,19 +6,19 @@ import type { HttpServerRequest } from "effect/http"
 import { Asker } from "../../database/Turns.ts"
 import type { TooManyRequests } from "../../model/ApiError.ts"
 
-/** One request from its header until the last byte of its answer is on its way, or its client is gone. */
+/** One request from its header to the last byte of its answer, or to the end of the connection. */
 export interface Answer {
-  /** Who is to be counted for it: a client address, and once that is known a workspace or demo inbox. */
+  /** The owner of the request for limits: a client address, later the workspace or demo inbox. */
   owner: string
   /** Bytes of it that there is room for. */
   reserved: number
-  /** Counts so many bytes of it among what its owner asks for. Nobody is charged before the owner is known. */
+  /** Charges bytes to the owner of the request. Charges nothing before the owner is known. */
   charge: (bytes: number) => Effect.Effect<void, TooManyRequests>
-  /** Gives back its place among the requests under way. */
+  /** Releases its slot among the open requests. */
   leave: () => void
-  /** Headers that are told whatever the answer is. */
+  /** Headers for every answer. */
   readonly headers: Map<string, string>
-  /** Calls this once, when it is over. */
+  /** Calls the listener once at the end of the request. */
   readonly whenOver: (listener: () => void) => void
 }
 
@@ -64,7 +64,7 @@ export const begin = (request: HttpServerRequest.HttpServerRequest, owner: strin
 
 const ends = new WeakMap<Socket, Set<() => void>>()
 
-/** An answer that waits behind another one on its connection is not told when that closes. */
+/** Node does not report a closed connection to pipelined answers. */
 const endsOf = (socket: Socket): Set<() => void> => {
   const known = ends.get(socket)
   if (known !== undefined) return known

@@ -16,7 +16,7 @@ export const toResponse = Effect.fnUntraced(function* (
     /** In parts: the payloads are JSON already, and long, and are passed on as they are. */
     readonly encode: (event: LoadedEvent) => ReadonlyArray<string>
     readonly headers?: Readonly<Record<string, string>>
-    /** Fails once who asked may do so no more: a long answer is then broken off. */
+    /** Fails when the key is revoked, which ends a long answer. */
     readonly untilReplaced?: Effect.Effect<never, Unauthorized>
   }
 ) {

@@ -7,13 +7,12 @@ import * as TextPieces from "./TextPieces.ts"
 
 const beatMillis = 15_000
 
-/** Told before the connection closes, so that a client knows that there is nothing to come back for. */
+/** Sent before the connection closes, so that clients do not reconnect. */
 const last = ['event: end\ndata: {"reason":"The domain was removed"}\n\n']
 
 /**
- * Server-sent events until there are no more, which is told, or until `end` is; a comment every
- * 15 s keeps proxies from closing a quiet stream.
- * The next events are read when these are written, so a client that does not read holds a few of them.
+ * Sends server-sent events until the source or `end` completes. A comment every 15 s keeps proxies from closing a quiet
+ * stream. Loads the next events when the previous ones are written, so a client that does not read holds few.
  */
 export const toResponse = Effect.fnUntraced(function* (options: {
   /** A few at a time, and none each time that nothing was new. */
@@ -22,12 +21,12 @@ export const toResponse = Effect.fnUntraced(function* (options: {
   readonly payloads: (events: ReadonlyArray<ListedEvent>) => Stream.Stream<LoadedEvent>
   /** What gives the data of the next few events, in parts: their payloads, unless another view of them is asked for. */
   readonly encoder?: Effect.Effect<(event: LoadedEvent) => Effect.Effect<ReadonlyArray<string>>>
-  /** How often as much as its payload an event may weigh in that view. */
+  /** Maximum size of an event in that view, as a multiple of its payload. */
   readonly growth?: number
   readonly end: Effect.Effect<unknown>
 }) {
   const { encoder = Effect.succeed(payloadOf), end, events, growth = 1, payloads, room } = options
-  // The first tells the client at once that it is heard.
+  // The first comment is sent at once to confirm the stream.
   let lastAt = Number.NEGATIVE_INFINITY
 
   const beat = Effect.map(Clock.currentTimeMillis, (now) => {

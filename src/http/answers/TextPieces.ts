@@ -4,8 +4,8 @@ import { Effect, Stream } from "effect"
 const most = 128 * 1024
 
 /**
- * Texts in UTF-8. A long one is encoded a piece at a time, and all others have their turn between two
- * of them; each is given in parts, which are not joined for it.
+ * Encodes texts as UTF-8. Long ones are encoded in pieces with turns for other requests in between. Each text may
+ * consist of several parts.
  */
 export const encoded = <E, R>(texts: Stream.Stream<ReadonlyArray<string>, E, R>): Stream.Stream<Uint8Array, E, R> =>
   Stream.flatMap(texts, (parts) =>

@@ -2,10 +2,7 @@ import { createHash } from "node:crypto"
 import { gzipSync } from "node:zlib"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 
-/**
- * A text that stays as it is while the process runs. It goes out compressed where the client
- * takes that, and not again where the client has it.
- */
+/** Serves a constant text with an ETag, compressed for clients that accept gzip. */
 export const make = (text: string, contentType: string, headers: Readonly<Record<string, string>> = {}) => {
   const compressed = gzipSync(text)
   const etag = `W/"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`

@@ -46,7 +46,7 @@ export const successes: Readonly<Record<string, Readonly<Record<string, string>>
   "system.ready": { 200: "The database answers" }
 }
 
-/** Every status that says no: its name in the document, what it means, and the header that comes with it. */
+/** The error statuses: name in the document, meaning and header. */
 export const errors = {
   400: { name: "BadRequest", description: "The request is invalid. The message names the field" },
   401: {

@@ -33,7 +33,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Answer>>
 }
 
-/** What /openapi.json says, /docs and /llms.txt show, and docs/api.md is made of. */
+/** The OpenAPI document, source of /openapi.json, /docs, /llms.txt and docs/api.md. */
 export interface Document {
   readonly info: { readonly title: string; readonly version: string; readonly description: string }
   readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
@@ -139,7 +139,7 @@ const operation = (path: string, made: Made): Operation => {
   }
 }
 
-/** Whether an operation may answer with this error: by its contract, or as every route of its kind. */
+/** Checks whether an operation may answer with this error, by its contract or its kind of route. */
 const canBe = (status: number, path: string, { parameters, requestBody, responses, security }: Made): boolean => {
   const isSystem = !/^\/(api|admin)\//.test(path)
   const isAdmin = path.startsWith("/admin/")
@@ -166,13 +166,13 @@ const canBe = (status: number, path: string, { parameters, requestBody, response
 const ownNotFound = new Set(["/api/domains/wallet", "/api/webhooks/stripe"])
 
 const parameter = ({ in: where, name, required, schema }: Made["parameters"][number]): Parameter => {
-  // A description in the schema says what the parameter means, and belongs to it.
+  // Moves the description from the schema to the parameter.
   const { description, ...rest } = Schemas.plain(schema, name)
   const meaning = typeof description === "string" ? description : where === "path" ? pathMeanings[name] : undefined
   return { name, in: where, required, ...(meaning === undefined ? {} : { description: meaning }), schema: rest }
 }
 
-/** Whether a key of scope `read` may ask it. */
+/** True if read keys may call it. */
 export const takesReadKey = ({ security }: Operation): boolean => security.some((one) => ReadKeys.scheme in one)
 
 const pathMeanings: Readonly<Record<string, string>> = {
@@ -191,7 +191,7 @@ const content = (made: NonNullable<Made["requestBody"]>["content"], example: unk
       .map(([type, media]) => [
         type,
         {
-          // Of a stream the schema is that of the data of one event.
+          // For a stream, the schema describes the data of one event.
           schema: Schemas.plain(type === "text/event-stream" ? dataOf(media?.schema) : media?.schema),
           ...(example === undefined || type !== "application/json" ? {} : { example })
         }

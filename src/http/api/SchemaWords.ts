@@ -1,4 +1,4 @@
-/** The part of a JSON Schema that is told in words. */
+/** The part of a JSON Schema that the reference shows. */
 export interface Shape {
   readonly $ref?: string
   readonly type?: string | ReadonlyArray<string>

@@ -8,7 +8,7 @@ import { EventId } from "../../model/InboundEvent.ts"
 import { Authorization } from "../requests/Authorization.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
 
-/** Most deliveries of one request: as many as a webhook is posted at a time. */
+/** Maximum deliveries per request, equal to a webhook's maximum concurrency. */
 export const mostAtOnce = 16
 
 const longestWait = 60

@@ -52,7 +52,7 @@ export const layer = HttpApiBuilder.group(
               ...parts
             ])
           ),
-          // The leases of what is not told run out, and the client asks again.
+          // Leases that were not sent expire, and the client leases again.
           Stream.tapError((error) => Effect.logError("A webhook request could not be signed", error)),
           Stream.orDie
         )

@@ -151,7 +151,7 @@ const encodeBrief = ({ delivery, payload }: LoadedEvent) => [BriefEvent.render(p
 const encodeSigned = (sign: Signer.SignEvent) => (event: LoadedEvent) =>
   sign(event).pipe(
     Effect.tapError((error) => Effect.logError("A webhook request could not be signed", error)),
-    // The stream breaks off, and the client goes on from its last event.
+    // The stream ends, and the client resumes after its last event.
     Effect.orDie,
     Effect.map(({ body, headers }) => [`{"headers":${JSON.stringify(headers)},"body":`, JSON.stringify(body), "}"])
   )

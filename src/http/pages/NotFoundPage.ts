@@ -1,6 +1,6 @@
 import * as PageFrame from "./PageFrame.ts"
 
-/** Where a person goes on who has followed a wrong link. */
+/** The page for unknown URLs, with links to the demo inbox and the docs. */
 export const page = PageFrame.render({
   title: "No such page · Inlet",
   body: `<main class="told" id="main" tabindex="-1">
@@ -15,7 +15,7 @@ export const page = PageFrame.render({
 </main>`
 })
 
-/** Whether a browser asks, and not a program, which can read JSON or does not say what it reads. */
+/** Checks by `Accept` whether a browser sent the request. */
 export const isWanted = ({
   accept = "",
   method,

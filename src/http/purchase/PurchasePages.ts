@@ -7,14 +7,14 @@ import * as PageFrame from "../pages/PageFrame.ts"
 
 const { escape } = PageFrame
 
-/** Where a checkout returns to unless the customer says otherwise: pages for who pays, and may know nothing of APIs. */
+/** The default return pages of a checkout, for the paying person. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const orders = yield* Orders
     const { publicUrl } = yield* Settings.http
     const url = publicUrl.replace(/\/$/, "")
 
-    /** Who has the id of an order is told its name, years and state, and nothing else. */
+    /** Anyone with the order id sees domain, years and state, and nothing else. */
     const asked = Effect.gen(function* () {
       const { order } = yield* HttpServerRequest.ParsedSearchParams
       // The page is right without it, too.
@@ -41,7 +41,7 @@ interface Words {
 
 const givenBack = "The payment is given back by itself, the way it was paid. A bank can take up to ten days to show it."
 
-/** How the order stands, to a person who has just paid for it. */
+/** The state of the order, for the person who paid. */
 const paidWords = (order: OrderRow | undefined): Words => {
   const name = order?.name ?? "Your domain"
   const goesOn =
@@ -144,7 +144,7 @@ ${rest}
 </main>`
   })
 
-/** What to do when it does not go on: who pays sees nothing of it but this page. */
+/** The next step if the order stalls. The payer sees only this page. */
 const advice = (order: OrderRow | undefined) => {
   switch (order?.status) {
     case "expired":

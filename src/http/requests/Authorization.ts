@@ -35,7 +35,7 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
     security: { bearer: HttpApiSecurity.bearer }
   }
 ) {
-  /** What a read key is told that asks for more. */
+  /** The refusal for read keys. */
   static readonly refusal = (what: string) =>
     new Forbidden({
       message: `A read key (ak_read_…) reads mail and does nothing else: ${what} takes the workspace's own key, \`Authorization: Bearer ak_live_…\``

@@ -1,6 +1,6 @@
 import type { HttpServerRequest } from "effect/http"
 
-/** Of every route but one. */
+/** The limit on every route except simulate. */
 const usual = 256 * 1024
 
 /** Beside the base64 of the largest message. */
@@ -8,7 +8,7 @@ const besideMessage = 64 * 1024
 
 const simulate = /^\/api\/domains\/[^/]+\/simulate$/
 
-/** The bytes that the body of a request may have: a message that is simulated may be as large as one that comes by SMTP. */
+/** Maximum size of a request body. A simulated message may be as large as an SMTP message. */
 export const of = (
   { headers, method }: HttpServerRequest.HttpServerRequest,
   path: string,

@@ -3,9 +3,8 @@ import type { HttpServerRequest } from "effect/http"
 import * as ClientNetwork from "../../model/ClientNetwork.ts"
 
 /**
- * The client of a request, as limits count it. The address is the socket's, or
- * with `proxies` in front the one that many from the right of X-Forwarded-For:
- * the rest, left of it, is the client's own claim.
+ * The client of a request for limits. The address is the socket's, or with `proxies` the one that many places from the
+ * right of X-Forwarded-For. Anything left of it is the client's own claim.
  */
 export const of = (
   { headers, remoteAddress }: Pick<HttpServerRequest.HttpServerRequest, "headers" | "remoteAddress">,

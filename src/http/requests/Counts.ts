@@ -1,4 +1,4 @@
-/** How many of something each owner has now. */
+/** Counts something per owner. */
 export const make = () => {
   const counts = new Map<string, number>()
   return {

@@ -38,7 +38,7 @@ export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requir
           const { id } = yield* CurrentWorkspace
           const { pathname, search } = new URL(request.url, "http://localhost")
           const body = yield* Effect.orElseSucceed(request.arrayBuffer, () => undefined)
-          // It is too large, or broke off: the handler says so.
+          // Too large or incomplete. The handler answers.
           if (body === undefined) return yield* httpEffect
           const keyed = {
             workspaceId: id,
@@ -52,7 +52,7 @@ export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requir
             const answer = answerOf(exit)
             return answer === undefined ? keys.forget(keyed) : keys.keep(keyed, answer)
           })
-          // A client that hangs up finds the answer when it comes back: the work goes on without it.
+          // The work continues after a disconnect, so a repeated request finds the answer.
           return yield* Fiber.join(yield* FiberSet.run(underWay, work))
         })
       )

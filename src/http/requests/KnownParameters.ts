@@ -6,10 +6,7 @@ import { Invalid } from "../../model/ApiError.ts"
 /** As much of a client's own text as its error repeats. */
 const shown = 40
 
-/**
- * Refuses query parameters that the route does not know. A misspelt filter that was passed
- * over would show everything: somebody else's mail instead of one's own.
- */
+/** Refuses unknown query parameters. An ignored misspelled filter would widen a list. */
 export class KnownParameters extends HttpApiMiddleware.Service<KnownParameters>()("inlet/http/KnownParameters", {
   error: Invalid.http
 }) {

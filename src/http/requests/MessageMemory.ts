@@ -12,14 +12,14 @@ import * as BodyLimit from "./BodyLimit.ts"
 export class MessageShare extends Context.Service<
   MessageShare,
   {
-    /** Whether there is room for so many more bytes. */
+    /** Reserves more bytes. Returns false beyond the limit. */
     take(bytes: number): boolean
     /** Keeps all of it until the work is done, also when the request has ended before. */
     during<A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R>
   }
 >()("inlet/http/MessageShare") {}
 
-/** Counts the body of a request with the messages that come by SMTP, before its first byte is read. */
+/** Counts a request body with the incoming SMTP messages, before its first byte is read. */
 export class MessageMemory extends HttpApiMiddleware.Service<
   MessageMemory,
   { requires: CurrentWorkspace; provides: MessageShare }

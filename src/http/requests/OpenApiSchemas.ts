@@ -5,7 +5,7 @@ export interface JsonSchema {
   readonly [key: string]: unknown
 }
 
-/** Annotations of a parameter whose text is a number or a time: what it is for whoever reads the document. */
+/** Schema annotations for parameters whose text is a number or a time. */
 export const wholeNumber = (minimum: number, maximum: number) => ({ "x-wire": { type: "integer", minimum, maximum } })
 export const dateTime = { "x-wire": { type: "string", format: "date-time" } }
 
@@ -52,7 +52,7 @@ const rewrite = (schema: unknown, property = ""): unknown => {
   return kept
 }
 
-/** `X or null` as one schema with two types, where that says as much, and one alternative as itself. */
+/** Simplifies `X or null` to one schema with two types, and single alternatives to themselves. */
 const alternatives = (parts: ReadonlyArray<unknown>): JsonSchema => {
   const [first, second, ...others] = parts
   if (parts.length === 1 && isRecord(first)) return first

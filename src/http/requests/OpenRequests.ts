@@ -8,7 +8,7 @@ import { CurrentAnswer } from "../answers/CurrentAnswer.ts"
 import * as Counts from "./Counts.ts"
 import * as RequestRate from "./RequestRate.ts"
 
-/** Keys whose owner is remembered, so that one who asks too much is refused without a look at the database. */
+/** Number of keys with a cached owner, so that clients over their limit are refused without a query. */
 const rememberedKeys = 10_000
 
 /** Bytes of an answer that count as one request more. */
@@ -20,11 +20,11 @@ const openWaits = Metric.gauge("inlet_http_waits", { description: "Open waits an
 export class OpenRequests extends Context.Service<
   OpenRequests,
   {
-    /** Refuses who is known by this key or cookie and asks too much, before that is looked up. Whether it is valid is not told. */
+    /** Refuses a known key or cookie over its limit before its lookup. Does not reveal whether it is valid. */
     known(key: Redacted.Redacted): Effect.Effect<void, TooManyRequests>
-    /** Counts the request for its owner, who has been looked up by this key, until its answer is over. */
+    /** Counts the request for the owner of this key until the end of its answer. */
     enter(owner: WorkspaceId | DomainId, key: Redacted.Redacted): Effect.Effect<void, TooManyRequests>
-    /** A place among the waits and streams, in the place of the one among all requests, that is kept until the scope closes. */
+    /** Moves the request from the open requests to the waits and streams until the scope closes. */
     take(owner: WorkspaceId | DomainId, most?: number): Effect.Effect<void, TooManyRequests, Scope.Scope>
   }
 >()("inlet/http/OpenRequests") {

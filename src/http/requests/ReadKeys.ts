@@ -1,7 +1,7 @@
 import { Context } from "effect"
 import { OpenApi } from "effect/http-api"
 
-/** Whether a key of scope `read` may ask an endpoint. It may not where nothing is said. */
+/** Whether read keys may call an endpoint. False by default. */
 export const ReadKeys = Context.Reference<boolean>("inlet/http/ReadKeys", { defaultValue: () => false })
 
 /** The scheme of the OpenAPI document that stands beside that of the workspace's own key. */

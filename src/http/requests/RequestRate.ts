@@ -4,7 +4,7 @@ interface Bucket {
   at: number
 }
 
-/** Whether it is allowed, the seconds to wait where it is not, and the headers that tell what is left. */
+/** The decision, the seconds to wait if refused, and the rate limit headers. */
 export interface Taken {
   readonly isAllowed: boolean
   readonly retryAfter: number
@@ -15,9 +15,8 @@ export interface Taken {
 const swept = 10_000
 
 /**
- * How often each owner may ask: so many times a second over time, and so many at once (a bucket of
- * tokens). Told as draft-ietf-httpapi-ratelimit-headers has it: the burst, and the time after which
- * it is there again. Zero a second is no limit.
+ * Limits requests per owner by a token bucket: a rate per second and a burst. Adds headers as in
+ * draft-ietf-httpapi-ratelimit-headers. Zero per second is no limit.
  */
 export const make = ({ burst, perSecond }: { readonly burst: number; readonly perSecond: number }) => {
   const buckets = new Map<string, Bucket>()

@@ -27,7 +27,7 @@ export class ValidationErrors extends HttpApiMiddleware.Service<ValidationErrors
 
 const format = Issue.makeFormatterStandardSchemaV1()
 
-/** The words of the schema library that say too little, in better ones. */
+/** Replaces unclear messages of the schema library. */
 const clearer: Readonly<Record<string, string>> = {
   "Missing key": "Expected a value, but it is missing",
   "Expected no excess property": "There is no such field",

@@ -46,7 +46,7 @@ const MediaType = Schema.String.check(
 
 const verdicts = Authentication.fields
 
-/** A mail in words, or a sample; a field that is given beside a sample takes the place of the sample's. */
+/** The fields of a mail, or a sample. Given fields override those of the sample. */
 const SimulatedMail = Schema.Struct({
   sample: Schema.optionalKey(
     SampleName.annotate({ description: "a typical mail for agents, with a new Message-ID each time" })

@@ -59,7 +59,7 @@ export const layer = HttpApiBuilder.group(
   })
 )
 
-/** Fails where SMTP would say 550, with what to do about it. */
+/** Fails if SMTP would answer 550, with the next step. */
 export const takesMail = ({ disabled_reason, domain, id, status }: Domain) => {
   switch (status) {
     case "mx_pending":
@@ -77,7 +77,7 @@ export const takesMail = ({ disabled_reason, domain, id, status }: Domain) => {
 
 const someone = "Simulated Sender <sender@simulate.example>"
 
-/** The mail that is asked for; what a sample says stands where nothing else is said. */
+/** The requested mail, with the sample's values for missing fields. */
 export const draftOf =
   ({ attachments, authentication: _a, from: _f, recipient: _r, sample, ...own }: SimulatedMail, from?: string) =>
   (recipient: string): Sample.Draft => {

@@ -5,14 +5,14 @@ import { Unavailable } from "../../model/ApiError.ts"
 import { RawStore } from "../../providers/storage/RawStore.ts"
 import * as Settings from "../../Settings.ts"
 
-/** How long what was found out about writing holds: monitors and balancers ask often. */
+/** How long a write check is cached, because monitors and load balancers ask often. */
 const lookEvery = "5 seconds"
 
 const mostTime = "3 seconds"
 
 /**
- * Whether the service can do its work: the database answers and takes writes, and so does the raw store, which a
- * process that takes no mail leaves out. Fails with what can't be done, for as long as it can't.
+ * Checks that the database answers and accepts writes, and in processes that accept mail also the raw store. Fails with
+ * what does not work.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
