@@ -12,7 +12,7 @@ export interface EventPage<V extends View = "full"> extends Omit<EventsAnswer, "
 /** A list, narrowed by these. */
 export type EventsQuery<V extends View = View> = Omit<ListQuery, "view"> & { readonly view?: V | undefined }
 
-/** What is waited for: `after` is the place from which mail counts, and without it what is there already does. */
+/** The filter of a wait. Mail counts after `after`, or existing mail too without it. */
 export type WaitQuery<V extends View = View> = Omit<EventsQuery<V>, "wait" | "cursor">
 
 /** The longest that the service holds an answer, in seconds. */
@@ -67,7 +67,7 @@ export class Events {
     }
   }
 
-  /** What a person reads of it, as Markdown and piece by piece. */
+  /** The visible content as Markdown, in pieces. */
   content(domainId: string, eventId: string, query: ContentQuery = {}, options?: CallOptions): Promise<EventContent> {
     return this.#requests.json({ method: "GET", path: `${at(domainId, eventId)}/content`, query }, options)
   }

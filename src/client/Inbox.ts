@@ -7,7 +7,7 @@ import { type CallOptions, seconds } from "./Requests.ts"
 export interface InboxOptions {
   /** Name or id of the domain; the only one of the workspace when absent, its instant inbox where it has none. */
   readonly domain?: string | undefined
-  /** Before the `@`; a new one that nobody has guessed when absent. */
+  /** The part before the `@`. Default a new random one. */
   readonly localPart?: string | undefined
   /** Milliseconds that a wait goes on for where it does not say itself; those of the client when absent. */
   readonly timeout?: number | (() => number) | undefined
@@ -15,7 +15,7 @@ export interface InboxOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** What a mail has to be; all of it together. */
+/** Filters of a mail. All must match. */
 export type MailFilter = Pick<ListQuery, "from" | "fromDomain" | "has" | "sender" | "subject" | "tag" | "thread">
 
 export type MailQuestion = MailFilter & CallOptions
@@ -40,7 +40,7 @@ export class Inbox {
   readonly domainId: string
   readonly #events: Events
   readonly #options: Place
-  /** The mail that each question has looked at last. */
+  /** The last mail each kind of call has returned. */
   readonly #places = new Map<string, string>()
   /** Every mail that a question was answered with. */
   readonly #answers = new Set<string>()
@@ -52,7 +52,7 @@ export class Inbox {
     this.#options = options
   }
 
-  /** What to type: the code of the next mail that has one. */
+  /** Waits for the next mail with a code, and returns the code. */
   code(question: Omit<MailQuestion, "has"> = {}): Promise<string> {
     return this.#next("a code", { ...question, has: "code" }, ({ extracted }) => extracted?.code?.value)
   }
@@ -73,7 +73,7 @@ export class Inbox {
     return this.#events.get(this.domainId, eventId, this.#callOf(question))
   }
 
-  /** Waits so many milliseconds, and fails with `UnwantedMail` where there is mail that answered no question. */
+  /** Waits the given milliseconds. Fails with `UnwantedMail` if there is mail that no call has returned. */
   async none(milliseconds: number, question: Omit<MailQuestion, "timeout"> = {}): Promise<void> {
     const { signal: _, ...filter } = question
     const { signal } = this.#callOf(question)
@@ -92,7 +92,7 @@ export class Inbox {
     }
   }
 
-  /** The first answer among the mails that come after the one that answered this question before. */
+  /** The first match after the mail this kind of call returned last. */
   async #next<A>(what: string, question: MailQuestion, pick: (event: BriefEvent) => A | undefined): Promise<A> {
     const { signal: _, timeout: __, ...filter } = question
     const { signal, timeout } = this.#callOf(question)

@@ -64,8 +64,8 @@ export class Inlet {
   }
 
   /**
-   * Receives a mail without SMTP: one in words, a sample, or the bytes of a message, for which `recipient` and `from`
-   * are told beside it. With `wait` (seconds) the answer has its brief events, without it none.
+   * Simulates a mail: fields, a sample, or the bytes of a message with `recipient` and `from` as options. With `wait`
+   * (seconds) the result has its brief events.
    */
   async simulate(
     domainId: string,
@@ -85,7 +85,7 @@ export class Inlet {
     return this.#get(`${at(domainId)}/delivery-attempts`, query, options)
   }
 
-  /** Sends an event to the webhook again; one that is delivered already with `force` alone. */
+  /** Delivers an event again. A delivered one requires `force`. */
   replay(
     domainId: string,
     eventId: string,
@@ -99,8 +99,8 @@ export class Inlet {
   }
 
   /**
-   * An address that nobody has had before, at a domain that takes every local part: no request makes it. Only mail
-   * from after the first inbox of this client counts.
+   * Returns a new address at a domain of the workspace, without a request. Only mail after the first inbox of this
+   * client counts.
    */
   async inbox(options: InboxOptions = {}): Promise<Inbox> {
     const name = options.domain ?? ""
@@ -152,7 +152,7 @@ export class Inlet {
   }
 }
 
-/** What a domain can be when its addresses take mail. */
+/** The states in which a domain accepts mail. */
 const takesMail: ReadonlyArray<Domain["status"]> = ["mx_pending", "verified", "live"]
 
 /** A domain for inboxes, and its mark from before the first of them. */
@@ -162,7 +162,7 @@ interface Home {
   readonly mark: string
 }
 
-/** For bytes: who they are for and from. `wait` is in seconds, at most 60. */
+/** `recipient` and `from` of message bytes. `wait` in seconds, up to 60. */
 export interface Envelope {
   readonly recipient?: string | undefined
   readonly from?: string | undefined

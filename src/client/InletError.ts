@@ -1,18 +1,18 @@
-/** As much of a mail as an error tells: no code and no link, for these are secrets. */
+/** The part of a mail that an error shows. Excludes codes and links, which are secrets. */
 export interface ArrivedMail {
   readonly event_id: string
   readonly receivedAt: string
   readonly from: string
   readonly subject: string
-  /** What it has: `code`, `verify link`, `3 attachments`. */
+  /** Its contents, such as `code`, `verify link`, `3 attachments`. */
   readonly has: ReadonlyArray<string>
 }
 
-/** The service answered, and said no. */
+/** The service refused the request. */
 export class ApiError extends Error {
   readonly _tag = "ApiError"
   override readonly name = "ApiError"
-  /** Of HTTP; programs go by it. */
+  /** The HTTP status. */
   readonly status: number
   /** X-Request-Id: the log of the service has more under it. */
   readonly requestId: string | null
@@ -26,7 +26,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Nobody answered, or not in time, or not as the service does. `cause` has what the platform says. */
+/** No answer, a timeout, or an answer of another program. `cause` has the platform's error. */
 export class NoAnswer extends Error {
   readonly _tag = "NoAnswer"
   override readonly name = "NoAnswer"
@@ -55,5 +55,5 @@ export class UnwantedMail extends OtherMail {
   override readonly name = "UnwantedMail"
 }
 
-/** Why a call failed; a signal that ended it is told as its own reason. */
+/** The reason of a failed call. For an aborted call the signal's reason. */
 export type InletError = ApiError | NoAnswer | NoMail | UnwantedMail

@@ -10,9 +10,9 @@ export interface CallOptions {
 }
 
 export interface Place {
-  /** Of the service, such as `http://localhost:3000`. */
+  /** URL of the service, such as `http://localhost:3000`. */
   readonly url: string | undefined
-  /** Of a workspace: it begins with `ak_`. */
+  /** API key of a workspace, beginning with `ak_`. */
   readonly apiKey: string | undefined
 }
 
@@ -31,7 +31,7 @@ const patience = 20_000
 /** Milliseconds that an answer may take beyond the time for mail to come. */
 export const grace = 5_000
 
-/** Makes the requests of a client: in time, with its key, and again where the service asks for it. */
+/** Sends a client's requests with its key and timeout, and retries after `Retry-After`. */
 export class Requests {
   readonly #base: string
   readonly #apiKey: string
@@ -40,7 +40,7 @@ export class Requests {
 
   constructor({ apiKey, timeout = patience, url }: Place & Pick<CallOptions, "timeout">) {
     this.#base = baseOf(url)
-    // What fetch says of another one has the key in it.
+    // The error of fetch for other characters would contain the key.
     if (apiKey === undefined || !/^[!-~]+$/.test(apiKey)) {
       throw new TypeError("apiKey: Expected the key of a workspace, which begins with ak_")
     }

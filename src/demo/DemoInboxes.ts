@@ -8,7 +8,7 @@ import { DomainId, DomainName } from "../model/Domain.ts"
 import * as Settings from "../Settings.ts"
 import { ClientLimits } from "../workspaces/ClientLimits.ts"
 
-/** How long a demo inbox lives. */
+/** Lifetime of a demo inbox. */
 export const lifetimeSeconds = 24 * 60 * 60
 
 const Token = Schema.String.check(Schema.isPattern(/^[\w-]{43}$/))
@@ -17,7 +17,7 @@ const Token = Schema.String.check(Schema.isPattern(/^[\w-]{43}$/))
 const DemoInbox = Schema.Struct({ domainId: DomainId, domain: DomainName, secondsLeft: Schema.Finite })
 export type DemoInbox = typeof DemoInbox.Type
 
-/** Inboxes for trying the service: no workspace, no key, gone after a day. */
+/** Manages demo inboxes: without workspace and key, expiring after a day. */
 export class DemoInboxes extends Context.Service<
   DemoInboxes,
   {

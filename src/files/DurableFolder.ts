@@ -14,7 +14,7 @@ export const make = Effect.fnUntraced(function* (folder: string) {
       .pipe(Effect.catchReason("PlatformError", "AlreadyExists", () => Effect.void))
     yield* sync(path.dirname(name))
   }
-  // Whoever made it may have died before its name was synced. What is above may belong to somebody else.
+  // Its creator may have crashed before syncing the name. Folders above may belong to others.
   if (missing.length === 0) yield* Effect.ignore(sync(path.dirname(named)))
 })
 

@@ -1,7 +1,7 @@
 import { Schema, SchemaTransformation } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 
-/** Every error answers `{"error": message}`; the status alone tells the kinds apart (spec, section 7). */
+/** Every error answers `{"error": message}`. Only the status distinguishes kinds (spec, section 7). */
 export const ErrorBody = Schema.Struct({ error: Schema.String }).annotate({ identifier: "Error" })
 
 const answers = <Self extends { readonly message: string }>(
@@ -73,7 +73,7 @@ export class Unavailable extends Schema.TaggedError<Unavailable>()("Unavailable"
   static readonly http = answers(503, Unavailable)
 }
 
-/** What is stored has other bytes than were kept. Asking again is no help. */
+/** The stored bytes are damaged. A retry does not help. */
 export class Damaged extends Schema.TaggedError<Damaged>()("Damaged", { message: Schema.String }) {
   static readonly http = answers(500, Damaged)
 }

@@ -5,7 +5,7 @@ import { EventId } from "./InboundEvent.ts"
 export const DeliveryStatus = Schema.Literals(["pending", "delivered", "dead", "held"])
 export type DeliveryStatus = typeof DeliveryStatus.Type
 
-/** The work of getting one event to its webhook, as the API tells it. */
+/** The delivery of an event, as shown by the API. */
 export const Delivery = Schema.Struct({
   status: DeliveryStatus,
   attempts: Schema.Int.annotate({ description: "number of attempts so far, replays included" }),

@@ -24,7 +24,7 @@ const Unsubscribe = Schema.Struct({
   })
 }).annotate({ identifier: "Unsubscribe" })
 
-/** What a mail was sent for. Quoted and hidden text is not looked at. */
+/** Code and links of a mail, without quoted and hidden text. */
 export const Extracted = Schema.Struct({
   code: Schema.NullOr(Code).annotate({ description: "the code to type, or null" }),
   links: Schema.Array(Link).annotate({ description: "up to five, the best first" }),

@@ -21,7 +21,7 @@ export const ownerOf = (ref: RawRef) => {
 /** The `remoteAddress` of a message that came by the API; no SMTP session has it. */
 export const simulatedAddress = "simulate"
 
-/** What the sender said before DATA (RFC 5321, section 3.3). `from` is empty for the null sender. */
+/** The SMTP envelope (RFC 5321, section 3.3). `from` is empty for the null sender. */
 export const Envelope = Schema.Struct({
   from: Schema.String,
   helo: Schema.String,

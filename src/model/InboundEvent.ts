@@ -24,7 +24,7 @@ export type Attachment = typeof Attachment.Type
 
 const Verdict = Schema.Literals(["pass", "fail", "softfail", "neutral", "none", "temperror", "permerror"])
 
-/** The verdicts about the sender. They are told, and never refuse mail. */
+/** The verdicts about the sender. They never cause a refusal. */
 export const Authentication = Schema.Struct({ spf: Verdict, dkim: Verdict, dmarc: Verdict, arc: Verdict }).annotate({
   identifier: "Authentication"
 })

@@ -4,7 +4,7 @@ import { DomainId, DomainName } from "./Domain.ts"
 export const OrderId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("OrderId"))
 export type OrderId = typeof OrderId.Type
 
-// Both are open: a Layer that somebody brings along has a name of its own, and rows keep the names of those that are gone.
+// Open sets: custom Layers have their own names, and rows keep former names.
 const Name = Schema.String.check(
   Schema.isPattern(/^[a-z][a-z0-9-]{0,31}$/, { message: "Expected a name such as namecheap, in lower-case letters" })
 )
@@ -48,7 +48,7 @@ const fields = {
   created_at: Schema.DateTimeUtcFromString
 }
 
-/** The purchase of one domain name, as the API tells it. Unset values are null. */
+/** The purchase of a domain, as shown by the API. Unset values are null. */
 export const Order = Schema.Struct({ ...fields, status: OrderStatus }).annotate({ identifier: "Order" })
 export type Order = typeof Order.Type
 

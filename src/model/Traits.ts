@@ -1,6 +1,6 @@
 import type { InboundEvent } from "./InboundEvent.ts"
 
-/** What lists of events are filtered by, as bits of `events.traits`. Bit 1 has an index of its own. */
+/** Filters of event lists as bits of `events.traits`. Bit 1 has its own index. */
 export const bits = {
   code: 1,
   link: 2,

@@ -4,7 +4,7 @@ import { Name } from "./Workspace.ts"
 export const KeyId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("KeyId"))
 export type KeyId = typeof KeyId.Type
 
-/** What a key may do that is made beside the workspace's own. `read`: it reads mail, and changes nothing. */
+/** The scope of an additional key. `read` reads mail and changes nothing. */
 export const KeyScope = Schema.Literals(["read"])
 export type KeyScope = typeof KeyScope.Type
 

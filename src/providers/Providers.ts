@@ -27,7 +27,7 @@ import * as Segments from "./storage/Segments.ts"
 /** Sellers of names beside ours, by their names: each Layer is chosen by the settings, as ours are. */
 export type OwnRegistrars<E, R> = Readonly<Record<string, Layer.Layer<Registrar | DnsHost, E, R>>>
 
-/** Ways to pay beside ours, by their names: `BILLING_PROVIDER` names the one that is used. */
+/** Additional payment providers by name. `BILLING_PROVIDER` selects one. */
 export type OwnBillings<E, R> = Readonly<Record<string, Layer.Layer<Billing, E, R>>>
 
 /** A set of credentials that is not whole; the message names what is missing. */
@@ -95,7 +95,7 @@ const stripe = Effect.gen(function* () {
     STRIPE_SECRET_KEY: secretKey,
     STRIPE_WEBHOOK_SECRET: webhookSecret
   })
-  // Two hundred modules, of no use to who has another way to be paid.
+  // Loaded on demand: two hundred modules that only Stripe needs.
   const BillingStripe = yield* Effect.promise(() => import("./billing/BillingStripe.ts"))
   return BillingStripe.layer({
     secretKey: given.STRIPE_SECRET_KEY,
@@ -188,7 +188,7 @@ const openprovider = Effect.gen(function* () {
   })
 })
 
-/** In production the wallet's play money must not be spent at a registrar that takes real money; one that nobody knows here may. */
+/** In production play money must not pay a real registrar. Unknown registrars count as real. */
 const playMoneyBuysNothingReal = Effect.fnUntraced(function* (own: Iterable<string>) {
   const { billingProvider, production } = yield* Settings.purchase
   if (!production || billingProvider !== "mock") return
@@ -232,7 +232,7 @@ export const registrarsWith = <E = never, R = never>(own: OwnRegistrars<E, R> = 
           message: `REGISTRAR_PRIMARY: ${registrarPrimary} needs its credentials (${registrarPrimary.toUpperCase()}_…)`
         })
       }
-      // A route to nobody would leave its TLD unsold without a word.
+      // A TLD routed to an unconfigured registrar would silently not be sold.
       const nobody = tldMap.find(({ registrar }) => layers[registrar] === undefined)
       if (nobody !== undefined) {
         if (!isOurs(nobody.registrar)) {

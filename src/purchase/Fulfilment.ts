@@ -34,7 +34,7 @@ export class Fulfilment extends Context.Service<
       const orders = yield* Orders
       const { fail, step } = yield* OrderSteps.make
 
-      /** What a vendor's failure means: an end where nothing happened for certain, else another try later. */
+      /** Decides on a vendor's failure: final if nothing happened for certain, else a retry. */
       const onVendorError = Effect.fnUntraced(function* (order: OrderRow, error: RegistrarError) {
         const { reason } = error
         if (order.status === "registering" && reason._tag !== "Uncertain") {

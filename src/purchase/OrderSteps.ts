@@ -11,10 +11,10 @@ import { Registrars, type Vendor } from "../providers/registrar/Registrars.ts"
 import * as Settings from "../Settings.ts"
 import type { OrderRow } from "./Orders.ts"
 
-/** After so many registrations that never happened, the vendor is not going to. */
+/** Number of registrations without effect after which an order fails. */
 const mostRegistrations = 5
 
-/** Why an order fails whose name somebody else got between the quote and the registration. */
+/** The failure of an order whose domain was taken between quote and registration. */
 export const nameTaken = "The name was taken meanwhile"
 
 /**
@@ -52,7 +52,7 @@ export const make = Effect.gen(function* () {
   /** registering → provisioning. From its payment on no other order can be paid for the name. */
   const register = Effect.fnUntraced(function* (order: OrderRow, registrar: Registrar["Service"]) {
     if (yield* soldToAnother(order)) return yield* fail(order, nameTaken)
-    // Before the registrar is asked: whoever finds the order here knows that it may have been.
+    // Stored before the registrar is called. From this state on the registration may have happened.
     yield* sql`UPDATE orders SET tries = tries + 1 WHERE id = ${order.id}`
     const ours = Effect.mapError(registrar.holds(order.name), uncertain)
     if (!(yield* ours)) {
@@ -134,7 +134,7 @@ export const make = Effect.gen(function* () {
     `
   })
 
-  /** The vendor of an order, who may have been taken out of the settings since. */
+  /** The registrar of an order, which may have left the settings since. */
   const vendorOf = ({ registrar }: OrderRow) => {
     const vendor = registrars.get(registrar)
     return vendor === undefined
@@ -160,7 +160,7 @@ export const make = Effect.gen(function* () {
   return { step, fail }
 })
 
-/** What was asked just now was not done; what was asked earlier may have been. */
+/** This call did nothing, but an earlier one may have. */
 const uncertain = ({ reason, registrar }: RegistrarError) =>
   new RegistrarError({
     registrar,

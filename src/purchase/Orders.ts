@@ -8,7 +8,7 @@ import { BillingProvider, type Order, OrderId, OrderStatus, RegistrarName } from
 import type { Page } from "../model/Page.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 
-/** What an order begins with. */
+/** The initial values of an order. */
 const NewOrder = Schema.Struct({
   id: OrderId,
   workspaceId: WorkspaceId,
@@ -38,7 +38,7 @@ export type OrderRow = typeof OrderRow.Type
 
 const isOrderId = Schema.is(OrderId)
 
-/** How long one worker has an order to itself. Longer than any step takes. */
+/** Duration of a worker's lease of an order, longer than any step. */
 const leaseSeconds = 300
 
 /** The orders of domain names, as rows: what moves them on is Fulfilment. */
@@ -48,7 +48,7 @@ export class Orders extends Context.Service<
     /** A new order. Fails when this workspace has an open order for the name. It holds nothing before it is paid. */
     insert(order: Omit<typeof NewOrder.Type, "id">): Effect.Effect<OrderRow, Conflict | SqlError>
     get(workspaceId: WorkspaceId, id: OrderId): Effect.Effect<OrderRow, NotFound>
-    /** Whose it is does not matter: for the page that who pays comes back to. */
+    /** Finds an order of any workspace, for the return page. */
     find(id: OrderId): Effect.Effect<OrderRow | undefined, SqlError>
     /** Newest first. `cursor` is the id of the last order of the page before. */
     list(
@@ -202,7 +202,7 @@ export class Orders extends Context.Service<
   )
 }
 
-/** As the API tells it. */
+/** As shown by the API. */
 export const toOrder = (row: OrderRow): Order => ({
   order_id: row.id,
   domain: row.name,

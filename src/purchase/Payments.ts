@@ -9,10 +9,10 @@ import type { WorkspaceId } from "../model/Workspace.ts"
 import { Billing, type Callback, type PaymentNews } from "../providers/billing/Billing.ts"
 import * as OrderSteps from "./OrderSteps.ts"
 
-/** An unpaid checkout is over after this many hours; Stripe's own end is 24. */
+/** Hours until an unpaid checkout expires. Stripe's own limit is 24. */
 const unpaidHours = 25
 
-/** Nobody was told where to pay: a crash came between the order and its checkout, which takes half a minute at most. */
+/** Orders without a checkout after a crash between the two. Opening one takes at most 30 s. */
 const unopenedMinutes = 5
 
 interface Target {
@@ -24,13 +24,13 @@ interface Target {
   readonly paymentId: string | null
 }
 
-/** What the payment provider tells us, done once for each event, in whatever order it comes. */
+/** Processes each event of the payment provider once, in any order. */
 export class Payments extends Context.Service<
   Payments,
   {
     /** The seen id and what follows from it are one transaction: a crash between them is no loss. */
     hear(callback: Callback): Effect.Effect<void, Invalid | NotFound>
-    /** Ends orders whose checkout nobody paid. */
+    /** Expires orders with an unpaid checkout. */
     readonly expireUnpaid: Effect.Effect<void>
   }
 >()("inlet/purchase/Payments") {
@@ -41,7 +41,7 @@ export class Payments extends Context.Service<
       const billing = yield* Billing
       const checkRoom = yield* DomainLimit.make
 
-      /** The order that the checkout was opened for; the checkout's own word for it is not enough. */
+      /** Finds the order by its stored checkout. The id in the callback alone is not trusted. */
       const target = (news: PaymentNews) =>
         Effect.map(
           sql<Target>`
@@ -51,7 +51,7 @@ export class Payments extends Context.Service<
           ([order]) => order
         )
 
-      /** What is not the price buys nothing: it goes back as it came, and the order is over. */
+      /** A wrong amount is refunded completely, and ends the order. */
       const mispaid = Effect.fnUntraced(function* (order: Target, news: PaymentNews) {
         const usd = news.currency?.toLowerCase() === "usd"
         const sum = usd
@@ -85,7 +85,7 @@ export class Payments extends Context.Service<
             payment_id = ${news.paymentId}, due_at = now()
           WHERE id = ${order.id} AND status IN ('pending_payment', 'expired', 'failed') AND payment_id IS NULL
         `
-        // A checkout holds nothing: what it is for may be gone when it is paid, and the money goes back.
+        // A checkout reserves nothing. If the domain is taken at payment, the money is refunded.
         const refusal = yield* refusalOf(order)
         if (refusal !== null) return yield* settle("failed", refusal)
         yield* sql.withTransaction(settle("paid", null)).pipe(

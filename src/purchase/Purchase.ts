@@ -95,7 +95,7 @@ export class Purchase extends Context.Service<
       })
 
       const checkout = Effect.fnUntraced(function* (order: OrderRow) {
-        /** Our own pages tell what the order is for; to a customer's page nothing is added. */
+        /** Adds the order id only to Inlet's own pages. */
         const namingOrder = (page: string) =>
           page === pages.success || page === pages.cancel ? `${page}?order=${order.id}` : page
         const { id, url } = yield* billing
@@ -119,7 +119,7 @@ export class Purchase extends Context.Service<
         return { ...order, checkoutId: id, checkoutUrl: url }
       })
 
-      /** A failure after the payment is known at once; one that is uncertain goes on in the background. */
+      /** Reports a certain failure after payment at once. Uncertain ones continue in the background. */
       const fulfil = Effect.fnUntraced(function* (paid: OrderRow) {
         const order = yield* fulfilment.advance(paid)
         if (order.status !== "failed") return order
@@ -140,7 +140,7 @@ export class Purchase extends Context.Service<
           yield* known(wish.registrar)
           const successUrl = yield* redirect("success_url", wish.successUrl, pages.success)
           const cancelUrl = yield* redirect("cancel_url", wish.cancelUrl, pages.cancel)
-          // Before the registrars, who would say that it is taken.
+          // Checked before the registrars, which would report it as taken.
           yield* checkOwn(workspaceId, name)
           const offer = yield* bestOffer(name, wish.registrar)
 

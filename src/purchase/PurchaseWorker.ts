@@ -9,7 +9,7 @@ import { Renewals } from "./Renewals.ts"
 /** Orders that one process moves on at the same time. */
 const atATime = 8
 
-/** How often it looks for what is due. Tests shorten it. */
+/** Polling interval. Tests shorten it. */
 export const OrderLooks = Context.Reference("inlet/purchase/OrderLooks", {
   defaultValue: (): { readonly interval: Duration.Input } => ({ interval: "1 second" })
 })

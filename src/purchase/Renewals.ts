@@ -39,7 +39,7 @@ export class Renewals extends Context.Service<
         readonly registrar: string
       }) =>
         Effect.andThen(
-          // Not held any more, so that whoever registers the name next can verify it.
+          // Releases the domain, so that its next owner can verify it.
           sql`
             UPDATE domains SET
               status = 'disabled', status_before = 'pending_verification', verified_at = NULL,

@@ -31,7 +31,7 @@ export const SearchResult = Schema.Struct({
 }).annotate({ identifier: "SearchResult" })
 export type SearchResult = typeof SearchResult.Type
 
-/** What a registrar asks for a name for one year, before our markup. */
+/** A registrar's price for one year, without the markup. */
 export interface Offer {
   readonly registrar: RegistrarName
   readonly wholesaleCents: number
@@ -53,12 +53,9 @@ export class Search extends Context.Service<
       readonly answered: number
       readonly silent: ReadonlyArray<RegistrarName>
     }>
-    /**
-     * Whether a registrar sells names under the TLD of this one: asked for a name there that nobody has. True
-     * where one does not answer, for it may.
-     */
+    /** Checks whether a registrar sells this TLD by quoting an unregistered domain. True without an answer. */
     sellsTldOf(name: DomainName): Effect.Effect<boolean>
-    /** What a customer pays: all the years and the flat markup. */
+    /** The customer's price: all years plus the flat markup. */
     priceCents(offer: Offer, years: number): number
   }
 >()("inlet/purchase/Search") {
@@ -164,7 +161,7 @@ const candidates = Effect.fnUntraced(function* (q: string, tlds: string | undefi
   const whole = typed.includes(".") ? yield* registrable(typed, "q") : undefined
   const label = whole === undefined ? typed : whole.slice(0, whole.indexOf("."))
   const wanted = asked.length > 0 ? asked : whole === undefined ? defaultTlds : []
-  // What no TLD can make a name of is wrong by itself.
+  // Refuses labels that are invalid under every TLD.
   yield* registrable(`${label}.com`, "q")
   const others = yield* Effect.forEach(wanted, (tld) => registrable(`${label}.${tld}`, "tlds"))
   return [...new Set(whole === undefined ? others : [whole, ...others])]

@@ -104,7 +104,7 @@ const requestBurst = setting(
 
 export const http = Config.all({ host: httpHost, port: httpPort, publicUrl, production })
 
-/** What a client of the API may have at a time. */
+/** Concurrent use of the API per client. */
 export const answers = Config.all({
   connections: httpConnections,
   connectionsPerAddress: httpConnectionsPerAddress,

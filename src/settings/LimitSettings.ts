@@ -64,13 +64,13 @@ const webhookChangesPerDay = setting(
 
 export const limits = Config.all({ domainsPerWorkspace, emailsPerDay, emailsPerSender, messageBytes, retentionDays })
 
-/** How clients of the API are told apart, and what each may make in a day; zero is no limit. */
+/** Identification of API clients, and their daily limits. Zero is no limit. */
 export const clients = Config.all({
   trustProxy,
   workspacesPerDay: Config.map(Config.all([production, workspacesPerAddress]), ([yes, most]) => (yes ? most : 0))
 })
 
-/** How often a workspace may do what has requests sent. */
+/** Limits of replays and webhook changes of a workspace. */
 export const actions = Config.all({
   replays: Config.all({ perMinute: replaysPerMinute, perDay: replaysPerDay }),
   webhookChanges: Config.all({ perMinute: webhookChangesPerMinute, perDay: webhookChangesPerDay })

@@ -15,7 +15,7 @@ const smtpHost = setting(
   "`127.0.0.1` (`0.0.0.0` in production)"
 )
 
-/** Where `inlet send` looks for the mail server when nobody says otherwise. */
+/** The default mail server of `inlet send`. */
 export const defaultSmtpPort = 2525
 
 export const smtpPort = setting(

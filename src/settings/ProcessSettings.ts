@@ -6,7 +6,7 @@ const { section, setting } = Setting.section("The process")
 
 export { section }
 
-/** What `NODE_ENV` says; `prod` must not quietly be development. */
+/** The value of `NODE_ENV`. Refuses others, so that `prod` does not mean development. */
 export const mode = setting(
   "NODE_ENV",
   Schema.Literals(["development", "test", "production"]).annotate({
@@ -22,7 +22,7 @@ export const production = Config.map(mode, (name) => name === "production")
 export const inProduction = <A, B>(there: Config.Config<A>, elsewhere: Config.Config<B>): Config.Config<A | B> =>
   Config.flatMap(production, (yes): Config.Config<A | B> => (yes ? there : elsewhere))
 
-/** What production can't do without, and the line that says so. */
+/** A setting that production requires, with its error. */
 const demands = new Map<string, string>()
 
 const refused = (...lines: ReadonlyArray<string>) =>

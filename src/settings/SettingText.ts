@@ -3,7 +3,7 @@ import { Duration, Schema, SchemaTransformation } from "effect"
 import ipaddr from "ipaddr.js"
 import { RegistrarName } from "../model/Order.ts"
 
-// How the text of a setting is read, and what a person is told that it should have been.
+// Decodes the text of a setting, with an error that names the expected form.
 
 export const wholeNumber = (expected: string, pattern: RegExp, maximum = Number.MAX_SAFE_INTEGER) =>
   Schema.String.check(

@@ -107,5 +107,5 @@ export const bucket = Config.all({
   secretAccessKey: s3SecretAccessKey
 })
 
-/** What is given, and the folder where development makes the rest once. */
+/** Given secrets, and the folder where development generates the others. */
 export const secrets = Config.all({ secretsKey, adminToken, dataDirectory, production })

@@ -82,7 +82,7 @@ const linkMail = ({
   headers: { "Auto-Submitted": "auto-generated" }
 })
 
-/** What each is to this recipient. Every one is the same each time, so that a test can name what is in it. */
+/** The samples for a recipient. Each is constant, so tests can rely on its content. */
 const samples: { readonly [Name in SampleName]: (recipient: string) => Draft } = {
   code: () => ({
     from: acme,

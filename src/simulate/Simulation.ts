@@ -26,7 +26,7 @@ export interface Inbox {
 
 type Refusal = Invalid | Conflict | TooLarge | TooManyRequests | Unavailable
 
-/** As much of a header as the author is looked for in. */
+/** Maximum bytes of the header to search for the author. */
 const longestHeader = 64 * 1024
 
 /** Mail that comes by the API in the place of SMTP, and goes the way of any other. */
@@ -152,7 +152,7 @@ export const memoryFull = new Unavailable({
 
 const addressForm = /^[^\p{C}\s<>@]{1,64}@[^\p{C}\s<>@]{1,255}$/u
 
-/** The recipient, who has to be at this domain. */
+/** The recipient, required to be at this domain. */
 const addressIn = ({ domain }: Inbox, recipient = `inbox@${domain}`) =>
   addressForm.test(recipient) && canonical(recipient.slice(recipient.lastIndexOf("@") + 1)) === domain
     ? Effect.succeed(recipient)

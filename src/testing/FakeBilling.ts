@@ -16,9 +16,9 @@ const calls = ["charge", "checkout", "refund"] as const
 export interface FakeBilling extends Mood.Moody<(typeof calls)[number]> {
   /** For `billing` of `TestInlet.layer`. */
   readonly layer: Layer.Layer<Billing>
-  /** What was paid, in order: charged at once, or told by `news`. */
+  /** Payments in order: charged at once, or reported by `news`. */
   readonly charged: ReadonlyArray<Bill>
-  /** What was given back. */
+  /** Refunds in order. */
   readonly refunded: ReadonlyArray<Bill>
   /** The body of a callback about an order with a checkout, to be posted to `/api/webhooks/stripe`. */
   news(kind: PaymentNews["kind"], order: { readonly order_id: string; readonly price_cents: number }): string

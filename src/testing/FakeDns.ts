@@ -2,12 +2,12 @@ import { Effect, Layer } from "effect"
 import { Dns, Host, NetAddress } from "effect/net"
 import * as Mood from "./Mood.ts"
 
-/** What a name answers. */
+/** The records of a name. */
 export interface Records {
   /** Each with its chunks joined. */
   readonly TXT?: ReadonlyArray<string>
   readonly MX?: ReadonlyArray<{ readonly priority: number; readonly exchange: string }>
-  /** Where the host is. `localhost` is this machine without being told. */
+  /** The addresses of hosts. `localhost` resolves to this machine by default. */
   readonly addresses?: ReadonlyArray<string>
 }
 

@@ -10,7 +10,7 @@ import * as Mood from "./Mood.ts"
 export interface Options {
   /** Its name in orders; `fake`. */
   readonly name?: string
-  /** What it sells, and for how many US cents a year: these names, or all names for one price; 1000. */
+  /** Prices in US cents per year: by domain, or one for all domains. Default 1000. */
   readonly prices?: number | Readonly<Record<string, number>>
 }
 
@@ -26,7 +26,7 @@ export interface Call {
 export interface FakeRegistrar extends Mood.Moody<Name> {
   /** For `registrar` of `TestInlet.layer`. */
   readonly layer: Layer.Layer<Registrar | DnsHost, never, SqlClient.SqlClient>
-  /** What it was asked, in order. */
+  /** The calls in order. */
   readonly calls: ReadonlyArray<Call>
   /** The names that it has sold. */
   readonly sold: ReadonlySet<string>

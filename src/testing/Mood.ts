@@ -1,9 +1,8 @@
 import { Effect } from "effect"
 
 /**
- * How a fake answers, from now until it is told otherwise. `refuse`: it says
- * no, and nothing was done. `fail`: it breaks, and nobody knows what was done.
- * `hang`: it never answers.
+ * The behavior of a fake from now on. `refuse`: refuses and does nothing. `fail`: fails with an unknown outcome.
+ * `hang`: never answers.
  */
 export type Mood = "work" | "refuse" | "fail" | "hang"
 

@@ -8,7 +8,7 @@ const blockSize = 1_000
 const block = 10_000 + (process.pid % 22) * blockSize
 let next = randomInt(blockSize)
 
-/** A loopback port that nobody listens on now. */
+/** Finds a free loopback port. */
 export const free: Effect.Effect<number> = Effect.callback<number | undefined>((resume) => {
   const port = block + (next++ % blockSize)
   const probe = createServer()

@@ -18,13 +18,13 @@ import { type Answer, type CallOptions, call, type Method } from "./ApiCall.ts"
 import * as Ports from "./Ports.ts"
 import * as QuickWasm from "./QuickWasm.ts"
 
-/** What a Layer for a seam may ask for. */
+/** The services available to a seam's Layer. */
 type World = SqlClient.SqlClient | Layer.Success<typeof Platform.layer>
 
 /** A Layer in the place of what the settings would choose. */
 type Seam<Service> = Layer.Layer<Service, unknown, World>
 
-/** What the service is made of; whatever is left out is as the settings say, and they say nothing that needs an account. */
+/** The seams of the service. Omitted ones follow the settings, which by default need no account. */
 export interface Options {
   /** Settings by their names. The environment of the process is not read. */
   readonly settings?: Readonly<Record<string, string>>
@@ -34,9 +34,9 @@ export interface Options {
   readonly registrars?: Seam<Registrars>
   /** How orders are paid. FakeBilling is one way. */
   readonly billing?: Seam<Billing>
-  /** The world's DNS. FakeDns is one. Without it nobody answers. */
+  /** DNS, such as FakeDns. Without it no server answers. */
   readonly dns?: Seam<Dns.Dns>
-  /** What signs webhook requests. FakeSigner is one. */
+  /** Signs webhook requests, such as FakeSigner. */
   readonly signer?: Seam<WebhookSigner>
   /** Where raw messages are kept. FakeRawStore is one. */
   readonly rawStore?: Seam<RawStore>
@@ -79,7 +79,7 @@ export class TestInlet extends Context.Service<
     }>
   }
 >()("inlet/testing/TestInlet") {
-  /** Started anew for each Layer, and gone with its scope. A service that can't start is a defect. */
+  /** Starts a new service per Layer, and stops it with the scope. A failed start is a defect. */
   static readonly layer = ({
     billing = Providers.billingWith(),
     clock = Layer.empty,
@@ -100,7 +100,7 @@ export class TestInlet extends Context.Service<
           SMTP_PORT: `${yield* Ports.free}`,
           DATA_DIR: folder,
           LOG_LEVEL: "error",
-          // Nobody answers there: no question of a test leaves this machine.
+          // A port without a server, so that no DNS query leaves the machine.
           DNS_SERVERS: "127.0.0.1:9",
           ...settings
         }
@@ -170,7 +170,7 @@ const client = (folder: string, env: Readonly<Record<string, string>>): TestInle
   return TestInlet.of({ url, smtpPort, folder, call: at, send, workspace, inbox })
 }
 
-/** What the server said; a connection that was never made is a defect. */
+/** The server's answer. A failed connection is a defect. */
 const answerIn = (cause: unknown) => {
   const { response } = Object(cause) as { readonly response?: string }
   return response === undefined ? Effect.die(cause) : Effect.succeed(response)

@@ -10,7 +10,7 @@ import * as Confirmation from "../terminal/Confirmation.ts"
 import * as DomainRow from "../terminal/DomainRow.ts"
 import * as Service from "../terminal/Service.ts"
 
-/** ADMIN_TOKEN, or the one that a service in development has made for itself. */
+/** ADMIN_TOKEN, or the generated one of a development service. */
 const token = Effect.gen(function* () {
   const { adminToken, dataDirectory } = yield* Settings.secrets
   if (adminToken !== undefined) return adminToken

@@ -9,7 +9,7 @@ import * as Providers from "../../providers/Providers.ts"
 import * as Settings from "../../Settings.ts"
 import * as Tls from "../../smtp/Tls.ts"
 
-/** What was found out about one thing: it is well, it is wrong, or a person may want to know it. */
+/** The result of one check: ok, wrong, or information. */
 export interface Finding {
   readonly about: string
   readonly verdict: "good" | "wrong" | "note"
@@ -23,7 +23,7 @@ const note = (about: string, says: string): Finding => ({ about, verdict: "note"
 /** Where senders deliver. Tests listen elsewhere. */
 export const MailPort = Context.Reference("inlet/cli/MailPort", { defaultValue: () => 25 })
 
-/** Longest that somebody else is waited for. */
+/** Timeout of a check. */
 const patience = "10 seconds"
 
 const messageOf = (error: { readonly message: string; readonly cause?: unknown }): string =>
@@ -80,7 +80,7 @@ export const rawStore = Effect.gen(function* () {
   }).pipe(Effect.catch((error) => Effect.succeed(wrong("raw store", `RAW_DIR: ${messageOf(error)}`))))
 })
 
-/** What DNS has to say for mail to come: the mail server's address, and the wildcard of the instant inboxes. */
+/** Checks the DNS records that mail needs: address of the mail server, wildcard of instant inboxes. */
 export const names = Effect.gen(function* () {
   const dns = yield* Dns.Dns
   const { domain, mxHost } = yield* Settings.platform
@@ -112,7 +112,7 @@ export const names = Effect.gen(function* () {
 
 class Silent extends Schema.TaggedError<Silent>()("Silent", { message: Schema.String }) {}
 
-/** The first line of whoever answers there. */
+/** The greeting of the server at that address. */
 const greeting = (host: string, port: number) =>
   Effect.callback<string, Silent>((resume) => {
     const socket = createConnection({ host, port })

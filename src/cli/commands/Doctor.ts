@@ -8,7 +8,7 @@ import * as Checks from "./Checks.ts"
 
 const signs = { good: "✓", wrong: "✗", note: "·" } as const
 
-/** Every finding, in the order of a mail's way. The names of development belong to nobody, so they are not asked for. */
+/** All results, in the order of a mail's path. Skips DNS for development's placeholder names. */
 export const findings = Effect.gen(function* () {
   yield* Settings.all
   const mode = yield* Settings.mode

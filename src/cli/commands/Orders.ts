@@ -11,7 +11,7 @@ import * as Service from "../terminal/Service.ts"
 
 const open: ReadonlySet<string> = new Set(["pending_payment", "paid", "registering", "provisioning"])
 
-/** The order once it is done, or when nobody wants to wait. */
+/** The order once it is final, or at once without `--wait`. */
 export const finished = (api: Service.Client, orderId: OrderId, wait: Duration.Duration) =>
   Polling.until(wait, api.purchase.order({ params: { orderId } }), {
     isLast: ({ status }) => !open.has(status),

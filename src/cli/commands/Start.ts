@@ -1,7 +1,7 @@
 import { ConfigProvider, Effect, FileSystem, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 
-/** What stands in a file counts where the environment says nothing, as with Node's own --env-file. */
+/** The environment overrides the file, as with Node's --env-file. */
 const settingsIn = Effect.fnUntraced(function* (file: string) {
   const text = yield* FileSystem.FileSystem.use((fs) => fs.readFileString(file))
   return ConfigProvider.layerAdd(ConfigProvider.fromDotEnvContents(text))

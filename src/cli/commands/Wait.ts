@@ -18,14 +18,14 @@ const text = (name: string, description: string) =>
 /** The page of a list that the service holds open longest, in seconds. */
 const longest = 60
 
-/** What is wanted of the mail: its code, its link, or itself. */
+/** The requested part of the mail: code, link, or event id. */
 interface Wanted {
   readonly code: boolean
   /** A kind of link, or any. */
   readonly link: string | undefined
 }
 
-/** What is printed of a mail that has what is wanted. */
+/** The output for a matching mail. */
 const valueOf = ({ event_id, extracted }: BriefEvent, { code, link }: Wanted) => {
   if (code) return extracted?.code?.value
   if (link !== undefined) return extracted?.links.find(({ kind }) => link === "any" || kind === link)?.url
@@ -58,7 +58,7 @@ const look = Effect.fnUntraced(function* ({ api, id, query, wanted }: Question) 
 const markOf = (api: Service.Client, id: DomainId) =>
   Effect.map(api.events.list({ params: { id }, query: { limit: 1, view: "brief" } }), ({ cursor_now }) => cursor_now)
 
-/** What passes: too many waits at once, a service that starts anew. */
+/** Temporary failures: too many waits, a restarting service. */
 const passes = ({ _tag }: { readonly _tag: string }) =>
   _tag === "TooManyRequests" || _tag === "Unavailable" || _tag === "HttpClientError"
 

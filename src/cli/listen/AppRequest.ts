@@ -7,17 +7,17 @@ import { CommandFailed } from "../terminal/CommandFailed.ts"
 /** Longest that an app may take. */
 const patience = Duration.seconds(30)
 
-/** Bytes of its answer that are looked at. */
+/** Maximum bytes of the answer to read. */
 const keptBytes = 1_024
 
 const firstWait = Duration.millis(250)
 const longestWait = Duration.seconds(30)
 
-/** How long is waited after so many failures, one after the other. */
+/** Delay after a number of consecutive failures. */
 export const backoff = (failures: number): Duration.Duration =>
   Duration.min(Duration.times(firstWait, 2 ** Math.min(Math.max(failures - 1, 0), 10)), longestWait)
 
-/** What became of a request: no answer is an outcome, too. */
+/** The outcome of a request, also without an answer. */
 export interface Outcome {
   readonly statusCode: number | null
   /** Why there was no answer, or which answer was not 2xx. */
@@ -56,7 +56,7 @@ export const post = Effect.fnUntraced(function* (url: string, { body, headers }:
       orElse: () => Effect.succeed(unanswered(`no answer within ${Duration.format(patience)}`))
     }),
     Effect.catch((error) => Effect.succeed(unanswered(innermost(error)))),
-    // What the app gets is what a webhook gets.
+    // The app gets the same request as a webhook.
     Effect.provideService(HttpClient.TracerPropagationEnabled, false)
   )
   const [took, outcome] = yield* Effect.timed(asked)
@@ -81,7 +81,7 @@ const startOf = (response: HttpClientResponse.HttpClientResponse) => {
   )
 }
 
-/** The cause of a failure in the words of whoever saw it first. */
+/** The innermost cause of a failure. */
 export const innermost = (error: { readonly message: string; readonly cause?: unknown }): string =>
   error.cause instanceof Error ? innermost(error.cause) : error.message
 

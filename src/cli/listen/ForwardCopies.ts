@@ -42,7 +42,7 @@ const connect = Effect.fnUntraced(function* (api: Service.Client, id: DomainId, 
       Effect.flatMap(Schema.decodeUnknownEffect(Refusal)),
       Effect.orElseSucceed(() => ({ error: `The service answered ${response.status}` }))
     )
-    // What passes: too much at once, a service that starts anew.
+    // Temporary failures: rate limits, a restarting service.
     if (response.status === 429 || response.status >= 500) return yield* new NotConnected({ message: error })
     return yield* new CommandFailed({
       message:

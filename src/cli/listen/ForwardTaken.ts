@@ -7,11 +7,11 @@ import { CommandFailed } from "../terminal/CommandFailed.ts"
 import type * as Service from "../terminal/Service.ts"
 import * as AppRequest from "./AppRequest.ts"
 
-/** How long the service holds the question, in seconds, and how long it may take beyond that. */
+/** How long the service holds the request in seconds, and extra time for its answer. */
 const held = 50
 const patience = Duration.seconds(held + 15)
 
-/** How long a service that is gone is told an outcome: a lease does not last longer. */
+/** How long to retry reporting an outcome, at most the duration of a lease. */
 const settlingTime = Duration.minutes(2)
 
 const longestWait = Duration.seconds(5)
@@ -33,7 +33,7 @@ interface Made {
   readonly outcome: AppRequest.Outcome
 }
 
-/** What passes: too much at once, a service that starts anew. */
+/** Temporary failures: rate limits, a restarting service. */
 const passes = ({ _tag }: { readonly _tag: string }) =>
   _tag === "TooManyRequests" || _tag === "Unavailable" || _tag === "HttpClientError" || _tag === "TimeoutError"
 
@@ -52,7 +52,7 @@ const begin = Effect.fnUntraced(function* (api: Service.Client, id: DomainId) {
   )
 })
 
-/** What a person and a program are told of a delivery that was settled, or was not. */
+/** The output for a reported delivery. */
 const nextOf = Effect.fnUntraced(function* (settled: Settled | undefined) {
   if (settled === undefined) return { says: "the service could not be told: it comes again" }
   if (settled.delivery === null) return { says: "its lease was over: it comes again" }
@@ -64,8 +64,7 @@ const nextOf = Effect.fnUntraced(function* (settled: Settled | undefined) {
 })
 
 /**
- * Makes the deliveries of a domain whose mail is asked for: takes what is due, posts it to an app, and tells the service what
- * came back, which has it tried again or done with.
+ * Makes the deliveries of a domain with `pull`: leases due deliveries, posts them to an app, and reports the outcomes.
  */
 export const run = Effect.fnUntraced(function* (api: Service.Client, id: DomainId, options: Options) {
   const { atOnce, json, url } = options

@@ -30,8 +30,8 @@ const textOf = (value: unknown) => {
 }
 
 /**
- * A list, its columns under their names: tabs between them for a program, blanks for a person. Of an empty one
- * the other words are told, which are no part of the output.
+ * Prints a list with a header: tab-separated for programs, aligned on terminals. For an empty list it prints a message
+ * to standard error.
  */
 export const table = Effect.fnUntraced(function* (
   json: boolean,

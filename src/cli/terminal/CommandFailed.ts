@@ -1,6 +1,6 @@
 import { Runtime, Schema } from "effect"
 
-/** The failure of a command, in one line for a person. `exitCode` is 1 where it is not said. */
+/** A failed command, with a one-line message. `exitCode` is 1 by default. */
 export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", {
   message: Schema.String,
   exitCode: Schema.optionalKey(Schema.Int)

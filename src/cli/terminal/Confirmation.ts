@@ -9,7 +9,7 @@ export const yes = Flag.Boolean("yes").pipe(
   Flag.withDefault(false)
 )
 
-/** Asks whether to go on. Fails where the answer is no, or nobody is there to ask. */
+/** Asks for confirmation. Fails on no, or without a terminal. */
 export const ask = Effect.fnUntraced(function* (yes: boolean, what: string) {
   if (yes) return
   const stdio = yield* Stdio.Stdio

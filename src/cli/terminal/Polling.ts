@@ -9,7 +9,7 @@ export const wait = Flag.String("wait").pipe(
   Flag.withDefault(Duration.zero)
 )
 
-/** Asks every two seconds until the answer is the last one, and tells on the way how it stands. */
+/** Polls every two seconds until the state is final, and prints the progress. */
 export const until = Effect.fnUntraced(function* <A, E, R>(
   time: Duration.Duration,
   question: Effect.Effect<A, E, R>,

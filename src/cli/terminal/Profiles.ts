@@ -14,7 +14,7 @@ type Profile = typeof Profile.Type
 
 const Profiles = Schema.fromJsonString(Schema.Record(Schema.String, Profile))
 
-/** In the user's folder for settings, readable by nobody else. */
+/** Stored in the user's configuration folder, readable only by the user. */
 const file = Effect.gen(function* () {
   const path = yield* Path.Path
   const folder = yield* Config.withDefault(Config.NonEmptyString("XDG_CONFIG_HOME"), path.join(homedir(), ".config"))
@@ -59,7 +59,7 @@ export const get = Effect.fnUntraced(function* (name: string) {
   })
 })
 
-/** Keeps a profile under this name, in the place of one that has it. */
+/** Stores a profile under this name, replacing an existing one. */
 export const keep = Effect.fnUntraced(function* (name: string, profile: Profile) {
   yield* write({ ...(yield* all), [name]: profile })
 })

@@ -48,7 +48,7 @@ export interface Place {
 
 const given = <A>(config: Config.Config<A>) => Effect.map(Config.option(config), Option.getOrUndefined)
 
-/** Where the service is, and the key for it. A profile gives both: no key goes to a place that it was not kept for. */
+/** URL and key of the service. A profile gives both, so a stored key goes only to its own service. */
 const placeOf = Effect.fnUntraced(function* ({ key = Option.none(), profile = Option.none(), url }: Place) {
   const named = Option.getOrUndefined(profile) ?? (yield* given(Config.NonEmptyString("INLET_PROFILE")))
   const kept = named === undefined ? undefined : yield* Profiles.get(named)
@@ -80,7 +80,7 @@ export const connect = (baseUrl: string, token?: Redacted.Redacted) =>
 
 export type Client = Effect.Success<ReturnType<typeof connect>>
 
-/** What a failed question tells. */
+/** The message of a failed request. */
 export interface Failure {
   readonly _tag: string
   readonly message: string

@@ -7,7 +7,7 @@ import type { WorkspaceId } from "../../model/Workspace.ts"
 /** The payment provider did not do it, or did not answer. */
 export class BillingError extends Schema.TaggedError<BillingError>()("BillingError", { message: Schema.String }) {}
 
-/** What is to be paid, by whom, for what. */
+/** The payment: amount, workspace and order. */
 export interface Bill {
   readonly orderId: OrderId
   readonly workspaceId: WorkspaceId
@@ -23,7 +23,7 @@ export interface Callback {
   readonly headers: Readonly<Record<string, string | undefined>>
 }
 
-/** What a callback says about a payment. What it does not tell is null. */
+/** The content of a payment callback. Missing values are null. */
 export interface PaymentNews {
   readonly eventId: string
   /** `other` is news that changes no order, such as a checkout that is completed but not paid yet. */
@@ -35,7 +35,7 @@ export interface PaymentNews {
   readonly currency: string | null
 }
 
-/** What a workspace has to spend, and how it came to that. */
+/** The balance of a workspace with its entries. */
 export interface WalletStatement {
   readonly balanceCents: number
   /** Newest first. */
@@ -65,8 +65,8 @@ export class Billing extends Context.Service<
     /** Gives the whole price back. Safe to repeat: an order is refunded once. */
     refund(bill: Bill & { readonly paymentId: string | null }): Effect.Effect<void, BillingError>
     /**
-     * Verifies that a callback is the provider's, and tells what it says: null where that is
-     * not for this account's mode. `NotFound` where the provider calls nobody back.
+     * Verifies and decodes a callback. Null for the other mode of the account. `NotFound` if the provider has no
+     * callbacks.
      */
     hear(callback: Callback): Effect.Effect<PaymentNews | null, Invalid | NotFound>
     /** `NotFound` where customers pay at a checkout. */

@@ -4,7 +4,7 @@ import { BillingProvider } from "../../model/Order.ts"
 import { Billing } from "./Billing.ts"
 import { Wallet } from "./Wallet.ts"
 
-/** Pays from the workspace's wallet, at once. The wallet is there to be looked at, too. */
+/** Charges the workspace's wallet at once, and shows the wallet. */
 export const layer = Layer.effect(
   Billing,
   Effect.gen(function* () {

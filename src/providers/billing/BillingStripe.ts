@@ -6,14 +6,14 @@ import { version } from "../../Version.ts"
 import { Billing, BillingError } from "./Billing.ts"
 import * as StripeCallback from "./StripeCallback.ts"
 
-/** What Stripe's dashboard gives an account. */
+/** The keys from Stripe's dashboard. */
 export interface Options {
   readonly secretKey: Redacted.Redacted
   /** Verifies the callbacks: see StripeCallback. */
   readonly webhookSecret: Redacted.Redacted
   /** Scheme, host and port of another server than Stripe's own. */
   readonly apiUrl?: string | undefined
-  /** How long one request may take; 10 seconds. */
+  /** Timeout of a request, 10 s by default. */
   readonly timeout?: Duration.Input | undefined
 }
 
@@ -46,7 +46,7 @@ export const layer = (options: Options) =>
             line_items: [
               { quantity: 1, price_data: { currency: "usd", unit_amount: priceCents, product_data: { name } } }
             ],
-            // So that the callback tells the price we asked, in the currency we asked it in.
+            // Keeps amount and currency of the callback equal to the request.
             adaptive_pricing: { enabled: false },
             client_reference_id: orderId,
             metadata: { order_id: orderId },
@@ -104,7 +104,7 @@ export const layer = (options: Options) =>
     })
   })
 
-/** The mode that a secret key is for, where it tells. */
+/** The mode of a secret key, if its prefix shows it. */
 const isLive = (secretKey: Redacted.Redacted) => {
   const mode = /^[a-z]+_(live|test)_/.exec(Redacted.value(secretKey))?.[1]
   return mode === undefined ? undefined : mode === "live"
@@ -159,6 +159,6 @@ const reasonOf = (error: StripeError) => {
   // A repetition may find the first request, which took too long for us, still under way.
   if (error.code === "idempotency_key_in_use") return "Stripe is still busy with an earlier request for this order"
   if (error instanceof errors.StripeAPIError) return "Stripe failed to answer"
-  // Stripe masks the keys it quotes; what is left of them is nobody's business either.
+  // Removes the masked keys that Stripe quotes.
   return `Stripe refused: ${error.message.replaceAll(/\b(?:sk|rk|pk|whsec)_\S+/g, "…")}`
 }

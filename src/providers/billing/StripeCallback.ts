@@ -11,9 +11,8 @@ export interface StripeNews extends PaymentNews {
 const toleratedSeconds = 300
 
 /**
- * Verifies that Stripe signed these very bytes within the last 300 seconds, and
- * tells what they say. While the secret is rolled Stripe signs with both, and
- * one of them is enough.
+ * Verifies Stripe's signature of these bytes within the last 300 s, and decodes them. During a secret rotation one
+ * valid signature is enough.
  */
 export const verify = Effect.fn("StripeCallback.verify")(function* (callback: {
   /** The bytes as they came, before any parsing. */
@@ -120,7 +119,7 @@ const news = Effect.fnUntraced(function* (callback: unknown): Effect.fn.Return<S
 
 const kindOf = (type: string, paymentStatus: string): PaymentNews["kind"] => {
   switch (type) {
-    // Completed and unpaid: a bank debit, say, whose outcome one of the two async events tells days later.
+    // Completed but unpaid, such as a bank debit. An async event reports the outcome days later.
     case "checkout.session.completed":
       return paymentStatus === "paid" || paymentStatus === "no_payment_required" ? "paid" : "other"
     case "checkout.session.async_payment_succeeded":

@@ -34,7 +34,7 @@ export class Wallet extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const random = yield* SecureRandom.SecureRandom
 
-      /** The wallet comes into being when it is first looked at. Two first looks make one. */
+      /** Creates the wallet at its first use, once under concurrency. */
       const open = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
         yield* sql`
           WITH opened AS (

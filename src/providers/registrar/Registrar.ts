@@ -5,7 +5,7 @@ import { type OrderId, RegistrarName } from "../../model/Order.ts"
 /** The name has another owner: for certain nothing was registered. */
 export class NameTaken extends Schema.TaggedError<NameTaken>()("NameTaken", {}) {}
 
-/** The vendor said no: for certain nothing was done. `message` is the vendor's, without credentials. */
+/** The vendor refused and did nothing. `message` is the vendor's, without credentials. */
 export class Refused extends Schema.TaggedError<Refused>()("Refused", { message: Schema.String }) {}
 
 /** No answer, or none that can be understood: the request may have been carried out all the same. */
@@ -28,7 +28,7 @@ export class Registrar extends Context.Service<
     quote(names: ReadonlyArray<DomainName>): Effect.Effect<ReadonlyMap<DomainName, number>, RegistrarError>
     /** Whether our account holds the name, such as after a registration whose answer was lost. Safe to repeat. */
     holds(name: DomainName): Effect.Effect<boolean, RegistrarError>
-    /** Registers the name and is charged for it, so it is asked once; ask `holds` before asking again. */
+    /** Registers the domain at a cost. Call `holds` before a repetition. */
     register(options: {
       readonly name: DomainName
       readonly years: number

@@ -7,9 +7,8 @@ import { reasonOf } from "../vendor/VendorAnswer.ts"
 import { NameTaken, Refused, RegistrarError, Uncertain } from "./Registrar.ts"
 
 /**
- * A vendor's API did not do as it was asked. `refused`: it said no, and did nothing.
- * `unavailable`: no answer, or one of a server in trouble. `unclear`: an answer
- * that can't be understood, so that anything may have happened.
+ * A failed call of a vendor's API. `refused`: nothing was done. `unavailable`: no answer or a server error. `unclear`:
+ * an undecodable answer, so anything may have happened.
  */
 export class VendorFailure extends Schema.TaggedError<VendorFailure>()("VendorFailure", {
   kind: Schema.Literals(["refused", "unavailable", "unclear"]),
@@ -79,7 +78,7 @@ export const parts = (name: DomainName) => {
   return found === undefined ? Effect.fail(refused("the name can't be registered by itself")) : Effect.succeed(found)
 }
 
-/** Both vendors want to know the script of an IDN, which we can't tell: such names are not bought. */
+/** Both vendors require the script of an IDN, which is unknown here, so IDNs are not bought. */
 export const isPlain = (name: DomainName): boolean => !name.split(".").some((label) => label.startsWith("xn--"))
 
 /** A decimal price in cents, by its digits and rounded up; undefined for anything else. */

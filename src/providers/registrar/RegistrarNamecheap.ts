@@ -25,7 +25,7 @@ export interface Contact {
 
 export interface Options extends NamecheapApi.Credentials {
   readonly contact: Contact
-  /** How long one call may take in all, repetitions included. */
+  /** Total timeout of a call, retries included. */
   readonly time?: Duration.Input
 }
 

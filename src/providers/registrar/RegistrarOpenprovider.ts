@@ -14,7 +14,7 @@ export interface Options extends OpenproviderApi.Credentials {
   readonly ownerHandle: string
   /** The name servers of new names; the vendor's own when undefined. */
   readonly nsGroup: string | undefined
-  /** How long one call may take in all, repetitions included. */
+  /** Total timeout of a call, retries included. */
   readonly time?: Duration.Input
 }
 

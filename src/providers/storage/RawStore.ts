@@ -12,7 +12,7 @@ export class RawStore extends Context.Service<
   {
     /** Keeps the whole message, durably, or nothing. Succeeds with its place in the log; null for a file or an object of its own. */
     put(ref: RawRef, message: ReadonlyArray<Uint8Array>): Effect.Effect<Place.Place | null, RawStoreError>
-    /** Fails while nothing can be kept: the disk is full or read-only, the bucket is gone. */
+    /** Fails while writes fail: full or read-only disk, missing bucket. */
     readonly writable: Effect.Effect<void, RawStoreError>
     get(ref: RawRef, place: Place.Place | null): Effect.Effect<Uint8Array, NotFound | RawDamaged | RawStoreError>
     /** Removes the file or the object. Removing what is not there is no error. */

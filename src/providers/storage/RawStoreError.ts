@@ -4,7 +4,7 @@ import { NotFound } from "../../model/ApiError.ts"
 /** The store could not do it: full, read-only, out of reach, damaged. */
 export class RawStoreError extends Schema.TaggedError<RawStoreError>()("RawStoreError", { cause: Schema.Defect() }) {}
 
-/** What is kept there has other bytes than it was given. */
+/** The stored bytes differ from the written ones. */
 export class RawDamaged extends Schema.TaggedError<RawDamaged>()("RawDamaged", { reason: Schema.String }) {
   override get message() {
     return this.reason

@@ -32,7 +32,7 @@ export const layer = ({ largest, segments, ...bucket }: Options) =>
       )
 
       const getObject = Effect.fn("RawStore.get")((ref: RawRef) =>
-        // Of the answers with status 404 the one that says so: a bucket that is gone, or a proxy, knows nothing of the object.
+        // Recognizes the 404 for a missing object, as opposed to a missing bucket or a proxy.
         Effect.mapError(s3.get(ref), (error) => (error.code === "NoSuchKey" ? missing() : failed(error)))
       )
 
@@ -70,7 +70,7 @@ export const layer = ({ largest, segments, ...bucket }: Options) =>
     })
   ).pipe(Layer.provide(NodeHttpClient.layerUndiciOptions({ connections: 128, maxResponseSize: largest })))
 
-/** What a person has to look at. Stores differ in their words for a key that they do not know. */
+/** Errors that need an operator. Stores have different codes for an unknown key. */
 const unusable =
   ({ endpoint, name }: S3Api.Bucket) =>
   ({ code, message }: S3Api.S3Error) => {

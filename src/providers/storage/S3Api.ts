@@ -11,13 +11,13 @@ export interface Bucket {
   readonly name: string
   readonly accessKeyId: string
   readonly secretAccessKey: Redacted.Redacted
-  /** How long one request may take, its answer included. */
+  /** Timeout of a request, answer included. */
   readonly patience: Duration.Input
 }
 
 /** Why the store did not do what it was asked. */
 export class S3Error extends Schema.TaggedError<S3Error>()("S3Error", {
-  /** Its own word for it, such as NoSuchKey; null where no S3 store has spoken. */
+  /** The store's error code, such as NoSuchKey. Null if the answer is not from an S3 store. */
   code: Schema.NullOr(Schema.String),
   /** Whether the same request may go well the next time. */
   isPassing: Schema.Boolean,
@@ -46,7 +46,7 @@ export interface Listed {
 // Every request states the whole outcome, so asking it twice is asking it once.
 const waits = Schedule.exponential("100 millis").pipe(Schedule.jittered)
 
-/** Codes below 500 that tell of the way and not of the request. */
+/** Statuses below 500 that concern the connection and not the request. */
 const passingCodes: ReadonlySet<string> = new Set([
   "BadDigest",
   "IncompleteBody",

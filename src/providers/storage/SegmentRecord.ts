@@ -53,7 +53,7 @@ export const head = ({ domainId, id }: Owner, message: ReadonlyArray<Uint8Array>
 /** The bytes in front of the zeros where a message was. */
 export const erasedHead = (id: InboundEmailId, bytes: number): Buffer => headOf("erased", id, bytes)
 
-/** What the head of a record says, whosever it is; undefined where there is none. */
+/** Decodes the header of any record, or undefined without one. */
 export const readHead = (head: Buffer): { readonly isMessage: boolean; readonly bytes: number } | undefined =>
   head.byteLength < headBytes || !head.subarray(0, magic.byteLength).equals(magic)
     ? undefined

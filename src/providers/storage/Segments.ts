@@ -20,19 +20,19 @@ export interface Erasable {
 
 /** The files of the log, of all processes. */
 export interface Segments {
-  /** A segment that is gone, and an erased record, are messages that are no longer kept; damage is an error of its own. */
+  /** A missing segment or erased record means an expired message. Damage is a separate error. */
   read(place: Place.Place, owner: SegmentRecord.Owner): Effect.Effect<Uint8Array, NotFound | RawDamaged | RawStoreError>
-  /** Overwrites records with zeros, durably. Doing it again, or where the segment is gone, is no error. */
+  /** Overwrites records with zeros and syncs. Repeating it, or a missing segment, is no error. */
   erase(segment: string, records: ReadonlyArray<Erasable>): Effect.Effect<void, RawStoreError>
   /** The segments that were opened before this time and have not been written to for an hour, oldest first. */
   openedBefore(time: DateTime.Utc): Effect.Effect<ReadonlyArray<Segment>, RawStoreError>
-  /** How many messages a segment has that are whole and not erased; none where it is gone. */
+  /** Counts the intact messages of a segment, 0 if it is missing. */
   records(segment: string): Effect.Effect<number, RawStoreError>
   /** Removing a segment that is not there is no error. */
   remove(segment: string): Effect.Effect<void, RawStoreError>
 }
 
-/** How long a segment takes records, and has to have been left alone before it may be removed. */
+/** Maximum age of a segment for new records, and minimum idle time before its removal. */
 export const openMillis = 60 * 60 * 1_000
 
 /** Where the segments of a raw store are. */
@@ -111,7 +111,7 @@ export const make = Effect.fnUntraced(function* (root: string) {
 
   const erase: Segments["erase"] = Effect.fn("Segments.erase")(
     function* (segment, records) {
-      // Not the descriptor of the log, which appends at the end wherever it is told to write.
+      // Uses its own descriptor, because the log's always appends.
       const file = yield* fs.open(fileOf(segment), { flag: "r+" })
       yield* Effect.forEach(records, (record) => eraseIn(file, record), { discard: true })
       yield* file.sync

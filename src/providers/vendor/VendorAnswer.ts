@@ -10,7 +10,7 @@ export const reasonOf = ({ reason }: HttpClientError.HttpClientError): string =>
 /** Whether a status says that the server, not the question, is the trouble. */
 export const inTrouble = (status: number): boolean => status === 429 || status >= 500
 
-/** One line of the vendor's own words, without what nobody must see. */
+/** The vendor's message on one line, without secrets. */
 export const inWords = (text: string, secrets: ReadonlyArray<Redacted.Redacted>): string =>
   secrets
     .reduce((words, secret) => words.replaceAll(Redacted.value(secret), "***"), text)
