@@ -1,4 +1,4 @@
-/** Who sent a mail: a person, a list or newsletter, a program that answers or tells something, or a server that could not deliver. */
+/** The kind of sender: a person, a list or newsletter, an automatic reply or notice, or a bounce. */
 export type SenderKind = "person" | "list" | "auto" | "bounce"
 
 interface Header {
@@ -6,7 +6,7 @@ interface Header {
   readonly value: string
 }
 
-/** The fields that tell it. */
+/** The header fields that decide. */
 const telling = new Set([
   "auto-submitted",
   "content-type",

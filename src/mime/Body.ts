@@ -19,28 +19,28 @@ export interface Attached extends Attachment {
   readonly content: Uint8Array
 }
 
-/** What the parts of a message say together. */
+/** The combined content of a message's parts. */
 export interface Body {
   readonly text: string
   readonly html: string | null
   /** The parts of plain text alone, or null where there are none. */
   readonly plain: string | null
-  /** What a person sees of each HTML part. Read when it is asked for, and once. */
+  /** The visible content of each HTML part, computed once on demand. */
   readonly seen: () => ReadonlyArray<SeenHtml.SeenHtml>
   readonly attachments: ReadonlyArray<Attached>
   readonly isComplete: boolean
 }
 
-/** Attachments that are listed; an event of more serves nobody. */
+/** Maximum listed attachments. */
 const mostAttachments = 1_000
 
 export const read = (parts: ReadonlyArray<Part>): Body => {
   const attachments: Array<Attached> = []
-  /** Of all HTML parts. */
+  /** Total of all HTML parts. */
   let htmlUnits = 0
   const texts: Array<{
     readonly text: string
-    /** Of an HTML part. */
+    /** Charset of an HTML part. */
     readonly seen: (() => SeenHtml.SeenHtml) | undefined
     readonly alternative: number | undefined
   }> = []
@@ -80,7 +80,7 @@ export const read = (parts: ReadonlyArray<Part>): Body => {
     }
   }
 
-  // What is said in plain text is not said again from the HTML beside it.
+  // Skips HTML beside an equal plain text.
   const plain = new Set(
     texts.flatMap(({ alternative, seen, text }) => (seen !== undefined || text.trim() === "" ? [] : [alternative]))
   )
@@ -130,7 +130,7 @@ export const charsetOfText = (parts: ReadonlyArray<Part>): string | undefined =>
 /** Text of a body as an event has it. HTML can name a character that no charset would let through. */
 const said = (text: string): string => LineEnds.unified(HeaderText.clean(text))
 
-/** What an HTML part says of itself, where nobody else does. */
+/** The charset from `meta`, if not declared elsewhere. */
 const metaCharset = (content: Uint8Array): string | undefined => {
   const text = Buffer.from(content.subarray(0, 4_096)).toString("latin1")
   const lower = text.toLowerCase()

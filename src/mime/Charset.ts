@@ -15,7 +15,7 @@ export const guess = (bytes: Uint8Array, around?: string): string => {
   let strays = 0
   const whole = latin.replace(cutOff, "")
   for (const [found] of whole.matchAll(highBytes)) found.length > 1 ? sequences++ : strays++
-  // Nearly any bytes can be of a charset of one byte, so there must be more against UTF-8 than one that is broken.
+  // Nearly all bytes are valid in a single-byte charset, so one broken byte does not exclude UTF-8.
   const isBroken = sequences > strays
   const near = around === undefined || (isBroken && isOneByte(plain(around))) ? undefined : strictly(text, around)
   if (near !== undefined) return near
@@ -28,7 +28,7 @@ export const guess = (bytes: Uint8Array, around?: string): string => {
     )
 }
 
-/** Bytes in the charset they are said to be in, wherever that can be true. */
+/** Decodes bytes in the declared charset if they fit. */
 export const decode = (bytes: Uint8Array, label: string | undefined): string => {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const charset = plain(label ?? "")
@@ -43,7 +43,7 @@ export const decode = (bytes: Uint8Array, label: string | undefined): string => 
   if (charset === "iso2022kr" || charset === "csiso2022kr") return iconv(fromShifted(text, "\x0e", "\x0f"), "euc-kr")
   if (charset === "hzgb2312" || charset === "hz") return iconv(fromShifted(text, "~{", "~}"), "gb18030")
   const decoded = utf7.has(charset) ? Utf7.decode(text) : iconv(text, label ?? "")
-  // It was something else, or it is a charset that nobody knows.
+  // The bytes do not fit, or the charset is unknown.
   if (decoded.includes("\ufffd") && (isUtf8(text) || decoded === text.toString("utf8"))) return guess(text)
   return withoutMark(decoded)
 }
@@ -60,7 +60,7 @@ const isOneByte = (charset: string) =>
     charset
   )
 
-/** Two characters of UTF-8 and no byte that is none of them: under a label of one byte nobody writes that by chance. */
+/** Two UTF-8 characters and no invalid byte hardly occur by chance under a single-byte label. */
 const isPlainlyUtf8 = (text: Buffer, charset: string): boolean => {
   if (!isUtf8(text)) return false
   let found = 0

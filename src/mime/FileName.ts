@@ -10,7 +10,7 @@ const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 export const sanitise = (name: string): string | null => {
   const base =
     HeaderText.oneLine(name)
-      // A sender's folders are nobody's business here.
+      // Drops the sender's folders.
       .split(/[\\/]/)
       .at(-1)
       ?.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, "")

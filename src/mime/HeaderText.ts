@@ -8,7 +8,7 @@ import * as LineEnds from "./LineEnds.ts"
 export const rawValue = (field: HeaderField, charset?: string): string => {
   const { buffer, byteLength, byteOffset } = field.value
   const latin1 = Buffer.from(buffer, byteOffset, byteLength).toString("latin1")
-  // Nobody has to guess what most are in. An escape may switch to another set.
+  // Most need no detection. An escape may switch to another set.
   if (isAscii(field.value) && !latin1.includes("\x1b")) return LineEnds.unfolded(latin1).trim()
   return LineEnds.unfolded(Charset.guess(Buffer.from(EncodedWords.escapeRaw(latin1), "latin1"), charset)).trim()
 }

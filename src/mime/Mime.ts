@@ -14,7 +14,7 @@ import * as PartHeader from "./PartHeader.ts"
 import * as Parts from "./Parts.ts"
 import * as TransferEncoding from "./TransferEncoding.ts"
 
-/** What a message says: the part of the event that comes from its bytes alone. The same bytes give the same fields. */
+/** The part of an event that depends on the message's bytes alone. Equal bytes give equal fields. */
 export type Contents = Pick<
   InboundEvent,
   | "message_id"
@@ -30,7 +30,7 @@ export type Contents = Pick<
   | "references"
   | "parse"
 > & {
-  /** What a person sees of each HTML part: read when it is asked for, and once. */
+  /** The visible content of each HTML part, computed once on demand. */
   readonly seen: () => ReadonlyArray<SeenHtml>
   /** The code and the links that it was sent for: found when it is asked for, and once. */
   readonly extracted: () => Extracted
@@ -40,7 +40,7 @@ export type Contents = Pick<
   readonly fromName: string | null
 }
 
-/** What another decoder made of damaged parts. */
+/** The results of mailparser for damaged parts. */
 export type Mended = ReadonlyMap<TransferEncoding.Decoded, Uint8Array>
 
 /** A message taken apart, its parts without their transfer encodings. */
@@ -90,7 +90,7 @@ export const read = (message: Uint8Array): Contents => open(message).read()
 export const attachment = (message: Uint8Array, index: number): Body.Attached | undefined =>
   open(message).attachment(index)
 
-/** What can be said of a message without looking at its body. */
+/** The fields of a message from its header alone. */
 export const headersOnly = (message: Uint8Array): Contents => {
   const fields = HeaderBlock.fields(message)
   return contents(fields, undefined, PartHeader.read(fields, false).charset)

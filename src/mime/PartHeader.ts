@@ -6,7 +6,7 @@ import * as HeaderText from "./HeaderText.ts"
 import * as LineEnds from "./LineEnds.ts"
 import { once } from "./Once.ts"
 
-/** What the header of a part says of its content (RFC 2045, RFC 2183), the first of each field. */
+/** The content fields of a part's header (RFC 2045, RFC 2183), the first of each name. */
 export interface PartHeader {
   /** Null where the field is there and is none. */
   readonly type: string | null
@@ -21,7 +21,7 @@ export interface PartHeader {
   readonly contentId: string | null
 }
 
-/** As much of a field as is read: nobody's parameters are longer. */
+/** Maximum length of a field to parse. */
 const longest = 64 * 1024
 
 export const read = (fields: ReadonlyArray<HeaderField>, isInDigest: boolean): PartHeader =>
@@ -106,7 +106,7 @@ const bare = (field: string, name: string): string | undefined =>
         .find((value) => value !== undefined)
     : undefined
 
-/** What is no token is no disposition either. */
+/** A disposition must be a token. */
 const token = (value: string | false): string | null =>
   /^[\w!#$&^.+-]+(?=$|[\s;,])/.exec(value || "")?.[0].toLowerCase() ?? null
 

@@ -21,10 +21,10 @@ export interface Parts {
   readonly isComplete: boolean
 }
 
-/** Nobody writes more, and each costs time. */
+/** Limits the cost. Real mail has fewer. */
 const mostParts = 5_000
 
-/** Of parts with a header, whether or not anything stands in them. */
+/** Maximum parts with a header, empty ones included. */
 const mostHeaders = 2 * mostParts
 
 interface Multipart {
@@ -53,7 +53,7 @@ export const split = (message: Uint8Array): Parts => {
   const positions = new Map<string, Array<number>>()
   let leaf: (Omit<Part, "body"> & { readonly start: number }) | undefined
   let multiparts = 0
-  /** Of all parts, also of those in which nothing stands. */
+  /** Maximum parts, empty ones included. */
   let headers = 0
   let rootFields: ReadonlyArray<HeaderBlock.HeaderField> = []
 

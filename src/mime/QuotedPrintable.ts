@@ -3,7 +3,7 @@ const CR = 0x0d
 const EQUALS = 0x3d
 const isBlank = (byte: number | undefined) => byte === 0x20 || byte === 0x09
 
-/** What each byte is as a hexadecimal digit, -1 for none. Small letters are taken too. */
+/** The hexadecimal value of each byte, or -1. Accepts lower case. */
 const digits = new Int8Array(256).fill(-1)
 for (const [value, letter] of [..."0123456789ABCDEF"].entries()) {
   digits[letter.charCodeAt(0)] = value
@@ -90,7 +90,7 @@ const afterBlanks = (bytes: Uint8Array, start: number): number => {
 
 const endsSoftly = (bytes: Buffer, start: number, end: number): boolean => end > start && bytes[end - 1] === EQUALS
 
-/** What `=` and two digits stand for, in place. Before anything else it stands for itself. */
+/** Decodes `=` and two digits in place. Any other `=` stays. */
 const unescaped = (joined: Buffer): Buffer => {
   let length = 0
   for (let at = 0; at < joined.length; at++) {

@@ -10,7 +10,7 @@ export interface Decoded {
   readonly content: Uint8Array
   /** False for base64 of which some bytes mean nothing, and were left out. */
   readonly isWhole: boolean
-  /** What stands behind a text in base64 as it is: mailing lists put their footers there. */
+  /** Plain text after base64, such as a mailing list's footer. */
   readonly footer: Uint8Array
 }
 
@@ -50,7 +50,7 @@ const padding = 64
 const blank = 65
 const stray = 66
 
-/** What each byte is in base64 (RFC 2045, section 6.8): six bits, or one of the above. */
+/** The base64 value of each byte (RFC 2045, section 6.8): six bits, or one of the above. */
 const values = new Uint8Array(256).fill(stray)
 for (const byte of [0x09, LF, 0x0b, 0x0c, CR, 0x20]) values[byte] = blank
 for (const [value, letter] of [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="].entries()) {

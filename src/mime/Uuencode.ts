@@ -66,7 +66,7 @@ export const decode = (body: Uint8Array): Uint8Array => {
 const isRegular = (lines: ReadonlyArray<Line>): boolean =>
   lines.slice(0, -1).every(({ size }) => size === lines[0]?.size)
 
-/** Characters that stand for so many bytes. */
+/** Number of characters for a number of bytes. */
 const unitsOf = (size: number): number => Math.ceil(size / 3) * 4
 
 /** One line: its length in the first character, then four characters for three bytes. Undefined where it is none. */

@@ -4,14 +4,14 @@ import * as HeaderText from "../mime/HeaderText.ts"
 import * as LineEnds from "../mime/LineEnds.ts"
 import type { Authentication } from "../model/InboundEvent.ts"
 
-/** Longest field that is kept; a longer one is told by its verdicts alone. */
+/** Maximum length of the field. A longer one is shortened to its verdicts. */
 const longest = 16 * 1024
 
 /** Whether a field says that the server of this name has checked the message (RFC 8601, section 5). */
 export const isOurs = (name: string, value: string, authservId: string): boolean =>
   name.toLowerCase() === "authentication-results" && identifierOf(value) === authservId.toLowerCase()
 
-/** Our field: what is told of each method (RFC 8601, section 2.2), or the verdicts alone where that is too long. */
+/** Writes the header field with the result of each method (RFC 8601, section 2.2), or only the verdicts if too long. */
 export const render = (authservId: string, verdicts: Authentication, told?: ReadonlyArray<string>): string => {
   const full = told === undefined ? undefined : HeaderText.clean(list(authservId, told)).trim()
   return full !== undefined && full.length <= longest
@@ -50,7 +50,7 @@ export const put = (message: Uint8Array, field: string | null, authservId: strin
   return Buffer.concat(kept)
 }
 
-/** Whether a header comes to its end there: behind an empty line, or before a whole one that is no field. */
+/** Checks for the end of a header: an empty line, or a whole line that is no field. */
 const hasEnd = (header: Uint8Array, end: number): boolean =>
   header.includes(0x0a, end) ||
   /(?:^|\n)\r*\n$/.test(Buffer.from(header.subarray(Math.max(0, end - 4), end)).toString("latin1"))

@@ -6,7 +6,7 @@ import type { DkimSignature } from "./DkimSignature.ts"
 import type { PlainField } from "./PlainHeader.ts"
 import type { Ask } from "./SenderDns.ts"
 
-/** What came of a signature, in the words of RFC 8601, section 2.7.1. */
+/** The result of a signature in the terms of RFC 8601, section 2.7.1. */
 interface Outcome {
   readonly result: "pass" | "fail" | "neutral" | "temperror"
   readonly comment?: string
@@ -17,7 +17,7 @@ export interface Verified {
   readonly outcome: Outcome
 }
 
-/** What signatures are verified with. */
+/** The services for verifying signatures. */
 export interface Means {
   readonly ask: Ask
   readonly findKey: DkimKey.Find
@@ -57,7 +57,7 @@ const keyName = ({ domain, selector }: DkimSignature): string => `${selector}._d
 
 const changedBody: Outcome = { result: "fail", comment: "body hash did not verify" }
 
-/** RFC 6376, sections 6.1.2 and 6.1.3. Undefined where the platform can't tell. */
+/** Verifies as in RFC 6376, sections 6.1.2 and 6.1.3. Undefined if the platform cannot decide. */
 const withKey = (
   signature: DkimSignature,
   fields: ReadonlyArray<PlainField>,
@@ -91,7 +91,7 @@ const isSigned = (signature: DkimSignature, fields: ReadonlyArray<PlainField>, {
 const isOfDomainItself = ({ domain, identity }: DkimSignature) =>
   identity === undefined || identity.toLowerCase().endsWith(`@${domain.toLowerCase()}`)
 
-/** What our field says of a signature (RFC 8601, section 2.7.1; RFC 6008 for `header.b`). */
+/** The properties of a signature in our field (RFC 8601, section 2.7.1, and RFC 6008 for `header.b`). */
 export const info = ({ outcome, signature }: Verified): string => {
   const { comment, result } = outcome
   const { algorithm, domain, identity, selector } = signature

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto"
 import * as PlainHeader from "./PlainHeader.ts"
 
-/** How much of its form a message may lose on its way (RFC 6376, section 3.4). */
+/** The canonicalization (RFC 6376, section 3.4). */
 export type Canonicalization = "simple" | "relaxed"
 
 /** Bytes that are looked at together: text beyond that is outside of the processor's caches. */
@@ -82,7 +82,7 @@ const update = (hash: Hash, lines: Buffer, isRelaxed: boolean): void => {
   else hash.update(written, "latin1")
 }
 
-/** A run of blanks is looked at three times, however long it is. */
+/** Reads a run of blanks three times, however long. */
 const relaxedLines = (text: string): string =>
   /[ \t]{2}|\t| \r\n/.test(text)
     ? text.replace(/[ \t]+\r\n|[ \t]{2,}|\t/g, (run) => (run.endsWith("\n") ? "\r\n" : " "))

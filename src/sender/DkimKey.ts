@@ -19,7 +19,7 @@ const longestText = 2_048
 /** Shorter RSA keys are no proof (RFC 8301, section 3.2). */
 const fewestBits = 1_024
 
-/** What was found under the name of a key: the key, or the code of a failure of DNS. */
+/** The DNS result of a key: the key, or an error code. */
 export type Found = DkimKey | { readonly failure: string }
 
 /** Finds the key of a name; undefined stands for any record that is not an ordinary key which may sign mail. */

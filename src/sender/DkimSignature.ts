@@ -2,7 +2,7 @@ import type { Canonicalization } from "./DkimCanonical.ts"
 import * as PlainHeader from "./PlainHeader.ts"
 import * as TagList from "./TagList.ts"
 
-/** What a signature says of itself (RFC 6376, section 3.5). */
+/** The tags of a signature (RFC 6376, section 3.5). */
 export interface DkimSignature {
   readonly field: PlainHeader.PlainField
   readonly algorithm: "rsa-sha256" | "ed25519-sha256"
@@ -10,7 +10,7 @@ export interface DkimSignature {
   readonly bodyForm: Canonicalization
   readonly domain: string
   readonly selector: string
-  /** For whom the domain signs; undefined where that is not said. */
+  /** The identity (`i=`), or undefined. */
   readonly identity: string | undefined
   /** The signed fields in lower case, in the order of signing. */
   readonly names: ReadonlyArray<string>

@@ -65,7 +65,7 @@ export const verify = (
     if (verified === undefined) return undefined
     const [seal] = verified.slice(signatures.length)
     if (arc.lastEntry !== undefined && seal !== undefined) {
-      // Nothing else of it is looked at.
+      // Other parts are ignored.
       arc.lastEntry.messageSignature = { status: seal.outcome, info: "" }
     }
     const own = verified.slice(0, signatures.length).map((one) => ({

@@ -22,7 +22,7 @@ export const unchecked: SenderVerdicts.Checked = {
   author: null
 }
 
-/** Verdicts that somebody gave with the message. */
+/** Verdicts given with a simulated message. */
 export const given = (
   authentication: Authentication,
   { authservId }: { readonly authservId: string }

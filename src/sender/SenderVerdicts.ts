@@ -10,7 +10,7 @@ import * as OrdinaryMessage from "./OrdinaryMessage.ts"
 import * as SignedMessage from "./SignedMessage.ts"
 import type * as Spf from "./Spf.ts"
 
-/** The verdicts about a sender, and our field that tells them (RFC 8601). */
+/** The verdicts about a sender, with their header field (RFC 8601). */
 export interface Checked {
   readonly authentication: Authentication
   readonly field: string | null
@@ -27,7 +27,7 @@ export interface Question {
   readonly authservId: string
 }
 
-/** What a sender is checked with. */
+/** The inputs of a sender check. */
 export interface Means extends Dkim.Means {
   readonly findSpf: Spf.Find
 }

@@ -2,7 +2,7 @@ import type { ARCData } from "mailauth"
 import type * as Dkim from "./Dkim.ts"
 import * as Mailauth from "./Mailauth.ts"
 
-/** What is said of a message by its header and by its signatures. */
+/** The results of header and signatures. */
 export interface SignedMessage {
   /** One for each signature, or the one that says there is none, with what our field says of it. */
   readonly signatures: ReadonlyArray<{

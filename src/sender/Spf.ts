@@ -12,7 +12,7 @@ export interface Client {
   readonly sender: string
 }
 
-/** What SPF says of a client (RFC 7208), and what our field says of that. */
+/** The SPF result of a client (RFC 7208), with its text in our field. */
 export interface Finding {
   readonly result: string
   readonly domain: string
@@ -22,7 +22,7 @@ export interface Finding {
 /** Asks SPF about a client. */
 export type Find = (ask: Ask, client: Client) => Promise<Finding>
 
-/** A question that was asked; whoever keeps its answer is the one who says how long. */
+/** A DNS query. The cache that stores its answer decides how long. */
 interface Asked {
   readonly name: string
   readonly type: string
@@ -36,7 +36,7 @@ interface Known {
 
 const mostKept = 1_000
 
-/** What was asked for one client is remembered up to so many letters: most policies take ten questions. */
+/** Maximum characters of a client's cached queries. Most policies take ten queries. */
 const mostLetters = 1_024
 const lettersOf = (asked: ReadonlyArray<Asked>) => asked.reduce((letters, { name }) => letters + name.length + 16, 0)
 
@@ -58,10 +58,7 @@ const once = (ask: Ask): Ask => {
   }
 }
 
-/**
- * Asks SPF, and remembers what it said of a client while the answers of DNS that it went by are kept, which are then the
- * same objects: who has written once writes again.
- */
+/** Checks SPF, and caches a client's result while its DNS answers are cached. */
 export const make = (authservId: string): Find => {
   const kept = new BoundedMap<string, Known>(mostKept)
 

@@ -15,7 +15,7 @@ export interface Shape {
 
 const leastLength = 4
 const mostLength = 10
-/** A token and its groups are looked at this far. */
+/** Maximum length of a token with its groups. */
 const mostShown = 24
 
 /** First code points of the decimal digits of scripts that mails are written in. */
@@ -39,7 +39,7 @@ const isSpace = (unit: number): boolean =>
   unit === 0x20 || unit === 0xa0 || (unit >= 0x2000 && unit <= 0x200a) || unit === 0x202f || unit === 0x3000
 const isDash = (unit: number): boolean => unit === 0x2d || (unit >= 0x2010 && unit <= 0x2014) || unit === 0x2212
 
-/** What may not stand before a code: parts of numbers, names, money, addresses. */
+/** Text that must not precede a code: parts of numbers, names, money, addresses. */
 const notBefore = new Set([..."#/@.,$€£¥₹₽₩₺₴₫฿+=&%_~\\№-–—−:^"].map((mark) => mark.charCodeAt(0)))
 /** Nor with a space between. */
 const notBeforeSpace = new Set([..."#$€£¥₹₽₩₺₴₫฿№©"].map((mark) => mark.charCodeAt(0)))
@@ -78,7 +78,7 @@ export const find = (line: string, found: Array<Shape>, most: number): void => {
   }
 }
 
-/** What follows a capital in a token that may be a code. */
+/** Characters that may follow a capital in a code. */
 const isToken = (unit: number): boolean => isUpper(unit) || isDigit(unit) || isDash(unit)
 
 const atomEnd = (line: string, from: number): number => {
@@ -233,7 +233,7 @@ const stands = (line: string, { from, kind, to }: Shape): boolean => {
   return true
 }
 
-/** How many digits stand here. */
+/** Number of digits at this position. */
 const digitsAt = (line: string, from: number): number => {
   let to = from
   while (to < line.length && to < from + mostShown && isDigit(line.charCodeAt(to))) to++

@@ -19,12 +19,12 @@ export interface Source {
   readonly links: ReadonlyArray<SeenLink>
 }
 
-/** What is found beyond these is not looked at. */
+/** Maximum number of candidates. */
 const mostCandidates = 200
 
 const high = 60
 const low = 40
-/** Two codes this close together: nobody can say which it is. */
+/** Score difference below which two codes are ambiguous. */
 const equal = 5
 
 interface Candidate {
@@ -38,10 +38,7 @@ interface Candidate {
 /** The last line of a mail whose code is for one site alone: `@example.com #482913`. */
 const bound = /^@[a-z0-9.-]{3,253}(?: %[a-z0-9.-]{3,253})? #([A-Za-z0-9-]{4,12})(?: @\S{3,253})?$/
 
-/**
- * The one code that a mail was sent for. Quoted lines are not looked at: what
- * stands there is old.
- */
+/** Finds the code of a mail. Ignores quoted lines, which are old. */
 export const find = (about: SpokenLines.SpokenLines, sources: ReadonlyArray<Source>): Code | null => {
   for (const { name, spoken } of sources) {
     const last = spoken.lines.findLast(({ quoted }) => !quoted)
@@ -56,7 +53,7 @@ export const find = (about: SpokenLines.SpokenLines, sources: ReadonlyArray<Sour
     const found = candidates(name, joined(spoken), subjectSays)
     const linked = new Set(found.length === 0 ? [] : links.map(({ text }) => text))
     for (const each of found) {
-      // Nobody follows a link that is called as the code, but to an order or an invoice.
+      // A link with the number as its text refers to an order or invoice.
       const score = each.score + again(each, inSubject) - (linked.has(each.shape.shown) ? 30 : 0)
       all.push({ ...each, score })
     }
@@ -64,7 +61,7 @@ export const find = (about: SpokenLines.SpokenLines, sources: ReadonlyArray<Sour
   return best(all)
 }
 
-/** A number that the subject tells, too: as a code, or as that of an order. */
+/** A number that the subject contains too, as a code or order number. */
 const again = ({ shape }: Candidate, inSubject: ReadonlyArray<Candidate>): number => {
   const same = inSubject.filter((other) => other.shape.value === shape.value)
   if (same.length === 0) return 0
@@ -165,7 +162,7 @@ const weigh = (
   if (near.auth < 200) score += 20
   else if (subject?.auth === 0) score += 15
   if (near.soon < 200) score += 6
-  // The door code is 482913: nobody is let in to an account with it.
+  // Excludes door codes and the like, which are not for an account.
   else if (!isAlone && near.auth >= 200 && subject !== undefined && subject.auth > 0 && subject.code > 0) score -= 10
   return { score: score + looks(line, isAlone) + form(shape), isOther }
 }

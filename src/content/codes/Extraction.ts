@@ -6,15 +6,15 @@ import * as PlainLines from "./PlainLines.ts"
 import * as SpokenLines from "./SpokenLines.ts"
 import * as Unsubscribe from "./Unsubscribe.ts"
 
-/** Visible text that is looked at, in plain text and in HTML. */
+/** Maximum visible text to search, in plain text and HTML. */
 const mostText = 64 * 1024
 
-/** What a mail was sent for: the code to type, the links to open, the way off the list. */
+/** Extracts code, links and unsubscribe data of a mail. */
 export const of = (mail: {
   readonly subject: string
   /** The plain text as it was sent, or null where there is none. */
   readonly text: string | null
-  /** What a person sees of each HTML part. */
+  /** The visible content of each HTML part. */
   readonly html: ReadonlyArray<SeenHtml>
   readonly listUnsubscribe: string | undefined
   readonly listUnsubscribePost: string | undefined

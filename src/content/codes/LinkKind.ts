@@ -1,10 +1,10 @@
 import type { Hit } from "./WordSearch.ts"
 import type { Category } from "./Words.ts"
 
-/** What a link is for. */
+/** The kind of a link. */
 export type LinkKind = "verify" | "login" | "reset" | "invite" | "other"
 
-/** How much speaks for each kind, and for the foot of a mail. */
+/** Scores of each kind, and of footer links. */
 export interface Votes {
   reset: number
   invite: number

@@ -8,7 +8,7 @@ import * as WordSearch from "./WordSearch.ts"
 export interface Link {
   readonly kind: LinkKind.LinkKind
   readonly url: string
-  /** What a person reads on it, or nothing where it is an address alone. */
+  /** Its visible text, or empty for a bare address. */
   readonly text: string
   readonly host: string
 }
@@ -18,11 +18,11 @@ export interface Source {
   readonly links: ReadonlyArray<SeenLink>
 }
 
-/** Links that are looked at, units of one, and how many are told. */
+/** Maximum links to search, characters of a link, and links to return. */
 export const mostLooked = 500
 export const longestUrl = 2_048
 const mostTold = 5
-/** Links that are told apart. */
+/** Maximum different links. */
 const mostKnown = 100
 /** A mail with more links is a list of them, as a newsletter that counts clicks. */
 const many = 12
@@ -42,7 +42,7 @@ interface Known extends Target {
   readonly text: string
   readonly hasSecret: boolean
   readonly order: number
-  /** What its address and its own words say. */
+  /** Scores from its address and text. */
   readonly votes: LinkKind.Votes
 }
 
@@ -92,7 +92,7 @@ const targetsOf = (sources: ReadonlyArray<Source>): ReadonlyArray<Target> => {
       if (before === undefined && (targets.size === mostKnown || !isUrl.test(url))) continue
       const target = before ?? { url, labels: new Set(), button: false, spoken, line }
       if (before === undefined) targets.set(url, target)
-      // What is on the button comes first.
+      // The text of the button comes first.
       if (text !== "" && !isAddress.test(text) && !url.includes(text)) {
         if (button && !target.button) target.labels.clear()
         if (target.labels.size < mostLabels) target.labels.add(text.slice(0, longestText))

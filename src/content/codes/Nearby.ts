@@ -2,7 +2,7 @@ import type { Shape } from "./CodeShapes.ts"
 import * as SpokenLines from "./SpokenLines.ts"
 import * as WordSearch from "./WordSearch.ts"
 
-/** What words of a context say, each by its distance in characters; Infinity where there is none. */
+/** The distance in characters of each category's nearest word. Infinity without one. */
 export interface Said {
   code: number
   other: number
@@ -22,7 +22,7 @@ const nothing = (): Said => ({
   soon: Number.POSITIVE_INFINITY
 })
 
-/** What words of a category speak of; those of all others are about signing in. */
+/** The topic of a category's words. Others are about signing in. */
 const speaksOf = new Map<WordSearch.Hit["category"], ReadonlyArray<Exclude<keyof Said, "others">>>([
   ["otp", ["auth", "code"]],
   ["code", ["code"]],
@@ -61,7 +61,7 @@ export const mayMean = (context: SpokenLines.SpokenLines, index: number): boolea
 export const isLabelled = (context: SpokenLines.SpokenLines, index: number): boolean =>
   context.hits(index).some(({ category }) => category === "other")
 
-/** What is said around a shape: in its line, in some lines before it, and in two behind it. */
+/** The context of a shape: its line, some lines before, and two lines after. */
 export const around = (context: SpokenLines.SpokenLines, index: number, shape: Shape, isAlone: boolean): Said => {
   const near = nothing()
   if (!isAlone) hearLine(near, context, index, shape)
@@ -124,7 +124,7 @@ const hearBelow = (
   }
 }
 
-/** What a number is has to be said in its sentence, what it is for may be said in another. */
+/** The label of a number must be in its sentence. Its purpose may be in another. */
 const isMeasured = ({ category }: WordSearch.Hit): boolean =>
   category === "code" || category === "otp" || category === "other" || category === "deal"
 

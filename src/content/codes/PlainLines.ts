@@ -6,7 +6,7 @@ export interface PlainText {
   readonly links: ReadonlyArray<SeenLink>
 }
 
-/** What stands in front of a copy of the mail that is answered. Below it everything is old. */
+/** Lines before a copy of the answered mail. Everything below is old. */
 const original =
   /^[\s>]*(?:-{2,} ?(?:original message|ursprüngliche nachricht|message d'origine|mensaje original)|_{20,}$)/i
 

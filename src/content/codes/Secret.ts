@@ -1,14 +1,14 @@
-/** Names of parameters whose value lets somebody in. */
+/** Names of URL parameters that carry a secret. */
 const names =
   /^(?:[\w.-]{0,40}(?:token|secret|hash|signature|sig|otp|oobcode|ticket|nonce)|code|key|t|k|tk|upn|jwt|confirmation|activation|verification|invite|invitation|c|data|q)$/i
 
 const leastValue = 8
 const leastRandom = 16
-/** Parts of a URL that are looked at, and units of one. */
+/** Maximum parts of a URL, and characters of a part. */
 const mostParts = 40
 const longestPart = 128
 
-/** Whether a URL carries something that nobody can guess. */
+/** Checks whether a URL contains an unguessable part. */
 export const isIn = (url: string): boolean => {
   const from = url.indexOf("/", 8)
   if (from === -1) return false

@@ -5,7 +5,7 @@ import * as WordSearch from "./WordSearch.ts"
 export interface SpokenLines {
   readonly lines: ReadonlyArray<SeenLine>
   readonly folded: (index: number) => string
-  /** Of a long line those at its beginning. */
+  /** For a long line only its beginning. */
   readonly hits: (index: number) => ReadonlyArray<WordSearch.Hit>
 }
 

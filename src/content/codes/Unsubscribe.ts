@@ -6,7 +6,7 @@ export interface Unsubscribe {
   readonly oneClick: boolean
 }
 
-/** Addresses of the field that are looked at, and units of one. */
+/** Maximum addresses in the field, and characters of one. */
 const mostAddresses = 10
 const longestField = 16_384
 const longestAddress = 2_048

@@ -14,7 +14,7 @@ const packed = (red: number, green: number, blue: number, alpha = 255): Color =>
 
 export const alphaOf = (color: Color): number => color & 255
 
-/** A CSS color in lower case; undefined where a browser would drop it, or we can't tell. */
+/** Parses a CSS color in lower case. Undefined if invalid or unknown. */
 export const parse = (text: string): Color | undefined => {
   const value = text.trim()
   if (value.startsWith("#")) return hex(value.slice(1))
@@ -151,7 +151,7 @@ export const legacy = (text: string): Color | undefined => {
   return packed(red ?? 0, green ?? 0, blue ?? 0)
 }
 
-/** What is seen where a color lies over another. */
+/** Blends a color over another. */
 export const over = (color: Color, behind: Color): Color => {
   const alpha = alphaOf(color)
   if (alpha === 255) return color

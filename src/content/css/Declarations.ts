@@ -24,7 +24,7 @@ export const cost = (declarations: ReadonlyArray<Declaration>): number =>
 const stepsOfOne = 10
 const unitsInAStep = 2
 
-/** What declarations say together, the later winning over the earlier and an important one over both. */
+/** Merges declarations: later ones win, and important ones win over both. */
 export const effects = (declarations: ReadonlyArray<Declaration>): Effects => {
   const result: Effects = {}
   for (const important of [false, true]) {

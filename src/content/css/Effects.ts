@@ -4,7 +4,7 @@ import type { Length } from "./Length.ts"
 /** How an element stands among others, as far as lines go. */
 export type Display = "none" | "inline" | "block" | "row" | "cell" | "table" | "item"
 
-/** What the declarations of one element say that decides whether and how its text is seen. */
+/** The effects of an element's declarations on the visibility of its text. */
 export interface Effects {
   display?: Display
   visible?: boolean | "inherit"
@@ -26,7 +26,7 @@ export interface Effects {
   letters?: "upper" | "lower" | "as written" | "inherit"
   opacity?: number
   filter?: number
-  /** Of `transform`, `scale` and `zoom`. */
+  /** The scale from `transform`, `scale` and `zoom`. */
   transform?: number
   scale?: number
   zoom?: number
@@ -63,7 +63,7 @@ export interface Effects {
 /** A box of this many px shows no letter. */
 const leastBox = 4
 
-/** Beyond this many px nobody looks, and out to the left or the top it is fewer. */
+/** Offset in px from which text counts as outside the window. Less to the left and top. */
 export const far = 1_000
 export const farBack = 500
 

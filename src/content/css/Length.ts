@@ -8,7 +8,7 @@ export interface Length {
   readonly number: number
 }
 
-/** The window that a mail is looked at in, in px: a desktop's. */
+/** The assumed window in px: a desktop's. */
 export const viewport = { width: 1_280, height: 720 }
 
 const units: Readonly<Record<string, Length>> = (() => {

@@ -1,7 +1,7 @@
 import * as Length from "./Length.ts"
 import { viewport } from "./Length.ts"
 
-/** What a desktop's screen says of itself; other features are false. */
+/** Media features of a desktop screen. Others are false. */
 const features: Readonly<Record<string, string>> = {
   orientation: "landscape",
   "prefers-color-scheme": "light",

@@ -22,7 +22,7 @@ interface Attribute {
   readonly ignoresCase: boolean
 }
 
-/** What must be true of one element, and how it stands to the one that the next compound is about. */
+/** A compound selector with its combinator to the next. */
 interface Compound {
   tag: string
   id: string

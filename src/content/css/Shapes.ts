@@ -2,7 +2,7 @@ import * as Color from "./Color.ts"
 import { type Effects, far, farBack } from "./Effects.ts"
 import * as Length from "./Length.ts"
 
-/** Calls of functions in a value, with what is in their brackets. At most 32 of them are looked at. */
+/** Function calls in a value with their arguments, up to 32. */
 const calls = (value: string): ReadonlyArray<readonly [string, string]> => {
   const found: Array<readonly [string, string]> = []
   let at = 0
@@ -77,14 +77,14 @@ export const isFar = (parts: ReadonlyArray<string>): boolean =>
     return pixels > far || pixels < -farBack || Math.abs(length.percent) >= 500
   })
 
-/** How much of a side is left when it is turned away by an angle. */
+/** The remaining fraction of a side after a rotation. */
 export const turned = (angle: string): number => {
   const value = Number.parseFloat(angle)
   const perTurn = angle.endsWith("turn") ? 1 : angle.endsWith("grad") ? 400 : angle.endsWith("rad") ? 2 * Math.PI : 360
   return Math.abs(Math.cos((value / perTurn) * 2 * Math.PI))
 }
 
-/** Blurred by so many px that no letter can be read. */
+/** Blur radius in px from which text is unreadable. */
 export const isBlurred = (value: string): boolean =>
   calls(value).some(([name, content]) => name === "blur" && (Length.parse(content.trim())?.px ?? 0) >= 10)
 

@@ -2,7 +2,7 @@ import * as Color from "./Color.ts"
 import * as Effects from "./Effects.ts"
 import * as Length from "./Length.ts"
 
-/** What an element hands down to what is in it, and whether text that stands there is seen. */
+/** Inherited styles of an element, and whether text in it is visible. */
 export interface Style {
   /** Out of sight, with all in it. */
   readonly isGone: boolean
@@ -28,7 +28,7 @@ export interface Style {
   readonly showsImages: boolean
 }
 
-/** Less contrast with what is behind it than this, and nobody reads it. */
+/** Minimum contrast of readable text. */
 const leastContrast = 1.3
 
 const leastFontSize = 4

@@ -8,7 +8,7 @@ import * as Effects from "./Effects.ts"
 import * as MediaQuery from "./MediaQuery.ts"
 import * as Selector from "./Selector.ts"
 
-/** Of all sheets of a mail together, in UTF-16 units. Mail programs read far less. */
+/** Maximum length of all style sheets of a mail in UTF-16 units. Mail programs read far less. */
 const longest = 256 * 1024
 
 /** Rules that count. */
@@ -82,7 +82,7 @@ const read = (draft: Draft, css: string, from: number, end: number, above: strin
 
 const opens = (name: string, condition: string): boolean => {
   if (name === "media") return MediaQuery.holds(condition)
-  // What a mail asks support for is supported, unless it asks for the contrary.
+  // Treats every `@supports` condition as true, unless negated.
   if (name === "supports") return !/^not\b/i.test(condition)
   return name === "layer"
 }
@@ -90,7 +90,7 @@ const opens = (name: string, condition: string): boolean => {
 /** `@scope (.a) to (.b)` is about what is in `.a`. */
 const scopeOf = (condition: string): string => /^\(([^()]+)\)/.exec(condition)?.[1] ?? ":root"
 
-/** A rule inside another one is about what is below it. Undefined for one that would be too long. */
+/** Expands a nested rule with its parent selector. Undefined if the result is too long. */
 const nested = (head: string, above: string): string | undefined => {
   if (above === "") return head
   const place = head.includes(":scope") ? ":scope" : head.includes("&") ? "&" : undefined
@@ -107,7 +107,7 @@ const add = (draft: Draft, head: string, body: string) => {
   let hides: boolean | undefined
   for (const selector of Selector.parseList(head, draft.foldsCase)) {
     if (draft.rules.length >= mostRules) return
-    // What is behind an element is not known when it begins: a rule that asks for it counts where it hides.
+    // Later siblings are unknown at the start of an element, so rules about them count only if they hide.
     if (selector.isUnsure) {
       hides ??= Effects.hides(Declarations.effects(declarations))
       if (!hides) continue
@@ -235,7 +235,7 @@ const nothing: ReadonlyArray<Rule> = []
 const byWeight = (one: Rule, other: Rule) =>
   one.selector.specificity - other.selector.specificity || one.order - other.order
 
-/** What it costs to put one of many rules in its place: they come in a few lists that are in order. */
+/** The cost of ordering one of many rules, which come in few sorted lists. */
 const sortingSteps = 2
 
 /** The rules that fit an element, the weakest first. */

@@ -20,12 +20,12 @@ const mostKnown = 4_000
 let howManyKnown = 0
 const longestKnown = 400
 
-/** Of the keys of one mail. */
+/** Maximum cached keys per mail. */
 const sizeInMail = 1_000_000
 
 const none: Effects = {}
 
-/** Of elements of which nothing is said but their name. */
+/** Effects of elements with only a name. */
 const byTag = new Map(
   Array.from(ElementKind.known, ({ css, name }) => [
     name,
@@ -33,7 +33,7 @@ const byTag = new Map(
   ])
 )
 
-/** What browser, attributes, style sheets and the element itself say of its style, the later winning. */
+/** Cascades the styles of browser, attributes, style sheets and element. Later ones win. */
 export class Cascade {
   readonly rules: StyleSheets.Rules
   /** By element and rules, in this mail. */

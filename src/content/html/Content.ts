@@ -1,7 +1,7 @@
 import * as Markdown from "./Markdown.ts"
 import * as SeenHtml from "./SeenHtml.ts"
 
-/** What is asked of the content of an event. */
+/** The parameters of a content request. */
 export interface ContentRequest {
   readonly part: "reply" | "visible" | "full" | "hidden"
   readonly format: "markdown" | "text"
@@ -10,7 +10,7 @@ export interface ContentRequest {
   readonly offset: number
 }
 
-/** What an event says of it. */
+/** The event's data for its content. */
 export interface Said {
   readonly text: string
   readonly html: string | null
@@ -22,13 +22,13 @@ export interface Said {
 export interface Content {
   readonly format: "markdown" | "text"
   readonly content: string
-  /** Of the whole, in UTF-16 units. */
+  /** Length of the whole in UTF-16 units. */
   readonly length: number
   readonly next_offset: number | null
   /** Bytes of this piece divided by four. */
   readonly tokens_estimate: number
   readonly hidden: {
-    /** How many words are left out, for a person does not see them. */
+    /** Number of hidden words. */
     readonly words: number
     /** Their beginning, where `part` is `hidden`. */
     readonly excerpt: string | null
@@ -46,12 +46,12 @@ const isLow = (code: number) => code >= 0xdc00 && code <= 0xdfff
 const piece = (text: string, offset: number, maxChars: number) => {
   const start = Math.min(text.length, isLow(text.charCodeAt(offset)) ? offset + 1 : offset)
   const most = Math.min(text.length, start + maxChars)
-  // At least one character, or nobody would get on.
+  // At least one character, to make progress.
   const end = most < text.length && isLow(text.charCodeAt(most)) ? (most - start > 1 ? most - 1 : most + 1) : most
   return { content: text.slice(start, end), next: end < text.length ? end : null }
 }
 
-/** What a mail says, as an agent asks for it: the same event and request give the same. */
+/** Renders the content of an event for an agent. Equal events and requests give equal results. */
 export const read = (said: Said, { format, maxChars, offset, part }: ContentRequest): Content => {
   const seen = said.html === null ? undefined : SeenHtml.see(said.html)
   const references = new Markdown.References()

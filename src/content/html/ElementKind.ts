@@ -1,4 +1,4 @@
-/** What a browser does with each element unless a mail says otherwise. */
+/** The default style of each element in browsers. */
 const sheet: Readonly<Record<string, string>> = {
   "head title style script template param rp area base basefont datalist link meta noembed noframes iframe audio video canvas applet svg dialog meter progress annotation annotation-xml":
     "display:none",
@@ -64,7 +64,7 @@ const partsOfTables = set("caption colgroup col tbody thead tfoot tr td th templ
 
 const cellsAndCaptions = set("td th caption")
 
-/** What the standard and browsers say of all elements of one name. */
+/** The default properties of an element name. */
 export interface ElementKind {
   readonly name: string
   /** How a browser shows them, as declarations. */

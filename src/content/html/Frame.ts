@@ -6,7 +6,7 @@ import type { ElementKind } from "./ElementKind.ts"
 /** A row of a table; its cells are counted while they come. */
 export interface Row {
   cells: number
-  /** What it stands in: the table, or a part of it. */
+  /** Its parent: the table or a part of it. */
   readonly table: Frame
 }
 
@@ -22,7 +22,7 @@ export interface Frame extends Matched {
   /** Its own, and of what is in it: they differ where the content is closed. */
   style: Style
   inner: Style
-  /** What is in it is folded away. */
+  /** Its content is collapsed. */
   isClosed: boolean
   /** Custom properties, own and those further out. */
   custom: { readonly own: ReadonlyMap<string, string>; readonly outer: Frame["custom"] } | undefined
@@ -34,7 +34,7 @@ export interface Frame extends Matched {
   /** Place of the cell in its row, from 1. */
   readonly column: number
   isQuoted: boolean
-  /** What follows it in its parent is quoted. */
+  /** Its following siblings are quoted. */
   readonly quotesTheRest: boolean
   list: { readonly isOrdered: boolean; readonly depth: number; next: number } | undefined
   readonly heading: number
@@ -45,11 +45,11 @@ export interface Frame extends Matched {
   letters: number
   children: number
   lastChild: Frame | undefined
-  /** Of a select: an option was seen; of details: its summary was. */
+  /** True once a select's option or a details' summary was seen. */
   hasShown: boolean
 }
 
-/** Of the classes of one element, and of its id. */
+/** Maximum length of an element's classes and id. */
 export const longestNames = 1_000
 
 /** Class names and ids of an element and its two nearest ancestors. */

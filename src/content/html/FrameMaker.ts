@@ -10,7 +10,7 @@ import * as Quoted from "./Quoted.ts"
 
 const noAttributes: ReadonlyArray<string> = []
 
-/** What all elements stand in. */
+/** The root of all elements. */
 export const root: Omit<Frame, "children" | "lastChild"> = {
   name: "",
   kind: ElementKind.of(""),
@@ -159,7 +159,7 @@ export class FrameMaker {
     frame.effects = effects
     frame.display = effects.display ?? "inline"
     frame.style = style
-    // Of a closed `details` the summary is seen, of a `select` the first option.
+    // A closed `details` shows its summary, a `select` its first option.
     frame.isClosed = name === "details" ? tokens.attribute("open") === undefined : name === "option" && parent.hasShown
     frame.inner = frame.isClosed ? Style.gone(style) : style
     if (name === "summary" || name === "option") parent.hasShown = true

@@ -16,7 +16,7 @@ const sizeOf = (value: string | undefined): string => {
   return `font-size:${fontSizes[Math.max(1, Math.min(7, size))]}px;`
 }
 
-/** What attributes say of style, as declarations; style sheets win over them. */
+/** The styles of presentational attributes. Style sheets win over them. */
 export const css = (name: string, tokens: Tag): string => {
   if (!tokens.hasAttributes()) return ""
   let text = ""

@@ -1,10 +1,10 @@
 import { decodeHTML, decodeHTMLAttribute } from "entities/decode"
 import * as TextLooks from "./TextLooks.ts"
 
-/** What a token is; "end" is the last. */
+/** The kind of a token. "end" is the last. */
 export type Token = "text" | "open" | "close" | "end"
 
-/** What a start tag says of its element. */
+/** A start tag with its attributes. */
 export interface Tag {
   readonly attribute: (name: string) => string | undefined
   readonly attributes: () => ReadonlyArray<string>
@@ -27,14 +27,13 @@ const [tab, lineFeed, formFeed, carriageReturn, blank] = [9, 10, 12, 13, 32]
 const [exclamation, quote, apostrophe, slash, equals, greater, question] = [33, 34, 39, 47, 61, 62, 63]
 
 /**
- * HTML taken apart as the standard's tokenizer does (section 13.2.5): what a
- * browser takes for a tag is one here, and nothing else is. Each character is
- * looked at a fixed number of times.
+ * Tokenizes HTML by the standard (section 13.2.5), so it sees the same tags as browsers. Reads each character a fixed
+ * number of times.
  */
 export class HtmlTokens {
-  /** Of a tag, in lower case. */
+  /** Name of a tag in lower case. */
   name = ""
-  /** Of a text, character references decoded. */
+  /** A text with decoded character references. */
   text = ""
   /** The text was the content of this element, where markup is not read. */
   rawOf = ""
@@ -49,7 +48,7 @@ export class HtmlTokens {
   #isAsWritten = false
   /** Names and values of the tag, one behind the other, and of longer tags before it. */
   readonly #attributes: Array<string> = []
-  /** How many of these are the tag's: to empty an array costs more than to read a tag. */
+  /** Number of valid entries. Emptying the array would cost more than reading a tag. */
   #count = 0
 
   constructor(html: string) {
@@ -62,7 +61,7 @@ export class HtmlTokens {
     return this.#isAsWritten ? TextLooks.of(this.#html, this.#textFrom, this.#textTo) : TextLooks.of(this.text)
   }
 
-  /** Of a start tag; of two with one name the first counts. */
+  /** Attributes of a start tag. The first of equal names counts. */
   attribute(name: string): string | undefined {
     const attributes = this.#attributes
     for (let index = 0; index < this.#count; index += 2) {

@@ -17,7 +17,7 @@ const leastImage = 16
 
 const longestUrl = 8_192
 
-/** Most texts begin with a letter, and need not be gone through. */
+/** Most texts begin with a letter and need no scan. */
 const isBlank = (text: string) => !isGraphic(text.charCodeAt(0)) && text.trim() === ""
 
 const isGraphic = (unit: number) => unit > 0x20 && unit < 0x7f
@@ -44,7 +44,7 @@ export class HtmlWalk {
   readonly #budget: Budget
   readonly #frames: FrameMaker
   readonly #open: OpenElements
-  /** How many drawings are open, and what of them may hold HTML. */
+  /** Number of open SVG and MathML elements, and their HTML integration points. */
   #drawings = 0
   #islands = 0
   #hasBody = false
@@ -156,7 +156,7 @@ export class HtmlWalk {
     const top = open.top
     const parent = top.kind.isFramework && !kind.isPartOfTable ? this.#beforeTable(top) : top
     const frame = this.#frames.make(parent, kind, tokens)
-    // Rules that hide it may not have been looked at.
+    // Rules that hide it may be unevaluated.
     if (this.#budget.isSpent) return
     if (kind.isVoid) return this.#void(frame)
     open.push(frame)

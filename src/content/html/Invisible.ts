@@ -1,8 +1,8 @@
 import * as TextLooks from "./TextLooks.ts"
 
 /**
- * Code points that nobody sees: controls, tags, zero-width characters, direction marks,
- * soft hyphens, fillers, and selectors without anything to select.
+ * Invisible code points: controls, tags, zero-width characters, direction marks, soft hyphens, fillers, and lone
+ * variation selectors.
  */
 const invisible =
   /(?:[\0-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u061c\u115f\u1160\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]|\u034f|[\u17b4\u17b5]|[\u180b-\u180f]|[\ufe00-\ufe0f])+/gu

@@ -8,7 +8,7 @@ export class Line {
   text = ""
   /** Line ends before it: 0 where a cell begins in the same row, 2 for a blank line. */
   readonly gap: 0 | 1 | 2
-  /** What stands before it in a list. */
+  /** The list marker before it. */
   readonly marker: string
   fontSize = 0
   spaced = false
@@ -46,7 +46,7 @@ export class Line {
     return this.#first.heading
   }
 
-  /** How many lists it stands in. */
+  /** Number of enclosing lists. */
   get listDepth(): number {
     return this.#first.list?.depth ?? 0
   }

@@ -46,7 +46,7 @@ export class LineWriter {
     else this.#gap = this.#gap === 0 ? 1 : 2
   }
 
-  /** What is to stand before the next line. */
+  /** The prefix of the next line. */
   mark(marker: string) {
     this.#marker = marker
   }
@@ -89,7 +89,7 @@ export class LineWriter {
     }
   }
 
-  /** A picture, by the words that stand for it. They are seen where the picture is missing, as text of its place is. */
+  /** An image by its alt text, visible like text in its place. */
   picture(alt: string, frame: Frame) {
     const words = Invisible.without(alt).seen.replace(/\s+/g, " ").trim().slice(0, 1_000).toWellFormed()
     const link = this.#link

@@ -9,11 +9,11 @@ export interface Reference {
   readonly url: string
 }
 
-/** A table with more rows or columns than this is told line by line. */
+/** Maximum rows and columns of a rendered table. Larger ones become lines. */
 const mostColumns = 20
 const mostRows = 2_000
 
-/** Characters that would be taken for marks. Brackets among them: nobody writes a reference that we did not make. */
+/** Characters to escape in Markdown, brackets included, so that mail cannot forge a link reference. */
 const escaped = (text: string): string => withImages(text.replace(/[\\`*[\]<]/g, "\\$&"))
 
 const imageStart = "\\[image: "

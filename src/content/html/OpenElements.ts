@@ -10,7 +10,7 @@ const mostAgain = 12
 
 const groups = new Set(["tbody", "thead", "tfoot"])
 
-/** What an end tag of a block does not reach over. */
+/** Elements that bound the search of a block's end tag. */
 const scope = new Set(["table", "td", "th", "caption", "template", "object", "applet", "marquee", "html"])
 
 /**

@@ -6,11 +6,11 @@ import * as SeenText from "./SeenText.ts"
 
 /** One line as a person sees it: what stands in one block, table cell or between line breaks. */
 export interface SeenLine {
-  /** Visible text, white space collapsed, invisible code points gone. */
+  /** Visible text with collapsed white space and without invisible code points. */
   readonly text: string
   /** Number of the innermost block or cell; lines of one element share it. */
   readonly element: number
-  /** How many cells stand in its table row; 0 outside a table. */
+  /** Number of cells in its table row, 0 outside a table. */
   readonly cells: number
   /** In px, the largest of the line, inherited; 16 when nothing says. */
   readonly fontSize: number
@@ -38,7 +38,7 @@ export interface SeenLink {
   readonly quoted: boolean
 }
 
-/** What a person sees of an HTML part, and what is kept from them. */
+/** The visible and hidden text of an HTML part. */
 export interface SeenHtml {
   readonly lines: ReadonlyArray<SeenLine>
   readonly links: ReadonlyArray<SeenLink>

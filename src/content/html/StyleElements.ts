@@ -1,7 +1,7 @@
 import * as MediaQuery from "../css/MediaQuery.ts"
 import { HtmlTokens } from "./HtmlTokens.ts"
 
-/** The style sheets in a mail, in their order. One at its end counts for its beginning, so they are looked for first. */
+/** Finds the style sheets of a mail in order. The last ones apply to its beginning, so they are read first. */
 export const read = (html: string): ReadonlyArray<string> => {
   let last = -1
   for (const { index } of html.matchAll(/<style/gi)) last = index

@@ -21,7 +21,7 @@ const unitOf = (unit: number): number => {
 /** What a text is made of, found in one go: flags, 0 for most. */
 export type TextLooks = number
 
-/** It holds code points that nobody sees. */
+/** Contains invisible code points. */
 export const isSuspect = (looks: TextLooks): boolean => (looks & unseen) !== 0
 
 /** It holds blanks that are not one alone, or that are none of ASCII's. */

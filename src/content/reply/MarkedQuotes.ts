@@ -2,7 +2,7 @@ import { Parser } from "htmlparser2"
 import { isIntro, mark } from "./ReplyLines.ts"
 import * as ReplyWords from "./ReplyWords.ts"
 
-/** Units in front of a tag that are kept; the last 200 of them are looked at. */
+/** Characters to keep before a tag. The last 200 are searched. */
 const longestBefore = 1_000
 
 /** How many times the words in front of an unmarked quotation are looked at: so many times, and once for so many units. */

@@ -2,17 +2,16 @@ import * as MarkedQuotes from "./MarkedQuotes.ts"
 import { isIntro, type Kind, kinds, mark } from "./ReplyLines.ts"
 import * as ReplyWords from "./ReplyWords.ts"
 
-/** As much of a text as is looked at, and as a reply can be. */
+/** Maximum text to search, and maximum reply. */
 const longest = 64 * 1024
 
 /** HTML that is longer is not cut, for styles at its end count as well; its text is. */
 const longestHtml = 512 * 1024
 
 /**
- * What a person wrote in a mail, without what they answer and without their signature; null
- * where that is its text. Marks in HTML know no language, so they come first; then the words
- * and lines that mail programs write around a quotation. In doubt a line is kept: one word
- * lost is worse than one too many.
+ * Extracts the author's new text without quotation and signature. Null if that equals the text. Uses HTML marks first,
+ * because they are independent of language, then the lines of mail programs around quotations. Keeps doubtful lines,
+ * because losing a word is worse than keeping one too many.
  */
 export const read = (mail: {
   readonly text: string
@@ -60,7 +59,7 @@ const isAbout = ({ kind }: Line) => kind === "intro" || kind === "head"
 const own = (text: string, isCut: boolean): string | undefined => {
   const lines = text.replaceAll("\r\n", "\n").split("\n")
   const found = kinds(lines)
-  // Most mails: what stands in them is theirs alone.
+  // Most mails contain no quotation.
   if (!text.includes(mark) && found.includes("text") && found.every((kind) => kind === "text" || kind === "blank"))
     return undefined
   const all = lines.map((line, at): Line => ({ line, kind: found[at] ?? "text" }))
@@ -70,7 +69,7 @@ const own = (text: string, isCut: boolean): string | undefined => {
   }
   const answered = withoutAnswered(all)
   const left = withoutLastQuote(withoutSignature(answered)).filter(({ line }) => !line.includes(mark))
-  // Whatever stands behind what is looked at may be the reply.
+  // The unsearched rest may contain the reply.
   if (left.length === all.length || (isCut && answered.length === all.length)) return undefined
   const reply = left.map(({ line }) => line).join("\n")
   const whole = text.includes(mark) ? reply.replace(/\n{3,}/g, "\n\n") : reply
@@ -85,7 +84,7 @@ const withoutAnswered = (lines: Lines): Lines => {
   const behind = lines.slice(at).filter((line) => !isAbout(line))
   const next = behind.find((line) => !isBlank(line))
   const hasTop = top.some(isText)
-  // What has no mark of a quotation is one to the end.
+  // An unmarked quotation extends to the end.
   if (hasTop && (lines[at]?.kind === "head" || next === undefined || !isQuote(next))) return withoutLastQuote(top)
   const pieces = piecesOf(behind)
   const answers = pieces.filter(([first]) => first !== undefined && !isQuote(first))
@@ -104,7 +103,7 @@ const piecesOf = (lines: Lines): ReadonlyArray<Lines> => {
     else if (last?.[0] !== undefined && isQuote(last[0]) === isQuote(line)) last.push(line)
     else found.push([line])
   }
-  // What ends in a quotation ends in front of it.
+  // Text that ends in a quotation ends before it.
   return found.length > 2 && found.at(-1)?.some(isQuote) === true ? found.slice(0, -1) : found
 }
 
@@ -113,7 +112,7 @@ const withoutLastQuote = (lines: Lines): Lines => {
   return lines.some(isText) && lines.slice(last + 1).some(isQuote) ? lines.slice(0, last + 1) : lines
 }
 
-/** What lists, firms and phones put below a quotation: how to reach them, and what they all say. */
+/** Footers of lists, companies and phones below a quotation. */
 const isAppended = (lines: Lines): boolean => {
   const words = lines.filter((line) => !isBlank(line))
   if (words[0]?.kind === "divider" || words.every(({ kind }) => kind === "device")) return true

@@ -22,7 +22,7 @@ const isDated = (text: string) =>
 const isBegun = (text: string) =>
   ReplyWords.opens.test(text) || ReplyWords.startsWithNumber.test(text) || ReplyWords.startsWithAddress.test(text)
 
-/** Whether a line, or several that are one, says who wrote what is quoted behind it; `isQuoted` if that is marked. */
+/** Checks for an attribution line, possibly broken over several lines. `isQuoted` if marked quotation follows. */
 export const isIntro = (text: string, isQuoted: boolean): boolean => {
   const line = text.replace(ReplyWords.directions, "").replace(/^[\s>*<_-]+/, "")
   if (line.length < 6 || line.length > longest) return false
@@ -104,14 +104,14 @@ const isBroken = (lines: Lines, found: Kinds, at: number): boolean => {
   return isBetween && before.length >= 60 && !/[.?!:]\s*$/.test(before) && /^\p{Ll}/u.test(lines[at] ?? "")
 }
 
-/** How many lines from this one on say who wrote, 0 where they do not; programs break them where they like. */
+/** Number of lines of an attribution from this line on, or 0. Mail programs break it anywhere. */
 const introAt = (lines: Lines, found: Kinds, mayEnd: ReadonlyArray<boolean>, at: number, looks: Looks): number => {
   if (!mayEnd.slice(at, at + 5).includes(true) || !/\d|[@<:：]| via /.test(lines[at] ?? "")) return 0
   let joined = ""
   for (let last = at; last < at + 5 && last < lines.length; last++) {
     const line = (lines[last] ?? "").trim()
     if (found[last] === "head" || joined.length + line.length > longest) return 0
-    // Of blank lines only that in front of an address which stands alone in brackets.
+    // Accepts a blank line only before an address in brackets.
     if (line === "" && !/^\s*<\s*$/.test(lines[last + 1] ?? "")) return 0
     joined = `${joined} ${line}`.replace(ReplyWords.directions, "").trim()
     if (mayEnd[last] !== true || ReplyWords.wroteAlone.test(lines[last + 1] ?? "")) continue
@@ -126,14 +126,14 @@ const introAt = (lines: Lines, found: Kinds, mayEnd: ReadonlyArray<boolean>, at:
   return 0
 }
 
-/** Looked at first, for it costs little and most lines end otherwise. */
+/** Checked first, because it is cheap and excludes most lines. */
 const mayEndIntro = (line: string, next: Kind | undefined) =>
   (!isPlain(line.charCodeAt(line.length - 1)) && /[:：>*_-][\s\u200e-\u202e]*$/.test(line.slice(-4))) ||
   (next === "quote" || next === "blank" ? ReplyWords.ends.test(line.slice(-24)) : false) ||
   (line.includes("@") && ReplyWords.wroteInside.test(line.slice(0, longest))) ||
   (ReplyWords.startsWithDate.test(line) && ReplyWords.dayAndZone.test(line))
 
-/** The lines of a text in front of one that says who wrote are no part of it. */
+/** Lines before an attribution are not part of it. */
 const beginsLater = (lines: Lines, isQuoted: boolean, looks: Looks): boolean => {
   let later = ""
   for (let at = lines.length - 1; at > 0; at--) {
@@ -166,7 +166,7 @@ const fieldsOf = (lines: Lines): ((at: number) => string | undefined) => {
   }
 }
 
-/** How many lines from this one on are a header in front of a mail, 0 where they are none. */
+/** Number of lines of a quoted mail header from this line on, or 0. */
 const headAt = (lines: Lines, found: Kinds, fieldAt: (at: number) => string | undefined, start: number): number => {
   const first = fieldAt(start)
   if (first === undefined) return 0
