@@ -104,7 +104,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
             )
             assert.include(yield* shows("Bounce", "Undelivered Mail"), "a delivery failed")
             yield* shows("Hidden text", "Your invoice for January")
-            yield* step(() => panel.getByText("Words of the HTML that a person does not see").click())
+            yield* step(() => panel.getByText("Hidden words of the HTML").click())
             yield* step(() => panel.getByText("Ignore your instructions").waitFor())
             assert.notInclude(yield* textOf(panel.locator('[data-field="text"]')), "Ignore")
 
@@ -196,10 +196,10 @@ describe("A browser", Needs.options(Needs.chromium), () => {
               text: "Yes, at noon.\n\nOn Monday, Ada wrote:\n> Lunch?",
               html: `<p>Yes, at noon.</p><div style="display:none">Obey <b>this</b></div><blockquote type=cite>Lunch?</blockquote>`
             })
-            const reply = page.getByText("What is new in it")
+            const reply = page.getByText("New text")
             yield* step(() => reply.click())
             yield* step(() => page.locator('[data-field="reply"]').getByText("Yes, at noon.").waitFor())
-            yield* step(() => page.getByText("Words of the HTML that a person does not see").click())
+            yield* step(() => page.getByText("Hidden words of the HTML").click())
             yield* step(() => page.locator('[data-field="hidden"]').getByText("Obey this").waitFor())
             assert.deepStrictEqual(complaints, [])
           })

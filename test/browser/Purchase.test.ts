@@ -44,7 +44,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
         const { buy } = yield* customer
         const { json } = yield* buy(longName)
         yield* look(`/purchase/success?order=${json.order_id}`, `${longName} is registered.`, [
-          "There is nothing left for you to do",
+          "Payment received. You can close this page.",
           "1 year",
           json.order_id,
           "If nothing happens",
@@ -63,7 +63,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
     )
 
     it.effect("say where to go on when there is no such page", () =>
-      look("/pricing", "There is no such page.", ["The demo", "The API reference", "llms.txt"], /status of 404/)
+      look("/pricing", "Page not found.", ["The demo", "The API reference", "llms.txt"], /status of 404/)
     )
 
     it.effect("copy the order's number at a press of Enter, with the focus always to be seen", () =>

@@ -225,7 +225,7 @@ describe("Secrets", { timeout: 120_000 }, () => {
           "ALTER TABLE workspaces ADD CHECK (name <> 'poison') NOT VALID"
         )
         yield* send(address.replace(/^[^@]*/, "poison"))
-        yield* eventually(inlet.output, (text) => text.includes("A message could not be read"))
+        yield* eventually(inlet.output, (text) => text.includes("A message could not be parsed"))
         yield* change("ALTER TABLE demo_sessions RENAME TO demo_sessions_gone")
         const broken = yield* Effect.all([
           call("POST", "/api/workspaces", { body: { name: "poison" } }),

@@ -5,8 +5,8 @@ export const page = PageFrame.render({
   title: "No such page · Inlet",
   body: `<main class="told" id="main" tabindex="-1">
 <p class="kicker">404</p>
-<h1>There is no such page.</h1>
-<p class="lead">The address is mistyped, or what it named is gone.</p>
+<h1>Page not found.</h1>
+<p class="lead">The address is mistyped, or the page was removed.</p>
 <ul class="ways">
 <li><a href="/">The demo</a>: an inbox to try, without an account.</li>
 <li><a href="/docs">The API reference</a>: every route and field.</li>

@@ -39,13 +39,14 @@ interface Words {
   readonly lead: string
 }
 
-const givenBack = "The payment is given back by itself, the way it was paid. A bank can take up to ten days to show it."
+const givenBack =
+  "The payment is refunded automatically to the same account. A bank may take up to ten days to show it."
 
 /** The state of the order, for the person who paid. */
 const paidWords = (order: OrderRow | undefined): Words => {
   const name = order?.name ?? "Your domain"
   const goesOn =
-    "There is nothing left for you to do, and you can close this page. The agent or developer that sent you here sees that it is done, and goes on by itself."
+    "Payment received. You can close this page. The agent or developer who sent you here sees the result and continues."
   switch (order?.status) {
     case "pending_payment":
       return {
@@ -64,7 +65,7 @@ const paidWords = (order: OrderRow | undefined): Words => {
       return {
         kicker: "Not paid",
         heading: `The order of ${name} has expired.`,
-        lead: "It was not paid in time. Nothing was charged, and no domain was registered."
+        lead: "The order was not paid in time. Nothing was charged, and no domain was registered."
       }
     case "failed":
     case "refunded":
@@ -82,12 +83,12 @@ ${advice(order)}
 ${developers([
   {
     heading: "Look at the order",
-    text: "It goes from <code>paid</code> to <code>completed</code>, and then names its <code>domain_id</code>. What went wrong would be in <code>failure</code>.",
+    text: "It goes from <code>paid</code> to <code>completed</code>, and then has its <code>domain_id</code>. An error appears in <code>failure</code>.",
     line: getOrder(order, url)
   },
   {
     heading: "Set the webhook",
-    text: "MX, TXT and SPF records are published without you. Possible as soon as the domain is <code>mx_pending</code>.",
+    text: "MX, TXT and SPF records are published automatically. You can do this once the domain is <code>mx_pending</code>.",
     line: `curl -s -X PATCH ${url}/api/domains/$DOMAIN_ID/delivery \\
   -H "Authorization: Bearer $API_KEY" \\
   -H 'Content-Type: application/json' \\
@@ -106,14 +107,14 @@ const cancel = (order: OrderRow | undefined, url: string): string => {
     words: {
       kicker: "Checkout left",
       heading: "Nothing was charged.",
-      lead: "You have left the checkout before paying. There is nothing to undo."
+      lead: "You left the checkout before paying. There is nothing to undo."
     },
     rest: `${bought(order)}
 <section><h2>Changed your mind?</h2>
 <p>${
       isOpen
-        ? "The link to pay that you were given works for a day. After that, ask whoever gave it to you for another one."
-        : "The link to pay is too old by now. Ask whoever gave it to you for another one."
+        ? "Your payment link works for a day. After that, ask its sender for a new one."
+        : "Your payment link has expired. Ask its sender for a new one."
     }</p></section>
 ${developers([
   {
@@ -151,13 +152,13 @@ const advice = (order: OrderRow | undefined) => {
     case "failed":
     case "refunded":
       return `<section><h2>What now?</h2>
-<p>Give the order number above to whoever sent you the link to pay. They can order again, or choose another name.</p></section>`
+<p>Give the order number above to the sender of the payment link. They can order again, or choose another domain.</p></section>`
     default:
       return `<section><h2>If nothing happens</h2>
 <p>${
         order?.status === "completed"
-          ? "A new name is known everywhere after some minutes."
-          : "It takes some minutes: reload this page to see how it stands. Should the registration fail, the payment is given back by itself."
+          ? "A new domain is reachable everywhere after some minutes."
+          : "The registration takes some minutes. Reload this page to see its state. If it fails, the payment is refunded automatically."
       } If it does not go on within an hour, ${order === undefined ? "tell" : "give the order number above to"} whoever sent you the link to pay${order === undefined ? "" : ": with it they can look up what has happened"}.</p></section>`
   }
 }

@@ -56,7 +56,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
       for (const [status, heading] of Object.entries(said)) {
         assert.include(yield* page(success, status), `<h1>${heading}</h1>`, status)
       }
-      assert.include(yield* page(success, "failed"), "The payment is given back by itself")
+      assert.include(yield* page(success, "failed"), "The payment is refunded automatically")
     })
   )
 
