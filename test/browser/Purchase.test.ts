@@ -57,7 +57,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
     it.effect("say after a cancellation that nothing was charged, and how to start again", () =>
       look("/purchase/cancel", "Nothing was charged.", [
         "nothing to undo",
-        "The link to pay that you were given works",
+        "Your payment link works for a day",
         "https://inlet.example.com/api/domains/purchase"
       ])
     )

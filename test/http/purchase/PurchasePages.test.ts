@@ -36,7 +36,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
       assert.include(text, "<h1>page-bought.com is being registered.</h1>")
       assert.include(text, "<dd>2 years</dd>")
       assert.include(text, `<code id="order">${id}</code>`)
-      assert.include(text, "goes on by itself")
+      assert.include(text, "the result and continues")
       assert.include(text, `https://inlet.example.com/api/domains/orders/${id} `)
     })
   )

@@ -48,7 +48,8 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A request wi
       const answers = yield* Effect.replicateEffect(buy, 8, { concurrency: "unbounded" })
       for (const { json, status } of answers) {
         assert.include([201, 409], status)
-        if (status === 409) assert.match(json.error, /^Idempotency-Key: The first request with this key is still running/)
+        if (status === 409)
+          assert.match(json.error, /^Idempotency-Key: The first request with this key is still running/)
       }
       const last = yield* buy
       assert.deepStrictEqual([last.status, last.json.status], [201, "completed"])
