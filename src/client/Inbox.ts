@@ -40,7 +40,7 @@ export class Inbox {
   readonly domainId: string
   readonly #events: Events
   readonly #options: Place
-  /** The last mail each kind of call has returned. */
+  /** The last mail looked at, by call and filters. */
   readonly #places = new Map<string, string>()
   /** Every mail that a question was answered with. */
   readonly #answers = new Set<string>()
@@ -92,7 +92,7 @@ export class Inbox {
     }
   }
 
-  /** The first match after the mail this kind of call returned last. */
+  /** The first match after the last mail looked at with this call and these filters. */
   async #next<A>(what: string, question: MailQuestion, pick: (event: BriefEvent) => A | undefined): Promise<A> {
     const { signal: _, timeout: __, ...filter } = question
     const { signal, timeout } = this.#callOf(question)

@@ -12,5 +12,5 @@ const isFull = (error: unknown): boolean =>
 /** Tells a client why the database can't do it now, and what to do about it. */
 export const inWords = ({ reason }: SqlError.SqlError): string =>
   isFull(reason.cause)
-    ? "The disk of the database is full. The operator has to free space on it, and nothing has to be restarted; retry after the time in Retry-After"
-    : "The database is out of reach; try again in a moment"
+    ? "The disk of the database is full. The operator has to free space on it. Nothing has to be restarted. Retry in 5 s"
+    : "The database is out of reach. Retry in 5 s"

@@ -1,7 +1,7 @@
 import { Clock, Context, Duration, Effect, Exit, Fiber } from "effect"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
 
-/** How long a start waits for the database. */
+/** How long an effect waits for the database. */
 interface Allowance {
   /** One statement, the wait for a connection included. */
   readonly statementMillis: number

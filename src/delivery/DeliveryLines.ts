@@ -51,7 +51,7 @@ export const make = <Delivery extends Waiting & { readonly payload: Uint8Array }
   let isStopped = false
   let isBeginning = false
 
-  /** Accepts deliveries up to the free slots. The rest waits in the table. */
+  /** Takes up to `wanted` free slots. Deliveries without a slot wait in the table. */
   const takePlaces = (line: DomainLines.Line<Delivery>, wanted: number, isFirstOfWorkspace: boolean) => {
     const own = Math.min(wanted, rooms.ownOf(line))
     const places = Math.min(own, rooms.sharedOf(line, isFirstOfWorkspace))

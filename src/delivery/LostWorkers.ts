@@ -6,7 +6,7 @@ import * as RetryDelay from "../schedule/RetryDelay.ts"
 import * as Lease from "./Lease.ts"
 import * as Retries from "./Retries.ts"
 
-/** Number of lost workers from which a delivery waits like a refused one. */
+/** Number of lost workers up to which a delivery is retried at once. Beyond it waits like a refused one. */
 const lossesRepeatedAtOnce = 2
 
 /** Returns the leased deliveries to try now. Those that repeatedly lost their worker wait instead. */

@@ -81,7 +81,7 @@ export class RawMessages extends Context.Service<
               Effect.logError("The raw message store failed", error),
               Effect.fail(
                 new Unavailable({
-                  message: "The raw message store does not answer. Retry after the time in Retry-After"
+                  message: "The raw message store does not answer. Retry in 5 s"
                 })
               )
             )

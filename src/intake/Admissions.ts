@@ -18,11 +18,9 @@ export interface Admission {
   readonly demoMails: number | null
 }
 
-/**
- * Lookups of a domain within one second before its result is cached for a second. The insert of the row after DATA
- * decides in any case.
- */
+/** How long a busy domain's result is cached. The insert of the row after DATA decides in any case. */
 const goodForMillis = 1_000
+/** Lookups within that time from which a domain is busy. */
 const asksBefore = 8
 
 interface Known {

@@ -18,7 +18,7 @@ interface Tool<Fields extends Schema.Struct.Fields> {
   readonly name: string
   readonly description: string
   readonly parameters: Fields
-  /** True if calls only read. */
+  /** True if calls change anything. False by default. */
   readonly changes?: boolean
   /** Plain data, sent as JSON. */
   readonly answer: (

@@ -36,11 +36,11 @@ const mostAttachments = 1_000
 
 export const read = (parts: ReadonlyArray<Part>): Body => {
   const attachments: Array<Attached> = []
-  /** Total of all HTML parts. */
+  /** Characters of all HTML parts, which share one budget of steps. */
   let htmlUnits = 0
   const texts: Array<{
     readonly text: string
-    /** Charset of an HTML part. */
+    /** The visible content of an HTML part, undefined for plain text. */
     readonly seen: (() => SeenHtml.SeenHtml) | undefined
     readonly alternative: number | undefined
   }> = []
@@ -80,7 +80,7 @@ export const read = (parts: ReadonlyArray<Part>): Body => {
     }
   }
 
-  // Skips HTML beside an equal plain text.
+  // Skips HTML beside plain text in the same multipart/alternative.
   const plain = new Set(
     texts.flatMap(({ alternative, seen, text }) => (seen !== undefined || text.trim() === "" ? [] : [alternative]))
   )

@@ -53,7 +53,7 @@ export const split = (message: Uint8Array): Parts => {
   const positions = new Map<string, Array<number>>()
   let leaf: (Omit<Part, "body"> & { readonly start: number }) | undefined
   let multiparts = 0
-  /** Maximum parts, empty ones included. */
+  /** Parts with a header so far, empty ones included. */
   let headers = 0
   let rootFields: ReadonlyArray<HeaderBlock.HeaderField> = []
 

@@ -89,7 +89,7 @@ export class RequestReader extends Context.Service<
 }
 
 const crowded = new Unavailable({
-  message: "Too many requests for content and attachments are waiting. Retry after the time in Retry-After"
+  message: "Too many requests for content and attachments are waiting. Retry in 5 s"
 })
 
 const unreadable = new Unavailable({

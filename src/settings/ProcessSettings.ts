@@ -22,7 +22,7 @@ export const production = Config.map(mode, (name) => name === "production")
 export const inProduction = <A, B>(there: Config.Config<A>, elsewhere: Config.Config<B>): Config.Config<A | B> =>
   Config.flatMap(production, (yes): Config.Config<A | B> => (yes ? there : elsewhere))
 
-/** A setting that production requires, with its error. */
+/** The settings that production requires, with their errors. */
 const demands = new Map<string, string>()
 
 const refused = (...lines: ReadonlyArray<string>) =>

@@ -147,7 +147,7 @@ export class Simulation extends Context.Service<
 
 /** There is no memory for one more message at the moment. */
 export const memoryFull = new Unavailable({
-  message: "Too much mail is arriving at once. Retry after the time in Retry-After"
+  message: "Too much mail is arriving at once. Retry in 5 s"
 })
 
 const addressForm = /^[^\p{C}\s<>@]{1,64}@[^\p{C}\s<>@]{1,255}$/u

@@ -56,7 +56,7 @@ export const make = Effect.gen(function* () {
     clientOf: (socket: Socket) => sockets.get(socket),
     /** Connections of a network. */
     of: (client: string) => perClient.get(client) ?? 0,
-    /** Number of connections beyond 7/8 of the limit. */
+    /** Number of connections to end until a quarter of the limit is free. 0 up to 7/8 of the limit. */
     surplus: () => {
       forgetGone()
       return room > 0 && sockets.size > room * shortAt ? sockets.size - Math.floor(room * easyAt) : 0

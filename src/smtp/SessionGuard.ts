@@ -70,7 +70,7 @@ export const make = Effect.gen(function* () {
   // Counted in looks, so that a process that was stopped does not blame its clients, and no command reads a clock.
   let now = 0
 
-  // Called with each result of the check.
+  // Dismissals since the last check, which counts them in the metric.
   const dismissed = new Map<Reason, number>()
   let refused = new Map<string, number>()
 

@@ -50,9 +50,10 @@ export class WorkspaceLimits extends Context.Service<
         const { perDay, perMinute } = limits[action]
         const wait = perMinute === 0 ? 0 : waitFor(`${action} ${workspaceId}`, perMinute)
         if (wait > 0) {
+          const retryAfter = Math.ceil(wait / 1_000)
           return yield* new TooManyRequests({
-            message: `A workspace may make ${perMinute} ${action}s a minute. Retry after the time in Retry-After`,
-            retryAfter: Math.ceil(wait / 1_000)
+            message: `A workspace may make ${perMinute} ${action}s a minute. Retry in ${retryAfter} s`,
+            retryAfter
           })
         }
         if (perDay === 0 || (yield* counts.reserve(action, workspaceId, perDay))) return

@@ -21,7 +21,7 @@ describe("An outage of the database", () => {
   it("says of any other outage that the database is out of reach", () => {
     assert.strictEqual(
       Outage.inWords(failure(new Error("connect ECONNREFUSED"))),
-      "The database is out of reach; try again in a moment"
+      "The database is out of reach. Retry in 5 s"
     )
   })
 })

@@ -91,7 +91,7 @@ layer(Layer.merge(InBucket, WebhookReceiver.layer), { excludeTestServices: true,
           const { headers, json, status } = yield* raw
           assert.deepStrictEqual(
             [status, headers["retry-after"], json],
-            [503, "5", { error: "The raw message store does not answer. Retry after the time in Retry-After" }]
+            [503, "5", { error: "The raw message store does not answer. Retry in 5 s" }]
           )
         }
         yield* server.always(undefined)

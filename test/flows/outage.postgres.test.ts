@@ -203,7 +203,7 @@ describe("A PostgreSQL of our own", Needs.options(Needs.cluster), () => {
           const told = yield* Fiber.join(asking)
           assert.deepStrictEqual(
             [told.isError, told.text],
-            [true, "The database is out of reach; try again in a moment"]
+            [true, "The database is out of reach. Retry in 5 s"]
           )
           yield* unavailable(settle, "settle")
           yield* proxy.turn("pass")

@@ -11,7 +11,7 @@ import * as AppRequest from "./AppRequest.ts"
 const held = 50
 const patience = Duration.seconds(held + 15)
 
-/** How long to retry reporting an outcome, at most the duration of a lease. */
+/** How long to retry reporting an outcome. A lease does not last longer. */
 const settlingTime = Duration.minutes(2)
 
 const longestWait = Duration.seconds(5)

@@ -14,7 +14,7 @@ const packed = (red: number, green: number, blue: number, alpha = 255): Color =>
 
 export const alphaOf = (color: Color): number => color & 255
 
-/** Parses a CSS color in lower case. Undefined if invalid or unknown. */
+/** Parses a CSS color, given in lower case. Undefined if invalid or unknown. */
 export const parse = (text: string): Color | undefined => {
   const value = text.trim()
   if (value.startsWith("#")) return hex(value.slice(1))

@@ -24,7 +24,7 @@ export const cost = (declarations: ReadonlyArray<Declaration>): number =>
 const stepsOfOne = 10
 const unitsInAStep = 2
 
-/** Merges declarations: later ones win, and important ones win over both. */
+/** Merges declarations. A later one wins over an earlier one, an important one over all others. */
 export const effects = (declarations: ReadonlyArray<Declaration>): Effects => {
   const result: Effects = {}
   for (const important of [false, true]) {

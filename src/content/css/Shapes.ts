@@ -84,7 +84,7 @@ export const turned = (angle: string): number => {
   return Math.abs(Math.cos((value / perTurn) * 2 * Math.PI))
 }
 
-/** Blur radius in px from which text is unreadable. */
+/** Checks for a blur that makes text unreadable. */
 export const isBlurred = (value: string): boolean =>
   calls(value).some(([name, content]) => name === "blur" && (Length.parse(content.trim())?.px ?? 0) >= 10)
 

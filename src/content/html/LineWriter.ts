@@ -46,7 +46,7 @@ export class LineWriter {
     else this.#gap = this.#gap === 0 ? 1 : 2
   }
 
-  /** The prefix of the next line. */
+  /** Sets the prefix of the next line. */
   mark(marker: string) {
     this.#marker = marker
   }
@@ -89,7 +89,7 @@ export class LineWriter {
     }
   }
 
-  /** An image by its alt text, visible like text in its place. */
+  /** Writes an image as its alt text, visible like text in its place. */
   picture(alt: string, frame: Frame) {
     const words = Invisible.without(alt).seen.replace(/\s+/g, " ").trim().slice(0, 1_000).toWellFormed()
     const link = this.#link

@@ -40,7 +40,7 @@ export class AnswerRoom extends Context.Service<
         }
         if (!isBeyond(answerBytes, total, bytes)) return undefined
         return new Unavailable({
-          message: "The service is sending too many answers. Retry after the time in Retry-After"
+          message: "The service is sending too many answers. Retry in 5 s"
         })
       }
 

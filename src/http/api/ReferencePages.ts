@@ -46,6 +46,7 @@ export const make = (document: Document, url: string): ReferencePages => {
       details: Search.fieldsOf(schema as Shape)
     }))
   ]
+  const indexed = Search.index(entries)
 
   const sections = [
     ...groups.map(({ href, name, routes }) => ({
@@ -149,7 +150,7 @@ ${groups
   return {
     pages,
     search: (query) => {
-      const found = Search.find(entries, query)
+      const found = Search.find(indexed, query)
       const count = found.length === 1 ? "1 result" : `${found.length} results`
       return page(
         "",

@@ -16,11 +16,24 @@ export interface Entry {
 const mostCharacters = 100
 const mostWords = 8
 
+/** An entry with the lower-case text that is searched. */
+export interface Indexed {
+  readonly entry: Entry
+  readonly heading: string
+  readonly text: string
+}
+
+export const index = (entries: ReadonlyArray<Entry>): ReadonlyArray<Indexed> =>
+  entries.map((entry) => {
+    const heading = `${entry.method ?? ""} ${entry.name} ${entry.summary}`.toLowerCase()
+    return { entry, heading, text: `${heading} ${entry.details.toLowerCase()}` }
+  })
+
 /**
  * Finds the entries that contain every word of the query, in any order and letter case. Entries with all words in
  * name or summary come first. Uses the first 8 words of the first 100 characters.
  */
-export const find = (entries: ReadonlyArray<Entry>, query: string): ReadonlyArray<Entry> => {
+export const find = (indexed: ReadonlyArray<Indexed>, query: string): ReadonlyArray<Entry> => {
   const words = query
     .slice(0, mostCharacters)
     .toLowerCase()
@@ -28,13 +41,11 @@ export const find = (entries: ReadonlyArray<Entry>, query: string): ReadonlyArra
     .filter((word) => word !== "")
     .slice(0, mostWords)
   if (words.length === 0) return []
-  const containsAll = (text: string) => words.every((word) => text.toLowerCase().includes(word))
-  const heading = ({ method, name, summary }: Entry) => `${method ?? ""} ${name} ${summary}`
-  const [others, first] = partition(
-    entries.filter((entry) => containsAll(`${heading(entry)} ${entry.details}`)),
-    (entry) => containsAll(heading(entry))
-  )
-  return [...first, ...others]
+  const containsAll = (text: string) => words.every((word) => text.includes(word))
+  const found = indexed.filter(({ text }) => containsAll(text))
+  const inHeading = found.filter(({ heading }) => containsAll(heading))
+  const elsewhere = found.filter(({ heading }) => !containsAll(heading))
+  return [...inHeading, ...elsewhere].map(({ entry }) => entry)
 }
 
 /** The searchable words of an operation: its description, parameters and body fields. */
@@ -50,8 +61,3 @@ export const detailsOf = ({ description = "", parameters, requestBody, responses
 /** The names and meanings of a schema's fields. */
 export const fieldsOf = ({ description = "", properties = {} }: Shape): string =>
   [description, ...Object.entries(properties).flatMap(([name, field]) => [name, field.description ?? ""])].join(" ")
-
-const partition = <A>(all: ReadonlyArray<A>, isSecond: (one: A) => boolean): readonly [Array<A>, Array<A>] => [
-  all.filter((one) => !isSecond(one)),
-  all.filter(isSecond)
-]

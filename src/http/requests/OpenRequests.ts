@@ -49,7 +49,7 @@ export class OpenRequests extends Context.Service<
         for (const [name, value] of Object.entries(headers)) answer?.headers.set(name, value)
         if (!isAllowed) {
           return yield* new TooManyRequests({
-            message: `${requestsPerSecond} requests a second, and ${requestBurst} at once, are the limit of a workspace. Each 64 KiB of an answer count as one more request. Retry after the time in Retry-After`,
+            message: `${requestsPerSecond} requests a second, and ${requestBurst} at once, are the limit of a workspace. Each 64 KiB of an answer count as one more request. Retry in ${retryAfter} s`,
             retryAfter
           })
         }

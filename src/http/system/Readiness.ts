@@ -50,7 +50,7 @@ export const make = Effect.gen(function* () {
     Effect.mapError(Outage.inWords),
     Effect.timeoutOrElse({
       duration: mostTime,
-      orElse: () => Effect.fail("The database does not answer. Retry after the time in Retry-After")
+      orElse: () => Effect.fail("The database does not answer. Retry in 5 s")
     }),
     Effect.mapError((message) => new Unavailable({ message }))
   )
