@@ -630,10 +630,6 @@ export const proofs: ReadonlyArray<Proof> = [
         "makes an event of the envelope of a message in ${where} that was ${what}, and nothing serves it"
       ],
       [
-        "test/reading/Reader.test.ts",
-        "takes a message that came for whole, though its row is from before the length of our fields was kept"
-      ],
-      [
         "test/providers/storage/RawStoreS3.test.ts",
         "keeps nothing of an upload that was damaged on its way, and takes it whole the next time"
       ]
@@ -676,7 +672,7 @@ export const proofs: ReadonlyArray<Proof> = [
       ],
       [
         "test/database/FolderLock.test.ts",
-        "is not taken from a process of a version before, nor from one that is stopped where it stands"
+        "is not taken from a process that does not answer, nor from one that is stopped where it stands"
       ],
       ["test/flows/processes.test.ts", "belongs to one process: a second one says so and does not start"]
     ]

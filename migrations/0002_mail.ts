@@ -8,8 +8,10 @@ export default Effect.gen(function* () {
   yield* sql`
     CREATE TABLE inbound_emails (
       id              uuid PRIMARY KEY,
-      domain_id       uuid NOT NULL REFERENCES domains ON DELETE CASCADE,
+      -- No foreign key: mail is removed some time after its domain.
+      domain_id       uuid NOT NULL,
       received_at     timestamptz NOT NULL,
+      -- Of the message as received, behind our trace fields.
       sha256          bytea NOT NULL,
       mail_from       text NOT NULL,
       helo            text NOT NULL,
@@ -17,12 +19,33 @@ export default Effect.gen(function* () {
       recipients      text[] NOT NULL,
       state           text NOT NULL CHECK (state IN ('received', 'read')),
       read_attempts   integer NOT NULL DEFAULT 0,
-      leased_until    timestamptz
+      leased_until    timestamptz,
+      -- Our field of RFC 8601, shown in front of the raw message. Null until the message is read.
+      authentication_results  text,
+      -- The place in the log of segments. Null for an object in a bucket.
+      segment         uuid,
+      raw_at          bigint,
+      raw_bytes       integer,
+      -- The length of our trace fields in front of the message.
+      trace_bytes     integer NOT NULL
     )
   `
-  yield* sql`CREATE INDEX inbound_emails_to_read ON inbound_emails (received_at) WHERE state = 'received'`
+  // Leftover messages are claimed domain by domain, so that the backlog of one domain delays no other.
+  yield* sql`CREATE INDEX inbound_emails_to_read ON inbound_emails (domain_id, received_at) WHERE state = 'received'`
   yield* sql`CREATE INDEX inbound_emails_age ON inbound_emails (received_at)`
   yield* sql`CREATE INDEX inbound_emails_domain ON inbound_emails (domain_id)`
+
+  // Records of the log that lost their row before their time. They are overwritten, then their row here is deleted.
+  yield* sql`
+    CREATE TABLE raw_erasures (
+      segment           uuid NOT NULL,
+      raw_at            bigint NOT NULL,
+      raw_bytes         integer NOT NULL,
+      inbound_email_id  uuid NOT NULL,
+      due_at            timestamptz NOT NULL DEFAULT now(),
+      PRIMARY KEY (segment, raw_at)
+    )
+  `
 
   // A sender that missed our 250 sends again: same domain, recipient and bytes make the same key.
   yield* sql`
@@ -46,7 +69,7 @@ export default Effect.gen(function* () {
   yield* sql`
     CREATE TABLE events (
       id                uuid PRIMARY KEY,
-      domain_id         uuid NOT NULL REFERENCES domains ON DELETE CASCADE,
+      domain_id         uuid NOT NULL,
       inbound_email_id  uuid NOT NULL REFERENCES inbound_emails ON DELETE CASCADE,
       position          bigint NOT NULL,
       recipient         text NOT NULL,
@@ -54,12 +77,32 @@ export default Effect.gen(function* () {
       received_at       timestamptz NOT NULL,
       -- The exact text that is signed and sent, on every attempt.
       payload           text NOT NULL,
+      -- Time filters find positions by it, so they need no index by time.
+      read_at           timestamptz NOT NULL DEFAULT now(),
+      -- Filters of lists, as bits of src/model/Traits.ts.
+      traits            smallint,
+      thread_id         uuid,
+      subject           text,
       UNIQUE (domain_id, position)
     )
+  `
+  // LZ4 takes a quarter of the time of pglz and a tenth more space. PostgreSQL can be built without it.
+  yield* sql`
+    DO $$ BEGIN
+      ALTER TABLE events ALTER COLUMN payload SET COMPRESSION lz4;
+    EXCEPTION WHEN feature_not_supported THEN NULL;
+    END $$
   `
   yield* sql`CREATE INDEX events_inbound_email ON events (inbound_email_id)`
   yield* sql`CREATE INDEX events_recipient ON events (domain_id, lower(recipient), position)`
   yield* sql`CREATE INDEX events_sender ON events (domain_id, lower(sender), position)`
+  // The few events that were not read within a minute.
+  yield* sql`
+    CREATE INDEX events_out_of_step ON events (domain_id, position)
+    WHERE abs(extract(epoch FROM read_at - received_at)) > 60
+  `
+  // Clients ask for codes most often, and few messages have one.
+  yield* sql`CREATE INDEX events_with_code ON events (domain_id, position) WHERE traits & 1 = 1`
 
   // The queue, narrow on purpose: it is written on every attempt.
   yield* sql`
@@ -74,11 +117,34 @@ export default Effect.gen(function* () {
       due_at         timestamptz NOT NULL,
       leased_until   timestamptz,
       delivered_at   timestamptz,
-      last_error     text
+      last_error     text,
+      -- When the current attempt was claimed, and its URL if that has changed since. Both describe an attempt that
+      -- did not finish.
+      claimed_at     timestamptz,
+      claimed_url    text,
+      -- Of dead deliveries only, in lower case.
+      recipient      text,
+      sender         text
     )
   `
   yield* sql`CREATE INDEX deliveries_due ON deliveries (domain_id, due_at) WHERE status = 'pending'`
   yield* sql`CREATE INDEX deliveries_undelivered ON deliveries (domain_id, status, position) WHERE status <> 'delivered'`
+  // Dead letters are listed by recipient and sender. Other deliveries are not in these indexes, so they cost mail nothing.
+  yield* sql`CREATE INDEX deliveries_dead_recipient ON deliveries (domain_id, recipient, position) WHERE status = 'dead'`
+  yield* sql`CREATE INDEX deliveries_dead_sender ON deliveries (domain_id, sender, position) WHERE status = 'dead'`
+  // A trigger, because several statements make a delivery dead.
+  yield* sql`
+    CREATE FUNCTION name_the_dead() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      SELECT lower(events.recipient), lower(events.sender) INTO NEW.recipient, NEW.sender
+      FROM events WHERE events.id = NEW.event_id;
+      RETURN NEW;
+    END $$
+  `
+  yield* sql`
+    CREATE TRIGGER name_the_dead BEFORE INSERT OR UPDATE OF status ON deliveries
+    FOR EACH ROW WHEN (NEW.status = 'dead' AND NEW.recipient IS NULL) EXECUTE FUNCTION name_the_dead()
+  `
 
   yield* sql`
     CREATE TABLE delivery_attempts (

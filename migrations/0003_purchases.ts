@@ -4,21 +4,6 @@ import { SqlClient } from "effect/sql"
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // Bought domains know where and until when. The daily look asks the registrar after the term.
-  yield* sql`
-    ALTER TABLE domains
-      ADD COLUMN registrar text,
-      ADD COLUMN term_ends_at timestamptz,
-      -- When DNS is asked next whether a bought domain has spread, and how often it was.
-      ADD COLUMN verify_at timestamptz,
-      ADD COLUMN verify_tries integer NOT NULL DEFAULT 0
-  `
-  yield* sql`
-    CREATE INDEX domains_to_verify ON domains (verify_at)
-    WHERE origin = 'purchased' AND status = 'pending_verification'
-  `
-  yield* sql`CREATE INDEX domains_terms ON domains (term_ends_at) WHERE origin = 'purchased'`
-
   // A state machine: each step is written before the next begins, and any worker goes on where another stopped.
   yield* sql`
     CREATE TABLE orders (
@@ -52,13 +37,17 @@ export default Effect.gen(function* () {
     CREATE UNIQUE INDEX orders_one_open ON orders (workspace_id, name)
     WHERE status IN ('pending_payment', 'paid', 'registering', 'provisioning')
   `
-  // One registration of a name at a time, whoever ordered it.
-  yield* sql`CREATE UNIQUE INDEX orders_one_registration ON orders (name) WHERE status IN ('registering', 'provisioning')`
+  // The first paid order of a name holds it, among all workspaces.
+  yield* sql`
+    CREATE UNIQUE INDEX orders_one_holder ON orders (name) WHERE status IN ('paid', 'registering', 'provisioning')
+  `
   yield* sql`
     CREATE INDEX orders_due ON orders (due_at)
     WHERE status IN ('paid', 'registering', 'provisioning') OR refund_due
   `
   yield* sql`CREATE INDEX orders_unpaid ON orders (created_at) WHERE status = 'pending_payment'`
+  // The list of a workspace's orders.
+  yield* sql`CREATE INDEX orders_workspace ON orders (workspace_id, id)`
 
   // The balance can't go below zero, and is the sum of the entries.
   yield* sql`

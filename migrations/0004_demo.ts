@@ -14,15 +14,4 @@ export default Effect.gen(function* () {
   `
   yield* sql`CREATE INDEX demo_sessions_domain ON demo_sessions (domain_id)`
   yield* sql`CREATE INDEX demo_sessions_expiry ON demo_sessions (expires_at)`
-
-  // How often a client has done something today; every process counts in the same place.
-  yield* sql`
-    CREATE TABLE client_limits (
-      action  text NOT NULL,
-      client  text NOT NULL,
-      day     date NOT NULL,
-      count   integer NOT NULL,
-      PRIMARY KEY (action, client, day)
-    )
-  `
 })

@@ -77,10 +77,10 @@ export const seed = Effect.fnUntraced(
     `
     yield* sql`
       INSERT INTO inbound_emails (
-        id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state, read_attempts
+        id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state, read_attempts, trace_bytes
       )
       SELECT email_id, domain_id, received_at, sha256(hash::bytea), sender, 'mail.shop.example', '203.0.113.7',
-        ARRAY[recipient], 'read', 1
+        ARRAY[recipient], 'read', 1, 0
       FROM history ORDER BY number
     `
     yield* sql`

@@ -15,9 +15,6 @@ const patienceMillis = 10_000
 
 const Name = /^lock\.[a-z0-9]{4}$/
 
-/** The lock of versions before. It is held as well, so that they see it. */
-const oldName = "lock"
-
 /**
  * Holds a folder for as long as the scope lives, in files `lock.*` that are listening Unix
  * sockets. The kernel drops them with their owner, so one that nobody answers is stale.
@@ -66,13 +63,7 @@ export const hold = Effect.fnUntraced(function* (folder: string) {
         if (found.rivals.length === 0) {
           lock.take()
           yield* Effect.forEach(found.stale, (name) => fs.remove(path.join(folder, name), { force: true }))
-          const old = path.join(folder, oldName)
-          if ((yield* ask(old)) !== "nothing") return yield* taken
-          yield* fs.remove(old, { force: true })
-          const second = yield* listen(old)
-          if (second === undefined) return yield* taken
-          second.take()
-          return Effect.andThen(second.close, lock.close)
+          return lock.close
         }
         if ((yield* Clock.currentTimeMillis) > end) return yield* taken
         yield* pause

@@ -184,7 +184,6 @@ export const make = (sql: SqlClient.SqlClient) => {
     ]
   }
 
-  // What is told of an event since there are such columns: it is null in those before, which none of these match.
   const traits = ({ fromDomain, has, sender, subject, tag, thread }: Filter) => [
     // Not as a parameter: only of a bit that it knows can PostgreSQL tell which index has it.
     ...(has === undefined ? [] : [hasBit(Traits.bits[has])]),
@@ -198,7 +197,7 @@ export const make = (sql: SqlClient.SqlClient) => {
           sql`right('.' || substring(lower(events.sender) FROM '[^@]*$'), ${fromDomain.length + 1}) = ${`.${fromDomain}`}`
         ]),
     ...(subject === undefined ? [] : [sql`position(lower(${subject}) IN lower(events.subject)) > 0`]),
-    ...(tag === undefined ? [] : [sql`events.traits IS NOT NULL AND ${tagOf} = lower(${tag})`]),
+    ...(tag === undefined ? [] : [sql`${tagOf} = lower(${tag})`]),
     ...(thread === undefined ? [] : [sql`events.thread_id = ${thread}::uuid`])
   ]
 

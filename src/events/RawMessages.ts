@@ -53,7 +53,7 @@ export class RawMessages extends Context.Service<
               readonly id: InboundEmailId
               readonly authenticationResults: string | null
               readonly sha256: Uint8Array
-              readonly traceBytes: number | null
+              readonly traceBytes: number
             }
           >`
             SELECT inbound_emails.id, inbound_emails.authentication_results, inbound_emails.sha256, trace_bytes,

@@ -31,7 +31,7 @@ export const make =
     const strays = (position: "min" | "max") => sql`(
       SELECT ${sql.literal(position)}(position) FROM events
       WHERE domain_id = ${domainId} AND ${isWanted}
-        AND (read_at IS NULL OR abs(extract(epoch FROM read_at - received_at)) > 60)
+        AND abs(extract(epoch FROM read_at - received_at)) > 60
     )`
 
     /** Everything up to `low` was read before the time, everything from `high` on was not. */
@@ -46,9 +46,9 @@ export const make =
           SELECT CASE WHEN is_before THEN middle ELSE low END, CASE WHEN is_before THEN high ELSE middle END
           FROM halves
           CROSS JOIN LATERAL (
-            -- Of a removed event the next one tells. Those of unknown time are older than all others.
+            -- In place of a removed event, the next one is compared.
             SELECT (low + high) / 2 AS middle, coalesce((
-              SELECT coalesce(read_at < ${time}, true) FROM events
+              SELECT read_at < ${time} FROM events
               WHERE domain_id = ${domainId} AND position >= (low + high) / 2 ORDER BY position LIMIT 1
             ), false) AS is_before
             -- Looked up once, not wherever it is named.

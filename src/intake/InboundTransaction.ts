@@ -18,7 +18,7 @@ export interface Copy {
   readonly recipients: ReadonlyArray<Recipient>
   /** Where its bytes are in the log. */
   readonly place: Place.Place | null
-  readonly traceBytes: number | null
+  readonly traceBytes: number
 }
 
 /** A received message, with the copies to store. */

@@ -18,8 +18,8 @@ export interface Mail {
   readonly receivedAt: number
   /** Computed over the bytes as received. */
   readonly sha256: Uint8Array
-  /** Length of the trace fields before them, or null if unknown. */
-  readonly traceBytes: number | null
+  /** Length of the trace fields before them. */
+  readonly traceBytes: number
   /** Given verdicts about the sender, or null if the sender is checked. */
   readonly verdicts: Authentication | null
   /** The raw message as stored, trace fields in front, in memory of its own; undefined once a parser thread has it. */

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto"
 import { Effect, Metric } from "effect"
-import * as OwnFields from "../mime/OwnFields.ts"
 import { Damaged } from "../model/ApiError.ts"
 import type { DomainId } from "../model/Domain.ts"
 import { type InboundEmailId, rawRef } from "../model/InboundEmail.ts"
@@ -19,18 +18,15 @@ export interface Kept {
   readonly domainId: DomainId
   /** Computed over the bytes as received. */
   readonly sha256: Uint8Array
-  /** How long our trace fields in front of them are; null where the row does not tell. */
-  readonly traceBytes: number | null
+  /** The length of our trace fields in front of them. */
+  readonly traceBytes: number
   readonly place: Place | null
 }
 
 const other = Effect.fail(new RawDamaged({ reason: "its bytes have another SHA-256 than its row" }))
 
 const isWhole = (message: Uint8Array, { sha256, traceBytes }: Kept) =>
-  createHash("sha256")
-    .update(message.subarray(traceBytes ?? OwnFields.end(message)))
-    .digest()
-    .equals(sha256)
+  createHash("sha256").update(message.subarray(traceBytes)).digest().equals(sha256)
 
 /** Loads a raw message and compares it with its row. Counts and logs damage. */
 export const load = (raw: RawStore["Service"], kept: Kept) =>

@@ -25,7 +25,7 @@ const Unread = Schema.Struct({
   recipients: Schema.Array(Schema.String),
   receivedAt: Schema.DateTimeUtcFromDate,
   readAttempts: Schema.Int,
-  traceBytes: Schema.NullOr(Schema.Int),
+  traceBytes: Schema.Int,
   authenticationResults: Schema.NullOr(Schema.String),
   ...Place.columns
 })

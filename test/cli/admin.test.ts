@@ -59,7 +59,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         assert.strictEqual(refused.code, 550)
 
         // As it was called once.
-        const enabled = yield* inlet(["domains", "enable", domain])
+        const enabled = yield* inlet(["admin", "domains", "enable", domain])
         assert.strictEqual(enabled.stdout, `${names}${domain}\tinstant\tverified\t-\n`)
         assert.match(yield* Mail.send(service.smtpPort, { to: address }), /^250 /)
       })

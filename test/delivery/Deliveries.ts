@@ -29,9 +29,9 @@ export const pending = Effect.fnUntraced(function* (domainId: DomainId, count: n
   const emailId = yield* random.uuidV7()
   yield* sql`
       INSERT INTO inbound_emails (
-        id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state
+        id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state, trace_bytes
       )
-      VALUES (${emailId}, ${domainId}, now(), ''::bytea, '', 'sender.example', '127.0.0.1', '{}', 'read')
+      VALUES (${emailId}, ${domainId}, now(), ''::bytea, '', 'sender.example', '127.0.0.1', '{}', 'read', 0)
     `
   yield* sql`
       WITH last AS (
@@ -57,9 +57,9 @@ export const backlog = Effect.fnUntraced(function* (domainId: DomainId, count: n
   const sql = yield* SqlClient.SqlClient
   const [email] = yield* sql<{ readonly id: string }>`
     INSERT INTO inbound_emails (
-      id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state
+      id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state, trace_bytes
     )
-    VALUES (gen_random_uuid(), ${domainId}, now(), ''::bytea, '', 'sender.example', '127.0.0.1', '{}', 'read')
+    VALUES (gen_random_uuid(), ${domainId}, now(), ''::bytea, '', 'sender.example', '127.0.0.1', '{}', 'read', 0)
     RETURNING id
   `
   yield* sql`
@@ -81,9 +81,9 @@ export const pendingOfEach = Effect.fnUntraced(function* (domainIds: ReadonlyArr
   yield* sql`
     WITH email AS (
       INSERT INTO inbound_emails (
-        id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state
+        id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state, trace_bytes
       )
-      SELECT gen_random_uuid(), id, now(), ''::bytea, '', 'sender.example', '127.0.0.1', '{}', 'read'
+      SELECT gen_random_uuid(), id, now(), ''::bytea, '', 'sender.example', '127.0.0.1', '{}', 'read', 0
       FROM unnest(${domainIds}::uuid[]) AS domain (id)
       RETURNING id, domain_id
     ), inserted AS (

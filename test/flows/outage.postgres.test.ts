@@ -201,10 +201,7 @@ describe("A PostgreSQL of our own", Needs.options(Needs.cluster), () => {
           yield* proxy.turn("cut")
           assert.strictEqual((yield* Fiber.join(waiting)).status, 503)
           const told = yield* Fiber.join(asking)
-          assert.deepStrictEqual(
-            [told.isError, told.text],
-            [true, "The database is out of reach. Retry in 5 s"]
-          )
+          assert.deepStrictEqual([told.isError, told.text], [true, "The database is out of reach. Retry in 5 s"])
           yield* unavailable(settle, "settle")
           yield* proxy.turn("pass")
           yield* eventually(inlet.call("GET", "/ready"), ({ status }) => status === 200, "10 seconds")

@@ -258,25 +258,6 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       }
     }
 
-    it.effect(
-      "takes a message that came for whole, though its row is from before the length of our fields was kept",
-      () =>
-        Effect.gen(function* () {
-          const inlet = yield* TestInlet
-          const sql = yield* SqlClient.SqlClient
-          const inbox = yield* inlet.inbox()
-          yield* Mailbox.deliver(inlet.smtpPort, inbox.address, " Begins: with a blank\r\nSubject: old\r\n\r\nbody\r\n")
-          const [event] = yield* Mailbox.events(inbox)
-          const trace = sql<{ readonly traceBytes: number | null }>`
-          SELECT trace_bytes FROM inbound_emails WHERE id = ${event.inbound_email_id}
-        `
-          const raw = yield* Mailbox.raw(inbox, event.event_id)
-          assert.strictEqual(raw.indexOf(" Begins:") - raw.indexOf("Return-Path:"), (yield* trace)[0]?.traceBytes)
-          yield* sql`UPDATE inbound_emails SET trace_bytes = NULL WHERE id = ${event.inbound_email_id}`
-          assert.strictEqual(yield* Mailbox.raw(inbox, event.event_id), raw)
-        })
-    )
-
     it.effect("does not touch what another reader holds before its lease ends", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet

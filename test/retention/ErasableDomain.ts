@@ -30,10 +30,11 @@ export const make = Effect.fnUntraced(function* (messages: number, bytes: number
   })
   const row = ({ id, place }: Effect.Success<typeof keep>) => sql`
     INSERT INTO inbound_emails (
-      id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state, segment, raw_at, raw_bytes
+      id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state, segment, raw_at, raw_bytes,
+      trace_bytes
     )
     SELECT ${id}, id, now(), '', '', '', '', '{}', 'read',
-      ${place?.segment ?? null}::uuid, ${BigInt(place?.at ?? 0)}::bigint, ${place?.bytes ?? null}::integer
+      ${place?.segment ?? null}::uuid, ${BigInt(place?.at ?? 0)}::bigint, ${place?.bytes ?? null}::integer, 0
     FROM domains WHERE id = ${domain} FOR KEY SHARE
   `
   const kept = yield* Effect.replicateEffect(keep, messages, { concurrency: 64 })

@@ -265,9 +265,9 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         const rows = 1_203
         yield* sql`
           INSERT INTO inbound_emails (
-            id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state
+            id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients, state, trace_bytes
           )
-          SELECT gen_random_uuid(), ${domainId}, now() - interval '20 days', '', '', '', '', '{}', 'read'
+          SELECT gen_random_uuid(), ${domainId}, now() - interval '20 days', '', '', '', '', '{}', 'read', 0
           FROM generate_series(1, ${rows})
         `
         assert.strictEqual(yield* (yield* sweeper()).expired, rows)

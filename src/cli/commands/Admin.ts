@@ -77,6 +77,3 @@ export const command = Command.make("admin").pipe(
   Command.withSubcommands([domains]),
   Command.provide(NodeHttpClient.layerUndici)
 )
-
-/** Their names from before there was `inlet admin`. */
-export const oldNames = [Command.unlisted(disable), Command.unlisted(enable)] as const

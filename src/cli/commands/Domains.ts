@@ -7,7 +7,6 @@ import * as Confirmation from "../terminal/Confirmation.ts"
 import * as DomainRow from "../terminal/DomainRow.ts"
 import * as Polling from "../terminal/Polling.ts"
 import * as Service from "../terminal/Service.ts"
-import * as Admin from "./Admin.ts"
 
 const name = Argument.String("domain").pipe(Argument.withDescription("name or id of the domain"))
 
@@ -140,6 +139,6 @@ const remove = Command.make(
 
 export const command = Command.make("domains").pipe(
   Command.withDescription("Domains of the workspace"),
-  Command.withSubcommands([list, get, add, verify, mx, webhook, pull, remove, ...Admin.oldNames]),
+  Command.withSubcommands([list, get, add, verify, mx, webhook, pull, remove]),
   Command.provide(NodeHttpClient.layerUndici)
 )

@@ -8,7 +8,7 @@ import { failed, missing } from "./RawStoreError.ts"
 import * as SegmentLog from "./SegmentLog.ts"
 import * as Segments from "./Segments.ts"
 
-/** A log of segments below `root`, and beside it the files of versions before, one for each message, named by its reference. */
+/** A log of segments below `root`. Also reads files of one message each, as copied back from a bucket, named by reference. */
 export const layer = (root: string, calls?: FileCalls.FileCalls) =>
   Layer.effect(
     RawStore,
@@ -53,7 +53,7 @@ export const layer = (root: string, calls?: FileCalls.FileCalls) =>
         ),
         olderThan: (time) =>
           Stream.fromIterableEffect(fs.readDirectory(fileOf("inbound"))).pipe(
-            // No version before has run here.
+            // Nothing was copied back from a bucket.
             Stream.catchReason("PlatformError", "NotFound", () => Stream.empty),
             // Other files there are not ours.
             Stream.filter(Schema.is(DomainId)),

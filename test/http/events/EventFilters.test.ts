@@ -207,7 +207,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("A list of e
     120_000
   )
 
-  it.effect("passes over events from before, and tells null of them in brief", () =>
+  it.effect("lists fields that a payload lacks as null in brief", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const sql = yield* SqlClient.SqlClient
@@ -252,11 +252,10 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("A list of e
       ]
       for (const filter of filters) assert.lengthOf(yield* ask(filter), 1, filter)
       yield* sql`
-        UPDATE events SET traits = NULL, thread_id = NULL, subject = NULL,
+        UPDATE events SET
           payload = (payload::jsonb - 'sender' - 'tag' - 'threadId' - 'extracted' - 'fromName' - 'reply')::text
         WHERE id = ${brief.event_id}
       `
-      for (const filter of filters) assert.deepStrictEqual(yield* ask(filter), [], filter)
       const [older] = yield* ask("view=brief")
       assert.deepStrictEqual(
         [older.sender, older.threadId, older.tag, older.extracted, older.fromName, older.subject],

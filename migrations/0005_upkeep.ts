@@ -4,8 +4,8 @@ import { SqlClient } from "effect/sql"
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // When data past its time was looked for last, by the database's clock: one row. While it is held, for the clock has
-  // leapt, nothing is removed.
+  // One row: the last round of the sweeper by the database's clock. After a leap of the clock, nothing is removed
+  // until `held_until`.
   yield* sql`
     CREATE TABLE sweeper_rounds (
       one_row     boolean PRIMARY KEY DEFAULT true CHECK (one_row),
@@ -13,7 +13,7 @@ export default Effect.gen(function* () {
       held_until  timestamptz
     )
   `
-  // Written to find out whether the database can be written: one row.
+  // One row, written to find out whether the database takes writes.
   yield* sql`
     CREATE TABLE write_trials (
       one_row     boolean PRIMARY KEY DEFAULT true CHECK (one_row),
