@@ -1,5 +1,8 @@
 import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { IsOwn } from "./database/Database.ts"
 import { DeliveryQueue } from "./delivery/DeliveryQueue.ts"
+import * as DeliveryRows from "./delivery/DeliveryRows.ts"
 import * as DeliveryWorker from "./delivery/DeliveryWorker.ts"
 import { Egress } from "./delivery/Egress.ts"
 import { EventFeed } from "./delivery/EventFeed.ts"
@@ -20,7 +23,7 @@ import { DataMemory } from "./intake/DataMemory.ts"
 import { Intake } from "./intake/Intake.ts"
 import * as Mcp from "./mcp/Mcp.ts"
 import { Fulfilment } from "./purchase/Fulfilment.ts"
-import { Orders } from "./purchase/Orders.ts"
+import { endLeases as endOrderLeases, Orders } from "./purchase/Orders.ts"
 import { Payments } from "./purchase/Payments.ts"
 import { Provisioning } from "./purchase/Provisioning.ts"
 import { Purchase } from "./purchase/Purchase.ts"
@@ -29,6 +32,7 @@ import { Renewals } from "./purchase/Renewals.ts"
 import { Search } from "./purchase/Search.ts"
 import { Reader } from "./reading/Reader.ts"
 import * as ReaderWorker from "./reading/ReaderWorker.ts"
+import * as UnreadMail from "./reading/UnreadMail.ts"
 import * as RawErasures from "./retention/RawErasures.ts"
 import * as RemovedDomains from "./retention/RemovedDomains.ts"
 import * as Sweeper from "./retention/Sweeper.ts"
@@ -81,6 +85,17 @@ export const http = HttpServer.layerWith(Mcp.layer).pipe(
   Layer.provide([ClientLimits.layer, WorkspaceLimits.layer])
 )
 
+/** The last process on an embedded database is gone, so its leases are void. */
+const endLeases = Layer.effectDiscard(
+  Effect.gen(function* () {
+    if (!(yield* IsOwn)) return
+    const sql = yield* SqlClient.SqlClient
+    yield* UnreadMail.endLeases(sql)
+    yield* DeliveryRows.endLeases(sql)
+    yield* endOrderLeases(sql)
+  })
+)
+
 const runtimes = { http, smtp, worker }
 
 /** Makes deliveries, those that this process has just written too; it ends after the layers that write them. */
@@ -95,4 +110,4 @@ export const layer = Layer.unwrap(
       ? Layer.empty
       : Layer.mergeAll(first, ...others).pipe(Layer.provide(roles.includes("worker") ? deliveries : Handover.layerNone))
   })
-).pipe(Layer.provide(EventFeed.layer))
+).pipe(Layer.provide(EventFeed.layer), Layer.provide(endLeases))

@@ -114,23 +114,18 @@ export const isUnreachable = ({ reason }: SqlError.SqlError): boolean =>
  */
 const isOutage = (sqlState: string) => /^(53...|57P..|58...|25006)$/.test(sqlState)
 
-/** An embedded database has one process, so all earlier leases are void at its start. */
-const leasesOfTheDead = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    yield* sql`UPDATE inbound_emails SET leased_until = now() WHERE state = 'received' AND leased_until > now()`
-    yield* sql`UPDATE deliveries SET leased_until = now()
-      WHERE status = 'pending' AND leased_until > now() AND claimed_url IS DISTINCT FROM 'pull'`
-    yield* sql`UPDATE orders SET leased_until = NULL WHERE leased_until > now()`
-  })
-)
+/** True for an embedded database, which has one process: all earlier leases are void at its start. */
+export const IsOwn = Context.Reference<boolean>("inlet/database/IsOwn", { defaultValue: () => false })
 
 /** Postgres as the settings choose it, migrated. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { apiConnections, dataDirectory, url } = yield* Settings.database
     return url === undefined
-      ? leasesOfTheDead.pipe(Layer.provideMerge(migrations), Layer.provideMerge(EmbeddedDatabase.layer(dataDirectory)))
+      ? migrations.pipe(
+          Layer.provideMerge(EmbeddedDatabase.layer(dataDirectory)),
+          Layer.merge(Layer.succeed(IsOwn, true))
+        )
       : migrations.pipe(Layer.provideMerge(layerPostgres(url, apiConnections)))
   })
 )

@@ -1,10 +1,10 @@
-import { Duration, Effect, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { type SqlClient, SqlSchema, type Statement } from "effect/sql"
 import * as Columns from "../database/Columns.ts"
+import * as WebhookState from "../domains/webhook/WebhookState.ts"
 import { DomainId } from "../model/Domain.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import { type Lease, pull, SealedDelivery, SealedPull } from "./Lease.ts"
-import * as Pausing from "./Pausing.ts"
 
 /** Maximum number of domains one query returns. */
 const mostDomains = 10_000
@@ -165,6 +165,8 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
         `)
   }
 
+  const hasFree = sql`SELECT true FROM deliveries WHERE deliveries.domain_id = domains.id AND ${isFree} LIMIT 1`
+
   // The oldest delivery of each webhook. A failed one moves to the end.
   const probes = SqlSchema.findAll({
     Request: Schema.Int,
@@ -172,15 +174,7 @@ export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => {
     execute: (most) =>
       lease(sql`
         probed AS (
-          UPDATE domains SET webhook_probe_at = now() + make_interval(secs => ${Duration.toSeconds(Pausing.probeEvery)})
-          WHERE id = ANY(ARRAY(
-            SELECT id FROM domains
-            WHERE webhook_probe_at <= now() AND status <> 'disabled' AND webhook_url IS NOT NULL
-              AND (SELECT true FROM deliveries WHERE deliveries.domain_id = domains.id AND ${isFree} LIMIT 1)
-            ORDER BY webhook_probe_at LIMIT ${most}
-            FOR NO KEY UPDATE SKIP LOCKED
-          ))
-          RETURNING id, webhook_url, workspace_id
+          ${WebhookState.takeProbes(sql, most, hasFree)}
         ), due AS (
           SELECT next.*, probed.webhook_url, probed.workspace_id
           FROM probed

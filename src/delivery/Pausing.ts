@@ -1,16 +1,7 @@
-import { Duration, Effect, Metric } from "effect"
+import { type Duration, Effect, Metric } from "effect"
 import type { SqlClient } from "effect/sql"
+import * as WebhookState from "../domains/webhook/WebhookState.ts"
 import type { DomainId } from "../model/Domain.ts"
-
-/** Days of failures only, over all deliveries, before a webhook is paused. */
-export const failingDays = 5
-
-/** Minimum failures and UTC days of failures before a pause, so that a clock jump does not pause. */
-export const fewestFailures = 10
-export const fewestDays = 3
-
-/** Interval of trials of a paused webhook. */
-export const probeEvery = Duration.hours(1)
 
 const paused = Metric.counter("inlet_webhooks_paused_total", {
   description: "Webhooks paused, for they only failed",
@@ -26,41 +17,11 @@ export const failed = Effect.fn("Pausing.failed")(function* (
   sql: SqlClient.SqlClient,
   { domainId, url, wait }: { readonly domainId: DomainId; readonly url: string; readonly wait: Duration.Duration }
 ) {
-  const today = sql.literal("(now() AT TIME ZONE 'UTC')::date")
-  const rows = yield* sql<{ readonly isNew: boolean }>`
-    WITH counted AS (
-      SELECT id,
-        CASE WHEN webhook_failing_since IS NULL THEN 1 ELSE webhook_failures + 1 END AS failures,
-        CASE WHEN webhook_failing_since IS NULL THEN 1
-          ELSE webhook_failure_days + (webhook_failed_on IS DISTINCT FROM ${today})::int END AS days
-      FROM domains
-      WHERE id = ${domainId} AND webhook_url = ${url}
-      FOR NO KEY UPDATE
-    ), judged AS (
-      SELECT counted.*, domains.webhook_paused_at IS NOT NULL OR (
-        webhook_failing_since <= now() - make_interval(days => ${failingDays})
-        AND failures >= ${fewestFailures} AND days >= ${fewestDays}
-      ) AS is_paused
-      FROM counted JOIN domains USING (id)
-    )
-    UPDATE domains SET
-      webhook_failing_since = coalesce(webhook_failing_since, now()),
-      webhook_failures = failures,
-      webhook_failure_days = days,
-      webhook_failed_on = ${today},
-      webhook_paused_at = CASE WHEN is_paused THEN coalesce(webhook_paused_at, now()) END,
-      webhook_probe_at = CASE WHEN is_paused THEN greatest(
-        coalesce(webhook_probe_at, now() + make_interval(secs => ${Duration.toSeconds(probeEvery)})),
-        now() + make_interval(secs => ${Duration.toSeconds(wait)})
-      ) END
-    FROM judged
-    WHERE domains.id = judged.id
-    RETURNING webhook_paused_at IS NOT DISTINCT FROM now() AS is_new
-  `
+  const rows = yield* WebhookState.fail(sql, { domainId, url, wait })
   if (rows[0]?.isNew !== true) return
   yield* Metric.update(paused, 1)
   yield* Effect.logWarning(
-    `Every attempt failed for ${failingDays} days, so the webhook is paused. Inlet tries one delivery an hour`
+    `Every attempt failed for ${WebhookState.failingDays} days, so the webhook is paused. Inlet tries one delivery an hour`
   ).pipe(Effect.annotateLogs({ domain_id: domainId }))
 })
 
@@ -83,8 +44,7 @@ const lift = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, domainId: Do
         AND (webhook_paused_at IS NOT NULL ${which === "paused" ? sql.literal("") : sql`OR webhook_failing_since IS NOT NULL`})
       FOR NO KEY UPDATE
     ), cleared AS (
-      UPDATE domains SET webhook_failing_since = NULL, webhook_paused_at = NULL, webhook_probe_at = NULL
-      FROM webhook WHERE domains.id = webhook.id
+      ${WebhookState.clear(sql)}
     ), due AS (
       UPDATE deliveries SET due_at = now()
       FROM webhook

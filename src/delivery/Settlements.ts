@@ -4,9 +4,9 @@ import { SqlClient } from "effect/sql"
 import * as Batcher from "../database/Batcher.ts"
 import * as Columns from "../database/Columns.ts"
 import { isUnreachable } from "../database/Database.ts"
+import * as WebhookState from "../domains/webhook/WebhookState.ts"
 import * as Uuid7 from "../model/Uuid7.ts"
 import { type Lease, pull } from "./Lease.ts"
-import * as Pausing from "./Pausing.ts"
 import type { Outcome } from "./WebhookSender.ts"
 
 /** The outcome of an attempt, and the next state of its delivery. */
@@ -29,6 +29,8 @@ export const statement = Effect.gen(function* () {
 
   /** The current target, as listed in attempts. */
   const target = sql`CASE WHEN domains.pull THEN '${sql.literal(pull)}' ELSE domains.webhook_url END`
+
+  const live = WebhookState.makeLive(sql, sql`SELECT domain_id FROM settled WHERE ok`)
 
   // Lists the attempt in any case. Only the holder of the current lease changes the delivery.
   return Effect.fnUntraced(function* (all: ReadonlyArray<Settlement>) {
@@ -67,12 +69,12 @@ export const statement = Effect.gen(function* () {
             WHEN ok THEN domains.webhook_failing_since IS NOT NULL OR domains.webhook_paused_at IS NOT NULL
             ELSE domains.webhook_failing_since IS NULL
             OR (domains.webhook_paused_at IS NULL AND (
-              domains.webhook_failures < ${Pausing.fewestFailures} OR (
-                domains.webhook_failure_days < ${Pausing.fewestDays}
+              domains.webhook_failures < ${WebhookState.fewestFailures} OR (
+                domains.webhook_failure_days < ${WebhookState.fewestDays}
                 AND domains.webhook_failed_on IS DISTINCT FROM (now() AT TIME ZONE 'UTC')::date
               )
             )) OR (
-              domains.webhook_failing_since <= now() - make_interval(days => ${Pausing.failingDays}) AND (
+              domains.webhook_failing_since <= now() - make_interval(days => ${WebhookState.failingDays}) AND (
                 domains.webhook_paused_at IS NULL
                 OR domains.webhook_probe_at < now() + make_interval(secs => input.asked_seconds)
               )
@@ -111,8 +113,7 @@ export const statement = Effect.gen(function* () {
           AND (deliveries.status = ${"pending"} OR (deliveries.status = ${"held"} AND ok))
         RETURNING outcome.ordinal, deliveries.domain_id, ok, is_same AND is_news AS is_news
       ), live AS (
-        UPDATE domains SET status = 'live', live_at = now()
-        WHERE status IN ('verified', 'mx_pending') AND id IN (SELECT domain_id FROM settled WHERE ok)
+        ${live}
       )
       SELECT ordinal, is_news FROM settled
     `

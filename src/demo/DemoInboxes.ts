@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
+import * as ExpiringRows from "../domains/ExpiringRows.ts"
 import * as PlatformName from "../domains/PlatformName.ts"
 import { type TooManyRequests, Unauthorized } from "../model/ApiError.ts"
 import { DomainId, DomainName } from "../model/Domain.ts"
@@ -59,9 +60,7 @@ export class DemoInboxes extends Context.Service<
         const newCookie = Redacted.make(Buffer.from(yield* random.randomBytes(32)).toString("base64url"))
         yield* sql`
           WITH made AS (
-            INSERT INTO domains (id, name, origin, status, verified_at)
-            VALUES (${domainId}, ${domain}, 'demo', 'verified', now())
-            RETURNING id
+            ${ExpiringRows.insertDemo(sql, domainId, domain)}
           )
           INSERT INTO demo_sessions (token_hash, domain_id, expires_at)
           SELECT ${hashOf(newCookie)}, id, now() + make_interval(secs => ${lifetimeSeconds}) FROM made

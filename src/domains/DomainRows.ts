@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { type SqlClient, SqlSchema } from "effect/sql"
+import * as DeliveryRows from "../delivery/DeliveryRows.ts"
 import { DomainId, DomainName, DomainStatus, Origin } from "../model/Domain.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 
@@ -92,11 +93,7 @@ export const make = (sql: SqlClient.SqlClient) => ({
         WHERE id = ${id} AND workspace_id = ${workspaceId} AND status IN ('mx_pending', 'verified', 'live')
         FOR NO KEY UPDATE
       ), under_way AS (
-        -- Should their worker stop, it is told which URL they went to.
-        UPDATE deliveries SET claimed_url = coalesce(claimed_url, before.webhook_url)
-        FROM before
-        WHERE deliveries.domain_id = before.id AND deliveries.status = 'pending' AND leased_until IS NOT NULL
-          AND before.webhook_url IS DISTINCT FROM ${url}
+        ${DeliveryRows.keepUrl(sql, url)}
       )
       UPDATE domains SET webhook_url = ${url}, webhook_failing_since = NULL, pull = false
       FROM before WHERE domains.id = before.id AND before.webhook_url IS DISTINCT FROM ${url}

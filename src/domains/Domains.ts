@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
+import * as DeliveryRows from "../delivery/DeliveryRows.ts"
 import * as Pausing from "../delivery/Pausing.ts"
 import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
 import { Domain, DomainId, type DomainName, type DomainStatus } from "../model/Domain.ts"
@@ -134,17 +135,14 @@ export class Domains extends Context.Service<
         return row === undefined ? yield* get(owned) : toDomain(row)
       })
 
-      const hold = (id: DomainId) =>
-        sql`UPDATE deliveries SET status = 'held', leased_until = NULL WHERE domain_id = ${id} AND status = 'pending'`
-
       const setWebhook = Effect.fn("Domains.setWebhook")(function* (owned: Owned, url: string | null) {
         const change = Effect.gen(function* () {
           const [row] = yield* rows.updateWebhook({ ...owned, url })
           if (row === undefined) return undefined
           yield* url === null
-            ? hold(row.id)
-            : // Whoever mends the URL wants to see the mail now.
-              sql`UPDATE deliveries SET due_at = now() WHERE domain_id = ${row.id} AND status = 'pending' AND due_at > now()`
+            ? DeliveryRows.hold(sql, row.id)
+            : // A new URL is usually a repaired one, so mail goes there now.
+              DeliveryRows.makeDue(sql, row.id)
           return row
         })
         const row = yield* Effect.orDie(sql.withTransaction(change))
@@ -164,7 +162,7 @@ export class Domains extends Context.Service<
       const setPull = Effect.fn("Domains.setPull")(function* (owned: Owned, pull: boolean) {
         const change = Effect.gen(function* () {
           const [row] = yield* rows.updatePull({ ...owned, pull })
-          if (row !== undefined && !pull) yield* hold(row.id)
+          if (row !== undefined && !pull) yield* DeliveryRows.hold(sql, row.id)
           return row
         })
         const row = yield* Effect.orDie(sql.withTransaction(change))

@@ -1,5 +1,6 @@
 import { Context, type Duration, Effect, Layer, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
+import * as DeliveryRows from "../delivery/DeliveryRows.ts"
 import { EventFeed } from "../delivery/EventFeed.ts"
 import * as Pausing from "../delivery/Pausing.ts"
 import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
@@ -266,15 +267,7 @@ export class Events extends Context.Service<
       )
 
       const replay: Events["Service"]["replay"] = Effect.fn("Events.replay")(function* (domainId, eventId, { force }) {
-        const rows = yield* Effect.orDie(sql<EventQuery.DeliveryRow>`
-          UPDATE deliveries SET status = 'pending', spent = attempts, due_at = now(), delivered_at = NULL
-          FROM domains
-          WHERE deliveries.event_id = ${eventId} AND deliveries.domain_id = ${domainId}
-            AND domains.id = ${domainId} AND domains.status <> 'disabled' AND (domains.webhook_url IS NOT NULL OR domains.pull)
-            AND (deliveries.status <> 'delivered' OR ${force}::boolean)
-          RETURNING deliveries.status, deliveries.attempts, deliveries.due_at, deliveries.delivered_at,
-            deliveries.last_error
-        `)
+        const rows = yield* Effect.orDie(DeliveryRows.replay<EventQuery.DeliveryRow>(sql, { domainId, eventId, force }))
         if (rows[0] !== undefined) {
           yield* Effect.orDie(Pausing.resume(sql, domainId))
           feed.announce(domainId, { isDue: true })

@@ -3,6 +3,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { txtName } from "../domains/DnsRecords.ts"
+import * as PurchasedRows from "../domains/PurchasedRows.ts"
 import { DomainId } from "../model/Domain.ts"
 import type { OrderStatus } from "../model/Order.ts"
 import { Billing, type BillingError } from "../providers/billing/Billing.ts"
@@ -73,21 +74,11 @@ export const make = Effect.gen(function* () {
   const attach = Effect.fnUntraced(function* (order: OrderRow) {
     const id = DomainId.make(yield* random.uuidV7())
     const token = Buffer.from(yield* random.randomBytes(16)).toString("hex")
-    // The workspace may have registered the name as its own before it bought it.
+    const { name, registrar, workspaceId, years } = order
+    const domain = { id, workspaceId, name, registrar, years, txtValue: `service_verify_${token}` }
     yield* sql`
       WITH attached AS (
-        INSERT INTO domains (
-          id, workspace_id, name, origin, status, txt_value, registrar, term_ends_at, verify_at
-        )
-        VALUES (
-          ${id}, ${order.workspaceId}, ${order.name}, 'purchased', 'pending_verification',
-          ${`service_verify_${token}`}, ${order.registrar},
-          now() + make_interval(years => ${order.years}), now()
-        )
-        ON CONFLICT (workspace_id, name) DO UPDATE SET
-          origin = 'purchased', registrar = excluded.registrar, term_ends_at = excluded.term_ends_at,
-          verify_at = excluded.verify_at
-        RETURNING id
+        ${PurchasedRows.insertPurchased(sql, domain)}
       )
       UPDATE orders SET status = 'provisioning', domain_id = attached.id, tries = 0, failure = NULL
       FROM attached WHERE orders.id = ${order.id} AND orders.status = 'registering'

@@ -41,6 +41,10 @@ const isOrderId = Schema.is(OrderId)
 /** Duration of a worker's lease of an order, longer than any step. */
 const leaseSeconds = 300
 
+/** Ends the leases of workers that no longer exist. */
+export const endLeases = (sql: SqlClient.SqlClient) =>
+  sql`UPDATE orders SET leased_until = NULL WHERE leased_until > now()`
+
 /** The orders of domain names, as rows: what moves them on is Fulfilment. */
 export class Orders extends Context.Service<
   Orders,

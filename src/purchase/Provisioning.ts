@@ -1,8 +1,7 @@
-import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient, SqlSchema } from "effect/sql"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import * as PurchasedRows from "../domains/PurchasedRows.ts"
 import { Verification } from "../domains/Verification.ts"
-import { DomainId } from "../model/Domain.ts"
-import { WorkspaceId } from "../model/Workspace.ts"
 
 /** Bought domains are verified without their owner: DNS is asked until it has spread (spec, section 3). */
 export class Provisioning extends Context.Service<
@@ -18,25 +17,7 @@ export class Provisioning extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const verification = yield* Verification
 
-      // The next look is written before this one, so that a crash or a slow resolver costs one look.
-      const claim = SqlSchema.findAll({
-        Request: Schema.Void,
-        Result: Schema.Struct({ id: DomainId, workspaceId: WorkspaceId }),
-        execute: () => sql`
-          UPDATE domains SET
-            verify_tries = verify_tries + 1,
-            verify_at = now() + make_interval(secs => least(5 * 2 ^ least(verify_tries, 12), 3600))
-          WHERE id IN (
-            SELECT domains.id FROM domains
-            -- Not before its records are published.
-            JOIN orders ON orders.domain_id = domains.id AND orders.status = 'completed'
-            WHERE domains.origin = 'purchased' AND domains.status = 'pending_verification' AND verify_at <= now()
-            ORDER BY verify_at LIMIT 16
-            FOR UPDATE OF domains SKIP LOCKED
-          )
-          RETURNING id, workspace_id
-        `
-      })
+      const claim = PurchasedRows.claimUnverified(sql)
 
       const verifyDue = Effect.gen(function* () {
         const due = yield* claim()

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import * as PurchasedRows from "../domains/PurchasedRows.ts"
 import { DomainId, DomainName } from "../model/Domain.ts"
 import { RegistrarName } from "../model/Order.ts"
 import { Registrars } from "../providers/registrar/Registrars.ts"
@@ -39,13 +40,7 @@ export class Renewals extends Context.Service<
         readonly registrar: string
       }) =>
         Effect.andThen(
-          // Releases the domain, so that its next owner can verify it.
-          sql`
-            UPDATE domains SET
-              status = 'disabled', status_before = 'pending_verification', verified_at = NULL,
-              disabled_reason = ${`${registrar} has dropped this name after its term`}
-            WHERE id = ${id}
-          `,
+          PurchasedRows.drop(sql, id, `${registrar} has dropped this name after its term`),
           Effect.logWarning(`${name} is disabled, because ${registrar} dropped it after its term`)
         )
 

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import * as Batcher from "../database/Batcher.ts"
 import * as Columns from "../database/Columns.ts"
 import { isUnreachable } from "../database/Database.ts"
+import * as DeliveryRows from "../delivery/DeliveryRows.ts"
 import { EventFeed } from "../delivery/EventFeed.ts"
 import { Handover } from "../delivery/Handover.ts"
 import * as Lease from "../delivery/Lease.ts"
@@ -56,7 +57,7 @@ interface Placed {
 const statement = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { timeout } = yield* Settings.webhooks
-  const leaseSeconds = Lease.seconds(timeout)
+  const deliveries = DeliveryRows.insert(sql, Lease.seconds(timeout))
 
   /**
    * The row locks of event_positions last until the commit, which makes a domain's events
@@ -120,12 +121,7 @@ const statement = Effect.gen(function* () {
           convert_from(payload, 'UTF8')
         FROM placed
       ), delivery AS (
-        INSERT INTO deliveries (event_id, domain_id, position, status, due_at, attempts, leased_until, claimed_at)
-        SELECT id, domain_id, position, CASE WHEN webhook_url IS NULL AND NOT pull THEN 'held' ELSE 'pending' END, now(),
-          is_leased::int,
-          CASE WHEN is_leased THEN now() + make_interval(secs => ${leaseSeconds}) END,
-          CASE WHEN is_leased THEN now() END
-        FROM placed
+        ${deliveries}
       )
       SELECT placed.id AS event_id, placed.domain_id, is_leased,
         webhook_url IS NOT NULL AND NOT is_leased AS is_due,

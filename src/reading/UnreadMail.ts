@@ -30,6 +30,10 @@ const Unread = Schema.Struct({
   ...Place.columns
 })
 
+/** Ends the leases of readers that no longer exist. */
+export const endLeases = (sql: SqlClient.SqlClient) =>
+  sql`UPDATE inbound_emails SET leased_until = now() WHERE state = 'received' AND leased_until > now()`
+
 /** Claims messages that are stored and not read, and that no process holds a lease of. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import * as Patience from "../database/Patience.ts"
+import * as ExpiringRows from "../domains/ExpiringRows.ts"
 import { DomainId } from "../model/Domain.ts"
 import { InboundEmailId, type RawRef, rawRef } from "../model/InboundEmail.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
@@ -134,11 +135,7 @@ export class Sweeper extends Context.Service<
       )
 
       const leftovers = Effect.gen(function* () {
-        yield* sql`
-          DELETE FROM domains
-          WHERE status = 'pending_verification' AND origin = 'byo'
-            AND created_at < now() - make_interval(days => ${pendingDays})
-        `
+        yield* ExpiringRows.deleteUnverified(sql, pendingDays)
         yield* inBatches(batch, forgetKeys)
         yield* inBatches(batch, forgetAnswers)
         yield* sql`DELETE FROM daily_intake WHERE day < (now() AT TIME ZONE 'UTC')::date - 1`
@@ -149,18 +146,7 @@ export class Sweeper extends Context.Service<
         `
       }).pipe(Effect.orDie, Effect.withSpan("Sweeper.leftovers"))
 
-      const removeDemos = SqlSchema.findAll({
-        Request: Schema.Void,
-        Result: Schema.Struct({ id: DomainId }),
-        execute: () => sql`
-          DELETE FROM domains WHERE id IN (
-            SELECT domain_id FROM demo_sessions WHERE expires_at < now()
-            ORDER BY expires_at LIMIT ${demoBatch}
-            FOR UPDATE SKIP LOCKED
-          )
-          RETURNING id
-        `
-      })
+      const removeDemos = ExpiringRows.deleteDemos(sql, demoBatch)
 
       const demoBatchGone = Effect.gen(function* () {
         const domains = yield* removeDemos()

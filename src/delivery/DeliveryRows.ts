@@ -1,0 +1,51 @@
+import type { SqlClient, Statement } from "effect/sql"
+import type { DomainId } from "../model/Domain.ts"
+import type { EventId } from "../model/InboundEvent.ts"
+
+// Writes to `deliveries` that belong to a change of something else: new mail, a changed domain, a replay, a start.
+
+/** Inserts the deliveries of the CTE `placed`, those with `is_leased` as leased. Part of the statement that writes events. */
+export const insert = (sql: SqlClient.SqlClient, leaseSeconds: number) => sql`
+  INSERT INTO deliveries (event_id, domain_id, position, status, due_at, attempts, leased_until, claimed_at)
+  SELECT id, domain_id, position, CASE WHEN webhook_url IS NULL AND NOT pull THEN 'held' ELSE 'pending' END, now(),
+    is_leased::int,
+    CASE WHEN is_leased THEN now() + make_interval(secs => ${leaseSeconds}) END,
+    CASE WHEN is_leased THEN now() END
+  FROM placed
+`
+
+/** Notes the previous URL in attempts that are in progress. Part of the statement that changes a webhook, with the CTE `before`. */
+export const keepUrl = (sql: SqlClient.SqlClient, url: string | null) => sql`
+  UPDATE deliveries SET claimed_url = coalesce(claimed_url, before.webhook_url)
+  FROM before
+  WHERE deliveries.domain_id = before.id AND deliveries.status = 'pending' AND leased_until IS NOT NULL
+    AND before.webhook_url IS DISTINCT FROM ${url}
+`
+
+/** Holds the undelivered mail of a domain. */
+export const hold = (sql: SqlClient.SqlClient, domainId: DomainId) =>
+  sql`UPDATE deliveries SET status = 'held', leased_until = NULL WHERE domain_id = ${domainId} AND status = 'pending'`
+
+/** Makes the waiting deliveries of a domain due now. */
+export const makeDue = (sql: SqlClient.SqlClient, domainId: DomainId) =>
+  sql`UPDATE deliveries SET due_at = now() WHERE domain_id = ${domainId} AND status = 'pending' AND due_at > now()`
+
+/** Makes an undelivered event due with a new budget of attempts, with `force` also a delivered one. */
+export const replay = <Row extends object>(
+  sql: SqlClient.SqlClient,
+  { domainId, eventId, force }: { readonly domainId: DomainId; readonly eventId: EventId; readonly force: boolean }
+): Statement.Statement<Row> => sql<Row>`
+  UPDATE deliveries SET status = 'pending', spent = attempts, due_at = now(), delivered_at = NULL
+  FROM domains
+  WHERE deliveries.event_id = ${eventId} AND deliveries.domain_id = ${domainId}
+    AND domains.id = ${domainId} AND domains.status <> 'disabled' AND (domains.webhook_url IS NOT NULL OR domains.pull)
+    AND (deliveries.status <> 'delivered' OR ${force}::boolean)
+  RETURNING deliveries.status, deliveries.attempts, deliveries.due_at, deliveries.delivered_at,
+    deliveries.last_error
+`
+
+/** Ends the leases of workers that no longer exist. Leases of pull clients stay. */
+export const endLeases = (sql: SqlClient.SqlClient) => sql`
+  UPDATE deliveries SET leased_until = now()
+  WHERE status = 'pending' AND leased_until > now() AND claimed_url IS DISTINCT FROM 'pull'
+`

@@ -1,0 +1,56 @@
+import { Schema } from "effect"
+import { type SqlClient, SqlSchema } from "effect/sql"
+import { DomainId, type DomainName } from "../model/Domain.ts"
+import { WorkspaceId } from "../model/Workspace.ts"
+
+// Writes to `domains` for purchases.
+
+interface Purchased {
+  readonly id: DomainId
+  readonly workspaceId: WorkspaceId
+  readonly name: DomainName
+  readonly registrar: string
+  readonly years: number
+  readonly txtValue: string
+}
+
+/** Inserts a purchased domain. The workspace may have registered the name before it bought it. Part of a statement. */
+export const insertPurchased = (sql: SqlClient.SqlClient, domain: Purchased) => sql`
+  INSERT INTO domains (id, workspace_id, name, origin, status, txt_value, registrar, term_ends_at, verify_at)
+  VALUES (
+    ${domain.id}, ${domain.workspaceId}, ${domain.name}, 'purchased', 'pending_verification', ${domain.txtValue},
+    ${domain.registrar}, now() + make_interval(years => ${domain.years}), now()
+  )
+  ON CONFLICT (workspace_id, name) DO UPDATE SET
+    origin = 'purchased', registrar = excluded.registrar, term_ends_at = excluded.term_ends_at,
+    verify_at = excluded.verify_at
+  RETURNING id
+`
+
+/** Takes up to 16 purchased domains whose DNS check is due. The next check is set first, so that a crash costs one check. */
+export const claimUnverified = (sql: SqlClient.SqlClient) =>
+  SqlSchema.findAll({
+    Request: Schema.Void,
+    Result: Schema.Struct({ id: DomainId, workspaceId: WorkspaceId }),
+    execute: () => sql`
+      UPDATE domains SET
+        verify_tries = verify_tries + 1,
+        verify_at = now() + make_interval(secs => least(5 * 2 ^ least(verify_tries, 12), 3600))
+      WHERE id IN (
+        SELECT domains.id FROM domains
+        -- Not before its records are published.
+        JOIN orders ON orders.domain_id = domains.id AND orders.status = 'completed'
+        WHERE domains.origin = 'purchased' AND domains.status = 'pending_verification' AND verify_at <= now()
+        ORDER BY verify_at LIMIT 16
+        FOR UPDATE OF domains SKIP LOCKED
+      )
+      RETURNING id, workspace_id
+    `
+  })
+
+/** Disables a domain and releases its name, so that its next owner can verify it. */
+export const drop = (sql: SqlClient.SqlClient, id: DomainId, reason: string) => sql`
+  UPDATE domains SET
+    status = 'disabled', status_before = 'pending_verification', verified_at = NULL, disabled_reason = ${reason}
+  WHERE id = ${id}
+`
