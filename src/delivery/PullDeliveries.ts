@@ -1,5 +1,7 @@
 import { Clock, Context, type DateTime, Duration, Effect, Layer, Option, type Scope, Stream } from "effect"
 import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Bugs from "../database/Bugs.ts"
 import * as Columns from "../database/Columns.ts"
 import { Conflict, NotFound } from "../model/ApiError.ts"
 import type { DeliveryStatus } from "../model/Delivery.ts"
@@ -68,9 +70,9 @@ export class PullDeliveries extends Context.Service<
     take(
       domainId: DomainId,
       options: { readonly most: number; readonly time: Duration.Duration }
-    ): Effect.Effect<Taken, NotFound | Conflict, Scope.Scope>
+    ): Effect.Effect<Taken, NotFound | Conflict | SqlError, Scope.Scope>
     /** Stores the outcomes of leased deliveries. Ignores those with an expired or foreign lease. */
-    settle(domainId: DomainId, reports: ReadonlyArray<Report>): Effect.Effect<ReadonlyArray<Standing>>
+    settle(domainId: DomainId, reports: ReadonlyArray<Report>): Effect.Effect<ReadonlyArray<Standing>, SqlError>
   }
 >()("inlet/delivery/PullDeliveries") {
   static readonly layer = Layer.effect(
@@ -142,21 +144,21 @@ export class PullDeliveries extends Context.Service<
         return { deliveries, told }
       })
 
-      const take: PullDeliveries["Service"]["take"] = Effect.fn("PullDeliveries.take")(
-        function* (domainId, { most, time }) {
-          const first = yield* look(domainId, most)
-          if (first.deliveries.length > 0 || Duration.isZero(time)) return first
-          const found = yield* feed.occasions(domainId).pipe(
-            // The timeout ends the wait, not a claim.
-            Stream.interruptWhen(Effect.sleep(time)),
-            Stream.mapEffect(() => look(domainId, most)),
-            Stream.filter(({ deliveries }) => deliveries.length > 0),
-            Stream.runHead
-          )
-          return Option.getOrElse(found, () => first)
-        },
-        Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
-      )
+      const take: PullDeliveries["Service"]["take"] = Effect.fn("PullDeliveries.take")(function* (
+        domainId,
+        { most, time }
+      ) {
+        const first = yield* look(domainId, most)
+        if (first.deliveries.length > 0 || Duration.isZero(time)) return first
+        const found = yield* feed.occasions(domainId).pipe(
+          // The timeout ends the wait, not a claim.
+          Stream.interruptWhen(Effect.sleep(time)),
+          Stream.mapEffect(() => look(domainId, most)),
+          Stream.filter(({ deliveries }) => deliveries.length > 0),
+          Stream.runHead
+        )
+        return Option.getOrElse(found, () => first)
+      }, Bugs.die)
 
       const columnsOf = (reports: ReadonlyArray<Report>) => {
         const column = Columns.of(reports)
@@ -191,42 +193,41 @@ export class PullDeliveries extends Context.Service<
           WHERE domain_id = ${domainId}
         `
 
-      const settle: PullDeliveries["Service"]["settle"] = Effect.fn("PullDeliveries.settle")(function* (
-        domainId,
-        reports
-      ) {
-        const now = yield* Clock.currentTimeMillis
-        const byId = new Map(reports.map((report) => [report.eventId, report]))
-        return yield* sql.withTransaction(
-          Effect.gen(function* () {
-            const settlements = yield* Effect.forEach(
-              yield* leased(domainId, reports),
-              Effect.fnUntraced(function* ({ claimedAt, eventId, spent }) {
-                const report = byId.get(eventId)
-                if (report === undefined) return []
-                const { attempt } = report
-                const attemptOfBudget = Math.max(attempt - spent, 1)
-                const { asked, status, wait } =
-                  report.error === null
-                    ? { asked: Duration.zero, status: "delivered", wait: Duration.zero }
-                    : yield* next(attemptOfBudget, report)
-                return [
-                  {
-                    lease: { eventId, domainId, attempt, attemptOfBudget, url: Lease.pull },
-                    requestedAt: Math.max(now - report.durationMs, claimedAt.getTime()),
-                    outcome: report,
-                    askedSeconds: Duration.toSeconds(asked),
-                    status,
-                    waitSeconds: Duration.toSeconds(wait)
-                  }
-                ]
-              })
-            )
-            if (settlements.length > 0) yield* write(settlements.flat())
-            return yield* standings(domainId, reports)
-          })
-        )
-      }, Effect.orDie)
+      const settle: PullDeliveries["Service"]["settle"] = Effect.fn("PullDeliveries.settle")(
+        function* (domainId, reports) {
+          const now = yield* Clock.currentTimeMillis
+          const byId = new Map(reports.map((report) => [report.eventId, report]))
+          return yield* sql.withTransaction(
+            Effect.gen(function* () {
+              const settlements = yield* Effect.forEach(
+                yield* leased(domainId, reports),
+                Effect.fnUntraced(function* ({ claimedAt, eventId, spent }) {
+                  const report = byId.get(eventId)
+                  if (report === undefined) return []
+                  const { attempt } = report
+                  const attemptOfBudget = Math.max(attempt - spent, 1)
+                  const { asked, status, wait } =
+                    report.error === null
+                      ? { asked: Duration.zero, status: "delivered", wait: Duration.zero }
+                      : yield* next(attemptOfBudget, report)
+                  return [
+                    {
+                      lease: { eventId, domainId, attempt, attemptOfBudget, url: Lease.pull },
+                      requestedAt: Math.max(now - report.durationMs, claimedAt.getTime()),
+                      outcome: report,
+                      askedSeconds: Duration.toSeconds(asked),
+                      status,
+                      waitSeconds: Duration.toSeconds(wait)
+                    }
+                  ]
+                })
+              )
+              if (settlements.length > 0) yield* write(settlements.flat())
+              return yield* standings(domainId, reports)
+            })
+          )
+        }
+      )
 
       return PullDeliveries.of({ take, settle })
     })

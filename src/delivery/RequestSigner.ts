@@ -1,5 +1,6 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
 import type { EventId } from "../model/InboundEvent.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import { type SigningFailed, type SigningSecrets, WebhookSigner } from "../providers/signing/WebhookSigner.ts"
@@ -30,7 +31,7 @@ export class RequestSigner extends Context.Service<
   RequestSigner,
   {
     /** Decrypts the current secrets of a workspace to sign its events. */
-    of(workspaceId: WorkspaceId): Effect.Effect<SignEvent>
+    of(workspaceId: WorkspaceId): Effect.Effect<SignEvent, SqlError>
     /** Signs the events of a workspace with decrypted secrets. */
     with(workspaceId: WorkspaceId, secrets: SigningSecrets): SignEvent
   }
@@ -67,7 +68,7 @@ export class RequestSigner extends Context.Service<
         `
         if (sealed === undefined) return yield* Effect.die("The workspace of this request is gone")
         return signed(workspaceId, yield* opened.open({ ...sealed, workspaceId }))
-      }, Effect.orDie)
+      })
 
       return RequestSigner.of({ of, with: signed })
     })

@@ -2,6 +2,8 @@ import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Bugs from "../database/Bugs.ts"
 import * as ExpiringRows from "../domains/ExpiringRows.ts"
 import * as PlatformName from "../domains/PlatformName.ts"
 import { type TooManyRequests, Unauthorized } from "../model/ApiError.ts"
@@ -26,8 +28,11 @@ export class DemoInboxes extends Context.Service<
     open(
       cookie: Redacted.Redacted | undefined,
       client: string
-    ): Effect.Effect<{ readonly inbox: DemoInbox; readonly newCookie: Redacted.Redacted | undefined }, TooManyRequests>
-    session(cookie: Redacted.Redacted): Effect.Effect<DemoInbox, Unauthorized>
+    ): Effect.Effect<
+      { readonly inbox: DemoInbox; readonly newCookie: Redacted.Redacted | undefined },
+      TooManyRequests | SqlError
+    >
+    session(cookie: Redacted.Redacted): Effect.Effect<DemoInbox, Unauthorized | SqlError>
   }
 >()("inlet/demo/DemoInboxes") {
   static readonly layer = Layer.effect(
@@ -50,7 +55,7 @@ export class DemoInboxes extends Context.Service<
       })
 
       const find = Effect.fnUntraced(function* (cookie: Redacted.Redacted) {
-        const rows = Schema.is(Token)(Redacted.value(cookie)) ? yield* Effect.orDie(select(hashOf(cookie))) : []
+        const rows = Schema.is(Token)(Redacted.value(cookie)) ? yield* Bugs.die(select(hashOf(cookie))) : []
         return rows[0]
       })
 
@@ -66,7 +71,7 @@ export class DemoInboxes extends Context.Service<
           SELECT ${hashOf(newCookie)}, id, now() + make_interval(secs => ${lifetimeSeconds}) FROM made
         `
         return { inbox: { domainId, domain, secondsLeft: lifetimeSeconds }, newCookie }
-      }).pipe(Effect.orDie)
+      })
 
       const open = Effect.fn("DemoInboxes.open")(function* (cookie: Redacted.Redacted | undefined, client: string) {
         const inbox = cookie === undefined ? undefined : yield* find(cookie)

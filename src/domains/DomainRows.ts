@@ -1,5 +1,7 @@
-import { Schema } from "effect"
+import { type Effect, Schema } from "effect"
 import { type SqlClient, SqlSchema } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Bugs from "../database/Bugs.ts"
 import * as DeliveryRows from "../delivery/DeliveryRows.ts"
 import { DomainId, DomainName, DomainStatus, Origin } from "../model/Domain.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
@@ -26,9 +28,18 @@ export type DomainRow = typeof DomainRow.Type
 export const Owned = Schema.Struct({ workspaceId: WorkspaceId, id: DomainId })
 export type Owned = typeof Owned.Type
 
+/** A statement whose rows have our own shape, so that another one is a bug. */
+const statement = <Request extends Schema.Constraint>(options: {
+  readonly Request: Request
+  readonly execute: (request: Request["Encoded"]) => Effect.Effect<ReadonlyArray<unknown>, SqlError>
+}) => {
+  const find = SqlSchema.findAll({ ...options, Result: DomainRow })
+  return (request: Request["Type"]) => Bugs.die(find(request))
+}
+
 /** The statements about domains as customers and operators know them; each gives the rows as they are after it. */
 export const make = (sql: SqlClient.SqlClient) => ({
-  insert: SqlSchema.findAll({
+  insert: statement({
     Request: Schema.Struct({
       id: DomainId,
       workspaceId: WorkspaceId,
@@ -36,7 +47,6 @@ export const make = (sql: SqlClient.SqlClient) => ({
       origin: Origin,
       txtValue: Schema.NullOr(Schema.String)
     }),
-    Result: DomainRow,
     execute: ({ id, name, origin, txtValue, workspaceId }) => sql`
       INSERT INTO domains (id, workspace_id, name, origin, status, txt_value, verified_at)
       VALUES (
@@ -50,33 +60,28 @@ export const make = (sql: SqlClient.SqlClient) => ({
     `
   }),
 
-  selectOwned: SqlSchema.findAll({
+  selectOwned: statement({
     Request: Owned,
-    Result: DomainRow,
     execute: ({ id, workspaceId }) => sql`SELECT * FROM domains WHERE id = ${id} AND workspace_id = ${workspaceId}`
   }),
 
-  selectOf: SqlSchema.findAll({
+  selectOf: statement({
     Request: WorkspaceId,
-    Result: DomainRow,
     execute: (workspaceId) => sql`SELECT * FROM domains WHERE workspace_id = ${workspaceId} ORDER BY id DESC`
   }),
 
-  selectInstant: SqlSchema.findAll({
+  selectInstant: statement({
     Request: WorkspaceId,
-    Result: DomainRow,
     execute: (workspaceId) => sql`SELECT * FROM domains WHERE workspace_id = ${workspaceId} AND origin = 'instant'`
   }),
 
-  selectEvery: SqlSchema.findAll({
+  selectEvery: statement({
     Request: Schema.Void,
-    Result: DomainRow,
     execute: () => sql`SELECT * FROM domains ORDER BY id DESC`
   }),
 
-  updateVerified: SqlSchema.findAll({
+  updateVerified: statement({
     Request: Owned,
-    Result: DomainRow,
     execute: ({ id, workspaceId }) => sql`
       UPDATE domains SET status = 'mx_pending', verified_at = now()
       WHERE id = ${id} AND workspace_id = ${workspaceId} AND status = 'pending_verification'
@@ -84,9 +89,8 @@ export const make = (sql: SqlClient.SqlClient) => ({
     `
   }),
 
-  updateWebhook: SqlSchema.findAll({
+  updateWebhook: statement({
     Request: Schema.Struct({ ...Owned.fields, url: Schema.NullOr(Schema.String) }),
-    Result: DomainRow,
     execute: ({ id, url, workspaceId }) => sql`
       WITH before AS (
         SELECT id, webhook_url FROM domains
@@ -101,9 +105,8 @@ export const make = (sql: SqlClient.SqlClient) => ({
     `
   }),
 
-  updatePull: SqlSchema.findAll({
+  updatePull: statement({
     Request: Schema.Struct({ ...Owned.fields, pull: Schema.Boolean }),
-    Result: DomainRow,
     execute: ({ id, pull, workspaceId }) => sql`
       UPDATE domains SET pull = ${pull}
       WHERE id = ${id} AND workspace_id = ${workspaceId} AND status IN ('mx_pending', 'verified', 'live')
@@ -112,9 +115,8 @@ export const make = (sql: SqlClient.SqlClient) => ({
     `
   }),
 
-  updateDisabled: SqlSchema.findAll({
+  updateDisabled: statement({
     Request: Schema.Struct({ name: DomainName, reason: Schema.String }),
-    Result: DomainRow,
     execute: ({ name, reason }) => sql`
       UPDATE domains SET
         status_before = CASE WHEN status = 'disabled' THEN status_before ELSE status END,
@@ -128,9 +130,8 @@ export const make = (sql: SqlClient.SqlClient) => ({
     `
   }),
 
-  updateEnabled: SqlSchema.findAll({
+  updateEnabled: statement({
     Request: DomainName,
-    Result: DomainRow,
     execute: (name) => sql`
       UPDATE domains SET status = status_before, status_before = NULL, disabled_reason = NULL
       WHERE name = ${name} AND status = 'disabled'
@@ -138,9 +139,8 @@ export const make = (sql: SqlClient.SqlClient) => ({
     `
   }),
 
-  deleteHolder: SqlSchema.findAll({
+  deleteHolder: statement({
     Request: DomainName,
-    Result: DomainRow,
     execute: (name) => sql`DELETE FROM domains WHERE name = ${name} AND verified_at IS NOT NULL RETURNING *`
   })
 })

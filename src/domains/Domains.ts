@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
 import * as DeliveryRows from "../delivery/DeliveryRows.ts"
 import * as Pausing from "../delivery/Pausing.ts"
 import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
@@ -20,31 +21,33 @@ export class Domains extends Context.Service<
   Domains,
   {
     /** Registers a name of the customer's own, to be verified. The name is canonical. */
-    create(workspaceId: WorkspaceId, name: DomainName): Effect.Effect<Domain, Invalid | Conflict>
+    create(workspaceId: WorkspaceId, name: DomainName): Effect.Effect<Domain, Invalid | Conflict | SqlError>
     /** The workspace's inbox on the platform domain, made at the first call. */
-    instantInbox(workspaceId: WorkspaceId): Effect.Effect<{ readonly domain: Domain; readonly existing: boolean }>
+    instantInbox(
+      workspaceId: WorkspaceId
+    ): Effect.Effect<{ readonly domain: Domain; readonly existing: boolean }, SqlError>
     /** Newest first. */
-    list(workspaceId: WorkspaceId): Effect.Effect<ReadonlyArray<Domain>>
-    get(owned: Owned): Effect.Effect<Domain, NotFound>
+    list(workspaceId: WorkspaceId): Effect.Effect<ReadonlyArray<Domain>, SqlError>
+    get(owned: Owned): Effect.Effect<Domain, NotFound | SqlError>
     /** Ownership is proven: pending_verification → mx_pending. A domain past that stays as it is. */
-    markVerified(owned: Owned): Effect.Effect<Domain, NotFound | Conflict>
+    markVerified(owned: Owned): Effect.Effect<Domain, NotFound | Conflict | SqlError>
     /**
      * Sets the webhook, or clears it: what is still to be delivered is then held. The present URL
      * resumes a paused webhook, and changes nothing otherwise.
      */
-    setWebhook(owned: Owned, url: string | null): Effect.Effect<Domain, NotFound | Conflict>
+    setWebhook(owned: Owned, url: string | null): Effect.Effect<Domain, NotFound | Conflict | SqlError>
     /** Turns pull delivery on or off. Off holds undelivered mail. Requires a domain without a webhook. */
-    setPull(owned: Owned, pull: boolean): Effect.Effect<Domain, NotFound | Conflict>
+    setPull(owned: Owned, pull: boolean): Effect.Effect<Domain, NotFound | Conflict | SqlError>
     /** Detaches the domain; its mail and events go with it, some at a time. */
-    remove(owned: Owned): Effect.Effect<void, NotFound>
+    remove(owned: Owned): Effect.Effect<void, NotFound | SqlError>
     /** For the operator: every domain, newest first. */
-    readonly listAll: Effect.Effect<ReadonlyArray<Domain>>
+    readonly listAll: Effect.Effect<ReadonlyArray<Domain>, SqlError>
     /** For the operator: the row that holds the name, or every pending one where none does. */
-    disable(name: DomainName, reason: string): Effect.Effect<ReadonlyArray<Domain>, NotFound>
+    disable(name: DomainName, reason: string): Effect.Effect<ReadonlyArray<Domain>, NotFound | SqlError>
     /** For operators: removes the domain with its mail from its holder, so that another workspace can verify it. */
-    removeHolder(name: DomainName): Effect.Effect<Domain, NotFound>
+    removeHolder(name: DomainName): Effect.Effect<Domain, NotFound | SqlError>
     /** Back to the state before. */
-    enable(name: DomainName): Effect.Effect<ReadonlyArray<Domain>, NotFound>
+    enable(name: DomainName): Effect.Effect<ReadonlyArray<Domain>, NotFound | SqlError>
   }
 >()("inlet/domains/Domains") {
   static readonly layer = Layer.effect(
@@ -80,7 +83,7 @@ export class Domains extends Context.Service<
       })
 
       const get = Effect.fn("Domains.get")(function* (owned: Owned) {
-        const [row] = yield* Effect.orDie(rows.selectOwned(owned))
+        const [row] = yield* rows.selectOwned(owned)
         return row === undefined ? yield* notFound : toDomain(row)
       })
 
@@ -100,7 +103,6 @@ export class Domains extends Context.Service<
             })
           )
           .pipe(
-            Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die }),
             Effect.flatMap(([row]) => (row === undefined ? Effect.die("no domain row inserted") : Effect.succeed(row))),
             Effect.map(toDomain)
           )
@@ -116,7 +118,7 @@ export class Domains extends Context.Service<
         if (inserted !== undefined) return { domain: toDomain(inserted), existing: false }
         const [first] = yield* rows.selectInstant(workspaceId)
         return first === undefined ? yield* Effect.die("no instant inbox") : { domain: toDomain(first), existing: true }
-      }, Effect.orDie)
+      })
 
       const markVerified = Effect.fn("Domains.markVerified")(function* (owned: Owned) {
         const [row] = yield* rows.updateVerified(owned).pipe(
@@ -127,10 +129,8 @@ export class Domains extends Context.Service<
               new Conflict({
                 message:
                   "Another workspace holds this domain. Remove it there before you verify it here, or contact the operator"
-              }),
-            Effect.die
-          ),
-          Effect.catchTag("SchemaError", Effect.die)
+              })
+          )
         )
         return row === undefined ? yield* get(owned) : toDomain(row)
       })
@@ -145,15 +145,15 @@ export class Domains extends Context.Service<
               DeliveryRows.makeDue(sql, row.id)
           return row
         })
-        const row = yield* Effect.orDie(sql.withTransaction(change))
+        const row = yield* sql.withTransaction(change)
         if (row !== undefined) {
-          yield* Effect.orDie(Pausing.resume(sql, row.id))
+          yield* Pausing.resume(sql, row.id)
           return toDomain({ ...row, webhookPausedAt: null })
         }
         const domain = yield* get(owned)
         if (domain.webhookUrl === url && takesMail.has(domain.status)) {
           if (domain.webhook_paused_at === null) return domain
-          yield* Effect.orDie(Pausing.resume(sql, domain.id))
+          yield* Pausing.resume(sql, domain.id)
           return yield* get(owned)
         }
         return yield* unfit(domain)
@@ -165,7 +165,7 @@ export class Domains extends Context.Service<
           if (row !== undefined && !pull) yield* DeliveryRows.hold(sql, row.id)
           return row
         })
-        const row = yield* Effect.orDie(sql.withTransaction(change))
+        const row = yield* sql.withTransaction(change)
         if (row !== undefined) return toDomain(row)
         const domain = yield* get(owned)
         // Who turns off what is not on has what he wants.
@@ -184,27 +184,27 @@ export class Domains extends Context.Service<
           )
 
       const remove = Effect.fn("Domains.remove")(function* ({ id, workspaceId }: Owned) {
-        const deleted = yield* Effect.orDie(
-          sql`DELETE FROM domains WHERE id = ${id} AND workspace_id = ${workspaceId} RETURNING id`
-        )
+        const deleted = yield* sql`
+          DELETE FROM domains WHERE id = ${id} AND workspace_id = ${workspaceId} RETURNING id
+        `
         if (deleted.length === 0) return yield* notFound
         yield* removeRaw(id)
       })
 
       const removeHolder = Effect.fn("Domains.removeHolder")(function* (name: DomainName) {
-        const [row] = yield* Effect.orDie(rows.deleteHolder(name))
+        const [row] = yield* rows.deleteHolder(name)
         if (row === undefined) return yield* new NotFound({ message: `No workspace holds ${name}` })
         yield* removeRaw(row.id)
         return toDomain(row)
       })
 
       const disable = Effect.fn("Domains.disable")(function* (name: DomainName, reason: string) {
-        const changed = yield* Effect.orDie(rows.updateDisabled({ name, reason }))
+        const changed = yield* rows.updateDisabled({ name, reason })
         return changed.length === 0 ? yield* unknownName(name) : changed.map(toDomain)
       })
 
       const enable = Effect.fn("Domains.enable")(function* (name: DomainName) {
-        const changed = yield* Effect.orDie(rows.updateEnabled(name))
+        const changed = yield* rows.updateEnabled(name)
         return changed.length === 0 ? yield* unknownName(name) : changed.map(toDomain)
       })
 
@@ -212,7 +212,7 @@ export class Domains extends Context.Service<
         create,
         instantInbox,
         list: Effect.fn("Domains.list")((workspaceId) =>
-          Effect.orDie(Effect.map(rows.selectOf(workspaceId), (found) => found.map(toDomain)))
+          Effect.map(rows.selectOf(workspaceId), (found) => found.map(toDomain))
         ),
         get,
         markVerified,
@@ -221,7 +221,6 @@ export class Domains extends Context.Service<
         remove,
         listAll: Effect.suspend(() => rows.selectEvery()).pipe(
           Effect.map((found) => found.map(toDomain)),
-          Effect.orDie,
           Effect.withSpan("Domains.listAll")
         ),
         disable,

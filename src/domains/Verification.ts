@@ -1,5 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { Dns } from "effect/net"
+import type { SqlError } from "effect/sql/SqlError"
 import { Conflict, type NotFound } from "../model/ApiError.ts"
 import type { Domain, DomainId } from "../model/Domain.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
@@ -14,7 +15,7 @@ export class Verification extends Context.Service<
     verify(owned: {
       readonly workspaceId: WorkspaceId
       readonly id: DomainId
-    }): Effect.Effect<Domain, NotFound | Conflict>
+    }): Effect.Effect<Domain, NotFound | Conflict | SqlError>
     /** The MX record to publish, with the current ones (endpoint 13 of the specification). */
     mx(domain: Domain): Effect.Effect<MxRecords>
   }

@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import * as Bugs from "../database/Bugs.ts"
 import { WorkspaceId, WorkspaceName } from "../model/Workspace.ts"
 import * as DomainLimit from "./DomainLimit.ts"
 
@@ -28,7 +29,5 @@ export const make = Effect.gen(function* () {
   })
 
   return (id: WorkspaceId) =>
-    Effect.zipWith(select(id), DomainLimit.held(sql, id), (row, held) => ({ ...row, domains: held.length })).pipe(
-      Effect.orDie
-    )
+    Bugs.die(Effect.zipWith(select(id), DomainLimit.held(sql, id), (row, held) => ({ ...row, domains: held.length })))
 })

@@ -1,5 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Bugs from "../database/Bugs.ts"
 import { Invalid } from "../model/ApiError.ts"
 import { AttemptId, type DeliveryAttempt } from "../model/Delivery.ts"
 import type { DomainId } from "../model/Domain.ts"
@@ -31,7 +33,7 @@ export class Attempts extends Context.Service<
         readonly cursor?: string | undefined
         readonly eventId?: EventId | undefined
       }
-    ): Effect.Effect<Page<DeliveryAttempt>, Invalid>
+    ): Effect.Effect<Page<DeliveryAttempt>, Invalid | SqlError>
   }
 >()("inlet/events/Attempts") {
   static readonly layer = Layer.effect(
@@ -71,17 +73,17 @@ export class Attempts extends Context.Service<
         return rows[0]?.id ?? (yield* new Invalid({ message: "cursor: Expected the next_cursor of an earlier page" }))
       })
 
-      const list: Attempts["Service"]["list"] = Effect.fn("Attempts.list")(
-        function* (domainId, { cursor, eventId, limit }) {
-          const before = cursor === undefined ? undefined : yield* known(domainId, cursor)
-          const rows = yield* select({ domainId, eventId, before, limit: limit + 1 })
-          return {
-            items: rows.slice(0, limit).map(({ eventId, ...row }) => ({ ...row, event_id: eventId })),
-            nextCursor: rows.length > limit ? (rows[limit - 1]?.id ?? null) : null
-          }
-        },
-        Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
-      )
+      const list: Attempts["Service"]["list"] = Effect.fn("Attempts.list")(function* (
+        domainId,
+        { cursor, eventId, limit }
+      ) {
+        const before = cursor === undefined ? undefined : yield* known(domainId, cursor)
+        const rows = yield* select({ domainId, eventId, before, limit: limit + 1 })
+        return {
+          items: rows.slice(0, limit).map(({ eventId, ...row }) => ({ ...row, event_id: eventId })),
+          nextCursor: rows.length > limit ? (rows[limit - 1]?.id ?? null) : null
+        }
+      }, Bugs.die)
 
       return Attempts.of({ list })
     })

@@ -1,4 +1,5 @@
 import { Context, Effect, Layer } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
 import type * as Content from "../content/html/Content.ts"
 import type { NotFound, Unavailable } from "../model/ApiError.ts"
 import type { DomainId } from "../model/Domain.ts"
@@ -16,7 +17,7 @@ export class EventContents extends Context.Service<
       eventId: EventId,
       request: Content.ContentRequest,
       reserve: (bytes: number) => Effect.Effect<void, E>
-    ): Effect.Effect<Content.Content, E | NotFound | Unavailable>
+    ): Effect.Effect<Content.Content, E | NotFound | Unavailable | SqlError>
     /** The same of a payload that has been read. */
     of(payload: string, request: Content.ContentRequest): Effect.Effect<Content.Content, Unavailable>
   }

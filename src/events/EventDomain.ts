@@ -8,10 +8,10 @@ import type { WorkspaceId } from "../model/Workspace.ts"
 /** Finds the domain of an event by the event's id, within a workspace. */
 export const find = Effect.map(SqlClient.SqlClient, (sql) =>
   Effect.fn("EventDomain.find")(function* (workspaceId: WorkspaceId, eventId: EventId) {
-    const rows = yield* Effect.orDie(sql<{ readonly id: DomainId }>`
+    const rows = yield* sql<{ readonly id: DomainId }>`
       SELECT domains.id FROM events JOIN domains ON domains.id = events.domain_id
       WHERE events.id = ${eventId} AND domains.workspace_id = ${workspaceId}
-    `)
+    `
     return rows[0]?.id ?? (yield* new NotFound({ message: "No event with this id in this workspace" }))
   })
 )

@@ -1,5 +1,6 @@
 import { Context, type Duration, Effect, Layer, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
 import * as DeliveryRows from "../delivery/DeliveryRows.ts"
 import { EventFeed } from "../delivery/EventFeed.ts"
 import * as Pausing from "../delivery/Pausing.ts"
@@ -42,18 +43,24 @@ export class Events extends Context.Service<
       domainId: DomainId,
       filter: Filter,
       page: { readonly limit: number; readonly order: Mark.Order; readonly cursor?: string | undefined }
-    ): Effect.Effect<EventPage, Invalid | NotFound>
+    ): Effect.Effect<EventPage, Invalid | NotFound | SqlError>
     /** The first events that match, now or later; an empty page when the time is up. */
     wait(
       domainId: DomainId,
       filter: Filter,
       options: { readonly limit: number; readonly order: Mark.Order; readonly time: Duration.Duration }
-    ): Effect.Effect<EventPage, Invalid | NotFound>
-    get(domainId: DomainId, eventId: EventId): Effect.Effect<EventQuery.ListedEvent, NotFound>
+    ): Effect.Effect<EventPage, Invalid | NotFound | SqlError>
+    get(domainId: DomainId, eventId: EventId): Effect.Effect<EventQuery.ListedEvent, NotFound | SqlError>
     /** One listed event with its payload. */
-    payload(domainId: DomainId, event: EventQuery.ListedEvent): Effect.Effect<EventQuery.LoadedEvent, NotFound>
+    payload(
+      domainId: DomainId,
+      event: EventQuery.ListedEvent
+    ): Effect.Effect<EventQuery.LoadedEvent, NotFound | SqlError>
     /** Listed events with their payloads. Heavy ones are read as they are asked for. */
-    payloads<E extends EventQuery.Weighed>(id: DomainId, events: ReadonlyArray<E>): Stream.Stream<EventQuery.Loaded<E>>
+    payloads<E extends EventQuery.Weighed>(
+      id: DomainId,
+      events: ReadonlyArray<E>
+    ): Stream.Stream<EventQuery.Loaded<E>, SqlError>
     /**
      * Oldest first, until the domain is removed: those after `after`, or else those that come from now on.
      * A few at a time, and none each time that there was nothing new, every second at least.
@@ -62,13 +69,13 @@ export class Events extends Context.Service<
       domainId: DomainId,
       after: string | undefined,
       filter?: EventQuery.Filter
-    ): Effect.Effect<Stream.Stream<ReadonlyArray<EventQuery.ListedEvent>>, Invalid | NotFound>
+    ): Effect.Effect<Stream.Stream<ReadonlyArray<EventQuery.ListedEvent>, SqlError>, Invalid | NotFound | SqlError>
     /** Queues the delivery at once with a fresh budget. */
     replay(
       domainId: DomainId,
       eventId: EventId,
       options: { readonly force: boolean }
-    ): Effect.Effect<Delivery, NotFound | Conflict>
+    ): Effect.Effect<Delivery, NotFound | Conflict | SqlError>
   }
 >()("inlet/events/Events") {
   static readonly layer = Layer.effect(
@@ -186,97 +193,95 @@ export class Events extends Context.Service<
           : { ...told, nextCursor: Mark.encode(domainId, window.next) }
       })
 
-      const list: Events["Service"]["list"] = Effect.fn("Events.list")(
-        function* (domainId, filter, { cursor, limit, order }) {
-          const last = yield* lastPosition(domainId)
-          return yield* page(domainId, filter, { limit, order, last }, cursor)
-        },
-        Effect.catchTag("SqlError", Effect.die)
-      )
+      const list: Events["Service"]["list"] = Effect.fn("Events.list")(function* (
+        domainId,
+        filter,
+        { cursor, limit, order }
+      ) {
+        const last = yield* lastPosition(domainId)
+        return yield* page(domainId, filter, { limit, order, last }, cursor)
+      })
 
-      const wait: Events["Service"]["wait"] = Effect.fn("Events.wait")(
-        function* (domainId, filter, { limit, order, time }) {
-          // Before the first query, so that events during it count as new.
-          let seen = yield* lastPosition(domainId)
-          const first = yield* page(domainId, filter, { limit, order, last: seen })
-          if (first.items.length > 0) return first
-          const look = Effect.gen(function* () {
-            const last = yield* lastPosition(domainId)
-            if (last === seen) return nothing
-            // Each event is judged once, when it is new: a delivery that changes later ends no wait.
-            const bounds = [{ above: seen }, { below: last + 1n }]
-            const found = yield* query.find(domainId, filter, bounds, { limit, bytes: pageBytes, order })
-            seen = last
-            return found
-          })
-          const found = yield* feed.occasions(domainId).pipe(
-            Stream.mapEffect(() => look),
-            Stream.filter(({ events }) => events.length > 0),
-            Stream.runHead,
-            Effect.timeoutOption(time)
-          )
-          const events = Option.getOrElse(Option.flatten(found), () => nothing)
-          return pageOf(domainId, events, { order, last: seen })
-        },
-        Effect.catchTag("SqlError", Effect.die)
-      )
+      const wait: Events["Service"]["wait"] = Effect.fn("Events.wait")(function* (
+        domainId,
+        filter,
+        { limit, order, time }
+      ) {
+        // Before the first query, so that events during it count as new.
+        let seen = yield* lastPosition(domainId)
+        const first = yield* page(domainId, filter, { limit, order, last: seen })
+        if (first.items.length > 0) return first
+        const look = Effect.gen(function* () {
+          const last = yield* lastPosition(domainId)
+          if (last === seen) return nothing
+          // Each event is judged once, when it is new: a delivery that changes later ends no wait.
+          const bounds = [{ above: seen }, { below: last + 1n }]
+          const found = yield* query.find(domainId, filter, bounds, { limit, bytes: pageBytes, order })
+          seen = last
+          return found
+        })
+        const found = yield* feed.occasions(domainId).pipe(
+          Stream.mapEffect(() => look),
+          Stream.filter(({ events }) => events.length > 0),
+          Stream.runHead,
+          Effect.timeoutOption(time)
+        )
+        const events = Option.getOrElse(Option.flatten(found), () => nothing)
+        return pageOf(domainId, events, { order, last: seen })
+      })
 
       const get = Effect.fn("Events.get")(function* (domainId: DomainId, eventId: EventId) {
-        const event = yield* Effect.orDie(query.one(domainId, eventId))
+        const event = yield* query.one(domainId, eventId)
         return event ?? (yield* noSuchEvent)
       })
 
-      const payloads: Events["Service"]["payloads"] = (domainId, events) =>
-        Stream.orDie(query.payloads(domainId, events))
+      const payloads: Events["Service"]["payloads"] = query.payloads
 
       const payload: Events["Service"]["payload"] = Effect.fn("Events.payload")(function* (domainId, event) {
         const loaded = yield* Stream.runHead(payloads(domainId, [event]))
         return Option.getOrUndefined(loaded) ?? (yield* noSuchEvent)
       })
 
-      const follow: Events["Service"]["follow"] = Effect.fn("Events.follow")(
-        function* (domainId, after, filter = {}) {
-          const now = yield* lastPosition(domainId)
-          let seen = after === undefined ? now : yield* startOf(domainId, after, "Last-Event-ID", now)
-          const look = Effect.gen(function* () {
-            const last = yield* lastPosition(domainId)
-            const upTo = last - seen > 100n ? seen + 100n : last
-            const { events, hasMore } =
-              upTo === seen
-                ? nothing
-                : yield* query.find(domainId, filter, [{ above: seen }, { below: upTo + 1n }], {
-                    limit: 100,
-                    bytes: bytesAhead,
-                    order: "asc"
-                  })
-            seen = hasMore ? (events.at(-1)?.position ?? upTo) : upTo
-            return { events, more: seen < last }
-          })
-          /** All existing events. The next query waits until these are written. */
-          const catchUp: Stream.Stream<ReadonlyArray<EventQuery.ListedEvent>, NotFound> = Stream.unwrap(
-            Effect.map(Effect.catchTag(look, "SqlError", Effect.die), ({ events, more }) =>
-              more ? Stream.concat(Stream.succeed(events), catchUp) : Stream.succeed(events)
-            )
+      const follow: Events["Service"]["follow"] = Effect.fn("Events.follow")(function* (domainId, after, filter = {}) {
+        const now = yield* lastPosition(domainId)
+        let seen = after === undefined ? now : yield* startOf(domainId, after, "Last-Event-ID", now)
+        const look = Effect.gen(function* () {
+          const last = yield* lastPosition(domainId)
+          const upTo = last - seen > 100n ? seen + 100n : last
+          const { events, hasMore } =
+            upTo === seen
+              ? nothing
+              : yield* query.find(domainId, filter, [{ above: seen }, { below: upTo + 1n }], {
+                  limit: 100,
+                  bytes: bytesAhead,
+                  order: "asc"
+                })
+          seen = hasMore ? (events.at(-1)?.position ?? upTo) : upTo
+          return { events, more: seen < last }
+        })
+        /** All existing events. The next query waits until these are written. */
+        const catchUp: Stream.Stream<ReadonlyArray<EventQuery.ListedEvent>, NotFound | SqlError> = Stream.unwrap(
+          Effect.map(look, ({ events, more }) =>
+            more ? Stream.concat(Stream.succeed(events), catchUp) : Stream.succeed(events)
           )
-          return feed.occasions(domainId).pipe(
-            Stream.flatMap(() => catchUp),
-            Stream.catchTag("NotFound", () => Stream.empty)
-          )
-        },
-        Effect.catchTag("SqlError", Effect.die)
-      )
+        )
+        return feed.occasions(domainId).pipe(
+          Stream.flatMap(() => catchUp),
+          Stream.catchTag("NotFound", () => Stream.empty)
+        )
+      })
 
       const replay: Events["Service"]["replay"] = Effect.fn("Events.replay")(function* (domainId, eventId, { force }) {
-        const rows = yield* Effect.orDie(DeliveryRows.replay<EventQuery.DeliveryRow>(sql, { domainId, eventId, force }))
+        const rows = yield* DeliveryRows.replay<EventQuery.DeliveryRow>(sql, { domainId, eventId, force })
         if (rows[0] !== undefined) {
-          yield* Effect.orDie(Pausing.resume(sql, domainId))
+          yield* Pausing.resume(sql, domainId)
           feed.announce(domainId, { isDue: true })
           return EventQuery.toDelivery(rows[0])
         }
         const { delivery } = yield* get(domainId, eventId)
-        const [domain] = yield* Effect.orDie(sql<{ readonly status: DomainStatus; readonly disabledReason: string }>`
+        const [domain] = yield* sql<{ readonly status: DomainStatus; readonly disabledReason: string }>`
           SELECT status, disabled_reason FROM domains WHERE id = ${domainId}
-        `)
+        `
         return yield* new Conflict({
           message:
             domain?.status === "disabled"

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
 import { type Damaged, NotFound, Unavailable } from "../model/ApiError.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { InboundEmailId } from "../model/InboundEmail.ts"
@@ -23,7 +24,7 @@ export class RawMessages extends Context.Service<
       domainId: DomainId,
       eventId: EventId,
       reserve: Reserve<E>
-    ): Effect.Effect<Uint8Array, E | Damaged | NotFound | Unavailable>
+    ): Effect.Effect<Uint8Array, E | Damaged | NotFound | Unavailable | SqlError>
     /** One attachment, decoded; `index` is the one its event gives. */
     attachment<E>(
       domainId: DomainId,
@@ -32,7 +33,7 @@ export class RawMessages extends Context.Service<
       reserve: Reserve<E>
     ): Effect.Effect<
       { readonly filename: string | null; readonly contentType: string; readonly content: Uint8Array },
-      E | Damaged | NotFound | Unavailable
+      E | Damaged | NotFound | Unavailable | SqlError
     >
   }
 >()("inlet/events/RawMessages") {
@@ -46,25 +47,22 @@ export class RawMessages extends Context.Service<
       const { mxHost } = yield* Settings.reading
       const { messageBytes } = yield* Settings.rawStore
 
-      const located = Effect.fn("RawMessages.located")(
-        function* (domainId: DomainId, eventId: EventId) {
-          const [row] = yield* sql<
-            Place.Columns & {
-              readonly id: InboundEmailId
-              readonly authenticationResults: string | null
-              readonly sha256: Uint8Array
-              readonly traceBytes: number
-            }
-          >`
+      const located = Effect.fn("RawMessages.located")(function* (domainId: DomainId, eventId: EventId) {
+        const [row] = yield* sql<
+          Place.Columns & {
+            readonly id: InboundEmailId
+            readonly authenticationResults: string | null
+            readonly sha256: Uint8Array
+            readonly traceBytes: number
+          }
+        >`
             SELECT inbound_emails.id, inbound_emails.authentication_results, inbound_emails.sha256, trace_bytes,
               segment, raw_at, raw_bytes
             FROM events JOIN inbound_emails ON inbound_emails.id = events.inbound_email_id
             WHERE events.id = ${eventId} AND events.domain_id = ${domainId}
           `
-          return row ?? (yield* new NotFound({ message: "No event with this id at this domain" }))
-        },
-        Effect.catchTag("SqlError", Effect.die)
-      )
+        return row ?? (yield* new NotFound({ message: "No event with this id at this domain" }))
+      })
 
       const stored = Effect.fn("RawMessages.stored")(function* <E>(
         domainId: DomainId,

@@ -1,10 +1,9 @@
-import { Cause, Clock, Effect, Exit, Metric } from "effect"
+import { Cause, Clock, Effect, Exit, Metric, Option } from "effect"
 import * as ByteSize from "effect/ByteSize"
 import { SecureRandom } from "effect/crypto"
 import { HttpIncomingMessage, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { SqlError } from "effect/sql"
 import { isUnreachable } from "../database/Database.ts"
-import * as Outage from "../database/Outage.ts"
 import * as Patience from "../database/Patience.ts"
 import { Asker } from "../database/Turns.ts"
 import * as Settings from "../Settings.ts"
@@ -16,6 +15,7 @@ import * as PageFrame from "./pages/PageFrame.ts"
 import * as BodyLimit from "./requests/BodyLimit.ts"
 import * as ClientAddress from "./requests/ClientAddress.ts"
 import * as Counts from "./requests/Counts.ts"
+import * as DatabaseErrors from "./requests/DatabaseErrors.ts"
 
 /** Delay before a `429`, so that clients that retry at once cost little. */
 const refusalDelay = "500 millis"
@@ -178,16 +178,14 @@ const answerOf = Effect.fnUntraced(function* (
     return failure(status, words[status] ?? "The request failed")
   }
   if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.failCause(exit.cause)
+  const error = Cause.findErrorOption(exit.cause)
+  if (Option.isSome(error) && SqlError.isSqlError(error.value) && isUnreachable(error.value)) {
+    return yield* DatabaseErrors.answer(error.value)
+  }
   const reasons = exit.cause.reasons.flatMap((reason) =>
     Cause.isFailReason(reason) ? [reason.error] : Cause.isDieReason(reason) ? [reason.defect] : []
   )
   if (reasons.some(isOversized)) return failure(413, BodyLimit.tooLarge(largest))
-  const outage = reasons.filter(SqlError.isSqlError).find(isUnreachable)
-  if (outage !== undefined) {
-    const message = Outage.inWords(outage)
-    yield* Effect.logError(message, exit.cause)
-    return failure(503, message)
-  }
   const [response] = yield* HttpServerError.causeResponse(exit.cause)
   if (response.status < 500) return failure(response.status, words[response.status] ?? "The request failed")
   yield* Effect.logError("A request failed", exit.cause)

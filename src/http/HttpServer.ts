@@ -23,6 +23,7 @@ import * as Pages from "./Pages.ts"
 import * as PaymentCallbackHandlers from "./purchase/PaymentCallbackHandlers.ts"
 import * as PurchaseHandlers from "./purchase/PurchaseHandlers.ts"
 import { Authorization } from "./requests/Authorization.ts"
+import { DatabaseErrors } from "./requests/DatabaseErrors.ts"
 import { Idempotency } from "./requests/Idempotency.ts"
 import { KnownParameters } from "./requests/KnownParameters.ts"
 import { MessageMemory } from "./requests/MessageMemory.ts"
@@ -63,6 +64,7 @@ const routes = <E, R>(others: Layer.Layer<never, E, R>) =>
       DemoAuthorization.layer,
       AdminAuthorization.layer,
       ValidationErrors.layer,
+      DatabaseErrors.layer,
       KnownParameters.layer,
       Idempotency.layer,
       MessageMemory.layer

@@ -1,4 +1,5 @@
 import { Context, Effect, Layer } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
 import { canonical } from "../domains/DomainNames.ts"
 import { Domains } from "../domains/Domains.ts"
 import { Invalid } from "../model/ApiError.ts"
@@ -24,7 +25,7 @@ export class Inboxes extends Context.Service<
     of(
       workspaceId: WorkspaceId,
       to: string | undefined
-    ): Effect.Effect<{ readonly domain: Domain; readonly recipient: string | undefined }, Invalid>
+    ): Effect.Effect<{ readonly domain: Domain; readonly recipient: string | undefined }, Invalid | SqlError>
   }
 >()("inlet/mcp/Inboxes") {
   static readonly layer = Layer.effect(

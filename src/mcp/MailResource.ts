@@ -1,8 +1,10 @@
 import { Effect } from "effect"
 import { McpSchema, McpServer } from "effect/ai"
+import { Unavailable } from "../model/ApiError.ts"
 import { EventId } from "../model/InboundEvent.ts"
 import * as Caller from "./Caller.ts"
 import { notice, Reading } from "./Reading.ts"
+import * as Tool from "./Tool.ts"
 
 /** As much of a mail as a person attaches to a conversation. */
 const mostChars = 20_000
@@ -15,19 +17,24 @@ export const add = Effect.gen(function* () {
     name: "mail",
     description: "What a person sees of a mail, as Markdown",
     mimeType: "text/markdown",
-    content: Effect.fnUntraced(function* (uri, eventId) {
-      const { id } = yield* Caller.workspace
-      const { brief, content } = yield* reading.of(id, eventId, { part: "visible", maxChars: mostChars, offset: 0 })
-      const text = [
-        notice,
-        `From: ${brief.from} (dmarc ${brief.authentication.dmarc})`,
-        `To: ${brief.recipient}`,
-        `Subject: ${brief.subject}`,
-        "",
-        content.content,
-        ...(content.next_offset === null ? [] : ["", `(read_mail goes on at offset ${content.next_offset})`])
-      ].join("\n")
-      return { contents: [{ uri, mimeType: "text/markdown", text }] }
-    })
+    content: Effect.fnUntraced(
+      function* (uri, eventId) {
+        const { id } = yield* Caller.workspace
+        const { brief, content } = yield* reading.of(id, eventId, { part: "visible", maxChars: mostChars, offset: 0 })
+        const text = [
+          notice,
+          `From: ${brief.from} (dmarc ${brief.authentication.dmarc})`,
+          `To: ${brief.recipient}`,
+          `Subject: ${brief.subject}`,
+          "",
+          content.content,
+          ...(content.next_offset === null ? [] : ["", `(read_mail goes on at offset ${content.next_offset})`])
+        ].join("\n")
+        return { contents: [{ uri, mimeType: "text/markdown", text }] }
+      },
+      Effect.catchTag("SqlError", (error) =>
+        Effect.flatMap(Tool.inWords(error), (message) => Effect.fail(new Unavailable({ message })))
+      )
+    )
   })
 })

@@ -1,4 +1,5 @@
 import { Context, Effect, Layer } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
 import type * as Content from "../content/html/Content.ts"
 import * as BriefEvent from "../events/BriefEvent.ts"
 import { EventContents } from "../events/EventContents.ts"
@@ -22,7 +23,7 @@ export class Reading extends Context.Service<
       request: Omit<Content.ContentRequest, "format">
     ): Effect.Effect<
       { readonly brief: BriefEvent.BriefEvent; readonly content: Content.Content },
-      NotFound | TooManyRequests | Unavailable
+      NotFound | TooManyRequests | Unavailable | SqlError
     >
   }
 >()("inlet/mcp/Reading") {

@@ -24,7 +24,7 @@ interface Tool<Fields extends Schema.Struct.Fields> {
   readonly answer: (
     given: Schema.Struct.Type<Fields>,
     workspace: CurrentWorkspace["Service"]
-  ) => Effect.Effect<unknown, Refusal, Scope.Scope>
+  ) => Effect.Effect<unknown, Refusal | SqlError.SqlError, Scope.Scope>
 }
 
 const said = (text: string, isError = false) =>
@@ -36,18 +36,19 @@ const strict = { onExcessProperty: "error", errors: "all" } as const
 const withoutNulls = (given: unknown) =>
   Object.fromEntries(Object.entries(Object(given)).filter(([, value]) => value !== null))
 
-/** Logs an unexpected failure, and answers without details as the API does. */
-const failed = (cause: Cause.Cause<unknown>) => {
-  const defects = cause.reasons.flatMap((reason) => (Cause.isDieReason(reason) ? [reason.defect] : []))
-  const outage = defects.filter(SqlError.isSqlError).find(isUnreachable)
-  if (outage !== undefined) {
-    const message = Outage.inWords(outage)
-    return Effect.as(Effect.logError(message, cause), message)
-  }
-  return Effect.as(
+/** Logs a bug, and answers without details as the API does. */
+const bug = (cause: Cause.Cause<unknown>) =>
+  Effect.as(
     Effect.logError("A tool failed", cause),
     "internal error: this is a fault of the service, whose operator finds it in the log"
   )
+
+/** Says why a call failed. The boundary of `SqlError` for tools, as `DatabaseErrors` is for the API. */
+export const inWords = (error: Refusal | SqlError.SqlError) => {
+  if (!SqlError.isSqlError(error)) return Effect.succeed(error.message)
+  if (!isUnreachable(error)) return bug(Cause.fail(error))
+  const message = Outage.inWords(error)
+  return Effect.as(Effect.logError(message, error), message)
 }
 
 /** Adds the tool to the server. */
@@ -83,9 +84,9 @@ export const add = Effect.fnUntraced(function* <const Fields extends Schema.Stru
         Effect.map((data) => said(JSON.stringify(data))),
         Effect.catchCause((cause) => {
           const failure = Cause.findFail(cause)
-          if (Result.isSuccess(failure)) return Effect.succeed(said(failure.success.error.message, true))
-          if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(failure.failure)
-          return Effect.map(failed(cause), (message) => said(message, true))
+          if (Result.isFailure(failure) && Cause.hasInterruptsOnly(cause)) return Effect.failCause(failure.failure)
+          const message = Result.isSuccess(failure) ? inWords(failure.success.error) : bug(cause)
+          return Effect.map(message, (text) => said(text, true))
         })
       )
     }

@@ -2,6 +2,7 @@ import { Context, Duration, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import * as Bugs from "../database/Bugs.ts"
 import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
 import { DomainId, DomainName } from "../model/Domain.ts"
 import { BillingProvider, type Order, OrderId, OrderStatus, RegistrarName } from "../model/Order.ts"
@@ -51,14 +52,14 @@ export class Orders extends Context.Service<
   {
     /** A new order. Fails when this workspace has an open order for the name. It holds nothing before it is paid. */
     insert(order: Omit<typeof NewOrder.Type, "id">): Effect.Effect<OrderRow, Conflict | SqlError>
-    get(workspaceId: WorkspaceId, id: OrderId): Effect.Effect<OrderRow, NotFound>
+    get(workspaceId: WorkspaceId, id: OrderId): Effect.Effect<OrderRow, NotFound | SqlError>
     /** Finds an order of any workspace, for the return page. */
     find(id: OrderId): Effect.Effect<OrderRow | undefined, SqlError>
     /** Newest first. `cursor` is the id of the last order of the page before. */
     list(
       workspaceId: WorkspaceId,
       page: { readonly limit: number; readonly cursor?: string | undefined }
-    ): Effect.Effect<Page<OrderRow>, Invalid>
+    ): Effect.Effect<Page<OrderRow>, Invalid | SqlError>
     /**
      * Its price was taken: it is paid, has the name to itself, and is leased to the caller to go on with.
      * Fails where another paid order has the name.
@@ -125,19 +126,16 @@ export class Orders extends Context.Service<
         `
       })
 
-      const list: Orders["Service"]["list"] = Effect.fn("Orders.list")(
-        function* (workspaceId, { cursor, limit }) {
-          if (cursor !== undefined && !isOrderId(cursor)) {
-            return yield* new Invalid({ message: "cursor: Expected the next_cursor of an earlier page" })
-          }
-          const rows = yield* selectPage({ workspaceId, before: cursor, limit: limit + 1 })
-          return {
-            items: rows.slice(0, limit),
-            nextCursor: rows.length > limit ? (rows[limit - 1]?.id ?? null) : null
-          }
-        },
-        Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
-      )
+      const list: Orders["Service"]["list"] = Effect.fn("Orders.list")(function* (workspaceId, { cursor, limit }) {
+        if (cursor !== undefined && !isOrderId(cursor)) {
+          return yield* new Invalid({ message: "cursor: Expected the next_cursor of an earlier page" })
+        }
+        const rows = yield* selectPage({ workspaceId, before: cursor, limit: limit + 1 })
+        return {
+          items: rows.slice(0, limit),
+          nextCursor: rows.length > limit ? (rows[limit - 1]?.id ?? null) : null
+        }
+      }, Bugs.die)
 
       const insert: Orders["Service"]["insert"] = Effect.fn("Orders.insert")(
         function* (order) {
@@ -157,16 +155,13 @@ export class Orders extends Context.Service<
           "UniqueViolation",
           () => new Conflict({ message: "This domain already has an open order. GET /api/domains/orders lists it" })
         ),
-        Effect.catchTags({ SchemaError: Effect.die, NoSuchElementError: Effect.die })
+        Bugs.die
       )
 
-      const find = Effect.fn("Orders.find")(
-        (id: OrderId) => Effect.map(byId(id), ([row]) => row),
-        Effect.catchTag("SchemaError", Effect.die)
-      )
+      const find = Effect.fn("Orders.find")((id: OrderId) => Effect.map(byId(id), ([row]) => row), Bugs.die)
 
       const get = Effect.fn("Orders.get")(function* (workspaceId: WorkspaceId, id: OrderId) {
-        const row = yield* Effect.orDie(find(id))
+        const row = yield* find(id)
         return row?.workspaceId === workspaceId
           ? row
           : yield* new NotFound({
@@ -190,10 +185,10 @@ export class Orders extends Context.Service<
             "UniqueViolation",
             () => new Conflict({ message: "Another order for this domain is in progress. Nothing was charged" })
           ),
-          Effect.catchTags({ SchemaError: Effect.die, NoSuchElementError: Effect.die })
+          Bugs.die
         ),
         read,
-        claimDue: Effect.fn("Orders.claimDue")(claimRows, Effect.catchTag("SchemaError", Effect.die)),
+        claimDue: Effect.fn("Orders.claimDue")(claimRows, Bugs.die),
         release: Effect.fn("Orders.release")(
           (id, wait) => sql`
             UPDATE orders SET leased_until = NULL, due_at = now() + make_interval(secs => ${Duration.toSeconds(wait)})

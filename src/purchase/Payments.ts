@@ -1,5 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
 import * as DomainLimit from "../domains/DomainLimit.ts"
 import type { Invalid, NotFound } from "../model/ApiError.ts"
 import * as Cents from "../model/Cents.ts"
@@ -29,9 +30,9 @@ export class Payments extends Context.Service<
   Payments,
   {
     /** The seen id and what follows from it are one transaction: a crash between them is no loss. */
-    hear(callback: Callback): Effect.Effect<void, Invalid | NotFound>
+    hear(callback: Callback): Effect.Effect<void, Invalid | NotFound | SqlError>
     /** Expires orders with an unpaid checkout. */
-    readonly expireUnpaid: Effect.Effect<void>
+    readonly expireUnpaid: Effect.Effect<void, SqlError>
   }
 >()("inlet/purchase/Payments") {
   static readonly layer = Layer.effect(
@@ -134,7 +135,6 @@ export class Payments extends Context.Service<
           yield* apply(order, news).pipe(Effect.annotateLogs({ order_id: order.id }))
         },
         (effect) => sql.withTransaction(effect),
-        Effect.orDie,
         (effect, news) => Effect.annotateLogs(effect, { payment_event_id: news.eventId, kind: news.kind })
       )
 
@@ -151,7 +151,7 @@ export class Payments extends Context.Service<
             WHEN checkout_id IS NULL THEN make_interval(mins => ${unopenedMinutes})
             ELSE make_interval(hours => ${unpaidHours})
           END
-        `.pipe(Effect.asVoid, Effect.orDie)
+        `.pipe(Effect.asVoid)
       })
     })
   )

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
 import * as DomainLimit from "../domains/DomainLimit.ts"
 import { isWithin } from "../domains/DomainNames.ts"
 import { BadGateway, Conflict, Invalid, type NotFound } from "../model/ApiError.ts"
@@ -27,12 +28,12 @@ export class Purchase extends Context.Service<
         readonly successUrl?: string | undefined
         readonly cancelUrl?: string | undefined
       }
-    ): Effect.Effect<OrderRow, Invalid | Conflict | BadGateway>
-    get(workspaceId: WorkspaceId, id: OrderId): Effect.Effect<OrderRow, NotFound>
+    ): Effect.Effect<OrderRow, Invalid | Conflict | BadGateway | SqlError>
+    get(workspaceId: WorkspaceId, id: OrderId): Effect.Effect<OrderRow, NotFound | SqlError>
     /** Newest first. */
     list: Orders["Service"]["list"]
     /** Endpoint 9. */
-    wallet(workspaceId: WorkspaceId): Effect.Effect<WalletStatement, NotFound>
+    wallet(workspaceId: WorkspaceId): Effect.Effect<WalletStatement, NotFound | SqlError>
   }
 >()("inlet/purchase/Purchase") {
   static readonly layer = Layer.effect(
@@ -129,41 +130,38 @@ export class Purchase extends Context.Service<
           : Effect.fail(new BadGateway({ message }))
       })
 
-      const buy: Purchase["Service"]["buy"] = Effect.fn("Purchase.buy")(
-        function* (workspaceId, wish) {
-          const name = yield* registrable(wish.domain, "domain")
-          if (isWithin(name, platform.domain)) {
-            return yield* new Invalid({
-              message: `domain: ${platform.domain} belongs to this service. POST /api/instant-inbox creates an address under it`
-            })
-          }
-          yield* known(wish.registrar)
-          const successUrl = yield* redirect("success_url", wish.successUrl, pages.success)
-          const cancelUrl = yield* redirect("cancel_url", wish.cancelUrl, pages.cancel)
-          // Checked before the registrars, which would report it as taken.
-          yield* checkOwn(workspaceId, name)
-          const offer = yield* bestOffer(name, wish.registrar)
-
-          const place = Effect.gen(function* () {
-            yield* checkRoom(workspaceId, name)
-            const order = yield* orders.insert({
-              workspaceId,
-              name,
-              years: wish.years,
-              registrar: offer.registrar,
-              billing: billing.provider,
-              priceCents: search.priceCents(offer, wish.years),
-              successUrl,
-              cancelUrl
-            })
-            const paid = yield* billing.charge(billOf(order))
-            return paid ? yield* orders.markPaid(order.id) : order
+      const buy: Purchase["Service"]["buy"] = Effect.fn("Purchase.buy")(function* (workspaceId, wish) {
+        const name = yield* registrable(wish.domain, "domain")
+        if (isWithin(name, platform.domain)) {
+          return yield* new Invalid({
+            message: `domain: ${platform.domain} belongs to this service. POST /api/instant-inbox creates an address under it`
           })
-          const order = yield* sql.withTransaction(place)
-          return yield* order.status === "paid" ? fulfil(order) : checkout(order)
-        },
-        Effect.catchTag("SqlError", Effect.die)
-      )
+        }
+        yield* known(wish.registrar)
+        const successUrl = yield* redirect("success_url", wish.successUrl, pages.success)
+        const cancelUrl = yield* redirect("cancel_url", wish.cancelUrl, pages.cancel)
+        // Checked before the registrars, which would report it as taken.
+        yield* checkOwn(workspaceId, name)
+        const offer = yield* bestOffer(name, wish.registrar)
+
+        const place = Effect.gen(function* () {
+          yield* checkRoom(workspaceId, name)
+          const order = yield* orders.insert({
+            workspaceId,
+            name,
+            years: wish.years,
+            registrar: offer.registrar,
+            billing: billing.provider,
+            priceCents: search.priceCents(offer, wish.years),
+            successUrl,
+            cancelUrl
+          })
+          const paid = yield* billing.charge(billOf(order))
+          return paid ? yield* orders.markPaid(order.id) : order
+        })
+        const order = yield* sql.withTransaction(place)
+        return yield* order.status === "paid" ? fulfil(order) : checkout(order)
+      })
 
       return Purchase.of({ buy, get: orders.get, list: orders.list, wallet: billing.wallet })
     })

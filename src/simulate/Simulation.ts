@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import { Clock, Context, DateTime, type Duration, Effect, Layer, Option, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
 import { EventFeed } from "../delivery/EventFeed.ts"
 import { canonical } from "../domains/DomainNames.ts"
 import * as BriefEvent from "../events/BriefEvent.ts"
@@ -43,7 +44,7 @@ export class Simulation extends Context.Service<
         readonly from?: string | undefined
         readonly authentication?: Partial<Authentication> | undefined
       }
-    ): Effect.Effect<InboundEmailId, Refusal>
+    ): Effect.Effect<InboundEmailId, Refusal | SqlError>
     /** Composes a message. `reserve` says whether there is memory for its bytes. */
     compose(
       inbox: Inbox,
@@ -55,7 +56,7 @@ export class Simulation extends Context.Service<
       inbox: Inbox,
       id: InboundEmailId,
       time: Duration.Duration
-    ): Effect.Effect<Option.Option<ReadonlyArray<string>>>
+    ): Effect.Effect<Option.Option<ReadonlyArray<string>>, SqlError>
   }
 >()("inlet/simulate/Simulation") {
   static readonly layer = Layer.effect(
@@ -95,9 +96,9 @@ export class Simulation extends Context.Service<
         }
         yield* Effect.catch(intake.receive(arrival), refusalOf)
         const key = RetryKey.of(inbox.domainId, admitted.address, createHash("sha256").update(message).digest())
-        const [known] = yield* Effect.orDie(sql<{ readonly id: InboundEmailId }>`
+        const [known] = yield* sql<{ readonly id: InboundEmailId }>`
           SELECT inbound_email_id AS id FROM received_once WHERE key = ${key}
-        `)
+        `
         return known?.id ?? id
       })
 
@@ -132,7 +133,7 @@ export class Simulation extends Context.Service<
 
       const events: Simulation["Service"]["events"] = Effect.fn("Simulation.events")(function* (inbox, id, time) {
         return yield* feed.occasions(inbox.domainId).pipe(
-          Stream.mapEffect(() => Effect.orDie(briefEvents(inbox, id))),
+          Stream.mapEffect(() => briefEvents(inbox, id)),
           Stream.filter((brief) => brief.length > 0),
           Stream.runHead,
           Effect.timeoutOption(time),

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
 import { TooManyRequests } from "../model/ApiError.ts"
 import * as Settings from "../Settings.ts"
 import * as DailyCounts from "./DailyCounts.ts"
@@ -16,7 +17,7 @@ export class ClientLimits extends Context.Service<
       action: Action,
       client: string,
       effect: Effect.Effect<A, E, R>
-    ): Effect.Effect<A, E | TooManyRequests, R>
+    ): Effect.Effect<A, E | TooManyRequests | SqlError, R>
   }
 >()("inlet/workspaces/ClientLimits") {
   static readonly layer = Layer.effect(
@@ -30,17 +31,15 @@ export class ClientLimits extends Context.Service<
       const within: ClientLimits["Service"]["within"] = (action, client, effect) =>
         most === 0
           ? effect
-          : sql
-              .withTransaction(
-                Effect.gen(function* () {
-                  if (yield* counts.reserve(action, client, most)) return yield* effect
-                  return yield* new TooManyRequests({
-                    message: `Your address has reached its limit of ${most} a day. It can create the next ${action} after midnight UTC`,
-                    retryAfter: yield* counts.untilMidnight
-                  })
+          : sql.withTransaction(
+              Effect.gen(function* () {
+                if (yield* counts.reserve(action, client, most)) return yield* effect
+                return yield* new TooManyRequests({
+                  message: `Your address has reached its limit of ${most} a day. It can create the next ${action} after midnight UTC`,
+                  retryAfter: yield* counts.untilMidnight
                 })
-              )
-              .pipe(Effect.catchTag("SqlError", Effect.die))
+              })
+            )
 
       return ClientLimits.of({ within })
     })

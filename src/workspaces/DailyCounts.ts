@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import { type SqlClient, SqlSchema } from "effect/sql"
+import * as Bugs from "../database/Bugs.ts"
 
 /** Counts of actions in a UTC day, kept where every process counts. */
 export const make = (sql: SqlClient.SqlClient) => {
@@ -12,10 +13,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       ON CONFLICT (action, client, day) DO UPDATE SET count = counted.count + 1
       WHERE counted.count < ${most}
       RETURNING count
-    `.pipe(
-      Effect.map((rows) => rows.length > 0),
-      Effect.orDie
-    )
+    `.pipe(Effect.map((rows) => rows.length > 0))
 
   const untilMidnight = SqlSchema.findOne({
     Request: Schema.Void,
@@ -30,7 +28,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     /** Seconds until all counts begin again. */
     untilMidnight: Effect.suspend(() => untilMidnight()).pipe(
       Effect.map(({ seconds }) => seconds),
-      Effect.orDie
+      Bugs.die
     )
   }
 }

@@ -1,5 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Bugs from "../database/Bugs.ts"
 import { Conflict, Invalid, NotFound, TooManyRequests, Unprocessable } from "../model/ApiError.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 
@@ -43,10 +45,10 @@ export class IdempotencyKeys extends Context.Service<
      * `keep` or `forget`. Fails with `Conflict` while the first is under way, with `Unprocessable` where
      * it was another request.
      */
-    begin(request: KeyedRequest): Effect.Effect<Answer | null, Conflict | Unprocessable | TooManyRequests>
-    keep(request: KeyedRequest, answer: Answer): Effect.Effect<void>
+    begin(request: KeyedRequest): Effect.Effect<Answer | null, Conflict | Unprocessable | TooManyRequests | SqlError>
+    keep(request: KeyedRequest, answer: Answer): Effect.Effect<void, SqlError>
     /** The request came to nothing that stands; it may be sent again. */
-    forget(request: KeyedRequest): Effect.Effect<void>
+    forget(request: KeyedRequest): Effect.Effect<void, SqlError>
   }
 >()("inlet/workspaces/IdempotencyKeys") {
   static readonly layer = Layer.effect(
@@ -75,16 +77,20 @@ export class IdempotencyKeys extends Context.Service<
         return (row?.count ?? 0) < mostKeys
       })
 
-      const begin: IdempotencyKeys["Service"]["begin"] = Effect.fn("IdempotencyKeys.begin")(
-        function* ({ fingerprint, key, route, workspaceId }) {
-          const [before] = yield* find({ workspaceId, route, key })
-          if (before === undefined && !(yield* hasRoom(workspaceId))) {
-            return yield* new TooManyRequests({
-              message: `A workspace can use ${mostKeys} Idempotency-Keys in ${keptHours} hours. Send the request without one, or later`,
-              retryAfter: 3_600
-            })
-          }
-          const begun = yield* sql`
+      const begin: IdempotencyKeys["Service"]["begin"] = Effect.fn("IdempotencyKeys.begin")(function* ({
+        fingerprint,
+        key,
+        route,
+        workspaceId
+      }) {
+        const [before] = yield* find({ workspaceId, route, key })
+        if (before === undefined && !(yield* hasRoom(workspaceId))) {
+          return yield* new TooManyRequests({
+            message: `A workspace can use ${mostKeys} Idempotency-Keys in ${keptHours} hours. Send the request without one, or later`,
+            retryAfter: 3_600
+          })
+        }
+        const begun = yield* sql`
             INSERT INTO idempotency_keys AS before (workspace_id, route, key, fingerprint)
             VALUES (${workspaceId}, ${route}, ${key}, ${fingerprint})
             ON CONFLICT (workspace_id, route, key) DO UPDATE SET
@@ -95,23 +101,21 @@ export class IdempotencyKeys extends Context.Service<
             END
             RETURNING 1 AS begun
           `
-          if (begun.length > 0) return null
-          const [row] = yield* find({ workspaceId, route, key })
-          if (row !== undefined && Buffer.compare(row.fingerprint, fingerprint) !== 0) {
-            return yield* new Unprocessable({
-              message: "Idempotency-Key: This key was used for another request. Use a new key for each request"
-            })
-          }
-          // Gone between the two statements: the first one came to nothing just now.
-          if (row?.answer == null) {
-            return yield* new Conflict({
-              message: "Idempotency-Key: The first request with this key is still running. Retry in a second"
-            })
-          }
-          return row.answer
-        },
-        Effect.catchTags({ SqlError: Effect.die, SchemaError: Effect.die })
-      )
+        if (begun.length > 0) return null
+        const [row] = yield* find({ workspaceId, route, key })
+        if (row !== undefined && Buffer.compare(row.fingerprint, fingerprint) !== 0) {
+          return yield* new Unprocessable({
+            message: "Idempotency-Key: This key was used for another request. Use a new key for each request"
+          })
+        }
+        // Gone between the two statements: the first one came to nothing just now.
+        if (row?.answer == null) {
+          return yield* new Conflict({
+            message: "Idempotency-Key: The first request with this key is still running. Retry in a second"
+          })
+        }
+        return row.answer
+      }, Bugs.die)
 
       return IdempotencyKeys.of({
         begin,
@@ -119,13 +123,13 @@ export class IdempotencyKeys extends Context.Service<
           sql`
             UPDATE idempotency_keys SET answer = ${JSON.stringify(answer)}
             WHERE workspace_id = ${workspaceId} AND route = ${route} AND key = ${key}
-          `.pipe(Effect.orDie, Effect.asVoid)
+          `.pipe(Effect.asVoid)
         ),
         forget: Effect.fn("IdempotencyKeys.forget")(({ key, route, workspaceId }) =>
           sql`
             DELETE FROM idempotency_keys
             WHERE workspace_id = ${workspaceId} AND route = ${route} AND key = ${key} AND answer IS NULL
-          `.pipe(Effect.orDie, Effect.asVoid)
+          `.pipe(Effect.asVoid)
         )
       })
     })

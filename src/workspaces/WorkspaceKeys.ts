@@ -1,6 +1,7 @@
 import { Effect, type Redacted, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { type SqlClient, SqlSchema } from "effect/sql"
+import * as Bugs from "../database/Bugs.ts"
 import { Conflict } from "../model/ApiError.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 import { KeyId, KeyName, KeyScope, type WorkspaceKey } from "../model/WorkspaceKey.ts"
@@ -53,35 +54,34 @@ export const make = (sql: SqlClient.SqlClient, random: SecureRandom.SecureRandom
     `
   })
 
-  const list = (workspaceId: WorkspaceId) => Effect.map(Effect.orDie(selectOf(workspaceId)), (rows) => rows.map(toKey))
+  const list = (workspaceId: WorkspaceId) => Effect.map(Bugs.die(selectOf(workspaceId)), (rows) => rows.map(toKey))
 
-  const create = Effect.fnUntraced(
-    function* (workspaceId: WorkspaceId, { name, scope }: { readonly scope: KeyScope; readonly name: KeyName | null }) {
-      const id = KeyId.make(yield* random.uuidV7())
-      const apiKey = yield* ApiKey.make(random, scope)
-      const row = yield* sql.withTransaction(
-        Effect.gen(function* () {
-          // Serializes concurrent requests, so that two do not take the same last slot.
-          yield* sql`SELECT 1 FROM workspaces WHERE id = ${workspaceId} FOR NO KEY UPDATE`
-          if ((yield* selectOf(workspaceId)).length >= mostKeys) {
-            return yield* new Conflict({
-              message: `A workspace can have ${mostKeys} additional keys. Revoke one with DELETE /api/workspaces/keys/{id}. GET /api/workspaces/keys shows the last use of each`
-            })
-          }
-          const begins = ApiKey.beginningOf(apiKey)
-          return yield* insert({ id, workspaceId, scope, name, begins, hash: ApiKey.hashOf(apiKey) })
-        })
-      )
-      return { key: toKey(row), apiKey }
-    },
-    Effect.catchTags({ NoSuchElementError: Effect.die, SchemaError: Effect.die, SqlError: Effect.die })
-  )
+  const create = Effect.fnUntraced(function* (
+    workspaceId: WorkspaceId,
+    { name, scope }: { readonly scope: KeyScope; readonly name: KeyName | null }
+  ) {
+    const id = KeyId.make(yield* random.uuidV7())
+    const apiKey = yield* ApiKey.make(random, scope)
+    const row = yield* sql.withTransaction(
+      Effect.gen(function* () {
+        // Serializes concurrent requests, so that two do not take the same last slot.
+        yield* sql`SELECT 1 FROM workspaces WHERE id = ${workspaceId} FOR NO KEY UPDATE`
+        if ((yield* selectOf(workspaceId)).length >= mostKeys) {
+          return yield* new Conflict({
+            message: `A workspace can have ${mostKeys} additional keys. Revoke one with DELETE /api/workspaces/keys/{id}. GET /api/workspaces/keys shows the last use of each`
+          })
+        }
+        const begins = ApiKey.beginningOf(apiKey)
+        return yield* insert({ id, workspaceId, scope, name, begins, hash: ApiKey.hashOf(apiKey) })
+      })
+    )
+    return { key: toKey(row), apiKey }
+  }, Bugs.die)
 
   /** Whether there was one. */
   const remove = ({ id, workspaceId }: OwnedKey) =>
     sql`DELETE FROM workspace_keys WHERE id = ${id} AND workspace_id = ${workspaceId} RETURNING id`.pipe(
-      Effect.map((rows) => rows.length > 0),
-      Effect.orDie
+      Effect.map((rows) => rows.length > 0)
     )
 
   /** The row of the key, and whether its use is to be noted. */
@@ -96,7 +96,7 @@ export const make = (sql: SqlClient.SqlClient, random: SecureRandom.SecureRandom
       FROM workspace_keys WHERE hash = ${ApiKey.hashOf(apiKey)}
     `
     return row
-  }, Effect.orDie)
+  })
 
   const noteUse = (id: KeyId) =>
     sql`

@@ -1,5 +1,6 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
 import { TooManyRequests } from "../model/ApiError.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as Settings from "../Settings.ts"
@@ -18,7 +19,7 @@ export class WorkspaceLimits extends Context.Service<
   WorkspaceLimits,
   {
     /** Counts one more, or refuses it. */
-    spend(action: Action, workspaceId: WorkspaceId): Effect.Effect<void, TooManyRequests>
+    spend(action: Action, workspaceId: WorkspaceId): Effect.Effect<void, TooManyRequests | SqlError>
   }
 >()("inlet/workspaces/WorkspaceLimits") {
   static readonly layer = Layer.effect(

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, PubSub, Redacted, Schedule, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
 import { type Conflict, NotFound, Unauthorized } from "../model/ApiError.ts"
 import { WorkspaceId, type WorkspaceName } from "../model/Workspace.ts"
 import type { KeyName, KeyScope, WorkspaceKey } from "../model/WorkspaceKey.ts"
@@ -28,26 +29,29 @@ export interface Opened {
 export class Workspaces extends Context.Service<
   Workspaces,
   {
-    create(name: WorkspaceName): Effect.Effect<{
-      readonly id: WorkspaceId
-      readonly apiKey: Redacted.Redacted
-      readonly signingSecret: Redacted.Redacted
-    }>
+    create(name: WorkspaceName): Effect.Effect<
+      {
+        readonly id: WorkspaceId
+        readonly apiKey: Redacted.Redacted
+        readonly signingSecret: Redacted.Redacted
+      },
+      SqlError
+    >
     /** The workspace of an API key. */
-    authenticate(apiKey: Redacted.Redacted): Effect.Effect<Opened, Unauthorized>
+    authenticate(apiKey: Redacted.Redacted): Effect.Effect<Opened, Unauthorized | SqlError>
     /** The old key stops working. Those made beside it go on. */
-    rotateKey(id: WorkspaceId): Effect.Effect<Redacted.Redacted>
+    rotateKey(id: WorkspaceId): Effect.Effect<Redacted.Redacted, SqlError>
     /** A key beside the workspace's own. */
     createKey(
       id: WorkspaceId,
       options: { readonly scope: KeyScope; readonly name: KeyName | null }
-    ): Effect.Effect<{ readonly key: WorkspaceKey; readonly apiKey: Redacted.Redacted }, Conflict>
+    ): Effect.Effect<{ readonly key: WorkspaceKey; readonly apiKey: Redacted.Redacted }, Conflict | SqlError>
     /** Those beside the workspace's own, newest first. */
-    listKeys(id: WorkspaceId): Effect.Effect<ReadonlyArray<WorkspaceKey>>
+    listKeys(id: WorkspaceId): Effect.Effect<ReadonlyArray<WorkspaceKey>, SqlError>
     /** The key stops working. */
-    revokeKey(owned: WorkspaceKeys.OwnedKey): Effect.Effect<void, NotFound>
+    revokeKey(owned: WorkspaceKeys.OwnedKey): Effect.Effect<void, NotFound | SqlError>
     /** The old secret signs beside the new one for 24 hours. */
-    rotateSecret(id: WorkspaceId): Effect.Effect<Redacted.Redacted>
+    rotateSecret(id: WorkspaceId): Effect.Effect<Redacted.Redacted, SqlError>
   }
 >()("inlet/workspaces/Workspaces") {
   static readonly layer = Layer.effect(
@@ -75,14 +79,14 @@ export class Workspaces extends Context.Service<
           VALUES (${id}, ${name}, ${ApiKey.hashOf(apiKey)}, ${sealed})
         `
         return { id, apiKey, signingSecret }
-      }, Effect.orDie)
+      })
 
       const open = Effect.fnUntraced(function* (apiKey: Redacted.Redacted) {
         switch (ApiKey.scopeOf(apiKey)) {
           case "full": {
-            const [row] = yield* Effect.orDie(
-              sql<{ readonly id: WorkspaceId }>`SELECT id FROM workspaces WHERE api_key_hash = ${ApiKey.hashOf(apiKey)}`
-            )
+            const [row] = yield* sql<{ readonly id: WorkspaceId }>`
+              SELECT id FROM workspaces WHERE api_key_hash = ${ApiKey.hashOf(apiKey)}
+            `
             return row === undefined ? undefined : { id: row.id, scope: "full" as const }
           }
           case "read": {
@@ -108,7 +112,7 @@ export class Workspaces extends Context.Service<
           Stream.merge(replacements === before ? Stream.empty : Stream.succeed(id))
         )
         // A database failure does not mean that the key is invalid.
-        const recheck = Effect.catchDefect(opened(apiKey), () => Effect.void)
+        const recheck = Effect.catchTag(opened(apiKey), "SqlError", () => Effect.void)
         yield* Stream.runForEach(occasions, () => recheck)
         return yield* Effect.never
       }, Effect.scoped)
@@ -130,7 +134,7 @@ export class Workspaces extends Context.Service<
         yield* sql`UPDATE workspaces SET api_key_hash = ${ApiKey.hashOf(apiKey)} WHERE id = ${id}`
         yield* tellReplaced(id)
         return apiKey
-      }, Effect.orDie)
+      })
 
       const rotateSecret = Effect.fn("Workspaces.rotateSecret")(function* (id: WorkspaceId) {
         const secret = yield* makeSecret
@@ -143,7 +147,7 @@ export class Workspaces extends Context.Service<
           WHERE id = ${id}
         `
         return secret
-      }, Effect.orDie)
+      })
 
       const revokeKey = Effect.fn("Workspaces.revokeKey")(function* (owned: WorkspaceKeys.OwnedKey) {
         const wasThere = yield* keys.remove(owned)

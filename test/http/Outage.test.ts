@@ -10,6 +10,7 @@ import * as Database from "../../src/database/Database.ts"
 import { AllowedMethods } from "../../src/http/AllowedMethods.ts"
 import { AnswerRoom } from "../../src/http/answers/AnswerRoom.ts"
 import * as Edge from "../../src/http/Edge.ts"
+import { DatabaseErrors } from "../../src/http/requests/DatabaseErrors.ts"
 import { ValidationErrors } from "../../src/http/requests/ValidationErrors.ts"
 import { SystemApi } from "../../src/http/system/SystemApi.ts"
 import * as SystemHandlers from "../../src/http/system/SystemHandlers.ts"
@@ -31,9 +32,9 @@ const SystemAlone = HttpApi.make("inlet").add(SystemApi).middleware(ValidationEr
 const handlers = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const asks = Effect.as(Effect.orDie(sql`SELECT 1`), HttpServerResponse.text("it answers"))
+    const asks = Effect.as(sql`SELECT 1`, HttpServerResponse.text("it answers"))
     yield* router.add("GET", "/asks", asks)
-    yield* router.add("GET", "/writes", Effect.orDie(sql.withTransaction(asks)))
+    yield* router.add("GET", "/writes", sql.withTransaction(asks))
     yield* router.add("GET", "/breaks", Effect.die(new Error("SELECT secret FROM /home/service/Bug.ts")))
   })
 )
@@ -45,7 +46,7 @@ const served = (databasePort: number) =>
       const port = yield* Ports.free
       const routes = Layer.mergeAll(HttpApiBuilder.layer(SystemAlone), handlers, Edge.layer).pipe(
         Layer.provide([SystemHandlers.layer, AllowedMethods.layer]),
-        Layer.provide([ValidationErrors.layer, AnswerRoom.layer, RawStore.layerMemory]),
+        Layer.provide([ValidationErrors.layer, DatabaseErrors.layer, AnswerRoom.layer, RawStore.layerMemory]),
         Layer.provide(Database.layerPostgres(Redacted.make(`postgres://inlet:secret@127.0.0.1:${databasePort}/inlet`)))
       )
       return HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(

@@ -1,5 +1,6 @@
 import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
+import type { SqlError } from "effect/sql/SqlError"
 import type { ListedEvent, LoadedEvent } from "../../events/EventQuery.ts"
 import type { Unauthorized } from "../../model/ApiError.ts"
 import type { Page } from "../../model/Page.ts"
@@ -12,7 +13,7 @@ export const toResponse = Effect.fnUntraced(function* (
   page: Page<ListedEvent> & { readonly cursorNow?: string },
   options: {
     readonly room: AnswerRoom["Service"]
-    readonly payloads: (events: ReadonlyArray<ListedEvent>) => Stream.Stream<LoadedEvent>
+    readonly payloads: (events: ReadonlyArray<ListedEvent>) => Stream.Stream<LoadedEvent, SqlError>
     /** In parts: the payloads are JSON already, and long, and are passed on as they are. */
     readonly encode: (event: LoadedEvent) => ReadonlyArray<string>
     readonly headers?: Readonly<Record<string, string>>
@@ -38,7 +39,8 @@ export const toResponse = Effect.fnUntraced(function* (
   const texts = Stream.map(Stream.zipWithIndex(payloads(items)), ([event, index]) =>
     index === 0 ? encode(event) : [",", ...encode(event)]
   )
-  const whole = Stream.make([start]).pipe(Stream.concat(texts), Stream.concat(Stream.make([end])))
+  // The status is sent, so a database failure cuts the answer off.
+  const whole = Stream.make([start]).pipe(Stream.concat(Stream.orDie(texts)), Stream.concat(Stream.make([end])))
   const body = Stream.interruptWhen(TextPieces.encoded(whole), untilReplaced)
   return HttpServerResponse.stream(yield* CurrentAnswer.kept(body), { contentType, headers })
 })

@@ -1,5 +1,6 @@
 import { Clock, Effect, type Scope, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
+import type { SqlError } from "effect/sql/SqlError"
 import type { ListedEvent, LoadedEvent } from "../../events/EventQuery.ts"
 import type { AnswerRoom } from "./AnswerRoom.ts"
 import * as CurrentAnswer from "./CurrentAnswer.ts"
@@ -16,11 +17,11 @@ const last = ['event: end\ndata: {"reason":"The domain was removed"}\n\n']
  */
 export const toResponse = Effect.fnUntraced(function* (options: {
   /** A few at a time, and none each time that nothing was new. */
-  readonly events: Stream.Stream<ReadonlyArray<ListedEvent>>
+  readonly events: Stream.Stream<ReadonlyArray<ListedEvent>, SqlError>
   readonly room: AnswerRoom["Service"]
-  readonly payloads: (events: ReadonlyArray<ListedEvent>) => Stream.Stream<LoadedEvent>
+  readonly payloads: (events: ReadonlyArray<ListedEvent>) => Stream.Stream<LoadedEvent, SqlError>
   /** What gives the data of the next few events, in parts: their payloads, unless another view of them is asked for. */
-  readonly encoder?: Effect.Effect<(event: LoadedEvent) => Effect.Effect<ReadonlyArray<string>>>
+  readonly encoder?: Effect.Effect<(event: LoadedEvent) => Effect.Effect<ReadonlyArray<string>>, SqlError>
   /** Maximum size of an event in that view, as a multiple of its payload. */
   readonly growth?: number
   readonly end: Effect.Effect<unknown>
@@ -44,8 +45,12 @@ export const toResponse = Effect.fnUntraced(function* (options: {
       )
     })
   const text = Stream.flatMap(events, (some) =>
-    Stream.unwrap<ReadonlyArray<string>, never, never, never, Scope.Scope>(some.length === 0 ? beat : lines(some))
-  ).pipe(Stream.concat(Stream.succeed(last)))
+    Stream.unwrap<ReadonlyArray<string>, SqlError, never, SqlError, Scope.Scope>(some.length === 0 ? beat : lines(some))
+  ).pipe(
+    Stream.concat(Stream.succeed(last)),
+    // The status is sent, so a database failure ends the stream.
+    Stream.orDie
+  )
   const body = Stream.interruptWhen(TextPieces.encoded(text), end)
   return HttpServerResponse.stream(yield* CurrentAnswer.kept(body), {
     contentType: "text/event-stream",

@@ -47,13 +47,12 @@ export const layer = HttpApiBuilder.group(
         const texts = events.payloads(id, deliveries).pipe(
           Stream.zipWithIndex,
           Stream.mapEffect(([delivery, index]) =>
-            Effect.map(encode(delivery, signer.with(workspace.id, delivery.secrets)), (parts) => [
-              index === 0 ? "" : ",",
-              ...parts
-            ])
+            encode(delivery, signer.with(workspace.id, delivery.secrets)).pipe(
+              Effect.tapError((error) => Effect.logError("A webhook request could not be signed", error)),
+              Effect.map((parts) => [index === 0 ? "" : ",", ...parts])
+            )
           ),
           // Leases that were not sent expire, and the client leases again.
-          Stream.tapError((error) => Effect.logError("A webhook request could not be signed", error)),
           Stream.orDie
         )
         const whole = Stream.unwrap(Effect.as(told, Stream.make(['{"deliveries":[']))).pipe(

@@ -1,8 +1,10 @@
 import { Context, Effect, Layer } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import { SqlError } from "effect/sql"
 import { Asker } from "../../database/Turns.ts"
 import { type DemoInbox, DemoInboxes } from "../../demo/DemoInboxes.ts"
 import { TooManyRequests, Unauthorized, Unavailable } from "../../model/ApiError.ts"
+import * as DatabaseErrors from "../requests/DatabaseErrors.ts"
 import { OpenRequests } from "../requests/OpenRequests.ts"
 
 export const cookieName = "inlet_demo"
@@ -24,15 +26,18 @@ export class DemoAuthorization extends HttpApiMiddleware.Service<DemoAuthorizati
       const inboxes = yield* DemoInboxes
       const open = yield* OpenRequests
       return DemoAuthorization.of({
-        demo: Effect.fn("DemoAuthorization.demo")(function* (httpEffect, { credential }) {
-          yield* open.known(credential)
-          const inbox = yield* inboxes.session(credential)
-          yield* open.enter(inbox.domainId, credential)
-          return yield* httpEffect.pipe(
-            Effect.provideService(CurrentDemoInbox, inbox),
-            Effect.provideService(Asker, inbox.domainId)
-          )
-        })
+        demo: Effect.fn("DemoAuthorization.demo")(
+          function* (httpEffect, { credential }) {
+            yield* open.known(credential)
+            const inbox = yield* inboxes.session(credential)
+            yield* open.enter(inbox.domainId, credential)
+            return yield* httpEffect.pipe(
+              Effect.provideService(CurrentDemoInbox, inbox),
+              Effect.provideService(Asker, inbox.domainId)
+            )
+          },
+          Effect.catchIf(SqlError.isSqlError, DatabaseErrors.answer)
+        )
       })
     })
   )

@@ -1,8 +1,10 @@
 import { Context, Effect, Layer, type Redacted } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import { SqlError } from "effect/sql"
 import { Asker } from "../../database/Turns.ts"
 import { Forbidden, TooManyRequests, Unauthorized, Unavailable } from "../../model/ApiError.ts"
 import { type Opened, Workspaces } from "../../workspaces/Workspaces.ts"
+import * as DatabaseErrors from "./DatabaseErrors.ts"
 import { OpenRequests } from "./OpenRequests.ts"
 import { ReadKeys } from "./ReadKeys.ts"
 
@@ -53,7 +55,7 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
             }
             return yield* httpEffect
           })
-          return serve(allowed, credential)
+          return Effect.catchIf(serve(allowed, credential), SqlError.isSqlError, DatabaseErrors.answer)
         }
       })
     )

@@ -2,9 +2,11 @@ import { createHash } from "node:crypto"
 import { Cause, Effect, Exit, Fiber, FiberSet, Layer, Option, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
+import { SqlError } from "effect/sql"
 import { Conflict, Invalid, NotFound, TooManyRequests, Unprocessable } from "../../model/ApiError.ts"
 import { type Answer, IdempotencyKeys, isAnswer } from "../../workspaces/IdempotencyKeys.ts"
 import { CurrentWorkspace } from "./Authorization.ts"
+import * as DatabaseErrors from "./DatabaseErrors.ts"
 
 const form = "Expected 1 to 255 printable ASCII characters, such as a UUID"
 
@@ -54,7 +56,7 @@ export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requir
           })
           // The work continues after a disconnect, so a repeated request finds the answer.
           return yield* Fiber.join(yield* FiberSet.run(underWay, work))
-        })
+        }).pipe(Effect.catchIf(SqlError.isSqlError, DatabaseErrors.answer))
       )
     })
   ).pipe(Layer.provide(IdempotencyKeys.layer))

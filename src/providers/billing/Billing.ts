@@ -1,4 +1,5 @@
 import { Context, type DateTime, type Effect, Schema } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
 import type { Conflict, Invalid, NotFound } from "../../model/ApiError.ts"
 import type { DomainName } from "../../model/Domain.ts"
 import type { BillingProvider, OrderId } from "../../model/Order.ts"
@@ -47,7 +48,7 @@ export interface WalletStatement {
   }>
 }
 
-/** How orders are paid. */
+/** How orders are paid. A wallet is in the database, so its failure is a `SqlError`. */
 export class Billing extends Context.Service<
   Billing,
   {
@@ -57,19 +58,19 @@ export class Billing extends Context.Service<
      * that writes the order, so there is never one without the other. False
      * where the customer has to pay at a checkout first.
      */
-    charge(bill: Bill): Effect.Effect<boolean, Conflict>
+    charge(bill: Bill): Effect.Effect<boolean, Conflict | SqlError>
     /** Opens the checkout of an order. The same order gives the same checkout, however often it is asked. */
     checkout(
       bill: Bill & { readonly successUrl: string; readonly cancelUrl: string }
     ): Effect.Effect<{ readonly id: string; readonly url: string }, BillingError>
     /** Gives the whole price back. Safe to repeat: an order is refunded once. */
-    refund(bill: Bill & { readonly paymentId: string | null }): Effect.Effect<void, BillingError>
+    refund(bill: Bill & { readonly paymentId: string | null }): Effect.Effect<void, BillingError | SqlError>
     /**
      * Verifies and decodes a callback. Null for the other mode of the account. `NotFound` if the provider has no
      * callbacks.
      */
     hear(callback: Callback): Effect.Effect<PaymentNews | null, Invalid | NotFound>
     /** `NotFound` where customers pay at a checkout. */
-    wallet(workspaceId: WorkspaceId): Effect.Effect<WalletStatement, NotFound>
+    wallet(workspaceId: WorkspaceId): Effect.Effect<WalletStatement, NotFound | SqlError>
   }
 >()("inlet/providers/billing/Billing") {}

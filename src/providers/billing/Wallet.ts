@@ -1,6 +1,8 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Bugs from "../../database/Bugs.ts"
 import { Conflict } from "../../model/ApiError.ts"
 import * as Cents from "../../model/Cents.ts"
 import { OrderId } from "../../model/Order.ts"
@@ -22,10 +24,10 @@ export class Wallet extends Context.Service<
   Wallet,
   {
     /** Takes the price of an order, in the caller's transaction. */
-    debit(bill: Bill): Effect.Effect<void, Conflict>
+    debit(bill: Bill): Effect.Effect<void, Conflict | SqlError>
     /** Gives the price of an order back, once. */
-    refund(bill: Bill): Effect.Effect<void>
-    get(workspaceId: WorkspaceId): Effect.Effect<WalletStatement>
+    refund(bill: Bill): Effect.Effect<void, SqlError>
+    get(workspaceId: WorkspaceId): Effect.Effect<WalletStatement, SqlError>
   }
 >()("inlet/providers/billing/Wallet") {
   static readonly layer = Layer.effect(
@@ -63,11 +65,10 @@ export class Wallet extends Context.Service<
         return rows[0]?.balanceCents ?? 0
       })
 
-      const debit = Effect.fn("Wallet.debit")(
-        function* ({ orderId, priceCents, workspaceId }: Bill) {
-          yield* open(workspaceId)
-          // The row lock makes purchases at once take turns, so none sees money that another takes.
-          const debited = yield* sql`
+      const debit = Effect.fn("Wallet.debit")(function* ({ orderId, priceCents, workspaceId }: Bill) {
+        yield* open(workspaceId)
+        // The row lock makes purchases at once take turns, so none sees money that another takes.
+        const debited = yield* sql`
             WITH debited AS (
               UPDATE wallets SET balance_cents = balance_cents - ${priceCents}::int
               WHERE workspace_id = ${workspaceId} AND balance_cents >= ${priceCents}::int
@@ -77,14 +78,12 @@ export class Wallet extends Context.Service<
             SELECT ${yield* random.uuidV7()}, workspace_id, ${orderId}, ${-priceCents}::int, 'debit' FROM debited
             RETURNING id
           `
-          if (debited.length > 0) return
-          const left = yield* balance(workspaceId)
-          return yield* new Conflict({
-            message: `The wallet has too little money. The domain costs ${Cents.dollars(priceCents)} and the balance is ${Cents.dollars(left)}`
-          })
-        },
-        Effect.catchTag("SqlError", Effect.die)
-      )
+        if (debited.length > 0) return
+        const left = yield* balance(workspaceId)
+        return yield* new Conflict({
+          message: `The wallet has too little money. The domain costs ${Cents.dollars(priceCents)} and the balance is ${Cents.dollars(left)}`
+        })
+      })
 
       const refund = Effect.fn("Wallet.refund")(function* ({ orderId, priceCents, workspaceId }: Bill) {
         yield* sql`
@@ -97,12 +96,12 @@ export class Wallet extends Context.Service<
           UPDATE wallets SET balance_cents = balance_cents + entered.amount_cents
           FROM entered WHERE wallets.workspace_id = entered.workspace_id
         `
-      }, Effect.orDie)
+      })
 
       const get = Effect.fn("Wallet.get")(function* (workspaceId: WorkspaceId) {
         yield* open(workspaceId)
         return { balanceCents: yield* balance(workspaceId), entries: yield* entries(workspaceId) }
-      }, Effect.orDie)
+      }, Bugs.die)
 
       return Wallet.of({ debit, refund, get })
     })

@@ -22,11 +22,20 @@ export const layer = Layer.effect(
 
     const ofZone = (name: string, type: Dns.RecordType) =>
       type === "MX" || type === "TXT"
-        ? Effect.orDie(
-            sql<Row>`
-              SELECT type, priority, value FROM mock_zone_records
-              WHERE name = ${name.toLowerCase().replace(/\.$/, "")} AND type = ${type}
-            `
+        ? sql<Row>`
+            SELECT type, priority, value FROM mock_zone_records
+            WHERE name = ${name.toLowerCase().replace(/\.$/, "")} AND type = ${type}
+          `.pipe(
+            Effect.mapError(
+              (cause) =>
+                new Dns.DnsError({
+                  reason: "ServerFailure",
+                  method: "resolve",
+                  hostname: name,
+                  recordType: type,
+                  cause
+                })
+            )
           )
         : Effect.succeed([])
 

@@ -1,12 +1,17 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
 import type { DomainName } from "../../model/Domain.ts"
 import { RegistrarName } from "../../model/Order.ts"
 import * as Settings from "../../Settings.ts"
 import { DnsHost } from "./DnsHost.ts"
-import { NameTaken, Registrar, RegistrarError } from "./Registrar.ts"
+import { NameTaken, Registrar, RegistrarError, Uncertain } from "./Registrar.ts"
 
 const ourName = RegistrarName.make("mock")
+
+/** Its world is the database, so without it there is no answer. */
+const uncertain = ({ message }: SqlError) =>
+  new RegistrarError({ registrar: ourName, reason: new Uncertain({ message }) })
 
 /** Wholesale cents for a year. A TLD that is not here costs as much as .io. */
 const prices: Readonly<Record<string, number>> = { com: 999, net: 1_099, org: 1_049, dev: 1_299, io: 3_499, test: 500 }
@@ -29,9 +34,10 @@ const registrar = Layer.effect(
     const sells = (name: DomainName) => !name.startsWith("taken") && (isReserved(name) || !production)
 
     const sold = (names: ReadonlyArray<DomainName>) =>
-      Effect.orDie(
-        sql<{ readonly name: DomainName }>`SELECT name FROM mock_registrations WHERE name = ANY(${names}::text[])`
-      ).pipe(Effect.map((rows) => new Set(rows.map(({ name }) => name))))
+      sql<{ readonly name: DomainName }>`SELECT name FROM mock_registrations WHERE name = ANY(${names}::text[])`.pipe(
+        Effect.mapError(uncertain),
+        Effect.map((rows) => new Set(rows.map(({ name }) => name)))
+      )
 
     return Registrar.of({
       name: ourName,
@@ -41,12 +47,12 @@ const registrar = Layer.effect(
       }),
       holds: Effect.fn("RegistrarMock.holds")((name) => Effect.map(sold([name]), (names) => names.has(name))),
       register: Effect.fn("RegistrarMock.register")(function* ({ name, orderId, years }) {
-        const inserted = yield* Effect.orDie(sql`
+        const inserted = yield* sql`
           INSERT INTO mock_registrations (name, order_id, years)
           SELECT ${name}, ${orderId}::uuid, ${years}::int WHERE ${name} NOT LIKE 'taken%'
           ON CONFLICT DO NOTHING
           RETURNING name
-        `)
+        `.pipe(Effect.mapError(uncertain))
         if (inserted.length === 0) return yield* new RegistrarError({ registrar: ourName, reason: new NameTaken() })
       })
     })
@@ -72,7 +78,7 @@ export const zones = Effect.gen(function* () {
           }
         })
       )
-    }, Effect.orDie)
+    }, Effect.mapError(uncertain))
   })
 })
 

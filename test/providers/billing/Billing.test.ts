@@ -116,7 +116,7 @@ const walletTill = Layer.effect(
           entries
             .filter((entry) => entry.kind === "refund" && entry.orderId === orderId)
             .map(({ amountCents }) => amountCents)
-        )
+        ).pipe(Effect.orDie)
     })
   })
 )
