@@ -48,7 +48,7 @@ const every = Config.all({
 })
 
 /** Reads every setting, so that a wrong one stops the start whichever roles run. */
-export const all = Config.flatMap(Process.complete(documented.map(({ name }) => name)), () => every)
+export const all = Config.flatMap(Process.complete, () => every)
 
 const issuesOf = Issue.makeFormatterStandardSchemaV1()
 

@@ -1,4 +1,4 @@
-import { Clock, Context, Duration, Effect } from "effect"
+import { Clock, Context, Duration, Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Turns from "./Turns.ts"
 
@@ -10,11 +10,16 @@ const longestRest = 250_000_000n
  * decoded. There is one at a time, in turn for each client of the API, and after it none for as long
  * as it took, so that they never have more than half of the time. What no client asked for does not wait.
  */
-export interface HeavyReads {
-  within<A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R>
+export class HeavyReads extends Context.Service<
+  HeavyReads,
+  {
+    within<A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R>
+  }
+>()("inlet/database/HeavyReads") {
+  static readonly layer = Layer.sync(HeavyReads, () => make())
 }
 
-export const make = (): HeavyReads => {
+export const make = (): HeavyReads["Service"] => {
   const turns = Turns.make({ places: 1, mailShares: false })
   let restUntil = 0n
 
@@ -39,6 +44,3 @@ export const make = (): HeavyReads => {
       )
   }
 }
-
-/** Those of this process, which has one thread for them. */
-export const HeavyReads = Context.Reference<HeavyReads>("inlet/database/HeavyReads", { defaultValue: make })

@@ -5,13 +5,13 @@ import { ConnectionError, SqlError } from "effect/sql/SqlError"
 interface Allowance {
   /** One statement, the wait for a connection included. */
   readonly statementMillis: number
-  /** All statements of a request that are slow, together; it is used up by them. */
-  millisLeft: number
+  /** What all slow statements of one request may take together. They use it up. */
+  readonly budget?: { millisLeft: number }
 }
 
 /** Background work is retried anyway, so it may wait longer than a connected client. */
 const Patience = Context.Reference<Allowance>("inlet/database/Patience", {
-  defaultValue: () => ({ statementMillis: 10_000, millisLeft: Number.POSITIVE_INFINITY })
+  defaultValue: () => ({ statementMillis: 10_000 })
 })
 
 /** Below this a statement is not slow. Streams ask every second for as long as they like. */
@@ -22,14 +22,13 @@ const slowMillis = 1_000
  * the driver closes the connection 5 s later. Both together stay below the 10 s in which Inlet answers.
  */
 export const ofRequest = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.suspend(() => Effect.provideService(effect, Patience, { statementMillis: 3_000, millisLeft: 5_000 }))
+  Effect.suspend(() =>
+    Effect.provideService(effect, Patience, { statementMillis: 3_000, budget: { millisLeft: 5_000 } })
+  )
 
 /** Runs what may take long for good reasons: removing much, migrating. */
 export const forMuch = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.provideService(effect, Patience, {
-    statementMillis: Duration.toMillis("10 minutes"),
-    millisLeft: Number.POSITIVE_INFINITY
-  })
+  Effect.provideService(effect, Patience, { statementMillis: Duration.toMillis("10 minutes") })
 
 /**
  * Fails when there is no answer within what is allowed. It is around every statement of mail, so
@@ -38,8 +37,8 @@ export const forMuch = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 export const within = <A, E, R>(effect: Effect.Effect<A, E, R>, late = unanswered): Effect.Effect<A, E | SqlError, R> =>
   Effect.contextWith((context: Context.Context<R>) =>
     Effect.callback<A, E | SqlError>((resume) => {
-      const allowance = Context.get(context, Patience)
-      const most = Math.min(allowance.statementMillis, allowance.millisLeft)
+      const { budget, statementMillis } = Context.get(context, Patience)
+      const most = budget === undefined ? statementMillis : Math.min(statementMillis, budget.millisLeft)
       if (most <= 0) return resume(Effect.fail(late))
       const started = realClock.currentTimeMillisUnsafe()
       let isLate = false
@@ -54,7 +53,7 @@ export const within = <A, E, R>(effect: Effect.Effect<A, E, R>, late = unanswere
       fiber.addObserver((exit) => {
         clearTimeout(timer)
         const took = realClock.currentTimeMillisUnsafe() - started
-        if (took >= slowMillis) allowance.millisLeft -= took
+        if (took >= slowMillis && budget !== undefined) budget.millisLeft -= took
         resume(isLate && Exit.isFailure(exit) ? Effect.fail(late) : exit)
       })
       return Fiber.interrupt(fiber)
@@ -64,7 +63,7 @@ export const within = <A, E, R>(effect: Effect.Effect<A, E, R>, late = unanswere
 /** The same with a full timeout, because a transaction must end whatever came before. */
 export const withinAnew = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
   Effect.flatMap(Patience, ({ statementMillis }) =>
-    Effect.provideService(within(effect), Patience, { statementMillis, millisLeft: Number.POSITIVE_INFINITY })
+    Effect.provideService(within(effect), Patience, { statementMillis })
   )
 
 /** Timeout of a client's statements. */

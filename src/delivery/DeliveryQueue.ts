@@ -5,12 +5,11 @@ import type { DomainId } from "../model/Domain.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
 import * as Settings from "../Settings.ts"
-import { SecretsKey } from "../workspaces/SecretsKey.ts"
 import * as Claims from "./Claims.ts"
 import * as Lease from "./Lease.ts"
 import * as LostWorkers from "./LostWorkers.ts"
 import * as NextAttempt from "./NextAttempt.ts"
-import * as OpenedSecrets from "./OpenedSecrets.ts"
+import { OpenedSecrets } from "./OpenedSecrets.ts"
 import * as Pausing from "./Pausing.ts"
 import * as Settlements from "./Settlements.ts"
 import type { Outcome } from "./WebhookSender.ts"
@@ -63,7 +62,7 @@ export class DeliveryQueue extends Context.Service<
     DeliveryQueue,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const secrets = yield* OpenedSecrets.make
+      const secrets = yield* OpenedSecrets
       const { timeout } = yield* Settings.webhooks
       const next = yield* NextAttempt.make
       const withoutLost = yield* LostWorkers.make
@@ -154,7 +153,7 @@ export class DeliveryQueue extends Context.Service<
         oldestDueSeconds: claims.oldestDueSeconds
       })
     })
-  ).pipe(Layer.provide(SecretsKey.layer))
+  ).pipe(Layer.provide(OpenedSecrets.layer))
 }
 
 /** An attempt that came to nothing before anybody was asked. */

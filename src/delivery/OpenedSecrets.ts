@@ -1,4 +1,4 @@
-import { Clock, Effect } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { BoundedMap } from "../cache/BoundedMap.ts"
 import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
 import { SecretsKey } from "../workspaces/SecretsKey.ts"
@@ -10,7 +10,21 @@ const keptMillis = 5 * 60_000
 type Sealed = Pick<SealedDelivery, "previousSigningSecret" | "signingSecret" | "workspaceId">
 
 /** Decrypts the signing secrets of workspaces and caches them for five minutes. */
-export const make = Effect.gen(function* () {
+export class OpenedSecrets extends Context.Service<
+  OpenedSecrets,
+  {
+    /** Cached secrets. A plain function. */
+    known(sealed: Sealed): SigningSecrets | undefined
+    open(sealed: Sealed): Effect.Effect<SigningSecrets>
+  }
+>()("inlet/delivery/OpenedSecrets") {
+  static readonly layer = Layer.effect(
+    OpenedSecrets,
+    Effect.suspend(() => make)
+  ).pipe(Layer.provide(SecretsKey.layer))
+}
+
+const make = Effect.gen(function* () {
   const secretsKey = yield* SecretsKey
   const clock = yield* Clock.Clock
   const kept = new BoundedMap<
@@ -43,7 +57,7 @@ export const make = Effect.gen(function* () {
     return secrets
   })
 
-  return { known, open }
+  return OpenedSecrets.of({ known, open })
 })
 
 const isSame = (one: Sealed, other: Sealed) =>

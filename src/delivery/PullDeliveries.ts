@@ -9,13 +9,12 @@ import type { DomainId, DomainStatus } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
 import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
 import * as Settings from "../Settings.ts"
-import { SecretsKey } from "../workspaces/SecretsKey.ts"
 import * as Claims from "./Claims.ts"
 import { EventFeed } from "./EventFeed.ts"
 import * as Lease from "./Lease.ts"
 import * as LostWorkers from "./LostWorkers.ts"
 import * as NextAttempt from "./NextAttempt.ts"
-import * as OpenedSecrets from "./OpenedSecrets.ts"
+import { OpenedSecrets } from "./OpenedSecrets.ts"
 import * as Settlements from "./Settlements.ts"
 import type { Outcome } from "./WebhookSender.ts"
 
@@ -80,7 +79,7 @@ export class PullDeliveries extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const feed = yield* EventFeed
-      const opened = yield* OpenedSecrets.make
+      const opened = yield* OpenedSecrets
       const { timeout } = yield* Settings.webhooks
       const { pageBytes } = yield* Settings.answers
       const leaseSeconds = Lease.seconds(timeout)
@@ -231,5 +230,5 @@ export class PullDeliveries extends Context.Service<
 
       return PullDeliveries.of({ take, settle })
     })
-  ).pipe(Layer.provide(SecretsKey.layer))
+  ).pipe(Layer.provide(OpenedSecrets.layer))
 }

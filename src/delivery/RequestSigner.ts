@@ -4,8 +4,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { EventId } from "../model/InboundEvent.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import { type SigningFailed, type SigningSecrets, WebhookSigner } from "../providers/signing/WebhookSigner.ts"
-import { SecretsKey } from "../workspaces/SecretsKey.ts"
-import * as OpenedSecrets from "./OpenedSecrets.ts"
+import { OpenedSecrets } from "./OpenedSecrets.ts"
 import * as RequestHeaders from "./RequestHeaders.ts"
 
 /** The webhook request of an event. */
@@ -42,7 +41,7 @@ export class RequestSigner extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const clock = yield* Clock.Clock
       const signer = yield* WebhookSigner
-      const opened = yield* OpenedSecrets.make
+      const opened = yield* OpenedSecrets
 
       const signed: RequestSigner["Service"]["with"] =
         (workspaceId, secrets) =>
@@ -72,5 +71,5 @@ export class RequestSigner extends Context.Service<
 
       return RequestSigner.of({ of, with: signed })
     })
-  ).pipe(Layer.provide(SecretsKey.layer))
+  ).pipe(Layer.provide(OpenedSecrets.layer))
 }

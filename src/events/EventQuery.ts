@@ -1,7 +1,7 @@
 import { DateTime, Effect, Stream } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import { HeavyReads } from "../database/HeavyReads.ts"
+import type { HeavyReads } from "../database/HeavyReads.ts"
 import type { Delivery, DeliveryStatus } from "../model/Delivery.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
@@ -98,7 +98,7 @@ const shortQueue = 500
  * The statement behind every list of events. It goes through one table in the order of
  * positions, and looks up the other for each row, until there are enough.
  */
-export const make = (sql: SqlClient.SqlClient) => {
+export const make = (sql: SqlClient.SqlClient, heavy: HeavyReads["Service"]) => {
   // OFFSET 0 keeps PostgreSQL from the reverse: it has read all events of a recipient for the few that wait.
   const joined = {
     events: sql`events CROSS JOIN LATERAL (
@@ -244,7 +244,6 @@ export const make = (sql: SqlClient.SqlClient) => {
       Stream.fromIterable(pieces(listed)).pipe(
         Stream.mapEffect(
           Effect.fnUntraced(function* (piece) {
-            const heavy = yield* HeavyReads
             const missing = piece.flatMap(({ id, payload }) => (payload === null ? [id] : []))
             const rows =
               missing.length === 0

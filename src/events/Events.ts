@@ -1,6 +1,7 @@
 import { Context, type Duration, Effect, Layer, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import { HeavyReads } from "../database/HeavyReads.ts"
 import * as DeliveryRows from "../delivery/DeliveryRows.ts"
 import { EventFeed } from "../delivery/EventFeed.ts"
 import * as Pausing from "../delivery/Pausing.ts"
@@ -83,7 +84,7 @@ export class Events extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const feed = yield* EventFeed
-      const query = EventQuery.make(sql)
+      const query = EventQuery.make(sql, yield* HeavyReads)
       const { pageBytes } = yield* Settings.answers
       const positionsOf = TimeRange.make(sql)
 
@@ -294,5 +295,5 @@ export class Events extends Context.Service<
 
       return Events.of({ list, wait, get, payload, payloads, follow, replay })
     })
-  )
+  ).pipe(Layer.provide(HeavyReads.layer))
 }

@@ -40,6 +40,7 @@ export const layer = HttpRouter.middleware(
     const { trustProxy } = yield* Settings.clients
     const { messageBytes } = yield* Settings.limits
     const underWay = Counts.make()
+    const begin = CurrentAnswer.make()
 
     /** Counted by the client's network, which behind a proxy its connections are not. */
     const counted = Effect.fnUntraced(function* <E, R>(
@@ -78,7 +79,7 @@ export const layer = HttpRouter.middleware(
         const path = request.url.replace(/[?#].*$/s, "")
         const started = yield* Clock.currentTimeMillis
         const largest = BodyLimit.of(request, path, messageBytes)
-        const answer = CurrentAnswer.begin(request, ClientAddress.of(request, trustProxy))
+        const answer = begin(request, ClientAddress.of(request, trustProxy))
 
         const handled =
           Number(request.headers["content-length"] ?? 0) > largest

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os"
-import { Clock, Effect, Metric } from "effect"
+import { Clock, Effect, FiberSet, Metric } from "effect"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import { ParserPool } from "./ParserPool.ts"
@@ -29,6 +29,7 @@ export const make = Effect.fnUntraced(function* (purpose: "delivery" | "requests
   const limits = yield* ThreadLimits
   const clock = yield* Clock.Clock
   const context = yield* Effect.context()
+  const fork = yield* FiberSet.makeRuntime()
   const isForDelivery = purpose === "delivery"
   const threads = Metric.withAttributes(running, { purpose })
   const pool = new ParserPool({
@@ -44,7 +45,7 @@ export const make = Effect.fnUntraced(function* (purpose: "delivery" | "requests
     fewestThreads: isForDelivery ? 1 : 0,
     mostThreads: isForDelivery ? mostForDelivery : 1,
     mostPerTenant: isForDelivery ? Number.POSITIVE_INFINITY : 1,
-    log: (line, reason) => void Effect.runForkWith(context)(Effect.logWarning(line, reason)),
+    log: (line, reason) => void fork(Effect.logWarning(line, reason)),
     changed: (count) => threads.updateUnsafe(count, context),
     lost: () => lost.updateUnsafe(1, context)
   })

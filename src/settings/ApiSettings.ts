@@ -22,7 +22,6 @@ export const publicUrl = setting(
   HttpUrl,
   required(
     "SERVICE_PUBLIC_URL",
-    "URL of the API as users see it, such as https://inlet.example.com",
     Config.map(httpPort, (port) => `http://localhost:${port}`)
   ),
   "public URL of the API",

@@ -29,7 +29,7 @@ export const smtpPort = setting(
 const platformDomain = setting(
   "PLATFORM_DOMAIN",
   HostName,
-  required("PLATFORM_DOMAIN", "a domain of yours that instant inboxes are under", Config.succeed("inlet.test")),
+  required("PLATFORM_DOMAIN", Config.succeed("inlet.test")),
   "parent domain of instant inboxes: `inbox@<slug>.inbox.<PLATFORM_DOMAIN>`",
   "`inlet.test`; required in production"
 ).pipe(Config.map((name) => name.toLowerCase()))

@@ -1,4 +1,4 @@
-import { Config, ConfigProvider, Option, Schema } from "effect"
+import { Config, ConfigProvider, Option, Schema, Struct } from "effect"
 import * as Setting from "./Setting.ts"
 import { commaSeparated, HttpUrl } from "./SettingText.ts"
 
@@ -22,26 +22,32 @@ export const production = Config.map(mode, (name) => name === "production")
 export const inProduction = <A, B>(there: Config.Config<A>, elsewhere: Config.Config<B>): Config.Config<A | B> =>
   Config.flatMap(production, (yes): Config.Config<A | B> => (yes ? there : elsewhere))
 
-/** The settings that production requires, with their errors. */
-const demands = new Map<string, string>()
+/** The settings that production requires, and what each is, in the order of their errors. */
+const wanted = {
+  SERVICE_PUBLIC_URL: "URL of the API as users see it, such as https://inlet.example.com",
+  PLATFORM_DOMAIN: "a domain of yours that instant inboxes are under",
+  DATABASE_URL: "postgres://user:password@host:5432/database",
+  SECRETS_KEY: "32 bytes in base64 (openssl rand -base64 32), the same for ever"
+}
+
+const missing = (name: keyof typeof wanted) => `${name}: Missing, and production needs it: ${wanted[name]}`
 
 const refused = (...lines: ReadonlyArray<string>) =>
   Config.fail(new ConfigProvider.SourceError({ message: lines.join("\n") }))
 
-/** Fails for everything of these that production misses, at once: a line each. */
-export const complete = (names: ReadonlyArray<string>) =>
-  Config.flatMap(production, (yes) =>
-    Config.flatMap(
-      Config.all(
-        names.flatMap((name) => {
-          const line = yes ? demands.get(name) : undefined
-          if (line === undefined) return []
-          return [Config.map(Config.option(Config.String(name)), (value) => (Option.isNone(value) ? [line] : []))]
-        })
-      ),
-      (lines) => (lines.flat().length === 0 ? Config.succeed(undefined) : refused(...lines.flat()))
+/** Fails for all missing settings that production requires at once: a line each. */
+export const complete = Config.flatMap(
+  Config.all(
+    Struct.keys(wanted).map((name) =>
+      Config.map(Config.option(Config.String(name)), (value) => (Option.isNone(value) ? [missing(name)] : []))
     )
-  )
+  ),
+  (lines) =>
+    inProduction(
+      lines.flat().length === 0 ? Config.succeed(undefined) : refused(...lines.flat()),
+      Config.succeed(undefined)
+    )
+)
 
 /** Not what everybody knows from the files for trying out, where that is to be kept for itself. */
 export const ownInProduction = <A>(given: Config.Config<A>, isTrial: (value: A) => boolean, line: string) =>
@@ -50,11 +56,8 @@ export const ownInProduction = <A>(given: Config.Config<A>, isTrial: (value: A) 
   )
 
 /** Production refuses to start without it. */
-export const required = <B>(name: string, wanted: string, elsewhere: Config.Config<B>): Config.Config<B> => {
-  const line = `${name}: Missing, and production needs it: ${wanted}`
-  demands.set(name, line)
-  return inProduction(refused(line), elsewhere)
-}
+export const required = <B>(name: keyof typeof wanted, elsewhere: Config.Config<B>): Config.Config<B> =>
+  inProduction(refused(missing(name)), elsewhere)
 
 export const anywhere = inProduction(Config.succeed("0.0.0.0"), Config.succeed("127.0.0.1"))
 

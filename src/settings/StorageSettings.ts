@@ -14,7 +14,7 @@ const trialSecret = "1".repeat(64)
 const givenUrl = setting(
   "DATABASE_URL",
   PostgresUrl,
-  required("DATABASE_URL", "postgres://user:password@host:5432/database", Config.succeed(undefined)),
+  required("DATABASE_URL", Config.succeed(undefined)),
   "PostgreSQL 15 or later",
   "none: embedded PostgreSQL in `DATA_DIR`, required in production"
 )
@@ -82,7 +82,7 @@ const s3SecretAccessKey = ownInProduction(
 const secretsKey = setting(
   "SECRETS_KEY",
   Key,
-  required("SECRETS_KEY", "32 bytes in base64 (openssl rand -base64 32), the same for ever", Config.succeed(undefined)),
+  required("SECRETS_KEY", Config.succeed(undefined)),
   "32 bytes in base64 that encrypt webhook secrets",
   "generated in `DATA_DIR`, required in production"
 )

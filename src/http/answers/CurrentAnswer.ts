@@ -35,7 +35,30 @@ export const kept = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
     return stream.pipe(Stream.provideService(CurrentAnswer, answer), Stream.provideService(Asker, asker))
   })
 
-export const begin = (request: HttpServerRequest.HttpServerRequest, owner: string): Answer => {
+/** Makes the function that begins answers. Keeps what is open on each connection. */
+export const make = () => {
+  const ends = new WeakMap<Socket, Set<() => void>>()
+
+  /** Node does not report a closed connection to pipelined answers. */
+  const endsOf = (socket: Socket): Set<() => void> => {
+    const known = ends.get(socket)
+    if (known !== undefined) return known
+    const made = new Set<() => void>()
+    ends.set(socket, made)
+    socket.once("close", () => {
+      for (const end of [...made]) end()
+    })
+    return made
+  }
+
+  return (request: HttpServerRequest.HttpServerRequest, owner: string) => begin(request, owner, endsOf)
+}
+
+const begin = (
+  request: HttpServerRequest.HttpServerRequest,
+  owner: string,
+  endsOf: (socket: Socket) => Set<() => void>
+): Answer => {
   const { socket } = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage // The server speaks HTTP/1.1 alone.
   const response = NodeHttpServerRequest.toServerResponse(request) as ServerResponse // As above.
   const listeners: Array<() => void> = []
@@ -60,18 +83,4 @@ export const begin = (request: HttpServerRequest.HttpServerRequest, owner: strin
       else listeners.push(listener)
     }
   }
-}
-
-const ends = new WeakMap<Socket, Set<() => void>>()
-
-/** Node does not report a closed connection to pipelined answers. */
-const endsOf = (socket: Socket): Set<() => void> => {
-  const known = ends.get(socket)
-  if (known !== undefined) return known
-  const made = new Set<() => void>()
-  ends.set(socket, made)
-  socket.once("close", () => {
-    for (const end of [...made]) end()
-  })
-  return made
 }
