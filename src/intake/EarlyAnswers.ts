@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { simulatedAddress } from "../model/InboundEmail.ts"
 import * as Deadline from "./Deadline.ts"
-import * as InboundEmails from "./InboundEmails.ts"
+import * as InboundRows from "./InboundRows.ts"
 import * as InboundTransaction from "./InboundTransaction.ts"
 import type { Incoming } from "./Incoming.ts"
 import { notStored } from "./NotStored.ts"
@@ -22,7 +22,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerSe
 
   const receivedAmong = (keys: ReadonlyArray<Uint8Array>) => sql`
     SELECT 1 FROM received_once
-    WHERE key = ANY(${keys}::bytea[]) AND received_at > now() - make_interval(days => ${InboundEmails.retryDays})
+    WHERE key = ANY(${keys}::bytea[]) AND received_at > now() - make_interval(days => ${InboundRows.retryDays})
   `
 
   /** Recognizes a message accepted by this process as a retry if its row still exists. */

@@ -1,13 +1,12 @@
 import { DateTime, Effect, Option } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import * as Columns from "../database/Columns.ts"
 import { isUnreachable } from "../database/Database.ts"
 import * as ClientNetwork from "../model/ClientNetwork.ts"
 import type { DomainId } from "../model/Domain.ts"
 import { type Envelope, type InboundEmailId, simulatedAddress } from "../model/InboundEmail.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import type * as Place from "../providers/storage/Place.ts"
-import * as InboundEmails from "./InboundEmails.ts"
+import * as InboundRows from "./InboundRows.ts"
 import * as LostAnswer from "./LostAnswer.ts"
 import { DemoFull, QuotaReached, type Recipient, SenderQuotaReached, UnknownDomain } from "./Recipient.ts"
 
@@ -56,7 +55,7 @@ export const make = Effect.fnUntraced(function* (options: {
       INSERT INTO received_once AS before (key, inbound_email_id, received_at)
       SELECT key, id, now() FROM unnest(${keys}::bytea[], ${ids}::uuid[]) AS new (key, id) ORDER BY key
       ON CONFLICT (key) DO UPDATE SET inbound_email_id = excluded.inbound_email_id, received_at = now()
-      WHERE before.received_at < now() - make_interval(days => ${InboundEmails.retryDays})
+      WHERE before.received_at < now() - make_interval(days => ${InboundRows.retryDays})
       RETURNING key
     `
 
@@ -90,38 +89,32 @@ export const make = Effect.fnUntraced(function* (options: {
     return full.length === 0
   })
 
+  const insertWelcome = InboundRows.insert(sql, {
+    recipients: sql`ARRAY(SELECT json_array_elements_text(recipients::json))`,
+    source: sql`welcome`
+  })
+
   // In one statement, because a transaction blocks all others on the embedded database.
   const insert = (
     emails: ReadonlyArray<{ readonly copy: Copy; readonly recipients: ReadonlyArray<Recipient> }>,
-    { authenticationResults, envelope, isOurs, receivedAt, sha256 }: Omit<Message<Copy>, "copies" | "keyOf">
+    message: Omit<Message<Copy>, "copies" | "keyOf">
   ) => {
-    const column = Columns.of(emails)
-    const lease = isOurs ? sql`now() + make_interval(secs => ${InboundEmails.leaseSeconds})` : null
-    return sql`
-      INSERT INTO inbound_emails (
-        id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients,
-        state, read_attempts, leased_until, segment, raw_at, raw_bytes, authentication_results, trace_bytes
-      )
-      SELECT
-        input.id, domain_id, ${DateTime.toDateUtc(receivedAt)}, ${sha256}, ${envelope.from}, ${envelope.helo},
-        ${envelope.remoteAddress}, ARRAY(SELECT json_array_elements_text(recipients::json)),
-        'received', ${isOurs ? 1 : 0}, ${lease},
-        segment, raw_at, raw_bytes, ${authenticationResults}::text, trace_bytes
-      FROM unnest(
-        ${column("uuid", ({ copy }) => copy.id)},
-        ${column("uuid", ({ copy }) => copy.domainId)},
-        ${column("text", ({ recipients }) => JSON.stringify(recipients.map(({ address }) => printable(address))))},
-        ${column("uuid", ({ copy }) => copy.place?.segment ?? null)},
-        ${column("int8", ({ copy }) => (copy.place === null ? null : BigInt(copy.place.at)))},
-        ${column("int4", ({ copy }) => copy.place?.bytes ?? null)},
-        ${column("int4", ({ copy }) => copy.traceBytes)}
-      ) AS input (id, domain_id, recipients, segment, raw_at, raw_bytes, trace_bytes)
-      JOIN domains ON domains.id = domain_id
-      WHERE domains.status IN ('mx_pending', 'verified', 'live')
-      -- Until the commit none of them can be removed.
-      FOR KEY SHARE OF domains
-      RETURNING id
-    `
+    const rows = emails.map(
+      ({ copy, recipients }): InboundRows.InboundRow => ({
+        id: copy.id,
+        domainId: copy.domainId,
+        recipients: JSON.stringify(recipients.map(({ address }) => printable(address))),
+        key: null,
+        sha256: message.sha256,
+        receivedAt: DateTime.toEpochMillis(message.receivedAt),
+        envelope: message.envelope,
+        isOurs: message.isOurs,
+        place: copy.place,
+        traceBytes: copy.traceBytes,
+        authenticationResults: message.authenticationResults
+      })
+    )
+    return sql`WITH ${InboundRows.welcome(sql, rows)} ${insertWelcome}`
   }
 
   /** Returns the copies with a new row, and the recipients that had not received the message. */
