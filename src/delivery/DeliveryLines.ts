@@ -13,11 +13,7 @@ interface Waiting {
   readonly workspaceId: WorkspaceId
 }
 
-/**
- * Queues this process's deliveries per domain and starts them in order, one domain after the other. Independent of
- * requests and the database.
- */
-export const make = <Delivery extends Waiting & { readonly payload: Uint8Array }>(options: {
+interface Options<Delivery> {
   /** Maximum concurrent requests, in total and per domain. */
   readonly concurrency: number
   readonly concurrencyPerDomain: number
@@ -29,253 +25,266 @@ export const make = <Delivery extends Waiting & { readonly payload: Uint8Array }
   readonly giveBack: (deliveries: ReadonlyArray<Delivery>) => void
   /** Called when slots are free and more deliveries may be claimed. */
   readonly wanting: () => void
-}) => {
-  const { begin, concurrency, concurrencyPerDomain, giveBack, hangMillis, wanting } = options
-  const bounds = { most: concurrencyPerDomain, hangMillis }
+}
 
-  const lines = DomainLines.make<Delivery>()
-  const { grow, lineOf, taken } = lines
-  const rooms = DeliveryRooms.make(lines, concurrency)
+/**
+ * Queues this process's deliveries per domain and starts them in order, one domain after the other. Independent of
+ * requests and the database.
+ */
+export class DeliveryLines<Delivery extends Waiting & { readonly payload: Uint8Array }> {
+  readonly #options: Options<Delivery>
+  readonly #lines = DomainLines.make<Delivery>()
+  readonly #rooms: ReturnType<typeof DeliveryRooms.make>
   /** Lines with a startable delivery, longest waiting first. */
-  let inTurn: Array<DomainLines.Line<Delivery>> = []
+  #inTurn: Array<DomainLines.Line<Delivery>> = []
   /** Domains that may have older deliveries in the table. */
-  const limited = new Set<DomainId>()
-  const runningOf = new Map<WorkspaceId, number>()
+  readonly #limited = new Set<DomainId>()
+  readonly #runningOf = new Map<WorkspaceId, number>()
   /** Open requests, and outcomes being stored. */
-  let running = 0
-  let settling = 0
-  let waitingBytes = 0
+  #running = 0
+  #settling = 0
+  #waitingBytes = 0
   /** True if a line got fewer slots than wanted because of total limits. */
-  let isFull = false
-  let isCrowded = false
-  let isStopped = false
-  let isBeginning = false
+  #isFull = false
+  #isCrowded = false
+  #isStopped = false
+  #isBeginning = false
 
-  /** Takes up to `wanted` free slots. Deliveries without a slot wait in the table. */
-  const takePlaces = (line: DomainLines.Line<Delivery>, wanted: number, isFirstOfWorkspace: boolean) => {
-    const own = Math.min(wanted, rooms.ownOf(line))
-    const places = Math.min(own, rooms.sharedOf(line, isFirstOfWorkspace))
-    if (places < own) {
-      if (line.pace.standing === "quick") isFull = true
-      else isCrowded = true
-    }
-    if (places > 0) grow(line, places)
+  constructor(options: Options<Delivery>) {
+    this.#options = options
+    this.#rooms = DeliveryRooms.make(this.#lines, options.concurrency)
+  }
+
+  /** Reserves slots for a domain without older deliveries in the table, which come first. A hung domain gets none. */
+  reserve(domainId: DomainId, most: number): number {
+    if (this.#isStopped || this.#limited.has(domainId)) return 0
+    const line = this.#lines.lineOf(domainId)
+    const places = line.pace.standing === "hung" ? 0 : this.#takePlaces(line, most, false)
+    // Deliveries without a slot are claimed later.
+    if (places < most) this.#limited.add(domainId)
     return places
   }
 
-  /** True if so few deliveries are left here that more should be claimed. */
-  const isLow = ({ pace, size }: DomainLines.Line<Delivery>) =>
-    pace.standing === "quick" ? size <= pace.places : size < pace.places
+  /** Releases reserved slots. */
+  release(domainId: DomainId, places: number): void {
+    if (places > 0) this.#lines.grow(this.#lines.lineOf(domainId), -places)
+  }
+
+  /** Accepts a delivery with a reserved slot. */
+  fill(delivery: Delivery): void {
+    const line = this.#lines.lineOf(delivery.domainId)
+    line.workspaceId = delivery.workspaceId
+    line.held.push(delivery)
+    this.#waitingBytes += delivery.payload.byteLength
+    this.#queueUp(line)
+    this.#beginNext()
+    if (this.#waitingBytes > mostWaitingBytes) this.#drop(line, line.held.splice(-1))
+  }
 
   /**
-   * True if a request may start. A crash repeats requests whose outcome is not stored, so a domain has at most two
-   * rounds of those.
+   * Reserves up to `most` slots for domains with deliveries in the table, in equal parts, longest waiting first.
+   * Returns the slots per domain, and whether some domains got none.
    */
-  const mayBegin = ({ pace, running, settling }: DomainLines.Line<Delivery>) =>
-    running < pace.places && running + settling < 2 * pace.places
+  admit(waiting: ReadonlyArray<Waiting>, most: number) {
+    this.#isFull = this.#waitingBytes >= mostWaitingBytes
+    this.#isCrowded = false
+    const admitted = new Map<DomainId, number>()
+    if (this.#isStopped || this.#isFull) return { admitted, isCut: false }
+    // Domains not listed as waiting have nothing in the table.
+    this.#limited.clear()
+    const workspaces = new Set<WorkspaceId>()
+    for (const { pace, workspaceId } of this.#lines.all()) {
+      if (workspaceId !== undefined && Pace.isAtOne(pace)) workspaces.add(workspaceId)
+    }
+    let left = Math.min(most, this.#rooms.forAll())
+    let isCut = false
+    const equalPart = Math.max(1, Math.floor(left / waiting.length))
+    for (const { domainId, workspaceId } of waiting) {
+      const line = this.#lines.lineOf(domainId)
+      if (left === 0) {
+        isCut = true
+        this.#isFull ||= this.#rooms.forAll() === 0
+      }
+      const places = this.#takePlaces(line, Math.min(equalPart, left), !workspaces.has(workspaceId))
+      if (places === 0) {
+        this.#limited.add(domainId)
+        continue
+      }
+      left -= places
+      admitted.set(domainId, places)
+      if (Pace.isAtOne(line.pace)) workspaces.add(workspaceId)
+    }
+    return { admitted, isCut }
+  }
 
-  const queueUp = (line: DomainLines.Line<Delivery>) => {
+  /** Bytes of payloads a claim may load. */
+  roomForBytes(): number {
+    return Math.max(1, mostWaitingBytes - this.#waitingBytes)
+  }
+
+  /** Accepts claimed deliveries and releases unused slots. Returns true if another claim may follow at once. */
+  take(claimed: ReadonlyArray<Delivery>, admitted: ReadonlyMap<DomainId, number>): boolean {
+    let isMore = false
+    const counts = new Map<DomainId, number>()
+    for (const { domainId } of claimed) counts.set(domainId, (counts.get(domainId) ?? 0) + 1)
+    for (const [domainId, places] of admitted) {
+      const count = counts.get(domainId) ?? 0
+      if (count < places) this.release(domainId, places - count)
+      else {
+        this.#limited.add(domainId)
+        isMore ||= this.#rooms.ownOf(this.#lines.lineOf(domainId)) > 0
+      }
+    }
+    for (const delivery of claimed) this.fill(delivery)
+    return isMore
+  }
+
+  /** Number of paused webhooks to try now. */
+  roomForProbes(most: number): number {
+    return this.#isStopped ? 0 : Math.min(most, this.#rooms.forProbes())
+  }
+
+  /** Accepts the trial deliveries of paused webhooks. */
+  takeProbes(claimed: ReadonlyArray<Delivery>): void {
+    for (const delivery of claimed) {
+      this.#lines.grow(this.#lines.lineOf(delivery.domainId), 1)
+      this.fill(delivery)
+    }
+  }
+
+  /** Frees the slot of a finished request, before its outcome is stored. */
+  answered({ domainId, workspaceId }: Delivery, isSuccess: boolean, millis: number): void {
+    const { concurrencyPerDomain, hangMillis, wanting } = this.#options
+    const { lineOf, taken } = this.#lines
+    const line = lineOf(domainId)
+    line.running--
+    line.settling++
+    this.#running--
+    this.#settling++
+    const others = (this.#runningOf.get(workspaceId) ?? 1) - 1
+    if (others === 0) this.#runningOf.delete(workspaceId)
+    else this.#runningOf.set(workspaceId, others)
+    const wasQuick = line.pace.standing === "quick"
+    taken[line.pace.standing] -= line.size
+    Pace.heard(line.pace, isSuccess, millis, { most: concurrencyPerDomain, hangMillis })
+    taken[line.pace.standing] += line.size
+    if (this.#isCrowded && !wasQuick) wanting()
+    if (line.pace.standing === "hung") this.#drop(line, line.held.splice(0))
+    this.#queueUp(line)
+    this.#beginNext()
+  }
+
+  /** The outcome of a request is stored, or storing it failed. */
+  settled(domainId: DomainId): void {
+    const line = this.#lines.lineOf(domainId)
+    this.#settling--
+    line.settling--
+    this.#lines.grow(line, -1)
+    const wasLimited = this.#limited.has(domainId) && isLow(line)
+    const wasCrowded = this.#isCrowded && line.pace.standing !== "quick"
+    const wasFull = this.#isFull && this.#lines.total() <= this.#options.concurrency
+    if (wasLimited || wasCrowded || wasFull) this.#options.wanting()
+    this.#queueUp(line)
+    this.#beginNext()
+  }
+
+  /** Notes that a domain has more in the table but no free slots. */
+  isBusy(domainId: DomainId): boolean {
+    if (!this.#limited.has(domainId)) return false
+    const line = this.#lines.lineOf(domainId)
+    return !isLow(line) || this.#rooms.sharedOf(line, true) === 0
+  }
+
+  /** Open requests plus unstored outcomes. */
+  underWay(): number {
+    return this.#running + this.#settling
+  }
+
+  /** Stops accepting, and returns the waiting deliveries. */
+  stop(): ReadonlyArray<Delivery> {
+    this.#isStopped = true
+    this.#inTurn = []
+    const held: Array<Delivery> = []
+    for (const line of [...this.#lines.all()]) {
+      line.isInTurn = false
+      const own = line.held.splice(0)
+      for (const { payload } of own) this.#waitingBytes -= payload.byteLength
+      this.#lines.grow(line, -own.length)
+      held.push(...own)
+    }
+    return held
+  }
+
+  isStopped(): boolean {
+    return this.#isStopped
+  }
+
+  /** Takes up to `wanted` free slots. Deliveries without a slot wait in the table. */
+  #takePlaces(line: DomainLines.Line<Delivery>, wanted: number, isFirstOfWorkspace: boolean): number {
+    const own = Math.min(wanted, this.#rooms.ownOf(line))
+    const places = Math.min(own, this.#rooms.sharedOf(line, isFirstOfWorkspace))
+    if (places < own) {
+      if (line.pace.standing === "quick") this.#isFull = true
+      else this.#isCrowded = true
+    }
+    if (places > 0) this.#lines.grow(line, places)
+    return places
+  }
+
+  #queueUp(line: DomainLines.Line<Delivery>): void {
     if (line.isInTurn || line.held.length === 0 || !mayBegin(line)) return
     line.isInTurn = true
-    inTurn.push(line)
+    this.#inTurn.push(line)
   }
 
   /** The next line. Lines of workspaces with their full share come last. */
-  const nextInTurn = (): DomainLines.Line<Delivery> | undefined => {
-    const first = inTurn.findIndex(
-      ({ workspaceId }) => workspaceId === undefined || (runningOf.get(workspaceId) ?? 0) < rooms.mostOfWorkspace
+  #nextInTurn(): DomainLines.Line<Delivery> | undefined {
+    const first = this.#inTurn.findIndex(
+      ({ workspaceId }) =>
+        workspaceId === undefined || (this.#runningOf.get(workspaceId) ?? 0) < this.#rooms.mostOfWorkspace
     )
-    return first <= 0 ? inTurn.shift() : inTurn.splice(first, 1)[0]
+    return first <= 0 ? this.#inTurn.shift() : this.#inTurn.splice(first, 1)[0]
   }
 
   /** Starts deliveries while slots are free. A request that ends within `begin` frees its slot for this loop. */
-  const beginNext = () => {
-    if (isBeginning) return
-    isBeginning = true
-    while (running < concurrency) {
-      const line = nextInTurn()
+  #beginNext(): void {
+    if (this.#isBeginning) return
+    this.#isBeginning = true
+    while (this.#running < this.#options.concurrency) {
+      const line = this.#nextInTurn()
       if (line === undefined) break
       line.isInTurn = false
       // Its webhook may have hung since.
       const next = mayBegin(line) ? line.held.shift() : undefined
       if (next === undefined) continue
-      waitingBytes -= next.payload.byteLength
-      runningOf.set(next.workspaceId, (runningOf.get(next.workspaceId) ?? 0) + 1)
+      this.#waitingBytes -= next.payload.byteLength
+      this.#runningOf.set(next.workspaceId, (this.#runningOf.get(next.workspaceId) ?? 0) + 1)
       line.running++
-      running++
+      this.#running++
       // Behind all others that wait.
-      queueUp(line)
-      begin(next)
+      this.#queueUp(line)
+      this.#options.begin(next)
     }
-    isBeginning = false
+    this.#isBeginning = false
   }
 
   /** Drops waiting deliveries. They remain in the table. */
-  const drop = (line: DomainLines.Line<Delivery>, dropped: ReadonlyArray<Delivery>) => {
+  #drop(line: DomainLines.Line<Delivery>, dropped: ReadonlyArray<Delivery>): void {
     if (dropped.length === 0) return
-    for (const { payload } of dropped) waitingBytes -= payload.byteLength
-    limited.add(line.domainId)
-    grow(line, -dropped.length)
-    giveBack(dropped)
-  }
-
-  /** Accepts a delivery with a slot. */
-  const hold = (delivery: Delivery) => {
-    const line = lineOf(delivery.domainId)
-    line.workspaceId = delivery.workspaceId
-    line.held.push(delivery)
-    waitingBytes += delivery.payload.byteLength
-    queueUp(line)
-    beginNext()
-    if (waitingBytes > mostWaitingBytes) drop(line, line.held.splice(-1))
-  }
-
-  const release = (domainId: DomainId, places: number) => {
-    if (places > 0) grow(lineOf(domainId), -places)
-  }
-
-  return {
-    /** Reserves slots for a domain without older deliveries in the table, which come first. A hung domain gets none. */
-    reserve: (domainId: DomainId, most: number): number => {
-      if (isStopped || limited.has(domainId)) return 0
-      const line = lineOf(domainId)
-      const places = line.pace.standing === "hung" ? 0 : takePlaces(line, most, false)
-      // Deliveries without a slot are claimed later.
-      if (places < most) limited.add(domainId)
-      return places
-    },
-
-    /** Releases reserved slots. */
-    release,
-
-    /** Accepts a delivery with a reserved slot. */
-    fill: hold,
-
-    /**
-     * Reserves up to `most` slots for domains with deliveries in the table, in equal parts, longest waiting first.
-     * Returns the slots per domain, and whether some domains got none.
-     */
-    admit: (waiting: ReadonlyArray<Waiting>, most: number) => {
-      isFull = waitingBytes >= mostWaitingBytes
-      isCrowded = false
-      const admitted = new Map<DomainId, number>()
-      if (isStopped || isFull) return { admitted, isCut: false }
-      // Domains not listed as waiting have nothing in the table.
-      limited.clear()
-      const workspaces = new Set<WorkspaceId>()
-      for (const { pace, workspaceId } of lines.all()) {
-        if (workspaceId !== undefined && Pace.isAtOne(pace)) workspaces.add(workspaceId)
-      }
-      let left = Math.min(most, rooms.forAll())
-      let isCut = false
-      const equalPart = Math.max(1, Math.floor(left / waiting.length))
-      for (const { domainId, workspaceId } of waiting) {
-        const line = lineOf(domainId)
-        if (left === 0) {
-          isCut = true
-          isFull ||= rooms.forAll() === 0
-        }
-        const places = takePlaces(line, Math.min(equalPart, left), !workspaces.has(workspaceId))
-        if (places === 0) {
-          limited.add(domainId)
-          continue
-        }
-        left -= places
-        admitted.set(domainId, places)
-        if (Pace.isAtOne(line.pace)) workspaces.add(workspaceId)
-      }
-      return { admitted, isCut }
-    },
-
-    /** Bytes of payloads a claim may load. */
-    roomForBytes: () => Math.max(1, mostWaitingBytes - waitingBytes),
-
-    /** Accepts claimed deliveries and releases unused slots. Returns true if another claim may follow at once. */
-    take: (claimed: ReadonlyArray<Delivery>, admitted: ReadonlyMap<DomainId, number>) => {
-      let isMore = false
-      const counts = new Map<DomainId, number>()
-      for (const { domainId } of claimed) counts.set(domainId, (counts.get(domainId) ?? 0) + 1)
-      for (const [domainId, places] of admitted) {
-        const count = counts.get(domainId) ?? 0
-        if (count < places) release(domainId, places - count)
-        else {
-          limited.add(domainId)
-          isMore ||= rooms.ownOf(lineOf(domainId)) > 0
-        }
-      }
-      claimed.forEach(hold)
-      return isMore
-    },
-
-    /** Number of paused webhooks to try now. */
-    roomForProbes: (most: number): number => (isStopped ? 0 : Math.min(most, rooms.forProbes())),
-
-    /** Accepts the trial deliveries of paused webhooks. */
-    takeProbes: (claimed: ReadonlyArray<Delivery>) => {
-      for (const delivery of claimed) {
-        grow(lineOf(delivery.domainId), 1)
-        hold(delivery)
-      }
-    },
-
-    /** Frees the slot of a finished request, before its outcome is stored. */
-    answered: ({ domainId, workspaceId }: Delivery, isSuccess: boolean, millis: number) => {
-      const line = lineOf(domainId)
-      line.running--
-      line.settling++
-      running--
-      settling++
-      const others = (runningOf.get(workspaceId) ?? 1) - 1
-      if (others === 0) runningOf.delete(workspaceId)
-      else runningOf.set(workspaceId, others)
-      const wasQuick = line.pace.standing === "quick"
-      taken[line.pace.standing] -= line.size
-      Pace.heard(line.pace, isSuccess, millis, bounds)
-      taken[line.pace.standing] += line.size
-      if (isCrowded && !wasQuick) wanting()
-      if (line.pace.standing === "hung") drop(line, line.held.splice(0))
-      queueUp(line)
-      beginNext()
-    },
-
-    /** The outcome of a request is stored, or storing it failed. */
-    settled: (domainId: DomainId) => {
-      const line = lineOf(domainId)
-      settling--
-      line.settling--
-      grow(line, -1)
-      const wasLimited = limited.has(domainId) && isLow(line)
-      const wasCrowded = isCrowded && line.pace.standing !== "quick"
-      if (wasLimited || wasCrowded || (isFull && lines.total() <= concurrency)) wanting()
-      queueUp(line)
-      beginNext()
-    },
-
-    /** Notes that a domain has more in the table but no free slots. */
-    isBusy: (domainId: DomainId) => {
-      if (!limited.has(domainId)) return false
-      const line = lineOf(domainId)
-      return !isLow(line) || rooms.sharedOf(line, true) === 0
-    },
-
-    /** Open requests plus unstored outcomes. */
-    underWay: () => running + settling,
-
-    /** Stops accepting, and returns the waiting deliveries. */
-    stop: (): ReadonlyArray<Delivery> => {
-      isStopped = true
-      inTurn = []
-      const held: Array<Delivery> = []
-      for (const line of [...lines.all()]) {
-        line.isInTurn = false
-        const own = line.held.splice(0)
-        for (const { payload } of own) waitingBytes -= payload.byteLength
-        grow(line, -own.length)
-        held.push(...own)
-      }
-      return held
-    },
-
-    isStopped: () => isStopped
+    for (const { payload } of dropped) this.#waitingBytes -= payload.byteLength
+    this.#limited.add(line.domainId)
+    this.#lines.grow(line, -dropped.length)
+    this.#options.giveBack(dropped)
   }
 }
+
+/** True if so few deliveries are left here that more should be claimed. */
+const isLow = ({ pace, size }: DomainLines.Line<unknown>) =>
+  pace.standing === "quick" ? size <= pace.places : size < pace.places
+
+/**
+ * True if a request may start. A crash repeats requests whose outcome is not stored, so a domain has at most two
+ * rounds of those.
+ */
+const mayBegin = ({ pace, running, settling }: DomainLines.Line<unknown>) =>
+  running < pace.places && running + settling < 2 * pace.places

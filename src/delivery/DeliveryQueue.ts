@@ -1,6 +1,7 @@
 import { Clock, Context, Duration, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import * as Bugs from "../database/Bugs.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
@@ -62,84 +63,22 @@ export class DeliveryQueue extends Context.Service<
     DeliveryQueue,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const secrets = yield* OpenedSecrets
       const { timeout } = yield* Settings.webhooks
-      const next = yield* NextAttempt.make
-      const withoutLost = yield* LostWorkers.make
       const claims = Claims.make(sql, Lease.seconds(timeout))
+      const settle = yield* makeSettle
+      const { requestable, requestableNow } = yield* makeRequestable(settle)
 
-      const withSecrets = (row: Lease.SealedDelivery, secrets: SigningSecrets): Lease.LeasedDelivery => ({
-        ...Lease.of(row),
-        workspaceId: row.workspaceId,
-        payload: typeof row.payload === "string" ? Buffer.from(row.payload) : row.payload,
-        secrets
-      })
+      const claim: DeliveryQueue["Service"]["claim"] = Effect.fn("DeliveryQueue.claim")(function* (rooms, mostBytes) {
+        const domains = [...rooms.keys()]
+        const places = [...rooms.values()]
+        return yield* requestable(yield* claims.due({ domains, places, mostBytes }))
+      }, Bugs.die)
 
-      const requestableNow: DeliveryQueue["Service"]["requestableNow"] = (row) => {
-        const known = secrets.known(row)
-        return known === undefined ? undefined : withSecrets(row, known)
-      }
-
-      /** Prepares the leased deliveries that can be requested. One failure must not block the others. */
-      const requestable = Effect.fnUntraced(function* (rows: ReadonlyArray<Lease.SealedDelivery>) {
-        const found = yield* Effect.forEach(
-          yield* withoutLost(rows),
-          Effect.fnUntraced(function* (row) {
-            const lease = Lease.of(row)
-            const opened = yield* Effect.exit(secrets.open(row))
-            if (Exit.isFailure(opened)) {
-              yield* Effect.logError("The signing secret of a workspace could not be decrypted", opened.cause)
-              const requestedAt = yield* Clock.currentTimeMillis
-              yield* settle(lease, unasked("the signing secret can't be opened"), requestedAt)
-              return []
-            }
-            return [withSecrets(row, opened.value)]
-          })
-        )
-        return found.flat()
-      })
-
-      const write = yield* Settlements.make
-
-      /** News about a webhook are written apart, after its outcome. The next outcome makes up for news that were lost. */
-      const settle: DeliveryQueue["Service"]["settle"] = (lease, outcome, requestedAt) => {
-        const { domainId, url } = lease
-        if (outcome.error === null) {
-          return Effect.flatMap(
-            write({ lease, requestedAt, outcome, askedSeconds: 0, status: "delivered", waitSeconds: 0 }),
-            (isNews) => (isNews ? Pausing.succeeded(sql, domainId) : Effect.void)
-          )
-        }
-        const error = outcome.error.replaceAll("\0", "").slice(0, errorCharacters)
-        return Effect.gen(function* () {
-          const { asked, status, wait } = yield* next(lease.attemptOfBudget, outcome)
-          const isNews = yield* write({
-            lease,
-            requestedAt,
-            outcome: { ...outcome, error },
-            askedSeconds: Duration.toSeconds(asked),
-            status,
-            waitSeconds: Duration.toSeconds(wait)
-          })
-          if (isNews) yield* Pausing.failed(sql, { domainId, url, wait: asked })
-        })
-      }
-
-      const claim: DeliveryQueue["Service"]["claim"] = Effect.fn("DeliveryQueue.claim")(
-        function* (rooms, mostBytes) {
-          const domains = [...rooms.keys()]
-          const places = [...rooms.values()]
-          return yield* requestable(yield* claims.due({ domains, places, mostBytes }))
-        },
-        Effect.catchTag("SchemaError", Effect.die)
-      )
-
-      const claimProbes: DeliveryQueue["Service"]["claimProbes"] = Effect.fn("DeliveryQueue.claimProbes")(
-        function* (most) {
-          return yield* requestable(yield* claims.probes(most))
-        },
-        Effect.catchTag("SchemaError", Effect.die)
-      )
+      const claimProbes: DeliveryQueue["Service"]["claimProbes"] = Effect.fn("DeliveryQueue.claimProbes")(function* (
+        most
+      ) {
+        return yield* requestable(yield* claims.probes(most))
+      }, Bugs.die)
 
       return DeliveryQueue.of({
         waiting: claims.waitingDomains,
@@ -155,6 +94,75 @@ export class DeliveryQueue extends Context.Service<
     })
   ).pipe(Layer.provide(OpenedSecrets.layer))
 }
+
+const makeSettle = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const next = yield* NextAttempt.make
+  const write = yield* Settlements.make
+
+  /** News about a webhook are written apart, after its outcome. The next outcome makes up for news that were lost. */
+  const settle: DeliveryQueue["Service"]["settle"] = (lease, outcome, requestedAt) => {
+    const { domainId, url } = lease
+    if (outcome.error === null) {
+      return Effect.flatMap(
+        write({ lease, requestedAt, outcome, askedSeconds: 0, status: "delivered", waitSeconds: 0 }),
+        (isNews) => (isNews ? Pausing.succeeded(sql, domainId) : Effect.void)
+      )
+    }
+    const error = outcome.error.replaceAll("\0", "").slice(0, errorCharacters)
+    return Effect.gen(function* () {
+      const { asked, status, wait } = yield* next(lease.attemptOfBudget, outcome)
+      const isNews = yield* write({
+        lease,
+        requestedAt,
+        outcome: { ...outcome, error },
+        askedSeconds: Duration.toSeconds(asked),
+        status,
+        waitSeconds: Duration.toSeconds(wait)
+      })
+      if (isNews) yield* Pausing.failed(sql, { domainId, url, wait: asked })
+    })
+  }
+  return settle
+})
+
+const withSecrets = (row: Lease.SealedDelivery, secrets: SigningSecrets): Lease.LeasedDelivery => ({
+  ...Lease.of(row),
+  workspaceId: row.workspaceId,
+  payload: typeof row.payload === "string" ? Buffer.from(row.payload) : row.payload,
+  secrets
+})
+
+const makeRequestable = Effect.fnUntraced(function* (settle: DeliveryQueue["Service"]["settle"]) {
+  const secrets = yield* OpenedSecrets
+  const withoutLost = yield* LostWorkers.make
+
+  const requestableNow: DeliveryQueue["Service"]["requestableNow"] = (row) => {
+    const known = secrets.known(row)
+    return known === undefined ? undefined : withSecrets(row, known)
+  }
+
+  /** Prepares the leased deliveries that can be requested. One failure must not block the others. */
+  const requestable = Effect.fnUntraced(function* (rows: ReadonlyArray<Lease.SealedDelivery>) {
+    const found = yield* Effect.forEach(
+      yield* withoutLost(rows),
+      Effect.fnUntraced(function* (row) {
+        const lease = Lease.of(row)
+        const opened = yield* Effect.exit(secrets.open(row))
+        if (Exit.isFailure(opened)) {
+          yield* Effect.logError("The signing secret of a workspace could not be decrypted", opened.cause)
+          const requestedAt = yield* Clock.currentTimeMillis
+          yield* settle(lease, unasked("the signing secret can't be opened"), requestedAt)
+          return []
+        }
+        return [withSecrets(row, opened.value)]
+      })
+    )
+    return found.flat()
+  })
+
+  return { requestable, requestableNow }
+})
 
 /** An attempt that came to nothing before anybody was asked. */
 export const unasked = (error: string): Outcome => ({

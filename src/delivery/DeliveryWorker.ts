@@ -1,7 +1,7 @@
-import { Clock, Duration, Effect, Fiber, FiberSet, Latch, Layer, Metric, Semaphore } from "effect"
+import { Clock, type Context, Duration, Effect, Fiber, FiberSet, Latch, Layer, Metric, Semaphore } from "effect"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
-import * as DeliveryLines from "./DeliveryLines.ts"
+import { DeliveryLines } from "./DeliveryLines.ts"
 import { DeliveryQueue, unasked } from "./DeliveryQueue.ts"
 import { EventFeed } from "./EventFeed.ts"
 import { Handover } from "./Handover.ts"
@@ -42,6 +42,179 @@ interface Attempt {
   fiber: Fiber.Fiber<void> | undefined
 }
 
+/** What the worker of a process has. */
+interface Worker {
+  readonly queue: DeliveryQueue["Service"]
+  readonly sender: WebhookSender["Service"]
+  readonly clock: Clock.Clock
+  readonly context: Context.Context<never>
+  readonly fork: (effect: Effect.Effect<void>) => Fiber.Fiber<void>
+  readonly lines: DeliveryLines<LeasedDelivery>
+  readonly attempts: Set<Attempt>
+  /** Open when a claim may find deliveries. */
+  readonly dueSoon: Latch.Latch
+  /** Open after a stop, once all outcomes are stored. */
+  readonly drained: Latch.Latch
+  /** Concurrent claims would take the same free slots. */
+  readonly claiming: Semaphore.Semaphore
+}
+
+const about = ({ attempt, domainId, eventId }: LeasedDelivery) =>
+  Effect.annotateLogs({ event_id: eventId, domain_id: domainId, attempt })
+
+/** Makes a request. An attempt without a possible request counts as failed, and is retried by the schedule. */
+const request = ({ sender }: Worker, delivery: LeasedDelivery) =>
+  Effect.catchCause(
+    Effect.suspend(() => sender.send(delivery)),
+    (cause) =>
+      Effect.logError("A webhook request could not be made", cause).pipe(
+        about(delivery),
+        Effect.as(unasked("the request could not be made"))
+      )
+  )
+
+const settle = ({ queue }: Worker, delivery: LeasedDelivery, outcome: Outcome, requestedAt: number) =>
+  queue.settle(delivery, outcome, requestedAt).pipe(
+    Effect.matchCauseEffect({
+      // The lease expires, and the attempt is repeated.
+      onFailure: (cause) =>
+        Effect.logError("The outcome of a delivery attempt could not be stored", cause).pipe(about(delivery)),
+      onSuccess: () =>
+        outcome.error === null
+          ? Effect.void
+          : Effect.logInfo("A delivery attempt failed", outcome.error).pipe(about(delivery))
+    })
+  )
+
+/** Makes an attempt, from its request to the row of its outcome. */
+const run = (worker: Worker, attempt: Attempt) =>
+  Effect.gen(function* () {
+    const { attempts, clock, context, drained, lines } = worker
+    const { delivery } = attempt
+    const requestedAt = clock.currentTimeMillisUnsafe()
+    const outcome = yield* request(worker, delivery)
+    // The shutdown has released the delivery.
+    if (!attempts.delete(attempt)) return
+    const label = outcome.error === null ? "delivered" : outcome.statusCode === null ? "no_answer" : "refused"
+    attemptsBy[label].updateUnsafe(1, context)
+    durations.updateUnsafe(outcome.durationMs / 1_000, context)
+    // The next request of the domain does not wait for this row.
+    lines.answered(delivery, outcome.error === null, outcome.durationMs)
+    yield* settle(worker, delivery, outcome, requestedAt)
+    lines.settled(delivery.domainId)
+    if (lines.isStopped() && lines.underWay() === 0) yield* drained.open
+  })
+
+const begin = (worker: Worker, delivery: LeasedDelivery) => {
+  const attempt: Attempt = { delivery, fiber: undefined }
+  worker.attempts.add(attempt)
+  attempt.fiber = worker.fork(run(worker, attempt))
+}
+
+/** Claims due deliveries. Uninterruptible between claim and start. Returns true if another claim may follow at once. */
+const claim = ({ claiming, lines, queue }: Worker) =>
+  Effect.gen(function* () {
+    const waiting = yield* queue.waiting
+    const { admitted, isCut } = lines.admit(waiting, mostPerClaim)
+    if (admitted.size === 0) return false
+    const claimed = yield* queue
+      .claim(admitted, lines.roomForBytes())
+      .pipe(Effect.onError(() => Effect.sync(() => lines.take([], admitted))))
+    if (lines.isStopped()) {
+      yield* queue.giveBack(claimed)
+      return false
+    }
+    return lines.take(claimed, admitted) || (isCut && claimed.length > 0)
+  }).pipe(claiming.withPermits(1), Effect.uninterruptible)
+
+const claimProbes = ({ claiming, lines, queue }: Worker) =>
+  Effect.gen(function* () {
+    const most = lines.roomForProbes(mostPerClaim)
+    if (most === 0) return
+    const claimed = yield* queue.claimProbes(most)
+    if (lines.isStopped()) yield* queue.giveBack(claimed)
+    else lines.takeProbes(claimed)
+  }).pipe(claiming.withPermits(1), Effect.uninterruptible)
+
+const round = (worker: Worker) =>
+  Effect.gen(function* () {
+    const { dueSoon } = worker
+    yield* dueSoon.close
+    const [took, more] = yield* Effect.timed(claim(worker))
+    if (more) return
+    yield* Effect.sleep(Duration.min(Duration.times(took, restsFor), longestRest))
+    // Woken by a notification or a free slot. Retries that become due are found by polling every second.
+    yield* Effect.timeoutOption(dueSoon.await, "1 second")
+  })
+
+/** Stops claiming, lets requests finish for 20 s, then releases the rest. */
+const drain = ({ attempts, drained, lines, queue }: Worker) =>
+  Effect.gen(function* () {
+    const held = lines.stop()
+    if (lines.underWay() === 0) yield* drained.open
+    yield* Effect.all([Effect.ignore(queue.giveBack(held)), Effect.timeoutOption(drained.await, "20 seconds")], {
+      concurrency: 2
+    })
+    const late = [...attempts]
+    attempts.clear()
+    yield* Fiber.interruptAll(late.flatMap(({ fiber }) => fiber ?? []))
+    yield* Effect.ignore(queue.giveBack(late.map(({ delivery }) => delivery)))
+  })
+
+const beginSealed = ({ lines, queue }: Worker, leased: ReadonlyArray<SealedDelivery>) =>
+  Effect.gen(function* () {
+    if (lines.isStopped()) return yield* queue.giveBack(leased.map(Lease.of))
+    const ready = yield* queue.requestable(leased)
+    if (lines.isStopped()) return yield* queue.giveBack(ready)
+    for (const delivery of ready) lines.fill(delivery)
+    const begun = new Set(ready.map(({ eventId }) => eventId))
+    for (const { domainId, eventId } of leased) if (!begun.has(eventId)) lines.release(domainId, 1)
+  }).pipe(
+    // The rows exist: their leases expire, and a worker claims them.
+    Effect.catchCause((cause) => {
+      for (const { domainId } of leased) lines.release(domainId, 1)
+      return Effect.logError("Deliveries could not be claimed. Inlet retries", cause)
+    })
+  )
+
+/** Begins deliveries that were inserted as leased. */
+const takeOver = (worker: Worker, leased: ReadonlyArray<SealedDelivery>) => {
+  const { fork, lines, queue } = worker
+  const others = leased.filter((row) => {
+    const ready = lines.isStopped() ? undefined : queue.requestableNow(row)
+    if (ready !== undefined) lines.fill(ready)
+    return ready === undefined
+  })
+  // The event writer does not wait for the decryption of secrets.
+  if (others.length > 0) fork(beginSealed(worker, others))
+}
+
+const make = Effect.fnUntraced(function* (fork: Worker["fork"]) {
+  const queue = yield* DeliveryQueue
+  const dueSoon = yield* Latch.make(false)
+  const { concurrency, concurrencyPerDomain, timeout } = yield* Settings.webhooks
+  const worker: Worker = {
+    queue,
+    sender: yield* WebhookSender,
+    clock: yield* Clock.Clock,
+    context: yield* Effect.context(),
+    fork,
+    attempts: new Set(),
+    dueSoon,
+    drained: yield* Latch.make(false),
+    claiming: yield* Semaphore.make(1),
+    lines: new DeliveryLines<LeasedDelivery>({
+      concurrency,
+      concurrencyPerDomain,
+      hangMillis: Duration.toMillis(timeout) * nearlyAll,
+      begin: (delivery) => begin(worker, delivery),
+      giveBack: (deliveries) => void fork(Effect.ignore(queue.giveBack(deliveries))),
+      wanting: () => void dueSoon.openUnsafe()
+    })
+  }
+  return worker
+})
+
 /**
  * Posts due deliveries for as long as the process runs, and those that the process itself writes. At the end it gives
  * back the deliveries that wait, lets requests finish, then gives back the rest.
@@ -52,174 +225,34 @@ interface Attempt {
 export const layer = Layer.effect(
   Handover,
   Effect.gen(function* () {
-    const queue = yield* DeliveryQueue
-    const sender = yield* WebhookSender
     const feed = yield* EventFeed
-    const clock = yield* Clock.Clock
-    const context = yield* Effect.context()
-    const { concurrency, concurrencyPerDomain, timeout } = yield* Settings.webhooks
-    const forked = yield* FiberSet.make()
-    const fork = yield* FiberSet.runtime(forked)()
-
-    const attempts = new Set<Attempt>()
-    const dueSoon = yield* Latch.make(false)
-    const drained = yield* Latch.make(false)
-    // Concurrent claims would take the same free slots.
-    const claiming = yield* Semaphore.make(1)
-
-    const about = ({ attempt, domainId, eventId }: LeasedDelivery) =>
-      Effect.annotateLogs({ event_id: eventId, domain_id: domainId, attempt })
-
-    /** An attempt without a possible request counts as failed, and is retried by the schedule. */
-    const request = (delivery: LeasedDelivery) =>
-      Effect.catchCause(
-        Effect.suspend(() => sender.send(delivery)),
-        (cause) =>
-          Effect.logError("A webhook request could not be made", cause).pipe(
-            about(delivery),
-            Effect.as(unasked("the request could not be made"))
-          )
-      )
-
-    const settle = (delivery: LeasedDelivery, outcome: Outcome, requestedAt: number) =>
-      queue.settle(delivery, outcome, requestedAt).pipe(
-        Effect.matchCauseEffect({
-          // The lease expires, and the attempt is repeated.
-          onFailure: (cause) =>
-            Effect.logError("The outcome of a delivery attempt could not be stored", cause).pipe(about(delivery)),
-          onSuccess: () =>
-            outcome.error === null
-              ? Effect.void
-              : Effect.logInfo("A delivery attempt failed", outcome.error).pipe(about(delivery))
-        })
-      )
-
-    const make = (attempt: Attempt) =>
-      Effect.gen(function* () {
-        const { delivery } = attempt
-        const requestedAt = clock.currentTimeMillisUnsafe()
-        const outcome = yield* request(delivery)
-        // The shutdown has released the delivery.
-        if (!attempts.delete(attempt)) return
-        const label = outcome.error === null ? "delivered" : outcome.statusCode === null ? "no_answer" : "refused"
-        attemptsBy[label].updateUnsafe(1, context)
-        durations.updateUnsafe(outcome.durationMs / 1_000, context)
-        // The next request of the domain does not wait for this row.
-        lines.answered(delivery, outcome.error === null, outcome.durationMs)
-        yield* settle(delivery, outcome, requestedAt)
-        lines.settled(delivery.domainId)
-        if (lines.isStopped() && lines.underWay() === 0) yield* drained.open
-      })
-
-    const begin = (delivery: LeasedDelivery) => {
-      const attempt: Attempt = { delivery, fiber: undefined }
-      attempts.add(attempt)
-      attempt.fiber = fork(make(attempt))
-    }
-
-    const lines = DeliveryLines.make<LeasedDelivery>({
-      concurrency,
-      concurrencyPerDomain,
-      hangMillis: Duration.toMillis(timeout) * nearlyAll,
-      begin,
-      giveBack: (deliveries) => void fork(Effect.ignore(queue.giveBack(deliveries))),
-      wanting: () => void dueSoon.openUnsafe()
-    })
-
-    // Uninterruptible between claim and start.
-    const claim = Effect.gen(function* () {
-      const waiting = yield* queue.waiting
-      const { admitted, isCut } = lines.admit(waiting, mostPerClaim)
-      if (admitted.size === 0) return false
-      const claimed = yield* queue
-        .claim(admitted, lines.roomForBytes())
-        .pipe(Effect.onError(() => Effect.sync(() => lines.take([], admitted))))
-      if (lines.isStopped()) {
-        yield* queue.giveBack(claimed)
-        return false
-      }
-      return lines.take(claimed, admitted) || (isCut && claimed.length > 0)
-    }).pipe(claiming.withPermits(1), Effect.uninterruptible)
-
-    const claimProbes = Effect.gen(function* () {
-      const most = lines.roomForProbes(mostPerClaim)
-      if (most === 0) return
-      const claimed = yield* queue.claimProbes(most)
-      if (lines.isStopped()) yield* queue.giveBack(claimed)
-      else lines.takeProbes(claimed)
-    }).pipe(claiming.withPermits(1), Effect.uninterruptible)
-
-    const round = Effect.gen(function* () {
-      yield* dueSoon.close
-      const [took, more] = yield* Effect.timed(claim)
-      if (more) return
-      yield* Effect.sleep(Duration.min(Duration.times(took, restsFor), longestRest))
-      // Woken by a notification or a free slot. Retries that become due are found by polling every second.
-      yield* Effect.timeoutOption(dueSoon.await, "1 second")
-    })
-
-    const drain = Effect.gen(function* () {
-      const held = lines.stop()
-      if (lines.underWay() === 0) yield* drained.open
-      yield* Effect.all([Effect.ignore(queue.giveBack(held)), Effect.timeoutOption(drained.await, "20 seconds")], {
-        concurrency: 2
-      })
-      const late = [...attempts]
-      attempts.clear()
-      yield* Fiber.interruptAll(late.flatMap(({ fiber }) => fiber ?? []))
-      yield* Effect.ignore(queue.giveBack(late.map(({ delivery }) => delivery)))
-    })
-
-    const beginSealed = (leased: ReadonlyArray<SealedDelivery>) =>
-      Effect.gen(function* () {
-        if (lines.isStopped()) return yield* queue.giveBack(leased.map(Lease.of))
-        const ready = yield* queue.requestable(leased)
-        if (lines.isStopped()) return yield* queue.giveBack(ready)
-        ready.forEach(lines.fill)
-        const begun = new Set(ready.map(({ eventId }) => eventId))
-        for (const { domainId, eventId } of leased) if (!begun.has(eventId)) lines.release(domainId, 1)
-      }).pipe(
-        // The rows exist: their leases expire, and a worker claims them.
-        Effect.catchCause((cause) => {
-          for (const { domainId } of leased) lines.release(domainId, 1)
-          return Effect.logError("Deliveries could not be claimed. Inlet retries", cause)
-        })
-      )
-
-    const takeOver: Handover["Service"]["begin"] = (leased) =>
-      Effect.sync(() => {
-        const others = leased.filter((row) => {
-          const ready = lines.isStopped() ? undefined : queue.requestableNow(row)
-          if (ready !== undefined) lines.fill(ready)
-          return ready === undefined
-        })
-        // The event writer does not wait for the decryption of secrets.
-        if (others.length > 0) fork(beginSealed(others))
-      })
+    const forked = yield* FiberSet.make<void>()
+    const worker = yield* make(yield* FiberSet.runtime(forked)())
+    const { dueSoon, lines, queue } = worker
 
     // On shutdown: stop claiming, let requests finish, release the rest.
     yield* Effect.addFinalizer(() =>
       Effect.andThen(
-        lines.isStopped() ? Effect.void : drain,
+        Effect.suspend(() => (lines.isStopped() ? Effect.void : drain(worker))),
         Effect.timeoutOption(FiberSet.awaitEmpty(forked), "5 seconds")
       )
     )
     yield* feed.listen(({ domainId, isDue }) => {
       if (isDue && !lines.isBusy(domainId)) dueSoon.openUnsafe()
     })
-    yield* BackgroundLoop.every(probesEvery, "Looking for paused webhooks failed", claimProbes)
+    yield* BackgroundLoop.every(probesEvery, "Looking for paused webhooks failed", claimProbes(worker))
     yield* BackgroundLoop.every(
       holdsEvery,
       "Holding deliveries of domains without a webhook failed",
       queue.holdUnserved
     )
-    yield* BackgroundLoop.endless("Looking for due deliveries failed", round)
+    yield* BackgroundLoop.endless("Looking for due deliveries failed", round(worker))
 
     return Handover.of({
       reserve: (domainId, most) => Effect.sync(() => lines.reserve(domainId, most)),
       release: (domainId, places) => Effect.sync(() => lines.release(domainId, places)),
-      begin: takeOver,
-      drain
+      begin: (leased) => Effect.sync(() => takeOver(worker, leased)),
+      drain: drain(worker)
     })
   })
 )

@@ -71,150 +71,170 @@ export class Egress extends Context.Service<
   static readonly layer = Layer.effect(
     Egress,
     Effect.gen(function* () {
-      const dns = yield* Dns.Dns
-      const clock = yield* Clock.Clock
-      const { concurrency, timeout } = yield* Settings.webhooks
-      const rules = yield* Settings.egress
-      const judge = EgressRules.make(rules)
-      const dial = (yield* Dial)(timeout)
-      const run = yield* FiberSet.makeRuntime()
-      const late = `no answer within ${Duration.toSeconds(timeout)} s`
-
-      const inDns = (host: string) =>
-        dns.lookup(host).pipe(
-          Effect.map((addresses) => addresses.slice(0, mostAddresses).map(NetAddress.formatIp)),
-          Effect.mapError(({ reason }) =>
-            reason === "NotFound" || reason === "BadName"
-              ? new Unreachable({ reason: "NoAddress", message: `${host} does not resolve` })
-              : new Unreachable({ reason: "NoDns", message: `DNS did not answer for ${host} (${reason})` })
-          )
-        )
-      // Avoids a DNS query per request for receivers that close their connections.
-      const recent = yield* Cache.makeWith(inDns, {
-        capacity: 1_000,
-        timeToLive: (exit) => (Exit.isSuccess(exit) ? "5 seconds" : "1 second")
-      })
-
-      /** Resolves a host and checks all its addresses. */
-      const permitted = Effect.fnUntraced(function* (host: string, find: typeof inDns) {
-        const isLiteral = isIP(host) !== 0
-        const addresses = isLiteral ? [host] : yield* find(host)
-        for (const address of addresses) {
-          const verdict = judge(address)
-          if (verdict === undefined) continue
-          if (isLiteral) return yield* new Unreachable({ reason: "Forbidden", message: `${address} ${verdict}` })
-          // Only the operator may see internal addresses.
-          yield* Effect.logInfo("A webhook host is not allowed").pipe(Effect.annotateLogs({ host, address }))
-          const message = `what ${host} resolves to ${verdict}`
-          return yield* new Unreachable({ reason: "Forbidden", message })
-        }
-        return addresses
-      })
-
-      const dialed = (options: buildConnector.Options) =>
-        Effect.callback<Socket, Error>((resume) => {
-          let opened: Socket | undefined
-          let isUnwanted = false
-          dial(options, (error, socket) => {
-            if (error !== null) return resume(Effect.fail(error))
-            opened = socket
-            if (isUnwanted) socket.destroy()
-            else resume(Effect.succeed(socket))
-          })
-          return Effect.sync(() => {
-            isUnwanted = true
-            opened?.destroy()
-          })
-        })
-
-      /** Tries the next address after a failure or one second without an answer. */
-      const oneOf = (
-        [first, ...others]: ReadonlyArray<string>,
-        options: buildConnector.Options
-      ): Effect.Effect<Socket, Error> => {
-        const connected = dialed({ ...options, hostname: first ?? options.hostname })
-        if (others.length === 0) return connected
-        return Effect.gen(function* () {
-          const failed = yield* Latch.make(false)
-          const next = Effect.andThen(Effect.timeoutOption(failed.await, "1 second"), oneOf(others, options))
-          return yield* Effect.race(
-            Effect.onError(connected, () => failed.open),
-            next
-          )
-        })
-      }
-
-      const connect: buildConnector.connector = (options, callback) =>
-        void permitted(options.hostname, (host) => Cache.get(recent, host)).pipe(
-          Effect.flatMap((addresses) => oneOf(addresses, options)),
-          Effect.timeout(timeout),
-          Effect.matchCause({
-            onSuccess: (socket) => callback(null, socket),
-            onFailure: (cause) => callback(errorOf(cause), null)
-          }),
-          run
-        )
-
-      const agent = yield* Effect.acquireRelease(
-        Effect.sync(
-          () =>
-            new Agent({
-              // Domains that share a host do not wait for each other's connections.
-              connections: concurrency,
-              pipelining: 1,
-              allowH2: false,
-              keepAliveTimeout: 10_000,
-              keepAliveMaxTimeout: 60_000,
-              // The HTTP client's own timeouts do not end dripped bytes, early hints or queued requests.
-              headersTimeout: 0,
-              bodyTimeout: 0,
-              connect
-            })
-        ),
-        (agent) => Effect.promise(() => agent.destroy())
-      )
-
-      const check = Effect.fn("Egress.check")(function* (url: string) {
-        if (rules.allowPrivate && rules.deny.length === 0) return
-        const { hostname } = new URL(url)
-        yield* permitted(hostname.replace(/^\[|\]$/g, ""), inDns)
-      })
-
-      /** Open requests, oldest first. */
-      const underWay = new Set<Exchange>()
-      const over = (exchange: Exchange) => void underWay.delete(exchange)
-      const targetOf = targets()
-      const reasonOf = (error: Error) => wordsFor(error, late)
-      const milliseconds = () => Number(clock.monotonicTimeNanosUnsafe() / 1_000n) / 1_000
-
-      const send: Egress["Service"]["send"] = ({ body, headers, url }) =>
-        Effect.callback((resume) => {
-          const target = targetOf(url)
-          const exchange = new Exchange({
-            startedAt: milliseconds(),
-            answered: (answer) => resume(Effect.succeed(answer)),
-            unanswered: (message) => resume(Effect.fail(new NoAnswer({ message }))),
-            reasonOf,
-            over
-          })
-          underWay.add(exchange)
-          agent.dispatch({ ...target, method: "POST", headers, body }, exchange)
-          return Effect.sync(() => exchange.abandon())
-        })
-
-      const look = Effect.sync(() => {
-        const began = milliseconds() - Duration.toMillis(timeout)
-        for (const exchange of underWay) {
-          if (exchange.startedAt > began) break
-          exchange.expire(late)
-        }
-      })
-      yield* BackgroundLoop.every(looksEvery, "Looking for requests whose time is over failed", look)
-
-      return Egress.of({ check, send })
+      const hosts = yield* makeHosts
+      const agent = yield* makeAgent(hosts.permitted)
+      return Egress.of({ check: hosts.check, send: yield* makeSend(agent) })
     })
   )
 }
+
+/** Resolves hosts and checks their addresses. */
+const makeHosts = Effect.gen(function* () {
+  const dns = yield* Dns.Dns
+  const rules = yield* Settings.egress
+  const judge = EgressRules.make(rules)
+
+  const inDns = (host: string) =>
+    dns.lookup(host).pipe(
+      Effect.map((addresses) => addresses.slice(0, mostAddresses).map(NetAddress.formatIp)),
+      Effect.mapError(({ reason }) =>
+        reason === "NotFound" || reason === "BadName"
+          ? new Unreachable({ reason: "NoAddress", message: `${host} does not resolve` })
+          : new Unreachable({ reason: "NoDns", message: `DNS did not answer for ${host} (${reason})` })
+      )
+    )
+  // Avoids a DNS query per request for receivers that close their connections.
+  const recent = yield* Cache.makeWith(inDns, {
+    capacity: 1_000,
+    timeToLive: (exit) => (Exit.isSuccess(exit) ? "5 seconds" : "1 second")
+  })
+
+  /** Resolves a host and checks all its addresses. */
+  const permitted = Effect.fnUntraced(function* (host: string, find: typeof inDns) {
+    const isLiteral = isIP(host) !== 0
+    const addresses = isLiteral ? [host] : yield* find(host)
+    for (const address of addresses) {
+      const verdict = judge(address)
+      if (verdict === undefined) continue
+      if (isLiteral) return yield* new Unreachable({ reason: "Forbidden", message: `${address} ${verdict}` })
+      // Only the operator may see internal addresses.
+      yield* Effect.logInfo("A webhook host is not allowed").pipe(Effect.annotateLogs({ host, address }))
+      const message = `what ${host} resolves to ${verdict}`
+      return yield* new Unreachable({ reason: "Forbidden", message })
+    }
+    return addresses
+  })
+
+  const check = Effect.fn("Egress.check")(function* (url: string) {
+    if (rules.allowPrivate && rules.deny.length === 0) return
+    const { hostname } = new URL(url)
+    yield* permitted(hostname.replace(/^\[|\]$/g, ""), inDns)
+  })
+
+  return { check, permitted: (host: string) => permitted(host, (name) => Cache.get(recent, name)) }
+})
+
+type Permitted = Effect.Success<typeof makeHosts>["permitted"]
+
+const dialed = (dial: buildConnector.connector, options: buildConnector.Options) =>
+  Effect.callback<Socket, Error>((resume) => {
+    let opened: Socket | undefined
+    let isUnwanted = false
+    dial(options, (error, socket) => {
+      if (error !== null) return resume(Effect.fail(error))
+      opened = socket
+      if (isUnwanted) socket.destroy()
+      else resume(Effect.succeed(socket))
+    })
+    return Effect.sync(() => {
+      isUnwanted = true
+      opened?.destroy()
+    })
+  })
+
+/** Tries the next address after a failure or one second without an answer. */
+const oneOf = (
+  dial: buildConnector.connector,
+  [first, ...others]: ReadonlyArray<string>,
+  options: buildConnector.Options
+): Effect.Effect<Socket, Error> => {
+  const connected = dialed(dial, { ...options, hostname: first ?? options.hostname })
+  if (others.length === 0) return connected
+  return Effect.gen(function* () {
+    const failed = yield* Latch.make(false)
+    const next = Effect.andThen(Effect.timeoutOption(failed.await, "1 second"), oneOf(dial, others, options))
+    return yield* Effect.race(
+      Effect.onError(connected, () => failed.open),
+      next
+    )
+  })
+}
+
+/** Makes the HTTP client, which connects to permitted addresses only. */
+const makeAgent = Effect.fnUntraced(function* (permitted: Permitted) {
+  const { concurrency, timeout } = yield* Settings.webhooks
+  const dial = (yield* Dial)(timeout)
+  const run = yield* FiberSet.makeRuntime()
+
+  const connect: buildConnector.connector = (options, callback) =>
+    void permitted(options.hostname).pipe(
+      Effect.flatMap((addresses) => oneOf(dial, addresses, options)),
+      Effect.timeout(timeout),
+      Effect.matchCause({
+        onSuccess: (socket) => callback(null, socket),
+        onFailure: (cause) => callback(errorOf(cause), null)
+      }),
+      run
+    )
+
+  return yield* Effect.acquireRelease(
+    Effect.sync(
+      () =>
+        new Agent({
+          // Domains that share a host do not wait for each other's connections.
+          connections: concurrency,
+          pipelining: 1,
+          allowH2: false,
+          keepAliveTimeout: 10_000,
+          keepAliveMaxTimeout: 60_000,
+          // The HTTP client's own timeouts do not end dripped bytes, early hints or queued requests.
+          headersTimeout: 0,
+          bodyTimeout: 0,
+          connect
+        })
+    ),
+    (agent) => Effect.promise(() => agent.destroy())
+  )
+})
+
+/** Makes the function that sends, and the check that ends its requests in time. */
+const makeSend = Effect.fnUntraced(function* (agent: Agent) {
+  const clock = yield* Clock.Clock
+  const { timeout } = yield* Settings.webhooks
+  const late = `no answer within ${Duration.toSeconds(timeout)} s`
+
+  /** Open requests, oldest first. */
+  const underWay = new Set<Exchange>()
+  const over = (exchange: Exchange) => void underWay.delete(exchange)
+  const targetOf = targets()
+  const reasonOf = (error: Error) => wordsFor(error, late)
+  const milliseconds = () => Number(clock.monotonicTimeNanosUnsafe() / 1_000n) / 1_000
+
+  const send: Egress["Service"]["send"] = ({ body, headers, url }) =>
+    Effect.callback((resume) => {
+      const target = targetOf(url)
+      const exchange = new Exchange({
+        startedAt: milliseconds(),
+        answered: (answer) => resume(Effect.succeed(answer)),
+        unanswered: (message) => resume(Effect.fail(new NoAnswer({ message }))),
+        reasonOf,
+        over
+      })
+      underWay.add(exchange)
+      agent.dispatch({ ...target, method: "POST", headers, body }, exchange)
+      return Effect.sync(() => exchange.abandon())
+    })
+
+  const look = Effect.sync(() => {
+    const began = milliseconds() - Duration.toMillis(timeout)
+    for (const exchange of underWay) {
+      if (exchange.startedAt > began) break
+      exchange.expire(late)
+    }
+  })
+  yield* BackgroundLoop.every(looksEvery, "Looking for requests whose time is over failed", look)
+  return send
+})
 
 const errorOf = (cause: Cause.Cause<unknown>): Error => {
   const error = Cause.squash(cause)

@@ -77,158 +77,168 @@ export class PullDeliveries extends Context.Service<
   static readonly layer = Layer.effect(
     PullDeliveries,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const feed = yield* EventFeed
-      const opened = yield* OpenedSecrets
-      const { timeout } = yield* Settings.webhooks
-      const { pageBytes } = yield* Settings.answers
-      const leaseSeconds = Lease.seconds(timeout)
-      const claims = Claims.make(sql, leaseSeconds)
-      const withoutLost = yield* LostWorkers.make
-      const next = yield* NextAttempt.make
-      const write = yield* Settlements.statement
-
-      /** Checks without a lock for due deliveries, once a second per waiting client. */
-      const isDue = Effect.fnUntraced(function* (domainId: DomainId) {
-        const [domain] = yield* sql<{
-          readonly status: DomainStatus
-          readonly disabledReason: string
-          readonly pull: boolean
-          readonly isDue: boolean
-        }>`
-          SELECT status, disabled_reason, pull, EXISTS (
-            SELECT 1 FROM deliveries
-            WHERE deliveries.domain_id = domains.id AND deliveries.status = 'pending'
-              AND (leased_until IS NULL OR leased_until <= now()) AND due_at <= now()
-          ) AS is_due
-          FROM domains WHERE id = ${domainId}
-        `
-        if (domain === undefined)
-          return yield* new NotFound({
-            message: "No domain with this id in this workspace. GET /api/domains lists them"
-          })
-        if (domain.status === "disabled") {
-          return yield* new Conflict({ message: `This domain is disabled: ${domain.disabledReason}` })
-        }
-        if (!domain.pull) {
-          return yield* new Conflict({
-            message:
-              'The mail of this domain is not to be asked for: PATCH /api/domains/{id}/delivery {"pull": true} changes that, where no webhook is set'
-          })
-        }
-        return domain.isDue
-      })
-
-      const claim = Effect.fnUntraced(function* (domainId: DomainId, most: number) {
-        const rows = yield* claims.pulled({ domainId, most, mostBytes: pageBytes, bytesAtOnce })
-        return yield* Effect.forEach(
-          (yield* withoutLost(rows)).toSorted((one, other) => one.bytesBefore - other.bytesBefore),
-          Effect.fnUntraced(function* (row) {
-            const { bytes, leasedUntil, payload } = row
-            return { ...Lease.of(row), id: row.eventId, bytes, leasedUntil, payload, secrets: yield* opened.open(row) }
-          })
-        )
-      })
-
-      /** Uninterruptible between the claim and its finalizer. */
-      const look = Effect.fnUntraced(function* (domainId: DomainId, most: number) {
-        if (!(yield* isDue(domainId))) return { deliveries: [], told: Effect.void }
-        let isTold = false
-        const deliveries = yield* Effect.acquireRelease(claim(domainId, most), (leased) =>
-          isTold ? Effect.void : Effect.ignore(claims.giveBack(leased))
-        )
-        const told = Effect.sync(() => {
-          isTold = true
-        })
-        return { deliveries, told }
-      })
-
-      const take: PullDeliveries["Service"]["take"] = Effect.fn("PullDeliveries.take")(function* (
-        domainId,
-        { most, time }
-      ) {
-        const first = yield* look(domainId, most)
-        if (first.deliveries.length > 0 || Duration.isZero(time)) return first
-        const found = yield* feed.occasions(domainId).pipe(
-          // The timeout ends the wait, not a claim.
-          Stream.interruptWhen(Effect.sleep(time)),
-          Stream.mapEffect(() => look(domainId, most)),
-          Stream.filter(({ deliveries }) => deliveries.length > 0),
-          Stream.runHead
-        )
-        return Option.getOrElse(found, () => first)
-      }, Bugs.die)
-
-      const columnsOf = (reports: ReadonlyArray<Report>) => {
-        const column = Columns.of(reports)
-        return sql`unnest(
-          ${column("uuid", ({ eventId }) => eventId)}, ${column("int4", ({ attempt }) => attempt)}
-        ) AS told (event_id, attempt)`
-      }
-
-      /** Locks the deliveries with this lease. An outcome counts once, also if the delivery is held meanwhile. */
-      const leased = (domainId: DomainId, reports: ReadonlyArray<Report>) =>
-        sql<{ readonly eventId: EventId; readonly spent: number; readonly claimedAt: Date }>`
-          SELECT deliveries.event_id, spent, claimed_at
-          FROM ${columnsOf(reports)} JOIN deliveries ON deliveries.event_id = told.event_id
-          WHERE domain_id = ${domainId} AND attempts = told.attempt AND claimed_url = '${sql.literal(Lease.pull)}' AND (
-            (status = 'pending' AND leased_until > now())
-            OR (status = 'held' AND claimed_at > now() - make_interval(secs => ${leaseSeconds}) AND NOT EXISTS (
-              SELECT 1 FROM delivery_attempts
-              WHERE delivery_attempts.event_id = told.event_id AND delivery_attempts.attempt = told.attempt
-            ))
-          )
-          ORDER BY deliveries.event_id FOR UPDATE OF deliveries
-        `
-
-      const standings = (domainId: DomainId, reports: ReadonlyArray<Report>) =>
-        sql<Standing>`
-          SELECT told.event_id, told.attempt, status, attempts, due_at, delivered_at, last_error, EXISTS (
-            SELECT 1 FROM delivery_attempts
-            WHERE delivery_attempts.event_id = told.event_id AND delivery_attempts.attempt = told.attempt
-              AND url = '${sql.literal(Lease.pull)}' AND duration_ms IS NOT NULL
-          ) AS is_settled
-          FROM ${columnsOf(reports)} JOIN deliveries ON deliveries.event_id = told.event_id
-          WHERE domain_id = ${domainId}
-        `
-
-      const settle: PullDeliveries["Service"]["settle"] = Effect.fn("PullDeliveries.settle")(
-        function* (domainId, reports) {
-          const now = yield* Clock.currentTimeMillis
-          const byId = new Map(reports.map((report) => [report.eventId, report]))
-          return yield* sql.withTransaction(
-            Effect.gen(function* () {
-              const settlements = yield* Effect.forEach(
-                yield* leased(domainId, reports),
-                Effect.fnUntraced(function* ({ claimedAt, eventId, spent }) {
-                  const report = byId.get(eventId)
-                  if (report === undefined) return []
-                  const { attempt } = report
-                  const attemptOfBudget = Math.max(attempt - spent, 1)
-                  const { asked, status, wait } =
-                    report.error === null
-                      ? { asked: Duration.zero, status: "delivered", wait: Duration.zero }
-                      : yield* next(attemptOfBudget, report)
-                  return [
-                    {
-                      lease: { eventId, domainId, attempt, attemptOfBudget, url: Lease.pull },
-                      requestedAt: Math.max(now - report.durationMs, claimedAt.getTime()),
-                      outcome: report,
-                      askedSeconds: Duration.toSeconds(asked),
-                      status,
-                      waitSeconds: Duration.toSeconds(wait)
-                    }
-                  ]
-                })
-              )
-              if (settlements.length > 0) yield* write(settlements.flat())
-              return yield* standings(domainId, reports)
-            })
-          )
-        }
-      )
-
-      return PullDeliveries.of({ take, settle })
+      return PullDeliveries.of({ take: yield* makeTake, settle: yield* makeSettle })
     })
   ).pipe(Layer.provide(OpenedSecrets.layer))
 }
+
+const makeTake = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const feed = yield* EventFeed
+  const opened = yield* OpenedSecrets
+  const { timeout } = yield* Settings.webhooks
+  const { pageBytes } = yield* Settings.answers
+  const claims = Claims.make(sql, Lease.seconds(timeout))
+  const withoutLost = yield* LostWorkers.make
+
+  const claim = Effect.fnUntraced(function* (domainId: DomainId, most: number) {
+    const rows = yield* claims.pulled({ domainId, most, mostBytes: pageBytes, bytesAtOnce })
+    return yield* Effect.forEach(
+      (yield* withoutLost(rows)).toSorted((one, other) => one.bytesBefore - other.bytesBefore),
+      Effect.fnUntraced(function* (row) {
+        const { bytes, leasedUntil, payload } = row
+        return { ...Lease.of(row), id: row.eventId, bytes, leasedUntil, payload, secrets: yield* opened.open(row) }
+      })
+    )
+  })
+
+  /** Uninterruptible between the claim and its finalizer. */
+  const look = Effect.fnUntraced(function* (domainId: DomainId, most: number) {
+    if (!(yield* isDue(sql, domainId))) return { deliveries: [], told: Effect.void }
+    let isTold = false
+    const deliveries = yield* Effect.acquireRelease(claim(domainId, most), (leased) =>
+      isTold ? Effect.void : Effect.ignore(claims.giveBack(leased))
+    )
+    const told = Effect.sync(() => {
+      isTold = true
+    })
+    return { deliveries, told }
+  })
+
+  const take: PullDeliveries["Service"]["take"] = Effect.fn("PullDeliveries.take")(function* (
+    domainId,
+    { most, time }
+  ) {
+    const first = yield* look(domainId, most)
+    if (first.deliveries.length > 0 || Duration.isZero(time)) return first
+    const found = yield* feed.occasions(domainId).pipe(
+      // The timeout ends the wait, not a claim.
+      Stream.interruptWhen(Effect.sleep(time)),
+      Stream.mapEffect(() => look(domainId, most)),
+      Stream.filter(({ deliveries }) => deliveries.length > 0),
+      Stream.runHead
+    )
+    return Option.getOrElse(found, () => first)
+  }, Bugs.die)
+  return take
+})
+
+const makeSettle = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { timeout } = yield* Settings.webhooks
+  const next = yield* NextAttempt.make
+  const write = yield* Settlements.statement
+
+  const settle: PullDeliveries["Service"]["settle"] = Effect.fn("PullDeliveries.settle")(function* (domainId, reports) {
+    const now = yield* Clock.currentTimeMillis
+    const settlementOf = Effect.fnUntraced(function* ({ claimedAt, eventId, spent }: LeasedRow, report: Report) {
+      const { attempt } = report
+      const attemptOfBudget = Math.max(attempt - spent, 1)
+      const { asked, status, wait } =
+        report.error === null
+          ? { asked: Duration.zero, status: "delivered", wait: Duration.zero }
+          : yield* next(attemptOfBudget, report)
+      return {
+        lease: { eventId, domainId, attempt, attemptOfBudget, url: Lease.pull },
+        requestedAt: Math.max(now - report.durationMs, claimedAt.getTime()),
+        outcome: report,
+        askedSeconds: Duration.toSeconds(asked),
+        status,
+        waitSeconds: Duration.toSeconds(wait)
+      }
+    })
+    const byId = new Map(reports.map((report) => [report.eventId, report]))
+    return yield* sql.withTransaction(
+      Effect.gen(function* () {
+        const settlements = (yield* leased(sql, domainId, reports, Lease.seconds(timeout))).flatMap((row) => {
+          const report = byId.get(row.eventId)
+          return report === undefined ? [] : [settlementOf(row, report)]
+        })
+        const stored = yield* Effect.all(settlements)
+        if (stored.length > 0) yield* write(stored)
+        return yield* standings(sql, domainId, reports)
+      })
+    )
+  })
+  return settle
+})
+
+/** Checks without a lock for due deliveries, once a second per waiting client. */
+const isDue = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, domainId: DomainId) {
+  const [domain] = yield* sql<{
+    readonly status: DomainStatus
+    readonly disabledReason: string
+    readonly pull: boolean
+    readonly isDue: boolean
+  }>`
+    SELECT status, disabled_reason, pull, EXISTS (
+      SELECT 1 FROM deliveries
+      WHERE deliveries.domain_id = domains.id AND deliveries.status = 'pending'
+        AND (leased_until IS NULL OR leased_until <= now()) AND due_at <= now()
+    ) AS is_due
+    FROM domains WHERE id = ${domainId}
+  `
+  if (domain === undefined)
+    return yield* new NotFound({
+      message: "No domain with this id in this workspace. GET /api/domains lists them"
+    })
+  if (domain.status === "disabled") {
+    return yield* new Conflict({ message: `This domain is disabled: ${domain.disabledReason}` })
+  }
+  if (!domain.pull) {
+    return yield* new Conflict({
+      message:
+        'The mail of this domain is not to be asked for: PATCH /api/domains/{id}/delivery {"pull": true} changes that, where no webhook is set'
+    })
+  }
+  return domain.isDue
+})
+
+const columnsOf = (sql: SqlClient.SqlClient, reports: ReadonlyArray<Report>) => {
+  const column = Columns.of(reports)
+  return sql`unnest(
+    ${column("uuid", ({ eventId }) => eventId)}, ${column("int4", ({ attempt }) => attempt)}
+  ) AS told (event_id, attempt)`
+}
+
+interface LeasedRow {
+  readonly eventId: EventId
+  readonly spent: number
+  readonly claimedAt: Date
+}
+
+/** Locks the deliveries with this lease. An outcome counts once, also if the delivery is held meanwhile. */
+const leased = (sql: SqlClient.SqlClient, domainId: DomainId, reports: ReadonlyArray<Report>, leaseSeconds: number) =>
+  sql<LeasedRow>`
+    SELECT deliveries.event_id, spent, claimed_at
+    FROM ${columnsOf(sql, reports)} JOIN deliveries ON deliveries.event_id = told.event_id
+    WHERE domain_id = ${domainId} AND attempts = told.attempt AND claimed_url = '${sql.literal(Lease.pull)}' AND (
+      (status = 'pending' AND leased_until > now())
+      OR (status = 'held' AND claimed_at > now() - make_interval(secs => ${leaseSeconds}) AND NOT EXISTS (
+        SELECT 1 FROM delivery_attempts
+        WHERE delivery_attempts.event_id = told.event_id AND delivery_attempts.attempt = told.attempt
+      ))
+    )
+    ORDER BY deliveries.event_id FOR UPDATE OF deliveries
+  `
+
+const standings = (sql: SqlClient.SqlClient, domainId: DomainId, reports: ReadonlyArray<Report>) =>
+  sql<Standing>`
+    SELECT told.event_id, told.attempt, status, attempts, due_at, delivered_at, last_error, EXISTS (
+      SELECT 1 FROM delivery_attempts
+      WHERE delivery_attempts.event_id = told.event_id AND delivery_attempts.attempt = told.attempt
+        AND url = '${sql.literal(Lease.pull)}' AND duration_ms IS NOT NULL
+    ) AS is_settled
+    FROM ${columnsOf(sql, reports)} JOIN deliveries ON deliveries.event_id = told.event_id
+    WHERE domain_id = ${domainId}
+  `

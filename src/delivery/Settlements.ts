@@ -21,101 +21,119 @@ export interface Settlement {
   readonly waitSeconds: number
 }
 
+/** The current target of a domain, as listed in attempts. */
+const target = (sql: SqlClient.SqlClient) =>
+  sql`CASE WHEN domains.pull THEN '${sql.literal(pull)}' ELSE domains.webhook_url END`
+
+/** The CTE `input`: the outcomes in order. */
+const input = (sql: SqlClient.SqlClient, all: ReadonlyArray<Settlement>, ids: ReadonlyArray<string>) => {
+  const column = Columns.of(all)
+  return sql`
+    input AS (
+      SELECT *, error IS NULL AS ok FROM unnest(
+        ${Columns.of(ids)("uuid", (id) => id)},
+        ${column("uuid", ({ lease }) => lease.eventId)},
+        ${column("uuid", ({ lease }) => lease.domainId)},
+        ${column("int4", ({ lease }) => lease.attempt)},
+        ${column("text", ({ lease }) => lease.url)},
+        ${column("timestamptz", ({ requestedAt }) => DateTime.toDateUtc(DateTime.makeUnsafe(requestedAt)))},
+        ${column("int4", ({ outcome }) => Math.round(outcome.durationMs))},
+        ${column("int4", ({ outcome }) => outcome.statusCode)},
+        ${column("text", ({ outcome }) => outcome.error)},
+        ${column("text", ({ outcome }) => outcome.responseBody)},
+        ${column("float8", ({ askedSeconds }) => askedSeconds)},
+        ${column("text", ({ status }) => status)},
+        ${column("float8", ({ waitSeconds }) => waitSeconds)}
+      ) WITH ORDINALITY AS input (
+        attempt_id, event_id, domain_id, attempt, url, requested_at, duration_ms, status_code, error,
+        response_body, asked_seconds, next_status, wait_seconds, ordinal
+      )
+    )
+  `
+}
+
+/** The CTE `outcome`: whether an outcome counts, and whether it changes the health of its webhook. */
+const judged = (sql: SqlClient.SqlClient) => sql`
+  outcome AS (
+    SELECT input.*,
+      ${target(sql)} IS NOT DISTINCT FROM input.url AS is_same,
+      -- A failure that does not count: at a paused webhook, or at one that has moved since.
+      NOT ok AND (
+        ${target(sql)} IS DISTINCT FROM input.url
+        OR (domains.webhook_paused_at IS NOT NULL AND input.status_code IS DISTINCT FROM 410)
+      ) AS is_uncounted,
+      CASE WHEN domains.webhook_url IS NULL THEN false
+        WHEN ok THEN domains.webhook_failing_since IS NOT NULL OR domains.webhook_paused_at IS NOT NULL
+        ELSE domains.webhook_failing_since IS NULL
+        OR (domains.webhook_paused_at IS NULL AND (
+          domains.webhook_failures < ${WebhookState.fewestFailures} OR (
+            domains.webhook_failure_days < ${WebhookState.fewestDays}
+            AND domains.webhook_failed_on IS DISTINCT FROM (now() AT TIME ZONE 'UTC')::date
+          )
+        )) OR (
+          domains.webhook_failing_since <= now() - make_interval(days => ${WebhookState.failingDays}) AND (
+            domains.webhook_paused_at IS NULL
+            OR domains.webhook_probe_at < now() + make_interval(secs => input.asked_seconds)
+          )
+        )
+      END AS is_news
+    FROM input JOIN domains ON domains.id = input.domain_id
+  )
+`
+
+/** The CTEs `attempt`, which lists the attempt in any case, and `settled`, which only the current lease changes. */
+const stored = (sql: SqlClient.SqlClient) => sql`
+  attempt AS (
+    INSERT INTO delivery_attempts (
+      id, event_id, domain_id, attempt, url, requested_at, duration_ms, status_code, ok, error, response_body
+    )
+    SELECT attempt_id, event_id, input.domain_id, attempt, url, requested_at, duration_ms, status_code, ok, error,
+      response_body
+    FROM input JOIN events ON events.id = input.event_id
+    ON CONFLICT (event_id, attempt) DO UPDATE SET
+      requested_at = excluded.requested_at, duration_ms = excluded.duration_ms,
+      status_code = excluded.status_code, ok = excluded.ok, error = excluded.error,
+      response_body = excluded.response_body
+  ), settled AS (
+    UPDATE deliveries SET
+      -- Replayed since the request began: a failure leaves it due, with the fresh budget.
+      status = CASE WHEN is_uncounted OR (spent >= attempts AND NOT ok) THEN 'pending' ELSE next_status END,
+      spent = CASE WHEN is_uncounted THEN least(spent + 1, attempts) ELSE spent END,
+      due_at = CASE
+        WHEN spent >= attempts AND NOT ok THEN due_at
+        -- At a new URL it is due at once; at a paused one every other comes before it.
+        WHEN is_uncounted AND NOT is_same THEN due_at
+        WHEN is_uncounted THEN now() + interval '1 day'
+        ELSE now() + make_interval(secs => wait_seconds)
+      END,
+      leased_until = NULL,
+      delivered_at = CASE WHEN ok THEN now() END,
+      last_error = outcome.error
+    FROM outcome
+    WHERE deliveries.event_id = outcome.event_id AND deliveries.attempts = outcome.attempt
+      -- Held since the request began: a success still counts.
+      AND (deliveries.status = ${"pending"} OR (deliveries.status = ${"held"} AND ok))
+    RETURNING outcome.ordinal, deliveries.domain_id, ok, is_same AND is_news AS is_news
+  )
+`
+
 /** The statement that stores outcomes, and returns which change their webhook's health. */
 export const statement = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom
   const newId = Uuid7.make((bytes) => Effect.runSync(random.randomBytes(bytes)))
+  const rest = sql`
+    ${judged(sql)}, ${stored(sql)}, live AS (
+      ${WebhookState.makeLive(sql, sql`SELECT domain_id FROM settled WHERE ok`)}
+    )
+    SELECT ordinal, is_news FROM settled
+  `
 
-  /** The current target, as listed in attempts. */
-  const target = sql`CASE WHEN domains.pull THEN '${sql.literal(pull)}' ELSE domains.webhook_url END`
-
-  const live = WebhookState.makeLive(sql, sql`SELECT domain_id FROM settled WHERE ok`)
-
-  // Lists the attempt in any case. Only the holder of the current lease changes the delivery.
   return Effect.fnUntraced(function* (all: ReadonlyArray<Settlement>) {
-    const column = Columns.of(all)
     const now = yield* Clock.currentTimeMillis
     const ids = all.map(() => newId(now))
     const rows = yield* sql<{ readonly ordinal: bigint; readonly isNews: boolean }>`
-      WITH input AS (
-        SELECT *, error IS NULL AS ok FROM unnest(
-          ${Columns.of(ids)("uuid", (id) => id)},
-          ${column("uuid", ({ lease }) => lease.eventId)},
-          ${column("uuid", ({ lease }) => lease.domainId)},
-          ${column("int4", ({ lease }) => lease.attempt)},
-          ${column("text", ({ lease }) => lease.url)},
-          ${column("timestamptz", ({ requestedAt }) => DateTime.toDateUtc(DateTime.makeUnsafe(requestedAt)))},
-          ${column("int4", ({ outcome }) => Math.round(outcome.durationMs))},
-          ${column("int4", ({ outcome }) => outcome.statusCode)},
-          ${column("text", ({ outcome }) => outcome.error)},
-          ${column("text", ({ outcome }) => outcome.responseBody)},
-          ${column("float8", ({ askedSeconds }) => askedSeconds)},
-          ${column("text", ({ status }) => status)},
-          ${column("float8", ({ waitSeconds }) => waitSeconds)}
-        ) WITH ORDINALITY AS input (
-          attempt_id, event_id, domain_id, attempt, url, requested_at, duration_ms, status_code, error,
-          response_body, asked_seconds, next_status, wait_seconds, ordinal
-        )
-      ), outcome AS (
-        SELECT input.*,
-          ${target} IS NOT DISTINCT FROM input.url AS is_same,
-          -- A failure that does not count: at a paused webhook, or at one that has moved since.
-          NOT ok AND (
-            ${target} IS DISTINCT FROM input.url
-            OR (domains.webhook_paused_at IS NOT NULL AND input.status_code IS DISTINCT FROM 410)
-          ) AS is_uncounted,
-          CASE WHEN domains.webhook_url IS NULL THEN false
-            WHEN ok THEN domains.webhook_failing_since IS NOT NULL OR domains.webhook_paused_at IS NOT NULL
-            ELSE domains.webhook_failing_since IS NULL
-            OR (domains.webhook_paused_at IS NULL AND (
-              domains.webhook_failures < ${WebhookState.fewestFailures} OR (
-                domains.webhook_failure_days < ${WebhookState.fewestDays}
-                AND domains.webhook_failed_on IS DISTINCT FROM (now() AT TIME ZONE 'UTC')::date
-              )
-            )) OR (
-              domains.webhook_failing_since <= now() - make_interval(days => ${WebhookState.failingDays}) AND (
-                domains.webhook_paused_at IS NULL
-                OR domains.webhook_probe_at < now() + make_interval(secs => input.asked_seconds)
-              )
-            )
-          END AS is_news
-        FROM input JOIN domains ON domains.id = input.domain_id
-      ), attempt AS (
-        INSERT INTO delivery_attempts (
-          id, event_id, domain_id, attempt, url, requested_at, duration_ms, status_code, ok, error, response_body
-        )
-        SELECT attempt_id, event_id, input.domain_id, attempt, url, requested_at, duration_ms, status_code, ok, error,
-          response_body
-        FROM input JOIN events ON events.id = input.event_id
-        ON CONFLICT (event_id, attempt) DO UPDATE SET
-          requested_at = excluded.requested_at, duration_ms = excluded.duration_ms,
-          status_code = excluded.status_code, ok = excluded.ok, error = excluded.error,
-          response_body = excluded.response_body
-      ), settled AS (
-        UPDATE deliveries SET
-          -- Replayed since the request began: a failure leaves it due, with the fresh budget.
-          status = CASE WHEN is_uncounted OR (spent >= attempts AND NOT ok) THEN 'pending' ELSE next_status END,
-          spent = CASE WHEN is_uncounted THEN least(spent + 1, attempts) ELSE spent END,
-          due_at = CASE
-            WHEN spent >= attempts AND NOT ok THEN due_at
-            -- At a new URL it is due at once; at a paused one every other comes before it.
-            WHEN is_uncounted AND NOT is_same THEN due_at
-            WHEN is_uncounted THEN now() + interval '1 day'
-            ELSE now() + make_interval(secs => wait_seconds)
-          END,
-          leased_until = NULL,
-          delivered_at = CASE WHEN ok THEN now() END,
-          last_error = outcome.error
-        FROM outcome
-        WHERE deliveries.event_id = outcome.event_id AND deliveries.attempts = outcome.attempt
-          -- Held since the request began: a success still counts.
-          AND (deliveries.status = ${"pending"} OR (deliveries.status = ${"held"} AND ok))
-        RETURNING outcome.ordinal, deliveries.domain_id, ok, is_same AND is_news AS is_news
-      ), live AS (
-        ${live}
-      )
-      SELECT ordinal, is_news FROM settled
+      WITH ${input(sql, all, ids)}, ${rest}
     `
     const news = new Set(rows.flatMap(({ isNews, ordinal }) => (isNews ? [Number(ordinal)] : [])))
     return all.map((_, index) => news.has(index + 1))

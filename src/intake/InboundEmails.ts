@@ -26,32 +26,29 @@ export type Acceptance = "kept" | "seen" | "gone" | "apart"
 /** Of a row, but for its addresses. */
 const rowBytes = 1_024
 
-/**
- * Inserts the rows of single-recipient messages, many in one statement and commit. If only some fit into a quota, all
- * become `apart`.
- */
-export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDay: number }) {
-  const sql = yield* SqlClient.SqlClient
-  const { emailsPerDay } = options
+/** The CTE `counted`: the workspaces that have room for all their messages. */
+const counted = (sql: SqlClient.SqlClient, emailsPerDay: number) => {
   const today = sql.literal("(now() AT TIME ZONE 'UTC')::date")
+  return sql`
+  , counted AS (
+    INSERT INTO daily_intake AS counted (workspace_id, day, accepted)
+    SELECT workspace_id, ${today}, count(*) FROM fresh GROUP BY workspace_id
+    HAVING count(*) <= ${emailsPerDay} ORDER BY workspace_id
+    ON CONFLICT (workspace_id, day) DO UPDATE SET accepted = counted.accepted + excluded.accepted
+    WHERE counted.accepted + excluded.accepted <= ${emailsPerDay}
+    RETURNING workspace_id
+  )
+`
+}
 
-  const counted = sql`
-    , counted AS (
-      INSERT INTO daily_intake AS counted (workspace_id, day, accepted)
-      SELECT workspace_id, ${today}, count(*) FROM fresh GROUP BY workspace_id
-      HAVING count(*) <= ${emailsPerDay} ORDER BY workspace_id
-      ON CONFLICT (workspace_id, day) DO UPDATE SET accepted = counted.accepted + excluded.accepted
-      WHERE counted.accepted + excluded.accepted <= ${emailsPerDay}
-      RETURNING workspace_id
-    )
-  `
-
+/** The statement that inserts messages, and returns what became of each. */
+const statement = (sql: SqlClient.SqlClient, { emailsPerDay }: { readonly emailsPerDay: number }) => {
   const kept = InboundRows.insert(sql, {
     recipients: sql`ARRAY[recipients]`,
     source: emailsPerDay > 0 ? sql`fresh JOIN counted USING (workspace_id)` : sql`fresh`
   })
 
-  const insert = (accepted: ReadonlyArray<Accepted>) =>
+  return (accepted: ReadonlyArray<Accepted>) =>
     sql<{ readonly ordinal: bigint; readonly state: Acceptance }>`
       WITH ${InboundRows.welcome(sql, accepted.map(rowOf))}, new_keys AS (
         INSERT INTO received_once AS before (key, inbound_email_id, received_at)
@@ -62,7 +59,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
       ), fresh AS (
         SELECT * FROM welcome WHERE key IS NULL OR id IN (SELECT inbound_email_id FROM new_keys)
       )
-      ${emailsPerDay > 0 ? counted : sql.literal("")}
+      ${emailsPerDay > 0 ? counted(sql, emailsPerDay) : sql.literal("")}
       , kept AS (
         ${kept}
       )
@@ -73,6 +70,15 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
       FROM input LEFT JOIN welcome USING (ordinal) LEFT JOIN fresh USING (ordinal)
       LEFT JOIN kept ON kept.id = input.id
     `
+}
+
+/**
+ * Inserts the rows of single-recipient messages, many in one statement and commit. If only some fit into a quota, all
+ * become `apart`.
+ */
+export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDay: number }) {
+  const sql = yield* SqlClient.SqlClient
+  const insert = statement(sql, options)
 
   const find = yield* LostAnswer.make
   /** Checks whether a row was committed after its statement got no answer. */

@@ -37,131 +37,161 @@ interface Message<A extends Copy> {
 /** Maximum number of mails of a demo inbox. */
 export const mailsPerDemo = 20
 
+interface Unseen {
+  readonly copy: Copy
+  readonly recipients: ReadonlyArray<Recipient>
+}
+
+interface Limits {
+  readonly emailsPerDay: number
+  readonly emailsPerSender: number
+}
+
+/** The UTC day by the database's clock. */
+const today = (sql: SqlClient.SqlClient) => sql.literal("(now() AT TIME ZONE 'UTC')::date")
+
+/** Selects the recipients without this message so far. A concurrent duplicate waits for the first commit. */
+const firstSeen = (sql: SqlClient.SqlClient, keys: ReadonlyArray<Uint8Array>, ids: ReadonlyArray<InboundEmailId>) =>
+  sql<{ readonly key: Uint8Array }>`
+    INSERT INTO received_once AS before (key, inbound_email_id, received_at)
+    SELECT key, id, now() FROM unnest(${keys}::bytea[], ${ids}::uuid[]) AS new (key, id) ORDER BY key
+    ON CONFLICT (key) DO UPDATE SET inbound_email_id = excluded.inbound_email_id, received_at = now()
+    WHERE before.received_at < now() - make_interval(days => ${InboundRows.retryDays})
+    RETURNING key
+  `
+
+/** Counts the message in each workspace. A fixed order prevents deadlocks between messages for the same workspaces. */
+const reserve = (sql: SqlClient.SqlClient, workspaces: ReadonlyArray<WorkspaceId>, emailsPerDay: number) =>
+  sql`
+    INSERT INTO daily_intake AS counted (workspace_id, day, accepted)
+    SELECT workspace_id, ${today(sql)}, 1 FROM unnest(${workspaces}::uuid[]) AS reserving (workspace_id)
+    ORDER BY workspace_id
+    ON CONFLICT (workspace_id, day) DO UPDATE SET accepted = counted.accepted + 1
+    WHERE counted.accepted < ${emailsPerDay}
+    RETURNING accepted
+  `
+
+/** Counts the message of a client. After the workspaces, so that a client that sends to many does not block senders to others. */
+const reserveOfSender = (sql: SqlClient.SqlClient, remoteAddress: string, emailsPerSender: number) =>
+  sql`
+    INSERT INTO client_limits AS counted (action, client, day, count)
+    VALUES ('email', ${clientOf(remoteAddress)}, ${today(sql)}, 1)
+    ON CONFLICT (action, client, day) DO UPDATE SET count = counted.count + 1
+    WHERE counted.count < ${emailsPerSender}
+    RETURNING count
+  `
+
+/** Counts one mail of a demo inbox. Concurrent messages wait here until the commit. */
+const demoHasRoom = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, domainId: DomainId) {
+  yield* sql`SELECT 1 FROM domains WHERE id = ${domainId} FOR NO KEY UPDATE`
+  const full = yield* sql`
+    SELECT 1 FROM inbound_emails WHERE domain_id = ${domainId} LIMIT 1 OFFSET ${mailsPerDemo - 1}
+  `
+  return full.length === 0
+})
+
+/** Inserts the rows, in one statement, because a transaction blocks all others on the embedded database. */
+const insert = (
+  sql: SqlClient.SqlClient,
+  emails: ReadonlyArray<Unseen>,
+  message: Omit<Message<Copy>, "copies" | "keyOf">
+) => {
+  const rows = emails.map(
+    ({ copy, recipients }): InboundRows.InboundRow => ({
+      id: copy.id,
+      domainId: copy.domainId,
+      recipients: JSON.stringify(recipients.map(({ address }) => printable(address))),
+      key: null,
+      sha256: message.sha256,
+      receivedAt: DateTime.toEpochMillis(message.receivedAt),
+      envelope: message.envelope,
+      isOurs: message.isOurs,
+      place: copy.place,
+      traceBytes: copy.traceBytes,
+      authenticationResults: message.authenticationResults
+    })
+  )
+  const recipients = sql`ARRAY(SELECT json_array_elements_text(recipients::json))`
+  return sql`
+    WITH ${InboundRows.welcome(sql, rows)} ${InboundRows.insert(sql, { recipients, source: sql`welcome` })}
+  `
+}
+
+/** Selects the copies with recipients that had not received the message. */
+const unseen = Effect.fnUntraced(function* <A extends Copy>(
+  sql: SqlClient.SqlClient,
+  { copies, keyOf }: Pick<Message<A>, "copies" | "keyOf">
+) {
+  const keyed =
+    keyOf === null
+      ? []
+      : copies.flatMap(({ domainId, id, recipients }) =>
+          recipients.map(({ address }) => ({ id, address, key: keyOf(domainId, address) }))
+        )
+  const fresh = new Set(
+    keyed.length === 0
+      ? []
+      : (yield* firstSeen(
+          sql,
+          keyed.map(({ key }) => key),
+          keyed.map(({ id }) => id)
+        )).map(({ key }) => Buffer.from(key).toString("hex"))
+  )
+  const seen = new Set(keyed.flatMap(({ address, key }) => (fresh.has(key.toString("hex")) ? [] : [address])))
+  return copies.flatMap((copy) => {
+    const own = copy.recipients.filter(({ address }) => !seen.has(address))
+    return own.length === 0 ? [] : [{ copy, recipients: own }]
+  })
+})
+
+/** Counts the message in all quotas. Fails at the first one that is exhausted. */
+const spend = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  emails: ReadonlyArray<Unseen>,
+  { remoteAddress }: Envelope,
+  { emailsPerDay, emailsPerSender }: Limits
+) {
+  const workspaces = [
+    ...new Set(emails.flatMap((email) => email.recipients.flatMap(({ workspaceId }) => workspaceId ?? [])))
+  ]
+  if (
+    emailsPerDay > 0 &&
+    workspaces.length > 0 &&
+    (yield* reserve(sql, workspaces, emailsPerDay)).length < workspaces.length
+  ) {
+    return yield* new QuotaReached({ limit: emailsPerDay })
+  }
+
+  if (emailsPerSender > 0 && emails.length > 0 && remoteAddress !== simulatedAddress) {
+    const counted = yield* reserveOfSender(sql, remoteAddress, emailsPerSender)
+    if (counted.length === 0) return yield* new SenderQuotaReached({ limit: emailsPerSender })
+  }
+
+  const demos = emails.flatMap(({ copy, recipients }) =>
+    recipients.some(({ workspaceId }) => workspaceId === null) ? [copy.domainId] : []
+  )
+  for (const domainId of demos.sort()) if (!(yield* demoHasRoom(sql, domainId))) return yield* new DemoFull()
+})
+
+/** Returns the copies with a new row, and the recipients that had not received the message. */
+const write = Effect.fnUntraced(function* <A extends Copy>(
+  sql: SqlClient.SqlClient,
+  message: Message<A>,
+  limits: Limits
+) {
+  const emails = yield* unseen(sql, message)
+  yield* spend(sql, emails, message.envelope, limits)
+  const inserted = emails.length === 0 ? [] : yield* insert(sql, emails, message)
+  if (inserted.length < emails.length) return yield* new UnknownDomain()
+  return emails
+})
+
 /**
  * Inserts the rows of unusual messages: several recipients, a demo inbox, a limit per client address, or a nearly
  * exhausted quota. All recipients get the message, or none.
  */
-export const make = Effect.fnUntraced(function* (options: {
-  readonly emailsPerDay: number
-  readonly emailsPerSender: number
-}) {
+export const make = Effect.fnUntraced(function* (limits: Limits) {
   const sql = yield* SqlClient.SqlClient
-  const { emailsPerDay, emailsPerSender } = options
-  const today = sql.literal("(now() AT TIME ZONE 'UTC')::date")
-
-  /** Selects the recipients without this message so far. A concurrent duplicate waits for the first commit. */
-  const firstSeen = (keys: ReadonlyArray<Uint8Array>, ids: ReadonlyArray<InboundEmailId>) =>
-    sql<{ readonly key: Uint8Array }>`
-      INSERT INTO received_once AS before (key, inbound_email_id, received_at)
-      SELECT key, id, now() FROM unnest(${keys}::bytea[], ${ids}::uuid[]) AS new (key, id) ORDER BY key
-      ON CONFLICT (key) DO UPDATE SET inbound_email_id = excluded.inbound_email_id, received_at = now()
-      WHERE before.received_at < now() - make_interval(days => ${InboundRows.retryDays})
-      RETURNING key
-    `
-
-  // A fixed order prevents deadlocks between messages for the same workspaces.
-  const reserve = (workspaces: ReadonlyArray<WorkspaceId>) =>
-    sql`
-      INSERT INTO daily_intake AS counted (workspace_id, day, accepted)
-      SELECT workspace_id, ${today}, 1 FROM unnest(${workspaces}::uuid[]) AS reserving (workspace_id)
-      ORDER BY workspace_id
-      ON CONFLICT (workspace_id, day) DO UPDATE SET accepted = counted.accepted + 1
-      WHERE counted.accepted < ${emailsPerDay}
-      RETURNING accepted
-    `
-
-  // After the workspaces, so that a client that sends to many does not block senders to others.
-  const reserveOfSender = (remoteAddress: string) =>
-    sql`
-      INSERT INTO client_limits AS counted (action, client, day, count)
-      VALUES ('email', ${clientOf(remoteAddress)}, ${today}, 1)
-      ON CONFLICT (action, client, day) DO UPDATE SET count = counted.count + 1
-      WHERE counted.count < ${emailsPerSender}
-      RETURNING count
-    `
-
-  /** Counts one mail of a demo inbox. Concurrent messages wait here until the commit. */
-  const demoHasRoom = Effect.fnUntraced(function* (domainId: DomainId) {
-    yield* sql`SELECT 1 FROM domains WHERE id = ${domainId} FOR NO KEY UPDATE`
-    const full = yield* sql`
-      SELECT 1 FROM inbound_emails WHERE domain_id = ${domainId} LIMIT 1 OFFSET ${mailsPerDemo - 1}
-    `
-    return full.length === 0
-  })
-
-  const insertWelcome = InboundRows.insert(sql, {
-    recipients: sql`ARRAY(SELECT json_array_elements_text(recipients::json))`,
-    source: sql`welcome`
-  })
-
-  // In one statement, because a transaction blocks all others on the embedded database.
-  const insert = (
-    emails: ReadonlyArray<{ readonly copy: Copy; readonly recipients: ReadonlyArray<Recipient> }>,
-    message: Omit<Message<Copy>, "copies" | "keyOf">
-  ) => {
-    const rows = emails.map(
-      ({ copy, recipients }): InboundRows.InboundRow => ({
-        id: copy.id,
-        domainId: copy.domainId,
-        recipients: JSON.stringify(recipients.map(({ address }) => printable(address))),
-        key: null,
-        sha256: message.sha256,
-        receivedAt: DateTime.toEpochMillis(message.receivedAt),
-        envelope: message.envelope,
-        isOurs: message.isOurs,
-        place: copy.place,
-        traceBytes: copy.traceBytes,
-        authenticationResults: message.authenticationResults
-      })
-    )
-    return sql`WITH ${InboundRows.welcome(sql, rows)} ${insertWelcome}`
-  }
-
-  /** Returns the copies with a new row, and the recipients that had not received the message. */
-  const write = Effect.fnUntraced(function* <A extends Copy>(message: Message<A>) {
-    const { copies, envelope, keyOf } = message
-    const keyed =
-      keyOf === null
-        ? []
-        : copies.flatMap(({ domainId, id, recipients }) =>
-            recipients.map(({ address }) => ({ id, address, key: keyOf(domainId, address) }))
-          )
-    const fresh = new Set(
-      keyed.length === 0
-        ? []
-        : (yield* firstSeen(
-            keyed.map(({ key }) => key),
-            keyed.map(({ id }) => id)
-          )).map(({ key }) => Buffer.from(key).toString("hex"))
-    )
-    const seen = new Set(keyed.flatMap(({ address, key }) => (fresh.has(key.toString("hex")) ? [] : [address])))
-    const emails = copies.flatMap((copy) => {
-      const own = copy.recipients.filter(({ address }) => !seen.has(address))
-      return own.length === 0 ? [] : [{ copy, recipients: own }]
-    })
-
-    const workspaces = [
-      ...new Set(emails.flatMap((email) => email.recipients.flatMap(({ workspaceId }) => workspaceId ?? [])))
-    ]
-    if (emailsPerDay > 0 && workspaces.length > 0 && (yield* reserve(workspaces)).length < workspaces.length) {
-      return yield* new QuotaReached({ limit: emailsPerDay })
-    }
-
-    if (emailsPerSender > 0 && emails.length > 0 && envelope.remoteAddress !== simulatedAddress) {
-      const counted = yield* reserveOfSender(envelope.remoteAddress)
-      if (counted.length === 0) return yield* new SenderQuotaReached({ limit: emailsPerSender })
-    }
-
-    const demos = emails.flatMap(({ copy, recipients }) =>
-      recipients.some(({ workspaceId }) => workspaceId === null) ? [copy.domainId] : []
-    )
-    for (const domainId of demos.sort()) if (!(yield* demoHasRoom(domainId))) return yield* new DemoFull()
-
-    const inserted = emails.length === 0 ? [] : yield* insert(emails, message)
-    if (inserted.length < emails.length) return yield* new UnknownDomain()
-    return emails
-  })
-
   const find = yield* LostAnswer.make
 
   /** Finds the result of a `write` that committed without an answer. */
@@ -175,7 +205,7 @@ export const make = Effect.fnUntraced(function* (options: {
   })
 
   return <A extends Copy>(message: Message<A>) =>
-    Effect.catchTag(sql.withTransaction(write(message)), "SqlError", (error) =>
+    Effect.catchTag(sql.withTransaction(write(sql, message, limits)), "SqlError", (error) =>
       isUnreachable(error) ? written(message.copies, error) : Effect.fail(error)
     )
 })

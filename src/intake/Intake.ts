@@ -82,6 +82,126 @@ const recipientOf = (
   return Effect.succeed({ address: `${localPart}@${domain}`, domain, domainId: id, workspaceId })
 }
 
+/** What stores messages. */
+interface Store {
+  readonly raw: RawStore["Service"]
+  readonly reader: Reader["Service"]
+  readonly insert: Effect.Success<ReturnType<typeof InboundEmails.make>>
+  readonly insertApart: Effect.Success<ReturnType<typeof InboundTransaction.make>>
+  readonly mxHost: string
+}
+
+const put = ({ raw }: Store, { domainId, id, mail }: Copies.Copy) =>
+  Effect.map(raw.put(rawRef(domainId, id), mail.message === undefined ? [] : [mail.message]), (place) => {
+    mail.place = place
+  })
+
+/** Removes the bytes of copies without a row. Bytes in the log expire with their segment. */
+const discard = ({ raw }: Store, copies: ReadonlyArray<Copies.Copy>) =>
+  Effect.forEach(
+    copies,
+    ({ domainId, id, mail }) => (mail.place === null ? Effect.ignore(raw.remove(rawRef(domainId, id))) : Effect.void),
+    { discard: true }
+  )
+
+/** Reserves memory to parse all of these in this process, or none. */
+const reserve = ({ reader }: Store, copies: ReadonlyArray<Copies.Copy>) => {
+  const release = (some: ReadonlyArray<Copies.Copy>) => {
+    for (const { mail } of some) reader.release(mail)
+  }
+  const refused = copies.findIndex(({ mail }) => !reader.reserve(mail))
+  if (refused === -1) return { isOurs: true, release }
+  release(copies.slice(0, refused))
+  return { isOurs: false, release }
+}
+
+/** Inserts the rows in a transaction, after storing bytes that are not stored yet. */
+const storeApart = Effect.fnUntraced(function* (
+  store: Store,
+  incoming: Incoming.Incoming,
+  isOurs: boolean,
+  isPut: boolean
+) {
+  const { arrival, copies, envelope, first, keyOf } = incoming
+  if (!isPut) yield* Effect.forEach(copies, (copy) => put(store, copy), { concurrency: "unbounded", discard: true })
+  const kept = yield* store
+    .insertApart({
+      copies: copies.map((copy) => ({ ...copy, place: copy.mail.place, traceBytes: copy.mail.traceBytes })),
+      envelope,
+      sha256: first.mail.sha256,
+      receivedAt: DateTime.makeUnsafe(first.mail.receivedAt),
+      keyOf,
+      authenticationResults:
+        arrival.simulated === undefined
+          ? null
+          : AuthenticationResults.renderGiven(store.mxHost, arrival.simulated.authentication),
+      isOurs
+    })
+    .pipe(
+      // The transaction was rolled back. After a database failure the outcome is unknown, and the sweeper finds such
+      // bytes.
+      Effect.tapErrorTag(["QuotaReached", "SenderQuotaReached", "DemoFull", "UnknownDomain"], () =>
+        discard(store, copies)
+      ),
+      // The other recipients must not bounce because one domain was removed. The sender's retry excludes it.
+      Effect.mapError((error) =>
+        error._tag === "UnknownDomain" && copies.length > 1 ? notStored("a recipient's domain has left") : error
+      )
+    )
+  yield* discard(
+    store,
+    copies.filter(({ id }) => !kept.some(({ copy }) => copy.id === id))
+  )
+  return kept.map(({ copy, recipients }) => {
+    const fresh = new Set(recipients.map(({ address }) => address))
+    return { ...copy.mail, recipients: copy.mail.recipients.filter(({ address }) => fresh.has(address)) }
+  })
+})
+
+/** Inserts the row of a single-recipient message in a batch. */
+const storeUsual = Effect.fnUntraced(function* (
+  store: Store,
+  incoming: Incoming.Incoming,
+  recipient: Recipient,
+  isOurs: boolean,
+  pending: Deadline.Pending
+) {
+  const { copies, envelope, first, keys } = incoming
+  yield* put(store, first)
+  // The sender got 451 and will retry.
+  if (pending.isOver) return []
+  const acceptance = yield* store
+    .insert({
+      mail: first.mail,
+      recipient: InboundTransaction.printable(recipient.address),
+      envelope,
+      key: keys[0] ?? null,
+      isOurs
+    })
+    .pipe(
+      Effect.catchCause((cause) =>
+        Cause.hasInterrupts(cause) || Option.exists(Cause.findErrorOption(cause), isUnreachable)
+          ? Effect.fail(notStored(cause))
+          : Effect.as(
+              Effect.logWarning("A batch of messages failed. Inlet stores one message alone", cause),
+              "apart" as const
+            )
+      )
+    )
+  switch (acceptance) {
+    case "kept":
+      return [first.mail]
+    case "apart":
+      return yield* Deadline.inTime(storeApart(store, incoming, isOurs, true))
+    case "seen":
+      yield* discard(store, copies)
+      return []
+    case "gone":
+      yield* discard(store, copies)
+      return yield* new UnknownDomain()
+  }
+})
+
 /**
  * Stores the bytes of a message, then its rows, then starts parsing. A crash in between leaves bytes without a row,
  * never a row without bytes.
@@ -93,117 +213,24 @@ const makeStore = Effect.fnUntraced(function* (options: {
   readonly remember: (keys: ReadonlyArray<Buffer>) => void
 }) {
   const { emailsPerSender, mxHost, remember } = options
-  const raw = yield* RawStore
-  const reader = yield* Reader
-  const insert = yield* InboundEmails.make(options)
-  const insertApart = yield* InboundTransaction.make(options)
-  const read = yield* FiberSet.makeRuntime()
-
-  const put = ({ domainId, id, mail }: Copies.Copy) =>
-    Effect.map(raw.put(rawRef(domainId, id), mail.message === undefined ? [] : [mail.message]), (place) => {
-      mail.place = place
-    })
-
-  /** Removes the bytes of copies without a row. Bytes in the log expire with their segment. */
-  const discard = (copies: ReadonlyArray<Copies.Copy>) =>
-    Effect.forEach(
-      copies,
-      ({ domainId, id, mail }) => (mail.place === null ? Effect.ignore(raw.remove(rawRef(domainId, id))) : Effect.void),
-      { discard: true }
-    )
-
-  /** Reserves memory to parse all of these in this process, or none. */
-  const reserve = (copies: ReadonlyArray<Copies.Copy>) => {
-    const release = (some: ReadonlyArray<Copies.Copy>) => {
-      for (const { mail } of some) reader.release(mail)
-    }
-    const refused = copies.findIndex(({ mail }) => !reader.reserve(mail))
-    if (refused === -1) return { isOurs: true, release }
-    release(copies.slice(0, refused))
-    return { isOurs: false, release }
+  const store: Store = {
+    raw: yield* RawStore,
+    reader: yield* Reader,
+    insert: yield* InboundEmails.make(options),
+    insertApart: yield* InboundTransaction.make(options),
+    mxHost
   }
-
-  /** Inserts the rows in a transaction, after storing bytes that are not stored yet. */
-  const storeApart = Effect.fnUntraced(function* (incoming: Incoming.Incoming, isOurs: boolean, isPut: boolean) {
-    const { arrival, copies, envelope, first, keyOf } = incoming
-    if (!isPut) yield* Effect.forEach(copies, put, { concurrency: "unbounded", discard: true })
-    const kept = yield* insertApart({
-      copies: copies.map((copy) => ({ ...copy, place: copy.mail.place, traceBytes: copy.mail.traceBytes })),
-      envelope,
-      sha256: first.mail.sha256,
-      receivedAt: DateTime.makeUnsafe(first.mail.receivedAt),
-      keyOf,
-      authenticationResults:
-        arrival.simulated === undefined
-          ? null
-          : AuthenticationResults.renderGiven(mxHost, arrival.simulated.authentication),
-      isOurs
-    }).pipe(
-      // The transaction was rolled back. After a database failure the outcome is unknown, and the sweeper finds such
-      // bytes.
-      Effect.tapErrorTag(["QuotaReached", "SenderQuotaReached", "DemoFull", "UnknownDomain"], () => discard(copies)),
-      // The other recipients must not bounce because one domain was removed. The sender's retry excludes it.
-      Effect.mapError((error) =>
-        error._tag === "UnknownDomain" && copies.length > 1 ? notStored("a recipient's domain has left") : error
-      )
-    )
-    yield* discard(copies.filter(({ id }) => !kept.some(({ copy }) => copy.id === id)))
-    return kept.map(({ copy, recipients }) => {
-      const fresh = new Set(recipients.map(({ address }) => address))
-      return { ...copy.mail, recipients: copy.mail.recipients.filter(({ address }) => fresh.has(address)) }
-    })
-  })
-
-  /** Inserts the row of a single-recipient message in a batch. */
-  const storeUsual = Effect.fnUntraced(function* (
-    incoming: Incoming.Incoming,
-    recipient: Recipient,
-    isOurs: boolean,
-    pending: Deadline.Pending
-  ) {
-    const { copies, envelope, first, keys } = incoming
-    yield* put(first)
-    // The sender got 451 and will retry.
-    if (pending.isOver) return []
-    const acceptance = yield* insert({
-      mail: first.mail,
-      recipient: InboundTransaction.printable(recipient.address),
-      envelope,
-      key: keys[0] ?? null,
-      isOurs
-    }).pipe(
-      Effect.catchCause((cause) =>
-        Cause.hasInterrupts(cause) || Option.exists(Cause.findErrorOption(cause), isUnreachable)
-          ? Effect.fail(notStored(cause))
-          : Effect.as(
-              Effect.logWarning("A batch of messages failed. Inlet stores one message alone", cause),
-              "apart" as const
-            )
-      )
-    )
-    switch (acceptance) {
-      case "kept":
-        return [first.mail]
-      case "apart":
-        return yield* Deadline.inTime(storeApart(incoming, isOurs, true))
-      case "seen":
-        yield* discard(copies)
-        return []
-      case "gone":
-        yield* discard(copies)
-        return yield* new UnknownDomain()
-    }
-  })
+  const read = yield* FiberSet.makeRuntime()
 
   return (incoming: Incoming.Incoming, pending: Deadline.Pending) =>
     Effect.suspend(() => {
       const { copies, keys } = incoming
-      const { isOurs, release } = reserve(copies)
+      const { isOurs, release } = reserve(store, copies)
       const recipient = emailsPerSender === 0 ? usualRecipient(incoming) : undefined
       const stored =
         recipient === undefined
-          ? Deadline.inTime(storeApart(incoming, isOurs, false))
-          : storeUsual(incoming, recipient, isOurs, pending)
+          ? Deadline.inTime(storeApart(store, incoming, isOurs, false))
+          : storeUsual(store, incoming, recipient, isOurs, pending)
       return Effect.map(
         Effect.catchTag(stored, ["SqlError", "RawStoreError"], (error) => Effect.fail(notStored(error))),
         (mails) => {
@@ -211,7 +238,7 @@ const makeStore = Effect.fnUntraced(function* (options: {
           if (!isOurs) return
           release(copies.filter(({ id }) => !mails.some((mail) => mail.id === id)))
           // Answers the sender first.
-          for (const mail of mails) read(Effect.andThen(Effect.yieldNow, reader.read(mail)))
+          for (const mail of mails) read(Effect.andThen(Effect.yieldNow, store.reader.read(mail)))
         }
       ).pipe(Effect.onError(() => Effect.sync(() => release(isOurs ? copies : []))))
     })

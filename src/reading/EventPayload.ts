@@ -18,11 +18,7 @@ export interface Rendered {
   readonly threadId: string
 }
 
-/**
- * The text of an event as it is signed, sent and listed.
- * Made once: the bytes are the same on every attempt.
- */
-export const render = (options: {
+interface About {
   readonly eventId: EventId
   readonly inboundEmailId: InboundEmailId
   readonly domain: DomainName
@@ -40,7 +36,13 @@ export const render = (options: {
   readonly authservId: string
   /** Size of the received message, which limits the size of the event. */
   readonly messageBytes: number
-}): Rendered => {
+}
+
+/**
+ * The text of an event as it is signed, sent and listed.
+ * Made once: the bytes are the same on every attempt.
+ */
+export const render = (options: About): Rendered => {
   const {
     authentication,
     authservId,

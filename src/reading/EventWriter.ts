@@ -54,88 +54,100 @@ interface Placed {
   readonly places: number
 }
 
+/** The CTEs `read`, which marks messages as read, and `new`, their events. */
+const events = (sql: SqlClient.SqlClient, all: ReadonlyArray<Placed>) => {
+  // A process with a lost lease may have parsed the same message as its successor.
+  const messages = [...new Map(all.map((placed) => [placed.message.id, placed])).values()]
+  const column = Columns.of(messages)
+  const events = Columns.of(
+    messages.flatMap(({ message, places }) =>
+      message.events.map((event, index) => ({ event, emailId: message.id, hasPlace: index < places }))
+    )
+  )
+  return sql`
+    read AS (
+      UPDATE inbound_emails
+      SET state = 'read', leased_until = NULL, authentication_results = input.authentication_results
+      FROM unnest(
+        ${column("uuid", ({ message }) => message.id)},
+        ${column("text", ({ message }) => message.authenticationResults)}
+      ) AS input (id, authentication_results)
+      WHERE inbound_emails.id = input.id AND state = ${"received"}
+        AND (SELECT true FROM domains WHERE domains.id = domain_id)
+      RETURNING inbound_emails.id, domain_id, received_at
+    ), new AS (
+      SELECT input.*, read.domain_id, read.received_at,
+        row_number() OVER (PARTITION BY read.domain_id ORDER BY input.ordinal) AS number,
+        count(*) OVER (PARTITION BY read.domain_id) AS of_domain
+      FROM unnest(
+        ${events("uuid", ({ event }) => event.id)},
+        ${events("uuid", ({ emailId }) => emailId)},
+        ${events("text", ({ event }) => event.recipient)},
+        ${events("text", ({ event }) => event.sender)},
+        ${events("text", ({ event }) => event.subject)},
+        ${events("int4", ({ event }) => event.traits)},
+        ${events("uuid", ({ event }) => event.threadId)},
+        ${events("bytea", ({ event }) => event.payload)},
+        ${events("bool", ({ hasPlace }) => hasPlace)}
+      ) WITH ORDINALITY AS input (
+        id, inbound_email_id, recipient, sender, subject, traits, thread_id, payload, has_place, ordinal
+      )
+      JOIN read ON read.id = input.inbound_email_id
+    )
+  `
+}
+
+/**
+ * The CTEs `last`, `placed` and `inserted`, which insert the events of `new`. The row locks of event_positions last until
+ * the commit, which makes a domain's events visible in the order of their positions. They are taken in one order, so
+ * that two batches can't wait for each other.
+ */
+const inserted = (sql: SqlClient.SqlClient) => sql`
+  last AS (
+    INSERT INTO event_positions AS positions (domain_id, position)
+    SELECT domain_id, count(*) FROM new GROUP BY domain_id ORDER BY domain_id
+    ON CONFLICT (domain_id) DO UPDATE SET position = positions.position + excluded.position
+    RETURNING domain_id, position
+  ), placed AS (
+    SELECT new.*, last.position - new.of_domain + new.number AS position,
+      domains.webhook_url, domains.pull, domains.workspace_id,
+      new.has_place AND domains.webhook_url IS NOT NULL AND domains.status <> 'disabled'
+        AND domains.webhook_paused_at IS NULL AS is_leased
+    FROM new JOIN last USING (domain_id) JOIN domains ON domains.id = new.domain_id
+  ), inserted AS (
+    INSERT INTO events (
+      id, domain_id, inbound_email_id, position, recipient, sender, received_at, subject, traits, thread_id, payload
+    )
+    SELECT id, domain_id, inbound_email_id, position, recipient, sender, received_at, subject, traits, thread_id,
+      convert_from(payload, 'UTF8')
+    FROM placed
+  )
+`
+
+/** What the caller needs of each event. Other processes hear of it at the commit. */
+const written = (sql: SqlClient.SqlClient) => sql`
+  SELECT placed.id AS event_id, placed.domain_id, is_leased,
+    webhook_url IS NOT NULL AND NOT is_leased AS is_due,
+    webhook_url AS url, workspaces.id AS workspace_id, workspaces.signing_secret,
+    CASE WHEN workspaces.previous_secret_until > now() THEN workspaces.previous_signing_secret END
+      AS previous_signing_secret,
+    CASE WHEN number = 1 THEN pg_notify(${EventFeed.channel}, placed.domain_id || CASE
+      WHEN bool_or(webhook_url IS NOT NULL AND NOT is_leased) OVER (PARTITION BY placed.domain_id) THEN ' due'
+      ELSE ''
+    END)::text END AS told
+  FROM placed LEFT JOIN workspaces ON is_leased AND workspaces.id = placed.workspace_id
+`
+
 const statement = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { timeout } = yield* Settings.webhooks
-  const deliveries = DeliveryRows.insert(sql, Lease.seconds(timeout))
-
-  /**
-   * The row locks of event_positions last until the commit, which makes a domain's events
-   * visible in the order of their positions. They are taken in one order, so that two
-   * batches can't wait for each other.
-   */
-  return (all: ReadonlyArray<Placed>) => {
-    // A process with a lost lease may have parsed the same message as its successor.
-    const messages = [...new Map(all.map((placed) => [placed.message.id, placed])).values()]
-    const column = Columns.of(messages)
-    const events = Columns.of(
-      messages.flatMap(({ message, places }) =>
-        message.events.map((event, index) => ({ event, emailId: message.id, hasPlace: index < places }))
-      )
+  const rest = sql`
+    ${inserted(sql)}, delivery AS (
+      ${DeliveryRows.insert(sql, Lease.seconds(timeout))}
     )
-    return sql<WrittenEvent>`
-      WITH read AS (
-        UPDATE inbound_emails
-        SET state = 'read', leased_until = NULL, authentication_results = input.authentication_results
-        FROM unnest(
-          ${column("uuid", ({ message }) => message.id)},
-          ${column("text", ({ message }) => message.authenticationResults)}
-        ) AS input (id, authentication_results)
-        WHERE inbound_emails.id = input.id AND state = ${"received"}
-          AND (SELECT true FROM domains WHERE domains.id = domain_id)
-        RETURNING inbound_emails.id, domain_id, received_at
-      ), new AS (
-        SELECT input.*, read.domain_id, read.received_at,
-          row_number() OVER (PARTITION BY read.domain_id ORDER BY input.ordinal) AS number,
-          count(*) OVER (PARTITION BY read.domain_id) AS of_domain
-        FROM unnest(
-          ${events("uuid", ({ event }) => event.id)},
-          ${events("uuid", ({ emailId }) => emailId)},
-          ${events("text", ({ event }) => event.recipient)},
-          ${events("text", ({ event }) => event.sender)},
-          ${events("text", ({ event }) => event.subject)},
-          ${events("int4", ({ event }) => event.traits)},
-          ${events("uuid", ({ event }) => event.threadId)},
-          ${events("bytea", ({ event }) => event.payload)},
-          ${events("bool", ({ hasPlace }) => hasPlace)}
-        ) WITH ORDINALITY AS input (
-          id, inbound_email_id, recipient, sender, subject, traits, thread_id, payload, has_place, ordinal
-        )
-        JOIN read ON read.id = input.inbound_email_id
-      ), last AS (
-        INSERT INTO event_positions AS positions (domain_id, position)
-        SELECT domain_id, count(*) FROM new GROUP BY domain_id ORDER BY domain_id
-        ON CONFLICT (domain_id) DO UPDATE SET position = positions.position + excluded.position
-        RETURNING domain_id, position
-      ), placed AS (
-        SELECT new.*, last.position - new.of_domain + new.number AS position,
-          domains.webhook_url, domains.pull, domains.workspace_id,
-          new.has_place AND domains.webhook_url IS NOT NULL AND domains.status <> 'disabled'
-            AND domains.webhook_paused_at IS NULL AS is_leased
-        FROM new JOIN last USING (domain_id) JOIN domains ON domains.id = new.domain_id
-      ), inserted AS (
-        INSERT INTO events (
-          id, domain_id, inbound_email_id, position, recipient, sender, received_at, subject, traits, thread_id, payload
-        )
-        SELECT id, domain_id, inbound_email_id, position, recipient, sender, received_at, subject, traits, thread_id,
-          convert_from(payload, 'UTF8')
-        FROM placed
-      ), delivery AS (
-        ${deliveries}
-      )
-      SELECT placed.id AS event_id, placed.domain_id, is_leased,
-        webhook_url IS NOT NULL AND NOT is_leased AS is_due,
-        webhook_url AS url, workspaces.id AS workspace_id, workspaces.signing_secret,
-        CASE WHEN workspaces.previous_secret_until > now() THEN workspaces.previous_signing_secret END
-          AS previous_signing_secret,
-        -- Other processes hear of it at the commit.
-        CASE WHEN number = 1 THEN pg_notify(${EventFeed.channel}, placed.domain_id || CASE
-          WHEN bool_or(webhook_url IS NOT NULL AND NOT is_leased) OVER (PARTITION BY placed.domain_id) THEN ' due'
-          ELSE ''
-        END)::text END AS told
-      FROM placed LEFT JOIN workspaces ON is_leased AND workspaces.id = placed.workspace_id
-    `
-  }
+    ${written(sql)}
+  `
+  return (all: ReadonlyArray<Placed>) => sql<WrittenEvent>`WITH ${events(sql, all)}, ${rest}`
 })
 
 /** The deliveries of a message that were written as leased to this process. */

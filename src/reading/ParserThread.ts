@@ -65,49 +65,70 @@ const nothing = (): Gathered => ({
   bytesRead: 0
 })
 
-const serve = (port: NonNullable<typeof parentPort>, { current, niceness, ...settings }: ThreadSettings) => {
-  // Linux has a priority for each thread; elsewhere it would be that of the whole process.
-  if (niceness > 0 && platform() === "linux") setPriority(niceness)
-  const time = new ProcessorTime()
-  const check = SenderCheck.make(settings)
-  const payloads = new PayloadBytes(2 * mostBytesGathered)
-  let gathered = nothing()
-  let isTelling = false
+/** Parses the messages of one thread, and tells what became of them. */
+class ThreadReader {
+  readonly #port: NonNullable<typeof parentPort>
+  readonly #settings: ThreadSettings
+  readonly #time = new ProcessorTime()
+  readonly #check: ReturnType<typeof SenderCheck.make>
+  readonly #payloads = new PayloadBytes(2 * mostBytesGathered)
+  #gathered = nothing()
+  #isTelling = false
   /** Messages whose sender is checked, by number, with what is to be done when they are let on. */
-  const held = new Map<number, () => void>()
+  readonly #held = new Map<number, () => void>()
 
-  const tell = () => {
-    isTelling = false
-    const { aside, bytesRead: _, ...rest } = gathered
-    gathered = nothing()
+  constructor(port: NonNullable<typeof parentPort>, settings: ThreadSettings) {
+    this.#port = port
+    this.#settings = settings
+    this.#check = SenderCheck.make(settings)
+  }
+
+  /** Takes a batch. */
+  take({ handed, letOn }: Batch): void {
+    for (const { isHeld, message, number, task } of handed) {
+      this.#attempt(number, () => this.#work(number, task, message, isHeld))
+    }
+    for (const number of letOn) {
+      const goOn = this.#held.get(number)
+      this.#held.delete(number)
+      if (goOn !== undefined) this.#attempt(number, goOn)
+    }
+  }
+
+  #tell(): void {
+    this.#isTelling = false
+    const { aside, bytesRead: _, ...rest } = this.#gathered
+    this.#gathered = nothing()
     const results: Results = {
       tag: "results",
       ...rest,
-      payloads: payloads.take(),
+      payloads: this.#payloads.take(),
       aside: [...aside],
-      used: time.take()
+      used: this.#time.take()
     }
-    port.postMessage(results, [results.payloads])
+    this.#port.postMessage(results, [results.payloads])
   }
+
   /** At the end of a turn, in which most of a batch is done. */
-  const tellSoon = () => {
-    const { bytesRead, read } = gathered
-    if (read.length >= mostGathered || bytesRead >= mostBytesRead || payloads.length > mostBytesGathered) return tell()
-    if (isTelling) return
-    isTelling = true
+  #tellSoon() {
+    const { bytesRead, read } = this.#gathered
+    if (read.length >= mostGathered || bytesRead >= mostBytesRead || this.#payloads.length > mostBytesGathered)
+      return this.#tell()
+    if (this.#isTelling) return
+    this.#isTelling = true
     setImmediate(() => {
-      if (isTelling) tell()
+      if (this.#isTelling) this.#tell()
     })
   }
 
-  const render = (
+  #render(
     number: number,
     task: ReadTask,
     message: Uint8Array<ArrayBuffer>,
     messageBytes: number,
     contents: Mime.Contents,
     checked: SenderVerdicts.Checked
-  ) => {
+  ): void {
     const { depth: _depth, envelope, kind: _kind, recipients, verdicts, ...about } = task
     const insight = Insight.of(contents, envelope.from)
     const events = recipients.map(({ address, eventId }) =>
@@ -119,15 +140,15 @@ const serve = (port: NonNullable<typeof parentPort>, { current, niceness, ...set
         contents,
         insight,
         authentication: verdicts ?? SenderCheck.verdictsFor(checked, contents.from),
-        authservId: settings.authservId,
+        authservId: this.#settings.authservId,
         messageBytes
       })
     )
-    gathered.aside.delete(number)
-    gathered.bytesRead += message.byteLength
-    gathered.read.push({
+    this.#gathered.aside.delete(number)
+    this.#gathered.bytesRead += message.byteLength
+    this.#gathered.read.push({
       number,
-      lengths: payloads.add(events.map(({ payload }) => payload)),
+      lengths: this.#payloads.add(events.map(({ payload }) => payload)),
       sender: contents.from ?? envelope.from,
       subject: contents.subject.slice(0, mostSubject),
       // The same for all recipients.
@@ -138,111 +159,106 @@ const serve = (port: NonNullable<typeof parentPort>, { current, niceness, ...set
     })
     // Outside of the heap, but counted: left to the collector, they made it mark the whole heap three times as often.
     message.buffer.transfer(0)
-    tellSoon()
+    this.#tellSoon()
   }
 
-  const fail = (number: number, reason: unknown) => {
-    gathered.failed.push({ number, reason: String(reason) })
-    tellSoon()
+  #fail(number: number, reason: unknown): void {
+    this.#gathered.failed.push({ number, reason: String(reason) })
+    this.#tellSoon()
   }
 
   /** What has to be waited for is put aside; the messages behind it go on. */
-  const aside = <A>(number: number, work: Promise<A>, then: (result: A) => void) => {
-    gathered.aside.add(number)
+  #aside<A>(number: number, work: Promise<A>, then: (result: A) => void): void {
+    this.#gathered.aside.add(number)
     work.then(
-      (result) => attempt(number, () => then(result)),
-      (reason) => fail(number, reason)
+      (result) => this.#attempt(number, () => then(result)),
+      (reason) => this.#fail(number, reason)
     )
-    tellSoon()
+    this.#tellSoon()
   }
 
   /**
    * A bug costs one message its details, not the thread. The number identifies the message if the thread is stopped.
    */
-  const attempt = (number: number, work: () => void) => {
-    Atomics.store(current, 0, number)
-    time.begin(number)
+  #attempt(number: number, work: () => void): void {
+    Atomics.store(this.#settings.current, 0, number)
+    this.#time.begin(number)
     const done = Result.try(work)
-    time.end()
-    Atomics.store(current, 0, 0)
-    if (Result.isFailure(done)) fail(number, done.failure)
+    this.#time.end()
+    Atomics.store(this.#settings.current, 0, 0)
+    if (Result.isFailure(done)) this.#fail(number, done.failure)
   }
 
   /** Before the message is taken apart: while DNS is waited for, nothing is held of it but its bytes. */
-  const checkSender = (
-    number: number,
-    task: ReadTask,
-    received: Uint8Array,
-    then: (checked: SenderVerdicts.Checked) => void
-  ) => {
-    if (task.verdicts !== null) return then(SenderCheck.given(task.verdicts, settings))
-    if (!settings.senderChecks || task.depth === "nothing") return then(SenderCheck.unchecked)
-    aside(number, check({ envelope: task.envelope, bytes: received, receivedAt: task.receivedAt }), then)
+  #checkSender(number: number, task: ReadTask, received: Uint8Array, then: (checked: SenderVerdicts.Checked) => void) {
+    if (task.verdicts !== null) return then(SenderCheck.given(task.verdicts, this.#settings))
+    if (!this.#settings.senderChecks || task.depth === "nothing") return then(SenderCheck.unchecked)
+    this.#aside(number, this.#check({ envelope: task.envelope, bytes: received, receivedAt: task.receivedAt }), then)
   }
 
   /** The message taken apart, with what `mailparser` makes of its damaged parts. */
-  const mended = (number: number, message: Uint8Array, then: (opened: Mime.Opened, mended: Mime.Mended) => void) => {
+  #mended(number: number, message: Uint8Array, then: (opened: Mime.Opened, mended: Mime.Mended) => void): void {
     const opened = Mime.open(message)
     if (opened.damaged.length === 0) then(opened, new Map())
-    else aside(number, DamagedParts.mend(opened.damaged), (parts) => then(opened, parts))
+    else this.#aside(number, DamagedParts.mend(opened.damaged), (parts) => then(opened, parts))
   }
 
-  const parse = (
+  #parse(
     number: number,
     task: ReadTask,
     message: Uint8Array<ArrayBuffer>,
     bytes: number,
     checked: SenderVerdicts.Checked
-  ) => {
+  ) {
     // Nothing is left of a message that is gone or damaged; one that came has our fields at least.
     if (task.depth !== "full" || message.byteLength === 0) {
       const contents = Mime.headersOnly(task.depth === "headers" ? message : new Uint8Array())
-      return render(number, task, message, bytes, contents, checked)
+      return this.#render(number, task, message, bytes, contents, checked)
     }
-    mended(number, message, (opened, parts) => render(number, task, message, bytes, opened.read(parts), checked))
+    this.#mended(number, message, (opened, parts) =>
+      this.#render(number, task, message, bytes, opened.read(parts), checked)
+    )
   }
 
-  const read = (number: number, task: ReadTask, message: Uint8Array<ArrayBuffer>, isHeld: boolean) => {
+  #read(number: number, task: ReadTask, message: Uint8Array<ArrayBuffer>, isHeld: boolean): void {
     const received = asReceived(message)
     const bytes = received.byteLength
-    checkSender(number, task, received, (checked) => {
-      if (!isHeld) return parse(number, task, message, bytes, checked)
-      held.set(number, () => parse(number, task, message, bytes, checked))
-      gathered.aside.delete(number)
-      gathered.held.push(number)
-      tellSoon()
+    this.#checkSender(number, task, received, (checked) => {
+      if (!isHeld) return this.#parse(number, task, message, bytes, checked)
+      this.#held.set(number, () => this.#parse(number, task, message, bytes, checked))
+      this.#gathered.aside.delete(number)
+      this.#gathered.held.push(number)
+      this.#tellSoon()
     })
   }
 
-  const attachment = (number: number, { index }: AttachmentTask, message: Uint8Array) =>
-    mended(number, message, (opened, parts) => {
-      gathered.attachments.push({ number, attachment: opened.attachment(index, parts) })
-      tellSoon()
+  #attachment(number: number, { index }: AttachmentTask, message: Uint8Array): void {
+    this.#mended(number, message, (opened, parts) => {
+      this.#gathered.attachments.push({ number, attachment: opened.attachment(index, parts) })
+      this.#tellSoon()
     })
+  }
 
-  const content = (number: number, { payload, request, withHtml }: ContentTask) => {
+  #content(number: number, { payload, request, withHtml }: ContentTask): void {
     // Rendered by EventPayload, which writes these fields in every payload.
     const said = JSON.parse(payload) as Content.Said
-    gathered.contents.push({ number, content: Content.read(withHtml ? said : { ...said, html: null }, request) })
-    tellSoon()
+    this.#gathered.contents.push({ number, content: Content.read(withHtml ? said : { ...said, html: null }, request) })
+    this.#tellSoon()
   }
 
-  const work = (number: number, task: Task, message: Uint8Array<ArrayBuffer>, isHeld: boolean) => {
-    if (task.kind === "read") read(number, task, message, isHeld)
-    else if (task.kind === "attachment") attachment(number, task, message)
-    else content(number, task)
+  #work(number: number, task: Task, message: Uint8Array<ArrayBuffer>, isHeld: boolean): void {
+    if (task.kind === "read") this.#read(number, task, message, isHeld)
+    else if (task.kind === "attachment") this.#attachment(number, task, message)
+    else this.#content(number, task)
   }
+}
 
-  port.on("message", ({ handed, letOn }: Batch) => {
-    for (const { isHeld, message, number, task } of handed) {
-      attempt(number, () => work(number, task, message, isHeld))
-    }
-    for (const number of letOn) {
-      const goOn = held.get(number)
-      held.delete(number)
-      if (goOn !== undefined) attempt(number, goOn)
-    }
-  })
+const serve = (port: NonNullable<typeof parentPort>, settings: ThreadSettings) => {
+  const { niceness } = settings
+  // Linux has a priority for each thread; elsewhere it would be that of the whole process.
+  if (niceness > 0 && platform() === "linux") setPriority(niceness)
+  const reader = new ThreadReader(port, settings)
+  port.on("message", (batch: Batch) => reader.take(batch))
   port.postMessage("ready")
 }
 

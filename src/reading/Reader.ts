@@ -53,11 +53,7 @@ export class Reader extends Context.Service<
       yield* MailLeases.keep(inHand)
       const write = yield* EventWriter.make
 
-      const load = (mail: Mail) =>
-        StoredMessage.load(raw, mail).pipe(
-          // The file was removed or damaged. The envelope is still an event.
-          Effect.catchTag(["NotFound", "Damaged"], () => Effect.succeed(new Uint8Array()))
-        )
+      const load = (mail: Mail) => loadFrom(raw, mail)
 
       const readBytes = (mail: Mail, message: Uint8Array) =>
         Effect.suspend(() => {
@@ -106,6 +102,10 @@ export class Reader extends Context.Service<
     })
   ).pipe(Layer.provide(ParserThreads.layer))
 }
+
+/** Loads the bytes of a message. If they were removed or damaged, the envelope is still an event. */
+const loadFrom = (raw: RawStore["Service"], mail: Mail) =>
+  Effect.catchTag(StoredMessage.load(raw, mail), ["NotFound", "Damaged"], () => Effect.succeed(new Uint8Array()))
 
 const logged = <E>({ id }: Pick<Mail, "id">, reading: Effect.Effect<void, E>) =>
   Effect.catchCause(reading, (cause) =>

@@ -34,12 +34,8 @@ const Unread = Schema.Struct({
 export const endLeases = (sql: SqlClient.SqlClient) =>
   sql`UPDATE inbound_emails SET leased_until = now() WHERE state = 'received' AND leased_until > now()`
 
-/** Claims messages that are stored and not read, and that no process holds a lease of. */
-export const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const random = yield* SecureRandom.SecureRandom
-
-  const rows = SqlSchema.findAll({
+const claimRows = (sql: SqlClient.SqlClient) =>
+  SqlSchema.findAll({
     Request: Schema.Int,
     Result: Unread,
     // The oldest messages of each domain in turn. The outer condition is evaluated again for rows claimed by another
@@ -75,6 +71,13 @@ export const make = Effect.gen(function* () {
       RETURNING inbound_emails.*, domains.name AS domain, domains.workspace_id
     `
   })
+
+/** Claims messages that are stored and not read, and that no process holds a lease of. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const random = yield* SecureRandom.SecureRandom
+
+  const rows = claimRows(sql)
 
   const mailOf = Effect.fnUntraced(function* (row: typeof Unread.Type) {
     const recipients: Array<Mail["recipients"][number]> = []

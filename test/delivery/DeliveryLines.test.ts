@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as DeliveryLines from "../../src/delivery/DeliveryLines.ts"
+import { DeliveryLines } from "../../src/delivery/DeliveryLines.ts"
 import { DomainId } from "../../src/model/Domain.ts"
 import { WorkspaceId } from "../../src/model/Workspace.ts"
 
@@ -36,7 +36,7 @@ const recording = ({ concurrency = 100, concurrencyPerDomain = 2 } = {}) => {
   const running: Array<Delivery> = []
   const returned: Array<string> = []
   let wanted = 0
-  const lines = DeliveryLines.make<Delivery>({
+  const lines = new DeliveryLines<Delivery>({
     concurrency,
     concurrencyPerDomain,
     hangMillis: 10_000,
@@ -124,7 +124,7 @@ describe("The lines of deliveries", () => {
 
   it("go on with the next one when a request ends before it has begun", () => {
     const ended: Array<string> = []
-    const lines = DeliveryLines.make<Delivery>({
+    const lines = new DeliveryLines<Delivery>({
       concurrency: 1,
       concurrencyPerDomain: 1,
       hangMillis: 10_000,
@@ -169,7 +169,7 @@ describe("The lines of deliveries", () => {
     const { answer, begun, lines, proven } = recording()
     proven(a)
     assert.strictEqual(lines.reserve(a, 6), 6)
-    deliveries(a, 3).forEach(lines.fill)
+    for (const delivery of deliveries(a, 3)) lines.fill(delivery)
     lines.release(a, 3)
     assert.deepStrictEqual(begun, ["a1", "a2"])
     assert.strictEqual(lines.reserve(a, 3), 3)
@@ -356,7 +356,7 @@ describe("Domains of which nothing good is known", () => {
     const hanging = running.length
     for (let round = 0; round < 100; round++) {
       assert.strictEqual(lines.reserve(tenant, 16), 16)
-      deliveries(tenant, 16).forEach(lines.fill)
+      for (const delivery of deliveries(tenant, 16)) lines.fill(delivery)
       assert.lengthOf(running, hanging + 16)
       for (let request = 0; request < 16; request++) end(tenant)
     }
@@ -403,7 +403,7 @@ describe("Payloads that wait", () => {
     const { claim, lines, proven, returned, running } = recording()
     proven(a)
     assert.strictEqual(lines.reserve(a, 6), 6)
-    deliveries(a, 6, { bytes: 20 * mebibyte }).forEach(lines.fill)
+    for (const delivery of deliveries(a, 6, { bytes: 20 * mebibyte })) lines.fill(delivery)
     assert.lengthOf(running, 2)
     assert.deepStrictEqual(returned, ["a6"])
     assert.strictEqual(lines.roomForBytes(), 4 * mebibyte)
