@@ -23,8 +23,11 @@ export const Notifications = Context.Reference<(channel: string) => Stream.Strea
 /** Connections of the path of mail, the worker and the listener: all that is not asked for through the API. */
 const mailConnections = 12
 
+/** Connections of the API. More would not answer sooner: the statements of mail and deliveries need the server too. */
+const apiConnections = 8
+
 /** PostgreSQL at `DATABASE_URL`. The API has connections of its own, so that mail never waits behind it. */
-export const layerPostgres = (url: Redacted.Redacted, apiConnections = 8) =>
+export const layerPostgres = (url: Redacted.Redacted) =>
   Layer.effectContext(
     Effect.gen(function* () {
       const config = {
@@ -120,12 +123,12 @@ export const IsOwn = Context.Reference<boolean>("inlet/database/IsOwn", { defaul
 /** Postgres as the settings choose it, migrated. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
-    const { apiConnections, dataDirectory, url } = yield* Settings.database
+    const { dataDirectory, url } = yield* Settings.database
     return url === undefined
       ? migrations.pipe(
           Layer.provideMerge(EmbeddedDatabase.layer(dataDirectory)),
           Layer.merge(Layer.succeed(IsOwn, true))
         )
-      : migrations.pipe(Layer.provideMerge(layerPostgres(url, apiConnections)))
+      : migrations.pipe(Layer.provideMerge(layerPostgres(url)))
   })
 )

@@ -7,30 +7,41 @@ const { section, setting } = Setting.section("Deliveries")
 
 export { section }
 
-const webhookTimeout = setting("WEBHOOK_TIMEOUT", Span, Duration.seconds(15), "longest webhook request", "`15s`")
+const webhookTimeout = setting(
+  "WEBHOOK_TIMEOUT",
+  Span,
+  Duration.seconds(15),
+  "longest webhook request. Raise it for webhooks that answer after their work",
+  "`15s`"
+)
 
 const retryDelays = setting(
   "WEBHOOK_RETRY_DELAYS",
   commaSeparated(Span).check(Schema.isMinLength(1)),
   ["5s", "1m", "5m", "30m", "2h", "5h", "10h", "14h", "20h", "24h"].map((text) => Schema.decodeSync(Span)(text)),
-  "delays between the attempts of a delivery. After the last attempt it is dead",
+  "delays between the attempts of a delivery. After the last attempt it is dead. Change it to match the outages that your webhooks may have",
   "`5s,1m,5m,30m,2h,5h,10h,14h,20h,24h`"
 )
 
-const deliveryConcurrency = setting("DELIVERY_CONCURRENCY", Count, 256, "webhook requests at a time in one process")
+const deliveryConcurrency = setting(
+  "DELIVERY_CONCURRENCY",
+  Count,
+  256,
+  "webhook requests at a time in one process. Raise it if webhooks are slow and the machine is idle"
+)
 
 const deliveryConcurrencyPerDomain = setting(
   "DELIVERY_CONCURRENCY_PER_DOMAIN",
   Count,
   16,
-  "concurrent webhook requests to one domain's webhook per process"
+  "concurrent webhook requests to one domain's webhook per process. Lower it for webhooks that take less"
 )
 
 const allowPrivateWebhooks = setting(
   "ALLOW_PRIVATE_WEBHOOKS",
   Flag,
   inProduction(Config.succeed(false), Config.succeed(true)),
-  "allows webhooks at private, loopback and other special addresses",
+  "allows webhooks at private, loopback and other special addresses. Allow it if only you create workspaces",
   "`true` (`false` in production)"
 )
 

@@ -13,53 +13,63 @@ const domainsPerWorkspace = setting(
   "MAX_DOMAINS_PER_WORKSPACE",
   Limit,
   1,
-  "domains of a workspace, without its instant inbox, `0` for no limit"
+  "domains of a workspace, without its instant inbox, `0` for no limit. Raise it for customers with several names"
 )
 
-const emailsPerDay = setting("MAX_EMAILS_PER_DAY", Limit, 100, "messages for a workspace per UTC day, `0` for no limit")
+const emailsPerDay = setting(
+  "MAX_EMAILS_PER_DAY",
+  Limit,
+  100,
+  "messages for a workspace per UTC day, `0` for no limit. Raise it to what a customer may receive"
+)
 
 const emailsPerSender = setting(
   "MAX_EMAILS_PER_SENDER_PER_DAY",
   Limit,
   0,
-  "messages from one client address (IPv6: /64) per UTC day, `0` for no limit"
+  "messages from one client address (IPv6: /64) per UTC day, `0` for no limit. Set it if single senders flood your customers"
 )
 
 const retentionDays = setting(
   "RETENTION_DAYS",
   Limit,
   14,
-  "days until messages, events and attempts are deleted, `0` for never"
+  "days until messages, events and attempts are deleted, `0` for never. Lower it to use less disk space"
 )
 
 const workspacesPerAddress = setting(
   "WORKSPACES_PER_IP_PER_DAY",
   Limit,
   3,
-  "new workspaces and new demo inboxes per client address and UTC day in production, `0` for no limit"
+  "new workspaces and new demo inboxes per client address and UTC day in production, `0` for no limit. Raise it if many of your users share one address"
 )
 
 const replaysPerMinute = setting(
   "REPLAYS_PER_MINUTE",
   Limit,
   60,
-  "replays of a workspace per minute and process, `0` for no limit"
+  "replays of a workspace per minute and process, `0` for no limit. Raise it for a repair after a long outage"
 )
 
-const replaysPerDay = setting("REPLAYS_PER_DAY", Limit, 2_000, "replays of a workspace in a UTC day; `0` for no limit")
+const replaysPerDay = setting(
+  "REPLAYS_PER_DAY",
+  Limit,
+  2_000,
+  "replays of a workspace in a UTC day, `0` for no limit. Raise it for a repair after a long outage"
+)
 
 const webhookChangesPerMinute = setting(
   "WEBHOOK_CHANGES_PER_MINUTE",
   Limit,
   10,
-  "webhook changes of a workspace per minute and process, `0` for no limit"
+  "webhook changes of a workspace per minute and process, `0` for no limit. Raise it for tests that set many webhooks"
 )
 
 const webhookChangesPerDay = setting(
   "WEBHOOK_CHANGES_PER_DAY",
   Limit,
   100,
-  "webhook changes of a workspace per UTC day, `0` for no limit"
+  "webhook changes of a workspace per UTC day, `0` for no limit. Raise it for tests that set many webhooks"
 )
 
 export const limits = Config.all({ domainsPerWorkspace, emailsPerDay, emailsPerSender, messageBytes, retentionDays })

@@ -46,7 +46,7 @@ const nameServers = setting(
   "DNS_SERVERS",
   commaSeparated(NameServer),
   undefined,
-  "DNS servers, as comma-separated `ip[:port]`",
+  "DNS servers, as comma-separated `ip[:port]`. Set a resolver that validates DNSSEC",
   "the system's"
 )
 
@@ -66,29 +66,39 @@ const tlsKey = setting(
   "self-signed at start"
 )
 
-export const messageBytes = setting("MAX_MESSAGE_BYTES", Count, 1_048_576, "largest message in bytes")
+export const messageBytes = setting(
+  "MAX_MESSAGE_BYTES",
+  Count,
+  1_048_576,
+  "largest message in bytes. Raise it for large attachments"
+)
 
-const smtpConnections = setting("SMTP_MAX_CONNECTIONS", Limit, 1_000, "SMTP connections at a time; `0` for no limit")
+const smtpConnections = setting(
+  "SMTP_MAX_CONNECTIONS",
+  Limit,
+  1_000,
+  "SMTP connections at a time, `0` for no limit. Raise it with the file limit of the process"
+)
 
 const smtpConnectionsPerAddress = setting(
   "SMTP_MAX_CONNECTIONS_PER_IP",
   Limit,
   150,
-  "concurrent SMTP connections of one client address, `0` for no limit"
+  "concurrent SMTP connections of one client address, `0` for no limit. Raise it if one mail server sends most of your mail"
 )
 
 const smtpDataBytes = setting(
   "SMTP_MAX_DATA_BYTES",
   Limit,
   256 * 1024 * 1024,
-  "total bytes of incoming messages, `0` for no limit"
+  "total bytes of incoming messages, `0` for no limit. Lower it on a machine with little memory"
 )
 
 const smtpGreetingDelay = setting(
   "SMTP_GREETING_DELAY",
   Span,
   Duration.zero,
-  "delay before the greeting. Inlet disconnects clients that send earlier",
+  "delay before the greeting. Inlet disconnects clients that send earlier. Set a few seconds against spam bots",
   "`0ms`"
 )
 
@@ -96,14 +106,14 @@ const smtpReusePort = setting(
   "SMTP_REUSE_PORT",
   Flag,
   false,
-  "lets several processes of one machine listen on `SMTP_PORT` (SO_REUSEPORT)"
+  "lets several processes of one machine listen on `SMTP_PORT` (SO_REUSEPORT). Set it if one process cannot use all cores"
 )
 
 const smtpProxyFrom = setting(
   "SMTP_PROXY_FROM",
   commaSeparated(AddressRange),
   [],
-  "load balancers that send a PROXY header on each connection, as comma-separated CIDRs",
+  "load balancers that send a PROXY header on each connection, as comma-separated CIDRs. Set it behind such a balancer, or all clients have its address",
   "none"
 )
 
@@ -111,7 +121,7 @@ const senderChecks = setting(
   "SENDER_CHECKS",
   Flag,
   true,
-  "checks SPF, DKIM, DMARC and ARC. Otherwise every verdict is `none`"
+  "checks SPF, DKIM, DMARC and ARC. Otherwise every verdict is `none`. Turn it off behind a mail server that checks senders"
 )
 
 export const smtp = Config.all({

@@ -69,7 +69,7 @@ export const roles = setting(
     })
   ).check(Schema.isMinLength(1, { message: "Expected some of http, smtp and worker, separated by commas" })),
   ["http", "smtp", "worker"] as const,
-  "roles of this process",
+  "roles of this process. Split them to scale or restart them separately",
   "`http,smtp,worker`"
 )
 
@@ -77,7 +77,7 @@ const logLevel = setting(
   "LOG_LEVEL",
   Schema.Literals(["trace", "debug", "info", "warn", "error"]),
   "info",
-  "lowest level to log"
+  "lowest level to log. `debug` shows each request"
 )
 
 const logFormat = setting(

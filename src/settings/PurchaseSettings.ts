@@ -47,7 +47,13 @@ const stripeWebhookSecret = setting(
   "signing secret of the Stripe webhook at `/api/webhooks/stripe`"
 )
 
-const stripeApiUrl = setting("STRIPE_API_URL", HttpUrl, undefined, "another address of Stripe's API", "Stripe's own")
+const stripeApiUrl = setting(
+  "STRIPE_API_URL",
+  HttpUrl,
+  undefined,
+  "another address of Stripe's API, for tests",
+  "Stripe's own"
+)
 
 const namecheapApiUser = setting("NAMECHEAP_API_USER", Schema.NonEmptyString, undefined, "Namecheap user name")
 

@@ -2,7 +2,7 @@ import { Config, Redacted, Schema } from "effect"
 import { messageBytes } from "./MailSettings.ts"
 import { ownInProduction, production, required } from "./ProcessSettings.ts"
 import * as Setting from "./Setting.ts"
-import { Count, HttpUrl, Key, PostgresUrl, Secret } from "./SettingText.ts"
+import { HttpUrl, Key, PostgresUrl, Secret } from "./SettingText.ts"
 
 const { section, setting } = Setting.section("What is kept")
 
@@ -39,13 +39,6 @@ const databaseUrl = ownInProduction(
   ),
   (url) => url !== undefined && new URL(Redacted.value(url)).password === "inlet",
   "DATABASE_URL: This is the trial password of docker-compose.yml. Set another POSTGRES_PASSWORD in production"
-)
-
-const apiConnections = setting(
-  "HTTP_DATABASE_CONNECTIONS",
-  Count,
-  8,
-  "database connections for the API, besides 12 for mail and deliveries"
 )
 
 const dataDirectory = setting("DATA_DIR", Schema.NonEmptyString, "./data", "folder of what the service keeps on disk")
@@ -95,7 +88,7 @@ const adminToken = setting(
   "generated in `DATA_DIR`, none in production: no admin routes"
 )
 
-export const database = Config.all({ url: databaseUrl, dataDirectory, apiConnections })
+export const database = Config.all({ url: databaseUrl, dataDirectory })
 
 export const rawStore = Config.all({ kind: rawStoreKind, folder: rawDirectory, messageBytes })
 

@@ -240,62 +240,54 @@ layer(
 })
 
 describe("One workspace", () => {
-  layer(TestInlet.layer({ HTTP_REQUESTS_PER_SECOND: "20", HTTP_REQUEST_BURST: "60" }), options)(
-    "pays for what its answers weigh",
-    (it) => {
-      it.effect(
-        "64 KiB as one request more: after a heavy one it hears 429 until that is paid, and others nothing",
-        () =>
-          Effect.gen(function* () {
-            const inlet = yield* TestInlet
-            const one = yield* withHeavyEvent
-            const other = yield* inlet.workspace
-            const ask = (path: string) => inlet.call("GET", path, { key: one.key })
-            const heavy = yield* ask(one.list)
-            assert.strictEqual(heavy.status, 200)
-            assert.match(heavy.headers.ratelimit ?? "", /^"workspace";r=0;t=\d+$/)
-            const refused = yield* ask("/api/domains")
-            assert.strictEqual(refused.status, 429)
-            assert.match(refused.json.error, /64 KiB/)
-            assert.match(refused.headers["retry-after"] ?? "", /^[1-5]$/)
-            assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key: other.key })).status, 200)
-            yield* eventually(ask("/api/domains"), ({ status }) => status === 200)
-          })
-      )
-    }
-  )
+  layer(TestInlet.layer({ HTTP_REQUESTS_PER_SECOND: "20" }), options)("pays for what its answers weigh", (it) => {
+    it.effect("64 KiB as one request more: after a heavy one it hears 429 until that is paid, and others nothing", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const one = yield* withHeavyEvent
+        const other = yield* inlet.workspace
+        const ask = (path: string) => inlet.call("GET", path, { key: one.key })
+        const heavy = yield* ask(one.list)
+        assert.strictEqual(heavy.status, 200)
+        assert.match(heavy.headers.ratelimit ?? "", /^"workspace";r=0;t=\d+$/)
+        const refused = yield* ask("/api/domains")
+        assert.strictEqual(refused.status, 429)
+        assert.match(refused.json.error, /64 KiB/)
+        assert.match(refused.headers["retry-after"] ?? "", /^[1-5]$/)
+        assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key: other.key })).status, 200)
+        yield* eventually(ask("/api/domains"), ({ status }) => status === 200)
+      })
+    )
+  })
 
-  layer(TestInlet.layer({ HTTP_REQUESTS_PER_SECOND: "2", HTTP_REQUEST_BURST: "5" }), options)(
-    "may ask so often",
-    (it) => {
-      it.effect("and is told so in advance; beyond that it hears 429, and others nothing of it", () =>
-        Effect.gen(function* () {
-          const inlet = yield* TestInlet
-          const one = yield* inlet.workspace
-          const other = yield* inlet.workspace
-          const first = yield* inlet.call("GET", "/api/domains", { key: one.key })
-          assert.strictEqual(first.headers["ratelimit-policy"], '"workspace";q=5;w=3')
-          assert.strictEqual(first.headers.ratelimit, '"workspace";r=4;t=1')
-          const answers = yield* Effect.forEach(
-            Array.range(1, 12),
-            () => inlet.call("GET", "/api/domains", { key: one.key }),
-            { concurrency: 12 }
-          )
-          const refused = answers.filter(({ status }) => status === 429)
-          assert.isAbove(refused.length, 4)
-          for (const { headers, json } of refused) {
-            assert.strictEqual(headers["retry-after"], "1")
-            assert.strictEqual(headers["ratelimit-policy"], '"workspace";q=5;w=3')
-            assert.match(headers.ratelimit ?? "", /^"workspace";r=0;t=[1-3]$/)
-            assert.deepStrictEqual(Object.keys(json), ["error"])
-          }
-          assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key: other.key })).status, 200)
-          yield* Effect.sleep("1200 millis")
-          assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key: one.key })).status, 200)
-        })
-      )
-    }
-  )
+  layer(TestInlet.layer({ HTTP_REQUESTS_PER_SECOND: "2" }), options)("may ask so often", (it) => {
+    it.effect("and is told so in advance; beyond that it hears 429, and others nothing of it", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const one = yield* inlet.workspace
+        const other = yield* inlet.workspace
+        const first = yield* inlet.call("GET", "/api/domains", { key: one.key })
+        assert.strictEqual(first.headers["ratelimit-policy"], '"workspace";q=6;w=3')
+        assert.strictEqual(first.headers.ratelimit, '"workspace";r=5;t=1')
+        const answers = yield* Effect.forEach(
+          Array.range(1, 12),
+          () => inlet.call("GET", "/api/domains", { key: one.key }),
+          { concurrency: 12 }
+        )
+        const refused = answers.filter(({ status }) => status === 429)
+        assert.isAbove(refused.length, 4)
+        for (const { headers, json } of refused) {
+          assert.strictEqual(headers["retry-after"], "1")
+          assert.strictEqual(headers["ratelimit-policy"], '"workspace";q=6;w=3')
+          assert.match(headers.ratelimit ?? "", /^"workspace";r=0;t=[1-3]$/)
+          assert.deepStrictEqual(Object.keys(json), ["error"])
+        }
+        assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key: other.key })).status, 200)
+        yield* Effect.sleep("1200 millis")
+        assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key: one.key })).status, 200)
+      })
+    )
+  })
 
   layer(
     TestInlet.layer({

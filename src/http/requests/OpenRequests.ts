@@ -11,6 +11,9 @@ import * as RequestRate from "./RequestRate.ts"
 /** Number of keys with a cached owner, so that clients over their limit are refused without a query. */
 const rememberedKeys = 10_000
 
+/** A workspace may use the requests of so many seconds at once. */
+const burstSeconds = 3
+
 /** Bytes of an answer that count as one request more. */
 const bytesOfARequest = 64 * 1024
 
@@ -31,7 +34,8 @@ export class OpenRequests extends Context.Service<
   static readonly layer = Layer.effect(
     OpenRequests,
     Effect.gen(function* () {
-      const { requestBurst, requestsAtOnce, requestsPerSecond, waitsAtOnce } = yield* Settings.answers
+      const { requestsAtOnce, requestsPerSecond, waitsAtOnce } = yield* Settings.answers
+      const requestBurst = burstSeconds * requestsPerSecond
       const rate = RequestRate.make({ perSecond: requestsPerSecond, burst: requestBurst })
       const underWay = Counts.make()
       const held = Counts.make()
