@@ -1,6 +1,7 @@
 import type { Server } from "node:http"
 import type { Socket } from "node:net"
 import { Duration, Effect } from "effect"
+import { Tally } from "../cache/Tally.ts"
 import * as ClientNetwork from "../model/ClientNetwork.ts"
 import * as OpenFiles from "../process/OpenFiles.ts"
 import * as Settings from "../Settings.ts"
@@ -17,25 +18,18 @@ export const make = Effect.gen(function* () {
   const perClient = trustProxy === 0 ? connectionsPerAddress : 0
 
   return (server: Server): Server => {
-    const counts = new Map<string, number>()
-    let open = 0
+    const open = new Tally()
 
     // Runs before the HTTP server sees the connection.
     server.prependListener("connection", (socket: Socket) => {
       const client = ClientNetwork.ofAnything(socket.remoteAddress ?? "unknown")
-      const own = counts.get(client) ?? 0
-      if (perClient > 0 && own >= perClient) {
+      if (perClient > 0 && open.of(client) >= perClient) {
         return refuse(socket, 429, `${perClient} connections are open from your address; close one first`)
       }
-      if (room > 0 && open >= room) return refuse(socket, 503, "All connections are in use; try again in a moment")
-      open++
-      counts.set(client, own + 1)
-      socket.once("close", () => {
-        open--
-        const others = (counts.get(client) ?? 1) - 1
-        if (others === 0) counts.delete(client)
-        else counts.set(client, others)
-      })
+      if (room > 0 && open.total >= room)
+        return refuse(socket, 503, "All connections are in use; try again in a moment")
+      open.add(client, 1)
+      socket.once("close", () => open.add(client, -1))
     })
 
     const underWay = new WeakMap<Socket, number>()

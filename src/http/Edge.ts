@@ -3,6 +3,7 @@ import * as ByteSize from "effect/ByteSize"
 import { SecureRandom } from "effect/crypto"
 import { HttpIncomingMessage, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { SqlError } from "effect/sql"
+import { Tally } from "../cache/Tally.ts"
 import { isUnreachable } from "../database/Database.ts"
 import * as Patience from "../database/Patience.ts"
 import { Asker } from "../database/Turns.ts"
@@ -14,7 +15,6 @@ import * as NotFoundPage from "./pages/NotFoundPage.ts"
 import * as PageFrame from "./pages/PageFrame.ts"
 import * as BodyLimit from "./requests/BodyLimit.ts"
 import * as ClientAddress from "./requests/ClientAddress.ts"
-import * as Counts from "./requests/Counts.ts"
 import * as DatabaseErrors from "./requests/DatabaseErrors.ts"
 
 /** Delay before a `429`, so that clients that retry at once cost little. */
@@ -39,7 +39,7 @@ export const layer = HttpRouter.middleware(
     const { connectionsPerAddress } = yield* Settings.answers
     const { trustProxy } = yield* Settings.clients
     const { messageBytes } = yield* Settings.limits
-    const underWay = Counts.make()
+    const underWay = new Tally()
     const begin = CurrentAnswer.make()
 
     /** Counted by the client's network, which behind a proxy its connections are not. */
@@ -51,8 +51,8 @@ export const layer = HttpRouter.middleware(
       if (connectionsPerAddress > 0 && underWay.of(client) >= connectionsPerAddress) {
         return failure(429, `${connectionsPerAddress} requests from your address are under way; wait for one to end`)
       }
-      underWay.enter(client)
-      answer.whenOver(() => underWay.leave(client))
+      underWay.add(client, 1)
+      answer.whenOver(() => underWay.add(client, -1))
       return yield* handled
     })
 

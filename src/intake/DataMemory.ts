@@ -1,4 +1,5 @@
 import { Context, Effect, Layer } from "effect"
+import { Tally } from "../cache/Tally.ts"
 import * as Settings from "../Settings.ts"
 
 /** The memory reserved for one message. */
@@ -16,8 +17,7 @@ export interface Share {
  * twice the limit none may.
  */
 export const make = (mostBytes: number) => {
-  const perClient = new Map<string, number>()
-  let total = 0
+  const held = new Tally()
 
   const enter = (client: string): Share => {
     let own = 0
@@ -26,17 +26,13 @@ export const make = (mostBytes: number) => {
 
     const change = (bytes: number) => {
       own += bytes
-      total += bytes
-      const held = (perClient.get(client) ?? 0) + bytes
-      if (held === 0) perClient.delete(client)
-      else perClient.set(client, held)
+      held.add(client, bytes)
     }
     const isTooMuch = (bytes: number) => {
-      if (mostBytes === 0 || total + bytes <= mostBytes) return false
-      if (total + bytes > 2 * mostBytes) return true
-      const held = perClient.get(client)
-      const clients = perClient.size + (held === undefined ? 1 : 0)
-      return (held ?? 0) + bytes > mostBytes / clients
+      if (mostBytes === 0 || held.total + bytes <= mostBytes) return false
+      if (held.total + bytes > 2 * mostBytes) return true
+      const clients = held.owners + (held.of(client) === 0 ? 1 : 0)
+      return held.of(client) + bytes > mostBytes / clients
     }
 
     return {

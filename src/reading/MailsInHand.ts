@@ -1,3 +1,4 @@
+import { Tally } from "../cache/Tally.ts"
 import type { InboundEmailId } from "../model/InboundEmail.ts"
 import type { Mail } from "./Mail.ts"
 
@@ -15,8 +16,7 @@ const mostBytesWithFew = 96 * 1024 * 1024
 export class MailsInHand {
   /** Counts per message. 2 if its lease expired and this process claimed it again. */
   readonly #mails = new Map<InboundEmailId, { count: number; readonly since: number }>()
-  readonly #bytesOf = new Map<string, number>()
-  #bytes = 0
+  readonly #bytes = new Tally()
 
   get isEmpty(): boolean {
     return this.#mails.size === 0
@@ -24,16 +24,16 @@ export class MailsInHand {
 
   /** Takes room for a message that is about to be stored. Returns whether there was any. */
   reserve(tenant: string, bytes: number): boolean {
-    const held = this.#bytesOf.get(tenant) ?? 0
-    const hasRoom =
-      held < mostBytes - this.#bytes || (held + bytes <= fewBytes && this.#bytes + bytes <= mostBytesWithFew)
-    if (hasRoom) this.#add(tenant, bytes)
+    const held = this.#bytes.of(tenant)
+    const { total } = this.#bytes
+    const hasRoom = held < mostBytes - total || (held + bytes <= fewBytes && total + bytes <= mostBytesWithFew)
+    if (hasRoom) this.#bytes.add(tenant, bytes)
     return hasRoom
   }
 
   /** Gives up room that was reserved. */
   release(tenant: string, bytes: number): void {
-    this.#add(tenant, -bytes)
+    this.#bytes.add(tenant, -bytes)
   }
 
   /** All messages, or those since a time in milliseconds. */
@@ -44,20 +44,13 @@ export class MailsInHand {
   enter(tenant: string, { bytes, id }: Pick<Mail, "bytes" | "id">, now: number): void {
     const known = this.#mails.get(id)
     this.#mails.set(id, { count: (known?.count ?? 0) + 1, since: known?.since ?? now })
-    this.#add(tenant, bytes)
+    this.#bytes.add(tenant, bytes)
   }
 
   leave(tenant: string, { bytes, id }: Pick<Mail, "bytes" | "id">): void {
     const known = this.#mails.get(id)
     if (known !== undefined && known.count > 1) known.count--
     else this.#mails.delete(id)
-    this.#add(tenant, -bytes)
-  }
-
-  #add(tenant: string, bytes: number) {
-    const held = (this.#bytesOf.get(tenant) ?? 0) + bytes
-    if (held === 0) this.#bytesOf.delete(tenant)
-    else this.#bytesOf.set(tenant, held)
-    this.#bytes += bytes
+    this.#bytes.add(tenant, -bytes)
   }
 }

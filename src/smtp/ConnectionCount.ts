@@ -1,5 +1,6 @@
 import type { Socket } from "node:net"
 import { Effect } from "effect"
+import { Tally } from "../cache/Tally.ts"
 import * as ClientNetwork from "../model/ClientNetwork.ts"
 import * as OpenFiles from "../process/OpenFiles.ts"
 import * as Settings from "../Settings.ts"
@@ -14,7 +15,7 @@ export const make = Effect.gen(function* () {
   const room = yield* OpenFiles.roomFor("SMTP_MAX_CONNECTIONS", connections, "half")
   /** Sockets rather than sessions: after a 421 the client may keep its socket for some seconds. */
   const sockets = new Map<Socket, string>()
-  const perClient = new Map<string, number>()
+  const perClient = new Tally()
 
   // STARTTLS removes every listener of a socket, so ended connections are found by polling.
   const forgetGone = () => {
@@ -23,7 +24,7 @@ export const make = Effect.gen(function* () {
 
   const overLimit = (client: string): "connections" | "connections_per_address" | undefined => {
     if (room > 0 && sockets.size >= room) return "connections"
-    if (connectionsPerAddress > 0 && (perClient.get(client) ?? 0) >= connectionsPerAddress) {
+    if (connectionsPerAddress > 0 && perClient.of(client) >= connectionsPerAddress) {
       return "connections_per_address"
     }
     return undefined
@@ -33,9 +34,7 @@ export const make = Effect.gen(function* () {
     const client = sockets.get(socket)
     if (client === undefined) return
     sockets.delete(socket)
-    const others = (perClient.get(client) ?? 1) - 1
-    if (others === 0) perClient.delete(client)
-    else perClient.set(client, others)
+    perClient.add(client, -1)
   }
 
   return {
@@ -46,7 +45,7 @@ export const make = Effect.gen(function* () {
       const reason = overLimit(client)
       if (reason === undefined) {
         sockets.set(socket, client)
-        perClient.set(client, (perClient.get(client) ?? 0) + 1)
+        perClient.add(client, 1)
       }
       return { client, reason }
     },
@@ -55,7 +54,7 @@ export const make = Effect.gen(function* () {
     /** The network of a connection's client. */
     clientOf: (socket: Socket) => sockets.get(socket),
     /** Connections of a network. */
-    of: (client: string) => perClient.get(client) ?? 0,
+    of: (client: string) => perClient.of(client),
     /** Number of connections to end until a quarter of the limit is free. 0 up to 7/8 of the limit. */
     surplus: () => {
       forgetGone()

@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, Schedule, type Scope } from "effect"
+import { Tally } from "../../cache/Tally.ts"
 import { TooManyRequests, Unavailable } from "../../model/ApiError.ts"
 import * as Settings from "../../Settings.ts"
 import { type Answer, CurrentAnswer } from "./CurrentAnswer.ts"
@@ -20,25 +21,18 @@ export class AnswerRoom extends Context.Service<
     AnswerRoom,
     Effect.gen(function* () {
       const { answerBytes, answerBytesPerClient } = yield* Settings.answers
-      const perOwner = new Map<string, number>()
-      let total = 0
+      const held = new Tally()
 
-      const change = (owner: string, bytes: number) => {
-        total += bytes
-        const held = (perOwner.get(owner) ?? 0) + bytes
-        if (held === 0) perOwner.delete(owner)
-        else perOwner.set(owner, held)
-      }
       /** An answer larger than the limit is sent alone. */
-      const isBeyond = (most: number, held: number, bytes: number) => most > 0 && held > 0 && held + bytes > most
+      const isBeyond = (most: number, before: number, bytes: number) => most > 0 && before > 0 && before + bytes > most
       const refusal = (owner: string, bytes: number) => {
-        if (isBeyond(answerBytesPerClient, perOwner.get(owner) ?? 0, bytes)) {
+        if (isBeyond(answerBytesPerClient, held.of(owner), bytes)) {
           return new TooManyRequests({
             message: `Answers of ${answerBytesPerClient} bytes are waiting for you. Read them, then retry`,
             retryAfter: 1
           })
         }
-        if (!isBeyond(answerBytes, total, bytes)) return undefined
+        if (!isBeyond(answerBytes, held.total, bytes)) return undefined
         return new Unavailable({
           message: "The service is sending too many answers. Retry in 5 s"
         })
@@ -52,16 +46,16 @@ export class AnswerRoom extends Context.Service<
         const refused = refusal(owner, more)
         if (refused !== undefined) return yield* Effect.fail(refused)
         yield* answer.charge(more)
-        change(owner, more)
+        held.add(owner, more)
         answer.reserved += more
-        answer.whenOver(() => change(owner, -more))
+        answer.whenOver(() => held.add(owner, -more))
       })
 
       const enter = Effect.fnUntraced(function* ({ charge, owner }: Answer, bytes: number) {
         const refused = refusal(owner, bytes)
         if (refused !== undefined) return yield* Effect.fail(refused)
         yield* charge(bytes)
-        change(owner, bytes)
+        held.add(owner, bytes)
       })
       const whileWritten: AnswerRoom["Service"]["whileWritten"] = (bytes) =>
         Effect.flatMap(CurrentAnswer, (answer) =>
@@ -69,7 +63,7 @@ export class AnswerRoom extends Context.Service<
             ? Effect.void
             : Effect.acquireRelease(
                 Effect.retry(enter(answer, bytes), { schedule: Schedule.spaced("250 millis") }),
-                () => Effect.sync(() => change(answer.owner, -bytes)),
+                () => Effect.sync(() => held.add(answer.owner, -bytes)),
                 { interruptible: true }
               )
         ).pipe(Effect.orDie)

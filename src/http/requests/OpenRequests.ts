@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto"
 import { Clock, Context, Effect, Layer, Metric, Redacted, type Scope } from "effect"
+import { Tally } from "../../cache/Tally.ts"
 import { TooManyRequests } from "../../model/ApiError.ts"
 import type { DomainId } from "../../model/Domain.ts"
 import type { WorkspaceId } from "../../model/Workspace.ts"
 import * as Settings from "../../Settings.ts"
 import { CurrentAnswer } from "../answers/CurrentAnswer.ts"
-import * as Counts from "./Counts.ts"
 import * as RequestRate from "./RequestRate.ts"
 
 /** Number of keys with a cached owner, so that clients over their limit are refused without a query. */
@@ -37,8 +37,8 @@ export class OpenRequests extends Context.Service<
       const { requestsAtOnce, requestsPerSecond, waitsAtOnce } = yield* Settings.answers
       const requestBurst = burstSeconds * requestsPerSecond
       const rate = RequestRate.make({ perSecond: requestsPerSecond, burst: requestBurst })
-      const underWay = Counts.make()
-      const held = Counts.make()
+      const underWay = new Tally()
+      const held = new Tally()
       const owners = new Map<string, WorkspaceId | DomainId>()
 
       const tooMany = (most: number) =>
@@ -85,10 +85,10 @@ export class OpenRequests extends Context.Service<
         answer.owner = owner
         answer.charge = (bytes) => charge(owner, bytes)
         answer.leave = () => {
-          if (isHere) underWay.leave(owner)
+          if (isHere) underWay.add(owner, -1)
           isHere = false
         }
-        underWay.enter(owner)
+        underWay.add(owner, 1)
         answer.whenOver(answer.leave)
       })
 
@@ -99,14 +99,14 @@ export class OpenRequests extends Context.Service<
             retryAfter: 5
           })
         }
-        held.enter(owner)
+        held.add(owner, 1)
         yield* Metric.modify(openWaits, 1)
         const answer = yield* CurrentAnswer
         answer?.leave()
       })
       const release = (owner: string) =>
         Effect.andThen(
-          Effect.sync(() => held.leave(owner)),
+          Effect.sync(() => held.add(owner, -1)),
           Metric.modify(openWaits, -1)
         )
 
