@@ -1,10 +1,16 @@
 import { PgClient, type PgConnection, type PgPool } from "@effect/sql-pg"
-import { Cause, Effect, Option, Predicate, Stream } from "effect"
+import { Cause, Effect, Option, Predicate, Stream, String } from "effect"
 import { SqlClient, SqlError, Statement } from "effect/sql"
 import type { Connection } from "effect/sql/SqlConnection"
 import type * as Patience from "./Patience.ts"
-import * as SqlNames from "./SqlNames.ts"
 import { Asker, type Turns } from "./Turns.ts"
+
+/** Columns are named in snake case, and in code in camel case. JSON is left as it is. */
+const transforms = {
+  transformQueryNames: String.camelToSnake,
+  transformResultNames: String.snakeToCamel,
+  transformJson: false
+} as const
 
 /**
  * The client of the service. It differs from the driver's own in three ways: the API's statements take
@@ -51,11 +57,8 @@ export const make = Effect.fnUntraced(function* ({
     prepareTransactionControls: true,
     commit,
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
-    compiler: PgClient.makeCompiler(SqlNames.transforms.transformQueryNames, SqlNames.transforms.transformJson),
-    transformRows: Statement.defaultTransforms(
-      SqlNames.transforms.transformResultNames,
-      SqlNames.transforms.transformJson
-    ).array,
+    compiler: PgClient.makeCompiler(transforms.transformQueryNames, transforms.transformJson),
+    transformRows: Statement.defaultTransforms(transforms.transformResultNames, transforms.transformJson).array,
     spanAttributes: [["db.system.name", "postgresql"]]
   })
   const { withTransaction } = client

@@ -2,7 +2,6 @@ import { Effect } from "effect"
 import { McpSchema, McpServer } from "effect/ai"
 import { Unavailable } from "../model/ApiError.ts"
 import { EventId } from "../model/InboundEvent.ts"
-import * as Caller from "./Caller.ts"
 import { notice, Reading } from "./Reading.ts"
 import * as Tool from "./Tool.ts"
 
@@ -19,7 +18,7 @@ export const add = Effect.gen(function* () {
     mimeType: "text/markdown",
     content: Effect.fnUntraced(
       function* (uri, eventId) {
-        const { id } = yield* Caller.workspace
+        const { id } = yield* Tool.workspace
         const { brief, content } = yield* reading.of(id, eventId, { part: "visible", maxChars: mostChars, offset: 0 })
         const text = [
           notice,

@@ -1,11 +1,10 @@
-import { Cause, Context, Effect, Result, Schema, type Scope } from "effect"
+import { Cause, Context, Effect, Option, Result, Schema, type Scope } from "effect"
 import { McpSchema, McpServer } from "effect/ai"
 import { SqlError } from "effect/sql"
 import { isUnreachable } from "../database/Database.ts"
 import * as Outage from "../database/Outage.ts"
-import type { CurrentWorkspace } from "../http/requests/Authorization.ts"
+import { CurrentWorkspace } from "../http/requests/Authorization.ts"
 import { describe } from "../http/requests/ValidationErrors.ts"
-import * as Caller from "./Caller.ts"
 
 /** The reason for a failed call, with the next step. */
 interface Refusal {
@@ -26,6 +25,11 @@ interface Tool<Fields extends Schema.Struct.Fields> {
     workspace: CurrentWorkspace["Service"]
   ) => Effect.Effect<unknown, Refusal | SqlError.SqlError, Scope.Scope>
 }
+
+/** The authenticated workspace. The library's types do not show that a request's context reaches its handlers. */
+export const workspace = Effect.flatMap(Effect.serviceOption(CurrentWorkspace), (found) =>
+  Option.isSome(found) ? Effect.succeed(found.value) : Effect.die(new Error("MCP was called without a key"))
+)
 
 const said = (text: string, isError = false) =>
   new McpSchema.CallToolResult({ content: [{ type: "text", text }], ...(isError ? { isError } : {}) })
@@ -79,7 +83,7 @@ export const add = Effect.fnUntraced(function* <const Fields extends Schema.Stru
     handle: (given) => {
       const decoded = decode(withoutNulls(given))
       if (Result.isFailure(decoded)) return Effect.succeed(said(describe(decoded.failure.issue), true))
-      return Effect.flatMap(Caller.workspace, (workspace) => answer(decoded.success, workspace)).pipe(
+      return Effect.flatMap(workspace, (caller) => answer(decoded.success, caller)).pipe(
         Effect.scoped,
         Effect.map((data) => said(JSON.stringify(data))),
         Effect.catchCause((cause) => {
