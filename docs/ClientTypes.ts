@@ -47,7 +47,7 @@ const typeOf = (shape: Shape, sent: boolean): string => {
   if (shape.enum !== undefined) return shape.enum.map((value) => JSON.stringify(value)).join(" | ")
   if (anyOf !== undefined) return anyOf.map((part) => typeOf(part, sent)).join(" | ")
   if (items !== undefined) return `ReadonlyArray<${typeOf(items, sent)}>`
-  if (properties !== undefined) return objectOf(shape, sent)
+  if (properties !== undefined) return `${objectOf(shape, sent)}${[type].flat().includes("null") ? " | null" : ""}`
   if (additionalProperties !== undefined) return `Readonly<Record<string, ${typeOf(additionalProperties, sent)}>>`
   return [type]
     .flat()
@@ -99,7 +99,24 @@ const reached = (shapes: Iterable<Shape>, found = new Map<string, Shape>()) => {
   return found
 }
 
-/** src/client/Contract.ts: what src/client speaks of, in plain types, from the contract. */
+const declarationsOf = (all: ReadonlyMap<string, Shape>) =>
+  [...all]
+    .sort(([one], [other]) => one.localeCompare(other, "en"))
+    .map(([name, shape]) => {
+      const type = typeOf(shape, isSent(name))
+      const form = shape.properties === undefined ? `type ${name} = ${type}` : `interface ${name} ${type}`
+      return `${comment(shape)}export ${form}`
+    })
+
+const fileOf = (declarations: ReadonlyArray<string>) =>
+  [
+    "// Made from the contract in src/http/api/Api.ts by npm run docs, and as long as that is; do not edit.",
+    ...declarations
+  ]
+    .join("\n\n")
+    .concat("\n")
+
+/** src/client/Contract.ts: the types that src/client uses, made from the contract. */
 export const render = (): string => {
   const own = new Map<string, Shape>([
     ...Object.entries(queries).map(([name, id]) => [name, queryOf(id)] as const),
@@ -109,18 +126,27 @@ export const render = (): string => {
       return shape === undefined ? [] : [[name, shape] as const]
     })
   ])
-  const all = new Map([...reached(own.values()), ...own])
-  const declarations = [...all]
-    .sort(([one], [other]) => one.localeCompare(other, "en"))
-    .map(([name, shape]) => {
-      const type = typeOf(shape, isSent(name))
-      const form = shape.properties === undefined ? `type ${name} = ${type}` : `interface ${name} ${type}`
-      return `${comment(shape)}export ${form}`
+  return fileOf(declarationsOf(new Map([...reached(own.values()), ...own])))
+}
+
+/** src/console/Contract.ts: the JSON answer of each route that a workspace or the operator may call. */
+export const renderRoutes = (): string => {
+  const routes = Object.entries(spec.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, made]) => {
+      const isOther = /^(demo|system|payments)\./.test(made.operationId)
+      const isJson = Object.values(made.responses).some(({ content }) => content?.["application/json"] !== undefined)
+      if (isOther) return []
+      const answer = isJson ? answerOf(made.operationId) : undefined
+      return [[`${method.toUpperCase()} ${path}`, answer] as const]
     })
-  return [
-    "// Made from the contract in src/http/api/Api.ts by npm run docs, and as long as that is; do not edit.",
-    ...declarations
-  ]
-    .join("\n\n")
-    .concat("\n")
+  )
+  const shapes = routes.flatMap(([, answer]) => (answer === undefined ? [] : [answer]))
+  const fields = routes.map(
+    ([route, answer]) =>
+      `\n  readonly ${JSON.stringify(route)}: ${answer === undefined ? "undefined" : indent(typeOf(answer, false))}`
+  )
+  return fileOf([
+    ...declarationsOf(reached(shapes)),
+    `/** The answer of each route. */\nexport interface Answers {${fields.join("")}\n}`
+  ])
 }

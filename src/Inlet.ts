@@ -10,7 +10,9 @@ import { Handover } from "./delivery/Handover.ts"
 import { PullDeliveries } from "./delivery/PullDeliveries.ts"
 import * as QueueMetrics from "./delivery/QueueMetrics.ts"
 import { RequestSigner } from "./delivery/RequestSigner.ts"
+import { WebhookHealth } from "./delivery/WebhookHealth.ts"
 import { WebhookSender } from "./delivery/WebhookSender.ts"
+import { WebhookTest } from "./delivery/WebhookTest.ts"
 import { DemoInboxes } from "./demo/DemoInboxes.ts"
 import { Domains } from "./domains/Domains.ts"
 import { Verification } from "./domains/Verification.ts"
@@ -22,6 +24,8 @@ import * as HttpServer from "./http/HttpServer.ts"
 import { DataMemory } from "./intake/DataMemory.ts"
 import { Intake } from "./intake/Intake.ts"
 import * as Mcp from "./mcp/Mcp.ts"
+import { AllWorkspaces } from "./operator/AllWorkspaces.ts"
+import { ServiceStatus } from "./operator/ServiceStatus.ts"
 import { Fulfilment } from "./purchase/Fulfilment.ts"
 import { endLeases as endOrderLeases, Orders } from "./purchase/Orders.ts"
 import { Payments } from "./purchase/Payments.ts"
@@ -39,6 +43,8 @@ import * as Sweeper from "./retention/Sweeper.ts"
 import * as Settings from "./Settings.ts"
 import { Simulation } from "./simulate/Simulation.ts"
 import * as SmtpServer from "./smtp/SmtpServer.ts"
+import * as DayCounter from "./statistics/DayCounter.ts"
+import { DomainStatistics } from "./statistics/DomainStatistics.ts"
 import { ClientLimits } from "./workspaces/ClientLimits.ts"
 import { WorkspaceLimits } from "./workspaces/WorkspaceLimits.ts"
 import { Workspaces } from "./workspaces/Workspaces.ts"
@@ -59,6 +65,7 @@ export const worker = Layer.mergeAll(
     Layer.provide([Fulfilment.layer, Payments.layer, Provisioning.layer, Renewals.layer]),
     Layer.provide([Orders.layer, Verification.layer])
   ),
+  DayCounter.layer,
   Sweeper.layerWorker.pipe(Layer.provide(Sweeper.Sweeper.layer)),
   RemovedDomains.layerWorker,
   RawErasures.layerWorker
@@ -69,7 +76,11 @@ export const http = HttpServer.layerWith(Mcp.layer).pipe(
   Layer.provide([
     Events.layer,
     Attempts.layer,
-    RequestSigner.layer,
+    WebhookTest.layer.pipe(Layer.provideMerge(RequestSigner.layer)),
+    WebhookHealth.layer,
+    DomainStatistics.layer,
+    ServiceStatus.layer,
+    AllWorkspaces.layer,
     PullDeliveries.layer,
     EventContents.layer.pipe(Layer.provide(Events.layer)),
     RawMessages.layer,

@@ -5,6 +5,8 @@ export interface Answer {
   readonly retryAfter: string | null
   /** The first KiB. */
   readonly body: string
+  /** The target of a redirect, which is not followed. */
+  readonly location: string | null
 }
 
 const keptBytes = 1_024
@@ -27,6 +29,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #isOver = false
   #statusCode = 0
   #retryAfter: string | null = null
+  #location: string | null = null
   readonly #chunks: Array<Buffer> = []
   #length = 0
 
@@ -80,6 +83,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#statusCode = statusCode
     const retryAfter = headers["retry-after"]
     if (typeof retryAfter === "string") this.#retryAfter = retryAfter
+    if (typeof headers.location === "string") this.#location = headers.location
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -110,6 +114,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
       return
     }
     const body = Buffer.concat(this.#chunks).subarray(0, keptBytes).toString("utf8").replaceAll("\0", "")
-    this.#answered({ statusCode: this.#statusCode, retryAfter: this.#retryAfter, body })
+    this.#answered({ statusCode: this.#statusCode, retryAfter: this.#retryAfter, body, location: this.#location })
   }
 }

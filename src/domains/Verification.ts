@@ -4,7 +4,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { Conflict, type NotFound } from "../model/ApiError.ts"
 import type { Domain, DomainId } from "../model/Domain.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
-import type { MxRecords } from "./DnsRecords.ts"
+import type { DnsState, MxRecords } from "./DnsRecords.ts"
 import { Domains } from "./Domains.ts"
 
 /** Asks DNS for a customer's records. */
@@ -18,6 +18,8 @@ export class Verification extends Context.Service<
     }): Effect.Effect<Domain, NotFound | Conflict | SqlError>
     /** The MX record to publish, with the current ones (endpoint 13 of the specification). */
     mx(domain: Domain): Effect.Effect<MxRecords>
+    /** The records to publish, each with what DNS answers for it now. */
+    dns(domain: Domain): Effect.Effect<DnsState>
   }
 >()("inlet/domains/Verification") {
   static readonly layer = Layer.effect(
@@ -80,7 +82,37 @@ export class Verification extends Context.Service<
         }
       })
 
-      return Verification.of({ verify, mx })
+      const txt = Effect.fnUntraced(function* ({ txt_name: name, txt_value: value }: Domain) {
+        if (name === null || value === null) return []
+        const observed = yield* Effect.result(published(name))
+        return [
+          {
+            type: "TXT" as const,
+            name,
+            value,
+            priority: null,
+            observed: observed._tag === "Success" ? observed.success : [],
+            configured: observed._tag === "Success" && observed.success.includes(value),
+            problem: observed._tag === "Success" ? null : observed.failure.message
+          }
+        ]
+      })
+
+      const dnsNow = Effect.fn("Verification.dns")(function* (domain: Domain) {
+        const [texts, { configured, observed, records }] = yield* Effect.all([txt(domain), mx(domain)], {
+          concurrency: 2
+        })
+        const published = observed.map(({ priority, value }) => `${priority} ${value}`)
+        return {
+          domain: domain.domain,
+          records: [
+            ...texts,
+            ...records.map((record) => ({ ...record, observed: published, configured, problem: null }))
+          ]
+        }
+      })
+
+      return Verification.of({ verify, mx, dns: dnsNow })
     })
   ).pipe(Layer.provide(Domains.layer))
 }

@@ -5,6 +5,7 @@ import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { PrometheusMetrics } from "effect/observability"
 import * as Settings from "../Settings.ts"
+import { ConsoleSessions } from "../workspaces/ConsoleSessions.ts"
 import { AllowedMethods } from "./AllowedMethods.ts"
 import { AdminAuthorization } from "./admin/AdminAuthorization.ts"
 import * as AdminHandlers from "./admin/AdminHandlers.ts"
@@ -13,6 +14,8 @@ import { Api } from "./api/Api.ts"
 import * as LlmsText from "./api/LlmsText.ts"
 import * as Reference from "./api/Reference.ts"
 import * as Connections from "./Connections.ts"
+import * as ConsoleHandlers from "./console/ConsoleHandlers.ts"
+import * as ConsolePage from "./console/ConsolePage.ts"
 import * as DeliveriesHandlers from "./deliveries/DeliveriesHandlers.ts"
 import { DemoAuthorization } from "./demo/DemoAuthorization.ts"
 import * as DemoHandlers from "./demo/DemoHandlers.ts"
@@ -28,6 +31,7 @@ import { Idempotency } from "./requests/Idempotency.ts"
 import { KnownParameters } from "./requests/KnownParameters.ts"
 import { MessageMemory } from "./requests/MessageMemory.ts"
 import { OpenRequests } from "./requests/OpenRequests.ts"
+import { Operator } from "./requests/Operator.ts"
 import { ValidationErrors } from "./requests/ValidationErrors.ts"
 import * as SimulateHandlers from "./simulate/SimulateHandlers.ts"
 import * as SystemHandlers from "./system/SystemHandlers.ts"
@@ -42,6 +46,7 @@ const handlers = Layer.mergeAll(
   PurchaseHandlers.layer,
   PaymentCallbackHandlers.layer,
   DemoHandlers.layer,
+  ConsoleHandlers.layer,
   AdminHandlers.layer,
   SystemHandlers.layer
 )
@@ -54,6 +59,7 @@ const routes = <E, R>(others: Layer.Layer<never, E, R>) =>
     PrometheusMetrics.layerHttp({ path: "/metrics" }),
     LlmsText.layer,
     Pages.layer,
+    ConsolePage.layer,
     others,
     Edge.layer
   ).pipe(
@@ -69,6 +75,8 @@ const routes = <E, R>(others: Layer.Layer<never, E, R>) =>
       Idempotency.layer,
       MessageMemory.layer
     ]),
+    Layer.provide(Operator.layer),
+    Layer.provide(ConsoleSessions.layer),
     Layer.provide([OpenRequests.layer, AnswerRoom.layer])
   )
 

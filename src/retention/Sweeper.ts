@@ -7,6 +7,8 @@ import { InboundEmailId, type RawRef, rawRef } from "../model/InboundEmail.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
+import { keptDays } from "../statistics/DomainStatistics.ts"
+import { idleHours } from "../workspaces/ConsoleSessions.ts"
 import * as IdempotencyKeys from "../workspaces/IdempotencyKeys.ts"
 import * as OldSegments from "./OldSegments.ts"
 import * as SweeperClock from "./SweeperClock.ts"
@@ -139,6 +141,10 @@ export class Sweeper extends Context.Service<
         yield* inBatches(batch, forgetKeys)
         yield* inBatches(batch, forgetAnswers)
         yield* sql`DELETE FROM daily_intake WHERE day < (now() AT TIME ZONE 'UTC')::date - 1`
+        yield* sql`DELETE FROM domain_days WHERE day < (now() AT TIME ZONE 'UTC')::date - ${keptDays}::int`
+        yield* sql`DELETE FROM domain_day_latencies WHERE day < (now() AT TIME ZONE 'UTC')::date - ${keptDays}::int`
+        yield* sql`DELETE FROM console_sessions WHERE last_used_at < now() - make_interval(hours => ${idleHours})`
+        yield* sql`DELETE FROM console_links WHERE expires_at < now()`
         yield* sql`DELETE FROM client_limits WHERE day < (now() AT TIME ZONE 'UTC')::date - 1`
         yield* sql`
           UPDATE workspaces SET previous_signing_secret = NULL, previous_secret_until = NULL

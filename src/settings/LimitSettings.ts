@@ -1,4 +1,4 @@
-import { Config } from "effect"
+import { Config, Schema } from "effect"
 import { trustProxy } from "./ApiSettings.ts"
 import { messageBytes } from "./MailSettings.ts"
 import { production } from "./ProcessSettings.ts"
@@ -44,6 +44,13 @@ const workspacesPerAddress = setting(
   "new workspaces and new demo inboxes per client address and UTC day in production, `0` for no limit. Raise it if many of your users share one address"
 )
 
+const workspaceCreation = setting(
+  "WORKSPACE_CREATION",
+  Schema.Literals(["open", "admin"]).annotate({ message: "Expected open or admin" }),
+  "open",
+  "who may create workspaces: `open` for everyone, `admin` for the operator. Set `admin` for a service that is not public"
+)
+
 const replaysPerMinute = setting(
   "REPLAYS_PER_MINUTE",
   Limit,
@@ -77,6 +84,7 @@ export const limits = Config.all({ domainsPerWorkspace, emailsPerDay, emailsPerS
 /** Identification of API clients, and their daily limits. Zero is no limit. */
 export const clients = Config.all({
   trustProxy,
+  workspaceCreation,
   workspacesPerDay: Config.map(Config.all([production, workspacesPerAddress]), ([yes, most]) => (yes ? most : 0))
 })
 

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { type Conflict, NotFound, Unauthorized } from "../model/ApiError.ts"
 import { WorkspaceId, type WorkspaceName } from "../model/Workspace.ts"
-import type { KeyName, KeyScope, WorkspaceKey } from "../model/WorkspaceKey.ts"
+import type { KeyId, KeyName, KeyScope, WorkspaceKey } from "../model/WorkspaceKey.ts"
 import * as ApiKey from "./ApiKey.ts"
 import { SecretsKey } from "./SecretsKey.ts"
 import * as WorkspaceKeys from "./WorkspaceKeys.ts"
@@ -19,8 +19,18 @@ const recheckEvery = "3 seconds"
 export interface Opened {
   readonly id: WorkspaceId
   readonly scope: ApiKey.Scope
+  /** The key beside the workspace's own, or null for that one. */
+  readonly keyId: KeyId | null
   /** Never succeeds, and fails once the key is replaced or revoked: at once when that is done here, elsewhere within seconds. */
   readonly untilReplaced: Effect.Effect<never, Unauthorized>
+}
+
+/** Ends held requests whose key or session no longer works. */
+export interface Replacements {
+  /** Never succeeds. Fails once `recheck` does: at once after `tell`, and within 3 s of a change in another process. */
+  watch<A>(id: WorkspaceId, recheck: Effect.Effect<A, Unauthorized | SqlError>): Effect.Effect<never, Unauthorized>
+  /** Announces that a key or session of the workspace was replaced or revoked. */
+  tell(id: WorkspaceId): Effect.Effect<void>
 }
 
 /**
@@ -52,6 +62,8 @@ export class Workspaces extends Context.Service<
     revokeKey(owned: WorkspaceKeys.OwnedKey): Effect.Effect<void, NotFound | SqlError>
     /** The old secret signs beside the new one for 24 hours. */
     rotateSecret(id: WorkspaceId): Effect.Effect<Redacted.Redacted, SqlError>
+    /** The replacements of keys and sessions, from the time of the call. */
+    replacements(): Replacements
   }
 >()("inlet/workspaces/Workspaces") {
   static readonly layer = Layer.effect(
@@ -63,7 +75,7 @@ export class Workspaces extends Context.Service<
       const keys = WorkspaceKeys.make(sql, random)
       const scope = yield* Effect.scope
       const replaced = yield* PubSub.sliding<WorkspaceId>(1_024)
-      let replacements = 0
+      let count = 0
 
       const makeSecret = Effect.map(random.randomBytes(32), (bytes) =>
         Redacted.make(`whsec_${Buffer.from(bytes).toString("base64")}`)
@@ -87,12 +99,12 @@ export class Workspaces extends Context.Service<
             const [row] = yield* sql<{ readonly id: WorkspaceId }>`
               SELECT id FROM workspaces WHERE api_key_hash = ${ApiKey.hashOf(apiKey)}
             `
-            return row === undefined ? undefined : { id: row.id, scope: "full" as const }
+            return row === undefined ? undefined : { id: row.id, scope: "full" as const, keyId: null }
           }
           case "read": {
             const row = yield* keys.open(apiKey)
             if (row?.isNews === true) yield* Effect.forkIn(keys.noteUse(row.id), scope)
-            return row === undefined ? undefined : { id: row.workspaceId, scope: row.scope }
+            return row === undefined ? undefined : { id: row.workspaceId, scope: row.scope, keyId: row.id }
           }
           case undefined:
             return undefined
@@ -103,36 +115,45 @@ export class Workspaces extends Context.Service<
         return (yield* open(apiKey)) ?? (yield* new Unauthorized({ message: ApiKey.refusalOf(apiKey) }))
       })
 
-      /** `before`: the replacements that were, when the key was looked up. */
-      const until = Effect.fnUntraced(function* (id: WorkspaceId, apiKey: Redacted.Redacted, before: number) {
-        const news = yield* PubSub.subscribe(replaced)
-        const occasions = Stream.fromSubscription(news).pipe(
-          Stream.filter((other) => other === id),
-          Stream.merge(Stream.fromSchedule(Schedule.spaced(recheckEvery))),
-          Stream.merge(replacements === before ? Stream.empty : Stream.succeed(id))
-        )
-        // A database failure does not mean that the key is invalid.
-        const recheck = Effect.catchTag(opened(apiKey), "SqlError", () => Effect.void)
-        yield* Stream.runForEach(occasions, () => recheck)
-        return yield* Effect.never
-      }, Effect.scoped)
-
-      const authenticate = Effect.fn("Workspaces.authenticate")(function* (apiKey: Redacted.Redacted) {
-        const before = replacements
-        const { id, scope } = yield* opened(apiKey)
-        return { id, scope, untilReplaced: until(id, apiKey, before) }
-      })
-
-      const tellReplaced = (id: WorkspaceId) =>
+      const tell = (id: WorkspaceId) =>
         Effect.suspend(() => {
-          replacements++
+          count++
           return PubSub.publish(replaced, id)
         })
 
+      const replacements = (): Replacements => {
+        const before = count
+        const watch: Replacements["watch"] = Effect.fnUntraced(function* (id, recheck) {
+          const news = yield* PubSub.subscribe(replaced)
+          const occasions = Stream.fromSubscription(news).pipe(
+            Stream.filter((other) => other === id),
+            Stream.merge(Stream.fromSchedule(Schedule.spaced(recheckEvery))),
+            Stream.merge(count === before ? Stream.empty : Stream.succeed(id))
+          )
+          // A database failure does not mean that the key is invalid.
+          yield* Stream.runForEach(occasions, () =>
+            Effect.catchTag(Effect.asVoid(recheck), "SqlError", () => Effect.void)
+          )
+          return yield* Effect.never
+        }, Effect.scoped)
+        return { watch, tell }
+      }
+
+      const authenticate = Effect.fn("Workspaces.authenticate")(function* (apiKey: Redacted.Redacted) {
+        const { watch } = replacements()
+        const found = yield* opened(apiKey)
+        return { ...found, untilReplaced: watch(found.id, opened(apiKey)) }
+      })
+
       const rotateKey = Effect.fn("Workspaces.rotateKey")(function* (id: WorkspaceId) {
         const apiKey = yield* ApiKey.make(random, "full")
-        yield* sql`UPDATE workspaces SET api_key_hash = ${ApiKey.hashOf(apiKey)} WHERE id = ${id}`
-        yield* tellReplaced(id)
+        // The sessions of the old key end with it.
+        yield* sql`
+          WITH ended AS (DELETE FROM console_sessions WHERE workspace_id = ${id} AND key_id IS NULL),
+            unused AS (DELETE FROM console_links WHERE workspace_id = ${id} AND key_id IS NULL)
+          UPDATE workspaces SET api_key_hash = ${ApiKey.hashOf(apiKey)} WHERE id = ${id}
+        `
+        yield* tell(id)
         return apiKey
       })
 
@@ -155,7 +176,7 @@ export class Workspaces extends Context.Service<
           return yield* new NotFound({
             message: "No key with this id in this workspace. GET /api/workspaces/keys lists them"
           })
-        yield* tellReplaced(owned.workspaceId)
+        yield* tell(owned.workspaceId)
       })
 
       return Workspaces.of({
@@ -165,7 +186,8 @@ export class Workspaces extends Context.Service<
         createKey: Effect.fn("Workspaces.createKey")(keys.create),
         listKeys: Effect.fn("Workspaces.listKeys")(keys.list),
         revokeKey,
-        rotateSecret
+        rotateSecret,
+        replacements
       })
     })
   ).pipe(Layer.provide(SecretsKey.layer))

@@ -92,7 +92,7 @@ describe("Egress", () => {
           ["http://HOOKS.example:8080/hook?a=b", `${open}:8080`, "hooks.example:8080"],
           [`http://${open}/hook?a=b`, `${open}:80`, open]
         ] as const) {
-          assert.deepStrictEqual(yield* request(url), { statusCode: 200, body: "ok", retryAfter: null })
+          assert.deepStrictEqual(yield* request(url), { statusCode: 200, body: "ok", retryAfter: null, location: null })
           assert.strictEqual((yield* internet.dialed).at(-1), dialed)
           const last = heard.at(-1)
           assert.deepStrictEqual([last?.headers.host, last?.url, last?.method], [host, "/hook?a=b", "POST"])

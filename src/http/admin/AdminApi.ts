@@ -1,8 +1,12 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Invalid, NotFound } from "../../model/ApiError.ts"
 import { Domain } from "../../model/Domain.ts"
+import { WorkspaceId } from "../../model/Workspace.ts"
+import { ListedWorkspace } from "../../operator/AllWorkspaces.ts"
+import { Status } from "../../operator/ServiceStatus.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
+import * as PageQuery from "../requests/PageQuery.ts"
 import { AdminAuthorization } from "./AdminAuthorization.ts"
 
 const Changed = Schema.Struct({ domains: Schema.Array(Domain) })
@@ -37,6 +41,32 @@ export class AdminApi extends HttpApiGroup.make("admin")
         summary: "Remove a domain from its workspace",
         description:
           "Inlet refuses its mail from then on, and deletes its messages, events and attempts. Another workspace can then verify the domain. 404 if no workspace holds it."
+      })
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("workspaces", "/admin/workspaces", {
+      query: {
+        limit: PageQuery.Limit,
+        cursor: Schema.optionalKey(Schema.String.annotate({ description: "`next_cursor` of the previous page" }))
+      },
+      success: Schema.Struct({ workspaces: Schema.Array(ListedWorkspace), next_cursor: PageQuery.NextCursor }),
+      error: Invalid.http
+    }).annotateMerge(OpenApi.annotations({ summary: "List every workspace, newest first" })),
+    HttpApiEndpoint.delete("removeWorkspace", "/admin/workspaces/:workspaceId", {
+      params: { workspaceId: WorkspaceId },
+      success: HttpApiSchema.NoContent,
+      error: NotFound.http
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Remove a workspace",
+        description: "Its keys and domains stop working at once. Inlet deletes its mail in the background."
+      })
+    ),
+    HttpApiEndpoint.get("status", "/admin/status", { success: Status }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Get the status of the service",
+        description: "Queues, database, disks, failing webhooks and settings. Of this process: memory and uptime."
       })
     )
   )

@@ -1,28 +1,28 @@
-import { Effect, Layer, Redacted } from "effect"
-import { Mac } from "effect/crypto"
+import { Effect, Layer } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
-import { NotFound } from "../../model/ApiError.ts"
-import * as Settings from "../../Settings.ts"
-import * as LocalSecret from "../../settings/LocalSecret.ts"
+import { SqlError } from "effect/sql"
+import { Forbidden, NotFound } from "../../model/ApiError.ts"
+import * as DatabaseErrors from "../requests/DatabaseErrors.ts"
+import { Operator } from "../requests/Operator.ts"
 
-/** `Authorization: Bearer <ADMIN_TOKEN>`. Without it the operator's routes do not exist. */
+/** `Authorization: Bearer <ADMIN_TOKEN>` or the operator's console cookie. Without it these routes do not exist. */
 export class AdminAuthorization extends HttpApiMiddleware.Service<AdminAuthorization>()(
   "inlet/http/AdminAuthorization",
-  { error: NotFound.http, security: { admin: HttpApiSecurity.bearer } }
+  { error: [Forbidden.http, NotFound.http], security: { admin: HttpApiSecurity.bearer } }
 ) {
   static readonly layer = Layer.effect(
     AdminAuthorization,
     Effect.gen(function* () {
-      const { adminToken, dataDirectory, production } = yield* Settings.secrets
-      const token = adminToken ?? (production ? undefined : yield* LocalSecret.readOrMake(dataDirectory, "admin-token"))
-      const expected = token === undefined ? undefined : Buffer.from(Redacted.value(token))
+      const operator = yield* Operator
       return AdminAuthorization.of({
         admin: Effect.fn("AdminAuthorization.admin")(function* (httpEffect, { credential }) {
-          const given = Buffer.from(Redacted.value(credential))
-          if (expected === undefined || !Mac.timingSafeEqual(given, expected)) {
-            return yield* new NotFound({ message: "No such route" })
+          const isCaller = yield* Effect.result(operator.isCaller(credential))
+          if (isCaller._tag === "Failure") {
+            return yield* SqlError.isSqlError(isCaller.failure)
+              ? DatabaseErrors.answer(isCaller.failure)
+              : Effect.fail(isCaller.failure)
           }
-          return yield* httpEffect
+          return isCaller.success ? yield* httpEffect : yield* new NotFound({ message: "No such route" })
         })
       })
     })

@@ -3,8 +3,12 @@ import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../delivery/EventFeed.ts"
 import * as DomainNames from "../../domains/DomainNames.ts"
 import { Domains } from "../../domains/Domains.ts"
+import { AllWorkspaces } from "../../operator/AllWorkspaces.ts"
+import { ServiceStatus } from "../../operator/ServiceStatus.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
 import { AdminApi } from "./AdminApi.ts"
+
+const workspacesOnAPage = 50
 
 export const layer = HttpApiBuilder.group(
   GroupApi.of(AdminApi),
@@ -12,8 +16,17 @@ export const layer = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const domains = yield* Domains
     const feed = yield* EventFeed
+    const workspaces = yield* AllWorkspaces
+    const status = yield* ServiceStatus
 
     return handlers.handleAll({
+      status: () => status.now,
+      workspaces: ({ query: { cursor, limit = workspacesOnAPage } }) =>
+        Effect.map(workspaces.list({ cursor, limit }), ({ items, nextCursor }) => ({
+          workspaces: items,
+          next_cursor: nextCursor
+        })),
+      removeWorkspace: ({ params }) => workspaces.remove(params.workspaceId),
       list: () => Effect.map(domains.listAll, (all) => ({ domains: all })),
       disable: Effect.fnUntraced(function* ({ params }) {
         const name = yield* DomainNames.parse(params.domain)

@@ -1,6 +1,7 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { version } from "../../Version.ts"
 import { AdminApi } from "../admin/AdminApi.ts"
+import { ConsoleApi } from "../console/ConsoleApi.ts"
 import { DeliveriesApi } from "../deliveries/DeliveriesApi.ts"
 import { DemoApi } from "../demo/DemoApi.ts"
 import { DomainsApi } from "../domains/DomainsApi.ts"
@@ -22,6 +23,7 @@ export class Api extends HttpApi.make("inlet")
   .add(PurchaseApi)
   .add(PaymentCallbackApi)
   .add(DemoApi)
+  .add(ConsoleApi)
   .add(AdminApi)
   .add(SystemApi)
   .middleware(ValidationErrors)

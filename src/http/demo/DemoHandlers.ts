@@ -2,11 +2,9 @@ import { Effect, Redacted } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { DemoInboxes, lifetimeSeconds } from "../../demo/DemoInboxes.ts"
-import * as SafeHtml from "../../demo/SafeHtml.ts"
 import { EventContents } from "../../events/EventContents.ts"
 import { Events } from "../../events/Events.ts"
 import { RawMessages } from "../../events/RawMessages.ts"
-import { NotFound } from "../../model/ApiError.ts"
 import * as Settings from "../../Settings.ts"
 import * as Sample from "../../simulate/Sample.ts"
 import { Simulation } from "../../simulate/Simulation.ts"
@@ -14,6 +12,7 @@ import { AnswerRoom } from "../answers/AnswerRoom.ts"
 import * as Download from "../answers/Download.ts"
 import * as EventPage from "../answers/EventPage.ts"
 import * as EventStream from "../answers/EventStream.ts"
+import * as HtmlPart from "../answers/HtmlPart.ts"
 import * as ClientAddress from "../requests/ClientAddress.ts"
 import { requestOf } from "../requests/ContentQuery.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
@@ -116,12 +115,7 @@ export const layer = HttpApiBuilder.group(
         const { domainId } = yield* CurrentDemoInbox
         const listed = yield* events.get(domainId, params.eventId)
         yield* room.reserve(listed.bytes)
-        const html = SafeHtml.ofEvent((yield* events.payload(domainId, listed)).payload)
-        if (html === null) return yield* new NotFound({ message: "This mail has no HTML part" })
-        return HttpServerResponse.text(SafeHtml.page(html), {
-          contentType: "text/html; charset=utf-8",
-          headers: { ...SafeHtml.headers, "cache-control": "no-store" }
-        })
+        return yield* HtmlPart.answer((yield* events.payload(domainId, listed)).payload)
       })
     })
   })

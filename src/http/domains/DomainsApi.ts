@@ -1,11 +1,15 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { MxRecords } from "../../domains/DnsRecords.ts"
+import { Health } from "../../delivery/WebhookHealth.ts"
+import { WebhookTestResult } from "../../delivery/WebhookTest.ts"
+import { DnsState, MxRecords } from "../../domains/DnsRecords.ts"
 import { Conflict, Invalid, NotFound, TooManyRequests } from "../../model/ApiError.ts"
 import { Domain, DomainId, DomainName, DomainStatus } from "../../model/Domain.ts"
+import { DayStatistics, keptDays } from "../../statistics/DomainStatistics.ts"
 import { Authorization } from "../requests/Authorization.ts"
 import * as Idempotency from "../requests/Idempotency.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
+import * as PageQuery from "../requests/PageQuery.ts"
 import * as ReadKeys from "../requests/ReadKeys.ts"
 
 const one = { id: DomainId }
@@ -93,6 +97,51 @@ export class DomainsApi extends HttpApiGroup.make("domains")
           description: "`observed` has the current MX records, and `configured` whether they include Inlet's mail host."
         })
       ),
+    HttpApiEndpoint.get("dns", "/api/domains/:id/dns", {
+      params: one,
+      success: DnsState,
+      error: NotFound.http
+    })
+      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Compare the records to publish with DNS",
+          description: "Asks DNS for the TXT record of an own domain and for the MX records."
+        })
+      ),
+    HttpApiEndpoint.get("stats", "/api/domains/:id/stats", {
+      params: one,
+      query: {
+        days: Schema.optionalKey(PageQuery.between(1, keptDays, "number of days up to today, 30 by default"))
+      },
+      success: Schema.Struct({ days: Schema.Array(DayStatistics) }),
+      error: [Invalid.http, NotFound.http]
+    })
+      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Get daily figures",
+          description: `Mail and deliveries by UTC day, oldest first, counted once a minute and kept for ${keptDays} days. An attempt counts once its request can no longer be running.`
+        })
+      ),
+    HttpApiEndpoint.get("webhookHealth", "/api/domains/:id/webhook/health", {
+      params: one,
+      success: Health,
+      error: NotFound.http
+    })
+      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(OpenApi.annotations({ summary: "Get the health of the webhook" })),
+    HttpApiEndpoint.post("webhookTest", "/api/domains/:id/webhook/test", {
+      params: one,
+      success: WebhookTestResult,
+      error: [NotFound.http, Conflict.http, TooManyRequests.http]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Send a test to the webhook",
+        description:
+          "Posts a signed sample event at once and returns the answer. Nothing is stored or retried. 409 without a webhook. Counts as a webhook change: 429 beyond 10 a minute or 100 a day."
+      })
+    ),
     HttpApiEndpoint.patch("delivery", "/api/domains/:id/delivery", {
       params: one,
       payload: Schema.Struct({

@@ -1,16 +1,22 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../delivery/EventFeed.ts"
+import { WebhookHealth } from "../../delivery/WebhookHealth.ts"
+import { WebhookTest } from "../../delivery/WebhookTest.ts"
 import * as DomainNames from "../../domains/DomainNames.ts"
 import { Domains } from "../../domains/Domains.ts"
 import { Verification } from "../../domains/Verification.ts"
 import * as WebhookUrl from "../../domains/WebhookUrl.ts"
+import type { DomainId } from "../../model/Domain.ts"
 import * as Settings from "../../Settings.ts"
+import { DomainStatistics } from "../../statistics/DomainStatistics.ts"
 import { WorkspaceLimits } from "../../workspaces/WorkspaceLimits.ts"
 import { CurrentWorkspace } from "../requests/Authorization.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
 import { DomainsApi } from "./DomainsApi.ts"
 import * as ShownDomain from "./ShownDomain.ts"
+
+const daysByDefault = 30
 
 export const layer = HttpApiBuilder.group(
   GroupApi.of(DomainsApi),
@@ -21,6 +27,11 @@ export const layer = HttpApiBuilder.group(
     const feed = yield* EventFeed
     const limits = yield* WorkspaceLimits
     const { production } = yield* Settings.http
+    const statistics = yield* DomainStatistics
+    const health = yield* WebhookHealth
+    const test = yield* WebhookTest
+
+    const owned = (id: DomainId) => CurrentWorkspace.use((workspace) => domains.get({ workspaceId: workspace.id, id }))
 
     return handlers.handleAll({
       instantInbox: Effect.fnUntraced(function* () {
@@ -38,10 +49,7 @@ export const layer = HttpApiBuilder.group(
           Effect.flatMap(ShownDomain.all),
           Effect.map((all) => ({ domains: all }))
         ),
-      get: ({ params }) =>
-        CurrentWorkspace.use(({ id }) => domains.get({ workspaceId: id, id: params.id })).pipe(
-          Effect.flatMap(ShownDomain.of)
-        ),
+      get: ({ params }) => Effect.flatMap(owned(params.id), ShownDomain.of),
       remove: Effect.fnUntraced(function* ({ params }) {
         const workspace = yield* CurrentWorkspace
         yield* domains.remove({ workspaceId: workspace.id, id: params.id })
@@ -49,10 +57,19 @@ export const layer = HttpApiBuilder.group(
         feed.announce(params.id, { isDue: false })
       }),
       verify: ({ params }) => CurrentWorkspace.use(({ id }) => verification.verify({ workspaceId: id, id: params.id })),
-      mx: ({ params }) =>
-        CurrentWorkspace.use(({ id }) => domains.get({ workspaceId: id, id: params.id })).pipe(
-          Effect.flatMap(verification.mx)
-        ),
+      mx: ({ params }) => Effect.flatMap(owned(params.id), verification.mx),
+      dns: ({ params }) => Effect.flatMap(owned(params.id), verification.dns),
+      stats: Effect.fnUntraced(function* ({ params, query }) {
+        const { id } = yield* owned(params.id)
+        return { days: yield* statistics.of(id, query.days ?? daysByDefault) }
+      }),
+      webhookHealth: ({ params }) => Effect.flatMap(owned(params.id), ({ id }) => health.of(id)),
+      webhookTest: Effect.fnUntraced(function* ({ params }) {
+        const workspace = yield* CurrentWorkspace
+        const domain = yield* owned(params.id)
+        if (domain.webhookUrl !== null) yield* limits.spend("webhook change", workspace.id)
+        return yield* test.run(workspace.id, domain)
+      }),
       delivery: Effect.fnUntraced(function* ({ params, payload }) {
         const workspace = yield* CurrentWorkspace
         const { pull, webhookUrl = null } = payload

@@ -158,6 +158,30 @@ export class EventsApi extends HttpApiGroup.make("events")
             "Returns the decoded bytes as a download with the attachment's own type. The event has the index."
         })
       ),
+    HttpApiEndpoint.get("html", "/api/domains/:id/events/:eventId/html", {
+      params: { id: DomainId, eventId: EventId },
+      success: HttpApiSchema.StreamUint8Array({ contentType: "text/html; charset=utf-8" }),
+      error: NotFound.http
+    })
+      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Get the HTML part of a mail for a frame",
+          description:
+            "Contains no scripts, forms, links or remote content, and is sandboxed by its Content-Security-Policy. 404 without an HTML part."
+        })
+      ),
+    HttpApiEndpoint.get("signed", "/api/domains/:id/events/:eventId/signed", {
+      params: { id: DomainId, eventId: EventId },
+      success: SignedRequest,
+      error: NotFound.http
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Get the signed webhook request of an event",
+        description:
+          "Returns the body and headers of the webhook request, signed now. Post the body unchanged within 300 s to test an app. Deliveries do not change."
+      })
+    ),
     HttpApiEndpoint.post("replay", "/api/domains/:id/events/:eventId/replay", {
       params: { id: DomainId, eventId: EventId },
       query: { force: Schema.optionalKey(Schema.Literals(["true", "false"])) },

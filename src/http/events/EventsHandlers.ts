@@ -17,6 +17,7 @@ import { AnswerRoom } from "../answers/AnswerRoom.ts"
 import * as Download from "../answers/Download.ts"
 import * as EventPage from "../answers/EventPage.ts"
 import * as EventStream from "../answers/EventStream.ts"
+import * as HtmlPart from "../answers/HtmlPart.ts"
 import { Authorization, CurrentWorkspace } from "../requests/Authorization.ts"
 import { requestOf } from "../requests/ContentQuery.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
@@ -122,6 +123,20 @@ export const layer = HttpApiBuilder.group(
           room.reserve
         )
         return Download.attachment({ content, contentType, filename })
+      }),
+      html: Effect.fnUntraced(function* ({ params }) {
+        const { domainId } = yield* owned(params.id)
+        const listed = yield* events.get(domainId, params.eventId)
+        yield* room.reserve(listed.bytes)
+        return yield* HtmlPart.answer((yield* events.payload(domainId, listed)).payload)
+      }),
+      signed: Effect.fnUntraced(function* ({ params }) {
+        const { domainId, workspaceId } = yield* owned(params.id)
+        const listed = yield* events.get(domainId, params.eventId)
+        yield* room.reserve(listed.bytes * Signer.growth)
+        const { payload } = yield* events.payload(domainId, listed)
+        const sign = yield* signer.of(workspaceId)
+        return yield* Effect.orDie(sign({ id: params.eventId, payload }))
       }),
       replay: Effect.fnUntraced(function* ({ params, query }) {
         const { domainId, workspaceId } = yield* owned(params.id)

@@ -19,6 +19,7 @@ export const render = ({
   assets = ["inlet.css", "copy.js"],
   body,
   description,
+  hasFoot = true,
   title
 }: {
   readonly title: string
@@ -26,6 +27,8 @@ export const render = ({
   readonly description?: string
   /** Style sheets and modules, in their order. */
   readonly assets?: ReadonlyArray<string>
+  /** Links at the end of the page. */
+  readonly hasFoot?: boolean
 }): string => `<!doctype html>
 <html lang="en">
 <head>
@@ -39,13 +42,15 @@ ${assets.map(asset).join("\n")}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header class="bar"><a class="mark" href="/">Inlet</a><nav aria-label="Documentation"><a href="/docs">API reference</a><a href="/llms.txt">llms.txt</a></nav></header>
+<header class="bar"><a class="mark" href="/">Inlet</a><nav aria-label="Inlet"><a href="/console">Console</a><a href="/docs">API reference</a><a href="/llms.txt">llms.txt</a></nav></header>
 ${body}
 <p class="visually-hidden" id="announce" role="status" aria-live="polite"></p>
-<footer class="foot"><p><a href="/">Demo</a> · <a href="/docs">API reference</a> · <a href="/openapi.json">OpenAPI</a> · <a href="/llms.txt">llms.txt</a></p></footer>
+${hasFoot ? foot : ""}
 </body>
 </html>
 `
+
+const foot = `<footer class="foot"><p><a href="/">Demo</a> · <a href="/console">Console</a> · <a href="/docs">API reference</a> · <a href="/openapi.json">OpenAPI</a> · <a href="/llms.txt">llms.txt</a></p></footer>`
 
 const asset = (name: string) =>
   name.endsWith(".js")

@@ -1,15 +1,25 @@
-import { Context, Effect, Layer, type Redacted } from "effect"
+import { Context, Effect, Layer, Redacted } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import { SqlError } from "effect/sql"
 import { Asker } from "../../database/Turns.ts"
 import { Forbidden, TooManyRequests, Unauthorized, Unavailable } from "../../model/ApiError.ts"
+import type { SessionId } from "../../model/ConsoleSession.ts"
+import * as Settings from "../../Settings.ts"
+import { ConsoleSessions } from "../../workspaces/ConsoleSessions.ts"
 import { type Opened, Workspaces } from "../../workspaces/Workspaces.ts"
+import * as ConsoleCookie from "./ConsoleCookie.ts"
 import * as DatabaseErrors from "./DatabaseErrors.ts"
 import { OpenRequests } from "./OpenRequests.ts"
 import { ReadKeys } from "./ReadKeys.ts"
 
-/** The workspace whose API key this request carries, and what that key may do. */
-export class CurrentWorkspace extends Context.Service<CurrentWorkspace, Opened>()("inlet/http/CurrentWorkspace") {}
+/** The workspace whose API key or console cookie this request carries, and what that key may do. */
+export class CurrentWorkspace extends Context.Service<
+  CurrentWorkspace,
+  Opened & {
+    /** The console session of a request with a cookie. */
+    readonly sessionId?: SessionId
+  }
+>()("inlet/http/CurrentWorkspace") {}
 
 /** Serves requests as the workspaces whose API keys they carry, and counts them for these. */
 export const serveAsHolder = Effect.gen(function* () {
@@ -17,10 +27,13 @@ export const serveAsHolder = Effect.gen(function* () {
   const open = yield* OpenRequests
   return Effect.fn("Authorization.serveAsHolder")(function* <A, E, R>(
     httpEffect: Effect.Effect<A, E, R>,
-    credential: Redacted.Redacted
+    credential: Redacted.Redacted,
+    authenticate: (
+      credential: Redacted.Redacted
+    ) => Effect.Effect<CurrentWorkspace["Service"], Unauthorized | SqlError.SqlError> = workspaces.authenticate
   ) {
     yield* open.known(credential)
-    const workspace = yield* workspaces.authenticate(credential)
+    const workspace = yield* authenticate(credential)
     yield* open.enter(workspace.id, credential)
     return yield* httpEffect.pipe(
       Effect.provideService(CurrentWorkspace, workspace),
@@ -29,7 +42,10 @@ export const serveAsHolder = Effect.gen(function* () {
   })
 })
 
-/** `Authorization: Bearer <API_KEY>` (spec, section 5). A read key may ask what is annotated so (`ReadKeys`). */
+/**
+ * `Authorization: Bearer <API_KEY>` (spec, section 5), or without that header the cookie of the console. A read key may
+ * ask what is annotated so (`ReadKeys`).
+ */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentWorkspace }>()(
   "inlet/http/Authorization",
   {
@@ -45,9 +61,12 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
 
   static readonly layer = Layer.effect(
     Authorization,
-    Effect.map(serveAsHolder, (serve) =>
-      Authorization.of({
-        bearer: (httpEffect, { credential, endpoint }) => {
+    Effect.gen(function* () {
+      const serve = yield* serveAsHolder
+      const sessions = yield* ConsoleSessions
+      const { publicUrl } = yield* Settings.http
+      return Authorization.of({
+        bearer: Effect.fnUntraced(function* (httpEffect, { credential, endpoint }) {
           const allowed = Effect.gen(function* () {
             const { scope } = yield* CurrentWorkspace
             if (scope === "read" && !Context.get(endpoint.annotations, ReadKeys)) {
@@ -55,9 +74,13 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
             }
             return yield* httpEffect
           })
-          return Effect.catchIf(serve(allowed, credential), SqlError.isSqlError, DatabaseErrors.answer)
-        }
+          const cookie =
+            Redacted.value(credential) === "" ? yield* ConsoleCookie.of("inlet_console", publicUrl) : undefined
+          const served =
+            cookie === undefined ? serve(allowed, credential) : serve(allowed, cookie, sessions.authenticate)
+          return yield* Effect.catchIf(served, SqlError.isSqlError, DatabaseErrors.answer)
+        })
       })
-    )
+    })
   )
 }

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Conflict, NotFound, TooManyRequests } from "../../model/ApiError.ts"
+import { Conflict, Forbidden, NotFound, TooManyRequests } from "../../model/ApiError.ts"
 import { WorkspaceId, WorkspaceName } from "../../model/Workspace.ts"
 import { KeyId, KeyName, KeyScope, WorkspaceKey } from "../../model/WorkspaceKey.ts"
 import { Authorization } from "../requests/Authorization.ts"
@@ -24,11 +24,15 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
         api_key: Secret("begins with ak_live_"),
         webhook_signing_secret: Secret("begins with whsec_; signs every webhook of the workspace")
       }).pipe(HttpApiSchema.status(201)),
-      error: TooManyRequests.http
+      error: [Forbidden.http, TooManyRequests.http]
     })
       .middleware(KnownParameters)
       .annotateMerge(
-        OpenApi.annotations({ summary: "Create a workspace", description: "Requires no key and returns one." })
+        OpenApi.annotations({
+          summary: "Create a workspace",
+          description:
+            "Requires no key and returns one. With `WORKSPACE_CREATION=admin` it requires the operator's token, else 403."
+        })
       ),
     HttpApiEndpoint.get("get", "/api/workspace", {
       success: Schema.Struct({

@@ -2,12 +2,14 @@ import { Effect, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as WorkspaceUsage from "../../domains/WorkspaceUsage.ts"
+import { Forbidden } from "../../model/ApiError.ts"
 import * as Settings from "../../Settings.ts"
 import { ClientLimits } from "../../workspaces/ClientLimits.ts"
 import { Workspaces } from "../../workspaces/Workspaces.ts"
 import { CurrentWorkspace } from "../requests/Authorization.ts"
 import * as ClientAddress from "../requests/ClientAddress.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
+import { Operator } from "../requests/Operator.ts"
 import { WorkspacesApi } from "./WorkspacesApi.ts"
 
 export const layer = HttpApiBuilder.group(
@@ -17,7 +19,8 @@ export const layer = HttpApiBuilder.group(
     const workspaces = yield* Workspaces
     const clients = yield* ClientLimits
     const usage = yield* WorkspaceUsage.make
-    const { trustProxy } = yield* Settings.clients
+    const operator = yield* Operator
+    const { trustProxy, workspaceCreation } = yield* Settings.clients
     const { domainsPerWorkspace, emailsPerDay, messageBytes, retentionDays } = yield* Settings.limits
     const { requestsAtOnce, requestsPerSecond, waitsAtOnce } = yield* Settings.answers
     const limits = {
@@ -32,7 +35,15 @@ export const layer = HttpApiBuilder.group(
 
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ payload }) {
-        const client = ClientAddress.of(yield* HttpServerRequest.HttpServerRequest, trustProxy)
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const token = Redacted.make((request.headers.authorization ?? "").replace(/^bearer /i, ""))
+        if (workspaceCreation === "admin" && !(yield* operator.isCaller(token))) {
+          return yield* new Forbidden({
+            message:
+              "Only the operator creates workspaces here. Send `Authorization: Bearer <ADMIN_TOKEN>`, or ask the operator for a key"
+          })
+        }
+        const client = ClientAddress.of(request, trustProxy)
         const { apiKey, id, signingSecret } = yield* clients.within(
           "workspace",
           client,

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
-import * as SafeHtml from "../../src/demo/SafeHtml.ts"
+import * as SafeHtml from "../../src/content/SafeHtml.ts"
 
 describe("The HTML of a stranger", () => {
   const cases: ReadonlyArray<readonly [name: string, html: string, safe: string]> = [

@@ -1,0 +1,100 @@
+import { useSignal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
+import { LocationProvider, Route, Router, useLocation } from "preact-iso"
+import { messageOf } from "./api/Api.ts"
+import { Domains } from "./domains/Domains.tsx"
+import { Frame } from "./frame/Frame.tsx"
+import { Page } from "./frame/Page.tsx"
+import { Skeleton } from "./frame/Skeleton.tsx"
+import { Inbox } from "./inbox/Inbox.tsx"
+import { Keys } from "./keys/Keys.tsx"
+import { AllDomains } from "./operator/AllDomains.tsx"
+import { AllWorkspaces } from "./operator/AllWorkspaces.tsx"
+import { Status } from "./operator/Status.tsx"
+import { domains, isOperator, refresh, state } from "./session/Session.ts"
+import { SignIn } from "./session/SignIn.tsx"
+import { Statistics } from "./usage/Statistics.tsx"
+import { Webhook } from "./webhook/Webhook.tsx"
+
+/** Goes on to where the caller has something to do. */
+const Start = () => {
+  const { route } = useLocation()
+  useEffect(() => {
+    const [first] = domains.value ?? []
+    if (state.value?.workspace == null) route(isOperator.value ? "/console/operator" : "/console/sign-in", true)
+    else route(first === undefined ? "/console/domains" : `/console/d/${first.id}/inbox`, true)
+  }, [route])
+  return null
+}
+
+const NotFound = () => (
+  <Page title="Not found">
+    <p>
+      The console has no such page. <a href="/console">Go to the inbox</a>
+    </p>
+  </Page>
+)
+
+const signInPath = "/console/sign-in"
+
+/** The pages, for a caller who may see them. */
+const Pages = () => {
+  const { path, route } = useLocation()
+  const workspace = state.value?.workspace ?? null
+  const isForOperator = path.startsWith("/console/operator")
+  const isAllowed =
+    path === signInPath || (isForOperator ? isOperator.value : workspace !== null || path === "/console")
+  useEffect(() => {
+    if (!isAllowed) route(signInPath)
+  }, [isAllowed, route])
+  if (!isAllowed) return null
+  return (
+    <Frame>
+      <Router>
+        <Route path="/console" component={Start} />
+        <Route path={signInPath} component={SignIn} />
+        <Route path="/console/d/:domainId/inbox" component={Inbox} />
+        <Route path="/console/d/:domainId/mail/:eventId" component={Inbox} />
+        <Route path="/console/d/:domainId/webhook" component={Webhook} />
+        <Route path="/console/d/:domainId/usage" component={Statistics} />
+        <Route path="/console/domains" component={Domains} />
+        <Route path="/console/domains/:domainId" component={Domains} />
+        <Route path="/console/keys" component={Keys} />
+        <Route path="/console/operator" component={Status} />
+        <Route path="/console/operator/workspaces" component={AllWorkspaces} />
+        <Route path="/console/operator/domains" component={AllDomains} />
+        <Route default component={NotFound} />
+      </Router>
+    </Frame>
+  )
+}
+
+export const App = () => {
+  const problem = useSignal<string | undefined>(undefined)
+  useEffect(() => {
+    refresh().catch((error: unknown) => {
+      problem.value = messageOf(error)
+    })
+  }, [problem])
+  if (problem.value !== undefined) {
+    return (
+      <main id="main" class="page">
+        <p class="problem" role="alert">
+          {problem.value}
+        </p>
+      </main>
+    )
+  }
+  if (state.value === undefined) {
+    return (
+      <main id="main" class="page">
+        <Skeleton lines={6} />
+      </main>
+    )
+  }
+  return (
+    <LocationProvider scope="/console">
+      <Pages />
+    </LocationProvider>
+  )
+}

@@ -1,0 +1,188 @@
+import { useSignal } from "@preact/signals"
+import { useAction } from "../api/Action.ts"
+import { call } from "../api/Api.ts"
+import { useLoaded } from "../api/Loaded.ts"
+import type { Order, SearchResult } from "../Contract.ts"
+import { announce } from "../frame/Announcer.ts"
+import { Confirm, Problem } from "../frame/Dialog.tsx"
+import { Tag } from "../frame/Tag.tsx"
+import { Time } from "../frame/Time.tsx"
+import { refreshDomains } from "../session/Session.ts"
+
+const dollars = (cents: number) => `$${(cents / 100).toFixed(2)}`
+
+/** Searches for a domain and buys it, with the wallet or a checkout. */
+export const BuyDomain = () => {
+  const searching = useAction()
+  const buying = useAction()
+  const words = useSignal("")
+  const results = useSignal<ReadonlyArray<SearchResult> | undefined>(undefined)
+  const chosen = useSignal<SearchResult | undefined>(undefined)
+  const orders = useLoaded("orders", (signal) => call("GET /api/domains/orders", { signal }))
+  const wallet = useLoaded("wallet", (signal) => call("GET /api/domains/wallet", { signal }))
+
+  const search = () =>
+    searching.run(async () => {
+      results.value = (await call("GET /api/domains/search", { query: { q: words.value.trim() } })).results
+      announce(`${results.value.length} results`)
+    })
+  const buy = (result: SearchResult) =>
+    buying.run(async () => {
+      const order = await call("POST /api/domains/purchase", { body: { domain: result.domain, years: 1 } })
+      chosen.value = undefined
+      announce(`Order ${order.status}`)
+      await Promise.all([orders.reload(), wallet.reload(), refreshDomains()])
+    })
+  const balance = wallet.value.value?.balance_cents
+
+  return (
+    <section class="card">
+      <h2>Buy a domain</h2>
+      <form
+        class="inline"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void search()
+        }}
+      >
+        <label>
+          <span class="visually-hidden">Name</span>
+          <input
+            type="search"
+            required
+            placeholder="my-agent"
+            value={words.value}
+            onInput={({ currentTarget }) => {
+              words.value = currentTarget.value
+            }}
+          />
+        </label>
+        <button type="submit" disabled={searching.isRunning.value}>
+          Search
+        </button>
+      </form>
+      {balance !== undefined && <p class="note">Wallet: {dollars(balance)}</p>}
+      <Problem message={searching.error.value} />
+      {results.value !== undefined && (
+        <table class="table">
+          <thead>
+            <tr>
+              <th scope="col">Domain</th>
+              <th scope="col" class="amount">
+                A year
+              </th>
+              <th scope="col">
+                <span class="visually-hidden">Buy</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {results.value.map((result) => (
+              <tr key={result.domain}>
+                <td>{result.domain}</td>
+                <td class="amount">{result.price_cents === null ? "–" : dollars(result.price_cents)}</td>
+                <td>
+                  {result.available && result.price_cents !== null ? (
+                    <button
+                      type="button"
+                      class="small"
+                      aria-label={`Buy ${result.domain}`}
+                      onClick={() => {
+                        chosen.value = result
+                      }}
+                    >
+                      Buy
+                    </button>
+                  ) : (
+                    <span class="soft">taken</span>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <Orders orders={orders.value.value?.orders ?? []} />
+      {chosen.value !== undefined && (
+        <Confirm
+          title={`Buy ${chosen.value.domain}?`}
+          verb="Buy"
+          isRunning={buying.isRunning.value}
+          error={buying.error.value}
+          onConfirm={() => chosen.value !== undefined && void buy(chosen.value)}
+          onClose={() => {
+            chosen.value = undefined
+          }}
+        >
+          <p>
+            {dollars(chosen.value.price_cents ?? 0)} for a year. Inlet registers the domain and publishes its DNS
+            records.
+          </p>
+        </Confirm>
+      )}
+    </section>
+  )
+}
+
+/** The origin of a payment page. Only a provider's page is linked, over https or on this machine. */
+const isCheckout = (url: string) => /^https?:$/.test(URL.parse(url)?.protocol ?? "")
+
+const Orders = ({ orders }: { readonly orders: ReadonlyArray<Order> }) =>
+  orders.length === 0 ? null : (
+    <>
+      <h3>Orders</h3>
+      <table class="table">
+        <thead>
+          <tr>
+            <th scope="col">Domain</th>
+            <th scope="col">Status</th>
+            <th scope="col" class="amount">
+              Price
+            </th>
+            <th scope="col">Ordered</th>
+          </tr>
+        </thead>
+        <tbody>
+          {orders.map((order) => (
+            <tr key={order.order_id}>
+              <td>
+                {order.domain_id === null ? (
+                  order.domain
+                ) : (
+                  <a href={`/console/domains/${order.domain_id}`}>{order.domain}</a>
+                )}
+              </td>
+              <td>
+                <Tag
+                  tone={
+                    order.status === "completed"
+                      ? "good"
+                      : /failed|refunded|expired/.test(order.status)
+                        ? "bad"
+                        : "wait"
+                  }
+                >
+                  {order.status.replace("_", " ")}
+                </Tag>
+                {order.status === "pending_payment" &&
+                  order.checkout_url !== null &&
+                  isCheckout(order.checkout_url) && (
+                    <>
+                      {" "}
+                      <a href={order.checkout_url} rel="noreferrer" target="_blank">
+                        Pay
+                      </a>
+                    </>
+                  )}
+                {order.failure !== null && <p class="note">{order.failure}</p>}
+              </td>
+              <td class="amount">{dollars(order.price_cents)}</td>
+              <td>
+                <Time at={order.created_at} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  )

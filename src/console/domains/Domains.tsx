@@ -1,0 +1,151 @@
+import { useSignal } from "@preact/signals"
+import { useLocation, useRoute } from "preact-iso"
+import { useAction } from "../api/Action.ts"
+import { call } from "../api/Api.ts"
+import type { Domain } from "../Contract.ts"
+import { Problem } from "../frame/Dialog.tsx"
+import { Page } from "../frame/Page.tsx"
+import { Tag, type Tone } from "../frame/Tag.tsx"
+import { Time } from "../frame/Time.tsx"
+import { domains, isReadOnly, refreshDomains } from "../session/Session.ts"
+import { BuyDomain } from "./BuyDomain.tsx"
+import { DomainPage } from "./DomainPage.tsx"
+
+const tones: Record<Domain["status"], Tone> = {
+  pending_verification: "wait",
+  mx_pending: "wait",
+  verified: "good",
+  live: "good",
+  disabled: "bad"
+}
+
+export const statusWords: Record<Domain["status"], string> = {
+  pending_verification: "waiting for its TXT record",
+  mx_pending: "verified, waiting for mail",
+  verified: "ready",
+  live: "live",
+  disabled: "disabled"
+}
+
+export const StatusTag = ({ status }: { readonly status: Domain["status"] }) => (
+  <Tag tone={tones[status]}>{statusWords[status]}</Tag>
+)
+
+const origins = { byo: "your own", purchased: "bought here", instant: "instant inbox", demo: "demo" } as const
+
+/** The domains of the workspace, or one of them. */
+export const Domains = () => {
+  const { params } = useRoute()
+  return params.domainId === undefined ? <DomainList /> : <DomainPage key={params.domainId} id={params.domainId} />
+}
+
+const DomainList = () => (
+  <Page title="Domains">
+    {domains.value?.length === 0 && <p class="empty">No domain yet. An instant inbox works without DNS.</p>}
+    {(domains.value?.length ?? 0) > 0 && (
+      <table class="table">
+        <thead>
+          <tr>
+            <th scope="col">Domain</th>
+            <th scope="col">Status</th>
+            <th scope="col">Origin</th>
+            <th scope="col">Added</th>
+            <th scope="col">
+              <span class="visually-hidden">Pages</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {domains.value?.map((domain) => (
+            <tr key={domain.id}>
+              <td>
+                <a href={`/console/domains/${domain.id}`}>{domain.domain}</a>
+              </td>
+              <td>
+                <StatusTag status={domain.status} />
+              </td>
+              <td>{origins[domain.origin]}</td>
+              <td>
+                <Time at={domain.created_at} />
+              </td>
+              <td>
+                <a href={`/console/d/${domain.id}/inbox`}>Inbox</a>{" "}
+                <a href={`/console/d/${domain.id}/webhook`}>Webhook</a>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    )}
+    {!isReadOnly.value && (
+      <>
+        <AddDomain />
+        <BuyDomain />
+      </>
+    )}
+  </Page>
+)
+
+const AddDomain = () => {
+  const { route } = useLocation()
+  const own = useAction()
+  const instant = useAction()
+  const name = useSignal("")
+  const hasInstant = domains.value?.some(({ origin }) => origin === "instant") === true
+  return (
+    <div class="columns">
+      <section class="card">
+        <h2>Instant inbox</h2>
+        <p class="note">A domain of this service that needs no DNS. Every address at it works at once.</p>
+        <div class="actions">
+          <button
+            type="button"
+            class="primary"
+            disabled={hasInstant || instant.isRunning.value}
+            onClick={() =>
+              void instant.run(async () => {
+                const { domain_id } = await call("POST /api/instant-inbox")
+                await refreshDomains()
+                route(`/console/d/${domain_id}/inbox`)
+              })
+            }
+          >
+            {hasInstant ? "You have one" : "Create an instant inbox"}
+          </button>
+        </div>
+        <Problem message={instant.error.value} />
+      </section>
+      <section class="card">
+        <h2>Your own domain</h2>
+        <form
+          class="inline"
+          onSubmit={(event) => {
+            event.preventDefault()
+            void own.run(async () => {
+              const { id } = await call("POST /api/domains", { body: { domain: name.value.trim() } })
+              await refreshDomains()
+              route(`/console/domains/${id}`)
+            })
+          }}
+        >
+          <label>
+            <span class="visually-hidden">Domain</span>
+            <input
+              required
+              placeholder="mail.example.com"
+              value={name.value}
+              onInput={({ currentTarget }) => {
+                name.value = currentTarget.value
+              }}
+            />
+          </label>
+          <button type="submit" disabled={own.isRunning.value}>
+            Add
+          </button>
+        </form>
+        <p class="note">You publish a TXT and an MX record. The next page shows both.</p>
+        <Problem message={own.error.value} />
+      </section>
+    </div>
+  )
+}

@@ -1,0 +1,121 @@
+import type { ComponentChildren } from "preact"
+import { useEffect } from "preact/hooks"
+import { useLocation } from "preact-iso"
+import { domains, isOperator, isReadOnly, signOut, state } from "../session/Session.ts"
+
+/** The domain in the address, or the first one. */
+const domainOf = (path: string) => /^\/console\/d\/([^/]+)/.exec(path)?.[1] ?? domains.value?.at(0)?.id
+
+const Item = ({ children, href, path }: { href: string; path: string; children: ComponentChildren }) => (
+  <a href={href} aria-current={path === href || path.startsWith(`${href}/`) ? "page" : undefined}>
+    {children}
+  </a>
+)
+
+const DomainSwitch = ({ id }: { readonly id: string }) => {
+  const { path, route } = useLocation()
+  return (
+    <label class="switch">
+      <span class="visually-hidden">Domain</span>
+      <select
+        value={id}
+        onChange={({ currentTarget }) => {
+          const page = /^\/console\/d\/[^/]+\/(inbox|webhook|usage)/.exec(path)?.[1] ?? "inbox"
+          route(`/console/d/${currentTarget.value}/${page}`)
+        }}
+      >
+        {(domains.value ?? []).map((domain) => (
+          <option key={domain.id} value={domain.id}>
+            {domain.domain}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+/** What stands around every page of the console: navigation, domain and workspace. */
+export const Frame = ({ children }: { readonly children: ComponentChildren }) => {
+  const { path, route } = useLocation()
+  const workspace = state.value?.workspace ?? null
+  const domain = domainOf(path)
+
+  useEffect(() => {
+    document.querySelector(".side")?.removeAttribute("data-open")
+  }, [path])
+
+  if (workspace === null && !isOperator.value) {
+    return (
+      <main id="main" class="page alone" tabIndex={-1}>
+        {children}
+      </main>
+    )
+  }
+  return (
+    <div class="frame">
+      <aside class="side">
+        <button
+          type="button"
+          class="menu small"
+          aria-label="Menu"
+          onClick={({ currentTarget }) => currentTarget.parentElement?.toggleAttribute("data-open")}
+        >
+          ☰
+        </button>
+        <nav aria-label="Console">
+          {workspace !== null && (
+            <>
+              {domain !== undefined && (
+                <>
+                  <DomainSwitch id={domain} />
+                  <Item path={path.replace("/mail/", "/inbox/")} href={`/console/d/${domain}/inbox`}>
+                    Inbox
+                  </Item>
+                  <Item path={path} href={`/console/d/${domain}/webhook`}>
+                    Webhook
+                  </Item>
+                  <Item path={path} href={`/console/d/${domain}/usage`}>
+                    Statistics
+                  </Item>
+                </>
+              )}
+              <p class="side-title" title={workspace.name}>
+                {workspace.name}
+              </p>
+              <Item path={path} href="/console/domains">
+                Domains
+              </Item>
+              <Item path={path} href="/console/keys">
+                Keys and limits
+              </Item>
+            </>
+          )}
+          {isOperator.value && (
+            <>
+              <p class="side-title">Operator</p>
+              <Item path={path === "/console/operator" ? path : ""} href="/console/operator">
+                Status
+              </Item>
+              <Item path={path} href="/console/operator/workspaces">
+                Workspaces
+              </Item>
+              <Item path={path} href="/console/operator/domains">
+                All domains
+              </Item>
+            </>
+          )}
+        </nav>
+        <div class="side-foot">
+          {isReadOnly.value && <p class="note">Read key: you can look, not change.</p>}
+          <a href="/console/sign-in">{workspace === null ? "Sign in" : "Switch workspace"}</a>
+          <button type="button" class="small" onClick={() => void signOut().then(() => route("/console/sign-in"))}>
+            Sign out
+          </button>
+        </div>
+      </aside>
+      <main id="main" class="page" tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  )
+}

@@ -1,0 +1,19 @@
+import type { ComponentChildren } from "preact"
+
+/** How good a state is. Told by word and mark, not by color alone. */
+export type Tone = "good" | "bad" | "wait" | "plain"
+
+const marks: Record<Tone, string> = { good: "✓", bad: "✕", wait: "◌", plain: "•" }
+
+export const Tag = ({ children, tone }: { readonly tone: Tone; readonly children: ComponentChildren }) => (
+  <span class={`tag ${tone}`}>
+    <span aria-hidden="true">{marks[tone]}</span> {children}
+  </span>
+)
+
+const deliveries = { delivered: "good", dead: "bad", pending: "wait", held: "plain" } as const
+
+/** The status of a delivery. */
+export const DeliveryTag = ({ status }: { readonly status: keyof typeof deliveries }) => (
+  <Tag tone={deliveries[status]}>{status}</Tag>
+)

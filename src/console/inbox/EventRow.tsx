@@ -1,0 +1,48 @@
+import type { BriefEvent } from "../Contract.ts"
+import { DeliveryTag } from "../frame/Tag.tsx"
+import { Time } from "../frame/Time.tsx"
+
+export const rowHeight = 68
+
+/** One mail in the list. */
+export const EventRow = ({
+  event,
+  href,
+  isSelected,
+  top
+}: {
+  readonly event: BriefEvent | undefined
+  readonly href: string
+  readonly isSelected: boolean
+  readonly top: number
+}) => (
+  <li class="row" style={{ transform: `translateY(${top}px)` }}>
+    {event === undefined ? (
+      <span class="row-empty" />
+    ) : (
+      <a href={href} aria-current={isSelected ? "true" : undefined} data-event={event.event_id}>
+        <span class="row-from" dir="auto">
+          {event.fromName || event.from || "(no sender)"}
+        </span>
+        <span class="row-time">
+          <Time at={event.receivedAt} />
+        </span>
+        <span class="row-subject">
+          <bdi>{event.subject || "(no subject)"}</bdi>
+        </span>
+        <span class="row-to" dir="auto">
+          {event.recipient}
+        </span>
+        <span class="row-marks">
+          {event.extracted?.code != null && <code class="row-code">{event.extracted.code.value}</code>}
+          {event.attachments > 0 && (
+            <span class="soft" title={`${event.attachments} attachments`}>
+              📎 {event.attachments}
+            </span>
+          )}
+          {event.delivery !== "delivered" && <DeliveryTag status={event.delivery} />}
+        </span>
+      </a>
+    )}
+  </li>
+)

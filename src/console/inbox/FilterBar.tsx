@@ -1,0 +1,91 @@
+import { useEffect, useRef } from "preact/hooks"
+import type { FilterName, Filters } from "./Filters.ts"
+
+const choices = {
+  delivery: [
+    ["", "Any delivery"],
+    ["pending", "Pending"],
+    ["delivered", "Delivered"],
+    ["dead", "Dead"],
+    ["held", "Held"]
+  ],
+  has: [
+    ["", "With anything"],
+    ["code", "With a code"],
+    ["link", "With a link"],
+    ["attachment", "With an attachment"]
+  ],
+  newerThan: [
+    ["", "Any time"],
+    ["5m", "Last 5 minutes"],
+    ["1h", "Last hour"],
+    ["1d", "Last day"],
+    ["7d", "Last 7 days"]
+  ]
+} as const
+
+const labels = { delivery: "Delivery", has: "Content", newerThan: "Time" } as const
+
+/** The search and filters of the inbox. Every change goes to the address. */
+export const FilterBar = ({
+  filters,
+  onChange
+}: {
+  readonly filters: Filters
+  readonly onChange: (name: FilterName, value: string) => void
+}) => {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+
+  const typed = (name: FilterName) => (event: { readonly currentTarget: HTMLInputElement }) => {
+    const { value } = event.currentTarget
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => onChange(name, value.trim()), 250)
+  }
+  return (
+    <search class="filters">
+      <input
+        type="search"
+        id="search"
+        aria-label="Subject contains"
+        placeholder="Search subjects  /"
+        maxLength={200}
+        defaultValue={filters.subject ?? ""}
+        onInput={typed("subject")}
+      />
+      <details class="more-filters" open={Object.keys(filters).some((name) => name !== "subject")}>
+        <summary>Filters</summary>
+        <div class="filter-fields">
+          <input
+            type="search"
+            aria-label="From address"
+            placeholder="From address"
+            defaultValue={filters.from ?? ""}
+            onInput={typed("from")}
+          />
+          <input
+            type="search"
+            aria-label="To address"
+            placeholder="To address"
+            defaultValue={filters.recipient ?? ""}
+            onInput={typed("recipient")}
+          />
+          {(["delivery", "has", "newerThan"] as const).map((name) => (
+            <select
+              key={name}
+              aria-label={labels[name]}
+              value={filters[name] ?? ""}
+              onChange={({ currentTarget }) => onChange(name, currentTarget.value)}
+            >
+              {choices[name].map(([value, words]) => (
+                <option key={value} value={value}>
+                  {words}
+                </option>
+              ))}
+            </select>
+          ))}
+        </div>
+      </details>
+    </search>
+  )
+}

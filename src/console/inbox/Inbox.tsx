@@ -1,0 +1,168 @@
+import { useSignal } from "@preact/signals"
+import { useCallback, useEffect, useMemo } from "preact/hooks"
+import { useLocation, useRoute } from "preact-iso"
+import { announce } from "../frame/Announcer.ts"
+import { Problem } from "../frame/Dialog.tsx"
+import { number } from "../frame/Figures.ts"
+import { Page } from "../frame/Page.tsx"
+import { Skeleton } from "../frame/Skeleton.tsx"
+import { Mail } from "../mail/Mail.tsx"
+import { domains, refreshDomains } from "../session/Session.ts"
+import { EventList } from "./EventList.tsx"
+import { EventPages } from "./EventPages.ts"
+import { FilterBar } from "./FilterBar.tsx"
+import * as Filters from "./Filters.ts"
+import { FirstSteps } from "./FirstSteps.tsx"
+import * as LiveTail from "./LiveTail.ts"
+import { Shortcuts } from "./Shortcuts.tsx"
+
+const tailWords: Record<LiveTail.TailState, string> = {
+  connecting: "Connecting",
+  live: "Live",
+  lost: "Reconnecting",
+  ended: "Domain removed"
+}
+
+/** Waits between looks at deliveries that are on their way, in seconds. */
+const looks = [2, 4, 8, 16, 30, 60]
+
+/** The mail of a domain as it comes, and the mail that is selected. */
+export const Inbox = () => {
+  const { params, query } = useRoute()
+  const { route } = useLocation()
+  const domainId = params.domainId ?? ""
+  const eventId = params.eventId
+  const filters = Filters.of(query)
+  const search = Filters.queryOf(filters)
+  const domain = domains.value?.find(({ id }) => id === domainId)
+  const atTop = useSignal(true)
+  const tail = useSignal<LiveTail.TailState>("connecting")
+
+  const pages = useMemo(() => new EventPages(domainId, filters), [domainId, search])
+
+  useEffect(() => {
+    void pages.reload()
+    const followed = LiveTail.follow(domainId, filters, {
+      received: (event) => {
+        if (!Filters.isLive(filters)) {
+          void pages.refresh()
+          return
+        }
+        pages.receive(event, atTop.value)
+        announce(`New mail from ${event.from}: ${event.subject || "(no subject)"}`)
+        if (domains.value?.find(({ id }) => id === domainId)?.status !== "live") void refreshDomains()
+      },
+      missed: () => void pages.reload()
+    })
+    const stop = followed.state.subscribe((now) => {
+      tail.value = now
+    })
+    return () => {
+      stop()
+      followed.close()
+      pages.close()
+    }
+  }, [pages])
+
+  // Deliveries change without an event of the stream, so pending ones are asked for again, ever more seldom.
+  useEffect(() => {
+    let count = 0
+    let timer: ReturnType<typeof setTimeout>
+    const look = () => {
+      timer = setTimeout(
+        () => {
+          count = pages.hasPending ? count + 1 : 0
+          if (pages.hasPending && !document.hidden) void pages.refresh().catch(() => {})
+          look()
+        },
+        (looks[Math.min(count, looks.length - 1)] ?? 60) * 1_000
+      )
+    }
+    look()
+    return () => clearTimeout(timer)
+  }, [pages])
+
+  const hrefOf = useCallback((id: string) => `/console/d/${domainId}/mail/${id}${search}`, [domainId, search])
+  const toList = useCallback(() => route(`/console/d/${domainId}/inbox${search}`), [domainId, search, route])
+  const move = useCallback(
+    (by: 1 | -1) => {
+      const from = eventId === undefined ? -1 : pages.indexOf(eventId)
+      const next = pages.at(Math.max(0, from + by))
+      if (next !== undefined) route(hrefOf(next.event_id), true)
+    },
+    [pages, eventId, hrefOf, route]
+  )
+  const enter = useCallback(() => document.getElementById("mail")?.focus(), [])
+
+  void pages.version.value
+  const unseen = pages.unseen.value.length
+  const isEmpty = pages.isLoaded && pages.length === 0
+  const isNew = domain !== undefined && search === "" && pages.isLoaded && pages.length < 3
+  const isGuided = isNew && (isEmpty || (domain.webhookUrl === null && !domain.pull))
+
+  useEffect(() => {
+    if (unseen > 0) document.title = `(${unseen}) Inbox · Inlet`
+  }, [unseen])
+
+  if (domain === undefined && domains.value !== undefined) {
+    return (
+      <Page title="Inbox">
+        <p>
+          This workspace has no such domain. <a href="/console/domains">Show its domains</a>
+        </p>
+      </Page>
+    )
+  }
+  return (
+    <div class="inbox" data-mail={eventId !== undefined} data-guided={isGuided}>
+      <section class="inbox-list" aria-labelledby="inbox-title">
+        <header class="inbox-head">
+          <h1 id="inbox-title">Inbox</h1>
+          <span class="state" data-state={tail.value === "live" ? "live" : "waiting"}>
+            {tailWords[tail.value]}
+          </span>
+        </header>
+        <FilterBar
+          key={domainId}
+          filters={filters}
+          onChange={(name, value) =>
+            route(`/console/d/${domainId}/inbox${Filters.queryWith(filters, name, value)}`, true)
+          }
+        />
+        <Problem message={pages.error.value} />
+        {unseen > 0 && (
+          <button
+            type="button"
+            class="unseen"
+            onClick={() => {
+              pages.showUnseen()
+              document.querySelector(".rows")?.scrollTo({ top: 0 })
+            }}
+          >
+            {number(unseen)} new
+          </button>
+        )}
+        {isEmpty && search === "" && <p class="empty">No mail yet. It appears here as it comes.</p>}
+        {!pages.isLoaded && pages.error.value === undefined && <Skeleton lines={8} />}
+        {isEmpty && search !== "" && (
+          <p class="empty">
+            No mail matches these filters. <a href={`/console/d/${domainId}/inbox`}>Show all mail</a>
+          </p>
+        )}
+        {pages.length > 0 && <EventList pages={pages} selected={eventId} hrefOf={hrefOf} atTop={atTop} />}
+      </section>
+      <section class="inbox-mail" aria-label="Mail">
+        {eventId === undefined ? (
+          isGuided ? (
+            <FirstSteps domain={domain} hasMail={pages.length > 0} />
+          ) : (
+            <p class="empty">{pages.length > 0 ? "Select a mail. j and k move, ? shows all keys." : ""}</p>
+          )
+        ) : (
+          <Mail key={eventId} domainId={domainId} eventId={eventId} back={`/console/d/${domainId}/inbox${search}`} />
+        )}
+      </section>
+      <Shortcuts onMove={move} onEnter={enter} onLeave={toList} />
+    </div>
+  )
+}

@@ -1,0 +1,219 @@
+import { useSignal } from "@preact/signals"
+import { useAction } from "../api/Action.ts"
+import { call } from "../api/Api.ts"
+import { useLoaded } from "../api/Loaded.ts"
+import type { Answers } from "../Contract.ts"
+import { announce } from "../frame/Announcer.ts"
+import { CopyLine } from "../frame/Copy.tsx"
+import { Confirm, Problem } from "../frame/Dialog.tsx"
+import { bytes, number } from "../frame/Figures.ts"
+import { Page } from "../frame/Page.tsx"
+import { Skeleton } from "../frame/Skeleton.tsx"
+import { Time } from "../frame/Time.tsx"
+import { isReadOnly, signIn } from "../session/Session.ts"
+import { Sessions } from "./Sessions.tsx"
+
+/** Keys of the workspace, browsers that are signed in, and usage against limits. */
+export const Keys = () => {
+  const workspace = useLoaded("workspace", (signal) => call("GET /api/workspace", { signal }))
+  return (
+    <Page title="Keys and limits">
+      <Problem message={workspace.error.value} />
+      {workspace.value.value === undefined && workspace.error.value === undefined && <Skeleton lines={5} />}
+      {workspace.value.value !== undefined && <Usage workspace={workspace.value.value} />}
+      {isReadOnly.value ? (
+        <p class="note">Only the workspace's own key sees and changes keys.</p>
+      ) : (
+        <>
+          <OwnKey />
+          <ReadKeys />
+          <Sessions />
+        </>
+      )}
+    </Page>
+  )
+}
+
+const Meter = ({ limit, name, used }: { name: string; used: number; limit: number | null }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>
+      {number(used)}{" "}
+      {limit === null ? <span class="soft">no limit</span> : <span class="soft">of {number(limit)}</span>}
+      {limit !== null && <meter min={0} max={limit} value={used} aria-label={`${name}: ${used} of ${limit}`} />}
+    </dd>
+  </div>
+)
+
+const Usage = ({ workspace: { day_ends_at, limits, used } }: { readonly workspace: Answers["GET /api/workspace"] }) => (
+  <section class="card">
+    <h2>Usage</h2>
+    <dl class="figures">
+      <Meter name="Mail today" used={used.emails_today} limit={limits.emails_per_day} />
+      <Meter name="Domains" used={used.domains} limit={limits.domains} />
+      <div>
+        <dt>Largest message</dt>
+        <dd>{bytes(limits.message_bytes)}</dd>
+      </div>
+      <div>
+        <dt>Mail is kept</dt>
+        <dd>{limits.retention_days === null ? "for ever" : `${limits.retention_days} days`}</dd>
+      </div>
+      <div>
+        <dt>Requests a second</dt>
+        <dd>{limits.requests_per_second === null ? "no limit" : number(limits.requests_per_second)}</dd>
+      </div>
+    </dl>
+    <p class="note">
+      The day ends <Time at={day_ends_at} />. Beyond the limit of a day Inlet answers 452, and senders try again.
+    </p>
+  </section>
+)
+
+const OwnKey = () => {
+  const { error, isRunning, run } = useAction()
+  const isAsking = useSignal(false)
+  const key = useSignal<string | undefined>(undefined)
+  const rotate = () =>
+    run(async () => {
+      const { api_key } = await call("POST /api/workspaces/rotate-key")
+      key.value = api_key
+      // The session of the old key has ended with it.
+      await signIn({ key: api_key })
+      isAsking.value = false
+    })
+  return (
+    <section class="card">
+      <h2>API key</h2>
+      {key.value === undefined ? (
+        <>
+          <p class="note">The workspace's own key may do everything. Inlet stores only its hash.</p>
+          <div class="actions">
+            <button
+              type="button"
+              onClick={() => {
+                isAsking.value = true
+              }}
+            >
+              Replace the key
+            </button>
+          </div>
+        </>
+      ) : (
+        <>
+          <p>Save it now. Inlet does not show it again.</p>
+          <CopyLine text={key.value} what="API key" />
+        </>
+      )}
+      {isAsking.value && (
+        <Confirm
+          title="Replace the API key?"
+          verb="Replace"
+          isRunning={isRunning.value}
+          error={error.value}
+          onConfirm={() => void rotate()}
+          onClose={() => {
+            isAsking.value = false
+          }}
+        >
+          <p>
+            The old key stops working at once, and so do the browsers that signed in with it. Read keys keep working.
+          </p>
+        </Confirm>
+      )}
+    </section>
+  )
+}
+
+const ReadKeys = () => {
+  const { error, isRunning, run } = useAction()
+  const keys = useLoaded("keys", (signal) => call("GET /api/workspaces/keys", { signal }))
+  const name = useSignal("")
+  const made = useSignal<string | undefined>(undefined)
+  const create = () =>
+    run(async () => {
+      const { api_key } = await call("POST /api/workspaces/keys", {
+        body: { scope: "read", ...(name.value.trim() === "" ? {} : { name: name.value.trim() }) }
+      })
+      made.value = api_key
+      name.value = ""
+      await keys.reload()
+    })
+  const revoke = (id: string) =>
+    run(async () => {
+      await call("DELETE /api/workspaces/keys/{keyId}", { path: [id] })
+      announce("Key revoked")
+      await keys.reload()
+    })
+  return (
+    <section class="card">
+      <h2>Read keys</h2>
+      <p class="note">For agents and colleagues who only read mail. They see no secret and change nothing.</p>
+      <form
+        class="inline"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void create()
+        }}
+      >
+        <label>
+          <span class="visually-hidden">Name of the key</span>
+          <input
+            maxLength={100}
+            placeholder="Name, such as support agent"
+            value={name.value}
+            onInput={({ currentTarget }) => {
+              name.value = currentTarget.value
+            }}
+          />
+        </label>
+        <button type="submit" disabled={isRunning.value}>
+          Create a read key
+        </button>
+      </form>
+      {made.value !== undefined && (
+        <>
+          <p>Save it now. Inlet does not show it again.</p>
+          <CopyLine text={made.value} what="read key" />
+        </>
+      )}
+      <Problem message={error.value ?? keys.error.value} />
+      {(keys.value.value?.keys.length ?? 0) > 0 && (
+        <table class="table">
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col">Begins with</th>
+              <th scope="col">Last used</th>
+              <th scope="col">
+                <span class="visually-hidden">Revoke</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {keys.value.value?.keys.map((key) => (
+              <tr key={key.id}>
+                <td>{key.name ?? <span class="soft">no name</span>}</td>
+                <td>
+                  <code>{key.begins}…</code>
+                </td>
+                <td>{key.last_used_at === null ? "never" : <Time at={key.last_used_at} />}</td>
+                <td>
+                  <button
+                    type="button"
+                    class="small"
+                    aria-label={`Revoke ${key.name ?? key.begins}`}
+                    disabled={isRunning.value}
+                    onClick={() => void revoke(key.id)}
+                  >
+                    Revoke
+                  </button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  )
+}

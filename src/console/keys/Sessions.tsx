@@ -1,0 +1,69 @@
+import { useAction } from "../api/Action.ts"
+import { call } from "../api/Api.ts"
+import { useLoaded } from "../api/Loaded.ts"
+import { announce } from "../frame/Announcer.ts"
+import { Problem } from "../frame/Dialog.tsx"
+import { Time } from "../frame/Time.tsx"
+
+/** The browser in a User-Agent, in a few words. */
+const browserOf = (agent: string | null): string => {
+  if (agent === null) return "unknown browser"
+  const name = /(Firefox|Edg|Chrome|Safari)\/(\d+)/.exec(agent)
+  const system = /(Windows|Mac OS X|Android|iPhone|iPad|Linux)/.exec(agent)?.[1]
+  return name === null ? agent.slice(0, 40) : `${name[1]} ${name[2]}${system === undefined ? "" : ` on ${system}`}`
+}
+
+/** Browsers that are signed in to this workspace. */
+export const Sessions = () => {
+  const { error, isRunning, run } = useAction()
+  const sessions = useLoaded("sessions", (signal) => call("GET /api/console/sessions", { signal }))
+  const revoke = (id: string) =>
+    run(async () => {
+      await call("DELETE /api/console/sessions/{sessionId}", { path: [id] })
+      announce("Session revoked")
+      await sessions.reload()
+    })
+  return (
+    <section class="card">
+      <h2>Sessions</h2>
+      <p class="note">Browsers that are signed in to this console. One ends after 12 hours without use.</p>
+      <Problem message={error.value ?? sessions.error.value} />
+      <table class="table">
+        <thead>
+          <tr>
+            <th scope="col">Browser</th>
+            <th scope="col">Scope</th>
+            <th scope="col">Last used</th>
+            <th scope="col">
+              <span class="visually-hidden">Revoke</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {sessions.value.value?.sessions.map((session) => (
+            <tr key={session.id}>
+              <td title={session.browser ?? undefined}>{browserOf(session.browser)}</td>
+              <td>{session.scope}</td>
+              <td>{session.current ? "now" : <Time at={session.last_used_at} />}</td>
+              <td>
+                {session.current ? (
+                  <span class="soft">this one</span>
+                ) : (
+                  <button
+                    type="button"
+                    class="small"
+                    disabled={isRunning.value}
+                    aria-label={`Revoke ${browserOf(session.browser)}`}
+                    onClick={() => void revoke(session.id)}
+                  >
+                    Revoke
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}

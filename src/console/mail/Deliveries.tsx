@@ -1,0 +1,140 @@
+import { useSignal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
+import { useAction } from "../api/Action.ts"
+import { call } from "../api/Api.ts"
+import { useLoaded } from "../api/Loaded.ts"
+import type { DeliveryAttempt, ListedEvent } from "../Contract.ts"
+import { announce } from "../frame/Announcer.ts"
+import { Problem } from "../frame/Dialog.tsx"
+import { millis } from "../frame/Figures.ts"
+import { Skeleton } from "../frame/Skeleton.tsx"
+import { Tag } from "../frame/Tag.tsx"
+import { ExactTime, Time } from "../frame/Time.tsx"
+import { isReadOnly } from "../session/Session.ts"
+import * as Curl from "./Curl.ts"
+
+/** Seconds between looks at a delivery that is on its way. */
+const lookEvery = 3
+
+/** What became of an event: each attempt, and what comes next. */
+export const Deliveries = ({
+  domainId,
+  event,
+  onChange
+}: {
+  readonly domainId: string
+  readonly event: ListedEvent
+  readonly onChange: () => Promise<void>
+}) => {
+  const { delivery, event_id: eventId } = event
+  const attempts = useLoaded(`${eventId} ${delivery.attempts} ${delivery.status}`, (signal) =>
+    isReadOnly.value
+      ? Promise.resolve(undefined)
+      : call("GET /api/domains/{id}/delivery-attempts", {
+          path: [domainId],
+          query: { event_id: eventId, limit: 100 },
+          signal
+        })
+  )
+  const { error, isRunning, run } = useAction()
+  const copied = useSignal(false)
+
+  // A delivery that is due soon is asked for again.
+  useEffect(() => {
+    if (delivery.status !== "pending") return
+    const timer = setInterval(() => {
+      const isSoon = delivery.nextAttemptAt !== null && Date.parse(delivery.nextAttemptAt) - Date.now() < 60_000
+      if (isSoon && !document.hidden) void onChange()
+    }, lookEvery * 1_000)
+    return () => clearInterval(timer)
+  }, [delivery.status, delivery.nextAttemptAt, onChange])
+
+  const replay = () =>
+    run(async () => {
+      await call("POST /api/domains/{id}/events/{eventId}/replay", {
+        path: [domainId, eventId],
+        query: { force: delivery.status === "delivered" ? "true" : undefined }
+      })
+      announce("The delivery is queued")
+      await onChange()
+    })
+  const copyCurl = () =>
+    run(async () => {
+      const request = await call("GET /api/domains/{id}/events/{eventId}/signed", { path: [domainId, eventId] })
+      await navigator.clipboard.writeText(Curl.of(request))
+      announce("Command copied. It is valid for five minutes")
+      copied.value = true
+    })
+
+  return (
+    <>
+      <p>{summaryOf(event)}</p>
+      {!isReadOnly.value && (
+        <div class="actions">
+          <button type="button" class="primary" disabled={isRunning.value} onClick={() => void replay()}>
+            {delivery.status === "delivered" ? "Deliver again" : "Deliver now"}
+          </button>
+          <button type="button" disabled={isRunning.value} onClick={() => void copyCurl()}>
+            {copied.value ? "Copied, valid for 5 minutes" : "Copy as curl, signed"}
+          </button>
+        </div>
+      )}
+      <Problem message={error.value ?? attempts.error.value} />
+      {isReadOnly.value && <p class="note">A read key does not see the attempts.</p>}
+      {attempts.value.value === undefined && !isReadOnly.value && attempts.error.value === undefined && <Skeleton />}
+      <ol class="timeline" aria-label="Delivery attempts">
+        {delivery.nextAttemptAt !== null && (
+          <li class="attempt next">
+            <p>
+              <Tag tone="wait">Next attempt</Tag> <ExactTime at={delivery.nextAttemptAt} />{" "}
+              <span class="soft">
+                (<Time at={delivery.nextAttemptAt} />)
+              </span>
+            </p>
+          </li>
+        )}
+        {(attempts.value.value?.deliveryAttempts ?? []).map((attempt) => (
+          <Attempt key={attempt.id} attempt={attempt} />
+        ))}
+      </ol>
+    </>
+  )
+}
+
+const summaryOf = ({ delivery: { attempts, deliveredAt, status } }: ListedEvent) => {
+  const count = attempts === 1 ? "1 attempt" : `${attempts} attempts`
+  switch (status) {
+    case "delivered":
+      return (
+        <>
+          Delivered {deliveredAt !== null && <Time at={deliveredAt} />} after {count}.
+        </>
+      )
+    case "dead":
+      return <>Dead letter after {count}. Inlet keeps the event: deliver it when the webhook works again.</>
+    case "held":
+      return <>No webhook was set when this mail came. Set one, then deliver it.</>
+    case "pending":
+      return <>{attempts === 0 ? "Waiting for its first attempt." : `Pending after ${count}.`}</>
+  }
+}
+
+const Attempt = ({ attempt }: { readonly attempt: DeliveryAttempt }) => (
+  <li class="attempt">
+    <p>
+      <Tag tone={attempt.ok ? "good" : "bad"}>
+        {attempt.statusCode === null ? "No answer" : `${attempt.statusCode}`}
+      </Tag>{" "}
+      <b>Attempt {attempt.attempt}</b> <ExactTime at={attempt.requestedAt} />
+      {attempt.durationMs !== null && <span class="soft"> {millis(attempt.durationMs)}</span>}
+    </p>
+    <p class="soft url">{attempt.url === "pull" ? "pulled by a client" : attempt.url}</p>
+    {attempt.error !== null && <p class="attempt-error">{attempt.error}</p>}
+    {attempt.responseBody !== null && attempt.responseBody !== "" && (
+      <details>
+        <summary>Answer</summary>
+        <pre class="mail-body">{attempt.responseBody}</pre>
+      </details>
+    )}
+  </li>
+)

@@ -1,0 +1,126 @@
+import { useSignal } from "@preact/signals"
+import { useAction } from "../api/Action.ts"
+import { call } from "../api/Api.ts"
+import { useLoaded } from "../api/Loaded.ts"
+import type { Domain } from "../Contract.ts"
+import { StatusTag } from "../domains/Domains.tsx"
+import { announce } from "../frame/Announcer.ts"
+import { Confirm, Problem } from "../frame/Dialog.tsx"
+import { Page } from "../frame/Page.tsx"
+import { Skeleton } from "../frame/Skeleton.tsx"
+import { Time } from "../frame/Time.tsx"
+
+/** Rows that are drawn. The search narrows the rest. */
+const mostRows = 200
+
+type Change = "disable" | "enable" | "remove"
+
+/** Every domain of the service. The operator disables, enables and removes them. */
+export const AllDomains = () => {
+  const search = useSignal("")
+  const asked = useSignal<{ readonly change: Change; readonly domain: Domain } | undefined>(undefined)
+  const { error, isRunning, run } = useAction()
+  const loaded = useLoaded("domains", (signal) => call("GET /admin/domains", { signal }))
+  const all = loaded.value.value?.domains
+  const found = all?.filter(({ domain }) => domain.includes(search.value.trim().toLowerCase())) ?? []
+  const apply = ({ change, domain }: { readonly change: Change; readonly domain: Domain }) =>
+    run(async () => {
+      const path = [domain.domain]
+      if (change === "remove") await call("DELETE /admin/domains/{domain}", { path })
+      else if (change === "disable") await call("POST /admin/domains/{domain}/disable", { path })
+      else await call("POST /admin/domains/{domain}/enable", { path })
+      announce(`${domain.domain}: ${change} done`)
+      asked.value = undefined
+      await loaded.reload()
+    })
+  return (
+    <Page title="All domains">
+      <Problem message={loaded.error.value ?? (asked.value === undefined ? error.value : undefined)} />
+      <input
+        type="search"
+        class="wide"
+        aria-label="Domain contains"
+        placeholder="Search domains"
+        value={search.value}
+        onInput={({ currentTarget }) => {
+          search.value = currentTarget.value
+        }}
+      />
+      {all === undefined && loaded.error.value === undefined && <Skeleton lines={8} />}
+      {all !== undefined && (
+        <table class="table">
+          <thead>
+            <tr>
+              <th scope="col">Domain</th>
+              <th scope="col">Status</th>
+              <th scope="col">Origin</th>
+              <th scope="col">Added</th>
+              <th scope="col">
+                <span class="visually-hidden">Change</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {found.slice(0, mostRows).map((domain) => (
+              <tr key={domain.id}>
+                <td>{domain.domain}</td>
+                <td>
+                  <StatusTag status={domain.status} />
+                </td>
+                <td>{domain.origin}</td>
+                <td>
+                  <Time at={domain.created_at} />
+                </td>
+                <td class="buttons">
+                  {domain.status === "disabled" ? (
+                    <button type="button" class="small" onClick={() => void apply({ change: "enable", domain })}>
+                      Enable
+                    </button>
+                  ) : (
+                    <button
+                      type="button"
+                      class="small"
+                      onClick={() => {
+                        asked.value = { change: "disable", domain }
+                      }}
+                    >
+                      Disable
+                    </button>
+                  )}
+                  <button
+                    type="button"
+                    class="small"
+                    onClick={() => {
+                      asked.value = { change: "remove", domain }
+                    }}
+                  >
+                    Remove
+                  </button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {found.length > mostRows && <p class="note">{found.length - mostRows} more. Search to narrow the list.</p>}
+      {asked.value !== undefined && (
+        <Confirm
+          title={`${asked.value.change === "disable" ? "Disable" : "Remove"} ${asked.value.domain.domain}?`}
+          verb={asked.value.change === "disable" ? "Disable" : "Remove"}
+          isRunning={isRunning.value}
+          error={error.value}
+          onConfirm={() => asked.value !== undefined && void apply(asked.value)}
+          onClose={() => {
+            asked.value = undefined
+          }}
+        >
+          <p>
+            {asked.value.change === "disable"
+              ? "Inlet refuses its mail with 550 and pauses its deliveries until you enable it."
+              : "Inlet refuses its mail, and deletes its mail, events and attempts. Another workspace can then verify the name."}
+          </p>
+        </Confirm>
+      )}
+    </Page>
+  )
+}

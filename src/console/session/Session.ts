@@ -1,0 +1,44 @@
+import { computed, signal } from "@preact/signals"
+import { call, whenUnauthorized } from "../api/Api.ts"
+import type { Answers, Domain } from "../Contract.ts"
+
+export type State = Answers["GET /api/console/state"]
+
+/** Who looks at the page. Undefined until the service has answered. */
+export const state = signal<State | undefined>(undefined)
+
+/** The domains of the workspace, newest first. Undefined until they are loaded. */
+export const domains = signal<ReadonlyArray<Domain> | undefined>(undefined)
+
+/** A read key sees and cannot change. */
+export const isReadOnly = computed(() => state.value?.workspace?.scope === "read")
+
+export const isOperator = computed(() => state.value?.operator === true)
+
+/** Loads the state, and the domains if there is a workspace. */
+export const refresh = async () => {
+  const now = await call("GET /api/console/state")
+  if (now.workspace !== null) await refreshDomains()
+  else domains.value = undefined
+  state.value = now
+}
+
+export const refreshDomains = async () => {
+  domains.value = (await call("GET /api/domains")).domains
+}
+
+/** Opens a session with an API key, the operator's token or the token of a link. */
+export const signIn = async (credential: { readonly key: string } | { readonly link: string }) => {
+  const { operator } = await call("POST /api/console/session", { body: credential })
+  await refresh()
+  return operator
+}
+
+export const signOut = async () => {
+  await call("DELETE /api/console/session")
+  await refresh()
+}
+
+whenUnauthorized(() => {
+  if (state.value?.workspace != null) state.value = { ...state.value, workspace: null }
+})

@@ -1,0 +1,141 @@
+import { useSignal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
+import { useLocation } from "preact-iso"
+import { useAction } from "../api/Action.ts"
+import { call } from "../api/Api.ts"
+import type { Answers } from "../Contract.ts"
+import { CopyLine } from "../frame/Copy.tsx"
+import { Problem } from "../frame/Dialog.tsx"
+import { Page } from "../frame/Page.tsx"
+import { refreshDomains, signIn, state } from "./Session.ts"
+
+type Created = Answers["POST /api/workspaces"]
+
+/** The token of a link, which is taken out of the address at once. */
+const takeLink = (): string | undefined => {
+  const link = /^#link=([\w-]+)$/.exec(location.hash)?.[1]
+  if (link !== undefined) history.replaceState(null, "", location.pathname)
+  return link
+}
+
+/** The page for who has no session: paste a key, or create a workspace. */
+export const SignIn = () => {
+  const { route } = useLocation()
+  const { error, isRunning, run } = useAction()
+  const key = useSignal("")
+  const created = useSignal<Created | undefined>(undefined)
+
+  const enter = (credential: Parameters<typeof signIn>[0]) =>
+    run(async () => {
+      const isOperator = await signIn(credential)
+      route(isOperator ? "/console/operator" : "/console")
+    })
+
+  useEffect(() => {
+    const link = takeLink()
+    if (link !== undefined) void enter({ link })
+  }, [])
+
+  if (created.value !== undefined) return <NewSecrets created={created.value} />
+  return (
+    <Page title="Sign in">
+      <section class="card narrow">
+        <h2>With a key</h2>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            void enter({ key: key.value })
+          }}
+        >
+          <label>
+            API key, read key or the operator's token
+            <input
+              type="password"
+              autocomplete="off"
+              required
+              value={key.value}
+              placeholder="ak_live_…"
+              onInput={({ currentTarget }) => {
+                key.value = currentTarget.value
+              }}
+            />
+          </label>
+          <button type="submit" class="primary" disabled={isRunning.value}>
+            Sign in
+          </button>
+        </form>
+        <p class="note">
+          On the machine of a profile, <code>inlet console</code> prints a link that signs you in.
+        </p>
+      </section>
+      {state.value?.workspace_creation === "open" && (
+        <NewWorkspace
+          onCreated={(made) => {
+            created.value = made
+          }}
+        />
+      )}
+      <Problem message={error.value} />
+    </Page>
+  )
+}
+
+const NewWorkspace = ({ onCreated }: { readonly onCreated: (created: Created) => void }) => {
+  const { error, isRunning, run } = useAction()
+  const name = useSignal("My workspace")
+  return (
+    <section class="card narrow">
+      <h2>New here?</h2>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void run(async () => onCreated(await call("POST /api/workspaces", { body: { name: name.value } })))
+        }}
+      >
+        <label>
+          Name, visible only to you
+          <input
+            required
+            maxLength={100}
+            value={name.value}
+            onInput={({ currentTarget }) => {
+              name.value = currentTarget.value
+            }}
+          />
+        </label>
+        <button type="submit" disabled={isRunning.value}>
+          Create a workspace
+        </button>
+      </form>
+      <Problem message={error.value} />
+    </section>
+  )
+}
+
+/** Shows the key and the secret of a new workspace, which the service does not show again. */
+const NewSecrets = ({ created }: { readonly created: Created }) => {
+  const { route } = useLocation()
+  const { error, isRunning, run } = useAction()
+  const enter = async () => {
+    await signIn({ key: created.api_key })
+    // A workspace begins with an address that needs no DNS.
+    const { domain_id } = await call("POST /api/instant-inbox")
+    await refreshDomains()
+    route(`/console/d/${domain_id}/inbox`)
+  }
+  return (
+    <Page title="Your workspace">
+      <section class="card narrow">
+        <p>Save both now. Inlet stores only a hash of the key, and shows neither again.</p>
+        <h2>API key</h2>
+        <CopyLine text={created.api_key} what="API key" />
+        <h2>Webhook signing secret</h2>
+        <CopyLine text={created.webhook_signing_secret} what="signing secret" />
+        <Problem message={error.value} />
+        <button type="button" class="primary" disabled={isRunning.value} onClick={() => void run(enter)}>
+          I saved them, open the inbox
+        </button>
+      </section>
+    </Page>
+  )
+}

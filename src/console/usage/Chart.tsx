@@ -1,0 +1,76 @@
+import { useEffect, useRef } from "preact/hooks"
+import uPlot from "uplot"
+
+export interface Line {
+  readonly name: string
+  /** A variable of the style sheet. */
+  readonly color: "--accent" | "--bad" | "--soft" | "--ink"
+  readonly values: ReadonlyArray<number | null>
+  readonly isBar?: boolean
+}
+
+const height = 220
+
+/** Charts values by day. The table beside it has the same figures for who does not see it. */
+export const Chart = ({
+  days,
+  format,
+  label,
+  lines
+}: {
+  readonly label: string
+  readonly days: ReadonlyArray<string>
+  readonly lines: ReadonlyArray<Line>
+  readonly format: (value: number) => string
+}) => {
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const place = box.current
+    if (place === null) return
+    const draw = () => {
+      const style = getComputedStyle(place)
+      const colorOf = (name: string) => style.getPropertyValue(name).trim()
+      const axis = { stroke: colorOf("--soft"), grid: { stroke: colorOf("--line"), width: 1 }, ticks: { show: false } }
+      const bars = uPlot.paths.bars?.({ size: [0.7, 40] })
+      return new uPlot(
+        {
+          width: place.clientWidth,
+          height,
+          cursor: { y: false },
+          legend: { live: true },
+          scales: { x: { time: true } },
+          axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map(format) }],
+          series: [
+            { label: "Day", value: (_, at) => (at == null ? "–" : new Date(at * 1_000).toISOString().slice(0, 10)) },
+            ...lines.map(({ color, isBar, name }) => ({
+              label: name,
+              stroke: colorOf(color),
+              width: 1.5,
+              points: { show: false },
+              value: (_: uPlot, at: number | null) => (at == null ? "–" : format(at)),
+              ...(isBar === true && bars !== undefined ? { paths: bars, fill: `${colorOf(color)}55` } : {})
+            }))
+          ],
+          tzDate: (at) => uPlot.tzDate(new Date(at * 1_000), "UTC")
+        },
+        [days.map((day) => Date.parse(day) / 1_000), ...lines.map(({ values }) => [...values])],
+        place
+      )
+    }
+    let chart = draw()
+    const resized = new ResizeObserver(() => chart.setSize({ width: place.clientWidth, height }))
+    resized.observe(place)
+    const scheme = matchMedia("(prefers-color-scheme: dark)")
+    const redraw = () => {
+      chart.destroy()
+      chart = draw()
+    }
+    scheme.addEventListener("change", redraw)
+    return () => {
+      scheme.removeEventListener("change", redraw)
+      resized.disconnect()
+      chart.destroy()
+    }
+  }, [days, lines, format])
+  return <div ref={box} class="chart" role="img" aria-label={label} />
+}

@@ -1,0 +1,139 @@
+import { useMemo } from "preact/hooks"
+import { useLocation, useRoute } from "preact-iso"
+import { call } from "../api/Api.ts"
+import { useLoaded } from "../api/Loaded.ts"
+import type { DayStatistics } from "../Contract.ts"
+import { Problem } from "../frame/Dialog.tsx"
+import { bytes, millis, number } from "../frame/Figures.ts"
+import { Page } from "../frame/Page.tsx"
+import { Skeleton } from "../frame/Skeleton.tsx"
+import { Chart, type Line } from "./Chart.tsx"
+
+const spans = [7, 30, 90] as const
+
+/** What a domain received and delivered, by day. */
+export const Statistics = () => {
+  const { params, query } = useRoute()
+  const { path, route } = useLocation()
+  const domainId = params.domainId ?? ""
+  const span = spans.find((days) => `${days}` === query.days) ?? 30
+  const loaded = useLoaded(`${domainId} ${span}`, (signal) =>
+    call("GET /api/domains/{id}/stats", { path: [domainId], query: { days: span }, signal })
+  )
+  const days = loaded.value.value?.days
+  return (
+    <Page
+      title="Statistics"
+      aside={
+        <label class="switch">
+          <span class="visually-hidden">Time</span>
+          <select value={span} onChange={({ currentTarget }) => route(`${path}?days=${currentTarget.value}`, true)}>
+            {spans.map((one) => (
+              <option key={one} value={one}>
+                {one} days
+              </option>
+            ))}
+          </select>
+        </label>
+      }
+    >
+      <Problem message={loaded.error.value} />
+      {days === undefined && loaded.error.value === undefined && <Skeleton lines={8} />}
+      {days !== undefined && <Figures days={days} />}
+      <p class="note">Days are UTC. Figures are counted once a minute, and attempts about a minute after they end.</p>
+    </Page>
+  )
+}
+
+const sum = (days: ReadonlyArray<DayStatistics>, name: "accepted" | "bytes" | "delivered" | "dead" | "failed") =>
+  days.reduce((total, day) => total + day[name], 0)
+
+const Figures = ({ days }: { readonly days: ReadonlyArray<DayStatistics> }) => {
+  const names = useMemo(() => days.map(({ day }) => day), [days])
+  const mail = useMemo<ReadonlyArray<Line>>(
+    () => [
+      { name: "Accepted", color: "--accent", isBar: true, values: days.map(({ accepted }) => accepted) },
+      { name: "Delivered", color: "--ink", values: days.map(({ delivered }) => delivered) },
+      { name: "Dead", color: "--bad", values: days.map(({ dead }) => dead) }
+    ],
+    [days]
+  )
+  const times = useMemo<ReadonlyArray<Line>>(
+    () => [
+      { name: "p50", color: "--accent", values: days.map(({ p50_ms }) => p50_ms) },
+      { name: "p99", color: "--soft", values: days.map(({ p99_ms }) => p99_ms) }
+    ],
+    [days]
+  )
+  return (
+    <>
+      <dl class="figures">
+        <div>
+          <dt>Accepted</dt>
+          <dd>{number(sum(days, "accepted"))}</dd>
+        </div>
+        <div>
+          <dt>Size</dt>
+          <dd>{bytes(sum(days, "bytes"))}</dd>
+        </div>
+        <div>
+          <dt>Delivered</dt>
+          <dd>{number(sum(days, "delivered"))}</dd>
+        </div>
+        <div>
+          <dt>Failed attempts</dt>
+          <dd>{number(sum(days, "failed"))}</dd>
+        </div>
+        <div>
+          <dt>Dead letters</dt>
+          <dd>{number(sum(days, "dead"))}</dd>
+        </div>
+      </dl>
+      <section class="card">
+        <h2>Mail</h2>
+        <Chart label="Mail by day" days={names} lines={mail} format={number} />
+      </section>
+      <section class="card">
+        <h2>Time from receipt to 2xx</h2>
+        {days.some(({ p50_ms }) => p50_ms !== null) ? (
+          <Chart label="Delivery time by day" days={names} lines={times} format={millis} />
+        ) : (
+          <p class="note">No delivery succeeded in this time.</p>
+        )}
+      </section>
+      <details>
+        <summary>Figures as a table</summary>
+        <Table days={days} />
+      </details>
+    </>
+  )
+}
+
+const Table = ({ days }: { readonly days: ReadonlyArray<DayStatistics> }) => (
+  <table class="table">
+    <thead>
+      <tr>
+        <th scope="col">Day</th>
+        {["Accepted", "Size", "Delivered", "Failed", "Dead", "p50", "p99"].map((name) => (
+          <th key={name} scope="col" class="amount">
+            {name}
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>
+      {days.toReversed().map((day) => (
+        <tr key={day.day}>
+          <td>{day.day}</td>
+          <td class="amount">{number(day.accepted)}</td>
+          <td class="amount">{bytes(day.bytes)}</td>
+          <td class="amount">{number(day.delivered)}</td>
+          <td class="amount">{number(day.failed)}</td>
+          <td class="amount">{number(day.dead)}</td>
+          <td class="amount">{day.p50_ms === null ? "–" : millis(day.p50_ms)}</td>
+          <td class="amount">{day.p99_ms === null ? "–" : millis(day.p99_ms)}</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)

@@ -1,0 +1,47 @@
+import { useRoute } from "preact-iso"
+import { call } from "../api/Api.ts"
+import { useLoaded } from "../api/Loaded.ts"
+import { Problem } from "../frame/Dialog.tsx"
+import { Page } from "../frame/Page.tsx"
+import { Skeleton } from "../frame/Skeleton.tsx"
+import { isReadOnly } from "../session/Session.ts"
+import { SigningSecret } from "./SigningSecret.tsx"
+import { VerifyCode } from "./VerifyCode.tsx"
+import { WebhookHealth } from "./WebhookHealth.tsx"
+import { WebhookTester } from "./WebhookTester.tsx"
+import { WebhookUrl } from "./WebhookUrl.tsx"
+
+/** The webhook of a domain: its health, its URL, a test, and the code that verifies it. */
+export const Webhook = () => {
+  const { params } = useRoute()
+  const domainId = params.domainId ?? ""
+  const domain = useLoaded(domainId, (signal) => call("GET /api/domains/{id}", { path: [domainId], signal }))
+  const health = useLoaded(domainId, (signal) =>
+    call("GET /api/domains/{id}/webhook/health", { path: [domainId], signal })
+  )
+  const loaded = domain.value.value
+  const reload = async () => {
+    await Promise.all([domain.reload(), health.reload()])
+  }
+  return (
+    <Page title="Webhook">
+      <Problem message={domain.error.value ?? health.error.value} />
+      {loaded === undefined && domain.error.value === undefined && <Skeleton lines={6} />}
+      {loaded !== undefined && (
+        <>
+          {health.value.value !== undefined && (
+            <WebhookHealth domain={loaded} health={health.value.value} onChange={reload} />
+          )}
+          {!isReadOnly.value && (
+            <>
+              <WebhookUrl domain={loaded} onChange={reload} />
+              {loaded.webhookUrl !== null && <WebhookTester domain={loaded} />}
+              <SigningSecret />
+            </>
+          )}
+          <VerifyCode />
+        </>
+      )}
+    </Page>
+  )
+}

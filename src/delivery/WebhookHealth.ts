@@ -1,0 +1,114 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Bugs from "../database/Bugs.ts"
+import { DomainId } from "../model/Domain.ts"
+
+/** Attempts that the figures are of, at most. */
+const mostAttempts = 1_000
+
+/** Deliveries that are counted, at most. */
+const mostCounted = 10_000
+
+const time = Schema.NullOr(Schema.DateTimeUtcFromString)
+
+export const Health = Schema.Struct({
+  attempts: Schema.Int.annotate({ description: `requests of the last 24 hours, up to the last ${mostAttempts}` }),
+  failed: Schema.Int.annotate({ description: "those of them without a 2xx" }),
+  p50_ms: Schema.NullOr(Schema.Int).annotate({ description: "median duration of the requests with 2xx" }),
+  p99_ms: Schema.NullOr(Schema.Int),
+  last_success_at: time,
+  last_failure_at: time,
+  last_error: Schema.NullOr(Schema.String),
+  failing_since: time.annotate({ description: "since when every attempt fails, or null" }),
+  paused_at: time,
+  next_probe_at: time.annotate({ description: "when a paused webhook is tried next" }),
+  pending: Schema.Int.annotate({ description: `deliveries that wait, counted up to ${mostCounted}` }),
+  dead: Schema.Int.annotate({ description: `dead letters, counted up to ${mostCounted}` }),
+  held: Schema.Int.annotate({ description: `held deliveries, counted up to ${mostCounted}` })
+}).annotate({ identifier: "WebhookHealth" })
+export type Health = typeof Health.Type
+
+const date = Schema.NullOr(Schema.DateTimeUtcFromDate)
+
+const Row = Schema.Struct({
+  attempts: Schema.Int,
+  failed: Schema.Int,
+  p50Ms: Schema.NullOr(Schema.Int),
+  p99Ms: Schema.NullOr(Schema.Int),
+  lastSuccessAt: date,
+  lastFailureAt: date,
+  lastError: Schema.NullOr(Schema.String),
+  failingSince: date,
+  pausedAt: date,
+  nextProbeAt: date,
+  pending: Schema.Int,
+  dead: Schema.Int,
+  held: Schema.Int
+})
+
+/** Computes how a domain's webhook does, from its last attempts and its queue. */
+export class WebhookHealth extends Context.Service<
+  WebhookHealth,
+  { of(domainId: DomainId): Effect.Effect<Health, SqlError> }
+>()("inlet/delivery/WebhookHealth") {
+  static readonly layer = Layer.effect(
+    WebhookHealth,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const counted = (status: string) => sql`(
+        SELECT count(*)::int FROM (
+          SELECT 1 FROM deliveries WHERE domain_id = domains.id AND status = '${sql.literal(status)}' LIMIT ${mostCounted}
+        ) AS counted
+      )`
+
+      // Bounded by the newest attempts, however many a domain has.
+      const select = SqlSchema.findOne({
+        Request: DomainId,
+        Result: Row,
+        execute: (id) => sql`
+          WITH recent AS MATERIALIZED (
+            SELECT requested_at, ok, duration_ms, error FROM delivery_attempts
+            WHERE domain_id = ${id} ORDER BY requested_at DESC LIMIT ${mostAttempts}
+          ), today AS (
+            SELECT * FROM recent WHERE requested_at > now() - interval '24 hours'
+          )
+          SELECT
+            (SELECT count(*)::int FROM today) AS attempts,
+            (SELECT count(*)::int FROM today WHERE NOT ok) AS failed,
+            (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY duration_ms) FROM today WHERE ok) AS p50_ms,
+            (SELECT percentile_disc(0.99) WITHIN GROUP (ORDER BY duration_ms) FROM today WHERE ok) AS p99_ms,
+            (SELECT max(requested_at) FROM recent WHERE ok) AS last_success_at,
+            (SELECT max(requested_at) FROM recent WHERE NOT ok) AS last_failure_at,
+            (SELECT error FROM recent WHERE NOT ok ORDER BY requested_at DESC LIMIT 1) AS last_error,
+            webhook_failing_since AS failing_since, webhook_paused_at AS paused_at, webhook_probe_at AS next_probe_at,
+            ${counted("pending")} AS pending, ${counted("dead")} AS dead, ${counted("held")} AS held
+          FROM domains WHERE id = ${id}
+        `
+      })
+
+      const of = Effect.fn("WebhookHealth.of")(
+        (id: DomainId) =>
+          Effect.map(select(id), (row) => ({
+            attempts: row.attempts,
+            failed: row.failed,
+            p50_ms: row.p50Ms,
+            p99_ms: row.p99Ms,
+            last_success_at: row.lastSuccessAt,
+            last_failure_at: row.lastFailureAt,
+            last_error: row.lastError,
+            failing_since: row.failingSince,
+            paused_at: row.pausedAt,
+            next_probe_at: row.nextProbeAt,
+            pending: row.pending,
+            dead: row.dead,
+            held: row.held
+          })),
+        Bugs.die
+      )
+
+      return WebhookHealth.of({ of })
+    })
+  )
+}

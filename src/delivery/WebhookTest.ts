@@ -1,0 +1,103 @@
+import { Clock, Context, DateTime, Effect, Layer, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { SqlError } from "effect/sql/SqlError"
+import { Conflict } from "../model/ApiError.ts"
+import type { Domain } from "../model/Domain.ts"
+import { EventId } from "../model/InboundEvent.ts"
+import type { WorkspaceId } from "../model/Workspace.ts"
+import { Egress } from "./Egress.ts"
+import { RequestSigner } from "./RequestSigner.ts"
+import * as TestEvent from "./TestEvent.ts"
+
+export const WebhookTestResult = Schema.Struct({
+  ok: Schema.Boolean.annotate({ description: "true if the webhook answered 2xx" }),
+  event_id: EventId.annotate({ description: "of the test event, which is stored nowhere" }),
+  statusCode: Schema.NullOr(Schema.Int).annotate({ description: "null without an answer" }),
+  durationMs: Schema.Int,
+  error: Schema.NullOr(Schema.String).annotate({ description: "what is wrong, and what to do about it" }),
+  responseBody: Schema.NullOr(Schema.String).annotate({ description: "the first KiB" }),
+  request: Schema.Struct({
+    headers: Schema.Record(Schema.String, Schema.String),
+    body: Schema.String
+  }).annotate({ description: "the request that was sent" })
+}).annotate({ identifier: "WebhookTestResult" })
+export type WebhookTestResult = typeof WebhookTestResult.Type
+
+/** Sends a signed sample event to a webhook at once, outside of the delivery queue. */
+export class WebhookTest extends Context.Service<
+  WebhookTest,
+  {
+    /** Makes one request. Succeeds with any outcome. Fails with Conflict if the domain has no webhook. */
+    run(workspaceId: WorkspaceId, domain: Domain): Effect.Effect<WebhookTestResult, Conflict | SqlError>
+  }
+>()("inlet/delivery/WebhookTest") {
+  static readonly layer = Layer.effect(
+    WebhookTest,
+    Effect.gen(function* () {
+      const random = yield* SecureRandom.SecureRandom
+      const egress = yield* Egress
+      const signer = yield* RequestSigner
+
+      const run = Effect.fn("WebhookTest.run")(function* (workspaceId: WorkspaceId, domain: Domain) {
+        const url = domain.webhookUrl
+        if (url === null) {
+          return yield* new Conflict({
+            message: "This domain has no webhook. Set one with PATCH /api/domains/{id}/delivery"
+          })
+        }
+        const id = EventId.make(yield* random.uuidV7())
+        const now = yield* DateTime.now
+        const payload = TestEvent.payload({ id, domainId: domain.id, domain: domain.domain, now })
+        const sign = yield* signer.of(workspaceId)
+        const started = yield* Clock.currentTimeMillis
+        const [request, outcome] = yield* sign({ id, payload }).pipe(
+          Effect.flatMap((request) =>
+            Effect.map(
+              Effect.result(egress.send({ url, headers: { ...request.headers }, body: Buffer.from(request.body) })),
+              (outcome) => [request, outcome] as const
+            )
+          ),
+          Effect.catchTag("SigningFailed", ({ message }) =>
+            Effect.succeed([{ headers: {}, body: payload }, `The request could not be signed: ${message}`] as const)
+          )
+        )
+        const durationMs = Math.max(0, (yield* Clock.currentTimeMillis) - started)
+        const common = { event_id: id, durationMs, request }
+        if (typeof outcome === "string") return { ...common, ...unanswered, error: outcome }
+        if (outcome._tag === "Failure")
+          return { ...common, ...unanswered, error: `${outcome.failure.message}. ${advice}` }
+        const { body, location, statusCode } = outcome.success
+        return {
+          ...common,
+          ok: statusCode >= 200 && statusCode < 300,
+          statusCode,
+          error: problemOf(statusCode, location),
+          responseBody: body
+        }
+      })
+
+      return WebhookTest.of({ run })
+    })
+  )
+}
+
+const unanswered = { ok: false, statusCode: null, responseBody: null }
+
+const advice = "Check that the URL is right and the app is running"
+
+/** What an answer means, and what to change. Null for 2xx. */
+const problemOf = (statusCode: number, location: string | null): string | null => {
+  if (statusCode >= 200 && statusCode < 300) return null
+  if (statusCode >= 300 && statusCode < 400) {
+    const target = location === null ? "" : ` to ${location.slice(0, 200).toWellFormed()}`
+    return `Your endpoint redirects${target}. Inlet follows no redirects: set the final URL as the webhook`
+  }
+  if (statusCode === 401 || statusCode === 403) {
+    return `Your endpoint answered ${statusCode}. If it verifies signatures, check its secret. Otherwise let it accept requests without a login`
+  }
+  if (statusCode === 404 || statusCode === 405) {
+    return `Your endpoint answered ${statusCode}. Check the path of the URL, and that it accepts POST`
+  }
+  if (statusCode === 410) return "Your endpoint answered 410. A delivery with this answer is dead at once"
+  return `Your endpoint answered ${statusCode}. Inlet retries a delivery until the answer is 2xx. Check the log of the app`
+}

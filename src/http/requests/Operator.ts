@@ -1,0 +1,44 @@
+import { Context, Effect, Layer, Redacted } from "effect"
+import { Mac } from "effect/crypto"
+import type { HttpServerRequest } from "effect/http"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Forbidden } from "../../model/ApiError.ts"
+import * as Settings from "../../Settings.ts"
+import * as LocalSecret from "../../settings/LocalSecret.ts"
+import { ConsoleSessions } from "../../workspaces/ConsoleSessions.ts"
+import * as ConsoleCookie from "./ConsoleCookie.ts"
+
+/** Recognizes the operator by `ADMIN_TOKEN`, or outside production by the token generated in `DATA_DIR`. */
+export class Operator extends Context.Service<
+  Operator,
+  {
+    /** Compares a token in constant time. False for every token if the service has none. */
+    isToken(given: Redacted.Redacted): boolean
+    /** Checks the token of a request, or without one its console cookie. */
+    isCaller(
+      given: Redacted.Redacted
+    ): Effect.Effect<boolean, Forbidden | SqlError, HttpServerRequest.HttpServerRequest>
+  }
+>()("inlet/http/Operator") {
+  static readonly layer = Layer.effect(
+    Operator,
+    Effect.gen(function* () {
+      const sessions = yield* ConsoleSessions
+      const { publicUrl } = yield* Settings.http
+      const { adminToken, dataDirectory, production } = yield* Settings.secrets
+      const token = adminToken ?? (production ? undefined : yield* LocalSecret.readOrMake(dataDirectory, "admin-token"))
+      const expected = token === undefined ? undefined : Buffer.from(Redacted.value(token))
+
+      const isToken = (given: Redacted.Redacted) =>
+        expected !== undefined && Mac.timingSafeEqual(Buffer.from(Redacted.value(given)), expected)
+
+      const isCaller = Effect.fnUntraced(function* (given: Redacted.Redacted) {
+        if (Redacted.value(given) !== "") return isToken(given)
+        const cookie = yield* ConsoleCookie.of("inlet_operator", publicUrl)
+        return cookie !== undefined && (yield* sessions.isOperator(cookie))
+      })
+
+      return Operator.of({ isToken, isCaller })
+    })
+  )
+}

@@ -1,0 +1,88 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Bugs from "../database/Bugs.ts"
+import { Domains } from "../domains/Domains.ts"
+import { Invalid, NotFound } from "../model/ApiError.ts"
+import type { Page } from "../model/Page.ts"
+import { WorkspaceId, WorkspaceName } from "../model/Workspace.ts"
+
+export const ListedWorkspace = Schema.Struct({
+  workspace_id: WorkspaceId,
+  name: WorkspaceName,
+  created_at: Schema.DateTimeUtcFromString,
+  domains: Schema.Int,
+  emails_today: Schema.Int
+}).annotate({ identifier: "ListedWorkspace" })
+export type ListedWorkspace = typeof ListedWorkspace.Type
+
+const Row = Schema.Struct({
+  id: WorkspaceId,
+  name: WorkspaceName,
+  createdAt: Schema.DateTimeUtcFromDate,
+  domains: Schema.Int,
+  emailsToday: Schema.Int
+})
+
+/** Lists and removes workspaces for the operator. */
+export class AllWorkspaces extends Context.Service<
+  AllWorkspaces,
+  {
+    /** Newest first. `cursor` is the id of the last workspace of the page before. */
+    list(page: {
+      readonly limit: number
+      readonly cursor?: string | undefined
+    }): Effect.Effect<Page<ListedWorkspace>, Invalid | SqlError>
+    /** Removes a workspace with its domains. Their mail is deleted in the background. */
+    remove(id: WorkspaceId): Effect.Effect<void, NotFound | SqlError>
+  }
+>()("inlet/operator/AllWorkspaces") {
+  static readonly layer = Layer.effect(
+    AllWorkspaces,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const domains = yield* Domains
+
+      const select = SqlSchema.findAll({
+        Request: Schema.Struct({ limit: Schema.Int, before: Schema.UndefinedOr(WorkspaceId) }),
+        Result: Row,
+        execute: ({ before, limit }) => sql`
+          SELECT id, name, created_at, coalesce(accepted, 0) AS emails_today,
+            (SELECT count(*)::int FROM domains WHERE workspace_id = workspaces.id) AS domains
+          FROM workspaces
+          LEFT JOIN daily_intake ON workspace_id = workspaces.id AND day = (now() AT TIME ZONE 'UTC')::date
+          ${before === undefined ? sql`` : sql`WHERE id < ${before}`}
+          ORDER BY id DESC LIMIT ${limit}
+        `
+      })
+
+      const list: AllWorkspaces["Service"]["list"] = Effect.fn("AllWorkspaces.list")(function* ({ cursor, limit }) {
+        if (cursor !== undefined && !Schema.is(WorkspaceId)(cursor)) {
+          return yield* new Invalid({ message: "cursor: Expected the next_cursor of an earlier page" })
+        }
+        const rows = yield* Bugs.die(select({ limit: limit + 1, before: cursor }))
+        return {
+          items: rows.slice(0, limit).map(({ createdAt, emailsToday, id, ...row }) => ({
+            ...row,
+            workspace_id: id,
+            created_at: createdAt,
+            emails_today: emailsToday
+          })),
+          nextCursor: rows.length > limit ? (rows[limit - 1]?.id ?? null) : null
+        }
+      })
+
+      const remove: AllWorkspaces["Service"]["remove"] = Effect.fn("AllWorkspaces.remove")(function* (id) {
+        for (const domain of yield* domains.list(id)) {
+          yield* Effect.catchTag(domains.remove({ workspaceId: id, id: domain.id }), "NotFound", () => Effect.void)
+        }
+        const removed = yield* sql`DELETE FROM workspaces WHERE id = ${id} RETURNING id`
+        if (removed.length === 0) {
+          return yield* new NotFound({ message: "No workspace has this id. GET /admin/workspaces lists them" })
+        }
+      })
+
+      return AllWorkspaces.of({ list, remove })
+    })
+  )
+}

@@ -1,0 +1,136 @@
+import { Context, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Asker } from "../database/Turns.ts"
+import type { DomainId } from "../model/Domain.ts"
+import * as Settings from "../Settings.ts"
+import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
+
+/** Domains that one statement counts. */
+const mostDomains = 20
+
+/** Events, and attempts, of a domain that one statement counts. */
+const mostRows = 2_000
+
+/** Seconds after the longest request until its outcome is certainly stored. */
+const settledAfter = 30
+
+/** Buckets of a doubling of the latency. */
+export const bucketsPerDoubling = 4
+
+/** The last bucket, for latencies of three days and more. */
+const lastBucket = 112
+
+/** How often a worker counts. */
+export const Interval = Context.Reference<Duration.Input>("inlet/statistics/DayCounter/Interval", {
+  defaultValue: () => "1 minute"
+})
+
+/**
+ * Counts the events and attempts that came since the last round into `domain_days`, for domains of workspaces. Reads
+ * each row once, by index, outside of the path of mail. Succeeds with the number of domains counted.
+ */
+export const round = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { timeout } = yield* Settings.webhooks
+  const lag = Duration.toSeconds(timeout) + settledAfter
+
+  const due = sql<{ readonly id: DomainId }>`
+    SELECT domains.id FROM event_positions JOIN domains ON domains.id = event_positions.domain_id
+    LEFT JOIN domain_days_counted AS counted ON counted.domain_id = domains.id
+    WHERE domains.workspace_id IS NOT NULL AND (
+      event_positions.position > coalesce(counted.position, 0)
+      OR EXISTS (
+        SELECT 1 FROM delivery_attempts
+        WHERE domain_id = domains.id AND requested_at > coalesce(counted.attempts_until, '-infinity')
+          AND requested_at <= now() - make_interval(secs => ${lag})
+      )
+    )
+    LIMIT ${mostDomains}
+  `
+
+  const begin = (ids: ReadonlyArray<DomainId>) => sql`
+    INSERT INTO domain_days_counted (domain_id)
+    SELECT id FROM domains WHERE id = ANY(${ids}::uuid[])
+    ON CONFLICT DO NOTHING
+  `
+
+  /** Another process that counts the same domain at the same time finds it locked, and leaves it out. */
+  const count = (ids: ReadonlyArray<DomainId>) => sql`
+    WITH due AS MATERIALIZED (
+      SELECT * FROM domain_days_counted WHERE domain_id = ANY(${ids}::uuid[]) FOR UPDATE SKIP LOCKED
+    ), new_events AS MATERIALIZED (
+      SELECT due.domain_id, event.* FROM due CROSS JOIN LATERAL (
+        SELECT events.position, (events.received_at AT TIME ZONE 'UTC')::date AS day,
+          coalesce(inbound_emails.raw_bytes, octet_length(payload)) AS bytes
+        FROM events JOIN inbound_emails ON inbound_emails.id = inbound_email_id
+        WHERE events.domain_id = due.domain_id AND events.position > due.position
+        ORDER BY events.position LIMIT ${mostRows}
+      ) AS event
+    ), new_attempts AS MATERIALIZED (
+      SELECT due.domain_id, attempt.* FROM due CROSS JOIN LATERAL (
+        SELECT requested_at, (requested_at AT TIME ZONE 'UTC')::date AS day, ok,
+          extract(epoch FROM requested_at - received_at) * 1000 + coalesce(duration_ms, 0) AS millis,
+          NOT ok AND status = 'dead' AND deliveries.attempts = attempt AS is_dead
+        FROM delivery_attempts JOIN events ON events.id = delivery_attempts.event_id
+        JOIN deliveries ON deliveries.event_id = events.id
+        WHERE delivery_attempts.domain_id = due.domain_id AND requested_at > due.attempts_until
+          AND requested_at <= now() - make_interval(secs => ${lag})
+        ORDER BY requested_at FETCH FIRST ${mostRows} ROWS WITH TIES
+      ) AS attempt
+    ), days AS (
+      INSERT INTO domain_days AS days (domain_id, day, accepted, bytes, delivered, failed, dead)
+      SELECT domain_id, day, sum(accepted), sum(bytes), sum(delivered), sum(failed), sum(dead) FROM (
+        SELECT domain_id, day, 1 AS accepted, bytes, 0 AS delivered, 0 AS failed, 0 AS dead FROM new_events
+        UNION ALL
+        SELECT domain_id, day, 0, 0, ok::int, (NOT ok)::int, is_dead::int FROM new_attempts
+      ) AS rows
+      GROUP BY domain_id, day
+      ON CONFLICT (domain_id, day) DO UPDATE SET
+        accepted = days.accepted + excluded.accepted, bytes = days.bytes + excluded.bytes,
+        delivered = days.delivered + excluded.delivered, failed = days.failed + excluded.failed,
+        dead = days.dead + excluded.dead
+    ), latencies AS (
+      INSERT INTO domain_day_latencies AS known (domain_id, day, bucket, deliveries)
+      SELECT domain_id, day,
+        least(${lastBucket}, floor(${bucketsPerDoubling} * log(2, greatest(millis, 1)::numeric)))::smallint AS bucket,
+        count(*)
+      FROM new_attempts WHERE ok GROUP BY 1, 2, 3
+      ON CONFLICT (domain_id, day, bucket) DO UPDATE SET deliveries = known.deliveries + excluded.deliveries
+    )
+    UPDATE domain_days_counted SET
+      position = greatest(
+        domain_days_counted.position,
+        (SELECT max(position) FROM new_events WHERE domain_id = due.domain_id),
+        -- Events that were removed before they were counted are passed over.
+        CASE WHEN NOT EXISTS (SELECT 1 FROM new_events WHERE domain_id = due.domain_id) THEN (
+          SELECT position FROM event_positions WHERE domain_id = due.domain_id
+        ) END
+      ),
+      attempts_until = greatest(
+        domain_days_counted.attempts_until,
+        (SELECT max(requested_at) FROM new_attempts WHERE domain_id = due.domain_id)
+      )
+    FROM due WHERE domain_days_counted.domain_id = due.domain_id
+  `
+
+  const ids = (yield* due).map(({ id }) => id)
+  if (ids.length === 0) return 0
+  yield* begin(ids)
+  yield* count(ids)
+  return ids.length
+})
+
+/** Statements in a row. The rest waits for the next round. */
+const mostRounds = 500
+
+/** Counts every minute, until nothing is left to count. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const all = Effect.repeat(round, { until: (counted) => counted === 0, times: mostRounds })
+    yield* BackgroundLoop.every(
+      yield* Interval,
+      { says: "The daily statistics could not be counted. Inlet retries in a minute", level: "Warn" },
+      Effect.provideService(all, Asker, "statistics")
+    )
+  })
+)
