@@ -129,7 +129,7 @@ export const render = (): string => {
   return fileOf(declarationsOf(new Map([...reached(own.values()), ...own])))
 }
 
-/** src/console/Contract.ts: the JSON answer of each route that a workspace or the operator may call. */
+/** src/console/api/Contract.ts: the JSON answer of each route that a workspace or the operator may call. */
 export const renderRoutes = (): string => {
   const routes = Object.entries(spec.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, made]) => {

@@ -5,12 +5,12 @@ import * as ClientTypes from "./ClientTypes.ts"
 import * as Proofs from "./Proofs.ts"
 import * as SettingsReference from "./SettingsReference.ts"
 
-/** Writes the generated files: docs/api.md, docs/proofs.md, docs/settings.md, src/client/Contract.ts, src/console/Contract.ts, .env.example, the README's table. */
+/** Writes the generated files: docs/api.md, docs/proofs.md, docs/settings.md, src/client/Contract.ts, src/console/api/Contract.ts, .env.example, the README's table. */
 Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   yield* fs.writeFileString("docs/api.md", ApiReference.render())
   yield* fs.writeFileString("src/client/Contract.ts", ClientTypes.render())
-  yield* fs.writeFileString("src/console/Contract.ts", ClientTypes.renderRoutes())
+  yield* fs.writeFileString("src/console/api/Contract.ts", ClientTypes.renderRoutes())
   yield* fs.writeFileString("docs/proofs.md", Proofs.render())
   yield* fs.writeFileString("docs/settings.md", SettingsReference.page())
   yield* fs.writeFileString(".env.example", SettingsReference.example())

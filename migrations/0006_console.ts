@@ -30,7 +30,6 @@ export default Effect.gen(function* () {
     CREATE TABLE console_links (
       token_hash    bytea PRIMARY KEY,
       workspace_id  uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
-      key_id        uuid REFERENCES workspace_keys ON DELETE CASCADE,
       expires_at    timestamptz NOT NULL
     )
   `

@@ -16,14 +16,14 @@ const levels = (() => {
 })()
 
 const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
-  .filter((file) => file.endsWith(".ts"))
+  .filter((file) => /\.tsx?$/.test(file))
   .sort()
 
 /** What a file names by a relative path: imports by type and by value, and the scripts of threads. */
 const imports = new Map(
   files.map((file) => {
     const text = readFileSync(join(root, "src", file), "utf8")
-    const named = [...text.matchAll(/(?:\bfrom\s+|\bimport\s*\(?\s*|new URL\(\s*)"(\.[^"]+\.ts)"/g)]
+    const named = [...text.matchAll(/(?:\bfrom\s+|\bimport\s*\(?\s*|new URL\(\s*)"(\.[^"]+\.tsx?)"/g)]
     return [file, [...new Set(named.map(([, path = ""]) => normalize(join(dirname(file), path))))]] as const
   })
 )

@@ -70,7 +70,7 @@ export class ServiceStatus extends Context.Service<ServiceStatus, { readonly now
       const sql = yield* SqlClient.SqlClient
       const mode = yield* Settings.mode
       const roles = yield* Settings.roles
-      const { dataDirectory, url } = yield* Settings.database
+      const { dataDirectory } = yield* Settings.secrets
       const settings = yield* ChangedSettings.of(Settings.documented)
       const startedAt = yield* Clock.currentTimeMillis
 
@@ -82,13 +82,17 @@ export class ServiceStatus extends Context.Service<ServiceStatus, { readonly now
 
       const figures = sql<{
         readonly version: string
+        readonly isEmbedded: boolean
         readonly bytes: string
         readonly unread: number
         readonly pending: number
         readonly dead: number
         readonly held: number
       }>`
-        SELECT current_setting('server_version') AS version, pg_database_size(current_database())::text AS bytes,
+        SELECT current_setting('server_version') AS version,
+          -- The embedded database is compiled to WebAssembly.
+          version() LIKE '%emcc%' AS is_embedded,
+          pg_database_size(current_database())::text AS bytes,
           ${counted("inbound_emails", "state = 'received'")} AS unread,
           ${counted("deliveries", "status = 'pending'")} AS pending,
           ${counted("deliveries", "status = 'dead'")} AS dead,
@@ -133,7 +137,7 @@ export class ServiceStatus extends Context.Service<ServiceStatus, { readonly now
           uptime_seconds: Math.floor(((yield* Clock.currentTimeMillis) - startedAt) / 1_000),
           memory_bytes: process.memoryUsage.rss(),
           database: {
-            kind: url === undefined ? ("embedded" as const) : ("server" as const),
+            kind: row?.isEmbedded === true ? ("embedded" as const) : ("server" as const),
             version: row?.version ?? "",
             bytes: Number(row?.bytes ?? 0)
           },

@@ -49,8 +49,8 @@ export class ConsoleSessions extends Context.Service<
       link: Redacted.Redacted,
       browser: string | undefined
     ): Effect.Effect<Redacted.Redacted, Unauthorized | SqlError>
-    /** Makes a link token for the workspace of a key. Expires after `linkSeconds`. */
-    makeLink(opened: Pick<Opened, "id" | "keyId">): Effect.Effect<Redacted.Redacted, SqlError>
+    /** Makes a link token with the scope of the workspace's own key. Expires after `linkSeconds`. */
+    makeLink(workspaceId: WorkspaceId): Effect.Effect<Redacted.Redacted, SqlError>
     /** The workspace of a cookie. */
     authenticate(cookie: Redacted.Redacted): Effect.Effect<OpenedSession, Unauthorized | SqlError>
     /** Checks the cookie of an operator. */
@@ -99,24 +99,23 @@ export class ConsoleSessions extends Context.Service<
         return cookie
       })
 
-      const makeLink: ConsoleSessions["Service"]["makeLink"] = Effect.fn("ConsoleSessions.makeLink")(function* ({
-        id,
-        keyId
-      }) {
-        const token = yield* newToken
-        yield* sql`
-          INSERT INTO console_links (token_hash, workspace_id, key_id, expires_at)
-          VALUES (${hashOf(token)}, ${id}, ${keyId}, now() + make_interval(secs => ${linkSeconds}))
+      const makeLink: ConsoleSessions["Service"]["makeLink"] = Effect.fn("ConsoleSessions.makeLink")(
+        function* (workspaceId) {
+          const token = yield* newToken
+          yield* sql`
+          INSERT INTO console_links (token_hash, workspace_id, expires_at)
+          VALUES (${hashOf(token)}, ${workspaceId}, now() + make_interval(secs => ${linkSeconds}))
         `
-        return token
-      })
+          return token
+        }
+      )
 
       const takeLink = SqlSchema.findAll({
         Request: Schema.Uint8Array,
-        Result: Schema.Struct({ workspaceId: WorkspaceId, keyId: Schema.NullOr(KeyId), isFresh: Schema.Boolean }),
+        Result: Schema.Struct({ workspaceId: WorkspaceId, isFresh: Schema.Boolean }),
         execute: (hash) => sql`
           DELETE FROM console_links WHERE token_hash = ${hash}
-          RETURNING workspace_id, key_id, expires_at > now() AS is_fresh
+          RETURNING workspace_id, expires_at > now() AS is_fresh
         `
       })
 
@@ -128,7 +127,7 @@ export class ConsoleSessions extends Context.Service<
               message: `This link was used or is older than ${linkSeconds} s. Run \`inlet console\` again`
             })
           }
-          return yield* open(taken, browser)
+          return yield* open({ workspaceId: taken.workspaceId, keyId: null }, browser)
         }
       )
 

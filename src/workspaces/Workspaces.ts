@@ -150,7 +150,7 @@ export class Workspaces extends Context.Service<
         // The sessions of the old key end with it.
         yield* sql`
           WITH ended AS (DELETE FROM console_sessions WHERE workspace_id = ${id} AND key_id IS NULL),
-            unused AS (DELETE FROM console_links WHERE workspace_id = ${id} AND key_id IS NULL)
+            unused AS (DELETE FROM console_links WHERE workspace_id = ${id})
           UPDATE workspaces SET api_key_hash = ${ApiKey.hashOf(apiKey)} WHERE id = ${id}
         `
         yield* tell(id)

@@ -55,12 +55,12 @@ describe("The dependencies", () => {
     )
   })
 
-  it("run nothing when they are installed, but for the one that brings Node to developers", () => {
+  it("run nothing when they are installed, but for those that bring Node and esbuild to developers", () => {
     assert.deepStrictEqual(
       named(({ hasInstallScript }) => hasInstallScript === true),
-      ["node"]
+      ["esbuild", "node"]
     )
-    assert.isTrue(lock.packages["node_modules/node"]?.dev)
+    for (const name of ["esbuild", "node"]) assert.isTrue(lock.packages[`node_modules/${name}`]?.dev, name)
   })
 
   it("have licences that let everybody use them", () => {

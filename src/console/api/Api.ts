@@ -1,4 +1,4 @@
-import type { Answers } from "../Contract.ts"
+import type { Answers } from "./Contract.ts"
 
 /** A route of the API, such as `GET /api/domains/{id}`. */
 export type Route = keyof Answers

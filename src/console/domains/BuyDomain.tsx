@@ -1,13 +1,13 @@
 import { useSignal } from "@preact/signals"
-import { useAction } from "../api/Action.ts"
 import { call } from "../api/Api.ts"
+import type { Order, SearchResult } from "../api/Contract.ts"
 import { useLoaded } from "../api/Loaded.ts"
-import type { Order, SearchResult } from "../Contract.ts"
+import { refreshDomains } from "../api/Session.ts"
+import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
 import { Confirm, Problem } from "../frame/Dialog.tsx"
 import { Tag } from "../frame/Tag.tsx"
 import { Time } from "../frame/Time.tsx"
-import { refreshDomains } from "../session/Session.ts"
 
 const dollars = (cents: number) => `$${(cents / 100).toFixed(2)}`
 

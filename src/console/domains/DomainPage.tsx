@@ -1,18 +1,18 @@
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { useLocation } from "preact-iso"
-import { useAction } from "../api/Action.ts"
 import { call } from "../api/Api.ts"
 import { useLoaded } from "../api/Loaded.ts"
+import { isReadOnly, refreshDomains } from "../api/Session.ts"
+import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
 import { CopyLine } from "../frame/Copy.tsx"
 import { Confirm, Problem } from "../frame/Dialog.tsx"
+import { DomainTag } from "../frame/DomainTag.tsx"
 import { Page } from "../frame/Page.tsx"
 import { Skeleton } from "../frame/Skeleton.tsx"
 import { Tag } from "../frame/Tag.tsx"
 import { ExactTime } from "../frame/Time.tsx"
-import { isReadOnly, refreshDomains } from "../session/Session.ts"
-import { StatusTag } from "./Domains.tsx"
 
 /** Seconds between looks at DNS while a record is missing and the page is visible. */
 const lookEvery = 15
@@ -52,7 +52,7 @@ export const DomainPage = ({ id }: { readonly id: string }) => {
   }, [needsRecords, isWaiting])
 
   return (
-    <Page title={loaded?.domain ?? "Domain"} aside={loaded && <StatusTag status={loaded.status} />}>
+    <Page title={loaded?.domain ?? "Domain"} aside={loaded && <DomainTag status={loaded.status} />}>
       <p class="back always">
         <a href="/console/domains">← Domains</a>
       </p>

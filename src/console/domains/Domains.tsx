@@ -1,35 +1,14 @@
 import { useSignal } from "@preact/signals"
 import { useLocation, useRoute } from "preact-iso"
-import { useAction } from "../api/Action.ts"
 import { call } from "../api/Api.ts"
-import type { Domain } from "../Contract.ts"
+import { domains, isReadOnly, refreshDomains } from "../api/Session.ts"
+import { useAction } from "../frame/Action.ts"
 import { Problem } from "../frame/Dialog.tsx"
+import { DomainTag } from "../frame/DomainTag.tsx"
 import { Page } from "../frame/Page.tsx"
-import { Tag, type Tone } from "../frame/Tag.tsx"
 import { Time } from "../frame/Time.tsx"
-import { domains, isReadOnly, refreshDomains } from "../session/Session.ts"
 import { BuyDomain } from "./BuyDomain.tsx"
 import { DomainPage } from "./DomainPage.tsx"
-
-const tones: Record<Domain["status"], Tone> = {
-  pending_verification: "wait",
-  mx_pending: "wait",
-  verified: "good",
-  live: "good",
-  disabled: "bad"
-}
-
-export const statusWords: Record<Domain["status"], string> = {
-  pending_verification: "waiting for its TXT record",
-  mx_pending: "verified, waiting for mail",
-  verified: "ready",
-  live: "live",
-  disabled: "disabled"
-}
-
-export const StatusTag = ({ status }: { readonly status: Domain["status"] }) => (
-  <Tag tone={tones[status]}>{statusWords[status]}</Tag>
-)
 
 const origins = { byo: "your own", purchased: "bought here", instant: "instant inbox", demo: "demo" } as const
 
@@ -62,7 +41,7 @@ const DomainList = () => (
                 <a href={`/console/domains/${domain.id}`}>{domain.domain}</a>
               </td>
               <td>
-                <StatusTag status={domain.status} />
+                <DomainTag status={domain.status} />
               </td>
               <td>{origins[domain.origin]}</td>
               <td>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
 import { useLocation } from "preact-iso"
-import { domains, isOperator, isReadOnly, signOut, state } from "../session/Session.ts"
+import { domains, isOperator, isReadOnly, signOut, state } from "../api/Session.ts"
 
 /** The domain in the address, or the first one. */
 const domainOf = (path: string) => /^\/console\/d\/([^/]+)/.exec(path)?.[1] ?? domains.value?.at(0)?.id

@@ -1,6 +1,6 @@
 import { type Signal, signal } from "@preact/signals"
 import { call, isAborted, messageOf } from "../api/Api.ts"
-import type { BriefEvent } from "../Contract.ts"
+import type { BriefEvent } from "../api/Contract.ts"
 import type { Filters } from "./Filters.ts"
 
 const perPage = 100

@@ -1,4 +1,4 @@
-import type { BriefEvent } from "../Contract.ts"
+import type { BriefEvent } from "../api/Contract.ts"
 import { DeliveryTag } from "../frame/Tag.tsx"
 import { Time } from "../frame/Time.tsx"
 

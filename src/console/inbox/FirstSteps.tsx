@@ -1,9 +1,9 @@
-import { useAction } from "../api/Action.ts"
 import { call } from "../api/Api.ts"
-import type { Domain } from "../Contract.ts"
+import type { Domain } from "../api/Contract.ts"
+import { isReadOnly, state } from "../api/Session.ts"
+import { useAction } from "../frame/Action.ts"
 import { CopyLine } from "../frame/Copy.tsx"
 import { Problem } from "../frame/Dialog.tsx"
-import { isReadOnly, state } from "../session/Session.ts"
 
 /** Guides a new workspace: an address, a first mail, a webhook. Each step turns green by itself. */
 export const FirstSteps = ({ domain, hasMail }: { readonly domain: Domain; readonly hasMail: boolean }) => {

@@ -1,6 +1,6 @@
 import { type Signal, signal } from "@preact/signals"
 import { urlOf } from "../api/Api.ts"
-import type { BriefEvent } from "../Contract.ts"
+import type { BriefEvent } from "../api/Contract.ts"
 import { type Filters, isLive } from "./Filters.ts"
 
 export type TailState = "connecting" | "live" | "lost" | "ended"

@@ -1,6 +1,6 @@
-import { useAction } from "../api/Action.ts"
 import { call } from "../api/Api.ts"
 import { useLoaded } from "../api/Loaded.ts"
+import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
 import { Problem } from "../frame/Dialog.tsx"
 import { Time } from "../frame/Time.tsx"

@@ -1,17 +1,17 @@
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-import { useAction } from "../api/Action.ts"
 import { call } from "../api/Api.ts"
+import type { DeliveryAttempt, ListedEvent } from "../api/Contract.ts"
 import { useLoaded } from "../api/Loaded.ts"
-import type { DeliveryAttempt, ListedEvent } from "../Contract.ts"
+import { isReadOnly } from "../api/Session.ts"
+import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
+import * as Curl from "../frame/Curl.ts"
 import { Problem } from "../frame/Dialog.tsx"
 import { millis } from "../frame/Figures.ts"
 import { Skeleton } from "../frame/Skeleton.tsx"
 import { Tag } from "../frame/Tag.tsx"
 import { ExactTime, Time } from "../frame/Time.tsx"
-import { isReadOnly } from "../session/Session.ts"
-import * as Curl from "./Curl.ts"
 
 /** Seconds between looks at a delivery that is on its way. */
 const lookEvery = 3

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
 import { urlOf } from "../api/Api.ts"
-import type { ListedEvent } from "../Contract.ts"
+import type { ListedEvent } from "../api/Contract.ts"
 import { CopyButton } from "../frame/Copy.tsx"
 import { bytes } from "../frame/Figures.ts"
 import { ExactTime } from "../frame/Time.tsx"

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { call, messageOf } from "../api/Api.ts"
-import type { ListedEvent } from "../Contract.ts"
+import type { ListedEvent } from "../api/Contract.ts"
 
 /** The text of a mail, its new part, and on request the words that its HTML hides. */
 export const MailText = ({ domainId, event }: { readonly domainId: string; readonly event: ListedEvent }) => (

@@ -1,4 +1,4 @@
-import type { Authentication } from "../Contract.ts"
+import type { Authentication } from "../api/Contract.ts"
 import { Tag, type Tone } from "../frame/Tag.tsx"
 
 const tones: Partial<Record<string, Tone>> = { pass: "good", fail: "bad", softfail: "bad", permerror: "bad" }

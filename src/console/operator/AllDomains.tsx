@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals"
-import { useAction } from "../api/Action.ts"
 import { call } from "../api/Api.ts"
+import type { Domain } from "../api/Contract.ts"
 import { useLoaded } from "../api/Loaded.ts"
-import type { Domain } from "../Contract.ts"
-import { StatusTag } from "../domains/Domains.tsx"
+import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
 import { Confirm, Problem } from "../frame/Dialog.tsx"
+import { DomainTag } from "../frame/DomainTag.tsx"
 import { Page } from "../frame/Page.tsx"
 import { Skeleton } from "../frame/Skeleton.tsx"
 import { Time } from "../frame/Time.tsx"
@@ -65,7 +65,7 @@ export const AllDomains = () => {
               <tr key={domain.id}>
                 <td>{domain.domain}</td>
                 <td>
-                  <StatusTag status={domain.status} />
+                  <DomainTag status={domain.status} />
                 </td>
                 <td>{domain.origin}</td>
                 <td>

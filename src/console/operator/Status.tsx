@@ -1,6 +1,6 @@
 import { call } from "../api/Api.ts"
+import type { ServiceStatus } from "../api/Contract.ts"
 import { useLoaded } from "../api/Loaded.ts"
-import type { ServiceStatus } from "../Contract.ts"
 import { Problem } from "../frame/Dialog.tsx"
 import { bytes, millis, number } from "../frame/Figures.ts"
 import { Page } from "../frame/Page.tsx"

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
-import { useAction } from "../api/Action.ts"
 import { call } from "../api/Api.ts"
+import { useAction } from "../frame/Action.ts"
 import { CopyLine } from "../frame/Copy.tsx"
 import { Confirm } from "../frame/Dialog.tsx"
 

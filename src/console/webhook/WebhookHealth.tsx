@@ -1,11 +1,11 @@
-import { useAction } from "../api/Action.ts"
 import { call } from "../api/Api.ts"
-import type { Domain, WebhookHealth as Health } from "../Contract.ts"
+import type { Domain, WebhookHealth as Health } from "../api/Contract.ts"
+import { isReadOnly } from "../api/Session.ts"
+import { useAction } from "../frame/Action.ts"
 import { Problem } from "../frame/Dialog.tsx"
 import { millis, number } from "../frame/Figures.ts"
 import { Tag } from "../frame/Tag.tsx"
 import { Time } from "../frame/Time.tsx"
-import { isReadOnly } from "../session/Session.ts"
 
 const capped = (value: number) => (value >= 10_000 ? "10,000 or more" : number(value))
 

@@ -1,13 +1,13 @@
 import { useSignal } from "@preact/signals"
-import { useAction } from "../api/Action.ts"
 import { call } from "../api/Api.ts"
-import type { Domain, WebhookTestResult } from "../Contract.ts"
+import type { Domain, WebhookTestResult } from "../api/Contract.ts"
+import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
 import { CopyBlock } from "../frame/Copy.tsx"
+import * as Curl from "../frame/Curl.ts"
 import { Problem } from "../frame/Dialog.tsx"
 import { millis } from "../frame/Figures.ts"
 import { Tag } from "../frame/Tag.tsx"
-import * as Curl from "../mail/Curl.ts"
 
 /** Sends a sample event to the webhook, and shows its answer. */
 export const WebhookTester = ({ domain }: { readonly domain: Domain }) => {

@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals"
-import { useAction } from "../api/Action.ts"
 import { call } from "../api/Api.ts"
-import type { Domain } from "../Contract.ts"
+import type { Domain } from "../api/Contract.ts"
+import { refreshDomains } from "../api/Session.ts"
+import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
 import { Confirm, Problem } from "../frame/Dialog.tsx"
-import { refreshDomains } from "../session/Session.ts"
 
 /** Sets or removes the URL that gets the mail. */
 export const WebhookUrl = ({

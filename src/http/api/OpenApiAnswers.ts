@@ -46,13 +46,13 @@ export const successes: Readonly<Record<string, Readonly<Record<string, string>>
   "demo.inbox": { 200: "The demo inbox of the cookie", 201: "A new demo inbox, and its cookie" },
   "console.sessions": { 200: "All sessions of the workspace" },
   "console.revoke": { 204: "It is revoked" },
-  "console.link": { 201: "The link" },
+  "console.link": { 201: "A link that works once" },
   "console.state": { 200: "The state of the console" },
   "console.signIn": { 201: "Signed in, with the cookie" },
-  "console.signOut": { 204: "Signed out" },
+  "console.signOut": { 204: "The sessions have ended" },
   "admin.workspaces": { 200: "A page of workspaces" },
   "admin.removeWorkspace": { 204: "It is removed" },
-  "admin.status": { 200: "The status" },
+  "admin.status": { 200: "The status of the service" },
   "admin.list": { 200: "Every domain" },
   "admin.disable": { 200: "The domains that were disabled" },
   "admin.enable": { 200: "The domains that were enabled" },
@@ -69,7 +69,11 @@ export const errors = {
     description: "The API key or demo cookie is missing or wrong",
     header: "WWW-Authenticate"
   },
-  403: { name: "Forbidden", description: "The route does not accept read keys. Use the workspace's own key" },
+  403: {
+    name: "Forbidden",
+    description:
+      "The credential may not do this: a read key on a route that changes or bills, a console cookie from another site, or no operator's token"
+  },
   404: { name: "NotFound", description: "The workspace of the key has no resource with this id" },
   409: { name: "Conflict", description: "The current state does not allow the request" },
   413: {

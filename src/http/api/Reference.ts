@@ -1,8 +1,8 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import * as Settings from "../../Settings.ts"
+import * as CachedText from "../answers/CachedText.ts"
 import * as PageFrame from "../pages/PageFrame.ts"
-import * as CachedText from "./CachedText.ts"
 import * as OpenApiDocument from "./OpenApiDocument.ts"
 import * as ReferencePages from "./ReferencePages.ts"
 

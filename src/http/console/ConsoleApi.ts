@@ -5,7 +5,6 @@ import { ConsoleSession, SessionId } from "../../model/ConsoleSession.ts"
 import { WorkspaceId, WorkspaceName } from "../../model/Workspace.ts"
 import { Authorization } from "../requests/Authorization.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
-import * as ReadKeys from "../requests/ReadKeys.ts"
 
 /** What the page needs to begin with, whoever looks at it. */
 const State = Schema.Struct({
@@ -43,15 +42,12 @@ export class ConsoleApi extends HttpApiGroup.make("console")
         url: Schema.String.annotate({ description: "opens the console once, within a minute" }),
         expires_at: Schema.DateTimeUtcFromString
       }).pipe(HttpApiSchema.status(201))
-    })
-      .annotateMerge(ReadKeys.allowed)
-      .annotateMerge(
-        OpenApi.annotations({
-          summary: "Create a link that signs in to the console",
-          description:
-            "The session has the scope of the key. The token is in the fragment of the URL, which browsers do not send."
-        })
-      )
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Create a link that signs in to the console",
+        description: "The token is in the fragment of the URL, which browsers do not send."
+      })
+    )
   )
   .middleware(KnownParameters)
   .middleware(Authorization)

@@ -48,7 +48,7 @@ export const layer = HttpApiBuilder.group(
       revoke: ({ params }) =>
         CurrentWorkspace.use(({ id }) => sessions.revoke({ workspaceId: id, id: params.sessionId })),
       link: Effect.fnUntraced(function* () {
-        const token = yield* sessions.makeLink(yield* CurrentWorkspace)
+        const token = yield* sessions.makeLink((yield* CurrentWorkspace).id)
         const now = yield* Clock.currentTimeMillis
         return {
           url: `${publicUrl.replace(/\/$/, "")}/console/sign-in#link=${Redacted.value(token)}`,

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import * as CachedText from "../api/CachedText.ts"
+import * as CachedText from "../answers/CachedText.ts"
 import * as PageFrame from "../pages/PageFrame.ts"
 import * as ConsoleBundle from "./ConsoleBundle.ts"
 

@@ -1,4 +1,4 @@
-import type { SignedRequest } from "../Contract.ts"
+import type { SignedRequest } from "../api/Contract.ts"
 
 /** A text as one argument of a POSIX shell. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`

@@ -1,13 +1,13 @@
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { useLocation } from "preact-iso"
-import { useAction } from "../api/Action.ts"
 import { call } from "../api/Api.ts"
-import type { Answers } from "../Contract.ts"
+import type { Answers } from "../api/Contract.ts"
+import { refreshDomains, signIn, state } from "../api/Session.ts"
+import { useAction } from "../frame/Action.ts"
 import { CopyLine } from "../frame/Copy.tsx"
 import { Problem } from "../frame/Dialog.tsx"
 import { Page } from "../frame/Page.tsx"
-import { refreshDomains, signIn, state } from "./Session.ts"
 
 type Created = Answers["POST /api/workspaces"]
 

@@ -1,6 +1,6 @@
 import { computed, signal } from "@preact/signals"
-import { call, whenUnauthorized } from "../api/Api.ts"
-import type { Answers, Domain } from "../Contract.ts"
+import { call, whenUnauthorized } from "./Api.ts"
+import type { Answers, Domain } from "./Contract.ts"
 
 export type State = Answers["GET /api/console/state"]
 

@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from "@preact/signals"
 import { useCallback } from "preact/hooks"
-import { announce } from "../frame/Announcer.ts"
-import { messageOf } from "./Api.ts"
+import { messageOf } from "../api/Api.ts"
+import { announce } from "./Announcer.ts"
 
 export interface Action {
   readonly isRunning: Signal<boolean>

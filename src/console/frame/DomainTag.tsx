@@ -1,0 +1,23 @@
+import type { Domain } from "../api/Contract.ts"
+import { Tag, type Tone } from "./Tag.tsx"
+
+const tones: Record<Domain["status"], Tone> = {
+  pending_verification: "wait",
+  mx_pending: "wait",
+  verified: "good",
+  live: "good",
+  disabled: "bad"
+}
+
+const words: Record<Domain["status"], string> = {
+  pending_verification: "waiting for its TXT record",
+  mx_pending: "verified, waiting for mail",
+  verified: "ready",
+  live: "live",
+  disabled: "disabled"
+}
+
+/** The status of a domain. */
+export const DomainTag = ({ status }: { readonly status: Domain["status"] }) => (
+  <Tag tone={tones[status]}>{words[status]}</Tag>
+)
