@@ -2,6 +2,7 @@ import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Path } from "effect"
 import { Argument, Command } from "effect/cli"
 import { ChildProcess } from "effect/process"
+import * as ConsoleBundle from "../src/http/console/ConsoleBundle.ts"
 
 // Compiles the service for the package and the image: Node runs no TypeScript under node_modules, and what strips types
 // takes 50 MB of a process.
@@ -24,11 +25,16 @@ const compile = Effect.fn(function* ({ folder }: { readonly folder: string }) {
   yield* fs.remove(folder, { recursive: true, force: true })
   yield* run(process.execPath, "node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json", "--outDir", folder)
 
-  const files = yield* fs.readDirectory("src", { recursive: true })
+  const files = (yield* fs.readDirectory("src", { recursive: true })).filter((file) => !file.startsWith("console/"))
   for (const file of files.filter(isAsset)) {
     yield* fs.makeDirectory(path.join(folder, "src", path.dirname(file)), { recursive: true })
     yield* fs.copyFile(path.join("src", file), path.join(folder, "src", file))
   }
+
+  const bundle = yield* ConsoleBundle.build
+  yield* fs.makeDirectory(path.join(folder, "src/console"), { recursive: true })
+  yield* fs.writeFileString(path.join(folder, "src/console", ConsoleBundle.files.script), bundle.script)
+  yield* fs.writeFileString(path.join(folder, "src/console", ConsoleBundle.files.styles), bundle.styles)
 
   // The compiler follows imports alone: the scripts of threads are named by URLs.
   for (const file of (yield* fs.readDirectory(folder, { recursive: true })).filter((file) => file.endsWith(".js"))) {

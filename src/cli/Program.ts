@@ -4,6 +4,7 @@ import * as Settings from "../Settings.ts"
 import { version } from "../Version.ts"
 import * as Admin from "./commands/Admin.ts"
 import * as Attempts from "./commands/Attempts.ts"
+import * as ConsoleLink from "./commands/ConsoleLink.ts"
 import * as Doctor from "./commands/Doctor.ts"
 import * as Domains from "./commands/Domains.ts"
 import * as Events from "./commands/Events.ts"
@@ -36,6 +37,7 @@ export const program = Command.make("inlet").pipe(
     Listen.command,
     Wait.command,
     Mcp.command,
+    ConsoleLink.command,
     Workspaces.command,
     Keys.command,
     Inboxes.command,

@@ -22,7 +22,7 @@ export const refusal = (
     site === undefined
       ? origin !== undefined && [host, hostOf(publicUrl)].includes(hostOf(origin))
       : site === "same-origin"
-  return isSame && headers[header] !== undefined
+  return isSame && (headers[header] ?? "") !== ""
     ? undefined
     : new Forbidden({
         message: `The console's cookie only works from the console's own page. Programs send \`Authorization: Bearer <api_key>\``

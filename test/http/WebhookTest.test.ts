@@ -1,0 +1,138 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { verifySync } from "../../src/webhook.ts"
+import { eventually } from "../Eventually.ts"
+import * as Mail from "../Mail.ts"
+import * as Ports from "../Ports.ts"
+import { TestInlet } from "../TestInlet.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+
+layer(Layer.merge(TestInlet.layer({ WEBHOOK_TIMEOUT: "1s", WEBHOOK_CHANGES_PER_MINUTE: "0" }), WebhookReceiver.layer), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("A webhook", (it) => {
+  const tested = Effect.fnUntraced(function* (url?: string) {
+    const inlet = yield* TestInlet
+    const inbox = yield* inlet.inbox(url)
+    const test = inlet.call("POST", `/api/domains/${inbox.domainId}/webhook/test`, { key: inbox.key })
+    const health = Effect.map(
+      inlet.call("GET", `/api/domains/${inbox.domainId}/webhook/health`, { key: inbox.key }),
+      ({ json }) => json
+    )
+    return { ...inbox, test, health }
+  })
+
+  it.effect("gets a signed test event at once, of which nothing is stored", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const receiver = yield* WebhookReceiver
+      const { domain, domainId, key, secret, test } = yield* tested(receiver.url)
+      const { json, status } = yield* test
+      assert.strictEqual(status, 200)
+      assert.deepInclude(json, { ok: true, statusCode: 200, error: null, responseBody: '{"ok":true}' })
+      const { body, headers, path } = yield* receiver.next
+      assert.strictEqual(path, new URL(receiver.url).pathname)
+      const event = verifySync({ headers, rawBody: body, secret })
+      assert.deepInclude(event, { event_id: json.event_id, domain, recipient: `test@${domain}` })
+      assert.strictEqual(event.envelope.remoteAddress, "simulate")
+      assert.strictEqual(json.request.body, body.toString())
+      const { json: list } = yield* inlet.call("GET", `/api/domains/${domainId}/events`, { key })
+      assert.deepStrictEqual(list.events, [])
+      const { json: attempts } = yield* inlet.call("GET", `/api/domains/${domainId}/delivery-attempts`, { key })
+      assert.deepStrictEqual(attempts.deliveryAttempts, [])
+    })
+  )
+
+  it.effect("that redirects is told where to, because redirects are not followed", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver
+      const { test } = yield* tested(receiver.url)
+      yield* receiver.answerWith({ status: 308, headers: { location: "https://app.example/inbound/" } })
+      const { json } = yield* test
+      assert.deepInclude(json, {
+        ok: false,
+        statusCode: 308,
+        error:
+          "Your endpoint redirects to https://app.example/inbound/. Inlet follows no redirects: set the final URL as the webhook"
+      })
+    })
+  )
+
+  it.effect("that answers with an error, or not at all, is told in words what to check", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver
+      const { test } = yield* tested(receiver.url)
+      const errors = [
+        [401, /^Your endpoint answered 401\. If it verifies signatures, check its secret/],
+        [404, /^Your endpoint answered 404\. Check the path/],
+        [410, /dead at once$/],
+        [500, /^Your endpoint answered 500\. Inlet retries/]
+      ] as const
+      for (const [status, words] of errors) {
+        yield* receiver.answerWith({ status, body: "x".repeat(5_000) })
+        const { json } = yield* test
+        assert.match(json.error, words)
+        assert.strictEqual(json.responseBody.length, 1_024)
+      }
+      yield* receiver.answerWith(() => {})
+      const late = yield* test
+      assert.deepInclude(late.json, { ok: false, statusCode: null })
+      assert.match(late.json.error, /^no answer within 1 s\. Check that the URL is right/)
+      const { test: nobody } = yield* tested(`http://127.0.0.1:${yield* Ports.free}/`)
+      assert.match((yield* nobody).json.error, /^connection refused\. Check/)
+    })
+  )
+
+  it.effect("that is missing is a conflict, and another workspace's is not found", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { domainId, test } = yield* tested()
+      assert.strictEqual((yield* test).status, 409)
+      const { key } = yield* inlet.workspace
+      for (const path of ["webhook/health", "dns", "stats"]) {
+        assert.strictEqual((yield* inlet.call("GET", `/api/domains/${domainId}/${path}`, { key })).status, 404)
+      }
+      const other = yield* inlet.call("POST", `/api/domains/${domainId}/webhook/test`, { key })
+      assert.strictEqual(other.status, 404)
+    })
+  )
+
+  it.effect("has a health with its last success, its last error and what waits", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const receiver = yield* WebhookReceiver
+      const { address, health } = yield* tested(receiver.url)
+      assert.deepInclude(yield* health, { attempts: 0, p50_ms: null, last_success_at: null, failing_since: null })
+      yield* receiver.answerWith(200, 503)
+      yield* Mail.send(inlet.smtpPort, { to: address, subject: "one" })
+      yield* eventually(health, ({ last_success_at }) => last_success_at !== null)
+      yield* Mail.send(inlet.smtpPort, { to: address, subject: "two" })
+      const failed = yield* eventually(health, ({ failing_since }) => failing_since !== null)
+      assert.deepInclude(failed, { attempts: 2, failed: 1, pending: 1, dead: 0, held: 0, paused_at: null })
+      assert.strictEqual(failed.last_error, "the webhook answered 503")
+      assert.isAtLeast(failed.p50_ms, 0)
+      assert.isAtLeast(failed.p99_ms, failed.p50_ms)
+    })
+  )
+
+  it.effect("request of an event is returned with a signature of now", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { address, domainId, key, secret } = yield* tested()
+      yield* Mail.send(inlet.smtpPort, { to: address, subject: "signed", html: "<b>bold</b><script>x()</script>" })
+      const list = inlet.call("GET", `/api/domains/${domainId}/events`, { key })
+      const { json } = yield* eventually(list, ({ json }) => json.events.length === 1)
+      const place = `/api/domains/${domainId}/events/${json.events[0].event_id}`
+      const { json: request } = yield* inlet.call("GET", `${place}/signed`, { key })
+      const event = verifySync({ headers: lowerCase(request.headers), rawBody: request.body, secret })
+      assert.strictEqual(event.subject, "signed")
+      const html = yield* inlet.call("GET", `${place}/html`, { key })
+      assert.include(html.text, "<b>bold</b>")
+      assert.notInclude(html.text, "script")
+      assert.match(html.headers["content-security-policy"] ?? "", /^sandbox; default-src 'none'/)
+    })
+  )
+})
+
+const lowerCase = (headers: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))

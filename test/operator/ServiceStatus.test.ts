@@ -1,0 +1,82 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { version } from "../../src/Version.ts"
+import { eventually } from "../Eventually.ts"
+import * as Mail from "../Mail.ts"
+import { TestInlet } from "../TestInlet.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+
+const token = "operator-token-sentinel"
+
+layer(
+  Layer.merge(
+    TestInlet.layer({ ADMIN_TOKEN: token, SMTP_GREETING_DELAY: "0ms", RETENTION_DAYS: "3" }),
+    WebhookReceiver.layer
+  ),
+  { excludeTestServices: true, timeout: "60 seconds" }
+)("The status of the service", (it) => {
+  const status = Effect.flatMap(TestInlet, (inlet) =>
+    Effect.map(inlet.call("GET", "/admin/status", { key: token }), ({ json }) => json)
+  )
+
+  it.effect("says version, storage and the settings that are set, without secrets", () =>
+    Effect.gen(function* () {
+      const now = yield* status
+      assert.strictEqual(now.version, version)
+      assert.deepStrictEqual(now.roles, ["http", "smtp", "worker"])
+      assert.isAbove(now.database.bytes, 1_000_000)
+      assert.include(["embedded", "server"], now.database.kind)
+      assert.isAbove(now.disks[0].free_bytes, 0)
+      const settings = new Map(now.settings.map((one: { name: string; value: string | null }) => [one.name, one.value]))
+      assert.strictEqual(settings.get("RETENTION_DAYS"), "3")
+      assert.isNull(settings.get("ADMIN_TOKEN"))
+      assert.notInclude(JSON.stringify(now), "sentinel")
+    })
+  )
+
+  it.effect("counts the queues and names failing webhooks by host", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const receiver = yield* WebhookReceiver
+      yield* receiver.answerAlways(500)
+      const { address, domain } = yield* inlet.inbox(`${receiver.url}/?token=sentinel`)
+      const { address: held } = yield* inlet.inbox()
+      yield* Mail.send(inlet.smtpPort, { to: address })
+      yield* Mail.send(inlet.smtpPort, { to: held })
+      const now = yield* eventually(status, ({ failing_webhooks }) => failing_webhooks.length === 1)
+      assert.deepInclude(now.queues, { pending: 1, held: 1, dead: 0 })
+      assert.deepInclude(now.failing_webhooks[0], { domain, workspace: "test", paused_at: null })
+      assert.strictEqual(now.failing_webhooks[0].host, new URL(receiver.url).host)
+    })
+  )
+})
+
+layer(TestInlet.layer({ ADMIN_TOKEN: token }), { excludeTestServices: true, timeout: "60 seconds" })(
+  "The list of all workspaces",
+  (it) => {
+    it.effect("has pages, newest first, and loses a workspace that is removed with its domains", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const made = []
+        for (let count = 0; count < 3; count++) made.unshift((yield* inlet.inbox()).key)
+        const page = (query: string) =>
+          Effect.map(inlet.call("GET", `/admin/workspaces${query}`, { key: token }), ({ json }) => json)
+        const first = yield* page("?limit=2")
+        const second = yield* page(`?limit=2&cursor=${first.next_cursor}`)
+        assert.lengthOf(first.workspaces, 2)
+        assert.lengthOf(second.workspaces, 1)
+        assert.isNull(second.next_cursor)
+        assert.deepInclude(first.workspaces[0], { name: "test", domains: 1, emails_today: 0 })
+
+        const [{ workspace_id: id }] = first.workspaces
+        const remove = inlet.call("DELETE", `/admin/workspaces/${id}`, { key: token })
+        assert.strictEqual((yield* remove).status, 204)
+        assert.strictEqual((yield* remove).status, 404)
+        assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key: made[0] ?? "" })).status, 401)
+        assert.lengthOf((yield* page("")).workspaces, 2)
+        const wrong = yield* inlet.call("GET", "/admin/workspaces?cursor=x", { key: token })
+        assert.strictEqual(wrong.status, 400)
+      })
+    )
+  }
+)

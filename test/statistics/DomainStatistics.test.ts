@@ -1,0 +1,126 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import * as DayCounter from "../../src/statistics/DayCounter.ts"
+import { quantile } from "../../src/statistics/DomainStatistics.ts"
+import { eventually } from "../Eventually.ts"
+import * as Mail from "../Mail.ts"
+import { TestInlet } from "../TestInlet.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+
+const often = Layer.succeed(DayCounter.Interval, "50 millis")
+
+layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1ms" }).pipe(Layer.provide(often)), WebhookReceiver.layer), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("The daily statistics of a domain", (it) => {
+  /** A domain with a webhook, and its statistics. */
+  const counted = Effect.gen(function* () {
+    const inlet = yield* TestInlet
+    const receiver = yield* WebhookReceiver
+    const inbox = yield* inlet.inbox(receiver.url)
+    const stats = (days = 30) =>
+      Effect.map(
+        inlet.call("GET", `/api/domains/${inbox.domainId}/stats?days=${days}`, { key: inbox.key }),
+        ({ json }) => json.days
+      )
+    return { ...inbox, stats }
+  })
+
+  /** Attempts count once they can no longer be running, so their times are set back. */
+  const age = (domainId: string) =>
+    Effect.flatMap(
+      SqlClient.SqlClient,
+      (sql) =>
+        sql`UPDATE delivery_attempts SET requested_at = requested_at - interval '2 minutes' WHERE domain_id = ${domainId}`
+    )
+
+  const hasAttempts = (domainId: string, count: number) =>
+    Effect.flatMap(SqlClient.SqlClient, (sql) =>
+      eventually(sql`SELECT 1 FROM delivery_attempts WHERE domain_id = ${domainId}`, (rows) => rows.length === count)
+    )
+
+  it.effect("have a day each, oldest first, with zeros without mail", () =>
+    Effect.gen(function* () {
+      const { stats } = yield* counted
+      const days = yield* stats(7)
+      assert.lengthOf(days, 7)
+      const today = new Date().toISOString().slice(0, 10)
+      assert.deepStrictEqual(days.at(-1), {
+        day: today,
+        accepted: 0,
+        bytes: 0,
+        delivered: 0,
+        failed: 0,
+        dead: 0,
+        p50_ms: null,
+        p99_ms: null
+      })
+      const names = days.map(({ day }: { readonly day: string }) => day)
+      assert.deepStrictEqual(names, names.toSorted())
+    })
+  )
+
+  it.effect("count mail, its bytes, attempts, dead letters and the time to 2xx, each once", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const receiver = yield* WebhookReceiver
+      const { address, domainId, stats } = yield* counted
+      // Two attempts fail and the delivery is dead; the next mail is delivered.
+      yield* receiver.answerWith(500, 500)
+      yield* Mail.send(inlet.smtpPort, { to: address, subject: "dead", text: "x".repeat(1_000) })
+      yield* hasAttempts(domainId, 2)
+      yield* Mail.send(inlet.smtpPort, { to: address, subject: "delivered" })
+      yield* hasAttempts(domainId, 3)
+      yield* age(domainId)
+      const days = yield* eventually(stats(), (days) => days.at(-1).delivered === 1)
+      const { bytes, p50_ms, ...today } = days.at(-1)
+      assert.deepInclude(today, { accepted: 2, delivered: 1, failed: 2, dead: 1 })
+      assert.isAbove(bytes, 1_500)
+      assert.isBelow(bytes, 6_000)
+      assert.isAbove(p50_ms, 0)
+      // Rounds without news count nothing again.
+      yield* DayCounter.round
+      yield* DayCounter.round
+      assert.deepStrictEqual(yield* stats(), days)
+    })
+  )
+
+  it.effect("stay when the events are gone, and go on behind them", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const { address, domainId, stats } = yield* counted
+      yield* Mail.send(inlet.smtpPort, { to: address })
+      yield* eventually(stats(), (days) => days.at(-1).accepted === 1)
+      yield* sql`DELETE FROM inbound_emails WHERE domain_id = ${domainId}`
+      yield* DayCounter.round
+      yield* Mail.send(inlet.smtpPort, { to: address })
+      yield* eventually(stats(), (days) => days.at(-1).accepted === 2)
+    })
+  )
+
+  it.effect("refuse other numbers of days", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { domainId, key } = yield* counted
+      for (const days of ["0", "91", "x"]) {
+        const { json, status } = yield* inlet.call("GET", `/api/domains/${domainId}/stats?days=${days}`, { key })
+        assert.strictEqual(status, 400)
+        assert.match(json.error, /^days: Expected/)
+      }
+    })
+  )
+})
+
+describe("A quantile of latencies", () => {
+  it("is the middle of the bucket that it falls into", () => {
+    const latencies = [
+      { bucket: 0, deliveries: 98 },
+      { bucket: 40, deliveries: 2 }
+    ]
+    assert.strictEqual(quantile(latencies, 0.5), 1)
+    assert.strictEqual(quantile(latencies, 0.99), Math.round(2 ** 10.125))
+    assert.isNull(quantile([], 0.5))
+  })
+})
