@@ -107,6 +107,14 @@ export class EventPages {
     if (isAtTop) this.showUnseen()
   }
 
+  /** Takes what came while the stream was broken. Loads the list anew if that is more than a page. */
+  async catchUp(isAtTop: boolean): Promise<void> {
+    const { events } = await this.#ask(undefined)
+    const missed = events.filter(({ event_id }) => !this.#knows(event_id))
+    if (missed.length === perPage) return this.reload()
+    for (const event of missed.toReversed()) this.receive(event, isAtTop)
+  }
+
   showUnseen(): void {
     if (this.unseen.value.length === 0) return
     this.#live = [...this.unseen.value, ...this.#live]

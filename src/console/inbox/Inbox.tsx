@@ -52,7 +52,7 @@ export const Inbox = () => {
         announce(`New mail from ${event.from}: ${event.subject || "(no subject)"}`)
         if (domains.value?.find(({ id }) => id === domainId)?.status !== "live") void refreshDomains()
       },
-      missed: () => void pages.reload()
+      missed: () => void pages.catchUp(atTop.value).catch(() => {})
     })
     const stop = followed.state.subscribe((now) => {
       tail.value = now
@@ -117,7 +117,8 @@ export const Inbox = () => {
     <div class="inbox" data-mail={eventId !== undefined} data-guided={isGuided}>
       <section class="inbox-list" aria-labelledby="inbox-title">
         <header class="inbox-head">
-          <h1 id="inbox-title">Inbox</h1>
+          {/* The mail has the heading of the page while one is open. */}
+          {eventId === undefined ? <h1 id="inbox-title">Inbox</h1> : <h2 id="inbox-title">Inbox</h2>}
           <span class="state" data-state={tail.value === "live" ? "live" : "waiting"}>
             {tailWords[tail.value]}
           </span>

@@ -5,10 +5,10 @@ import { type Filters, isLive } from "./Filters.ts"
 
 export type TailState = "connecting" | "live" | "lost" | "ended"
 
-/**
- * Follows the new events of a domain. The browser reconnects by itself after its last event. `missed` runs after each
- * gap, because events that came before the first one of a stream have no id to resume from.
- */
+/** Waits between tries to reconnect, in milliseconds. A browser's own waits grow to minutes. */
+const waits = [1_000, 2_000, 4_000, 8_000]
+
+/** Follows the new events of a domain, and reconnects. `missed` runs after each gap. */
 export const follow = (
   domainId: string,
   filters: Filters,
@@ -23,6 +23,7 @@ export const follow = (
   let retry: ReturnType<typeof setTimeout> | undefined
   let source: EventSource | undefined
   let wasOpen = false
+  let tries = 0
 
   const open = () => {
     source = new EventSource(url)
@@ -30,6 +31,7 @@ export const follow = (
       state.value = "live"
       if (wasOpen) missed()
       wasOpen = true
+      tries = 0
     })
     source.addEventListener("inbound.email.received", ({ data }) => received(JSON.parse(data)))
     source.addEventListener("end", () => {
@@ -38,8 +40,9 @@ export const follow = (
     })
     source.addEventListener("error", () => {
       state.value = "lost"
-      // After a refusal the browser does not reconnect.
-      if (source?.readyState === EventSource.CLOSED) retry = setTimeout(open, 5_000)
+      source?.close()
+      clearTimeout(retry)
+      retry = setTimeout(open, waits[Math.min(tries++, waits.length - 1)])
     })
   }
   open()

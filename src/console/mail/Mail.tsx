@@ -63,7 +63,7 @@ export const Mail = ({
       {event !== undefined && (
         <>
           <header class="mail-head">
-            <h2 dir="auto">{event.subject || "(no subject)"}</h2>
+            <h1 dir="auto">{event.subject || "(no subject)"}</h1>
             <p class="mail-people">
               <bdi>{event.fromName ? `${event.fromName} <${event.from}>` : event.from || "(no sender)"}</bdi>
               <span class="soft"> to </span>

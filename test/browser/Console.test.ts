@@ -1,0 +1,494 @@
+import { assert, describe, layer } from "@effect/vitest"
+import axe from "axe-core"
+import { Clock, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Page } from "playwright-core"
+import { verifySync } from "../../src/webhook.ts"
+import { eventually } from "../Eventually.ts"
+import * as InletProcess from "../InletProcess.ts"
+import * as Mail from "../Mail.ts"
+import * as Needs from "../Needs.ts"
+import * as Ports from "../Ports.ts"
+import { TestInlet } from "../TestInlet.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+import { Browser, overflow, step, textOf, type Window } from "./Browser.ts"
+import * as Copies from "./Copies.ts"
+
+const token = "operator-token"
+
+/** Signs a window in with a key, on the page of a path. */
+const enter = Effect.fnUntraced(function* (page: Page, url: string, key: string, path = "/console") {
+  yield* step(() => page.goto(`${url}/console/sign-in`))
+  yield* step(() => page.getByLabel("API key, read key").fill(key))
+  yield* step(() => page.getByRole("button", { name: "Sign in" }).click())
+  yield* step(() => page.waitForURL((now) => !now.pathname.endsWith("/sign-in")))
+  if (path !== "/console") yield* step(() => page.goto(`${url}${path}`))
+})
+
+const visiting = <E, R>(
+  steps: (place: Window & { readonly inlet: TestInlet["Service"] }) => Effect.Effect<void, E, R>,
+  options: Parameters<Browser["Service"]["visit"]>[0] = {}
+) =>
+  Effect.gen(function* () {
+    const inlet = yield* TestInlet
+    const browser = yield* Browser
+    yield* browser.visit({ permissions: ["clipboard-read", "clipboard-write"], ...options }, (window) =>
+      steps({ ...window, inlet })
+    )
+  })
+
+/** What axe finds on the page. */
+const violations = (page: Page) =>
+  step(() => page.addScriptTag({ content: axe.source })).pipe(
+    Effect.andThen(
+      step(() =>
+        page.evaluate<ReadonlyArray<string>>(
+          "axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ': ' + target)))"
+        )
+      )
+    )
+  )
+
+const attack = `<img src=x onerror="top.pwned=1"><script>top.pwned=1</script>`
+
+const hostile = {
+  from: `"${attack.replaceAll('"', "'")}" <mallory@sender.example>`,
+  subject: attack,
+  text: `Your code is 482913 ${attack} https://remote.example/verify?token=b7f3c2d19e8a4560`,
+  html: `<h1>Words</h1>${attack}<img src="https://remote.example/pixel.png"><iframe src="https://remote.example/"></iframe>`,
+  headers: { "X-Attack": attack },
+  attachments: [{ filename: `${attack}.txt`, content: "words" }]
+}
+
+describe("A browser", Needs.options(Needs.chromium), () => {
+  layer(Layer.mergeAll(TestInlet.layer({ ADMIN_TOKEN: token }), Browser.layer, WebhookReceiver.layer), {
+    excludeTestServices: true,
+    timeout: "120 seconds"
+  })("The console", (it) => {
+    it.effect("leads a newcomer from the first page to a signed delivery with the mouse alone, within a minute", () =>
+      visiting(({ complaints, inlet, page, requests }) =>
+        Effect.gen(function* () {
+          const receiver = yield* WebhookReceiver
+          const began = yield* Clock.currentTimeMillis
+          yield* step(() => page.goto(`${inlet.url}/`))
+          yield* step(() => page.getByRole("link", { name: "Console" }).first().click())
+          yield* step(() => page.getByRole("button", { name: "Create a workspace" }).click())
+          yield* step(() => page.getByText("Save both now").waitFor())
+          const [key = "", secret = ""] = yield* step(() => page.locator(".copy-line code").allTextContents())
+          assert.match(key, /^ak_live_/)
+          yield* step(() => page.getByRole("button", { name: "Copy API key" }).click())
+          assert.strictEqual(yield* step(() => page.evaluate<string>("navigator.clipboard.readText()")), key)
+          yield* step(() => page.getByRole("button", { name: "I saved them, open the inbox" }).click())
+
+          yield* step(() => page.getByRole("button", { name: "Send a sample mail" }).click())
+          yield* step(() => page.getByRole("heading", { name: "Send a mail (done)" }).waitFor())
+          yield* step(() => page.getByRole("link", { name: /482913 is your Acme code/ }).waitFor())
+          yield* step(() => page.getByRole("link", { name: "Set the webhook" }).click())
+          yield* step(() => page.getByLabel("Webhook URL").fill(receiver.url))
+          yield* step(() => page.getByRole("button", { name: "Set webhook" }).click())
+          yield* step(() => page.getByRole("button", { name: "Send a test" }).click())
+          yield* step(() => page.getByText(/200.*after/).waitFor())
+          const test = yield* receiver.next
+          assert.match(verifySync({ headers: test.headers, rawBody: test.body, secret }).subject, /test code$/)
+
+          // The mail that came before the webhook is held until it is delivered by hand.
+          yield* step(() => page.getByRole("link", { name: "Inbox", exact: true }).click())
+          yield* step(() => page.getByRole("link", { name: /482913 is your Acme code/ }).click())
+          yield* step(() => page.getByRole("tab", { name: "Deliveries" }).click())
+          yield* step(() => page.getByRole("button", { name: "Deliver now" }).click())
+          yield* step(() => page.getByText("Attempt 1").waitFor())
+          const { body, headers } = yield* receiver.next
+          assert.strictEqual(verifySync({ headers, rawBody: body, secret }).subject, "482913 is your Acme code")
+          assert.isBelow((yield* Clock.currentTimeMillis) - began, 60_000)
+
+          assert.deepStrictEqual(complaints, [])
+          assert.isTrue(requests.every((url) => url.startsWith(`${inlet.url}/`)))
+          const kept = yield* step(() =>
+            page.evaluate<string>("JSON.stringify([localStorage, sessionStorage, document.cookie, location.href])")
+          )
+          for (const one of [key, secret]) {
+            assert.notInclude(kept, one)
+            assert.isTrue(requests.every((url) => !url.includes(one)))
+          }
+        })
+      )
+    )
+
+    it.effect("shows mail as it comes without a jump of the scroll, in two tabs at once", () =>
+      visiting(({ inlet, page }) =>
+        Effect.gen(function* () {
+          const inbox = yield* inlet.inbox()
+          yield* enter(page, inlet.url, inbox.key)
+          yield* step(() => page.getByText("Live", { exact: true }).waitFor())
+          const other = yield* step(() => page.context().newPage())
+          yield* step(() => other.goto(`${inlet.url}/console/d/${inbox.domainId}/inbox`))
+          yield* step(() => other.getByText("Live", { exact: true }).waitFor())
+          for (let count = 0; count < 20; count++) {
+            yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject: `mail ${count}` })
+          }
+          for (const tab of [page, other]) {
+            yield* step(() => tab.getByRole("link", { name: /mail 19/ }).waitFor())
+          }
+          // A page in the background does not scroll.
+          yield* step(() => page.bringToFront())
+          const offset = "document.querySelector('.rows').scrollTop"
+          yield* step(() => page.evaluate(`${offset} = 500`))
+          yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject: "while scrolled" })
+          yield* step(() => page.getByRole("button", { name: "1 new" }).waitFor())
+          assert.strictEqual(yield* step(() => page.evaluate<number>(offset)), 500)
+          assert.match(yield* step(() => page.title()), /^\(1\) /)
+          yield* step(() => page.getByRole("button", { name: "1 new" }).click())
+          yield* step(() => page.getByRole("link", { name: /while scrolled/ }).waitFor())
+        })
+      )
+    )
+
+    it.effect("finds mail by filters that stand in the address, and says when none matches", () =>
+      visiting(({ inlet, page }) =>
+        Effect.gen(function* () {
+          const inbox = yield* inlet.inbox()
+          for (const subject of ["Your code is 482913", "Lunch", "Invoice"]) {
+            yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject, text: subject })
+          }
+          const place = `/console/d/${inbox.domainId}/inbox`
+          yield* enter(page, inlet.url, inbox.key, `${place}?has=code`)
+          const links = page.locator(".row a")
+          yield* eventually(
+            step(() => links.count()),
+            (count) => count === 1
+          )
+          assert.include(yield* textOf(links), "Your code is 482913")
+          yield* step(() => page.getByLabel("Content", { exact: true }).selectOption("With anything"))
+          yield* step(() => page.getByRole("searchbox", { name: "Subject contains" }).fill("lunch"))
+          yield* step(() => page.waitForURL(/\?subject=lunch$/))
+          yield* eventually(
+            step(() => links.allTextContents()),
+            (texts) => texts.length === 1 && texts.join().includes("Lunch")
+          )
+          yield* step(() => page.getByRole("searchbox", { name: "Subject contains" }).fill("nothing"))
+          yield* step(() => page.getByRole("link", { name: "Show all mail" }).click())
+          yield* eventually(
+            step(() => links.count()),
+            (count) => count === 3
+          )
+        })
+      )
+    )
+
+    it.effect("goes through the inbox by keyboard alone", () =>
+      visiting(({ inlet, page }) =>
+        Effect.gen(function* () {
+          const inbox = yield* inlet.inbox()
+          for (const subject of ["first", "second", "third"]) {
+            yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject })
+          }
+          yield* enter(page, inlet.url, inbox.key, `/console/d/${inbox.domainId}/inbox`)
+          yield* step(() => page.getByRole("link", { name: /third/ }).waitFor())
+          const press = (key: string) => step(() => page.keyboard.press(key))
+          const heading = (name: string) => step(() => page.getByRole("heading", { name, exact: true }).waitFor())
+          yield* press("j")
+          yield* heading("third")
+          yield* press("j")
+          yield* heading("second")
+          yield* press("k")
+          yield* heading("third")
+          yield* press("Enter")
+          assert.strictEqual(yield* step(() => page.evaluate<string>("document.activeElement.id")), "mail")
+          yield* press("Escape")
+          yield* step(() => page.waitForURL(/\/inbox$/))
+          yield* press("/")
+          assert.strictEqual(yield* step(() => page.evaluate<string>("document.activeElement.id")), "search")
+          yield* press("Escape")
+          yield* press("?")
+          yield* step(() => page.getByRole("dialog", { name: "Keys" }).waitFor())
+          yield* press("Escape")
+          yield* step(() => page.getByRole("dialog").waitFor({ state: "detached" }))
+        })
+      )
+    )
+
+    it.effect("shows hostile mail, answers and names as text: nothing runs, and nothing is asked of another host", () =>
+      visiting(({ complaints, inlet, page, requests }) =>
+        Effect.gen(function* () {
+          const receiver = yield* WebhookReceiver
+          yield* receiver.answerWith(
+            { status: 500, body: attack },
+            { status: 302, headers: { location: `https://remote.example/${attack}` } }
+          )
+          const inbox = yield* inlet.inbox(receiver.url)
+          yield* Mail.send(inlet.smtpPort, { to: inbox.address, ...hostile })
+          yield* enter(page, inlet.url, inbox.key, `/console/d/${inbox.domainId}/inbox`)
+          yield* step(() => page.locator(".row a").first().click())
+          yield* step(() => page.getByRole("heading", { name: attack, exact: true }).waitFor())
+          for (const tab of ["HTML", "Deliveries", "Headers", "JSON", "Message"]) {
+            yield* step(() => page.getByRole("tab", { name: tab, exact: true }).click())
+            yield* step(() => page.getByRole("tabpanel").waitFor())
+            if (tab === "HTML") {
+              yield* step(() => page.frameLocator("iframe").getByRole("heading", { name: "Words" }).waitFor())
+            }
+            if (tab === "Deliveries") {
+              yield* step(() => page.getByText("the webhook answered 500").waitFor())
+              yield* step(() => page.getByText("Answer", { exact: true }).click())
+            }
+          }
+          yield* step(() => page.getByRole("link", { name: "Webhook" }).click())
+          yield* step(() => page.getByRole("button", { name: "Send a test" }).click())
+          yield* step(() => page.locator("main").getByText("Your endpoint redirects to").waitFor())
+          yield* step(() =>
+            page.goto(`${inlet.url}/console/d/${inbox.domainId}/inbox?subject=${encodeURIComponent(attack)}`)
+          )
+          yield* step(() => page.locator(".row a").first().waitFor())
+
+          assert.isUndefined(yield* step(() => page.evaluate("window.pwned")))
+          assert.deepStrictEqual(
+            requests.filter((url) => !url.startsWith(`${inlet.url}/`)),
+            []
+          )
+          assert.deepStrictEqual(complaints, [])
+        })
+      )
+    )
+
+    it.effect("lets a webhook that is down be found, mended and its mail be delivered", () =>
+      visiting(({ inlet, page }) =>
+        Effect.gen(function* () {
+          const receiver = yield* WebhookReceiver
+          yield* receiver.answerAlways(500)
+          const inbox = yield* inlet.inbox(receiver.url)
+          yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject: "important" })
+          yield* enter(page, inlet.url, inbox.key, `/console/d/${inbox.domainId}/webhook`)
+          yield* eventually(
+            Effect.andThen(
+              step(() => page.reload()),
+              step(() => page.getByText("Last error: the webhook answered 500").isVisible())
+            ),
+            (isVisible) => isVisible
+          )
+          yield* step(() => page.locator(".figures").getByRole("link", { name: "1" }).click())
+          yield* step(() => page.waitForURL(/\?delivery=pending$/))
+          yield* step(() => page.getByRole("link", { name: /important/ }).click())
+          yield* step(() => page.getByRole("tab", { name: "Deliveries" }).click())
+          yield* step(() => page.getByText("Next attempt").waitFor())
+          yield* receiver.answerAlways(200)
+          yield* step(() => page.getByRole("button", { name: "Deliver now" }).click())
+          yield* step(() => page.getByText(/^Delivered .* after 2 attempts\.$/).waitFor())
+          yield* step(() => page.getByRole("button", { name: "Copy as curl, signed" }).click())
+          yield* step(() => page.getByText("Copied, valid for 5 minutes").waitFor())
+          const command = yield* step(() => page.evaluate<string>("navigator.clipboard.readText()"))
+          assert.match(
+            command,
+            /^curl -X POST 'http:\/\/localhost:4000\/' \\\n {2}-H 'Content-Type: application\/json'/
+          )
+          assert.match(command, /-H 'X-Service-Signature: t=\d+,v1=[0-9a-f]{64}'/)
+        })
+      )
+    )
+
+    it.effect("shows a read key the mail and no control that changes anything", () =>
+      visiting(({ complaints, inlet, page }) =>
+        Effect.gen(function* () {
+          const inbox = yield* inlet.inbox()
+          yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject: "readable" })
+          const { json } = yield* inlet.call("POST", "/api/workspaces/keys", {
+            key: inbox.key,
+            body: { scope: "read" }
+          })
+          yield* enter(page, inlet.url, json.api_key)
+          yield* step(() => page.getByRole("link", { name: /readable/ }).click())
+          yield* step(() => page.getByRole("tab", { name: "Deliveries" }).click())
+          yield* step(() => page.getByText("A read key does not see the attempts.").waitFor())
+          for (const path of ["inbox", "webhook", "usage"]) {
+            yield* step(() => page.goto(`${inlet.url}/console/d/${inbox.domainId}/${path}`))
+            yield* step(() => page.getByRole("heading", { level: 1 }).waitFor())
+          }
+          for (const path of ["domains", "keys", `domains/${inbox.domainId}`]) {
+            yield* step(() => page.goto(`${inlet.url}/console/${path}`))
+            yield* step(() => page.getByRole("heading", { level: 1 }).waitFor())
+            const buttons = yield* step(() => page.locator("main button").allTextContents())
+            assert.deepStrictEqual(
+              buttons.filter((words) => words !== "Copy"),
+              [],
+              path
+            )
+          }
+          assert.deepStrictEqual(complaints, [])
+        })
+      )
+    )
+
+    it.effect("shows the operator the service, and disables and enables a domain", () =>
+      visiting(({ complaints, inlet, page }) =>
+        Effect.gen(function* () {
+          const inbox = yield* inlet.inbox()
+          yield* enter(page, inlet.url, token)
+          yield* step(() => page.getByText("ADMIN_TOKEN").waitFor())
+          assert.notInclude(yield* textOf(page.locator("main")), token)
+          yield* step(() => page.getByRole("link", { name: "All domains" }).click())
+          yield* step(() => page.getByRole("searchbox").fill(inbox.domain))
+          yield* step(() => page.getByRole("button", { name: "Disable" }).click())
+          yield* step(() => page.getByRole("dialog").getByRole("button", { name: "Disable" }).click())
+          yield* step(() => page.getByRole("cell", { name: "disabled" }).waitFor())
+          assert.match(yield* inlet.send({ to: inbox.address }), /^550/)
+          yield* step(() => page.getByRole("button", { name: "Enable" }).click())
+          yield* step(() => page.getByRole("cell", { name: "ready" }).waitFor())
+          yield* step(() => page.getByRole("link", { name: "Workspaces" }).click())
+          yield* step(() => page.getByRole("cell", { name: "test", exact: true }).first().waitFor())
+          assert.deepStrictEqual(complaints, [])
+        })
+      )
+    )
+
+    it.effect("signs in with a link of the command line, and out again", () =>
+      visiting(({ inlet, page, requests }) =>
+        Effect.gen(function* () {
+          const { key } = yield* inlet.inbox()
+          const { json } = yield* inlet.call("POST", "/api/console/links", { key })
+          const { hash } = new URL(json.url)
+          yield* step(() => page.goto(`${inlet.url}/console/sign-in${hash}`))
+          yield* step(() => page.waitForURL(/\/inbox$/))
+          assert.isTrue(requests.every((url) => !url.includes(hash.replace("#link=", "")) || url.includes("#")))
+          yield* step(() => page.getByRole("button", { name: "Sign out" }).click())
+          yield* step(() => page.getByRole("heading", { name: "Sign in" }).waitFor())
+          yield* step(() => page.goBack())
+          yield* step(() => page.getByRole("heading", { name: "Sign in" }).waitFor())
+        })
+      )
+    )
+
+    it.effect("replaces the API key, shows the new one once and stays signed in", () =>
+      visiting(({ inlet, page }) =>
+        Effect.gen(function* () {
+          const { key } = yield* inlet.inbox()
+          yield* enter(page, inlet.url, key, "/console/keys")
+          yield* step(() => page.getByRole("button", { name: "Replace the key" }).click())
+          yield* step(() => page.getByRole("button", { name: "Replace", exact: true }).click())
+          const replaced = yield* textOf(page.locator(".copy-line code").first())
+          assert.match(replaced, /^ak_live_/)
+          assert.strictEqual((yield* inlet.call("GET", "/api/workspace", { key })).status, 401)
+          assert.strictEqual((yield* inlet.call("GET", "/api/workspace", { key: replaced })).status, 200)
+          yield* step(() => page.reload())
+          yield* step(() => page.getByRole("button", { name: "Replace the key" }).waitFor())
+          assert.notInclude(yield* textOf(page.locator("main")), replaced)
+        })
+      )
+    )
+
+    for (const colorScheme of ["light", "dark"] as const) {
+      for (const width of [1_280, 360]) {
+        it.effect(`has no violation that axe finds, and does not scroll sideways, ${colorScheme} at ${width} px`, () =>
+          visiting(
+            ({ inlet, page }) =>
+              Effect.gen(function* () {
+                const inbox = yield* inlet.inbox("http://127.0.0.1:9/")
+                yield* inlet.call("POST", `/api/domains/${inbox.domainId}/simulate`, {
+                  key: inbox.key,
+                  body: { sample: "attachment" }
+                })
+                yield* step(() => page.goto(`${inlet.url}/console/sign-in`))
+                yield* step(() => page.getByRole("heading", { name: "Sign in" }).waitFor())
+                assert.deepStrictEqual(yield* violations(page), [], "sign-in")
+                yield* enter(page, inlet.url, inbox.key)
+                yield* enter(page, inlet.url, token)
+                const list = inlet.call("GET", `/api/domains/${inbox.domainId}/events`, { key: inbox.key })
+                const { json } = yield* eventually(list, ({ json }) => json.events.length === 1)
+                const mail = `/console/d/${inbox.domainId}/mail/${json.events[0].event_id}`
+                const paths = [
+                  `/console/d/${inbox.domainId}/inbox`,
+                  mail,
+                  ...["deliveries", "headers", "json"].map((tab) => `${mail}?tab=${tab}`),
+                  `/console/d/${inbox.domainId}/webhook`,
+                  `/console/d/${inbox.domainId}/usage`,
+                  "/console/domains",
+                  `/console/domains/${inbox.domainId}`,
+                  "/console/keys",
+                  "/console/operator",
+                  "/console/operator/workspaces",
+                  "/console/operator/domains",
+                  "/console/nowhere"
+                ]
+                for (const path of paths) {
+                  yield* step(() => page.goto(`${inlet.url}${path}`))
+                  yield* step(() => page.getByRole("heading", { level: 1 }).first().waitFor())
+                  yield* eventually(
+                    step(() => page.locator(".skeleton").count()),
+                    (count) => count === 0
+                  )
+                  assert.deepStrictEqual(yield* violations(page), [], path)
+                  assert.isAtMost(yield* overflow(page), 0, path)
+                }
+              }),
+            // The checks run as a script of the page, which its policy forbids.
+            { colorScheme, viewport: { width, height: 844 }, bypassCSP: true }
+          )
+        )
+      }
+    }
+  })
+
+  layer(Browser.layer, { excludeTestServices: true, timeout: "120 seconds" })("An open inbox", (it) => {
+    it.effect("goes on after a kill -9 of the service, and shows the mail that came meanwhile", () =>
+      Effect.gen(function* () {
+        const browser = yield* Browser
+        const settings = {
+          ...(yield* InletProcess.installation),
+          HTTP_PORT: `${yield* Ports.free}`,
+          LOG_LEVEL: "error"
+        }
+        const first = yield* InletProcess.start(settings)
+        const { json: workspace } = yield* first.call("POST", "/api/workspaces", { body: { name: "test" } })
+        const key: string = workspace.api_key
+        const { json: inbox } = yield* first.call("POST", "/api/instant-inbox", { key })
+        yield* browser.visit({}, ({ page }) =>
+          Effect.gen(function* () {
+            yield* enter(page, first.url, key)
+            yield* step(() => page.getByText("Live", { exact: true }).waitFor())
+            yield* first.signal("SIGKILL")
+            yield* first.ending
+            yield* step(() => page.getByText("Reconnecting", { exact: true }).waitFor())
+            const second = yield* InletProcess.start(settings)
+            const simulate = second.call("POST", `/api/domains/${inbox.domain_id}/simulate`, {
+              key,
+              body: { subject: "meanwhile" }
+            })
+            assert.strictEqual((yield* simulate).status, 202)
+            yield* step(() => page.getByText("Live", { exact: true }).waitFor({ timeout: 30_000 }))
+            yield* step(() => page.getByRole("link", { name: /meanwhile/ }).waitFor())
+          })
+        )
+      })
+    )
+  })
+
+  layer(Layer.mergeAll(TestInlet.layer(), Browser.layer), { excludeTestServices: true, timeout: "120 seconds" })(
+    "A long inbox",
+    (it) => {
+      it.effect("draws the rows in view and holds the pages near them, from its first mail to its last", () =>
+        visiting(({ inlet, page }) =>
+          Effect.gen(function* () {
+            const sql = yield* SqlClient.SqlClient
+            const inbox = yield* inlet.inbox()
+            yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject: "the last mail" })
+            const list = inlet.call("GET", `/api/domains/${inbox.domainId}/events`, { key: inbox.key })
+            yield* eventually(list, ({ json }) => json.events.length === 1)
+            yield* Copies.of(sql, inbox.domainId, 3_000)
+            yield* enter(page, inlet.url, inbox.key, `/console/d/${inbox.domainId}/inbox`)
+            yield* step(() => page.locator(".row a").first().waitFor())
+            const end = "(() => { const box = document.querySelector('.rows'); box.scrollTop = box.scrollHeight })()"
+            yield* eventually(
+              Effect.andThen(
+                step(() => page.evaluate(end)),
+                step(() => page.getByRole("link", { name: /the last mail/ }).isVisible())
+              ),
+              (isVisible) => isVisible,
+              "60 seconds"
+            )
+            assert.isBelow(yield* step(() => page.locator(".row").count()), 60)
+            // The first pages were freed, and load again.
+            yield* step(() => page.evaluate("document.querySelector('.rows').scrollTop = 0"))
+            yield* step(() => page.getByRole("link", { name: /copy 3000/ }).waitFor())
+          })
+        )
+      )
+    }
+  )
+})
