@@ -37,7 +37,8 @@ export const EventRow = ({
           {event.extracted?.code != null && <code class="row-code">{event.extracted.code.value}</code>}
           {event.attachments > 0 && (
             <span class="soft" title={`${event.attachments} attachments`}>
-              📎 {event.attachments}
+              <Clip /> {event.attachments}
+              <span class="visually-hidden"> attachments</span>
             </span>
           )}
           {event.delivery !== "delivered" && <DeliveryTag status={event.delivery} />}
@@ -45,4 +46,10 @@ export const EventRow = ({
       </a>
     )}
   </li>
+)
+
+const Clip = () => (
+  <svg class="clip" viewBox="0 0 16 16" aria-hidden="true">
+    <path d="M11 5 6 10a1.5 1.5 0 0 0 2 2l5-5a3 3 0 0 0-4-4L4 8a4.5 4.5 0 0 0 6 6l4-4" />
+  </svg>
 )

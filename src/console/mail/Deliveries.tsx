@@ -84,7 +84,7 @@ export const Deliveries = ({
       {attempts.value.value === undefined && !isReadOnly.value && attempts.error.value === undefined && <Skeleton />}
       <ol class="timeline" aria-label="Delivery attempts">
         {delivery.nextAttemptAt !== null && (
-          <li class="attempt next">
+          <li class="attempt">
             <p>
               <Tag tone="wait">Next attempt</Tag> <ExactTime at={delivery.nextAttemptAt} />{" "}
               <span class="soft">
