@@ -1,5 +1,5 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as DayCounter from "../../src/statistics/DayCounter.ts"
 import { quantile } from "../../src/statistics/DomainStatistics.ts"
@@ -45,7 +45,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1ms" }).pipe(Layer.pr
       const { stats } = yield* counted
       const days = yield* stats(7)
       assert.lengthOf(days, 7)
-      const today = new Date().toISOString().slice(0, 10)
+      const today = DateTime.formatIsoDateUtc(yield* DateTime.now)
       assert.deepStrictEqual(days.at(-1), {
         day: today,
         accepted: 0,
