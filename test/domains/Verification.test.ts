@@ -335,6 +335,36 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
       })
     )
   })
+  describe("of all records", () => {
+    it.effect("shows each record to publish beside what DNS has, and why DNS did not answer", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const dns = yield* DnsServer
+        const domain = yield* registered("state.example.com")
+        const state = Effect.map(
+          inlet.call("GET", `${domain.path}/dns`, { key: domain.key }),
+          ({ json }) => json.records as ReadonlyArray<Record<string, unknown>>
+        )
+        const txt = { type: "TXT", name: domain.txtName, value: domain.txtValue, priority: null }
+        const mx = { type: "MX", name: "state.example.com", value: "mx.inlet.test", priority: 10 }
+        assert.deepStrictEqual(yield* state, [
+          { ...txt, observed: [], configured: false, problem: null },
+          { ...mx, observed: [], configured: false, problem: null }
+        ])
+        yield* dns.answer("TXT", domain.txtName, { text: ["other", domain.txtValue] })
+        yield* dns.answer("MX", "state.example.com", { mx: [[10, "mx.inlet.test"]] })
+        assert.deepStrictEqual(yield* state, [
+          { ...txt, observed: ["other", domain.txtValue], configured: true, problem: null },
+          { ...mx, observed: ["10 mx.inlet.test"], configured: true, problem: null }
+        ])
+        yield* dns.answer("TXT", domain.txtName, "SERVFAIL")
+        const [broken] = yield* state
+        assert.strictEqual(broken?.configured, false)
+        assert.match(`${broken?.problem}`, /^DNS did not answer for _service-verify\.state\.example\.com/)
+      })
+    )
+  })
+
   describe("of the MX record", () => {
     it.effect("tells the record to publish beside what is observed, nothing at first", () =>
       Effect.gen(function* () {
