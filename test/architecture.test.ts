@@ -34,19 +34,19 @@ const levelOf = (room: string) => levels.findIndex((rooms) => rooms.includes(roo
 const arrows = [...imports].flatMap(([from, targets]) => targets.map((to) => ({ from, to })))
 
 describe("The files of src", () => {
-  it("each have a place in the drawing, and nothing else has one", () => {
+  it("belong to one row of the import order each, and each row exists", () => {
     const rooms = new Set(files.map(roomOf))
     assert.sameMembers([...rooms], levels.flat())
   })
 
-  it("import what exists", () => {
+  it("import files that exist", () => {
     assert.deepStrictEqual(
       arrows.filter(({ to }) => !files.includes(to)),
       []
     )
   })
 
-  it("import from their own folder or from a lower line of the drawing, never up and never across", () => {
+  it("import only from their own folder or a lower row", () => {
     const wrong = arrows.filter(({ from, to }) => {
       const [own, other] = [roomOf(from), roomOf(to)]
       return own !== other && levelOf(other) <= levelOf(own)
@@ -57,7 +57,7 @@ describe("The files of src", () => {
     )
   })
 
-  it("make no circle, by type or by value", () => {
+  it("have no import cycle, neither of values nor of types", () => {
     const done = new Set<string>()
     const circles: Array<string> = []
     const visit = (file: string, path: ReadonlyArray<string>): void => {
@@ -70,7 +70,7 @@ describe("The files of src", () => {
     assert.deepStrictEqual(circles, [])
   })
 
-  it("are short: the median has at most 70 lines, and none more than 300 without a reason in its head", () => {
+  it("have a median of at most 70 lines, and at most 300 lines each unless the header gives a reason", () => {
     const lengths = files.map((file) => {
       const lines = readFileSync(join(root, "src", file), "utf8")
         .trimEnd()

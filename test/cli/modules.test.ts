@@ -24,8 +24,8 @@ const loadedBy = Effect.fnUntraced(function* (module: string) {
 const among = (urls: ReadonlyArray<string>, ...parts: ReadonlyArray<string>) =>
   urls.filter((url) => parts.some((part) => url.includes(part)))
 
-layer(NodeServices.layer)("What is loaded is held for as long as the process runs", (it) => {
-  it.effect("so the service loads no library of a store or a way to pay that it is not set to", () =>
+layer(NodeServices.layer)("The loaded modules", (it) => {
+  it.effect("of the service include no storage or payment library that is not configured", () =>
     Effect.gen(function* () {
       const loaded = yield* loadedBy("src/start/Start.ts")
       assert.isAbove(among(loaded, "/node_modules/effect/").length, 100)
@@ -36,7 +36,7 @@ layer(NodeServices.layer)("What is loaded is held for as long as the process run
     })
   )
 
-  it.effect("so a parser thread, of which there are several, has next to nothing of Effect", () =>
+  it.effect("of a parser thread include almost nothing of Effect", () =>
     Effect.gen(function* () {
       const loaded = yield* loadedBy("src/reading/ParserThread.ts")
       assert.isAbove(among(loaded, "/src/mime/").length, 10)

@@ -50,7 +50,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
   "inlet wait",
   (it) => {
     it.effect(
-      "prints the code of the mail that swaks sends after the mark, and not the old one in the same inbox",
+      "prints the code of the mail sent after the mark, not of an earlier one",
       () =>
         Effect.gen(function* () {
           yield* Needs.demand(Needs.swaks, Needs.terminal)
@@ -73,7 +73,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       Needs.options(Needs.swaks, Needs.terminal)
     )
 
-    it.effect("signs up at an app: the code and the link of its mail, each alone, or the mail as JSON", () =>
+    it.effect("prints the code, the link or the mail as JSON of a sign-up", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { domain, key } = yield* inlet.inbox()
@@ -112,7 +112,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
-    it.effect("counts only mail from its start on, and exits with 4 when the time is up", () =>
+    it.effect("ignores mail from before its start, and exits with 4 on timeout", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { address, key } = yield* inlet.inbox()
@@ -130,7 +130,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
-    it.effect("passes over mail that comes meanwhile and is not what it waits for", () =>
+    it.effect("skips mail that does not match", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { address, key } = yield* inlet.inbox()
@@ -152,7 +152,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       }).pipe(Effect.scoped)
     )
 
-    it.effect("says in one line what is wrong with the question", () =>
+    it.effect("reports an invalid flag in one line", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { key } = yield* inlet.inbox()

@@ -20,9 +20,9 @@ const samples: ReadonlyArray<string> = [
   "<table><caption>cap</caption>stray<tr><td>cell</td></tr></table><address>addr</address><p>a</p>b<hr>c<q>d</q>"
 ]
 
-describe("What Chromium shows", Needs.options(Needs.chromium), () => {
+describe("The visible text in Chromium", Needs.options(Needs.chromium), () => {
   it.live(
-    "is what is taken for seen, to the word",
+    "equals the text that Inlet considers visible, word for word",
     () =>
       Effect.gen(function* () {
         const read = yield* ShownText.reader(yield* ShownText.launch(Needs.pathOfChromium))

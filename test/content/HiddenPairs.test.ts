@@ -48,8 +48,8 @@ const wrong = (all: ReadonlyArray<Pair>): ReadonlyArray<string> => {
   ])
 }
 
-describe("What two tricks hide together", () => {
-  it("is nowhere where one is in the other", () => {
+describe("Text hidden by two tricks", () => {
+  it("is removed if one is nested in the other", () => {
     const found = tricks.flatMap((outer) => {
       // A color of its own makes text legible again, and so does a style that says the contrary.
       const inner = outright.includes(outer)
@@ -70,7 +70,7 @@ describe("What two tricks hide together", () => {
     assert.deepStrictEqual(found, [])
   }, 120_000)
 
-  it("is nowhere where one is beside the other", () => {
+  it("is removed if one follows the other", () => {
     const all = [...tricks, ...carried]
     const found = all.flatMap((one, index) =>
       wrong(
@@ -83,7 +83,7 @@ describe("What two tricks hide together", () => {
     assert.deepStrictEqual(found, [])
   }, 120_000)
 
-  it("is nowhere where one color is in the other, unless a person can read it", () => {
+  it("is removed if colors are nested, unless the contrast is readable", () => {
     for (const outer of ofColor) {
       const told = ofColor.filter((inner) => SeenHtml.see(outer.around(inner.around("CANARY"))).text.includes("CANARY"))
       const wanted = ofColor.filter((inner) => isLegible(outer, inner))

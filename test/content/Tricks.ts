@@ -75,7 +75,7 @@ export const outright: ReadonlyArray<Trick> = [
   sheet("a:before{content:'}/*'} .u{display:none} /* */", (inner) => `<div class=u>${inner}</div>`),
   { name: "a sheet behind it", around: (inner) => `<div class=v>${inner}</div><style>.v{display:none}</style>` },
   {
-    name: "a sheet behind a variable",
+    name: "a style sheet after a variable",
     around: (inner) => `<style>:root{--w:none}</style><div style="display:var(--w)">${inner}</div>`
   },
   sheet("@scope (.jj){nav{display:none}}", (inner) => `<div class=jj><nav>${inner}</nav></div>`),
@@ -85,7 +85,7 @@ export const outright: ReadonlyArray<Trick> = [
   sheet("@layer a{.nn{display:none}}", (inner) => `<div class=nn>${inner}</div>`),
   sheet(".\\6f o{display:none}", (inner) => `<div class=oo>${inner}</div>`),
   {
-    name: "a block that does not end",
+    name: "an unterminated block",
     around: (inner) => `<div class=pp>${inner}</div><style>.pp{display:none</style>`
   },
   markup("<div hidden>*</div>"),

@@ -62,7 +62,7 @@ const logged = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 describe("The image of the embedded database", { timeout: 120_000 }, () => {
-  it.live("names no folder of the machine it was made on", () =>
+  it.live("contains no path of the machine that built it", () =>
     Effect.gen(function* () {
       const tar = Buffer.from(yield* image)
       for (const folder of [homedir(), Program.root, "/home/", "/root/", "/Users/", "inlet-image-"]) {
@@ -73,7 +73,7 @@ describe("The image of the embedded database", { timeout: 120_000 }, () => {
 })
 
 describe("The first start on the embedded database", { timeout: 120_000 }, () => {
-  it.live("makes it from the image, for its user alone, and the next start opens what is there", () =>
+  it.live("unpacks the image with mode 700, and the next start opens the data", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const data = yield* folder
@@ -97,30 +97,28 @@ describe("The first start on the embedded database", { timeout: 120_000 }, () =>
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.live(
-    "runs initdb where there is no image for this PGlite, which takes a while, and makes what the image has",
-    () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const data = yield* folder
-        const files = `${data}/postgres`
-        const [making] = yield* logged(InitialDatabase.ensure(files, EmbeddedDatabase.initdb, Effect.succeedNone))
-        assert.strictEqual(
-          making,
-          `Making the embedded database in ${files}. There is no image of it for PGlite ${yield* InitialDatabase.installed} (npm run image), so this takes some seconds`
-        )
-        yield* serves(data)
+  it.live("runs initdb without an image for this PGlite, with the same result", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const data = yield* folder
+      const files = `${data}/postgres`
+      const [making] = yield* logged(InitialDatabase.ensure(files, EmbeddedDatabase.initdb, Effect.succeedNone))
+      assert.strictEqual(
+        making,
+        `Making the embedded database in ${files}. There is no image of it for PGlite ${yield* InitialDatabase.installed} (npm run image), so this takes some seconds`
+      )
+      yield* serves(data)
 
-        const control = Tar.entries(yield* image).find(({ name }) => name === "global/pg_control")
-        assert.deepStrictEqual(
-          versions(control?.content ?? new Uint8Array(16)),
-          versions(yield* fs.readFile(`${files}/global/pg_control`)),
-          "The image has another catalog than the installed PGlite: run `npm run image` and commit the file"
-        )
-      }).pipe(Effect.provide(NodeServices.layer))
+      const control = Tar.entries(yield* image).find(({ name }) => name === "global/pg_control")
+      assert.deepStrictEqual(
+        versions(control?.content ?? new Uint8Array(16)),
+        versions(yield* fs.readFile(`${files}/global/pg_control`)),
+        "The image has another catalog than the installed PGlite: run `npm run image` and commit the file"
+      )
+    }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.live("leaves nothing or a whole database when it is killed with -9, and the next one makes it", () =>
+  it.live("leaves no database or a complete one after kill -9", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const data = yield* folder
@@ -151,7 +149,7 @@ describe("The first start on the embedded database", { timeout: 120_000 }, () =>
   )
 
   it.live(
-    "refuses a folder that holds something else, a damaged one and a foreign one, in PostgreSQL's words and with what to do",
+    "refuses a folder with other files, a damaged one or a foreign one, with the error of PostgreSQL and the next step",
     () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem

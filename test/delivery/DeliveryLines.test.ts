@@ -85,8 +85,8 @@ const recording = ({ concurrency = 100, concurrencyPerDomain = 2 } = {}) => {
   return { lines, begun, running, returned, claim, answer, end, proven, wanted: () => wanted }
 }
 
-describe("The lines of deliveries", () => {
-  it("begin as many of a domain as may go at a time, the next ones in their order when one is answered", () => {
+describe("The delivery queues", () => {
+  it("start as many of a domain as its concurrency allows, and the next in order after each answer", () => {
     const { answer, begun, claim, lines, proven } = recording()
     proven(a)
     claim(...deliveries(a, 4))
@@ -101,7 +101,7 @@ describe("The lines of deliveries", () => {
     assert.lengthOf(begun, 4)
   })
 
-  it("begin no more in all than may go at a time, and let every domain have its turn", () => {
+  it("respect the total concurrency and alternate between domains", () => {
     const { begun, claim, end, proven } = recording({ concurrency: 4 })
     proven(a, b, c)
     const own = { workspaceId: workspace(1) }
@@ -113,7 +113,7 @@ describe("The lines of deliveries", () => {
     assert.deepStrictEqual(begun.slice(4), ["c1", "a3", "c2", "b3", "a4", "b4"])
   })
 
-  it("leave a domain whose requests hang to itself", () => {
+  it("do not delay other domains behind a hanging one", () => {
     const { begun, claim, end, proven } = recording({ concurrency: 4 })
     proven(a, b)
     claim(...deliveries(a, 6), ...deliveries(b, 6))
@@ -122,7 +122,7 @@ describe("The lines of deliveries", () => {
     assert.deepStrictEqual(begun.slice(4), ["b3", "b4", "b5", "b6"])
   })
 
-  it("go on with the next one when a request ends before it has begun", () => {
+  it("continue after a request that ends before it starts", () => {
     const ended: Array<string> = []
     const lines = DeliveryLines.make<Delivery>({
       concurrency: 1,
@@ -144,7 +144,7 @@ describe("The lines of deliveries", () => {
     assert.strictEqual(lines.underWay(), 0)
   })
 
-  it("never have more than two turns of a domain sent and not written down, however long that takes", () => {
+  it("keep at most two batches of a domain sent but not recorded", () => {
     const { answer, begun, claim, lines, proven } = recording()
     proven(a)
     claim(...deliveries(a, 6))
@@ -156,7 +156,7 @@ describe("The lines of deliveries", () => {
     assert.deepStrictEqual(begun, ["a1", "a2", "a3", "a4", "a5", "a6"])
   })
 
-  it("have places for three turns of a quick domain's requests, and for three turns in all", () => {
+  it("reserve three batches for a fast domain, and three batches in total", () => {
     const { lines, proven } = recording({ concurrency: 4 })
     proven(a, b, c)
     assert.strictEqual(lines.reserve(a, 4), 4)
@@ -165,7 +165,7 @@ describe("The lines of deliveries", () => {
     assert.strictEqual(lines.reserve(c, 5), 1)
   })
 
-  it("begin what comes into a place, which is given up when its outcome is written down", () => {
+  it("start a delivery in a reserved slot, and free the slot once its outcome is recorded", () => {
     const { answer, begun, lines, proven } = recording()
     proven(a)
     assert.strictEqual(lines.reserve(a, 6), 6)
@@ -185,7 +185,7 @@ describe("The lines of deliveries", () => {
     assert.strictEqual(lines.reserve(a, 5), 5)
   })
 
-  it("have no place for a domain that got too few, until a claim finds no more of it", () => {
+  it("offer no slot to a domain after a short claim, until a claim finds no more of it", () => {
     const { claim, end, lines, proven } = recording()
     proven(a)
     assert.strictEqual(lines.reserve(a, 7), 6)
@@ -199,7 +199,7 @@ describe("The lines of deliveries", () => {
     assert.strictEqual(lines.reserve(a, 1), 1)
   })
 
-  it("want a claim once most of a domain has gone that may have more, and nothing for one that has not", () => {
+  it("request a claim once most deliveries of a domain with more are started", () => {
     const { claim, end, lines, proven, wanted } = recording()
     proven(a, b)
     claim(...deliveries(a, 7), ...deliveries(b, 5))
@@ -213,7 +213,7 @@ describe("The lines of deliveries", () => {
     assert.strictEqual(wanted(), 1)
   })
 
-  it("want a claim that found no room once there is one turn left in all", () => {
+  it("request a claim after one without room once a batch is left in total", () => {
     const { claim, end, proven, wanted } = recording({ concurrency: 2 })
     proven(a, b, c)
     claim(...deliveries(a, 3), ...deliveries(b, 3))
@@ -225,7 +225,7 @@ describe("The lines of deliveries", () => {
     assert.strictEqual(claim(...deliveries(c, 4)).claimed, 4)
   })
 
-  it("take an equal part of a claim from each domain, and say that some were left out", () => {
+  it("accept an equal share of a claim from each domain, and report the rest", () => {
     const { lines, proven } = recording({ concurrencyPerDomain: 16 })
     proven(a, b)
     const waiting = [a, b].flatMap((domainId) => deliveries(domainId, 1))
@@ -242,7 +242,7 @@ describe("The lines of deliveries", () => {
     assert.isTrue(lines.admit([...waiting, ...deliveries(c, 1)], 2).isCut)
   })
 
-  it("begin nothing more once they are stopped, and return what waits", () => {
+  it("start nothing after a stop, and return the waiting deliveries", () => {
     const { begun, claim, end, answer, lines, proven } = recording()
     proven(a, b)
     claim(...deliveries(a, 4), ...deliveries(b, 1))
@@ -273,8 +273,8 @@ const domainsOf = (first: number, count: number, each: number) =>
 const one = ({ domainId, workspaceId }: { readonly domainId: DomainId; readonly workspaceId: WorkspaceId }) =>
   deliveries(domainId, 1, { workspaceId })
 
-describe("Domains of which nothing good is known", () => {
-  it("begin with one request at a time, and with twice as many after each success", () => {
+describe("Domains without a success", () => {
+  it("start with a concurrency of 1, which doubles after each success", () => {
     const { begun, claim, end } = recording({ concurrency: 256, concurrencyPerDomain: 16 })
     let table = deliveries(a, 400)
     const go = () => {
@@ -293,7 +293,7 @@ describe("Domains of which nothing good is known", () => {
     }
   })
 
-  it("are back at one after a hang, and what waited for it is given back and claimed later", () => {
+  it("fall back to 1 after a timeout and return waiting deliveries for a later claim", () => {
     const { begun, claim, end, lines, proven, returned, running } = recording({ concurrencyPerDomain: 4 })
     proven(a)
     claim(...deliveries(a, 12))
@@ -308,7 +308,7 @@ describe("Domains of which nothing good is known", () => {
     assert.lengthOf(begun, 5)
   })
 
-  it("get nothing handed over while they hang: their mail waits in the table", () => {
+  it("receive no handed-over deliveries during timeouts", () => {
     const { claim, end, lines } = recording()
     claim(...deliveries(a, 1))
     end(a, 15_000, false)
@@ -320,13 +320,13 @@ describe("Domains of which nothing good is known", () => {
     assert.strictEqual(lines.reserve(a, 1), 1)
   })
 
-  it("have at most half of all places together, whoever they belong to", () => {
+  it("share at most half of the total concurrency", () => {
     const { claim, running } = recording({ concurrency: 256, concurrencyPerDomain: 16 })
     claim(...domainsOf(1, 500, 1).flatMap(one))
     assert.lengthOf(running, 128)
   })
 
-  it("have a quarter once they have hung, so that others that are not known either get a place", () => {
+  it("share a quarter after timeouts, so that other new domains get a slot", () => {
     const { claim, end, running } = recording({ concurrency: 256, concurrencyPerDomain: 16 })
     const hanging = domainsOf(1, 500, 1).flatMap(one)
     for (let rest = hanging; rest.length > 0; ) {
@@ -339,7 +339,7 @@ describe("Domains of which nothing good is known", () => {
     assert.lengthOf(running, 128)
   })
 
-  it("leave a place for the next workspace from the first second on, though 500 of 100 workspaces hang", () => {
+  it("leave a slot for another workspace while 500 domains of 100 workspaces hang", () => {
     const { begun, claim, running } = recording({ concurrency: 256, concurrencyPerDomain: 16 })
     claim(...domainsOf(0, 500, 5).flatMap(one))
     assert.isAtMost(running.length, 127)
@@ -348,7 +348,7 @@ describe("Domains of which nothing good is known", () => {
     assert.include(begun, "f1")
   })
 
-  it("take no place from a domain that answers at once", () => {
+  it("take no slot from a domain that answers at once", () => {
     const { claim, end, lines, proven, running } = recording({ concurrency: 256, concurrencyPerDomain: 16 })
     const tenant = domain(0xfff)
     proven(tenant)
@@ -362,7 +362,7 @@ describe("Domains of which nothing good is known", () => {
     }
   })
 
-  it("have a quarter of all places when they answer slowly, with as many requests as they like", () => {
+  it("share a quarter while they answer slowly", () => {
     const { claim, end, running } = recording({ concurrency: 64, concurrencyPerDomain: 16 })
     const slow = [a, b, c]
     for (const domainId of slow) {
@@ -377,7 +377,7 @@ describe("Domains of which nothing good is known", () => {
 })
 
 describe("A workspace", () => {
-  it("has an eighth of all requests at a time while others wait, and all of them when none does", () => {
+  it("uses an eighth of the concurrency while others wait, and all of it otherwise", () => {
     const { claim, end, proven, running } = recording({ concurrency: 16, concurrencyPerDomain: 16 })
     const [first, second] = domainsOf(1, 2, 10)
     if (first === undefined || second === undefined) return assert.fail("no domains")
@@ -396,10 +396,10 @@ describe("A workspace", () => {
   })
 })
 
-describe("Payloads that wait", () => {
+describe("Waiting payloads", () => {
   const mebibyte = 1024 * 1024
 
-  it("have 64 MiB, and what goes beyond is given back for a later claim", () => {
+  it("are limited to 64 MiB, and the rest is returned for a later claim", () => {
     const { claim, lines, proven, returned, running } = recording()
     proven(a)
     assert.strictEqual(lines.reserve(a, 6), 6)

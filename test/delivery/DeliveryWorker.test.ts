@@ -85,7 +85,7 @@ layer(Workspaces.layer.pipe(settings({}), Layer.provideMerge(TestDatabase.layer)
   excludeTestServices: true,
   timeout: "60 seconds"
 })("DeliveryWorker", (it) => {
-  it.effect("shares a queue with another worker: 500 deliveries, each made once", () =>
+  it.effect("shares a queue with another worker and delivers each of 500 deliveries once", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const ids = yield* Effect.forEach(Array.range(1, 5), (number) => backlog(receiver, `/${number}`, 100))
@@ -104,7 +104,7 @@ layer(Workspaces.layer.pipe(settings({}), Layer.provideMerge(TestDatabase.layer)
     })
   )
 
-  it.effect("keeps to its number of requests at a time, for each domain and in all", () =>
+  it.effect("respects its concurrency, per domain and in total", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const { most, react } = slowly()
@@ -119,7 +119,7 @@ layer(Workspaces.layer.pipe(settings({}), Layer.provideMerge(TestDatabase.layer)
     })
   )
 
-  it.effect("takes a request that can't be made for a failure, and goes on with the others", () =>
+  it.effect("counts a request that cannot be built as failed, and continues", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const [poison] = yield* backlog(receiver, "/poison", 1)
@@ -144,7 +144,7 @@ layer(Workspaces.layer.pipe(settings({}), Layer.provideMerge(TestDatabase.layer)
     })
   )
 
-  it.effect("drains the backlog of one webhook without a pause between its requests", () =>
+  it.effect("sends the backlog of one webhook without a pause between requests", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       yield* backlog(receiver, "/many", 320)
@@ -156,7 +156,7 @@ layer(Workspaces.layer.pipe(settings({}), Layer.provideMerge(TestDatabase.layer)
     })
   )
 
-  it.effect("fills a place as soon as it is free", () =>
+  it.effect("reuses a free slot at once", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       yield* backlog(receiver, "/one-by-one", 50)
@@ -169,8 +169,8 @@ layer(Workspaces.layer.pipe(settings({}), Layer.provideMerge(TestDatabase.layer)
   )
 })
 
-layer(TestInlet.layer(), { excludeTestServices: true, timeout: "120 seconds" })("A webhook that hangs", (it) => {
-  it.effect("with hundreds of mails waiting, does not delay another domain's", () =>
+layer(TestInlet.layer(), { excludeTestServices: true, timeout: "120 seconds" })("A hanging webhook", (it) => {
+  it.effect("with hundreds of waiting mails delays no other domain", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const hanging = yield* WebhookReceiver.make
@@ -197,7 +197,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "120 seconds" })(
   )
 
   it.effect(
-    "at 500 domains of 100 workspaces, delays no other tenant's mail, from the first one on",
+    "at 500 domains of 100 workspaces delays no other tenant from the first mail on",
     () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet

@@ -22,9 +22,9 @@ const surroundings = Effect.gen(function* () {
   return { address: "127.77.0.1", command: [] }
 })
 
-layer(NodeServices.layer, { excludeTestServices: true })("A service that may reach public addresses alone", (it) => {
+layer(NodeServices.layer, { excludeTestServices: true })("A service limited to public addresses", (it) => {
   it.effect(
-    "does not touch what its webhook's name has come to point at, says so, and delivers once it is allowed",
+    "does not connect to a name that now points to a private address, and delivers once it is allowed",
     () =>
       Effect.gen(function* () {
         const { address, command } = yield* surroundings

@@ -117,8 +117,8 @@ const hasPlaces = (handover: Handover["Service"], id: DomainId) =>
 layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
   excludeTestServices: true,
   timeout: "60 seconds"
-})("The handover of deliveries", (it) => {
-  it.effect("begins what was written as leased, and has it settled as its first attempt", () =>
+})("The delivery handover", (it) => {
+  it.effect("starts leased deliveries and records the first attempt of each", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const { id } = yield* Deliveries.domain(receiver.url)
@@ -134,24 +134,22 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
     })
   )
 
-  it.effect(
-    "gives a domain places for three turns of its requests, and none while older deliveries may be waiting",
-    () =>
-      Effect.gen(function* () {
-        const receiver = yield* WebhookReceiver.make
-        const handover = yield* start
-        const id = yield* proven(handover, receiver)
-        const answers = yield* heldBack(receiver)
-        assert.strictEqual((yield* within(handover, id, 10, write(id, 10))).places, 6)
-        assert.strictEqual((yield* within(handover, id, 1, nothing)).places, 0)
-        const { id: other } = yield* Deliveries.domain(receiver.url)
-        assert.strictEqual((yield* within(handover, other, 1, nothing)).places, 1)
-        yield* eventually(receiver.all, (requests) => requests.length === 3)
-        yield* answers
-      })
+  it.effect("gives a domain slots for three batches, and none while older deliveries may wait", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      const handover = yield* start
+      const id = yield* proven(handover, receiver)
+      const answers = yield* heldBack(receiver)
+      assert.strictEqual((yield* within(handover, id, 10, write(id, 10))).places, 6)
+      assert.strictEqual((yield* within(handover, id, 1, nothing)).places, 0)
+      const { id: other } = yield* Deliveries.domain(receiver.url)
+      assert.strictEqual((yield* within(handover, other, 1, nothing)).places, 1)
+      yield* eventually(receiver.all, (requests) => requests.length === 3)
+      yield* answers
+    })
   )
 
-  it.effect("delivers what got no place as well, and has places again when all of it is done", () =>
+  it.effect("delivers a message without a slot through a claim, and has slots again afterwards", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const { id } = yield* Deliveries.domain(receiver.url)
@@ -162,7 +160,7 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
     })
   )
 
-  it.effect("begins what comes into places that were reserved, and has them again when it is done", () =>
+  it.effect("starts deliveries in reserved slots and frees the slots afterwards", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const handover = yield* start
@@ -182,7 +180,7 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
     })
   )
 
-  it.effect("begins the others beside one whose secret can't be opened, which fails like any other", () =>
+  it.effect("starts other deliveries beside one with an unreadable secret, which counts as failed", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const handover = yield* start
@@ -206,7 +204,7 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
     }).pipe(Effect.provide(Logger.layer([])))
   )
 
-  it.effect("takes places back when nothing was written", () =>
+  it.effect("frees a slot if nothing was written", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const handover = yield* start
@@ -219,7 +217,7 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
     })
   )
 
-  it.effect("gives back what waits when the worker stops, and takes nothing more", () =>
+  it.effect("returns waiting deliveries when the worker stops, and accepts no more", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const handover = yield* start

@@ -59,7 +59,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "5s,5s" }), WebhookRec
     return yield* receiver.next
   })
 
-  it.effect("carries the headers of both families, and they agree with the payload", () =>
+  it.effect("has headers of both families that match the payload", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const receiver = yield* WebhookReceiver
@@ -81,7 +81,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "5s,5s" }), WebhookRec
     })
   )
 
-  it.effect("is verified by other people's libraries, and by no other secret", () =>
+  it.effect("is verified by independent libraries, and only with its secret", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const receiver = yield* WebhookReceiver
@@ -101,7 +101,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "5s,5s" }), WebhookRec
     })
   )
 
-  it.effect("is made again on a retry with the same bytes, a later timestamp and a signature of its own", () =>
+  it.effect("has the same bytes, a later timestamp and a new signature on a retry", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const receiver = yield* WebhookReceiver
@@ -150,7 +150,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "5s,5s" }), WebhookRec
     })
   )
 
-  it.effect("forgets the old secret 24 hours after the rotation", () =>
+  it.effect("is no longer signed with the old secret 24 h after the rotation", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const receiver = yield* WebhookReceiver
@@ -176,7 +176,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "5s,5s" }), WebhookRec
     })
   )
 
-  it.effect("moves the pair of secrets on by one at a second rotation within the day", () =>
+  it.effect("is signed with the last two secrets after a second rotation within a day", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const receiver = yield* WebhookReceiver
@@ -195,7 +195,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "5s,5s" }), WebhookRec
     })
   )
 
-  it.effect("is signed with the secret of the moment, also where the mail came before the rotation", () =>
+  it.effect("is signed with the secret at the time of the request, not of the mail", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const receiver = yield* WebhookReceiver

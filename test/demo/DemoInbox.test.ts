@@ -71,7 +71,7 @@ const age = Effect.fnUntraced(function* (domainId: string) {
 layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestServices: true, timeout: "60 seconds" })(
   "The demo inbox",
   (it) => {
-    it.effect("is made without a key, with 201 and a cookie that no script can read", () =>
+    it.effect("is created without a key, with 201 and an HttpOnly cookie", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { headers, json, status } = yield* inlet.call("POST", "/api/demo/inbox")
@@ -89,7 +89,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("receives samples for its cookie, each one of its 20 mails, and gives out their bytes", () =>
+    it.effect("simulates samples for its cookie, counts each toward its 20 mails, and serves their bytes", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { cookie } = yield* open
@@ -123,7 +123,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("is the same with its cookie, with 200 and no other cookie", () =>
+    it.effect("is returned for its cookie with 200 and no new cookie", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* open
@@ -134,7 +134,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("is another one with a cookie that somebody made up, which is not taken over", () =>
+    it.effect("is a new one for an invented cookie", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const chosen = `inlet_demo=${"A".repeat(43)}`
@@ -144,7 +144,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("is kept with the hash of its cookie, not with the cookie", () =>
+    it.effect("is stored with the hash of its cookie", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { cookie, domainId } = yield* open
@@ -159,7 +159,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("shows its mails newest first, as a webhook would get them", () =>
+    it.effect("lists its mails as webhook payloads, newest first", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* open
@@ -182,7 +182,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("shows itself to its own cookie alone", () =>
+    it.effect("is visible only with its own cookie", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const mine = yield* open
@@ -206,7 +206,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("gives no key to the rest of the API, and no key opens it", () =>
+    it.effect("grants no access to the rest of the API, and API keys do not open it", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { cookie, domainId } = yield* open
@@ -218,7 +218,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("reflects nothing to pages of other origins", () =>
+    it.effect("allows no other origin", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const origin = { origin: "https://elsewhere.example" }
@@ -230,7 +230,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("streams mails as they arrive, and after a break from the one that was seen last", () =>
+    it.effect("streams mails on arrival and resumes after the last one seen", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* open
@@ -249,7 +249,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       }).pipe(Effect.scoped)
     )
 
-    it.effect("is open in five streams at once, not in six", () =>
+    it.effect("allows five concurrent streams", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { cookie } = yield* open
@@ -265,7 +265,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("takes 20 mails in its life, however many come at once, and answers 452 to the others", () =>
+    it.effect("accepts 20 mails, and answers 452 to further concurrent ones", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* open
@@ -302,7 +302,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("is over after 24 hours: its cookie, its address, its mails, its raw messages", () =>
+    it.effect("expires after 24 h with its cookie, address, mails and raw messages", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const sql = yield* SqlClient.SqlClient
@@ -338,7 +338,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("goes in batches when many are over", () =>
+    it.effect("is removed in batches when many have expired", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { demos } = yield* sweeper()
@@ -352,7 +352,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("shows the HTML part of a mail as a page that can do nothing", () =>
+    it.effect("serves the HTML part of a mail in a sandbox", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* open

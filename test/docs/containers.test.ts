@@ -87,7 +87,7 @@ const given = <A>(config: Config.Config<A>, environment: typeof Environment.Type
   Effect.provideService(config, ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: unset(environment) }))
 
 describe("docker-compose.yml", () => {
-  it.effect("starts the service beside PostgreSQL 17 and an S3 store, once they are healthy", () =>
+  it.effect("starts the service once PostgreSQL 17 and the S3 store are healthy", () =>
     Effect.gen(function* () {
       const { garage, inlet, postgres } = (yield* compose).services
       assert.strictEqual(postgres.image, "postgres:17")
@@ -103,7 +103,7 @@ describe("docker-compose.yml", () => {
     })
   )
 
-  it.effect("gives the service the bucket and the key that the store makes, in the store's region", () =>
+  it.effect("passes the store's bucket, key and region to the service", () =>
     Effect.gen(function* () {
       const { garage, inlet } = (yield* compose).services
       const { kind } = yield* given(Settings.rawStore, inlet.environment)
@@ -124,7 +124,7 @@ describe("docker-compose.yml", () => {
     })
   )
 
-  it.effect("has a secret for trying out that production refuses", () =>
+  it.effect("has a trial SECRETS_KEY that production refuses", () =>
     Effect.gen(function* () {
       const { environment } = (yield* compose).services.inlet
       const error = yield* Effect.flip(given(Settings.bucket, { ...environment, NODE_ENV: "production" }))
@@ -132,7 +132,7 @@ describe("docker-compose.yml", () => {
     })
   )
 
-  it.effect("keeps what all of them write in named volumes, and opens its ports to this machine alone", () =>
+  it.effect("stores data in named volumes and publishes ports on loopback only", () =>
     Effect.gen(function* () {
       const { services, volumes } = yield* compose
       assert.deepStrictEqual(services.inlet.volumes, ["inlet-data:/data", `\${TLS_DIR:-./deploy/tls}:/tls:ro`])
@@ -153,7 +153,7 @@ describe("docker-compose.yml", () => {
     })
   )
 
-  it.effect("scaled, runs each role twice, and opens the balancer's ports in the place of the service's", () =>
+  it.effect("runs each role twice when scaled, behind the ports of the balancer", () =>
     Effect.gen(function* () {
       const { balancer, http, inlet, smtp, worker } = (yield* compose).services
       const roles = yield* Effect.forEach([smtp, http, worker], ({ environment }) => given(Settings.roles, environment))
@@ -169,7 +169,7 @@ describe("docker-compose.yml", () => {
     })
   )
 
-  it.effect("scaled, believes the balancer and nobody beyond it", () =>
+  it.effect("trusts only the balancer when scaled", () =>
     Effect.gen(function* () {
       const { http, smtp } = (yield* compose).services
       const { port, proxyFrom } = yield* given(Settings.smtp, smtp.environment)
@@ -182,7 +182,7 @@ describe("docker-compose.yml", () => {
     })
   )
 
-  it.effect("lets every setting reach every process, from .env or from the environment", () =>
+  it.effect("passes every setting to every process, from .env or the environment", () =>
     Effect.gen(function* () {
       const { http, inlet, smtp, worker } = (yield* compose).services
       for (const { environment } of [inlet, smtp, http, worker]) {
@@ -196,7 +196,7 @@ describe("docker-compose.yml", () => {
     })
   )
 
-  it.effect("names settings that exist", () =>
+  it.effect("uses existing settings", () =>
     Effect.gen(function* () {
       const known = Settings.documented.map(({ name }) => name)
       const { http, inlet, smtp, worker } = (yield* compose).services
@@ -208,7 +208,7 @@ describe("docker-compose.yml", () => {
   )
 
   it.live(
-    "is valid to Docker itself",
+    "passes docker compose config",
     () =>
       Effect.gen(function* () {
         const args = ["compose", "--file", "docker-compose.yml", "--profile", "scaled", "config", "--quiet"]
@@ -220,7 +220,7 @@ describe("docker-compose.yml", () => {
 
 describe("deploy/haproxy.cfg", () => {
   it.live(
-    "is valid to HAProxy itself",
+    "passes haproxy -c",
     () =>
       Effect.gen(function* () {
         const { code, stderr } = yield* Haproxy.run("-c", "-f", "deploy/haproxy.cfg")
@@ -236,7 +236,7 @@ describe("Dockerfile", () => {
   const all = (instruction: string) =>
     lines.filter((line) => line.startsWith(`${instruction} `)).map((line) => line.slice(instruction.length + 1))
 
-  it("runs the compiled service on Node 24 with production dependencies alone, and not as root", () => {
+  it("runs the compiled service on Node 24 with production dependencies, and not as root", () => {
     assert.deepStrictEqual(all("FROM"), ["node:24-slim AS compiled", "node:24-slim"])
     assert.include(all("RUN"), "node scripts/compile.ts && npm prune --omit=dev --ignore-scripts")
     assert.deepStrictEqual(all("USER"), ["node"])
@@ -247,13 +247,13 @@ describe("Dockerfile", () => {
     )
   })
 
-  it("keeps its data in a volume, and is asked for its health", () => {
+  it("stores its data in a volume and has a health check", () => {
     assert.include(all("ENV").join(" "), "DATA_DIR=/data")
     assert.deepStrictEqual(all("VOLUME"), ["/data"])
     assert.match(read("Dockerfile"), /^HEALTHCHECK [^\n]+\\\n {2}CMD \["node", "-e", ".*\/health`.*"\]$/m)
   })
 
-  it("copies only what .dockerignore lets through", () => {
+  it("copies only files that .dockerignore admits", () => {
     const allowed = read(".dockerignore")
       .split("\n")
       .flatMap((line) => (line.startsWith("!") ? [line.slice(1)] : []))
@@ -264,7 +264,7 @@ describe("Dockerfile", () => {
   })
 
   it.live(
-    "has all that compiling and running takes",
+    "contains every file for compilation and start",
     () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem

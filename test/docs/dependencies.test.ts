@@ -27,7 +27,7 @@ const named = (wanted: (entry: Locked) => boolean) =>
 const permissive = /^\(?(MIT|MIT-0|ISC|0BSD|BSD-[23]-Clause|CC0-1\.0|Apache-2\.0|Unlicense|MPL-2\.0|PSF-2\.0)\b/
 
 describe("The dependencies", () => {
-  it("are locked, each to one version, and those we name ourselves to the version in package.json", () => {
+  it("are locked to one version each, and direct ones to the version in package.json", () => {
     assert.strictEqual(lock.lockfileVersion, 3)
     assert.deepStrictEqual(
       named(({ version }) => version === undefined),
@@ -39,7 +39,7 @@ describe("The dependencies", () => {
     }
   })
 
-  it("are checked against a strong hash wherever the lock file can know one, and come from a registry", () => {
+  it("come from a registry and have a strong hash in the lock file", () => {
     // It has none for what this platform did not need when it was written.
     assert.deepStrictEqual(
       named(({ integrity, optional }) => integrity === undefined && optional !== true),
@@ -55,7 +55,7 @@ describe("The dependencies", () => {
     )
   })
 
-  it("run nothing when they are installed, but for the one that brings Node to developers", () => {
+  it("run no install scripts, except the Node package for development", () => {
     assert.deepStrictEqual(
       named(({ hasInstallScript }) => hasInstallScript === true),
       ["node"]
@@ -63,7 +63,7 @@ describe("The dependencies", () => {
     assert.isTrue(lock.packages["node_modules/node"]?.dev)
   })
 
-  it("have licences that let everybody use them", () => {
+  it("have permissive licenses", () => {
     assert.deepStrictEqual(
       named(({ license = "none" }) => !permissive.test(license)),
       []

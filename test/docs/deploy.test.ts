@@ -52,7 +52,7 @@ describe("deploy/kubernetes", () => {
       .map((text) => ({ text, json: Yaml.parse(text) }))
   )
 
-  it("is what Kubernetes' own schemas describe", () => {
+  it("matches the schemas of Kubernetes", () => {
     assert.isNotEmpty(documents)
     for (const { json } of documents) {
       const { kind } = Schema.decodeUnknownSync(Manifest)(json)
@@ -63,7 +63,7 @@ describe("deploy/kubernetes", () => {
     }
   })
 
-  it.effect("has settings that exist, runs every role, and may take over the ports that it names", () =>
+  it.effect("has existing settings, runs every role, and may bind its ports", () =>
     Effect.gen(function* () {
       const [config] = documents.map(({ json }) => json as { kind: string; data: Record<string, string> })
       assert.strictEqual(config?.kind, "ConfigMap")
@@ -85,7 +85,7 @@ describe("deploy/inlet.service", () => {
   const unit = read("deploy/inlet.service")
 
   it.live(
-    "is valid to systemd itself",
+    "passes systemd-analyze verify",
     () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -101,7 +101,7 @@ describe("deploy/inlet.service", () => {
     Needs.options(Needs.systemd)
   )
 
-  it("starts what npm start starts", () => {
+  it("has the start command of npm start", () => {
     const manifest: { readonly scripts: { readonly start: string } } = JSON.parse(read("package.json"))
     assert.include(unit, `ExecStart=/usr/bin/${manifest.scripts.start}\n`)
   })
@@ -151,7 +151,7 @@ describe("deploy/fly.toml", () => {
     vm: Schema.Array(Schema.Struct({ size: Schema.String, memory: Schema.String }))
   })
 
-  it.effect("has the names that Fly knows, settings that exist, and the ports that they say", () =>
+  it.effect("has keys that Fly knows, existing settings and matching ports", () =>
     Effect.gen(function* () {
       const toml = yield* Effect.fromResult(Toml.parse(read("deploy/fly.toml")))
       const fly = yield* Schema.decodeUnknownEffect(Fly)(toml, { onExcessProperty: "error" })
@@ -174,7 +174,7 @@ describe("deploy/alerts.yml", () => {
   const text = read("deploy/alerts.yml")
 
   it.live(
-    "is valid to Prometheus itself",
+    "passes promtool check",
     () =>
       Effect.gen(function* () {
         const { code, stdout } = yield* Program.run("promtool", ["check", "rules", "deploy/alerts.yml"])
@@ -184,7 +184,7 @@ describe("deploy/alerts.yml", () => {
     Needs.options(Needs.promtool)
   )
 
-  it("asks for metrics that there are", () => {
+  it("uses metrics that exist", () => {
     const asked = metricsIn(text)
     assert.isNotEmpty(asked)
     assert.includeMembers(metrics, asked)
@@ -192,11 +192,11 @@ describe("deploy/alerts.yml", () => {
 })
 
 describe("deploy/grafana-dashboard.json", () => {
-  it("shows every metric there is, and no other", () => {
+  it("shows every metric and no other", () => {
     assert.sameMembers([...new Set(metricsIn(read("deploy/grafana-dashboard.json")))], metrics)
   })
 
-  it("has panels side by side that don't lie over each other, each with a title and a question", () => {
+  it("has non-overlapping panels, each with a title and a description", () => {
     interface Panel {
       readonly id: number
       readonly type: string

@@ -6,10 +6,10 @@ import * as Bombardment from "./Bombardment.ts"
 
 // A server makes no difference to how a message is read.
 layer(WebhookReceiver.layer, { excludeTestServices: true, timeout: "60 seconds" })(
-  "A mebibyte made to stop its reader",
+  "A costly message of 1 MiB",
   (it) => {
     it.effect(
-      "is answered 250 and becomes an event in time, whatever its shape, and nobody else has to wait",
+      "is answered 250, becomes an event in time and delays no other mail, in every form",
       () =>
         Effect.gen(function* () {
           const inlet = yield* InletProcess.start({

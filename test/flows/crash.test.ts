@@ -97,7 +97,7 @@ const killInBurst = Effect.fnUntraced(function* (inlet: InletProcess.InletProces
 })
 
 describe("kill -9", { timeout: 150_000 }, () => {
-  it.live("right after their 250s loses none of 50 mails that the webhook did not take yet", () =>
+  it.live("after the 250s loses none of 50 undelivered mails", () =>
     Effect.gen(function* () {
       const installation = yield* InletProcess.installation
       const receiver = yield* WebhookReceiver.make
@@ -141,7 +141,7 @@ describe("kill -9", { timeout: 150_000 }, () => {
     })
   )
 
-  it.live("in the middle of a burst loses nothing that was accepted, and makes up nothing that was not sent", () =>
+  it.live("during a burst loses no accepted mail and invents none", () =>
     Effect.gen(function* () {
       const installation = yield* InletProcess.installation
       const receiver = yield* WebhookReceiver.make

@@ -4,8 +4,8 @@ import { Effect, FileSystem } from "effect"
 import * as InletProcess from "../InletProcess.ts"
 import * as Mail from "../Mail.ts"
 
-describe("What a process keeps on disk", { timeout: 120_000 }, () => {
-  it.live("is for its user alone: the embedded database, the raw messages, the secrets", () =>
+describe("The files of a process", { timeout: 120_000 }, () => {
+  it.live("are readable only by its user: the embedded database, raw messages and secrets", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       // Made by the operator, and open to all.

@@ -5,7 +5,7 @@ import { Effect, FileSystem } from "effect"
 import * as InletProcess from "../InletProcess.ts"
 
 describe.runIf(existsSync("/proc/self/status"))("The first start", { timeout: 120_000 }, () => {
-  it.live("on the embedded database takes less than 600 MB at its peak", () =>
+  it.live("on the embedded database peaks below 600 MB of memory", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const inlet = yield* InletProcess.start({

@@ -12,7 +12,7 @@ const size = Effect.gen(function* () {
 
 describe("Apps without a public address", { timeout: 900_000 }, () => {
   it.live(
-    "get each mail at least once, signed, as copies and as deliveries, while listeners and service are killed",
+    "receive each mail at least once and signed, as copies and as deliveries, while listeners and service are killed",
     () =>
       Effect.gen(function* () {
         const { isShort, ...options } = yield* size

@@ -16,7 +16,7 @@ const entryOf = (line: string) => {
 }
 
 describe("The log", { timeout: 120_000 }, () => {
-  it.live("is one line of JSON for each entry, whatever strangers write", () =>
+  it.live("has one JSON line for each entry, whatever strangers send", () =>
     Effect.gen(function* () {
       const inlet = yield* InletProcess.start({
         ...(yield* InletProcess.installation),
@@ -74,7 +74,7 @@ describe("The log", { timeout: 120_000 }, () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("and the metrics have no more labels for a hundred strange requests than for one", () =>
+  it.live("and the metrics have the same labels after a hundred unusual requests as after one", () =>
     Effect.gen(function* () {
       const inlet = yield* InletProcess.start(yield* InletProcess.installation)
       const series = Effect.map(inlet.call("GET", "/metrics"), ({ text }) =>

@@ -156,9 +156,9 @@ const serves = Effect.fnUntraced(function* (id: string) {
 
 describe("A PostgreSQL of our own", Needs.options(Needs.cluster), () => {
   layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("A running service", (it) => {
-    it.effect("serves once a PostgreSQL answers that was started after it", () => serves("first"))
+    it.effect("starts to serve once a PostgreSQL started after it answers", () => serves("first"))
 
-    it.effect("answers 503 and 451 in time while PostgreSQL is stopped where it stands, and goes on when it does", () =>
+    it.effect("answers 503 and 451 in time while PostgreSQL is suspended, and recovers", () =>
       Effect.gen(function* () {
         const { cluster } = yield* Outage
         yield* Effect.scoped(Effect.andThen(cluster.frozen, refusesAll))
@@ -166,7 +166,7 @@ describe("A PostgreSQL of our own", Needs.options(Needs.cluster), () => {
       })
     )
 
-    it.effect("ends its streams and answers 503 and 451 while PostgreSQL is gone, and goes on when it is back", () =>
+    it.effect("ends streams and answers 503 and 451 while PostgreSQL is stopped, and recovers", () =>
       Effect.gen(function* () {
         const { proxy } = yield* Outage
         const stream = yield* follow
@@ -178,39 +178,34 @@ describe("A PostgreSQL of our own", Needs.options(Needs.cluster), () => {
       })
     )
 
-    it.effect(
-      "has an agent wait, and takes the outcome of a delivery that it gave out before, once PostgreSQL is back",
-      () =>
-        Effect.gen(function* () {
-          const { inlet, proxy } = yield* Outage
-          const { address, domainId, key } = yield* inlet.inbox("http://127.0.0.1:9/")
-          const path = `/api/domains/${domainId}`
-          const ask = (method: "POST" | "PATCH", route: string, body: unknown) =>
-            inlet.call(method, `${path}/${route}`, { key, body })
-          yield* ask("PATCH", "delivery", { webhookUrl: null })
-          yield* ask("PATCH", "delivery", { pull: true })
-          const agent = yield* McpClient.one(inlet.url, key)
-          yield* Mailbox.deliver(inlet.smtpPort, address, message("taken"))
-          const { json } = yield* ask("POST", "deliveries/lease", { wait: 20 })
-          const outcome = { event_id: json.deliveries[0].event_id, attempt: 1, ...taken }
-          const settle = ask("POST", "deliveries/settle", { outcomes: [outcome] })
+    it.effect("lets an agent wait, and accepts the outcome of an earlier lease, once PostgreSQL is back", () =>
+      Effect.gen(function* () {
+        const { inlet, proxy } = yield* Outage
+        const { address, domainId, key } = yield* inlet.inbox("http://127.0.0.1:9/")
+        const path = `/api/domains/${domainId}`
+        const ask = (method: "POST" | "PATCH", route: string, body: unknown) =>
+          inlet.call(method, `${path}/${route}`, { key, body })
+        yield* ask("PATCH", "delivery", { webhookUrl: null })
+        yield* ask("PATCH", "delivery", { pull: true })
+        const agent = yield* McpClient.one(inlet.url, key)
+        yield* Mailbox.deliver(inlet.smtpPort, address, message("taken"))
+        const { json } = yield* ask("POST", "deliveries/lease", { wait: 20 })
+        const outcome = { event_id: json.deliveries[0].event_id, attempt: 1, ...taken }
+        const settle = ask("POST", "deliveries/settle", { outcomes: [outcome] })
 
-          const waiting = yield* Effect.forkChild(ask("POST", "deliveries/lease", { wait: 60 }))
-          const asking = yield* Effect.forkChild(agent.call("wait_for_mail", { after: "latest", seconds: 55 }))
-          yield* Effect.sleep("1 second")
-          yield* proxy.turn("cut")
-          assert.strictEqual((yield* Fiber.join(waiting)).status, 503)
-          const told = yield* Fiber.join(asking)
-          assert.deepStrictEqual(
-            [told.isError, told.text],
-            [true, "The database is out of reach. Retry in 5 s"]
-          )
-          yield* unavailable(settle, "settle")
-          yield* proxy.turn("pass")
-          yield* eventually(inlet.call("GET", "/ready"), ({ status }) => status === 200, "10 seconds")
-          assert.strictEqual((yield* settle).json.outcomes[0].delivery.status, "delivered")
-          assert.strictEqual((yield* agent.call("list_mail")).json.mails[0].subject, "taken")
-        }).pipe(Effect.scoped)
+        const waiting = yield* Effect.forkChild(ask("POST", "deliveries/lease", { wait: 60 }))
+        const asking = yield* Effect.forkChild(agent.call("wait_for_mail", { after: "latest", seconds: 55 }))
+        yield* Effect.sleep("1 second")
+        yield* proxy.turn("cut")
+        assert.strictEqual((yield* Fiber.join(waiting)).status, 503)
+        const told = yield* Fiber.join(asking)
+        assert.deepStrictEqual([told.isError, told.text], [true, "The database is out of reach. Retry in 5 s"])
+        yield* unavailable(settle, "settle")
+        yield* proxy.turn("pass")
+        yield* eventually(inlet.call("GET", "/ready"), ({ status }) => status === 200, "10 seconds")
+        assert.strictEqual((yield* settle).json.outcomes[0].delivery.status, "delivered")
+        assert.strictEqual((yield* agent.call("list_mail")).json.mails[0].subject, "taken")
+      }).pipe(Effect.scoped)
     )
 
     it.effect("answers 503 in time while every statement is slow", () =>
@@ -224,7 +219,7 @@ describe("A PostgreSQL of our own", Needs.options(Needs.cluster), () => {
       })
     )
 
-    it.effect("answers 503 and 451 while PostgreSQL has no connection left, and goes on when it has", () =>
+    it.effect("answers 503 and 451 while PostgreSQL has no free connection, and recovers", () =>
       Effect.gen(function* () {
         const { run } = yield* Outage
         yield* run("ALTER ROLE service CONNECTION LIMIT 0")
@@ -235,7 +230,7 @@ describe("A PostgreSQL of our own", Needs.options(Needs.cluster), () => {
       })
     )
 
-    it.effect("outlives a crash of PostgreSQL under load, and loses nothing it has accepted", () =>
+    it.effect("survives a crash of PostgreSQL under load without a lost mail", () =>
       Effect.gen(function* () {
         const { cluster, inbox, inlet } = yield* Outage
         const accepted: Array<string> = []

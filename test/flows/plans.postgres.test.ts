@@ -44,7 +44,7 @@ const readWhole = (step: StatementPlans.Step, isLimited = false): ReadonlyArray<
 }
 
 it.live(
-  "On an empty database, statements are planned as lookups by key: none reads a whole index, such as of all pending mail",
+  "On an empty database, statements are planned as lookups by key, not as full index scans",
   () =>
     Effect.gen(function* () {
       const { DATABASE_URL = "", DATA_DIR } = yield* InletProcess.installation
@@ -91,7 +91,7 @@ it.live(
 
 describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode = %s", (mode) => {
   it.live(
-    "no statement of mail, its lists and its removal reads a growing table from one end to the other",
+    "no statement on mail, its lists or its removal scans a growing table",
     () =>
       Effect.gen(function* () {
         const { DATABASE_URL = "", DATA_DIR } = yield* InletProcess.installation

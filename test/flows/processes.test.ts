@@ -27,7 +27,7 @@ const heard = Effect.fnUntraced(function* (receiver: WebhookReceiver["Service"],
 })
 
 describe("One folder with an embedded database", { timeout: 120_000 }, () => {
-  it.live("belongs to one process: a second one says so and does not start", () =>
+  it.live("belongs to one process, and a second one refuses to start", () =>
     Effect.gen(function* () {
       const settings = { DATA_DIR: yield* folder }
       const first = yield* InletProcess.start(settings)
@@ -43,7 +43,7 @@ describe("One folder with an embedded database", { timeout: 120_000 }, () => {
     })
   )
 
-  it.live("is free again after a stop, and after a kill -9 that left its lock behind", () =>
+  it.live("is released by a stop and by kill -9", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const settings = { DATA_DIR: yield* folder }
@@ -64,7 +64,7 @@ describe("One folder with an embedded database", { timeout: 120_000 }, () => {
 })
 
 describe("A database", { timeout: 120_000 }, () => {
-  it.live("is not opened with another SECRETS_KEY than its own", () =>
+  it.live("does not open with another SECRETS_KEY", () =>
     Effect.gen(function* () {
       const installation = yield* InletProcess.installation
       const keys = ["right", "wrong"].map((name) => Buffer.from(name.padEnd(32, "!")).toString("base64"))
@@ -107,7 +107,7 @@ if (hasServer) {
       return yield* InletProcess.start({ DATA_DIR: yield* folder, ...settings })
     })
 
-    it.live("start at once on an empty database, and migrate it once", () =>
+    it.live("start concurrently on an empty database and migrate it once", () =>
       Effect.gen(function* () {
         const { settings, sql } = yield* sharing(InletProcess.emptyInstallation)
         const fs = yield* FileSystem.FileSystem
@@ -123,7 +123,7 @@ if (hasServer) {
       }).pipe(Effect.provide(NodeServices.layer))
     )
 
-    it.live("deliver 200 mails to two of them, none lost and none twice", () =>
+    it.live("deliver 200 mails once each between two of them", () =>
       Effect.gen(function* () {
         const { settings, sql } = yield* shared
         const receiver = yield* WebhookReceiver.make
@@ -171,7 +171,7 @@ if (hasServer) {
       })
     )
 
-    it.live("hear of each other's events at once, and again after their connections were cut", () =>
+    it.live("receive each other's events at once, also after their connections were cut", () =>
       Effect.gen(function* () {
         const { settings, sql } = yield* shared
         const receiver = yield* WebhookReceiver.make
@@ -198,7 +198,7 @@ if (hasServer) {
       })
     )
 
-    it.live("take over what a frozen one holds, and its late news change nothing", () =>
+    it.live("take over the work of a suspended one and ignore its late outcomes", () =>
       Effect.gen(function* () {
         const { settings, sql } = yield* shared
         const receiver = yield* WebhookReceiver.make

@@ -123,22 +123,22 @@ const registered = step(["registrar", create, "answer"], "registering", [1, 1])
 const published = step(["registrar", setHosts, "answer"], "provisioning", [1, 1])
 
 const steps: Readonly<Record<string, Step>> = {
-  "when it is paid, before anybody registers": step(undefined, "paid", [0, 1]),
-  "when it is registering, and has only looked": step(["registrar", look, "request"], "registering", [0, 1]),
-  "when it is registering, before the registrar hears of it": step(
+  "when it is paid, before the registration": step(undefined, "paid", [0, 1]),
+  "when it is registering, after the look-up": step(["registrar", look, "request"], "registering", [0, 1]),
+  "when it is registering, before the registrar receives the request": step(
     ["registrar", create, "request"],
     "registering",
     [0, 1]
   ),
-  "when it is registering, and the registrar has done it": registered,
+  "when it is registering, after the registrar has registered": registered,
   "when the domain is attached, before its records are published": step(
     ["registrar", setHosts, "request"],
     "provisioning",
     [1, 1]
   ),
-  "when the records are published, before that is written": published,
+  "when the records are published, before that is recorded": published,
   "when it has failed, before the refund": step(["stripe", refund, "request"], "failed", [1, 1], true),
-  "when the refund is done, before that is written": step(["stripe", refund, "answer"], "failed", [1, 1], true)
+  "when the refund is done, before that is recorded": step(["stripe", refund, "answer"], "failed", [1, 1], true)
 }
 
 /** Holds an order there, and nothing of the others. */
@@ -274,8 +274,8 @@ layer(Machine.layer("mock"), { excludeTestServices: true, timeout: "60 seconds" 
   "kill -9 of the service, for an order paid from the wallet,",
   (it) => {
     for (const [when, here] of Object.entries({
-      "when it is registering, and the registrar has done it": registered,
-      "when the records are published, before that is written": published
+      "when it is registering, after the registrar has registered": registered,
+      "when the records are published, before that is recorded": published
     })) {
       it.effect(
         `${when}, ends in one registration and one charge`,
@@ -307,7 +307,7 @@ layer(Machine.layer("mock"), { excludeTestServices: true, timeout: "60 seconds" 
     for (const [when, isDone] of hasServer
       ? ([
           ["when it has failed, before the refund", false],
-          ["when the refund is done, before that is written", true]
+          ["when the refund is done, before that is recorded", true]
         ] as const)
       : []) {
       it.effect(

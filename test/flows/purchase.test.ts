@@ -46,7 +46,7 @@ const receives = Effect.fnUntraced(function* (
 
 describe("A purchase", () => {
   it.live(
-    "on the defaults goes from search to a mail at the webhook with nobody's help",
+    "with default settings goes from search to a mail at the webhook without an operator",
     () =>
       Effect.gen(function* () {
         const inlet = yield* InletProcess.start(yield* InletProcess.installation)
@@ -85,7 +85,7 @@ const throughTheCheckout = <E>(
   layer(Layer.merge(world, WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
     `A purchase through Stripe and ${registrar}`,
     (it) => {
-      it.effect("goes from search over the payment to a mail at the webhook", () =>
+      it.effect("goes from search through payment to a mail at the webhook", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const stripe = yield* StripeSimulator

@@ -79,7 +79,7 @@ const clients = [
 ] as const
 
 layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
-  "Mail of a foreign sender arrives as it was sent:",
+  "The mail of a foreign sender arrives as sent:",
   (it) => {
     for (const [name, send, needs] of clients) {
       for (const isEncrypted of [false, true]) {

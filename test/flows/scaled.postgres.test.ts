@@ -44,7 +44,7 @@ const world = Effect.gen(function* () {
 }).pipe(Effect.provide(NodeServices.layer))
 
 describe("Two processes behind HAProxy", { timeout: 150_000, ...Needs.options(Needs.haproxy) }, () => {
-  it.live("hear of each client by its own address, and both have their share", () =>
+  it.live("see the address of each client and share the load", () =>
     Effect.gen(function* () {
       const { balancer, inlets, receiver } = yield* world
       const { address } = yield* inlets[0].inbox(receiver.url)
@@ -66,7 +66,7 @@ describe("Two processes behind HAProxy", { timeout: 150_000, ...Needs.options(Ne
     })
   )
 
-  it.live("are one API, which goes on when one of them stops", () =>
+  it.live("serve one API that continues when one of them stops", () =>
     Effect.gen(function* () {
       const { balancer, inlets, receiver } = yield* world
       const { domainId, key } = yield* inlets[0].inbox(receiver.url)
@@ -79,7 +79,7 @@ describe("Two processes behind HAProxy", { timeout: 150_000, ...Needs.options(Ne
     })
   )
 
-  it.live("lose no mail and double none when one is killed with -9 in the middle of them", () =>
+  it.live("lose no mail and duplicate none when one is killed with -9", () =>
     Effect.gen(function* () {
       const { balancer, inlets, receiver, sql } = yield* world
       const { address, domainId, key } = yield* inlets[1].inbox(receiver.url)
@@ -121,7 +121,7 @@ describe("Two processes behind HAProxy", { timeout: 150_000, ...Needs.options(Ne
 })
 
 describe("HAProxy", Needs.options(Needs.haproxy), () => {
-  it.live("puts the client's address last into X-Forwarded-For, where TRUST_PROXY=1 looks for it", () =>
+  it.live("appends the client address to X-Forwarded-For, where TRUST_PROXY=1 reads it", () =>
     Effect.gen(function* () {
       const port = yield* Ports.free
       const seen: Array<IncomingHttpHeaders> = []

@@ -72,7 +72,7 @@ const within = <A, E>(
 const world = Layer.mergeAll(Vendors.layer, StripeSimulator.layer, DnsServer.layer, NodeServices.layer)
 
 describe("Secrets", { timeout: 120_000 }, () => {
-  it.live("are in no log, metric, trace, error or file, nor in clear in the database, at any level", () =>
+  it.live("appear in no log, metric, trace, error or file, and only encrypted in the database", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const stripe = yield* StripeSimulator

@@ -89,12 +89,12 @@ const eventsOf = (inlet: InletProcess.InletProcess, { domainId, key }: InletProc
 const inTurn = { concurrent: false, timeout: 120_000 }
 
 // The last one takes half a minute for good reasons: it waits beside the others, which come one after the other.
-describe("Starts and stops", { concurrent: true, timeout: 120_000 }, () => {
+describe("Start and stop", { concurrent: true, timeout: 120_000 }, () => {
   layer(Installation.layer, { excludeTestServices: true, timeout: "60 seconds", concurrent: true })(
     "of one installation",
     (it) => {
       describe("A start", inTurn, () => {
-        it.effect("leaves nobody without an answer who comes before it serves", () =>
+        it.effect("answers every client that connects before it serves", () =>
           Effect.gen(function* () {
             const inlet = yield* (yield* Installation).spawned
             const knocked: Array<string> = []
@@ -115,7 +115,7 @@ describe("Starts and stops", { concurrent: true, timeout: 120_000 }, () => {
       })
 
       describe("SIGTERM", inTurn, () => {
-        it.effect("ends an idle process at once, without a word of complaint", () =>
+        it.effect("stops an idle process at once without a warning", () =>
           Effect.gen(function* () {
             const inlet = yield* (yield* Installation).running
             const dialog = yield* SmtpDialog.open(inlet.smtpPort)
@@ -130,7 +130,7 @@ describe("Starts and stops", { concurrent: true, timeout: 120_000 }, () => {
           })
         )
 
-        it.effect("lets a message in the middle of its DATA come to its end, and takes none after it", () =>
+        it.effect("finishes a message during DATA and accepts none after it", () =>
           Effect.gen(function* () {
             const installation = yield* Installation
             const receiver = yield* WebhookReceiver.make
@@ -157,7 +157,7 @@ describe("Starts and stops", { concurrent: true, timeout: 120_000 }, () => {
           })
         )
 
-        it.effect("waits for the answers of the webhooks that are being asked", () =>
+        it.effect("waits for the answers of running webhook requests", () =>
           Effect.gen(function* () {
             const installation = yield* Installation
             const receiver = yield* WebhookReceiver.make
@@ -185,52 +185,54 @@ describe("Starts and stops", { concurrent: true, timeout: 120_000 }, () => {
   )
 
   describe("SIGTERM", () => {
-    it.live("ends within 30 seconds whatever hangs, and the next start goes on with what was given back", () =>
-      Effect.gen(function* () {
-        const installation = yield* InletProcess.installation
-        const settings = { ...installation, WEBHOOK_TIMEOUT: "10m" }
-        const receiver = yield* WebhookReceiver.make
-        yield* answersOf(receiver)
-        const first = yield* InletProcess.start(settings)
-        const inboxes = yield* Effect.replicateEffect(first.inbox(receiver.url), 3)
-        const [inbox] = inboxes
-        assert.isDefined(inbox)
-        yield* Effect.forEach(inboxes, ({ address }) =>
-          Mail.send(first.smtpPort, { to: address, subject: "given back" })
-        )
-        yield* eventually(receiver.all, (requests) => requests.length === 3)
-        const dialog = yield* halfSent(first, inbox.address, "never whole")
-        const events = `/api/domains/${inbox.domainId}/events`
-        const { json } = yield* first.call("GET", events, { key: inbox.key })
-        const waiting = [
-          yield* Effect.forkChild(
-            Effect.exit(first.call("GET", `${events}?wait=60&after=${json.events[0].event_id}`, { key: inbox.key }))
-          ),
-          yield* Effect.forkChild(Effect.exit(first.call("GET", `${events}/stream`, { key: inbox.key })))
-        ]
+    it.live(
+      "stops a process with hanging requests within 30 s, and the next start resumes the returned deliveries",
+      () =>
+        Effect.gen(function* () {
+          const installation = yield* InletProcess.installation
+          const settings = { ...installation, WEBHOOK_TIMEOUT: "10m" }
+          const receiver = yield* WebhookReceiver.make
+          yield* answersOf(receiver)
+          const first = yield* InletProcess.start(settings)
+          const inboxes = yield* Effect.replicateEffect(first.inbox(receiver.url), 3)
+          const [inbox] = inboxes
+          assert.isDefined(inbox)
+          yield* Effect.forEach(inboxes, ({ address }) =>
+            Mail.send(first.smtpPort, { to: address, subject: "given back" })
+          )
+          yield* eventually(receiver.all, (requests) => requests.length === 3)
+          const dialog = yield* halfSent(first, inbox.address, "never whole")
+          const events = `/api/domains/${inbox.domainId}/events`
+          const { json } = yield* first.call("GET", events, { key: inbox.key })
+          const waiting = [
+            yield* Effect.forkChild(
+              Effect.exit(first.call("GET", `${events}?wait=60&after=${json.events[0].event_id}`, { key: inbox.key }))
+            ),
+            yield* Effect.forkChild(Effect.exit(first.call("GET", `${events}/stream`, { key: inbox.key })))
+          ]
 
-        yield* first.signal("SIGTERM")
-        assert.isBelow(yield* stop(first), 30)
-        assert.match(yield* dialog.reply, /^421 |^$/)
-        yield* Effect.forEach(waiting, Fiber.await)
+          yield* first.signal("SIGTERM")
+          assert.isBelow(yield* stop(first), 30)
+          assert.match(yield* dialog.reply, /^421 |^$/)
+          yield* Effect.forEach(waiting, Fiber.await)
 
-        yield* receiver.answerAlways(200)
-        const second = yield* InletProcess.start(settings)
-        // At once: nobody waits for the leases of ten minutes.
-        const delivered = yield* eventually(
-          Effect.map(
-            Effect.forEach(inboxes, (one) => eventsOf(second, one)),
-            (events) => events.flat()
-          ),
-          (events) => events.length === 3 && events.every(({ delivery }) => delivery.status === "delivered"),
-          "10 seconds"
-        )
-        assert.deepStrictEqual(
-          delivered.map(({ delivery, subject }) => ({ attempts: delivery.attempts, subject })),
-          Array.from({ length: 3 }, () => ({ attempts: 1, subject: "given back" }))
-        )
-        assert.lengthOf(yield* receiver.all, 6)
-      })
+          yield* receiver.answerAlways(200)
+          const second = yield* InletProcess.start(settings)
+          // At once: nobody waits for the leases of ten minutes.
+          const delivered = yield* eventually(
+            Effect.map(
+              Effect.forEach(inboxes, (one) => eventsOf(second, one)),
+              (events) => events.flat()
+            ),
+            (events) => events.length === 3 && events.every(({ delivery }) => delivery.status === "delivered"),
+            "10 seconds"
+          )
+          assert.deepStrictEqual(
+            delivered.map(({ delivery, subject }) => ({ attempts: delivery.attempts, subject })),
+            Array.from({ length: 3 }, () => ({ attempts: 1, subject: "given back" }))
+          )
+          assert.lengthOf(yield* receiver.all, 6)
+        })
     )
   })
 })

@@ -76,7 +76,7 @@ const reader = Effect.gen(function* () {
 })
 
 describe("The README", () => {
-  it("starts and tests the service with the two commands it names", () =>
+  it("starts and tests the service with its two commands", () =>
     assert.deepStrictEqual(blocks("README.md"), ["npm ci && npm start\n", "npm ci && npm test\n"]))
 })
 

@@ -46,8 +46,8 @@ const madeBy = Effect.fnUntraced(function* (worker: InletProcess.InletProcess) {
 const mebibytes = ({ pid }: InletProcess.InletProcess) =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1_024
 
-describe("Workers in processes of their own", { timeout: 150_000 }, () => {
-  it.live("four of them share 10,000 deliveries: each is made once, and no webhook has more than 64 at a time", () =>
+describe("Workers in separate processes", { timeout: 150_000 }, () => {
+  it.live("deliver each of 10,000 deliveries once, with at most 64 concurrent requests to a webhook", () =>
     Effect.gen(function* () {
       const { settings, sql, world } = yield* shared
       const receiver = yield* WebhookReceiver.make
@@ -91,35 +91,33 @@ describe("Workers in processes of their own", { timeout: 150_000 }, () => {
     })
   )
 
-  it.live(
-    "make a delivery again, with the same event id, when they are killed before they write that it was taken",
-    () =>
-      Effect.gen(function* () {
-        const { settings, sql, world } = yield* shared
-        const receiver = yield* WebhookReceiver.make
-        const doomed = yield* InletProcess.start(settings)
-        const answers: Array<() => void> = []
-        yield* receiver.answerWith((_request, response) => void answers.push(() => response.end()))
-        const [id] = yield* Effect.flatMap(Deliveries.domain(receiver.url), (domain) =>
-          Deliveries.pending(domain.id, 1)
-        ).pipe(Effect.provideContext(world))
-        const first = yield* receiver.next
-        yield* doomed.signal("SIGSTOP")
-        for (const answer of answers) answer()
-        yield* doomed.signal("SIGKILL")
-        yield* doomed.ending
+  it.live("repeat a delivery with the same event id when killed before they record it", () =>
+    Effect.gen(function* () {
+      const { settings, sql, world } = yield* shared
+      const receiver = yield* WebhookReceiver.make
+      const doomed = yield* InletProcess.start(settings)
+      const answers: Array<() => void> = []
+      yield* receiver.answerWith((_request, response) => void answers.push(() => response.end()))
+      const [id] = yield* Effect.flatMap(Deliveries.domain(receiver.url), (domain) =>
+        Deliveries.pending(domain.id, 1)
+      ).pipe(Effect.provideContext(world))
+      const first = yield* receiver.next
+      yield* doomed.signal("SIGSTOP")
+      for (const answer of answers) answer()
+      yield* doomed.signal("SIGKILL")
+      yield* doomed.ending
 
-        yield* InletProcess.start(settings)
-        yield* sql`UPDATE deliveries SET leased_until = now()`
-        const second = yield* receiver.next
-        assert.strictEqual(first.event.event_id, id)
-        assert.deepStrictEqual(second.body, first.body)
-        assert.strictEqual(second.headers["webhook-id"], first.headers["webhook-id"])
-        yield* eventually(left(sql), (count) => count === 0)
-      })
+      yield* InletProcess.start(settings)
+      yield* sql`UPDATE deliveries SET leased_until = now()`
+      const second = yield* receiver.next
+      assert.strictEqual(first.event.event_id, id)
+      assert.deepStrictEqual(second.body, first.body)
+      assert.strictEqual(second.headers["webhook-id"], first.headers["webhook-id"])
+      yield* eventually(left(sql), (count) => count === 0)
+    })
   )
 
-  it.live("start within five seconds and stay small before 100,000 pending deliveries", () =>
+  it.live("start within 5 s and stay small with 100,000 pending deliveries", () =>
     Effect.gen(function* () {
       const { settings, sql, world } = yield* shared
       const receiver = yield* WebhookReceiver.make
@@ -144,8 +142,8 @@ describe("Workers in processes of their own", { timeout: 150_000 }, () => {
   )
 })
 
-describe("The outcome of a delivery", { timeout: 60_000 }, () => {
-  it.live("is written down although the statement and another transaction wait for each other", () =>
+describe("A delivery outcome", { timeout: 60_000 }, () => {
+  it.live("is recorded despite a deadlock with another transaction", () =>
     Effect.gen(function* () {
       const { sql, world } = yield* shared
       const queue = yield* Layer.build(Queues.layer()).pipe(Effect.provideContext(world))

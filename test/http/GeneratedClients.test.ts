@@ -44,8 +44,8 @@ const Told = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown))
 layer(Generated.layer.pipe(Layer.provideMerge(TestInlet.layer()), Layer.provideMerge(NodeServices.layer)), {
   excludeTestServices: true,
   timeout: "300 seconds"
-})("A client that a generator made of the OpenAPI document", (it) => {
-  it.effect.each(["openapiTypescript", "heyApi"])("compiles, and does the tour against the service: %s", (name) =>
+})("A client generated from the OpenAPI document", (it) => {
+  it.effect.each(["openapiTypescript", "heyApi"])("compiles and completes the tour against the service: %s", (name) =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { folder } = yield* Generated

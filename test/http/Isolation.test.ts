@@ -62,7 +62,7 @@ const withMail = Effect.gen(function* () {
 layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
   "Another workspace's ids",
   (it) => {
-    it.effect("answer 404 exactly as ids that nobody has, and nothing happens", () =>
+    it.effect("answer 404 exactly as unknown ids, and change nothing", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const receiver = yield* WebhookReceiver
@@ -91,7 +91,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("open nothing under a domain of one's own", () =>
+    it.effect("answer 404 under a domain of the caller", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const receiver = yield* WebhookReceiver
@@ -117,7 +117,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("are no cursors: 400, with the same words as for a cursor that is unknown or malformed", () =>
+    it.effect("answer 400 as cursors, like unknown or malformed cursors", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const ada = yield* withMail
@@ -152,7 +152,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("are in no list", () =>
+    it.effect("appear in no list", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const ada = yield* withMail

@@ -109,13 +109,13 @@ describe("While the database", () => {
       })
     )
 
-    it.effect("the process still says that it serves", () =>
+    it.effect("the liveness probe still passes", () =>
       Effect.gen(function* () {
         assert.strictEqual((yield* get("/health")).status, 200)
       })
     )
 
-    it.effect("a bug is still a bug: 500 that tells nothing but a request id", () =>
+    it.effect("a bug still answers 500 with only a request id", () =>
       Effect.gen(function* () {
         const { headers, status, text } = yield* get("/breaks")
         assert.strictEqual(status, 500)
@@ -124,7 +124,7 @@ describe("While the database", () => {
       })
     )
 
-    it.effect("what is logged of them names the request and no credentials", () =>
+    it.effect("the log names the failed request without credentials", () =>
       Effect.gen(function* () {
         const secrets = {
           authorization: "Bearer ak_live_sentinel",

@@ -97,8 +97,8 @@ const refusedInTime = Effect.fnUntraced(function* (said: Effect.Effect<string>) 
   assert.isBelow(Duration.toMillis(time), 10_000)
 })
 
-layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("When PostgreSQL", (it) => {
-  it.effect("is gone, the sender hears 451, and mail is taken again once it is back", () =>
+layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("While PostgreSQL", (it) => {
+  it.effect("is stopped, the sender receives 451, and mail is accepted again afterwards", () =>
     Effect.gen(function* () {
       const { address, port, turn } = yield* Outage
       const dialog = yield* Mailbox.begin(port, address)
@@ -110,7 +110,7 @@ layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("When 
     })
   )
 
-  it.effect("hangs, the sender hears 451 within ten seconds, and mail is taken again once it answers", () =>
+  it.effect("hangs, the sender receives 451 within 10 s, and mail is accepted again afterwards", () =>
     Effect.gen(function* () {
       const { address, port, turn } = yield* Outage
       // More than there are connections, so that some wait for one.
@@ -131,7 +131,7 @@ layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("When 
     })
   )
 
-  it.effect("answers each statement late, the sender hears 451 within ten seconds", () =>
+  it.effect("answers each statement late, the sender receives 451 within 10 s", () =>
     Effect.gen(function* () {
       const { address, port, turn } = yield* Outage
       // To two, which takes several statements.
@@ -143,7 +143,7 @@ layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("When 
     })
   )
 
-  it.effect("commits and its answer is lost, the row is found, the sender hears 250, and one event follows", () =>
+  it.effect("commits and the answer is lost, the row is found, the sender receives 250, and one event follows", () =>
     Effect.gen(function* () {
       const { address, commitLost, port, turn } = yield* Outage
       const dialog = yield* Mailbox.begin(port, address)
@@ -161,7 +161,7 @@ layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("When 
   )
 
   it.effect(
-    "commits a transaction and its answer is lost, the rows are found, the sender hears 250, and an event for each recipient follows",
+    "commits a transaction and the answer is lost, the rows are found, the sender receives 250, and an event for each recipient follows",
     () =>
       Effect.gen(function* () {
         const { address, commitLost, port, turn } = yield* Outage
@@ -177,7 +177,7 @@ layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("When 
       })
   )
 
-  it.effect("never gets the statement, no row is found, and the sender hears 451 within ten seconds", () =>
+  it.effect("never receives the statement, no row is found, and the sender receives 451 within 10 s", () =>
     Effect.gen(function* () {
       const { address, port, swallowed, turn } = yield* Outage
       // Its connections have prepared the statement: it is swallowed by its name.
@@ -193,7 +193,7 @@ layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("When 
     })
   )
 
-  it.effect("ends a deadlock at our cost, the sender hears 250 all the same", () =>
+  it.effect("aborts our transaction in a deadlock, the sender still receives 250", () =>
     Effect.gen(function* () {
       const { address, port, sql } = yield* Outage
       const blocked = sql`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`

@@ -44,7 +44,7 @@ const scenarios = [
 
 describe("The conformance suite of MCP", () => {
   it.live(
-    "passes the scenarios that need nothing but a server, dns-rebinding among them",
+    "passes the server scenarios, including dns-rebinding",
     () =>
       Effect.gen(function* () {
         const port = yield* Ports.free

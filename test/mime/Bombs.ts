@@ -234,13 +234,13 @@ export const replyBombs: ReadonlyArray<Bomb> = [
     "```\r\n"
   ].map((piece) => body(`lines of ${JSON.stringify(piece)}`, "Content-Type: text/plain", piece, "x\r\n")),
   body(
-    "answers between quotations",
+    "replies between quotations",
     "Content-Type: text/plain",
     "> a\r\nb c d e f g.\r\n",
     "x\r\nOn 1/2/24 10:00, A wrote:\r\n"
   ),
   body(
-    "an answer below a quotation",
+    "a reply below a quotation",
     "Content-Type: text/plain",
     "b c d\r\n",
     "x\r\nOn 1/2/24 10:00, A wrote:\r\n> a\r\n"

@@ -166,9 +166,9 @@ const measure = Effect.gen(function* () {
 const count = (scores: ReadonlyArray<ReadonlyArray<boolean | undefined>>, column: number) =>
   scores.filter((one) => one[column] === true).length
 
-describe("Foreign messages", () => {
+describe("The messages of the corpus", () => {
   it.live(
-    "are read as well as plain simpleParser reads them or better in every column, and nothing of them vanishes",
+    "are parsed at least as well as by simpleParser in every column, without lost content",
     () =>
       Effect.gen(function* () {
         const measured = yield* measure

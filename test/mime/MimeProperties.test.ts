@@ -179,18 +179,15 @@ const hostile = Arbitrary.all({
   )
 })
 
-describe("Any bytes at all", () => {
-  it.prop("are read, and what is read is fit for JSON", { bytes: Schema.Uint8Array }, ({ bytes }) => readable(bytes))
+describe("Random bytes", () => {
+  it.prop("are parsed to values valid in JSON", { bytes: Schema.Uint8Array }, ({ bytes }) => readable(bytes))
+
+  it.prop("in the form of a mail are parsed to values valid in JSON", { bytes: soup }, ({ bytes }) => readable(bytes), {
+    arbitrary: { runs: 500 }
+  })
 
   it.prop(
-    "that look like mail are read, and what is read is fit for JSON",
-    { bytes: soup },
-    ({ bytes }) => readable(bytes),
-    { arbitrary: { runs: 500 } }
-  )
-
-  it.prop(
-    "with a header made by hand are read, and what is read is fit for JSON",
+    "with a crafted header are parsed to values valid in JSON",
     { fields: Arbitrary.array(hostile, { maxLength: 6 }) },
     ({ fields }) =>
       readable(message(...fields.map(({ name, value }) => `${name}: ${value}`), "", "--b", "", "content", "--b--")),
@@ -198,9 +195,9 @@ describe("Any bytes at all", () => {
   )
 })
 
-describe("A message that was made as it should be", () => {
+describe("A well-formed message of any structure", () => {
   it.prop(
-    "gives back its subject, its texts and its files, whatever its shape",
+    "yields its subject, texts and files",
     { tree },
     ({ tree: { leaves, subject } }) => {
       const parts = leaves.map(({ content, depth, encoding, isFile, name, words }, number) => {

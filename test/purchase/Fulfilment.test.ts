@@ -49,7 +49,7 @@ const orderOf = Effect.fnUntraced(function* ({ id, order }: Customer) {
 layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" })(
   "A registrar that, after the debit,",
   (it) => {
-    it.effect("registers and publishes makes it 201: one call each, and every record in the zone", () =>
+    it.effect("registers and publishes gives 201, with one call each and every record in the zone", () =>
       Effect.gen(function* () {
         const vendor = yield* Vendor
         const someone = yield* customer
@@ -70,7 +70,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       })
     )
 
-    it.effect("refuses makes it 502: the order is failed and the money back, once", () =>
+    it.effect("refuses gives 502, a failed order and one refund", () =>
       Effect.gen(function* () {
         const vendor = yield* Vendor
         const someone = yield* customer
@@ -98,7 +98,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       })
     )
 
-    it.effect("has sold the name to somebody else makes it 409, and the money comes back", () =>
+    it.effect("has sold the name to another customer gives 409 and a refund", () =>
       Effect.gen(function* () {
         const vendor = yield* Vendor
         const someone = yield* customer
@@ -115,7 +115,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       })
     )
 
-    it.effect("registers, and hangs up without a word, makes it 202: it is asked before anything is repeated", () =>
+    it.effect("registers and drops the connection gives 202, and a look-up before any repeat", () =>
       Effect.gen(function* () {
         const vendor = yield* Vendor
         const someone = yield* customer
@@ -134,7 +134,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       })
     )
 
-    it.effect("does nothing and says nothing makes it 202: the worker looks, and registers once", () =>
+    it.effect("does nothing and answers nothing gives 202, and the worker looks up and registers once", () =>
       Effect.gen(function* () {
         const vendor = yield* Vendor
         const someone = yield* customer
@@ -154,29 +154,27 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       })
     )
 
-    it.effect(
-      "never registers, however often it is asked, makes the order fail in the end, and gives the money back",
-      () =>
-        Effect.gen(function* () {
-          const vendor = yield* Vendor
-          const someone = yield* customer
-          const before = yield* vendor.asked("register")
-          yield* vendor.mishaps("register", "busy", "rubbish", "too many requests", "busy", "rubbish")
-          const { json } = yield* someone.buy("never.com")
-          for (let look = 0; look < 4; look++) {
-            yield* another("register", json.order_id)
-            assert.strictEqual((yield* someone.order(json.order_id)).status, "registering")
-            yield* assertCharged(someone, json.order_id)
-          }
-          yield* letDue(json.order_id)
-          const order = yield* someone.orderThatIs(json.order_id, "failed")
-          assert.strictEqual(order.failure, "The registrar did not register the name")
-          assert.strictEqual(yield* vendor.asked("register"), before + 5)
-          yield* assertGivenBack(someone, json.order_id)
-        })
+    it.effect("never registers makes the order fail in the end with a refund", () =>
+      Effect.gen(function* () {
+        const vendor = yield* Vendor
+        const someone = yield* customer
+        const before = yield* vendor.asked("register")
+        yield* vendor.mishaps("register", "busy", "rubbish", "too many requests", "busy", "rubbish")
+        const { json } = yield* someone.buy("never.com")
+        for (let look = 0; look < 4; look++) {
+          yield* another("register", json.order_id)
+          assert.strictEqual((yield* someone.order(json.order_id)).status, "registering")
+          yield* assertCharged(someone, json.order_id)
+        }
+        yield* letDue(json.order_id)
+        const order = yield* someone.orderThatIs(json.order_id, "failed")
+        assert.strictEqual(order.failure, "The registrar did not register the name")
+        assert.strictEqual(yield* vendor.asked("register"), before + 5)
+        yield* assertGivenBack(someone, json.order_id)
+      })
     )
 
-    it.effect("does not let itself be asked what it did leaves the money where it is until it does", () =>
+    it.effect("cannot be looked up keeps the money until it can", () =>
       Effect.gen(function* () {
         const vendor = yield* Vendor
         const someone = yield* customer
@@ -197,7 +195,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       })
     )
 
-    it.effect("refuses the second try because the first one went through late does not give the money back", () =>
+    it.effect("refuses the second attempt because the first succeeded late causes no refund", () =>
       Effect.gen(function* () {
         const vendor = yield* Vendor
         const someone = yield* customer
@@ -216,26 +214,28 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       })
     )
 
-    it.effect("can't publish the records makes it 202: they are published later, and nothing is registered again", () =>
-      Effect.gen(function* () {
-        const vendor = yield* Vendor
-        const someone = yield* customer
-        const before = yield* vendor.asked("register")
-        yield* vendor.mishaps("publish", { error: 2019166, text: "Domain not found" })
-        const { json, status } = yield* someone.buy("published-later.com")
-        assert.deepStrictEqual([status, json.status], [202, "provisioning"])
-        assert.isString(json.domain_id)
-        assert.isUndefined(yield* vendor.zone("published-later.com"))
+    it.effect(
+      "cannot publish the records gives 202, and the records are published later without a second registration",
+      () =>
+        Effect.gen(function* () {
+          const vendor = yield* Vendor
+          const someone = yield* customer
+          const before = yield* vendor.asked("register")
+          yield* vendor.mishaps("publish", { error: 2019166, text: "Domain not found" })
+          const { json, status } = yield* someone.buy("published-later.com")
+          assert.deepStrictEqual([status, json.status], [202, "provisioning"])
+          assert.isString(json.domain_id)
+          assert.isUndefined(yield* vendor.zone("published-later.com"))
 
-        yield* letDue(json.order_id)
-        yield* someone.orderThatIs(json.order_id, "completed")
-        assert.lengthOf((yield* vendor.zone("published-later.com")) ?? [], 3)
-        assert.strictEqual(yield* vendor.asked("register"), before + 1)
-        yield* assertCharged(someone, json.order_id)
-      })
+          yield* letDue(json.order_id)
+          yield* someone.orderThatIs(json.order_id, "completed")
+          assert.lengthOf((yield* vendor.zone("published-later.com")) ?? [], 3)
+          assert.strictEqual(yield* vendor.asked("register"), before + 1)
+          yield* assertCharged(someone, json.order_id)
+        })
     )
 
-    it.effect("quotes its own credentials in a refusal does not have them passed on", () =>
+    it.effect("quotes its own credentials in a refusal is not quoted", () =>
       Effect.gen(function* () {
         const vendor = yield* Vendor
         const someone = yield* customer
@@ -248,7 +248,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       })
     )
 
-    it.effect("lost a name that a customer of ours has deleted here does not give it to the next one", () =>
+    it.effect("dropped a name that a customer removed here sells it to no other workspace", () =>
       Effect.gen(function* () {
         const vendor = yield* Vendor
         const sql = yield* SqlClient.SqlClient
@@ -271,7 +271,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
 )
 
 layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" })("Of two workspaces", (it) => {
-  it.effect("that want one name the first one gets it, and the other is told at once", () =>
+  it.effect("the first to order a name gets it, and the other is refused at once", () =>
     Effect.gen(function* () {
       const vendor = yield* Vendor
       const [first, second] = [yield* customer, yield* customer]
@@ -293,7 +293,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
     })
   )
 
-  it.effect("that want one name the second one may have it when the first one's registration has failed", () =>
+  it.effect("the second may order a name once the first registration has failed", () =>
     Effect.gen(function* () {
       const vendor = yield* Vendor
       const sql = yield* SqlClient.SqlClient

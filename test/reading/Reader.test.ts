@@ -180,7 +180,7 @@ const backlog = Effect.fnUntraced(function* (name: string, size: number, lease: 
 layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
   "The reader",
   (it) => {
-    it.effect("reads what a crash has left over, and it is delivered", () =>
+    it.effect("parses and delivers messages left by a crash", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const receiver = yield* WebhookReceiver
@@ -209,7 +209,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("reads it from the log of the process that is no more", () =>
+    it.effect("parses messages from the log of a terminated process", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -230,7 +230,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
     for (const [what, damage] of damages) {
       for (const [where, store] of stores) {
         it.effect(
-          `makes an event of the envelope of a message in ${where} that was ${what}, and nothing serves it`,
+          `makes an event of the envelope of a message in ${where} that was ${what}, and serves no bytes of it`,
           () =>
             Effect.gen(function* () {
               const inlet = yield* TestInlet
@@ -258,26 +258,24 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       }
     }
 
-    it.effect(
-      "takes a message that came for whole, though its row is from before the length of our fields was kept",
-      () =>
-        Effect.gen(function* () {
-          const inlet = yield* TestInlet
-          const sql = yield* SqlClient.SqlClient
-          const inbox = yield* inlet.inbox()
-          yield* Mailbox.deliver(inlet.smtpPort, inbox.address, " Begins: with a blank\r\nSubject: old\r\n\r\nbody\r\n")
-          const [event] = yield* Mailbox.events(inbox)
-          const trace = sql<{ readonly traceBytes: number | null }>`
+    it.effect("parses a valid message whose row has no length of the trace fields", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const sql = yield* SqlClient.SqlClient
+        const inbox = yield* inlet.inbox()
+        yield* Mailbox.deliver(inlet.smtpPort, inbox.address, " Begins: with a blank\r\nSubject: old\r\n\r\nbody\r\n")
+        const [event] = yield* Mailbox.events(inbox)
+        const trace = sql<{ readonly traceBytes: number | null }>`
           SELECT trace_bytes FROM inbound_emails WHERE id = ${event.inbound_email_id}
         `
-          const raw = yield* Mailbox.raw(inbox, event.event_id)
-          assert.strictEqual(raw.indexOf(" Begins:") - raw.indexOf("Return-Path:"), (yield* trace)[0]?.traceBytes)
-          yield* sql`UPDATE inbound_emails SET trace_bytes = NULL WHERE id = ${event.inbound_email_id}`
-          assert.strictEqual(yield* Mailbox.raw(inbox, event.event_id), raw)
-        })
+        const raw = yield* Mailbox.raw(inbox, event.event_id)
+        assert.strictEqual(raw.indexOf(" Begins:") - raw.indexOf("Return-Path:"), (yield* trace)[0]?.traceBytes)
+        yield* sql`UPDATE inbound_emails SET trace_bytes = NULL WHERE id = ${event.inbound_email_id}`
+        assert.strictEqual(yield* Mailbox.raw(inbox, event.event_id), raw)
+      })
     )
 
-    it.effect("does not touch what another reader holds before its lease ends", () =>
+    it.effect("skips messages leased by another reader", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -297,7 +295,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("makes an event of the envelope when the raw message is gone", () =>
+    it.effect("makes an event of the envelope if the raw message is missing", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -318,7 +316,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("does not parse a message that took two readers with it, and makes an event of its header", () =>
+    it.effect("makes an event of the header alone after a message crashed two readers", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -350,7 +348,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("goes on with the next message when one can't be read, and tries that one again after its lease", () =>
+    it.effect("continues after a failed message and retries it after its lease", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -382,7 +380,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("makes an event of mail that no table was made for", () =>
+    it.effect("makes an event of mail with a 12,000-character sender and a 20,000-character Message-ID", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -409,7 +407,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("shares a backlog with other readers, and none of it is read twice", () =>
+    it.effect("shares a backlog with other readers without parsing a message twice", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { domainId } = yield* backlog("shared.example", 60, "-1 second")
@@ -430,7 +428,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("makes the events of a message once, also when it is read twice at the same time", () =>
+    it.effect("makes the events of a message once if it is parsed twice concurrently", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { domainId, ids } = yield* backlog("twice.example", 30, "1 hour")
@@ -456,7 +454,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("gives back at once what it had in hand when it stops, and another goes on with it", () =>
+    it.effect("returns its messages at once on a stop, and another reader continues", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { domainId, ids } = yield* backlog("stopping.example", 40, "1 hour")

@@ -13,9 +13,9 @@ const nameIn = (number: number): string => {
   return header.slice(fields.length)
 }
 
-describe("The DNS of sender checks", () => {
+describe("The DNS cache of sender checks", () => {
   // Nobody answers there: failures are remembered too.
-  it.live("remembers what came of a name, and nothing else of the header that the name stood in", () =>
+  it.live("caches the answers for a name without retaining its header", () =>
     Effect.gen(function* () {
       const questions = SenderDns.make(["127.0.0.1:9"])
       const ask = (number: number) =>
@@ -33,7 +33,7 @@ describe("The DNS of sender checks", () => {
     })
   )
 
-  it.effect("asks for no name that is longer than any", () =>
+  it.effect("queries no name above the maximum length", () =>
     Effect.gen(function* () {
       const ask = SenderDns.make(["127.0.0.1:9"])()
       const failed = yield* Effect.promise(() =>
@@ -47,7 +47,7 @@ describe("The DNS of sender checks", () => {
     })
   )
 
-  it.live("waits five seconds for all questions of a message together, and gives what is there afterwards too", () =>
+  it.live("waits 5 s for all queries of a message together, and uses later answers for the next one", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer
       for (const name of ["one.example", "two.example", "three.example"]) yield* dns.answer("TXT", name, "silence")
@@ -74,7 +74,7 @@ describe("The DNS of sender checks", () => {
     }).pipe(Effect.provide(DnsServer.layer))
   )
 
-  it.live("remembers 16 MiB of answers at most, however long their owners make them", () =>
+  it.live("caches at most 16 MiB of answers of any size", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer
       yield* dns.answer("TXT", "*.large.example", { text: [Array.from({ length: 240 }, () => "x".repeat(250))] })

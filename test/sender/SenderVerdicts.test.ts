@@ -42,9 +42,9 @@ const askPublished: Ask = (name, type) => {
 
 const forms = ["simple/simple", "simple/relaxed", "relaxed/simple", "relaxed/relaxed"]
 
-describe("What is said of a sender", () => {
+describe("The sender verdicts", () => {
   it.live(
-    "is what the library says, of messages that were signed and changed in every way",
+    "match mailauth for messages signed and changed in every way",
     () =>
       Effect.gen(function* () {
         // ORACLE_RUNS=100000 ORACLE_FROM=1 for all of them.
@@ -68,7 +68,7 @@ describe("What is said of a sender", () => {
     { timeout: 7_200_000 }
   )
 
-  it.effect("goes by the time when the message came, however it is read", () =>
+  it.effect("are evaluated as of the time of receipt for every reader", () =>
     Effect.gen(function* () {
       const [envelope] = SignedMail.envelopes
       const day = 86_400_000
@@ -100,7 +100,7 @@ describe("What is said of a sender", () => {
   )
 
   it.live(
-    "is what the library says, of the messages of others, as they are and signed anew",
+    "match mailauth for foreign messages, as they are and signed anew",
     () =>
       Effect.gen(function* () {
         const folder = yield* Config.option(Config.String("CORPUS_DIR"))

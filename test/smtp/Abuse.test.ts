@@ -60,9 +60,9 @@ class Abused extends Context.Service<Abused, InletProcess.InletProcess>()("inlet
 
 describe("Linux", { timeout: 120_000, ...Needs.options(Needs.limits) }, () => {
   layer(Layer.merge(Abused.layer, NodeServices.layer), { excludeTestServices: true, timeout: "60 seconds" })(
-    "A process",
+    "A process under abuse",
     (it) => {
-      it.effect("stays small whatever it is sent, and cuts it off", () =>
+      it.effect("limits its memory for any input and disconnects the sender", () =>
         Effect.gen(function* () {
           const inlet = yield* Abused
           const { address } = yield* inlet.inbox("http://127.0.0.1:9/")
@@ -71,9 +71,9 @@ describe("Linux", { timeout: 120_000, ...Needs.options(Needs.limits) }, () => {
           const floods = [
             ["a message of 200 MB", transaction, Buffer.from(`${"x".repeat(76)}\r\n`.repeat(1_000)), {}],
             ["a command of 200 MB", ["EHLO client.example"], Buffer.alloc(64 * 1_024, "x"), {}],
-            ["commands whose answers nobody reads", [], Buffer.from("NOOP\r\n".repeat(10_000)), { reads: false }],
+            ["commands without reading the answers", [], Buffer.from("NOOP\r\n".repeat(10_000)), { reads: false }],
             [
-              "recipients whose answers nobody reads",
+              "recipients without reading the answers",
               transaction.slice(0, 3),
               Buffer.from(`RCPT TO:<${address}>\r\n`.repeat(2_000)),
               { reads: false }
@@ -93,7 +93,7 @@ describe("Linux", { timeout: 120_000, ...Needs.options(Needs.limits) }, () => {
         })
       )
 
-      it.effect("outlives the want of file descriptors, and takes mail again when it is over", () =>
+      it.effect("survives a lack of file descriptors and then accepts mail again", () =>
         Effect.gen(function* () {
           const inlet = yield* Abused
           const { address } = yield* inlet.inbox("http://127.0.0.1:9/")

@@ -21,8 +21,8 @@ const send = Effect.fnUntraced(function* (dialog: SmtpDialog.SmtpDialog, to: str
 layer(TestInlet.layer({ SMTP_PROXY_FROM: "127.0.0.0/30,::1", SMTP_MAX_CONNECTIONS_PER_IP: "2" }), {
   excludeTestServices: true,
   timeout: "60 seconds"
-})("A balancer that is trusted", (it) => {
-  it.effect("names the client, whose address the event has", () =>
+})("A trusted balancer", (it) => {
+  it.effect("passes the client's address on to the event", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -36,7 +36,7 @@ layer(TestInlet.layer({ SMTP_PROXY_FROM: "127.0.0.0/30,::1", SMTP_MAX_CONNECTION
     })
   )
 
-  it.effect("has each of its clients counted by itself", () =>
+  it.effect("has its clients counted separately", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const from = (client: string) => through(inlet.smtpPort, `PROXY TCP4 ${client} 192.0.2.1 40000 25`)
@@ -47,7 +47,7 @@ layer(TestInlet.layer({ SMTP_PROXY_FROM: "127.0.0.0/30,::1", SMTP_MAX_CONNECTION
     })
   )
 
-  it.effect("is the only one that is believed: to others the header is no command", () =>
+  it.effect("is the only one that is trusted: from others the PROXY header is an unknown command", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const dialog = yield* SmtpDialog.open(inlet.smtpPort, { localAddress: "127.0.0.9" })
@@ -57,9 +57,9 @@ layer(TestInlet.layer({ SMTP_PROXY_FROM: "127.0.0.0/30,::1", SMTP_MAX_CONNECTION
   )
 })
 
-describe("Two processes of one machine", () => {
+describe("Two processes on one machine", () => {
   it.live(
-    "share the port of their mail where they are told to",
+    "share the SMTP port if configured",
     () =>
       Effect.gen(function* () {
         const receiver = yield* WebhookReceiver

@@ -112,8 +112,8 @@ const numbersFrom = (seed: number) => {
 
 const turn = new DataStream.ReadTurn()
 
-describe("A turn of the event loop", () => {
-  it.live("takes 2 MiB of messages from all connections, and as much again the next turn", () =>
+describe("An event-loop turn", () => {
+  it.live("reads 2 MiB of messages from all connections", () =>
     Effect.gen(function* () {
       const turn = new DataStream.ReadTurn()
       const reads = () => Array.from({ length: 33 }, () => turn.add(64 * 1024))
@@ -125,20 +125,18 @@ describe("A turn of the event loop", () => {
   )
 })
 
-describe("What follows DATA", () => {
-  it.effect(
-    "ends at CRLF . CRLF alone and loses the dots behind CRLF alone, in every form and wherever it is cut",
-    () =>
-      Effect.gen(function* () {
-        for (const form of forms) {
-          const sent = `a${form}b\r\n.\r\nNOOP\r\n`
-          const { messages } = yield* expectModel(sent, inTwo(sent))
-          assert.strictEqual(messages[0]?.endsWith("b\r\n"), !form.includes("\r\n.\r\n"), JSON.stringify(form))
-        }
-      })
+describe("A DATA stream", () => {
+  it.effect("ends at CRLF . CRLF only and loses dots after CRLF only, in every form and at any split", () =>
+    Effect.gen(function* () {
+      for (const form of forms) {
+        const sent = `a${form}b\r\n.\r\nNOOP\r\n`
+        const { messages } = yield* expectModel(sent, inTwo(sent))
+        assert.strictEqual(messages[0]?.endsWith("b\r\n"), !form.includes("\r\n.\r\n"), JSON.stringify(form))
+      }
+    })
   )
 
-  it.effect("reads the same in three pieces, wherever those are cut", () =>
+  it.effect("is parsed the same in three pieces at any split", () =>
     Effect.gen(function* () {
       const short = lineEnds
         .slice(0, 6)
@@ -151,7 +149,7 @@ describe("What follows DATA", () => {
     })
   )
 
-  it.effect("may be a dot alone, a line of dots, or nothing, from its first byte on", () =>
+  it.effect("may start with a single dot or a line of dots, or be empty", () =>
     Effect.gen(function* () {
       for (const sent of beginnings) yield* expectModel(sent, inTwo(sent))
       assert.deepStrictEqual(model(".\r\n").messages, [""])
@@ -159,14 +157,14 @@ describe("What follows DATA", () => {
     })
   )
 
-  it.effect("keeps the bare CR and LF of a message, and the dots behind them", () =>
+  it.effect("keeps the bare CR and LF of a message and the dots after them", () =>
     Effect.gen(function* () {
       const kept = "a\n..b\n.c\r.d\r..e\n.\n\r\r..\r\0\n..\r\n"
       assert.deepStrictEqual((yield* expectModel(`${kept}.\r\n`, inTwo(kept))).messages, [kept])
     })
   )
 
-  it.effect("is read as RFC 5321 has it whatever its bytes: 4,000 messages made at random, cut at random", () =>
+  it.effect("is parsed as in RFC 5321 for 4,000 random messages at random splits", () =>
     Effect.gen(function* () {
       const below = numbersFrom(1)
       const alphabet = ["\r", "\n", ".", "\r\n", "\r\n.", "\r\n..", ".\r\n", "\0", "x", "some text", "\xff", "\r\n.\r"]
@@ -179,7 +177,7 @@ describe("What follows DATA", () => {
     })
   )
 
-  it.effect("is followed by commands and by more messages in the same packet, each cut anywhere", () =>
+  it.effect("may be followed by commands and messages in the same packet, at any split", () =>
     Effect.gen(function* () {
       const sent = Buffer.from(
         "one\r\n..\r\n.\r\nNOOP\r\nDATA\r\n.two\n.\r\n\r\n.\r\nDATA\r\n.\r\nRSET\r\nQUIT\r\n",
@@ -196,7 +194,7 @@ describe("What follows DATA", () => {
     })
   )
 
-  it("goes on only when the message has been answered", () => {
+  it("continues only after the message is answered", () => {
     const commands: Array<string> = []
     let ended = 0
     const parser = new DataStream.DataParser(() => turn)
@@ -211,7 +209,7 @@ describe("What follows DATA", () => {
     assert.isTrue(parser.writableLength > 0)
   })
 
-  it("is not copied where no dot is taken out", () => {
+  it("is not copied if no dot is removed", () => {
     const pieces: Array<Uint8Array> = []
     const parser = new DataStream.DataParser(() => turn)
     DataStream.receive(parser.startDataMode(), {
@@ -227,7 +225,7 @@ describe("What follows DATA", () => {
     )
   })
 
-  it("counts its bytes as they come, without the dots that were added", () => {
+  it("counts received bytes without stuffed dots", () => {
     const parser = new DataStream.DataParser(() => turn)
     const stream = parser.startDataMode(9)
     const seen: Array<readonly [number, boolean]> = []
@@ -250,7 +248,7 @@ describe("What follows DATA", () => {
     assert.deepStrictEqual([parser.dataBytes, next.byteLength, next.sizeExceeded], [0, 0, false])
   })
 
-  it("has no end once its session has been ended for it", () => {
+  it("has no end once its session is closed for it", () => {
     let ended = 0
     const parser = new DataStream.DataParser(() => turn)
     DataStream.receive(parser.startDataMode(), {
@@ -264,7 +262,7 @@ describe("What follows DATA", () => {
     assert.deepStrictEqual([ended, parser.writableLength], [0, 0])
   })
 
-  it("is cut short once when its client goes away, and not when it has come in full", () => {
+  it("is truncated once when its client disconnects, unless it is complete", () => {
     for (const [sent, cuts] of [
       ["half a mes", 1],
       ["all of it\r\n.\r\n", 0]
@@ -297,7 +295,7 @@ const alone = SmtpAlone.layer({
 const transaction = `MAIL FROM:<sender@sender.example>\r\nRCPT TO:<${known}>\r\nDATA\r\n`
 
 layer(alone, { excludeTestServices: true })("A message over a socket", (it) => {
-  it.effect("is read as RFC 5321 has it, in one packet or cut before the last byte of what looks like an end", () =>
+  it.effect("is parsed as in RFC 5321, in one packet or split before the last byte of an apparent end", () =>
     Effect.gen(function* () {
       const { port } = yield* SmtpAlone
       const dialog = yield* SmtpDialog.open(port)
@@ -326,7 +324,7 @@ layer(alone, { excludeTestServices: true })("A message over a socket", (it) => {
     })
   )
 
-  it.effect("is followed by the next one in the same packet, and by a command", () =>
+  it.effect("may be followed by another message and a command in the same packet", () =>
     Effect.gen(function* () {
       received.length = 0
       const { port } = yield* SmtpAlone
@@ -351,8 +349,8 @@ const waiting = SmtpAlone.layer({
   }
 })
 
-layer(waiting, { excludeTestServices: true })("A client that sends on while its message is being kept", (it) => {
-  it.effect("is not read any further until the message has been answered, and is then", () =>
+layer(waiting, { excludeTestServices: true })("A client that pipelines during the storage of a message", (it) => {
+  it.effect("is read again once the message is answered", () =>
     Effect.gen(function* () {
       const { port } = yield* SmtpAlone
       const most = 64 * 1_024 * 1_024
@@ -392,9 +390,9 @@ layer(waiting, { excludeTestServices: true })("A client that sends on while its 
 })
 
 layer(SmtpAlone.layer({ settings: { MAX_MESSAGE_BYTES: "70000" } }), { excludeTestServices: true })(
-  "A message of nothing but lines with dots",
+  "A message of dot lines only",
   (it) => {
-    it.effect("has the size of what is left of them", () =>
+    it.effect("has the size without the stuffed dots", () =>
       Effect.gen(function* () {
         const { port } = yield* SmtpAlone
         const line = ".\r\n"

@@ -80,9 +80,9 @@ const delivered = Effect.fnUntraced(function* (inlet: TestInlet["Service"]) {
   return { inbox, millis: Duration.toMillis(time) }
 })
 
-describe("A collector", () => {
+describe("A telemetry collector", () => {
   it.live(
-    "gets logs, metrics and traces of what happens, and no key, secret or word of a mail",
+    "receives logs, metrics and traces without a key, secret or word of a mail",
     () =>
       Effect.gen(function* () {
         const { received, url } = yield* collector
@@ -115,7 +115,7 @@ describe("A collector", () => {
   )
 
   it.live(
-    "that never answers holds up neither mail nor the API nor the end of the process",
+    "that hangs delays neither mail, the API nor the exit",
     () =>
       Effect.gen(function* () {
         const { asked, url } = yield* blackHole
@@ -133,7 +133,7 @@ describe("A collector", () => {
   )
 
   it.live(
-    "that nobody started changes nothing",
+    "that is down changes nothing",
     () =>
       Effect.gen(function* () {
         const { inlet } = yield* started(`http://127.0.0.1:${yield* Ports.free}`)

@@ -104,9 +104,9 @@ const publish = Effect.gen(function* () {
   }
 })
 
-layer(World, { excludeTestServices: true, timeout: "180 seconds" })("A list of events", (it) => {
+layer(World, { excludeTestServices: true, timeout: "180 seconds" })("An event list", (it) => {
   it.effect(
-    "has what its filters ask for and nothing else, on 500 random mails, however they are combined, and so have a wait and a stream",
+    "contains exactly the events of any filter combination on 500 random mails, as do a wait and a stream",
     () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
@@ -207,7 +207,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("A list of e
     120_000
   )
 
-  it.effect("passes over events from before, and tells null of them in brief", () =>
+  it.effect("skips events stored without filter fields, and shows those fields as null in brief", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const sql = yield* SqlClient.SqlClient
@@ -265,7 +265,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("A list of e
     })
   )
 
-  it.effect("goes through 5,000 events a request for what no index has, and says where to go on", () =>
+  it.effect("examines 5,000 events a request for a filter without an index, and returns a cursor", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const sql = yield* SqlClient.SqlClient
@@ -307,7 +307,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("A list of e
     })
   )
 
-  it.effect("is told by a wait and a stream as by a list", () =>
+  it.effect("is filtered the same in a wait and a stream", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -338,7 +338,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("A list of e
     ["newerThan=5", "newerThan: Expected a time such as 90s, 5m, 2h or 7d, at most 14d"],
     ["view=short", "view: Expected one of full, brief"]
   ] as const) {
-    it.effect(`is answered 400 for ${query.slice(0, 20)}`, () =>
+    it.effect(`answers 400 to ${query.slice(0, 20)}`, () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()

@@ -92,15 +92,15 @@ const routes = Effect.sync(() => {
   return all
 })
 
-describe("Every route of the API", () => {
-  it.effect("says whether a read key may ask it, and one that says nothing is not for it", () =>
+describe("Every API route", () => {
+  it.effect("declares whether it accepts read keys, and refuses them by default", () =>
     Effect.gen(function* () {
       const declared = (yield* routes).map(({ method, needs, path }) => [`${method} ${path}`, needs] as const)
       assert.deepStrictEqual(Object.fromEntries(declared), expected)
     })
   )
 
-  it.effect("that a read key may ask only reads", () =>
+  it.effect("that accepts read keys only reads", () =>
     Effect.gen(function* () {
       for (const { method, needs, path } of yield* routes) {
         if (needs === "any key") assert.strictEqual(method, "GET", path)
@@ -145,7 +145,7 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
       return { ...inbox, reader: json.api_key as string, fill }
     })
 
-    it.effect("reads on every route that is for it, and is told no secret there", () =>
+    it.effect("reads on every route that accepts it, without secrets", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { fill, key, reader, secret } = yield* workspace
@@ -164,7 +164,7 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
       })
     )
 
-    it.effect("is 403 on every other route of a workspace, which says what key to send, and nothing happens", () =>
+    it.effect("is answered 403 on every other workspace route with the required key, and changes nothing", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const sql = yield* SqlClient.SqlClient
@@ -203,7 +203,7 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
       })
     )
 
-    it.effect("is refused before its request is looked at: a wrong body, parameter or id is 403 too", () =>
+    it.effect("is answered 403 before its body, parameters and id are validated", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { fill, reader } = yield* workspace
@@ -221,7 +221,7 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
       })
     )
 
-    it.effect("gets no requests that are signed for the webhook", () =>
+    it.effect("receives no signed webhook requests", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { fill, key, reader } = yield* workspace
@@ -235,7 +235,7 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
       })
     )
 
-    it.effect("sees no other workspace: its ids are 404 as those that nobody has", () =>
+    it.effect("sees no other workspace, whose ids answer 404 like unknown ones", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const mine = yield* workspace
@@ -248,7 +248,7 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
       })
     )
 
-    it.effect("is asked about in the OpenAPI document where it is refused, and nowhere else", () =>
+    it.effect("has a 403 in the OpenAPI document exactly where it is refused", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { json } = yield* inlet.call("GET", "/openapi.json")

@@ -31,13 +31,13 @@ class Till extends Context.Service<
 // What every way of paying must do. A new one is done when it passes.
 const contract = <E>(name: string, provider: "mock" | "stripe", world: Layer.Layer<Billing | Till, E>) =>
   layer(world, { excludeTestServices: true, timeout: "60 seconds" })(`Billing through ${name}`, (it) => {
-    it.effect("says who it is", () =>
+    it.effect("returns its name", () =>
       Effect.gen(function* () {
         assert.strictEqual<string>((yield* Billing).provider, provider)
       })
     )
 
-    it.effect("gives the whole price of a paid order back, however often it is asked, once", () =>
+    it.effect("refunds a paid order in full, once for any number of requests", () =>
       Effect.gen(function* () {
         const billing = yield* Billing
         const till = yield* Till
@@ -50,7 +50,7 @@ const contract = <E>(name: string, provider: "mock" | "stripe", world: Layer.Lay
       })
     )
 
-    it.effect("keeps orders apart: what one gets back is nothing of another's", () =>
+    it.effect("refunds only the order in question", () =>
       Effect.gen(function* () {
         const billing = yield* Billing
         const till = yield* Till
@@ -61,7 +61,7 @@ const contract = <E>(name: string, provider: "mock" | "stripe", world: Layer.Lay
       })
     )
 
-    it.effect("takes the money at once, or says that a checkout is needed, and never both", () =>
+    it.effect("debits at once or returns a checkout, never both", () =>
       Effect.gen(function* () {
         const billing = yield* Billing
         const order = yield* (yield* Till).newOrder

@@ -77,10 +77,10 @@ const failure = Effect.fnUntraced(function* <A>(effect: Effect.Effect<A, NotFoun
   return error._tag === "RawStoreError" ? String(error.cause) : yield* Effect.die(error)
 })
 
-describe("A bucket in trouble", { concurrent: true }, () => {
+describe("An unreliable bucket", { concurrent: true }, () => {
   for (const operation of operations) {
     for (const mishap of passing) {
-      it.live(`is asked again when it answers ${operation} with: ${mishap}`, () =>
+      it.live(`is retried when it answers ${operation} with: ${mishap}`, () =>
         Effect.gen(function* () {
           const { raw, server } = yield* world(silent.has(mishap) ? "1 second" : "10 seconds")
           yield* raw.put(ref(1), [message])
@@ -95,7 +95,7 @@ describe("A bucket in trouble", { concurrent: true }, () => {
       )
     }
 
-    it.live(`fails ${operation} after three tries, and never with "not there"`, () =>
+    it.live(`fails ${operation} after three attempts, and not with "not there"`, () =>
       Effect.gen(function* () {
         const { raw, server } = yield* world()
         yield* raw.put(ref(1), [message])
@@ -108,7 +108,7 @@ describe("A bucket in trouble", { concurrent: true }, () => {
     )
 
     for (const mishap of ["login page", "page not found"] as const) {
-      it.live(`fails ${operation} at once when somebody answers it with a ${mishap}`, () =>
+      it.live(`fails ${operation} at once after a ${mishap}`, () =>
         Effect.gen(function* () {
           const { raw, server } = yield* world()
           yield* raw.put(ref(1), [message])
@@ -120,7 +120,7 @@ describe("A bucket in trouble", { concurrent: true }, () => {
       )
     }
 
-    it.live(`fails ${operation} once the key is withdrawn, and goes on when it is given back`, () =>
+    it.live(`fails ${operation} while the key is revoked, and works afterwards`, () =>
       Effect.gen(function* () {
         const { raw, server } = yield* world()
         yield* raw.put(ref(1), [message])
@@ -131,7 +131,7 @@ describe("A bucket in trouble", { concurrent: true }, () => {
       })
     )
 
-    it.live(`fails ${operation} while the bucket is gone, and does not take that for a missing message`, () =>
+    it.live(`fails ${operation} while the bucket is gone, not as a missing message`, () =>
       Effect.gen(function* () {
         const { raw, server } = yield* world()
         yield* raw.put(ref(1), [message])
@@ -141,7 +141,7 @@ describe("A bucket in trouble", { concurrent: true }, () => {
     )
   }
 
-  it.live("keeps nothing of an upload that was damaged on its way, and takes it whole the next time", () =>
+  it.live("stores nothing of an upload damaged in transit, and stores the retry", () =>
     Effect.gen(function* () {
       const { raw, server } = yield* world()
       yield* server.mishaps("put", "damaged request", "damaged request", "damaged request")
@@ -153,7 +153,7 @@ describe("A bucket in trouble", { concurrent: true }, () => {
     })
   )
 
-  it.live("gives no message of which one bit has changed", () =>
+  it.live("returns no message with a flipped bit", () =>
     Effect.gen(function* () {
       const { raw, server } = yield* world()
       yield* raw.put(ref(1), [message])
@@ -164,7 +164,7 @@ describe("A bucket in trouble", { concurrent: true }, () => {
     })
   )
 
-  it.live("is read no further than its largest message, and its connection is cut", () =>
+  it.live("is read up to the maximum message size, then the connection is closed", () =>
     Effect.gen(function* () {
       const { raw, server } = yield* world()
       yield* raw.put(ref(1), [message])
@@ -174,7 +174,7 @@ describe("A bucket in trouble", { concurrent: true }, () => {
     })
   )
 
-  it.live("keeps no connection whose answer never came to its end", () =>
+  it.live("closes a connection with an incomplete answer", () =>
     Effect.gen(function* () {
       const { raw, server } = yield* world("1 second")
       yield* raw.put(ref(1), [message])
@@ -186,7 +186,7 @@ describe("A bucket in trouble", { concurrent: true }, () => {
 })
 
 describe("A bucket", () => {
-  it.live("is listed and emptied page by page, and what is not ours stays out of the list", () =>
+  it.live("is listed and emptied page by page, without foreign objects", () =>
     Effect.gen(function* () {
       const { raw, server } = yield* world()
       const numbers = Array.from({ length: 25 }, (_, number) => number)
@@ -203,7 +203,7 @@ describe("A bucket", () => {
     })
   )
 
-  it.live("tells the age of a message by the store's clock", () =>
+  it.live("reports the age of a message by the clock of the store", () =>
     Effect.gen(function* () {
       const { raw, server } = yield* world()
       const now = yield* DateTime.now
@@ -213,7 +213,7 @@ describe("A bucket", () => {
     })
   )
 
-  it.live("gives a message that was copied there by a tool that dropped our hash", () =>
+  it.live("returns a message copied by a tool that dropped the hash", () =>
     Effect.gen(function* () {
       const { raw, server } = yield* world()
       yield* server.place(ref(1), message)
@@ -224,14 +224,14 @@ describe("A bucket", () => {
   )
 })
 
-describe("The start with a bucket ends with a line about", () => {
-  it.live("a bucket that is not there", () =>
+describe("The start with a bucket fails with one line about", () => {
+  it.live("a missing bucket", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* refusal(() => ({ name: "other" })), "S3_BUCKET: No bucket other at <endpoint>")
     })
   )
 
-  it.live("a key that the store does not know, a wrong secret, and a key that may not list", () =>
+  it.live("an unknown key, a wrong secret, and a key without permission to list", () =>
     Effect.gen(function* () {
       assert.strictEqual(
         yield* refusal(() => ({ accessKeyId: "GK0" })),
@@ -251,7 +251,7 @@ describe("The start with a bucket ends with a line about", () => {
     })
   )
 
-  it.live("another region, with the right one", () =>
+  it.live("a wrong region, with the right one", () =>
     Effect.gen(function* () {
       assert.strictEqual(
         yield* refusal(() => ({ region: "there-2" })),
@@ -260,7 +260,7 @@ describe("The start with a bucket ends with a line about", () => {
     })
   )
 
-  it.live("an address where nobody answers, or somebody who is no S3 store", () =>
+  it.live("an unreachable address or a server other than S3", () =>
     Effect.gen(function* () {
       assert.strictEqual(
         yield* refusal(() => ({ endpoint: "http://127.0.0.1:9" })),

@@ -45,7 +45,7 @@ const refusal = <A, E extends { readonly cause: unknown }>(put: Effect.Effect<A,
   Effect.map(Effect.flip(put), ({ cause }) => String(cause))
 
 describe("The log of raw messages", () => {
-  it.live("writes and syncs all that wait at once, and later messages with the next write", () =>
+  it.live("writes and syncs all waiting messages at once, and later ones in the next write", () =>
     Effect.gen(function* () {
       const counts = { folder: 0, sync: 0, write: [] as Array<number> }
       const { put, read } = yield* world({
@@ -71,7 +71,7 @@ describe("The log of raw messages", () => {
     })
   )
 
-  it.live("writes at most 256 messages and 2 MiB at once, and a larger one by itself", () =>
+  it.live("writes up to 256 messages and 2 MiB at once, and a larger message alone", () =>
     Effect.gen(function* () {
       const writes: Array<number> = []
       const { put } = yield* world({
@@ -88,7 +88,7 @@ describe("The log of raw messages", () => {
     })
   )
 
-  it.live("writes a message of another domain ahead of those that wait for a domain with many bytes", () =>
+  it.live("writes a message of another domain before those of a domain with many bytes", () =>
     Effect.gen(function* () {
       const { append } = yield* world()
       const order: Array<string> = []
@@ -105,7 +105,7 @@ describe("The log of raw messages", () => {
     })
   )
 
-  it.effect("begins another segment after 64 MiB, after an hour, and when the clock is set back", () =>
+  it.effect("starts a segment after 64 MiB, after an hour, and when the clock is set back", () =>
     Effect.gen(function* () {
       const { put, read } = yield* world()
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))
@@ -128,7 +128,7 @@ describe("The log of raw messages", () => {
     })
   )
 
-  it.live("keeps nothing of messages that the disk has no room for, and goes on behind the last whole one", () =>
+  it.live("stores no message without disk space, and continues after the last complete one", () =>
     Effect.gen(function* () {
       let room = 1_000
       const { fileOf, put, read } = yield* world({
@@ -152,7 +152,7 @@ describe("The log of raw messages", () => {
     })
   )
 
-  it.live("leaves a segment that it can't truncate, and removes a segment without a message", () =>
+  it.live("abandons a segment that it cannot truncate, and removes a segment without a message", () =>
     Effect.gen(function* () {
       let isFull = true
       const { put, read, root } = yield* world({
@@ -172,7 +172,7 @@ describe("The log of raw messages", () => {
     })
   )
 
-  it.live("never syncs a file again that could not be synced: its messages are not kept, the next are elsewhere", () =>
+  it.live("never syncs a file again after a failed sync: its messages fail and the next go to another segment", () =>
     Effect.gen(function* () {
       const synced: Array<number> = []
       let fails = false
@@ -199,7 +199,7 @@ describe("The log of raw messages", () => {
     })
   )
 
-  it.live("keeps nothing in a segment that was removed or moved away, and begins another", () =>
+  it.live("stores nothing in a segment that was removed or moved, and starts another", () =>
     Effect.gen(function* () {
       const { fileOf, put, read } = yield* world()
       const first = yield* put(1)
@@ -212,7 +212,7 @@ describe("The log of raw messages", () => {
     })
   )
 
-  it.live("keeps nothing while it can't open a segment, or sync its name, and goes on when it can", () =>
+  it.live("stores nothing while it cannot open a segment or sync its name, and recovers", () =>
     Effect.gen(function* () {
       let trouble: "open" | "name" | undefined = "open"
       const { put, read, root } = yield* world({
@@ -230,7 +230,7 @@ describe("The log of raw messages", () => {
     })
   )
 
-  it.live("does not write a message that was withdrawn before its write began", () =>
+  it.live("does not write a message that was withdrawn before its write", () =>
     Effect.gen(function* () {
       const held: Array<() => void> = []
       const { put, root } = yield* world({
@@ -264,7 +264,7 @@ describe("The log of raw messages", () => {
     })
   )
 
-  it.live("keeps nothing after its end, and finishes the write that was under way", () =>
+  it.live("stores nothing after it is closed, and finishes the running write", () =>
     Effect.gen(function* () {
       const { restarted, root } = yield* world()
       const scope = yield* Scope.make()
@@ -282,7 +282,7 @@ describe("The log of raw messages", () => {
 })
 
 describe("kill -9", () => {
-  it.live("in the middle of a write leaves a torn tail that no row names: it is never read, nor written behind", () =>
+  it.live("during a write leaves a torn tail without a row that is neither read nor extended", () =>
     Effect.gen(function* () {
       let isKilled = false
       const { fileOf, put, read, restarted, root } = yield* world({
@@ -314,7 +314,7 @@ describe("kill -9", () => {
   )
 
   it.live(
-    "between the sync and the row leaves a whole message that no row names, and the next start is another segment",
+    "between the sync and the row leaves a complete message without a row, and the next start opens another segment",
     () =>
       Effect.gen(function* () {
         const { append, restarted, root } = yield* world()
