@@ -1,7 +1,7 @@
 import { Schema, SchemaTransformation } from "effect"
 import { Flag } from "effect/cli"
 
-/** `--name one,two`: some of these, in the order given; all of them by default. */
+/** Parses `--name one,two` into a list of choices in the given order. All are chosen by default. */
 export const some = <const Name extends string>(name: string, names: ReadonlyArray<Name>, description: string) => {
   const one: Schema.ConstraintCodec<Name, string> = Schema.Literals(names)
   return Flag.String(name).pipe(

@@ -17,7 +17,7 @@ const initialize = {
   params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "bench", version: "1" } }
 }
 
-/** Whether sessions of MCP pile up: what a service holds before and behind many of them, that nobody ends. */
+/** Checks for leaks of MCP sessions: the memory of a service before and after many sessions that were not closed. */
 Command.make(
   "mcp",
   {
@@ -80,7 +80,7 @@ Command.make(
       )
     })
 
-    // What is loaded and compiled on the way is no growth.
+    // Loaded and compiled code does not count as growth.
     yield* round(Math.min(sessions, 1_000), Math.min(calls, 400))
     const before = yield* inspected.held
     const started = performance.now()

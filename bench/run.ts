@@ -11,14 +11,14 @@ import * as Results from "./Results.ts"
 import * as Sink from "./Sink.ts"
 import * as Table from "./Table.ts"
 
-// Everything runs in one go on one machine, the contestants in turn, and only
-// ratios are compared: such a machine is shared and its speed drifts.
+// Contestants run alternately on one machine, and only ratios are compared, because the speed of a shared machine
+// drifts.
 
 class Incomplete extends Schema.TaggedError<Incomplete>()("Incomplete", { message: Schema.String }) {}
 
 const page = "bench/README.md"
 
-// Object.keys forgets what the keys are.
+// Object.keys loses the key type.
 const keys = Object.keys(Contestants.all) as ReadonlyArray<Contestants.Key>
 
 const told = (cause: Cause.Cause<unknown>) => Cause.prettyErrors(cause).map(({ message }) => message)[0] ?? "failed"
@@ -70,7 +70,7 @@ Command.make(
     for (const name of flags.load) {
       const load: Load = loads[name]
       const messages = "perSecond" in load.shape ? load.shape.perSecond * flags.seconds : flags.messages
-      // A first round warms everything up and is not counted.
+      // The first round warms up and does not count.
       for (let round = 0; round <= flags.rounds; round++) {
         for (const { contestant, key } of contestants) {
           const label = `${name} ${round}/${flags.rounds}  ${Contestants.all[key].name}:`

@@ -29,7 +29,7 @@ const fieldRows = ({ properties = {}, required = [] }: Shape) =>
     [required.includes(key) ? "" : "optional", shape.description ?? ""].filter((part) => part !== "").join("; ")
   ])
 
-/** An object in full, or another object and the fields beyond it. */
+/** An object with all fields, or a base object with its additional fields. */
 const fields = (shape: Shape, self = ""): string => {
   const own = Object.keys(shape.properties ?? {})
   const isNeeded = (key: string, { required = [] }: Shape) => required.includes(key)
@@ -61,7 +61,7 @@ const answers = (operation: OpenApiDocument.Operation): ReadonlyArray<string> =>
             : typeOf(shape)
     successes.set(text, [...(successes.get(text) ?? []), `\`${status}\``])
   }
-  // These can come from every route, and stand among the conventions.
+  // Every route can return these, so the conventions list them.
   const errors = statuses.map(([status]) => status).filter((status) => Number(status) >= 400 && status !== "500")
   return [
     [...successes].map(([text, codes]) => `Answers ${codes.join(" or ")} ${text}`).join("\n\n"),
@@ -157,7 +157,7 @@ A failed attempt is made again after each of \`WEBHOOK_RETRY_DELAYS\`, spread by
 | \`dead\` | the attempts are used up |
 | \`held\` | no webhook was set when the mail came; replay sends it |`
 
-/** docs/api.md: everything that the contract says, for people. */
+/** Renders docs/api.md from the OpenAPI document. */
 export const render = (): string =>
   [
     "# API reference",

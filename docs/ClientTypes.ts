@@ -1,7 +1,7 @@
 import * as OpenApiDocument from "../src/http/api/OpenApiDocument.ts"
 import type { Shape as ShapeInWords } from "../src/http/api/SchemaWords.ts"
 
-/** A JSON Schema, as far as types tell it. */
+/** A JSON Schema, as far as TypeScript types need it. */
 interface Shape extends Omit<ShapeInWords, "anyOf" | "items" | "properties"> {
   readonly anyOf?: ReadonlyArray<Shape>
   readonly items?: Shape
@@ -16,7 +16,7 @@ const operations = new Map(
   Object.values(spec.paths).flatMap((methods) => Object.values(methods).map((made) => [made.operationId, made]))
 )
 
-/** Queries and answers that have no name of their own in the document, by their operations. */
+/** Queries and answers without a name in the document, by operation. */
 const queries = { ListQuery: "events.list", ContentQuery: "events.content", AttemptsQuery: "events.deliveryAttempts" }
 const answers = {
   InstantInbox: "domains.instantInbox",
@@ -27,7 +27,7 @@ const answers = {
 }
 const named = ["Domain", "MxRecords", "EventContent", "SimulatedMail"]
 
-/** What the client sends: a caller may say `undefined` for what it leaves out. */
+/** Request types also accept `undefined` for an optional field. */
 const isSent = (name: string) => name in queries || name === "SimulatedMail"
 
 const operation = (id: string) => {
@@ -87,7 +87,7 @@ const answerOf = (id: string): Shape => {
   return only !== undefined && others.length === 0 ? only : { anyOf: shapes }
 }
 
-/** Every schema that these speak of, and those that they speak of in turn. */
+/** Every schema that these refer to, directly or indirectly. */
 const reached = (shapes: Iterable<Shape>, found = new Map<string, Shape>()) => {
   const references = JSON.stringify([...shapes]).matchAll(/"#\/components\/schemas\/(\w+)"/g)
   for (const [, name = ""] of references) {
@@ -99,7 +99,7 @@ const reached = (shapes: Iterable<Shape>, found = new Map<string, Shape>()) => {
   return found
 }
 
-/** src/client/Contract.ts: what src/client speaks of, in plain types, from the contract. */
+/** Renders src/client/Contract.ts, the plain types of src/client, from the OpenAPI document. */
 export const render = (): string => {
   const own = new Map<string, Shape>([
     ...Object.entries(queries).map(([name, id]) => [name, queryOf(id)] as const),

@@ -1,4 +1,4 @@
-/** A promise of docs/guarantees.md and the tests that fail when it does not hold, as file and title. */
+/** A promise of docs/guarantees.md and the tests that prove it, as file and title. */
 export interface Proof {
   readonly promise: string
   readonly tests: ReadonlyArray<readonly [file: string, title: string]>
@@ -586,14 +586,14 @@ export const proofs: ReadonlyArray<Proof> = [
   }
 ]
 
-/** A heading as the part of a link behind the #. */
+/** The anchor of a heading. */
 export const anchorOf = (heading: string) =>
   heading
     .toLowerCase()
     .replace(/[^\w\s-]/g, "")
     .replaceAll(" ", "-")
 
-/** The page docs/proofs.md. */
+/** Renders docs/proofs.md. */
 export const render = () =>
   [
     "# Proofs",

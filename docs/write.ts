@@ -5,7 +5,10 @@ import * as ClientTypes from "./ClientTypes.ts"
 import * as Proofs from "./Proofs.ts"
 import * as SettingsReference from "./SettingsReference.ts"
 
-/** Writes the generated files: docs/api.md, docs/proofs.md, docs/settings.md, src/client/Contract.ts, .env.example, the README's table. */
+/**
+ * Writes the generated files: docs/api.md, docs/proofs.md, docs/settings.md, src/client/Contract.ts, .env.example and
+ * the README's table.
+ */
 Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   yield* fs.writeFileString("docs/api.md", ApiReference.render())

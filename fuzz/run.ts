@@ -10,7 +10,7 @@ import * as SmtpDialogues from "./SmtpDialogues.ts"
 
 class Broken extends Schema.TaggedError<Broken>()("Broken", { message: Schema.String }) {}
 
-/** A service of its own that limits nobody and sends nothing beyond this machine. */
+/** A service for the fuzzer without limits, which sends nothing outside this machine. */
 const start = Effect.gen(function* () {
   const inlet = yield* InletProcess.start({
     ...(yield* InletProcess.emptyInstallation),

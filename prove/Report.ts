@@ -5,7 +5,7 @@ import type * as Siege from "./Siege.ts"
 import type * as Tenant from "./Tenant.ts"
 import type { Verdict } from "./Trial.ts"
 
-/** The verdicts as a table of Markdown, and the conditions they were reached under. */
+/** Renders the verdicts as a Markdown table, with the conditions of the trial. */
 export const render = (verdicts: ReadonlyArray<Verdict>, conditions: string): string =>
   [
     conditions,
@@ -21,7 +21,7 @@ export const render = (verdicts: ReadonlyArray<Verdict>, conditions: string): st
 const felt = ({ before, under }: Siege.Verdict, what: keyof Tenant.Felt) =>
   `${Math.round(under[what])} (${Math.round(before[what])})`
 
-/** What a tenant felt beside an attack, and in brackets without it. */
+/** Renders the latencies of a tenant during an attack, and in parentheses without it. */
 export const renderSieges = (verdicts: ReadonlyArray<Siege.Verdict>): string =>
   [
     "| attack | database | API p99, ms | SMTP p99, ms | delivery p99, ms | memory, MiB |",
@@ -36,7 +36,7 @@ const databases: Record<PowerCut.Database, string> = { embedded: "embedded", ser
 
 const ms = (value: number) => `${Math.round(value)}`
 
-/** What a neighbour had beside heavy mails: quiet, while they are sent, and while the API reads them. */
+/** Renders the latencies of a neighbor: idle, while costly mails arrive, and while the API reads them. */
 export const renderNeighbours = (verdicts: ReadonlyArray<Neighbours.Verdict>): string =>
   [
     "| beside | database | when | 250 p99, ms | webhook p50, ms | webhook p99, ms | most, ms | events of the heavy mails within, s | read as |",
@@ -59,7 +59,7 @@ export const renderNeighbours = (verdicts: ReadonlyArray<Neighbours.Verdict>): s
     )
   ].join("\n")
 
-/** The same of cuts. */
+/** Renders the results of the power cuts. */
 export const renderCuts = (verdicts: ReadonlyArray<PowerCut.Verdict>): string =>
   [
     "| the power is cut | database | answered 250 until then | lost |",

@@ -3,10 +3,10 @@ import { Effect, FileSystem, Path } from "effect"
 import { Argument, Command } from "effect/cli"
 import { ChildProcess } from "effect/process"
 
-// Compiles the service for the package and the image: Node runs no TypeScript under node_modules, and what strips types
-// takes 50 MB of a process.
+// Compiles the service for the package and the image. Node does not strip types under node_modules, and stripping
+// them costs 50 MB of memory.
 
-/** What is read at run time beside the code: pages, styles, and the embedded database's image. */
+/** Files that are read at run time: pages, styles, and the image of the embedded database. */
 const isAsset = (file: string) => /\.(html|css|js|svg|br)$/.test(file)
 
 const run = Effect.fnUntraced(function* (command: string, ...args: ReadonlyArray<string>) {
@@ -30,7 +30,7 @@ const compile = Effect.fn(function* ({ folder }: { readonly folder: string }) {
     yield* fs.copyFile(path.join("src", file), path.join(folder, "src", file))
   }
 
-  // The compiler follows imports alone: the scripts of threads are named by URLs.
+  // The compiler follows imports only, and thread scripts are named by URLs.
   for (const file of (yield* fs.readDirectory(folder, { recursive: true })).filter((file) => file.endsWith(".js"))) {
     const compiled = path.join(folder, file)
     const text = yield* fs.readFileString(compiled)

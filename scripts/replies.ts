@@ -8,8 +8,8 @@ import * as ReplyScore from "./ReplyScore.ts"
 
 const seenText = (html: string) => SeenHtml.see(html).text
 
-// How well `reply` is found in a folder of mails: `emails` has them, as bodies in plain text
-// (.txt), in HTML (.html) or whole (.eml), and `trimmed` has the replies as .txt of the same name.
+// Scores `reply` on a folder of mails: `emails` has them as plain text (.txt), HTML (.html) or complete messages
+// (.eml), and `trimmed` has the expected replies as .txt with the same name.
 
 const textOf = (name: string, bytes: Uint8Array) => {
   if (name.endsWith(".eml")) return Mime.read(bytes)

@@ -1,6 +1,6 @@
 import { Duration, Effect } from "effect"
 
-/** Looks again until what it sees is as expected; dies with what it saw last when the time is up. */
+/** Repeats an effect until its result matches. Dies with the last result on timeout. */
 export const eventually = Effect.fnUntraced(function* <A, E, R>(
   look: Effect.Effect<A, E, R>,
   expected: (seen: A) => boolean,

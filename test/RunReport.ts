@@ -7,7 +7,7 @@ const seconds = (module: TestModule) => {
 
 const testsOf = (modules: ReadonlyArray<TestModule>) => modules.flatMap((module) => [...module.children.allTests()])
 
-/** Says at the end of a run what was left out and how to get it, and where the time went. */
+/** Reports skipped tests with their missing requirements, and the slowest files, at the end of a run. */
 export const runReport = ({ slowest }: { readonly slowest: number }): Reporter => {
   let print = (_line: string) => {}
   return {

@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
-/** The levels that docs/architecture.md draws, top first: folders and files of `src`. */
+/** The rows of the import order in docs/architecture.md, top first: folders and files of `src`. */
 const levels = (() => {
   const page = readFileSync(join(root, "docs/architecture.md"), "utf8")
   const [, block = ""] = /^## Which way imports point\n[^`]*```text\n([^`]*)```/m.exec(page) ?? []
@@ -19,7 +19,7 @@ const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8"
   .filter((file) => file.endsWith(".ts"))
   .sort()
 
-/** What a file names by a relative path: imports by type and by value, and the scripts of threads. */
+/** Relative references of a file: type and value imports, and thread scripts. */
 const imports = new Map(
   files.map((file) => {
     const text = readFileSync(join(root, "src", file), "utf8")

@@ -11,10 +11,10 @@ const oldSecret = `whsec_${Buffer.alloc(32, 9).toString("base64")}`
 const eventId = "01980000-0000-7000-8000-000000000001"
 const body = JSON.stringify({ event: "inbound.email.received", event_id: eventId, subject: "Grüße 📬", later: 1 })
 
-/** 2026-01-01T00:00:00Z: the second that the requests below are signed in. */
+/** 2026-01-01T00:00:00Z, the time of the signatures below. */
 const signedAt = 1_767_225_600
 
-// Made from the specification alone, so that signer and verifier can't agree on a mistake.
+// Written from the specification, so that signer and verifier cannot share a mistake.
 const signature = (key = secret, seconds = `${signedAt}`, bytes: string | Uint8Array = body) =>
   `t=${seconds},v1=${createHmac("sha256", key).update(`${seconds}.`).update(bytes).digest("hex")}`
 
@@ -30,7 +30,7 @@ const signed = (changed: Record<string, string | undefined> = {}): Record<string
 
 const at = (seconds: number) => TestClock.setTime(seconds * 1_000)
 
-/** What a receiver makes of a request that comes in the second of its signature. */
+/** A receiver's result for a request received at the time of its signature. */
 const judge = (request: Partial<Request>) =>
   Effect.andThen(at(signedAt), verify({ headers: signed(), rawBody: body, secret, ...request }))
 
@@ -217,7 +217,7 @@ describe("verifySync", () => {
   )
 })
 
-/** Headers signed in the present second. */
+/** Headers signed at the current time. */
 const signedNow = Effect.map(Clock.currentTimeMillis, (millis) => {
   const now = `${Math.floor(millis / 1_000)}`
   return signed({ "x-service-timestamp": now, "x-service-signature": signature(secret, now) })

@@ -16,7 +16,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           Effect.gen(function* () {
             const inlet = yield* TestInlet
             const browser = yield* Browser
-            // The checks run as a script of the page, which its policy forbids.
+            // The checks run as a page script, which the page's policy forbids.
             yield* browser.visit({ viewport: { width, height: 844 }, bypassCSP: true }, ({ page }) =>
               Effect.forEach(
                 pages,

@@ -6,7 +6,7 @@ import * as Needs from "../Needs.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { Browser, focusIsSeen, overflow, step, textOf, type Window } from "./Browser.ts"
 
-/** Opens the page and clicks; gives the address. */
+/** Opens the page and clicks. Returns the address. */
 const getAddress = (page: Page, url: string) =>
   Effect.gen(function* () {
     yield* step(() => page.goto(`${url}/`))
@@ -15,7 +15,7 @@ const getAddress = (page: Page, url: string) =>
     return yield* textOf(page.locator("#address"))
   })
 
-/** Goes through the steps in a window of its own, beside the service. */
+/** Runs the steps in a new window beside the service. */
 const visiting = <E, R>(
   steps: (place: Window & { readonly inlet: TestInlet["Service"] }) => Effect.Effect<void, E, R>
 ) =>
@@ -161,7 +161,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
             yield* step(() => page.getByRole("tab", { name: "HTML part" }).click())
             yield* step(() => loaded.then((response) => response.finished()))
             assert.strictEqual(yield* step(() => page.locator("iframe").getAttribute("sandbox")), "")
-            // Before this test looks inside: its own way of looking is a script, and is refused aloud.
+            // Check the console before the test inspects the frame, because its own script is refused with an error.
             assert.deepStrictEqual(complaints, [])
 
             const frame = page.frameLocator("iframe")
@@ -231,7 +231,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           Effect.gen(function* () {
             const press = (key: string) => step(() => page.keyboard.press(key))
             const focused = focusIsSeen(page)
-            /** Tabs on until the focus is there; each stop on the way has to show it. */
+            /** Presses Tab until the focus is there. Each stop must show its focus. */
             const tabTo = (wanted: string, most = 30): Effect.Effect<void> =>
               Effect.gen(function* () {
                 yield* press("Tab")

@@ -10,7 +10,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
     excludeTestServices: true,
     timeout: "60 seconds"
   })("The checkout pages", (it) => {
-    /** Reads the page at both widths, light and dark, all of it opened. */
+    /** The page at both widths, light and dark, with all details open. */
     const look = (path: string, heading: string, expected: ReadonlyArray<string>, complains: RegExp = /^$/) =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet

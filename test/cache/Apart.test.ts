@@ -7,7 +7,7 @@ import { heldBytes } from "../HeldBytes.ts"
 const mails = 40
 const words = "words for a person who reads what was written ".repeat(12_000)
 
-/** As a thread gets it: one text, of which all others are pieces. */
+/** One string as a thread receives it, from which all others are sliced. */
 const html = (style: string, head: string) =>
   Buffer.from(`${head}<p style="${style}">Hello</p><div>${words}</div>`).toString()
 

@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 120_000 })
 
 const names = "DOMAIN\tORIGIN\tSTATUS\tWEBHOOK\tREASON\n"
 
-/** `inlet …` beside the service: it finds the token in DATA_DIR/admin-token, and the service by its settings. */
+/** Runs `inlet …` beside the service, with the token in DATA_DIR/admin-token and the URL of its settings. */
 const inlet = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Program.Options["env"] = {}) {
   const { folder, url } = yield* TestInlet
   return yield* CommandLine.run(args, { DATA_DIR: folder, HTTP_PORT: new URL(url).port, ...env })
@@ -58,7 +58,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const refused = yield* Effect.flip(Mail.send(service.smtpPort, { to: address }))
         assert.strictEqual(refused.code, 550)
 
-        // As it was called once.
+        // The earlier form of the command.
         const enabled = yield* inlet(["domains", "enable", domain])
         assert.strictEqual(enabled.stdout, `${names}${domain}\tinstant\tverified\t-\n`)
         assert.match(yield* Mail.send(service.smtpPort, { to: address }), /^250 /)

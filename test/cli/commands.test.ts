@@ -12,7 +12,7 @@ import { TestInlet } from "../TestInlet.ts"
 // Programs start slowly on a busy machine.
 vi.setConfig({ testTimeout: 300_000 })
 
-/** A person at a terminal: the service by INLET_URL, a key by INLET_API_KEY or not at all. */
+/** Runs commands with the service in INLET_URL, and a key in INLET_API_KEY or none. */
 const person = Effect.fnUntraced(function* (key?: string, env: Program.Options["env"] = {}) {
   const { url } = yield* TestInlet
   const all = { INLET_URL: url, INLET_API_KEY: key, INLET_PROFILE: undefined, ...env }
@@ -119,7 +119,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
           SELECT key FROM idempotency_keys WHERE route = 'POST /api/domains/purchase' ORDER BY begun_at
         `
         assert.strictEqual(new Set(keys.map(({ key }) => key)).size, 2)
-        // As after an answer that was lost.
+        // As after a lost answer.
         const again = yield* run("purchase", "cli-agent.com", "--yes", "--idempotency-key", keys[0]?.key ?? "")
         assert.strictEqual(again.stdout, bought.stdout)
         assert.lengthOf((yield* json("orders", "list")).orders, 1)

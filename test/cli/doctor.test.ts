@@ -16,7 +16,7 @@ vi.setConfig({ testTimeout: 120_000 })
 
 const folder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "inlet-doctor-" }))
 
-/** The settings of production, with a database where nobody answers. */
+/** Production settings with an unreachable database. */
 const production = {
   NODE_ENV: "production",
   DATABASE_URL: "postgres://inlet:secret@127.0.0.1:1/inlet",
@@ -25,7 +25,7 @@ const production = {
   PLATFORM_DOMAIN: "example.com"
 }
 
-/** What is found, under these settings and with a mail server at `port`. */
+/** The findings under these settings, with a mail server at `port`. */
 const found = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>, port: number) {
   const world = Resolver.layer.pipe(
     Layer.provideMerge(Platform.layer),
@@ -39,7 +39,7 @@ const found = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>
   return findings.map(({ about, says, verdict }) => `${verdict} ${about}: ${says}`)
 })
 
-/** Somebody who says this to whoever connects. */
+/** A server that sends this to each connection. */
 const server = (words: string) =>
   Effect.gen(function* () {
     const port = yield* Ports.free

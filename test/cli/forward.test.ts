@@ -18,7 +18,7 @@ import * as Listener from "./Listener.ts"
 // Programs start slowly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
-/** Somebody with an inbox without a webhook, and an app that only this machine reaches. */
+/** An inbox without a webhook, and an app on loopback. */
 const developer = Effect.gen(function* () {
   const inlet = yield* TestInlet
   const fs = yield* FileSystem.FileSystem
@@ -31,7 +31,7 @@ const developer = Effect.gen(function* () {
     app,
     folder,
     file,
-    /** Sends a mail, and gives its event once it has one. */
+    /** Sends a mail and returns its event id. */
     send: Effect.fnUntraced(function* (subject: string) {
       yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject })
       const events = yield* Mailbox.events(inbox)
@@ -51,7 +51,7 @@ const isTrusted = Effect.fnUntraced(function* ({ body, headers }: ReceivedReques
   })
 })
 
-// A stream that is left behind would keep the next from its place.
+// A leftover stream would occupy a slot.
 layer(
   Layer.mergeAll(
     TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2", WEBHOOK_RETRY_DELAYS: "50ms" }),

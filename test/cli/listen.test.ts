@@ -35,7 +35,7 @@ const event = (changes: Readonly<Record<string, unknown>> = {}) => ({
   ...changes
 })
 
-/** What the service sends: made with Node's own HMAC, not with our signer. */
+/** A webhook request signed with Node's HMAC, not with Inlet's signer. */
 const post = Effect.fnUntraced(function* (
   url: string,
   payload: { readonly event_id: string },
@@ -177,7 +177,7 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
       })
       yield* program.says("Listening for webhooks")
       assert.strictEqual((yield* call(`http://127.0.0.1:${port}`, "GET", "/")).status, 404)
-      // npm alone: it cannot pass this signal on.
+      // Kills only npm, which cannot forward this signal.
       process.kill(program.pid, "SIGKILL")
       yield* eventually(
         Effect.exit(call(`http://127.0.0.1:${port}`, "GET", "/")),

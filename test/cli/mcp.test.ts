@@ -24,7 +24,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
             const client = yield* McpClient.program({ INLET_URL: inlet.url, INLET_API_KEY: key }, era)
             const direct = yield* McpClient.two(inlet.url, key, era)
             assert.deepStrictEqual(yield* client.tools, yield* direct.tools)
-            // While one waits, others are answered.
+            // Other requests are answered during a wait.
             const wait = yield* Effect.forkChild(client.call("wait_for_code", { to: address }))
             assert.lengthOf((yield* client.call("get_inboxes")).json.inboxes, 1)
             yield* Mail.send(inlet.smtpPort, { to: address, text: "Your verification code is 739204." })

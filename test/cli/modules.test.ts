@@ -6,14 +6,14 @@ import * as Program from "../Program.ts"
 // Programs start slowly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
-/** Tells of every module that it is loaded. */
+/** Prints every loaded module. */
 const tell = `
   import { registerHooks } from "node:module"
   registerHooks({ load: (url, context, next) => { console.log(url); return next(url, context) } })
   await import(process.argv[1])
 `
 
-/** Where the modules are that this one of the project has loaded. */
+/** The folders of modules that a project module has loaded. */
 const loadedBy = Effect.fnUntraced(function* (module: string) {
   const args = ["--input-type=module", "--eval", tell, `${Program.root}${module}`]
   const { code, stderr, stdout } = yield* Program.run(process.execPath, args)

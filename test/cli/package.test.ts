@@ -11,13 +11,13 @@ import * as Program from "../Program.ts"
 // Programs start slowly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
-/** An empty folder into which the package was installed as anybody would get it. */
+/** An empty folder with the package installed from its tarball. */
 class Customer extends Context.Service<
   Customer,
   {
     readonly folder: string
     write(file: string, text: string): Effect.Effect<void>
-    /** What the compiler says of a file. */
+    /** The compiler's messages for a file. */
     check(file: string): Effect.Effect<{ readonly code: number; readonly stdout: string }>
   }
 >()("inlet/test/Customer") {
@@ -61,7 +61,7 @@ const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 const eventId = "0198c5d2-7a3e-7000-8000-000000000001"
 const body = JSON.stringify({ event_id: eventId, subject: "Grüße", recipient: "agent@example.com" })
 
-/** Headers made with Node's HMAC alone. */
+/** Headers signed with Node's HMAC. */
 const signed = Effect.gen(function* () {
   const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
   return {

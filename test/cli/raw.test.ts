@@ -12,7 +12,7 @@ import { TestInlet } from "../TestInlet.ts"
 // Programs start slowly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
-/** `inlet raw …` beside the service, with the key of a workspace; its standard output goes into a file. */
+/** Runs `inlet raw …` beside the service with a workspace key. Its standard output goes into a file. */
 const raw = Effect.fnUntraced(function* (eventId: string, key: string | undefined, ...args: ReadonlyArray<string>) {
   const { folder, url } = yield* TestInlet
   const file = `${folder}/${randomUUID()}.eml`

@@ -10,7 +10,7 @@ import { WebhookReceiver } from "../WebhookReceiver.ts"
 // Programs start slowly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
-/** `inlet send …` to the end. */
+/** Runs `inlet send …` until it exits. */
 const send = (args: ReadonlyArray<string>, env: Program.Options["env"] = {}) => CommandLine.run(["send", ...args], env)
 
 layer(Layer.mergeAll(TestInlet.layer(), WebhookReceiver.layer, NodeServices.layer), {

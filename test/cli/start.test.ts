@@ -15,7 +15,7 @@ import * as TestDatabase from "../TestDatabase.ts"
 // Programs start slowly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
-/** Free ports and a folder of its own, unless the test says otherwise. */
+/** Free ports and a folder of its own, unless a test overrides them. */
 const world = Effect.fnUntraced(function* (env: Program.Options["env"] = {}) {
   const fs = yield* FileSystem.FileSystem
   return {
@@ -27,7 +27,7 @@ const world = Effect.fnUntraced(function* (env: Program.Options["env"] = {}) {
   }
 })
 
-/** `node src/main.ts`, which is expected to refuse: the lines it says so with, and its exit code. */
+/** Runs `node src/main.ts`, which must refuse. Returns its lines and exit code. */
 const refusal = Effect.fnUntraced(function* (env: Program.Options["env"]) {
   const given = yield* world({ LOG_LEVEL: "error", ...env })
   const { code, stderr, stdout } = yield* Program.run(process.execPath, ["src/main.ts"], { env: given })
@@ -44,7 +44,7 @@ const production = {
   PLATFORM_DOMAIN: "example.com"
 }
 
-/** What each wrong setting is answered with. */
+/** The message for each invalid setting. */
 const wrong: Readonly<Record<string, readonly [env: Record<string, string | undefined>, line: string]>> = {
   "a port that is not a number": [{ HTTP_PORT: "abc" }, "HTTP_PORT: Expected a port number from 0 to 65535"],
   "an unknown NODE_ENV": [{ NODE_ENV: "prod" }, "NODE_ENV: Expected development, test or production"],
@@ -81,7 +81,7 @@ const wrong: Readonly<Record<string, readonly [env: Record<string, string | unde
   ]
 }
 
-/** One where nobody answers. */
+/** An unreachable database. */
 const bucket = {
   RAW_STORE: "s3",
   S3_ENDPOINT: "http://127.0.0.1:9",
@@ -91,7 +91,7 @@ const bucket = {
   S3_SECRET_ACCESS_KEY: "secret"
 }
 
-/** The same way, asked of `Settings` alone. */
+/** The same check by reading `Settings` only. */
 const explained = {
   "SMTP_PORT=65536": "SMTP_PORT: Expected a port number from 0 to 65535",
   "ROLES=,": "ROLES: Expected some of http, smtp and worker, separated by commas",
@@ -117,7 +117,7 @@ const explained = {
     "OTEL_EXPORTER_OTLP_ENDPOINT: Expected an http or https URL such as https://inlet.example.com"
 }
 
-/** A folder that the embedded database is in already, so that starts are quick. */
+/** A folder with an embedded database, for quick starts. */
 class Folder extends Context.Service<Folder, { readonly path: string }>()("inlet/test/Folder") {
   static readonly layer = Layer.effect(
     Folder,
@@ -128,7 +128,7 @@ class Folder extends Context.Service<Folder, { readonly path: string }>()("inlet
   ).pipe(Layer.provide(NodeServices.layer))
 }
 
-/** Somebody else on a loopback port. */
+/** Another process on a loopback port. */
 const taken = Effect.gen(function* () {
   const port = yield* Ports.free
   const server = createServer()

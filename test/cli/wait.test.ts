@@ -19,7 +19,7 @@ const shell = Effect.fnUntraced(function* (key: string, script: string) {
   })
 })
 
-/** `inlet wait …` with the key of a workspace. */
+/** Runs `inlet wait …` with a workspace key. */
 const wait = Effect.fnUntraced(function* (key: string, ...args: ReadonlyArray<string>) {
   const { url } = yield* TestInlet
   return yield* CommandLine.run(["wait", ...args], { INLET_URL: url, INLET_API_KEY: key })
@@ -30,7 +30,7 @@ const codeMail = (code: string) => ({
   text: `Your verification code is ${code}. It expires in 10 minutes.\n`
 })
 
-/** An app where one signs up: it sends a code and a link to whoever asks. */
+/** An app with a sign-up that sends a code and a link. */
 const signUp = Effect.fnUntraced(function* (address: string, code: string) {
   const { smtpPort } = yield* TestInlet
   const transport = createTransport({ host: "127.0.0.1", port: smtpPort, tls: { rejectUnauthorized: false } })
@@ -123,7 +123,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         assert.strictEqual(late.stderr, "No mail with a code within 1s\n")
         assert.strictEqual(late.code, 4)
 
-        // Nobody can write it into From.
+        // A From field cannot contain it.
         const forged = yield* wait(key, "--newer-than", "5m", "--from-domain", "sender.example", "--timeout", "1s")
         assert.strictEqual(forged.stderr, "No mail that matches within 1s\n")
         assert.strictEqual(forged.code, 4)
@@ -140,7 +140,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
           INLET_URL: inlet.url,
           INLET_API_KEY: key
         })
-        // By now it waits, unless the machine is busy; it is right in both cases.
+        // The command usually waits by now. The test is valid in both cases.
         yield* Effect.sleep("3 seconds")
         yield* Mail.send(inlet.smtpPort, {
           to: address,

@@ -53,7 +53,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The example
     Needs.options(Needs.chromium)
   )
 
-  /** Has a receiver get an event, get it again, and get one that nobody signed. */
+  /** Sends a receiver an event, its repetition, and an unsigned one. */
   const receive = Effect.fnUntraced(function* (command: string, file: string) {
     const { url, workspace } = yield* TestInlet
     const folder = yield* Published

@@ -14,7 +14,7 @@ const begin = Effect.gen(function* () {
   })
   const inlet = new Inlet({ url, apiKey: key, timeout: 10_000 })
   const one = yield* Effect.promise(() => inlet.inbox())
-  /** A mail to this address, which is there when it succeeds. */
+  /** Sends a mail to this address and waits for its event. */
   const mail = (mail: Parameters<Inlet["simulate"]>[1], recipient = one.address) =>
     Effect.promise(() => inlet.simulate(inbox.domainId, mail, { recipient, wait: 10 }))
   return { inlet, inbox: one, mail, domain: inbox.domain }

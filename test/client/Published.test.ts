@@ -138,7 +138,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The client 
            await expect(inbox.code()).rejects.toThrow("Nothing has come to it")
          })`
       )
-      // That of the page runs along.
+      // The test of the page runs too.
       const { failed, output, passed } = yield* Suite.playwright(folder, {
         tests: 15,
         workers: 4,

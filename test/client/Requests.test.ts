@@ -27,7 +27,7 @@ const apiError = Effect.fnUntraced(function* (call: () => Promise<unknown>) {
   return error
 })
 
-/** Each look at the clock finds it an hour later. */
+/** A clock that advances by 1 h at each reading. */
 const hourlyLeaps = Effect.acquireRelease(
   Effect.sync(() => {
     const { now } = Date
@@ -216,7 +216,7 @@ describe("A wait of the client", () => {
       assert.isNull(first)
       assert.isAtLeast(waits.length, 2)
       assert.isAtMost(Number(waits[0]), 3)
-      // A second has passed before the next.
+      // One second passes before the next request.
       assert.isBelow(Number(waits[1]), Number(waits[0]))
     }).pipe(Effect.scoped)
   )

@@ -31,13 +31,13 @@ describe("Hidden text", () => {
 
   it("does not depend on style sheets of earlier mails", () => {
     const sheet = "@media print{\n.a{color:red;\n}\n.code{display:none}\n}\n"
-    // The same words cut in two say something else.
+    // The same text split at another point has another meaning.
     const [first, second] = sheet.split("\n}\n.code")
     const other = `<!doctype html><style>${first}</style><style>.code${second}</style><p class="code">Hello</p>`
     assert.strictEqual(SeenHtml.see(other).text, "")
     const mail = `<!doctype html><style>${sheet}</style><p>Your code is</p><p class="code">482913</p>`
     assert.strictEqual(SeenHtml.see(mail).text, "Your code is\n\n482913")
-    // Nor do two mails share what stands behind as much as is read.
+    // Nothing beyond the first 256 KiB of a style sheet is read or cached.
     const comment = `<style>/*${"x".repeat(256 * 1024)}*/</style>`
     const long = (style: string) => SeenHtml.see(`${comment}<style>.q{${style}}</style><p class="q">482913</p>`).text
     assert.deepStrictEqual([long("display:none"), long("color:red")], ["482913", "482913"])

@@ -7,13 +7,13 @@ import { carried, isLegible, ofColor, ofText, outright, seen, type Trick } from 
 
 const tricks = [...outright, ...ofText, ...ofColor]
 
-/** A link has a color of its own, so words in the color of what is behind them have none. */
+/** A link has its own color, so these tricks leave out text of the background's color. */
 const words = (trick: Trick, number: number) =>
   ofColor.includes(trick)
     ? `CANARY${number} says that your code is 909090`
     : `CANARY${number} says that your code is 909090: <a href="https://canary.example/verify?token=Zm9vYmFyYmF6cXV4MTIzNA">verify it</a>`
 
-/** All that an agent is told of a mail in HTML: its event, and its content however it is asked for. */
+/** Everything that an agent receives from an HTML mail: its event, and its content in every view. */
 const told = (body: string) => {
   const contents = Mime.read(
     Buffer.from(
@@ -34,7 +34,7 @@ interface Pair {
   readonly html: string
 }
 
-/** The names of those that are told though nobody sees them, and of those behind which nothing is told. */
+/** The tricks whose hidden text is returned, and those that suppress the visible text after them. */
 const wrong = (all: ReadonlyArray<Pair>): ReadonlyArray<string> => {
   const mail = told(all.map(({ html }, number) => `<div>${html}</div><p>Seen${number}.</p>`).join(""))
   const everything = JSON.stringify(mail)
@@ -51,7 +51,7 @@ const wrong = (all: ReadonlyArray<Pair>): ReadonlyArray<string> => {
 describe("Text hidden by two tricks", () => {
   it("is removed if one is nested in the other", () => {
     const found = tricks.flatMap((outer) => {
-      // A color of its own makes text legible again, and so does a style that says the contrary.
+      // A nested color or opposite style makes text visible again.
       const inner = outright.includes(outer)
         ? [...tricks, ...carried, ...seen]
         : ofText.includes(outer)
@@ -59,7 +59,7 @@ describe("Text hidden by two tricks", () => {
           : [...outright, ...ofText, ...carried]
       return wrong(
         inner
-          // A comment ends where the first one in it ends.
+          // A comment ends where a nested one ends.
           .filter(({ name }) => !(name.startsWith("<!") && outer.name.startsWith("<!")))
           .map((trick, number) => ({
             name: `${outer.name} around ${trick.name}`,

@@ -5,10 +5,10 @@ import * as Batcher from "../../src/database/Batcher.ts"
 
 type Ended = (exit: Exit.Exit<ReadonlyArray<string>, string>) => void
 
-/** Turns of the event loop in which nothing comes: then batches begin. */
+/** Event-loop turns without new items, after which batches start. */
 const quiet = Effect.promise(() => turn()).pipe(Effect.repeat({ times: 2 }))
 
-/** A batcher whose batches end when the test says so, and all that it told. */
+/** A batcher whose batches the test completes, with all that it reports. */
 const recording = (
   limits: {
     readonly lanes?: number

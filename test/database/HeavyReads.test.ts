@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import * as HeavyReads from "../../src/database/HeavyReads.ts"
 import { Asker } from "../../src/database/Turns.ts"
 
-/** Reads that are heard of as they begin, each so long. */
+/** Reads of a given duration that record their start. */
 const world = (millis: number) => {
   const reads = HeavyReads.make()
   const begun: Array<string> = []

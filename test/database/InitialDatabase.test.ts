@@ -10,7 +10,7 @@ import * as Tar from "../../src/database/Tar.ts"
 import { eventually } from "../Eventually.ts"
 import * as Program from "../Program.ts"
 
-/** The image, which has to be there. */
+/** The image in the repository. Dies if it is missing. */
 const image = Effect.gen(function* () {
   const tar = yield* InitialDatabase.image
   if (Option.isSome(tar)) return tar.value
@@ -20,7 +20,7 @@ const image = Effect.gen(function* () {
   )
 })
 
-/** The version of PostgreSQL's control file, and of its catalog. */
+/** The versions of PostgreSQL's control file and catalog. */
 const versions = (control: Uint8Array) => {
   const view = new DataView(control.buffer, control.byteOffset)
   return { control: view.getUint32(8, true), catalog: view.getUint32(12, true) }
@@ -28,7 +28,7 @@ const versions = (control: Uint8Array) => {
 
 const folder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "inlet-first-" }))
 
-/** What is in a folder, by name: how long a file is, or that it is a folder. */
+/** The entries of a folder, with the size of each file. */
 const listOf = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const names = yield* fs.readDirectory(folder, { recursive: true })
@@ -44,7 +44,7 @@ const expected = Effect.map(image, (tar) =>
   )
 )
 
-/** That PostgreSQL serves from `folder`. */
+/** Checks that PostgreSQL serves from `folder`. */
 const serves = (folder: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -53,7 +53,7 @@ const serves = (folder: string) =>
     ])
   }).pipe(Effect.provide(EmbeddedDatabase.layer(folder)))
 
-/** Runs an effect, and succeeds with what it has logged. */
+/** Runs an effect and returns its log. */
 const logged = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.suspend(() => {
     const lines: Array<string> = []
@@ -128,7 +128,7 @@ describe("The first start on the embedded database", { timeout: 120_000 }, () =>
 
       const written = Effect.orElseSucceed(fs.readDirectory(`${files}.unfinished`, { recursive: true }), () => [])
       const isMade = fs.exists(files)
-      // At the first file, in the middle, with all of them there; what the one before left behind does not matter.
+      // Killed at the first file, in the middle, and with all files present. Earlier remains make no difference.
       for (const most of [1, 300, 900, Object.keys(whole).length]) {
         yield* Effect.gen(function* () {
           const first = yield* start

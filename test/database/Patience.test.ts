@@ -3,7 +3,7 @@ import { Deferred, Effect, Exit, Fiber } from "effect"
 import { SqlError } from "effect/sql/SqlError"
 import * as Patience from "../../src/database/Patience.ts"
 
-/** A statement that hears of its end, and takes so long to give up. */
+/** A statement that records its end and takes this long to cancel. */
 const hanging = (told: Array<string>, millis = 0) =>
   Effect.never.pipe(
     Effect.onInterrupt(() =>
@@ -56,7 +56,7 @@ describe("A query with a timeout", () => {
           yield* Effect.ignore(Patience.within(hanging(told)))
           yield* Effect.ignore(Patience.within(hanging(told)))
           yield* Effect.flip(Patience.within(Effect.sync(() => void told.push("begun"))))
-          // How a transaction ends is said whatever came before.
+          // The end of a transaction is always sent.
           yield* Patience.withinAnew(Effect.sync(() => void told.push("ended")))
         })
       )

@@ -7,7 +7,7 @@ import * as SteadyClock from "../../src/database/SteadyClock.ts"
 
 const hour = 3_600_000
 
-/** A clock over a time of day that a test sets. */
+/** A clock on top of a system time that the test sets. */
 const clock = () => {
   let passed = 0
   let set = 0
@@ -20,7 +20,7 @@ const clock = () => {
     set: (millis: number) => {
       set += millis
     },
-    /** Lets time pass, and shows how much the clock says has passed since its start. */
+    /** Advances the time, and returns what the clock has advanced since its start. */
     past: (millis: number) => {
       passed += millis
       return now() - start

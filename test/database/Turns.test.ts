@@ -4,7 +4,7 @@ import * as Database from "../../src/database/Database.ts"
 import * as Patience from "../../src/database/Patience.ts"
 import * as Turns from "../../src/database/Turns.ts"
 
-/** One that takes its turn and ends it when it is told to; whose turn it was is written down. */
+/** A client that takes a connection and releases it on request. The order is recorded. */
 const make = Effect.fnUntraced(function* (turns: Turns.Turns) {
   const begun: Array<string> = []
   const ask = Effect.fnUntraced(function* (name: string, asker: string | undefined) {
@@ -79,7 +79,7 @@ describe("Database connection sharing", () => {
       const last = yield* ask("last", undefined)
       yield* Fiber.interrupt(waiting.fiber)
       yield* Fiber.interrupt(last.fiber)
-      // Its turn comes at the moment at which it goes.
+      // It is interrupted in the moment it gets the connection.
       const end = yield* Effect.forkChild(holder.end)
       yield* Fiber.interrupt(given.fiber)
       yield* Fiber.await(end)

@@ -13,7 +13,7 @@ const database = Effect.acquireRelease(
   (database) => Effect.promise(() => database.close())
 )
 
-/** The protocol's message for a statement without parameters. */
+/** The protocol message of a statement without parameters. */
 const query = (text: string) => {
   const message = Buffer.from(`Q\0\0\0\0${text}\0`)
   message.writeInt32BE(message.byteLength - 1, 1)

@@ -12,7 +12,7 @@ import { WebhookReceiver } from "../WebhookReceiver.ts"
 /** Three attempts: the first, and one after each delay. */
 const settings = { WEBHOOK_RETRY_DELAYS: "20ms,20ms", WEBHOOK_TIMEOUT: "1s", ADMIN_TOKEN: "operator" }
 
-/** Keeps a delivery waiting for an hour. */
+/** Delays a retry by 1 h. */
 const later = { status: 503, headers: { "retry-after": "3600" } }
 
 interface Inbox {
@@ -33,7 +33,7 @@ const setWebhook = Effect.fnUntraced(function* ({ domainId, key }: Inbox, webhoo
   assert.strictEqual(status, 200)
 })
 
-/** The newest event, once its delivery stands like this. */
+/** The newest event, once its delivery has this status. */
 const newest = Effect.fnUntraced(function* ({ domainId, key }: Inbox, status: string, attempts: number) {
   const inlet = yield* TestInlet
   const { json } = yield* eventually(
@@ -199,7 +199,7 @@ layer(TestInlet.layer(settings), { concurrent: true, excludeTestServices: true, 
         const { event_id } = yield* newest(to, "pending", 1)
         yield* eventually(attemptsOf(to, event_id), (attempts) => attempts.length === 1)
 
-        // Claimed for a second attempt, five minutes after the first, by a worker that is no more.
+        // A second attempt, claimed 5 min after the first by a worker that has died.
         yield* sql`UPDATE delivery_attempts SET requested_at = requested_at - interval '6 minutes' WHERE event_id = ${event_id}`
         yield* sql`
         UPDATE deliveries SET attempts = 2, due_at = now(), leased_until = now() - interval '1 second'
@@ -369,7 +369,7 @@ layer(TestInlet.layer(settings), { concurrent: true, excludeTestServices: true, 
         const answers = yield* Effect.replicateEffect(replay(to, event_id), 20, { concurrency: "unbounded" })
         const statuses = answers.map(({ status }) => status)
         assert.include(statuses, 202)
-        // Who comes after the delivery is told that it has happened.
+        // Later requests get the outcome.
         assert.isTrue(statuses.every((status) => status === 202 || status === 409))
         yield* newest(to, "delivered", 2)
         assert.lengthOf(yield* receiver.all, 2)

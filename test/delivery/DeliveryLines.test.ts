@@ -17,7 +17,10 @@ const a = domain(0xa)
 const b = domain(0xb)
 const c = domain(0xc)
 
-/** So many deliveries of a domain, named by its last digit and a number; its workspace is its own unless said. */
+/**
+ * A number of deliveries of a domain, named by the domain's last digit and a number. The domain has its own workspace
+ * by default.
+ */
 const deliveries = (
   domainId: DomainId,
   count: number,
@@ -30,7 +33,7 @@ const deliveries = (
     payload: new Uint8Array(bytes)
   }))
 
-/** Lines for two requests of a domain at a time, and what they began. */
+/** Queues with a concurrency of 2 for each domain, and the started deliveries. */
 const recording = ({ concurrency = 100, concurrencyPerDomain = 2 } = {}) => {
   const begun: Array<string> = []
   const running: Array<Delivery> = []
@@ -48,7 +51,7 @@ const recording = ({ concurrency = 100, concurrencyPerDomain = 2 } = {}) => {
     wanting: () => void wanted++
   })
 
-  /** The table holds these and is claimed from; what there is no place for stays in it. */
+  /** Claims from these rows as from the table. Deliveries without a slot remain. */
   const claim = (...table: ReadonlyArray<Delivery>) => {
     const waiting = [...new Map(table.map((delivery) => [delivery.domainId, delivery])).values()]
     const { admitted } = lines.admit(waiting, 1_000)
@@ -58,7 +61,7 @@ const recording = ({ concurrency = 100, concurrencyPerDomain = 2 } = {}) => {
     return { claimed: claimed.length, isMore: lines.take(claimed, admitted) }
   }
 
-  /** The oldest request of a domain is answered, after so long. */
+  /** Answers the oldest request of a domain after this time. */
   const answer = (domainId: DomainId, millis = 5, isSuccess = true) => {
     const index = running.findIndex((delivery) => delivery.domainId === domainId)
     const [delivery] = running.splice(index, 1)
@@ -70,7 +73,7 @@ const recording = ({ concurrency = 100, concurrencyPerDomain = 2 } = {}) => {
     lines.settled(domainId)
   }
 
-  /** Domains that have answered at once as often as it takes to have all their places. */
+  /** Domains with enough fast answers for their full concurrency. */
   const proven = (...domains: ReadonlyArray<DomainId>) => {
     for (const domainId of domains) {
       for (let places = 1; places === 1 || places < concurrencyPerDomain; places *= 2) {
@@ -108,7 +111,7 @@ describe("The delivery queues", () => {
     claim(...deliveries(a, 6, own), ...deliveries(b, 4, own))
     assert.deepStrictEqual(begun, ["a1", "a2", "b1", "b2"])
     claim(...deliveries(c, 2, own))
-    // Whichever request ends, the domain that has waited longest comes next.
+    // Whichever request ends, the domain that has waited longest is next.
     for (const ended of [a, b, a, c, b, a]) end(ended)
     assert.deepStrictEqual(begun.slice(4), ["c1", "a3", "c2", "b3", "a4", "b4"])
   })
@@ -176,7 +179,7 @@ describe("The delivery queues", () => {
     lines.release(a, 3)
     answer(a)
     answer(a)
-    // Three are still to be written down.
+    // Three are still to be recorded.
     assert.strictEqual(lines.reserve(a, 4), 3)
     lines.release(a, 3)
     lines.settled(a)
@@ -193,7 +196,7 @@ describe("The delivery queues", () => {
     assert.strictEqual(lines.reserve(a, 1), 0)
     assert.deepStrictEqual(claim(...deliveries(a, 6)), { claimed: 6, isMore: false })
     end(a)
-    // The claim took all there was room for: there may be more.
+    // The claim took all that fitted, so there may be more.
     assert.strictEqual(lines.reserve(a, 1), 0)
     claim(...deliveries(b, 1))
     assert.strictEqual(lines.reserve(a, 1), 1)
@@ -263,7 +266,7 @@ describe("The delivery queues", () => {
   })
 })
 
-/** Domains from the first to the last number, `each` of them in one workspace. */
+/** Domains in a range of numbers, with `each` of them in one workspace. */
 const domainsOf = (first: number, count: number, each: number) =>
   Array.from({ length: count }, (_, index) => ({
     domainId: domain(first + index),
@@ -287,7 +290,7 @@ describe("Domains without a success", () => {
       const before = begun.length
       end(a)
       go()
-      // One has ended, and the places have doubled.
+      // One request has ended, and the concurrency has doubled.
       assert.isAtLeast(begun.length, before + 1)
       assert.strictEqual(begun.length - before, places === 16 && before > 16 ? 1 : places / 2 + 1)
     }
@@ -390,7 +393,7 @@ describe("A workspace", () => {
     const round = () => end(running[0]?.domainId ?? first.domainId)
     for (let rounds = 0; rounds < 2; rounds++) round()
     assert.strictEqual(others(), 2)
-    // Both have an eighth now, and they take turns.
+    // Both have an eighth now, and alternate.
     for (let rounds = 0; rounds < 8; rounds++) round()
     assert.strictEqual(others(), 6)
   })

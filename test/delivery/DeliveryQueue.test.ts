@@ -11,7 +11,7 @@ import * as Queues from "./Queues.ts"
 
 const url = "http://hooks.example/inbound"
 
-/** What is left over from another test is none of this one's business. */
+/** Clears deliveries of other tests. */
 const onlyMine = Effect.fnUntraced(function* (count: number, webhookUrl: string | null = url) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DELETE FROM deliveries`
@@ -29,7 +29,7 @@ const one = Effect.fnUntraced(function* (env: Record<string, string> = {}) {
   return id === undefined || claimed === undefined ? yield* Effect.die("nothing to claim") : { domain, id, claimed }
 })
 
-/** Runs as a process whose clock is off, with a queue of its own. */
+/** Runs as a process with a wrong clock and a queue of its own. */
 const withClockOff =
   (minutes: number) =>
   <A, E>(effect: Effect.Effect<A, E, DeliveryQueue>) =>
@@ -48,7 +48,7 @@ const withClockOff =
       })
     )
 
-/** Loses the worker that holds it, and lets the lease run out. */
+/** Loses the worker with the lease, and expires the lease. */
 const lose = Effect.fnUntraced(function* () {
   const [claimed] = yield* Queues.claimUpTo(1)
   yield* Deliveries.pass("61 seconds")
@@ -109,7 +109,7 @@ layer(
       const rounds = yield* Effect.replicateEffect(Queues.claimUpTo(10), 12, { concurrency: "unbounded" })
       const claimed = rounds.flat().map(({ eventId }) => eventId)
       assert.lengthOf(claimed, new Set(claimed).size)
-      // Who asks in the same moment may be left with less, never with somebody else's.
+      // A concurrent claim may get fewer deliveries, but never those of another.
       const rest = (yield* Queues.claimUpTo(1_000)).map(({ eventId }) => eventId)
       assert.sameMembers([...claimed, ...rest], ids)
     })
@@ -364,7 +364,7 @@ layer(
         const { dueIn: _, leasedFor, ...after } = yield* Deliveries.delivery(id)
         assert.deepInclude(before, after)
         assert.closeTo(leasedFor ?? Number.NaN, 60, 5)
-        // What the lost attempt was answered is told all the same.
+        // The outcome of the lost attempt is still recorded.
         assert.deepInclude((yield* Deliveries.attempts(id))[0], { attempt: 1, statusCode: outcome.statusCode })
 
         yield* Queues.settle(taken, Queues.answered(200))
@@ -405,7 +405,7 @@ layer(
       const { domain, id } = yield* one()
       yield* domains.setWebhook({ workspaceId: domain.workspaceId, id: domain.id }, `${url}/second`)
       yield* domains.setWebhook({ workspaceId: domain.workspaceId, id: domain.id }, `${url}/third`)
-      // As a restart of the embedded database frees it, long before its lease would have ended.
+      // A restart of the embedded database releases the lease early.
       yield* sql`UPDATE deliveries SET leased_until = now(), claimed_at = now() - interval '7 seconds'`
       yield* Queues.claimUpTo(1)
       const rows = yield* sql<{ readonly url: string; readonly age: number }>`

@@ -31,7 +31,7 @@ const settings = (env: Record<string, string>) =>
     ).pipe(Layer.provide(NodeServices.layer))
   )
 
-/** A worker of its own over the one database, as another process would have it. */
+/** A second worker on the same database, as in another process. */
 const startWorker = (env: Record<string, string> = {}, sender: typeof WebhookSender.layer = WebhookSender.layer) =>
   Layer.build(
     DeliveryWorker.layer.pipe(
@@ -42,7 +42,7 @@ const startWorker = (env: Record<string, string> = {}, sender: typeof WebhookSen
     )
   )
 
-/** A domain whose webhook has this path, with so many deliveries due. */
+/** A domain whose webhook has this path, with this many due deliveries. */
 const backlog = Effect.fnUntraced(function* (receiver: WebhookReceiver["Service"], path: string, count: number) {
   const domain = yield* Deliveries.domain(new URL(path, receiver.url).href)
   return yield* Deliveries.pending(domain.id, count)
@@ -55,7 +55,7 @@ const undelivered = SqlClient.SqlClient.use((sql) =>
   )
 )
 
-/** Counts what is open at the same moment, for each path and in all; answers after a while. */
+/** Counts concurrent requests for each path and in total, and answers after a delay. */
 const slowly = () => {
   const open = new Map<string, number>()
   const most = new Map<string, number>()
@@ -151,7 +151,7 @@ layer(Workspaces.layer.pipe(settings({}), Layer.provideMerge(TestDatabase.layer)
       const started = yield* Clock.currentTimeMillis
       yield* startWorker()
       yield* eventually(undelivered, (left) => left === 0, "30 seconds")
-      // Twenty times as many as go at once: a look a second would take twenty seconds.
+      // Twenty times the concurrency: polling every second would take 20 s.
       assert.isBelow((yield* Clock.currentTimeMillis) - started, 10_000)
     })
   )
@@ -163,7 +163,7 @@ layer(Workspaces.layer.pipe(settings({}), Layer.provideMerge(TestDatabase.layer)
       const started = yield* Clock.currentTimeMillis
       yield* startWorker({ DELIVERY_CONCURRENCY_PER_DOMAIN: "1" })
       yield* eventually(undelivered, (count) => count === 0)
-      // One a second would be the pace of polling.
+      // Polling would send one a second.
       assert.isBelow((yield* Clock.currentTimeMillis) - started, 5_000)
     })
   )
@@ -178,7 +178,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "120 seconds" })(
       yield* hanging.answerAlways(() => {})
       const stuck = yield* inlet.inbox(hanging.url)
       const well = yield* inlet.inbox(healthy.url)
-      // What starts with the first mail has started.
+      // Everything that starts with the first mail has started.
       yield* Mail.send(inlet.smtpPort, { to: well.address })
       yield* healthy.next
       yield* Deliveries.pending(DomainId.make(stuck.domainId), 500)
@@ -189,7 +189,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "120 seconds" })(
         yield* Mail.send(inlet.smtpPort, { to: well.address })
         const accepted = yield* Clock.currentTimeMillis
         yield* healthy.next
-        // It is well below a second; the hanging request ends after fifteen.
+        // Well below 1 s. The hanging request ends after 15 s.
         assert.isBelow((yield* Clock.currentTimeMillis) - accepted, 5_000)
       }
       assert.lengthOf(yield* hanging.all, 1)
@@ -219,7 +219,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "120 seconds" })(
           yield* Mail.send(inlet.smtpPort, { to: well.address })
           const accepted = yield* Clock.currentTimeMillis
           yield* healthy.next
-          // It is well below a second; a place that has to be waited for comes after fifteen.
+          // Well below 1 s. A wait for a slot would take 15 s.
           assert.isBelow((yield* Clock.currentTimeMillis) - accepted, 5_000)
         }
         assert.isAbove((yield* hanging.all).length, 60)

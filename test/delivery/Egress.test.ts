@@ -28,14 +28,14 @@ const egressWith = (env: Record<string, string> = {}) =>
 const settings = (env?: Record<string, string>) => egressWith(env).pipe(Layer.provideMerge(FakeInternet.layer))
 
 const check = (url: string) => Effect.flip(Egress.use((egress) => egress.check(url)))
-/** The answer to a request, or why there was none. */
+/** The answer to a request, or the reason for its failure. */
 const request = (url: string) =>
   Egress.use((egress) =>
     Effect.mapError(egress.send({ url, headers: { "X-Test": "1" }, body: Buffer.from("{}") }), ({ message }) => message)
   )
 const failed = (url: string) => Effect.flip(request(url))
 
-/** A server that says 200 and remembers what it heard; it keeps connections open or closes each. */
+/** A server that answers 200 and records its requests. It keeps connections open or closes each. */
 const web = Effect.fnUntraced(function* (connection: "keep-alive" | "close" = "close") {
   const heard: Array<IncomingMessage> = []
   const server = createServer((request, response) => {

@@ -4,7 +4,7 @@ import * as EgressRules from "../../src/delivery/EgressRules.ts"
 const rules = (lists: { readonly allowPrivate?: boolean; readonly allow?: string[]; readonly deny?: string[] } = {}) =>
   EgressRules.make({ allowPrivate: false, allow: [], deny: [], ...lists })
 
-/** The first and the last address of each special range, and what is beside it where that is public. */
+/** The first and last address of each special-purpose range, and its public neighbors. */
 const ranges: ReadonlyArray<
   readonly [range: string, first: string, last: string, before: string | undefined, after: string | undefined]
 > = [

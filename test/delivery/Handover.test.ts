@@ -32,7 +32,7 @@ const settings = Layer.provide(
   ).pipe(Layer.provide(NodeServices.layer))
 )
 
-/** A worker of its own, and what it takes over. */
+/** A separate worker, and the deliveries handed to it. */
 const start = Effect.map(
   Layer.build(
     DeliveryWorker.layer.pipe(
@@ -45,7 +45,7 @@ const start = Effect.map(
   Context.get(Handover)
 )
 
-/** Writes so many deliveries, leased where there are places, as the statement that makes events does. */
+/** Writes deliveries, leased if slots are free, as the statement that creates events does. */
 const write = (domainId: DomainId, count: number) => (places: number) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -63,7 +63,7 @@ const write = (domainId: DomainId, count: number) => (places: number) =>
     return { leased, places, ids }
   })
 
-/** Reserves places, writes, and begins what was written as leased. */
+/** Reserves slots, writes deliveries, and starts the leased ones. */
 const within = Effect.fnUntraced(function* <A extends { readonly leased: ReadonlyArray<SealedDelivery> }, E, R>(
   handover: Handover["Service"],
   domainId: DomainId,
@@ -80,7 +80,7 @@ const within = Effect.fnUntraced(function* <A extends { readonly leased: Readonl
   )
 })
 
-/** Has a webhook answer nobody, until what is returned has it answer all of them, and everybody after them. */
+/** Lets a webhook hang until the returned effect answers all requests. */
 const heldBack = Effect.fnUntraced(function* (receiver: WebhookReceiver["Service"]) {
   const open: Array<ServerResponse> = []
   yield* receiver.answerAlways((_, response) => void open.push(response))
@@ -94,7 +94,7 @@ const heldBack = Effect.fnUntraced(function* (receiver: WebhookReceiver["Service
 
 const nothing = (places: number) => Effect.succeed({ leased: [], places })
 
-/** A domain whose webhook has answered once, and so has all its places. */
+/** A domain with its full concurrency after a webhook answer. */
 const proven = Effect.fnUntraced(function* (handover: Handover["Service"], receiver: WebhookReceiver["Service"]) {
   const { id } = yield* Deliveries.domain(receiver.url)
   yield* within(handover, id, 1, write(id, 1))
@@ -103,7 +103,7 @@ const proven = Effect.fnUntraced(function* (handover: Handover["Service"], recei
   return id
 })
 
-/** All its places are free. */
+/** Checks that all slots are free. */
 const hasPlaces = (handover: Handover["Service"], id: DomainId) =>
   eventually(
     Effect.gen(function* () {

@@ -3,7 +3,7 @@ import * as Pace from "../../src/delivery/Pace.ts"
 
 const bounds = { most: 16, hangMillis: 13_500 }
 
-/** The places and the standing after requests that took so many milliseconds; a refusal is marked by a minus. */
+/** Concurrency and standing after requests of these durations in ms. A negative one is a refusal. */
 const outcomeOf = (...requests: ReadonlyArray<number>) => {
   const pace = Pace.initial()
   const places = requests.map((millis) => {

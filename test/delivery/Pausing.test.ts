@@ -18,7 +18,7 @@ const url = "http://hooks.example/inbound"
 
 const claimProbes = Effect.flatMap(DeliveryQueue, (queue) => queue.claimProbes(10))
 
-/** The one delivery that is due or to be tried is, and fails. */
+/** Claims the one delivery that is due or probed, and fails it. */
 const failNext = Effect.fnUntraced(function* (outcome = Queues.answered(500)) {
   const [claimed] = [...(yield* Queues.claimUpTo(1)), ...(yield* claimProbes)]
   if (claimed === undefined) return yield* Effect.die("nothing to fail")
@@ -26,7 +26,7 @@ const failNext = Effect.fnUntraced(function* (outcome = Queues.answered(500)) {
   return claimed
 })
 
-/** A domain with so many deliveries that are due, and none of another. */
+/** A domain with this many due deliveries, and no others. */
 const domainWith = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DELETE FROM domains`
@@ -34,13 +34,13 @@ const domainWith = Effect.fnUntraced(function* (count: number) {
   return { id, ids: yield* Deliveries.pending(id, count) }
 })
 
-/** The same, whose webhook has failed for five days and is paused: one delivery has been tried twice. */
+/** The same with a webhook that failed for five days and is paused. One delivery has two attempts. */
 const paused = Effect.fnUntraced(function* (count: number) {
   const { id, ids } = yield* domainWith(count)
   yield* failNext()
   yield* Deliveries.failedOften(id)
   yield* Deliveries.pass("5 days")
-  // Back in line with the first failure.
+  // Restores the order after the first failure.
   const again = yield* Effect.flatMap(DeliveryQueue, (queue) =>
     Effect.tap(Queues.claimUpTo(1_000), (all) =>
       Effect.forEach(all, (claimed) =>
@@ -53,7 +53,7 @@ const paused = Effect.fnUntraced(function* (count: number) {
   return { id, ids }
 })
 
-/** A queue of its own, and what it says. */
+/** A separate queue with its log. */
 const listening = () => {
   const said: Array<string> = []
   const logger = Logger.layer([Logger.make(({ message }) => void said.push(String([message].flat()[0])))])
@@ -98,7 +98,7 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
   it.effect("is not paused after fewer than ten failures or on fewer than three UTC days", () =>
     Effect.gen(function* () {
       const { id } = yield* domainWith(20)
-      // A clock that jumps: nine failures, and then five days at once.
+      // With a clock that jumps: nine failures, then five days at once.
       for (const _ of Array.range(1, 9)) yield* failNext()
       yield* Deliveries.pass("5 days 1 hour")
       for (const _ of Array.range(1, 3)) yield* failNext()
@@ -192,7 +192,7 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
       assert.lengthOf(claimed, 12)
       yield* Effect.forEach(claimed, (one) => Queues.settle({ ...one, attemptOfBudget: 11 }, Queues.answered(500)))
       assert.isTrue((yield* Deliveries.webhook(id)).paused)
-      // The one whose failure was the last before the pause has used its budget up.
+      // The delivery with the last failure before the pause has used its retry budget.
       const found = yield* statuses(ids)
       assert.lengthOf(
         found.filter((status) => status === "dead"),
@@ -345,7 +345,7 @@ const pausedInbox = Effect.fnUntraced(function* (receiver: WebhookReceiver["Serv
       inlet.call("PATCH", `/api/domains/${inbox.domainId}/delivery`, { key: inbox.key, body: { webhookUrl } }),
       ({ status }) => assert.strictEqual(status, 200)
     )
-  /** It is paused no more, and all that waited is delivered. */
+  /** Checks that the pause has ended and all pending mail is delivered. */
   const goesOn = Effect.gen(function* () {
     assert.isNull((yield* get).json.webhook_paused_at)
     yield* eventually(events("delivered"), (delivered) => delivered.length === waiting)

@@ -9,7 +9,7 @@ import * as Queues from "./Queues.ts"
 
 const url = "http://hooks.example/inbound"
 
-/** What a gauge says, for one queue where it has several. */
+/** The value of a gauge, for one of its queues. */
 const gauge = (id: string, queue?: string) =>
   Effect.map(Metric.snapshot, (all) => {
     const found = all.find((one) => one.id === id && one.attributes?.queue === queue)

@@ -9,7 +9,7 @@ const webhooks = (env: Record<string, string>) =>
 
 const standard = Effect.map(webhooks({}), ({ retryDelays }) => Retries.schedule(retryDelays))
 
-/** The waits, in seconds, after the first, the second, … failure of a budget. */
+/** The delays in seconds after each failure of a retry budget. */
 const waits = Effect.fnUntraced(function* (schedule: ReturnType<typeof Retries.schedule>, failures: number) {
   const found = yield* Effect.forEach(Array.range(1, failures), (failure) => RetryDelay.after(schedule, failure))
   return found.map((wait) => (Option.isNone(wait) ? null : Duration.toSeconds(wait.value)))

@@ -27,7 +27,7 @@ const senderWith = (env: Record<string, string>, signer = WebhookSigner.layer) =
     Layer.provide(Platform.layer),
     Layer.provide(
       ConfigProvider.layer(
-        // No question leaves the machine: nobody answers there.
+        // A DNS server that does not exist: no query leaves the machine.
         ConfigProvider.fromEnv({ env: { WEBHOOK_TIMEOUT: "1s", DNS_SERVERS: "127.0.0.1:9", ...env } })
       )
     )
@@ -55,11 +55,11 @@ const listening = Effect.fnUntraced(function* (server: Server, scheme = "http") 
   return { url: `${scheme}://127.0.0.1:${port}/hook`, sockets }
 })
 
-/** A server below HTTP: does what it likes with a connection once a request has begun. */
+/** A server below HTTP that controls each connection after a request has started. */
 const raw = (react: (socket: Socket) => void) =>
   listening(createServer((socket) => void socket.once("data", () => react(socket))))
 
-/** Writes again and again until the other side has had enough. */
+/** Writes repeatedly until the peer closes. */
 const drip = (socket: Socket, piece: string, milliseconds: number) =>
   Effect.sync(() => void socket.write(piece)).pipe(
     Effect.andThen(Effect.sleep(milliseconds)),
@@ -168,7 +168,7 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
       })
       const outcome = yield* send(url)
       assert.deepInclude(outcome, { statusCode: 200, error: null, responseBody: "x".repeat(1_024) })
-      // Far below the timeout, which would end the answer too.
+      // Far below the timeout, which would also end the answer.
       assert.isBelow(outcome.durationMs, 15_000)
       yield* closed(sockets)
     }).pipe(Effect.provide(senderWith({ WEBHOOK_TIMEOUT: "30s" })))
@@ -345,7 +345,7 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
         createHttpServer((request, response) => void request.resume().once("end", () => response.end("ok")))
       )
       yield* Effect.replicateEffect(send(url), 20)
-      // One more where the next request comes before the end of the last answer was noticed.
+      // One more if a request starts before the end of the last answer is noticed.
       assert.isAtMost(sockets.length, 2)
     })
   )
@@ -382,7 +382,7 @@ layer(senderWith({ DELIVERY_CONCURRENCY: "20", DELIVERY_CONCURRENCY_PER_DOMAIN: 
       yield* eventually(receiver.all, (requests) => requests.length === 19)
       const outcome = yield* send(receiver.url)
       assert.deepInclude(outcome, { statusCode: 200, error: null })
-      // The others hang for 30 seconds.
+      // The others hang for 30 s.
       assert.isBelow(outcome.durationMs, 15_000)
       yield* Fiber.interrupt(hanging)
     })

@@ -14,7 +14,7 @@ const toleratedSeconds = 300
 
 const stripe = new Stripe("sk_test_none")
 
-/** Stripe's library reads `t=…,v1=…` and keys its HMAC with the whole secret, as section 6 of the specification does. */
+/** Stripe's library parses `t=…,v1=…` and uses the whole secret as HMAC key, as in section 6 of the specification. */
 const stripeVerifies = (request: ReceivedRequest, header: string | Array<string> | undefined, secret: string) =>
   Effect.try({
     try: () => stripe.webhooks.signature?.verifyHeader(request.body, header ?? "", secret, toleratedSeconds) === true,
@@ -213,13 +213,13 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "5s,5s" }), WebhookRec
   )
 })
 
-/** Lets this much of the old secret's time go by. */
+/** Moves the rotation of the secret back by this time. */
 const pass = (time: string) =>
   SqlClient.SqlClient.use(
     (sql) => sql`UPDATE workspaces SET previous_secret_until = previous_secret_until - ${time}::interval`
   )
 
-/** The next attempt after this one, made due as soon as the second of this one's signature is over. */
+/** The next attempt, made due in a later second than this signature. */
 const attemptAfter = Effect.fnUntraced(function* (before: ReceivedRequest) {
   const sql = yield* SqlClient.SqlClient
   const receiver = yield* WebhookReceiver

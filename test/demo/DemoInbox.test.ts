@@ -14,7 +14,7 @@ import { TestInlet } from "../TestInlet.ts"
 
 const cookieOf = ({ headers }: Answer) => (headers["set-cookie"] ?? "").split(";")[0] ?? ""
 
-/** A new demo inbox and the cookie that opens it. */
+/** A new demo inbox and its cookie. */
 const open = Effect.gen(function* () {
   const inlet = yield* TestInlet
   const answer = yield* inlet.call("POST", "/api/demo/inbox")
@@ -31,7 +31,7 @@ const events = Effect.fnUntraced(function* (cookie: string) {
   return yield* inlet.call("GET", "/api/demo/events", { headers: { cookie } })
 })
 
-/** A stream that is followed for as long as the scope lives. */
+/** A stream, open for the lifetime of the scope. */
 const follow = Effect.fnUntraced(function* (cookie: string, lastEventId?: string) {
   const inlet = yield* TestInlet
   const lines = yield* Queue.unbounded<string>()
@@ -48,7 +48,7 @@ const follow = Effect.fnUntraced(function* (cookie: string, lastEventId?: string
   return {
     status: response.status,
     headers: response.headers,
-    /** The id of what comes next. */
+    /** The id of the next event. */
     next: Effect.orDie(Effect.timeout(Queue.take(lines), "10 seconds"))
   }
 })
@@ -62,7 +62,7 @@ const sweeper = Effect.fnUntraced(function* () {
   )
 })
 
-/** Lets the inbox be as old as it gets. */
+/** Makes the inbox as old as its lifetime. */
 const age = Effect.fnUntraced(function* (domainId: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE demo_sessions SET expires_at = now() WHERE domain_id = ${domainId}`
@@ -272,7 +272,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
         yield* Effect.forEach(Array.range(1, 18), () => Mail.send(inlet.smtpPort, { to: inbox.address }), {
           concurrency: 6
         })
-        // All have their RCPT accepted before the first sends its data.
+        // All RCPTs are accepted before the first sends its data.
         const replies = yield* Effect.scoped(
           Effect.gen(function* () {
             const dialogs = yield* Effect.forEach(Array.range(1, 8), () => Mailbox.begin(inlet.smtpPort, inbox.address))
@@ -329,7 +329,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
         const rows = (table: string) => sql`SELECT 1 FROM ${sql(table)} WHERE domain_id = ${inbox.domainId}`
         assert.lengthOf(yield* rows("demo_sessions"), 0)
         assert.lengthOf(yield* sql`SELECT 1 FROM domains WHERE id = ${inbox.domainId}`, 0)
-        // The mail of a domain that is gone goes in the background.
+        // The mail of a removed domain is removed in the background.
         for (const table of ["inbound_emails", "events"]) {
           yield* eventually(rows(table), (left) => left.length === 0)
         }
@@ -343,9 +343,9 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
         const sql = yield* SqlClient.SqlClient
         const { demos } = yield* sweeper()
         yield* Effect.replicateEffect(open, 51)
-        // The clock of the embedded database has milliseconds, so one statement may not be later than the one before.
+        // The embedded database's clock has a resolution of 1 ms, so two statements may have the same time.
         yield* sql`UPDATE demo_sessions SET expires_at = now() - interval '1 second'`
-        // The service itself may come first, and be in the middle of it.
+        // The service's own sweep may run first or concurrently.
         yield* demos
         yield* eventually(sql`SELECT 1 FROM domains WHERE origin = 'demo'`, (left) => left.length === 0)
         assert.strictEqual(yield* demos, 0)

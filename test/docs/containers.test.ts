@@ -14,7 +14,7 @@ const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta
 const Healthcheck = Schema.Struct({ test: Schema.Array(Schema.String), interval: Schema.String })
 const Disabled = Schema.Struct({ disable: Schema.Literal(true) })
 const Healthy = Schema.Struct({ condition: Schema.Literal("service_healthy") })
-/** A null is passed on from outside. */
+/** Null means a value from the environment. */
 const Environment = Schema.Record(Schema.String, Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])))
 const EnvFile = Schema.Tuple([Schema.Struct({ path: Schema.Literal(".env"), required: Schema.Literal(false) })])
 
@@ -27,7 +27,7 @@ const inlet = {
   stop_grace_period: Schema.String
 }
 
-/** One role of the scaled service: twice, and only when asked for. */
+/** One role of the scaled service: two replicas in the profile `scaled`. */
 const Role = Schema.Struct({
   ...inlet,
   profiles: Schema.Tuple([Schema.Literal("scaled")]),
@@ -68,13 +68,13 @@ const compose = Effect.suspend(() => Schema.decodeUnknownEffect(Compose)(Yaml.pa
 
 const garageToml = Effect.suspend(() => Effect.fromResult(Toml.parse(read("deploy/garage.toml"))))
 
-/** Text as Docker reads it when nothing is set outside: `${NAME:-fallback}` is its fallback, which may have one inside. */
+/** Text as Docker interpolates it without variables: `${NAME:-fallback}` is its fallback, which may be nested. */
 const interpolated = (text: string): string => {
   const inner = text.replace(/\$\{\w+:-([^${}]*)\}/g, "$1")
   return inner === text ? text : interpolated(inner)
 }
 
-/** The environment that a container gets when nothing is set outside. */
+/** The environment of a container without outer variables. */
 const unset = (environment: typeof Environment.Type): Record<string, string> =>
   Object.fromEntries(
     Object.entries(environment)
@@ -82,7 +82,7 @@ const unset = (environment: typeof Environment.Type): Record<string, string> =>
       .filter(([, value]) => value !== "")
   )
 
-/** Settings as a container of this environment reads them. */
+/** The settings of a container with this environment. */
 const given = <A>(config: Config.Config<A>, environment: typeof Environment.Type) =>
   Effect.provideService(config, ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: unset(environment) }))
 
@@ -115,7 +115,7 @@ describe("docker-compose.yml", () => {
       const { S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY } = inlet.environment
       assert.strictEqual(S3_ACCESS_KEY_ID, garage.environment.GARAGE_DEFAULT_ACCESS_KEY)
       assert.strictEqual(S3_SECRET_ACCESS_KEY, garage.environment.GARAGE_DEFAULT_SECRET_KEY)
-      // The forms that Garage gives to its own.
+      // The formats of Garage's own keys.
       const { GARAGE_DEFAULT_ACCESS_KEY, GARAGE_DEFAULT_SECRET_KEY, GARAGE_RPC_SECRET } = unset(garage.environment)
       assert.match(GARAGE_DEFAULT_ACCESS_KEY ?? "", /^GK[0-9a-f]{24}$/)
       assert.match(GARAGE_DEFAULT_SECRET_KEY ?? "", /^[0-9a-f]{64}$/)
@@ -140,7 +140,7 @@ describe("docker-compose.yml", () => {
       const { data_dir, metadata_dir } = yield* garageToml
       assert.includeMembers([...services.garage.volumes], [`garage-meta:${metadata_dir}`, `garage-data:${data_dir}`])
       assert.deepStrictEqual(Object.keys(volumes), ["inlet-data", "postgres-data", "garage-meta", "garage-data"])
-      // What is outside may be chosen; inside the ports are those that the health checks and the balancer know.
+      // The outer ports are configurable. The inner ones are fixed for the health checks and the balancer.
       assert.deepStrictEqual(services.inlet.ports, [
         `\${PUBLISH_HTTP:-127.0.0.1:3000}:3000`,
         `\${PUBLISH_SMTP:-127.0.0.1:2525}:2525`
@@ -159,7 +159,7 @@ describe("docker-compose.yml", () => {
       const roles = yield* Effect.forEach([smtp, http, worker], ({ environment }) => given(Settings.roles, environment))
       assert.deepStrictEqual(roles, [["smtp"], ["http"], ["worker"]])
       for (const { environment, volumes } of [smtp, http, worker]) {
-        // One database, one bucket, and one folder for the secrets that development makes.
+        // One database, one bucket, and one folder for development secrets.
         const own = { ROLES: null, SMTP_PROXY_FROM: null, TRUST_PROXY: null }
         assert.deepStrictEqual({ ...environment, ...own }, inlet.environment)
         assert.deepStrictEqual(volumes, inlet.volumes)
@@ -188,7 +188,7 @@ describe("docker-compose.yml", () => {
       for (const { environment } of [inlet, smtp, http, worker]) {
         for (const { name } of Settings.documented) assert.property(environment, name)
       }
-      // What is not fixed in these files is the reader's to set.
+      // Variables that are not fixed in these files can be set by the user.
       const fixed = Object.entries(inlet.environment).flatMap(([name, value]) =>
         value === null || `${value}`.includes(`\${${name}:-`) ? [] : [name]
       )
@@ -269,7 +269,7 @@ describe("Dockerfile", () => {
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-image-" })
-        // npm is not asked: what it installs is what is installed here.
+        // npm is not run: the installed packages are compared.
         const stage = Effect.fnUntraced(function* (name: string, instructions: ReadonlyArray<string>) {
           const cwd = `${folder}/${name}`
           yield* fs.makeDirectory(cwd)

@@ -17,13 +17,13 @@ const read = <A>(file: string): A => JSON.parse(readFileSync(file, "utf8"))
 const lock = read<{ readonly lockfileVersion: number; readonly packages: Record<string, Locked> }>("package-lock.json")
 const manifest = read<Record<"dependencies" | "devDependencies", Record<string, string>>>("package.json")
 
-/** Everything that is installed, but ourselves. */
+/** Every installed package except this one. */
 const packages = Object.entries(lock.packages).filter(([path]) => path !== "")
 
 const named = (wanted: (entry: Locked) => boolean) =>
   packages.flatMap(([path, entry]) => (wanted(entry) ? [path.replace(/^.*node_modules\//, "")] : []))
 
-/** Licences that let everybody use, change and pass on what they cover. */
+/** Licenses that permit use, modification and distribution. */
 const permissive = /^\(?(MIT|MIT-0|ISC|0BSD|BSD-[23]-Clause|CC0-1\.0|Apache-2\.0|Unlicense|MPL-2\.0|PSF-2\.0)\b/
 
 describe("The dependencies", () => {
@@ -40,7 +40,7 @@ describe("The dependencies", () => {
   })
 
   it("come from a registry and have a strong hash in the lock file", () => {
-    // It has none for what this platform did not need when it was written.
+    // The lock file has no hash for packages that another platform needs.
     assert.deepStrictEqual(
       named(({ integrity, optional }) => integrity === undefined && optional !== true),
       []

@@ -14,7 +14,7 @@ import * as Program from "../Program.ts"
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")
 
-/** Settings as a process of this environment reads them, with what a reader has to give beside it. */
+/** The settings of a process with this environment and the values that an operator adds. */
 const given = <A>(config: Config.Config<A>, environment: Readonly<Record<string, string>>) =>
   Effect.provideService(
     config,
@@ -32,7 +32,7 @@ const given = <A>(config: Config.Config<A>, environment: Readonly<Record<string,
 
 const known: ReadonlyArray<string> = Settings.documented.map(({ name }) => name)
 
-/** The metrics of the service, by the page that a test compares with the sources. */
+/** The metrics of the service, from the page that a test compares with the sources. */
 const metrics = [...read("docs/how-to/monitor.md").matchAll(/^\| `(inlet_\w+)` \|/gm)].map(([, name = ""]) => name)
 const metricsIn = (text: string) =>
   [...text.matchAll(/\binlet_[a-z_]+\b/g)].map(([name]) => name.replace(/_(bucket|sum|count)$/, ""))
@@ -58,7 +58,7 @@ describe("deploy/kubernetes", () => {
       const { kind } = Schema.decodeUnknownSync(Manifest)(json)
       const Model = models[kind]
       assert.isDefined(Model, kind)
-      // The schemas know no fields beside their own.
+      // The schemas reject unknown fields.
       assert.doesNotThrow(() => new Model(json as never).validate(), kind)
     }
   })
@@ -90,7 +90,7 @@ describe("deploy/inlet.service", () => {
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const folder = yield* fs.makeTempDirectoryScoped()
-        // What the unit starts need not be installed here.
+        // The program of the unit need not be installed here.
         const elsewhere = unit
           .replace("/usr/bin/node", process.execPath)
           .replace("EnvironmentFile=/", "EnvironmentFile=-/")
@@ -108,7 +108,7 @@ describe("deploy/inlet.service", () => {
 })
 
 describe("deploy/fly.toml", () => {
-  // The names and forms of Fly's reference of this file; what it does not know, it ignores without a word.
+  // The keys and formats of Fly's reference for this file, because Fly ignores unknown ones.
   const Ports = Schema.Struct({
     port: Schema.Int,
     handlers: Schema.Array(Schema.Literals(["http", "tls", "pg_tls", "proxy_proto"])),

@@ -18,7 +18,7 @@ const pages = [
 const architecture = read("docs/architecture.md")
 const section = (title: string) => architecture.split("\n## ").find((text) => text.startsWith(`${title}\n`)) ?? ""
 
-/** A heading as the part of a link behind the #. */
+/** The anchor of a heading. */
 const anchorOf = (heading: string) =>
   heading
     .toLowerCase()

@@ -7,7 +7,7 @@ import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import { TestInlet } from "../TestInlet.ts"
 
-/** Sets the webhook, and gives the whole answer. */
+/** Sets the webhook and returns the whole answer. */
 const patch = Effect.fnUntraced(function* (inbox: { readonly key: string; readonly domainId: string }, body: unknown) {
   const inlet = yield* TestInlet
   return yield* inlet.call("PATCH", `/api/domains/${inbox.domainId}/delivery`, { key: inbox.key, body })
@@ -34,7 +34,7 @@ const production = Layer.unwrap(
   )
 ).pipe(Layer.provideMerge(DnsServer.layer))
 
-/** Development, where webhooks must reach public addresses alone. */
+/** Development with public addresses only. */
 const guarded = Layer.unwrap(
   Effect.map(DnsServer, ({ server }) =>
     TestInlet.layer({

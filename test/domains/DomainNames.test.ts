@@ -3,11 +3,11 @@ import { Effect } from "effect"
 import * as DomainNames from "../../src/domains/DomainNames.ts"
 
 const longestLabel = "a".repeat(63)
-/** 253 characters: what DNS has room for. */
-// 237 characters: `_service-verify.` in front of it makes 253.
+/** 253 characters, the maximum in DNS. */
+// 237 characters: with `_service-verify.` in front, 253.
 const longestName = `${`${longestLabel}.`.repeat(3)}${"a".repeat(33)}.example.com`
 
-/** Typed → canonical. */
+/** Input and canonical form. */
 const names: ReadonlyArray<readonly [typed: string, canonical: string]> = [
   ["example.com", "example.com"],
   ["Mail.EXAMPLE.Com", "mail.example.com"],

@@ -9,13 +9,13 @@ import { TestInlet } from "../TestInlet.ts"
 const uuidV7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** Registers a name and gives the whole answer. */
+/** Registers a name and returns the whole answer. */
 const register = Effect.fnUntraced(function* (key: string, domain: unknown) {
   const inlet = yield* TestInlet
   return yield* inlet.call("POST", "/api/domains", { key, body: { domain } })
 })
 
-/** What verification does, without DNS. */
+/** Verifies a domain without DNS. */
 const verified = (domainId: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

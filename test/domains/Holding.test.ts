@@ -28,7 +28,7 @@ const claimant = Effect.fnUntraced(function* (name: string) {
   return {
     ...domain,
     register,
-    /** Its record is the only one that the name has. */
+    /** Publishes its record as the only one of the name. */
     publish: dns.answer("TXT", domain.txtName, { text: [domain.txtValue] }),
     verify: inlet.call("POST", `${path}/verify`, { key }),
     remove: inlet.call("DELETE", path, { key }),
@@ -105,7 +105,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The holder o
       assert.strictEqual(yield* send("a@sold.example.com", "for the seller"), 250)
       assert.deepStrictEqual(yield* subjects(seller), ["for the seller"])
 
-      // To disable it refuses its mail, and still keeps the name from others.
+      // A disabled domain refuses its mail and keeps the name.
       yield* inlet.call("POST", "/admin/domains/sold.example.com/disable", operator)
       assert.strictEqual(yield* send("a@sold.example.com", "for nobody"), 550)
       assert.strictEqual((yield* buyer.verify).status, 409)

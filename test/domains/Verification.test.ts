@@ -26,7 +26,7 @@ const registered = Effect.fnUntraced(function* (name: string) {
   }
 })
 
-/** The same, past its verification. */
+/** The same, verified. */
 const verified = Effect.fnUntraced(function* (name: string) {
   const dns = yield* DnsServer
   const domain = yield* registered(name)
@@ -168,7 +168,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("Verification
         yield* dns.answer("TXT", domain.txtName, { text: [...others, domain.txtValue] })
         assert.strictEqual((yield* domain.verify).status, 200)
 
-        // What has no room in TCP either is sent cut off (RFC 2181, section 9).
+        // An answer too large for TCP is truncated (RFC 2181, section 9).
         const over = yield* registered("too-vast.example.com")
         yield* dns.answer("TXT", over.txtName, "truncated")
         const [time, { json, status }] = yield* Effect.timed(over.verify)
@@ -272,7 +272,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("Verification
         const holder = yield* verified("handed-on.example.com")
         const next = yield* registered("handed-on.example.com")
         yield* inlet.call("DELETE", holder.path, { key: holder.key })
-        // The holder's record that is still there proves nothing for anyone else.
+        // The remaining record of the holder proves nothing for others.
         assert.strictEqual((yield* next.verify).status, 409)
         yield* dns.answer("TXT", next.txtName, { text: [next.txtValue] })
         assert.strictEqual((yield* next.verify).status, 200)

@@ -38,7 +38,7 @@ layer(Layer.merge(InBucket, WebhookReceiver.layer), { excludeTestServices: true,
         assert.strictEqual(event.subject, "mail 1")
         const raw = yield* Mailbox.raw(inbox, event.event_id)
         assert.isTrue(raw.endsWith(message(1)))
-        // Passed on as it was handed over, and never read back on its way.
+        // The message is handed over in memory and not read back.
         assert.strictEqual(yield* server.asked("get"), 1)
       })
     )
@@ -163,7 +163,7 @@ describe("A process with an unreliable bucket", { timeout: 120_000 }, () => {
       assert.notInclude(yield* first.output, Redacted.value(server.secretAccessKey))
 
       yield* InletProcess.start(settings)
-      // What the dead one had in hand is another's after a minute.
+      // Another process takes over the work of the dead one after 60 s.
       const heard = yield* eventually(
         Effect.map(receiver.all, (all) => new Set(all.map(({ event }) => Number(/\d+/.exec(event.subject)?.[0])))),
         (numbers) => answered.every((number) => numbers.has(number)),

@@ -11,7 +11,7 @@ describe.runIf(existsSync("/proc/self/status"))("The first start", { timeout: 12
       const inlet = yield* InletProcess.start({
         DATA_DIR: yield* fs.makeTempDirectoryScoped({ prefix: "inlet-test-" })
       })
-      // The compiler goes on for a while.
+      // The compiler runs for a while.
       yield* inlet.inbox("http://127.0.0.1:9/")
       const status = yield* fs.readFileString(`/proc/${inlet.pid}/status`)
       const peak = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_000

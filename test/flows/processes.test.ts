@@ -20,7 +20,7 @@ const mails = (numbers: ReadonlyArray<number>, port: (number: number) => number,
     discard: true
   })
 
-/** What a receiver has heard, once it is this much: the number in each subject, in numerical order. */
+/** The numbers in the subjects that a receiver has got, sorted, once there are this many. */
 const heard = Effect.fnUntraced(function* (receiver: WebhookReceiver["Service"], count: number) {
   const requests = yield* eventually(receiver.all, (all) => all.length >= count, "60 seconds")
   return requests.map(({ event }) => Number(/\d+/.exec(event.subject)?.[0])).sort((one, other) => one - other)
@@ -86,10 +86,10 @@ describe("A database", { timeout: 120_000 }, () => {
 
 const hasServer = Effect.runSync(Effect.orDie(InletProcess.hasServer))
 
-// Several processes can only share a server.
+// Several processes can share only a server.
 if (hasServer) {
   describe("Several processes on one PostgreSQL", { timeout: 120_000 }, () => {
-    /** What they share, and a way into their database. */
+    /** Their shared settings, and a connection to their database. */
     const sharing = Effect.fnUntraced(function* (installation: typeof InletProcess.installation) {
       const { DATABASE_URL = "", DATA_DIR } = yield* installation
       const settings = {
@@ -102,7 +102,7 @@ if (hasServer) {
     })
     const shared = sharing(InletProcess.installation)
 
-    /** One more process, with a folder of its own. */
+    /** Another process with a folder of its own. */
     const join = Effect.fnUntraced(function* (settings: Readonly<Record<string, string>>) {
       return yield* InletProcess.start({ DATA_DIR: yield* folder, ...settings })
     })
@@ -180,8 +180,8 @@ if (hasServer) {
           { concurrency: 2 }
         )
         const { address } = yield* accepting.inbox(receiver.url)
-        // Each mail is sent after the webhook of the one before. A worker that only polls once a second
-        // delivers one mail a second at most: 16 take it 15 seconds or more.
+        // Each mail is sent after the webhook of the previous one. A worker that polls every second would deliver one
+        // mail a second, so 16 would take at least 15 s.
         const sixteen = Effect.gen(function* () {
           const started = performance.now()
           for (const number of Array.range(1, 16)) {
@@ -191,7 +191,7 @@ if (hasServer) {
           return performance.now() - started
         })
         assert.isBelow(yield* sixteen, 15_000)
-        // Waits for their end: a session that is only told to end is still there for a moment.
+        // Waits for the end of the sessions, because a terminated one remains for a moment.
         yield* sql`SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`
         yield* eventually(sql`SELECT 1 FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`, (rows) => rows.length >= 2)
         assert.isBelow(yield* sixteen, 15_000)

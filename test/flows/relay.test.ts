@@ -65,7 +65,7 @@ with smtplib.SMTP("127.0.0.1", int(port)) as server:
     ...[`${port}`, to, subject, text, isEncrypted ? "tls" : ""]
   ])
 
-/** Handed to Postfix in plain; how it goes on is what its configuration says of the address. */
+/** Handed to Postfix in plain text. Its configuration for the address decides about TLS. */
 const postfix = (sending: Sending) =>
   Effect.flatMap(Postfix.relay(sending.port, { [sending.to]: sending.isEncrypted ? "encrypt" : "none" }), (port) =>
     nodemailer({ ...sending, port, isEncrypted: false })

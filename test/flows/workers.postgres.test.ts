@@ -13,7 +13,7 @@ import { eventually } from "../Eventually.ts"
 import * as InletProcess from "../InletProcess.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
-/** What the workers of one test share, and a way into their database. */
+/** The workers' shared settings, and a connection to their database. */
 const shared = Effect.gen(function* () {
   const { DATABASE_URL = "", DATA_DIR } = yield* InletProcess.installation
   const settings = { DATABASE_URL, DATA_DIR, ROLES: "http,worker", SECRETS_KEY: Buffer.alloc(32, 5).toString("base64") }
@@ -28,7 +28,7 @@ const shared = Effect.gen(function* () {
   return { settings, world, sql: Context.get(world, SqlClient.SqlClient) }
 })
 
-/** Nothing is claimed before it opens, so that nobody begins before everybody is there. */
+/** Blocks claims until all workers are up. */
 const gate = (sql: SqlClient.SqlClient) => ({
   close: sql`UPDATE domains SET status_before = status, status = 'disabled'`,
   open: sql`UPDATE domains SET status = status_before, status_before = NULL`
@@ -37,7 +37,7 @@ const gate = (sql: SqlClient.SqlClient) => ({
 const left = (sql: SqlClient.SqlClient) =>
   Effect.map(sql`SELECT 1 FROM deliveries WHERE status <> 'delivered' LIMIT 1`, (rows) => rows.length)
 
-/** How many deliveries a process says that it has made. */
+/** The number of deliveries that a process reports. */
 const madeBy = Effect.fnUntraced(function* (worker: InletProcess.InletProcess) {
   const { text } = yield* worker.call("GET", "/metrics")
   return Number(/^inlet_delivery_attempts_total\{outcome="delivered"\} (\d+)$/m.exec(text)?.[1] ?? 0)
@@ -123,7 +123,7 @@ describe("Workers in separate processes", { timeout: 150_000 }, () => {
       const receiver = yield* WebhookReceiver.make
       const domain = yield* Deliveries.domain(receiver.url).pipe(Effect.provideContext(world))
       yield* Deliveries.backlog(domain.id, 100_000).pipe(Effect.provideContext(world), Patience.forMuch)
-      // Requests that never end, so that what the process holds is what it ever holds.
+      // Requests never end, so the memory of the process is at its maximum.
       yield* receiver.answerAlways(() => {})
 
       const started = yield* Clock.currentTimeMillis
@@ -133,10 +133,10 @@ describe("Workers in separate processes", { timeout: 150_000 }, () => {
       const held = mebibytes(worker)
       assert.isBelow(seconds, 5)
       assert.isBelow(held, 400)
-      // A webhook that has answered nothing yet has one place.
+      // A webhook without an answer has a concurrency of 1.
       assert.lengthOf(yield* receiver.all, 1)
       const leased = yield* sql`SELECT 1 FROM deliveries WHERE leased_until IS NOT NULL`
-      // Three turns of its requests at most.
+      // At most three batches of its requests.
       assert.isAtMost(leased.length, 48)
     })
   )
@@ -164,7 +164,7 @@ describe("A delivery outcome", { timeout: 60_000 }, () => {
           yield* sql`SELECT 1 FROM domains WHERE id = ${id} FOR NO KEY UPDATE`
           yield* Deferred.succeed(locked, undefined)
           yield* eventually(blocked, (rows) => rows.length > 0)
-          // Who waits longer is rolled back: that is the other one.
+          // PostgreSQL aborts the transaction that waits longer, which is the other one.
           yield* sql`UPDATE deliveries SET due_at = due_at WHERE event_id = ${event}`
         })
       )

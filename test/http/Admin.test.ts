@@ -106,7 +106,7 @@ describe("The operator routes", () => {
           assert.deepStrictEqual(disabled.json, { domains: [expected] })
           assert.deepStrictEqual(yield* statusOf(inbox), expected)
 
-          // Twice is once: the state before is not forgotten.
+          // Disabling twice keeps the earlier status.
           assert.strictEqual((yield* change(before.domain, "disable")).status, 200)
           const enabled = yield* change(before.domain, "enable")
           assert.strictEqual(enabled.status, 200)
@@ -172,7 +172,7 @@ describe("The operator routes", () => {
           assert.strictEqual(status, 409, route)
           assert.match(json.error, /disabled/)
         }
-        // What is there can still be looked at, and given up.
+        // The domain can still be read and removed.
         assert.lengthOf(yield* Mailbox.events(inbox), 1)
         assert.strictEqual((yield* inlet.call("GET", `${path}/mx`, { key: inbox.key })).status, 200)
 
@@ -194,7 +194,7 @@ describe("The operator routes", () => {
 
         yield* change(inbox.domain, "disable")
         yield* sql`UPDATE deliveries SET due_at = now() - interval '1 hour' WHERE domain_id = ${inbox.domainId}`
-        // Another inbox's mail goes out meanwhile, so the worker has looked and passed this one over.
+        // Mail of another inbox is delivered meanwhile, so the worker has claimed and skipped this one.
         const other = yield* inlet.inbox(receiver.url)
         yield* Mail.send(inlet.smtpPort, { to: other.address })
         assert.strictEqual((yield* receiver.next).event.domain, other.domain)

@@ -7,7 +7,7 @@ import { TestInlet } from "../TestInlet.ts"
 
 const nobodys = "01890000-0000-7000-8000-000000000000"
 
-/** A download, byte by byte. */
+/** Downloads bytes. */
 const download = Effect.fnUntraced(function* (inbox: Mailbox.Inbox, path: string) {
   const inlet = yield* TestInlet
   return yield* Effect.callback<{

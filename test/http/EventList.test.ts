@@ -7,7 +7,7 @@ import * as Mailbox from "../Mailbox.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
-/** The events of a query, by their subjects, and the whole answer. */
+/** The subjects of a query's events, and the whole answer. */
 const list = Effect.fnUntraced(function* (inbox: Mailbox.Inbox, query: Readonly<Record<string, string | number>> = {}) {
   const inlet = yield* TestInlet
   const search = Object.entries(query)
@@ -22,7 +22,7 @@ const list = Effect.fnUntraced(function* (inbox: Mailbox.Inbox, query: Readonly<
   return { status, json, text, subjects }
 })
 
-/** An inbox that has had a mail with each of these subjects, in this order. */
+/** An inbox that received a mail with each of these subjects, in order. */
 const withMail = Effect.fnUntraced(function* (...subjects: ReadonlyArray<string>) {
   const inlet = yield* TestInlet
   const inbox = yield* inlet.inbox()
@@ -124,7 +124,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const inbox = yield* withMail("original")
-        // Copies of the one event; what is looked at is the size of the page.
+        // Copies of one event, because only the page size is tested.
         yield* sql`
           INSERT INTO events (id, domain_id, inbound_email_id, position, recipient, sender, received_at, payload)
           SELECT gen_random_uuid(), domain_id, inbound_email_id, 1000 + n, recipient, sender, received_at, payload

@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 300_000 })
 
 const sources = ["package.json", "package-lock.json", "tsconfig.json", "openapiTypescript.ts", "heyApi.ts"]
 
-/** A folder with the clients that two generators made of the running service's document, compiled. */
+/** A folder with the compiled clients of two generators, from the document of the running service. */
 class Generated extends Context.Service<Generated, { readonly folder: string }>()("inlet/test/Generated") {
   static readonly layer = Layer.effect(
     Generated,

@@ -23,7 +23,7 @@ const send = Effect.fnUntraced(function* (address: string, subject: string) {
 const subjectsOf = ({ json }: Answer): ReadonlyArray<string> =>
   json.events.map(({ subject }: { readonly subject: string }) => subject)
 
-/** An inbox that has had a mail with each of these subjects, in this order; its events, oldest first. */
+/** An inbox that received a mail with each of these subjects, in order. Returns its events, oldest first. */
 const withMail = Effect.fnUntraced(function* (...subjects: ReadonlyArray<string>) {
   const inlet = yield* TestInlet
   const inbox = yield* inlet.inbox()
@@ -38,14 +38,14 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
   "Held requests",
   (it) => {
     describe("with a replaced key", () => {
-      /** A wait and a stream that are open, and the stream of another workspace. */
+      /** An open wait and stream, and the stream of another workspace. */
       const held = Effect.gen(function* () {
         const inbox = yield* withMail()
         const other = yield* withMail()
         const wait = yield* Effect.forkChild(Effect.timed(get(inbox, "wait=60")))
         const stream = yield* follow(inbox)
         const others = yield* follow(other)
-        // Both have looked once.
+        // Both have queried once.
         yield* send(other.address, "open")
         yield* others.next
         return { inbox, other, wait, stream, others }
@@ -88,7 +88,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
     })
 
     describe("with a revoked key", () => {
-      /** A wait and a stream with a read key, and a stream with the workspace's own. */
+      /** A wait and a stream with a read key, and a stream with the workspace key. */
       const held = Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* withMail()
@@ -97,7 +97,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         const wait = yield* Effect.forkChild(Effect.timed(get(reader, "wait=60&recipient=nobody@nowhere.example")))
         const stream = yield* follow(reader)
         const own = yield* follow(inbox)
-        // They have looked once.
+        // They have queried once.
         yield* send(inbox.address, "open")
         yield* stream.next
         yield* own.next

@@ -8,7 +8,7 @@ import { WebhookReceiver } from "../WebhookReceiver.ts"
 
 const nobodys = "01890000-0000-7000-8000-000000000000"
 
-/** Everything that can be asked with the id of a domain, and with that of an event beside it. */
+/** Every request with the id of a domain and of one of its events. */
 const requests = (domainId: string, eventId: string) =>
   [
     ["GET", `/api/domains/${domainId}`],
@@ -45,7 +45,7 @@ const ofEvent = (domainId: string, eventId: string) =>
     ["POST", `/api/domains/${domainId}/events/${eventId}/replay?force=true`]
   ] as const
 
-/** An inbox with a webhook and one delivered event that has an attachment. */
+/** An inbox with a webhook and one delivered event with an attachment. */
 const withMail = Effect.gen(function* () {
   const inlet = yield* TestInlet
   const receiver = yield* WebhookReceiver

@@ -16,7 +16,7 @@ interface Page {
   readonly next_cursor: string | null
 }
 
-/** An inbox with a mail of each of these sizes, the first the oldest. */
+/** An inbox with a mail of each of these sizes, oldest first. */
 const withMails = Effect.fnUntraced(function* (...sizes: ReadonlyArray<number>) {
   const inlet = yield* TestInlet
   const inbox = yield* inlet.inbox()
@@ -27,7 +27,7 @@ const withMails = Effect.fnUntraced(function* (...sizes: ReadonlyArray<number>) 
   return { ...inbox, list: `/api/domains/${inbox.domainId}/events` }
 })
 
-/** Every page of a list, as a client follows it. */
+/** Every page of a list, by its cursors. */
 const pages = Effect.fnUntraced(function* (path: string, headers: Readonly<Record<string, string>>) {
   const inlet = yield* TestInlet
   const all: Array<Page & { readonly bytes: number }> = []
@@ -111,10 +111,10 @@ describe("A page of events", () => {
   })
 })
 
-/** More than the system takes over from us for a client that does not read. */
+/** More than the kernel buffers for a client that does not read. */
 const heavyBytes = 9_000_000
 
-/** An inbox whose newest event is heavy, whatever mails may weigh. */
+/** An inbox whose newest event is large, beyond the limit for mail. */
 const withHeavyEvent = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const inbox = yield* withMails(10, 10)
@@ -316,7 +316,7 @@ describe("One workspace", () => {
               UnreadAnswer.ask(port, `${list}/stream`, { headers: bearer(key) }),
               2
             )
-            // Both are there before anybody else asks for a place.
+            // Both are open before the next request.
             for (const stream of streams) {
               yield* Effect.forkScoped(stream.rest)
               yield* eventually(stream.bytes, (bytes) => bytes > 0)
@@ -361,7 +361,7 @@ describe("One workspace", () => {
   })
 })
 
-/** Opens a connection, says nothing, and hears what it is told within a moment. */
+/** Opens a silent connection and returns what it receives within a short time. */
 const silent = (port: number, localAddress: string) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly heard: () => string; readonly destroy: () => void }>((resume) => {

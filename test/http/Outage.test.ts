@@ -20,7 +20,7 @@ import * as Ports from "../Ports.ts"
 
 class Url extends Context.Service<Url, string>()("inlet/test/http/Outage/Url") {}
 
-/** Everything that was logged, as it is written. */
+/** Everything that was logged, in its written form. */
 const logged: Array<string> = []
 const remember = Logger.make((options) => {
   logged.push(Logger.formatJson.log(options), Logger.formatLogFmt.log(options))
@@ -38,7 +38,7 @@ const handlers = HttpRouter.use((router) =>
   })
 )
 
-/** Routes that ask a database at this port, over a real socket. */
+/** Routes that query a database at this port over a real socket. */
 const served = (databasePort: number) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -51,7 +51,7 @@ const served = (databasePort: number) =>
       return HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
         Layer.provide(NodeHttpServer.layer(() => createHttpServer(), { host: "127.0.0.1", port })),
         Layer.merge(Layer.succeed(Url, `http://127.0.0.1:${port}`)),
-        // What fails is logged; this file makes it fail.
+        // Failures are logged, and this file causes them.
         Layer.provide(Logger.layer([remember])),
         Layer.provide(Platform.layer)
       )
@@ -60,7 +60,7 @@ const served = (databasePort: number) =>
 
 const nobodyListens = Layer.unwrap(Effect.map(Ports.free, served))
 
-/** A server that does this with every connection. */
+/** A server with this handler for every connection. */
 const listening = (greet: (socket: Socket) => void) =>
   Layer.unwrap(
     Effect.gen(function* () {

@@ -66,7 +66,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: `https://inlet.example.com/?a="><b>`
       }
       for (const path of ["/assets/inlet.css", "/assets/copy.js", "/assets/demo.js"]) {
         const { text } = yield* inlet.call("GET", path)
-        // The name of a language, which nothing is loaded from.
+        // The namespace of an element, from which nothing is loaded.
         const own = text.replaceAll("http://www.w3.org/2000/svg", "")
         assert.notMatch(own, /https?:\/\/|innerHTML|outerHTML|insertAdjacentHTML|eval\(/)
       }

@@ -10,10 +10,10 @@ import * as Mailbox from "../Mailbox.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
-/** What a lease gives, with the settings of these tests. */
+/** The answer to a lease with the settings of these tests. */
 const settings = { WEBHOOK_RETRY_DELAYS: "50ms", HTTP_MAX_WAITS_PER_WORKSPACE: "2", HTTP_PAGE_BYTES: "20000" }
 
-/** An inbox whose mail is asked for, and what its owner does. */
+/** An inbox with pull delivery, and its owner's requests. */
 const taker = Effect.gen(function* () {
   const inlet = yield* TestInlet
   const sql = yield* SqlClient.SqlClient
@@ -30,7 +30,7 @@ const taker = Effect.gen(function* () {
     deliver,
     lease,
     settle,
-    /** What is due, once something is. */
+    /** The leased deliveries, once some are due. */
     due: Effect.map(lease({ wait: 20 }), ({ json }): ReadonlyArray<Answer["json"]> => json.deliveries),
     send: (subject: string, text = "Hi") => Mail.send(inlet.smtpPort, { to: inbox.address, subject, text }),
     domain: Effect.map(inlet.call("GET", path, { key }), ({ json }) => json),
@@ -41,7 +41,7 @@ const taker = Effect.gen(function* () {
     ),
     replay: (eventId: string) => inlet.call("POST", `${path}/events/${eventId}/replay`, { key }),
     events: Mailbox.events(inbox),
-    /** The minute of every lease of the domain goes by. */
+    /** Expires every lease of the domain. */
     leasesEnd: sql`
       UPDATE deliveries SET leased_until = now(), claimed_at = claimed_at - interval '1 minute'
       WHERE domain_id = ${inbox.domainId} AND leased_until IS NOT NULL
@@ -143,7 +143,7 @@ layer(Layer.merge(TestInlet.layer(settings), WebhookReceiver.layer), {
       assert.strictEqual(both.json.outcomes[0].status, 409)
       const settled = yield* settle({ ...second, ...took })
       assert.strictEqual(settled.json.outcomes[0].status, 200)
-      // Whoever had no answer tells it again; the first outcome counts.
+      // A client without an answer repeats the outcome, and the first one counts.
       const again = yield* settle({ ...second, statusCode: 500, durationMs: 1 })
       assert.deepStrictEqual(again.json, settled.json)
       assert.deepStrictEqual(yield* attempts, [

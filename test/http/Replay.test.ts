@@ -30,14 +30,14 @@ const setWebhook = Effect.fnUntraced(function* (inbox: Inbox, webhookUrl: string
   return yield* inlet.call("PATCH", `/api/domains/${inbox.domainId}/delivery`, { key: inbox.key, body: { webhookUrl } })
 })
 
-/** The only event of an inbox, once its delivery is in this state. */
+/** The only event of an inbox, once its delivery has this status. */
 const eventIn = (inbox: Inbox, state: string) =>
   Effect.map(
     eventually(Mailbox.events(inbox), ([event]) => event?.delivery.status === state),
     ([event]) => event
   )
 
-/** An inbox whose one event has got this answer from the webhook. */
+/** An inbox with one event that got this answer from the webhook. */
 const answered = Effect.fnUntraced(function* (status: number) {
   const inlet = yield* TestInlet
   const receiver = yield* WebhookReceiver
@@ -93,7 +93,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The delivery
         const receiver = yield* WebhookReceiver
         const inbox = yield* answered(410)
         const event = yield* eventIn(inbox, "dead")
-        // With one delay in the settings a budget is two attempts.
+        // With one configured delay, a retry budget is two attempts.
         yield* receiver.answerWith(500)
         yield* replay(inbox, event.event_id)
         yield* receiver.next
@@ -192,7 +192,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The delivery
         const inbox = yield* answered(410)
         const event = yield* eventIn(inbox, "dead")
         const before = (yield* receiver.all).length
-        // The webhook holds its answer until every request to replay has been answered.
+        // The webhook delays its answer until every replay request is answered.
         const held: Array<() => void> = []
         yield* receiver.answerWith((_request, response) => void held.push(() => response.writeHead(200).end()))
         const answers = yield* Effect.forEach(Array.range(1, 20), () => replay(inbox, event.event_id), {

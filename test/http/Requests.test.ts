@@ -14,7 +14,7 @@ const assertError = ({ headers, json, status, text }: Answer, expected: number, 
   assert.notMatch(json.error, /SELECT|INSERT|node_modules|\.ts:|\n {4}at /)
 }
 
-/** Writes pieces on one raw connection until the server has answered and closed, or has answered all it will. */
+/** Writes chunks on one raw connection until the server has answered and closed, or answered everything. */
 const speak = (url: string, ...pieces: ReadonlyArray<string | Buffer>) =>
   Effect.callback<string>((resume) => {
     const socket = connect(Number(new URL(url).port), "127.0.0.1").setEncoding("latin1")

@@ -11,7 +11,7 @@ import { WebhookReceiver } from "../WebhookReceiver.ts"
 
 const decode = Schema.decodeSync(Schema.fromJsonString(SignedRequest))
 
-/** Other people's library and ours, with one secret. */
+/** Independent libraries and Inlet's, with one secret. */
 const verified = Effect.fnUntraced(function* ({ body, headers }: SignedRequest, secret: string) {
   const standard = yield* Effect.sync(() => new Webhook(secret).verify(body, headers))
   const ours = yield* Effect.orDie(verify({ headers, rawBody: body, secret }))
@@ -37,7 +37,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         assert.strictEqual(copy.body, made.body.toString())
         const { event_id } = yield* verified(copy, inbox.secret)
         assert.strictEqual(event_id, id)
-        // All that the webhook got, but for what belongs to its connection and its second.
+        // The webhook's headers without those of the connection and the time.
         const own = ["host", "connection", "content-length", "transfer-encoding"]
         assert.sameMembers(
           Object.keys(copy.headers).map((name) => name.toLowerCase()),

@@ -66,10 +66,10 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("A simulated 
       const plain = message("same", "X-Odd: =?utf-8?q?caf=C3=A9?=", "List-Id: <l.example>")
       for (const bytes of [...["newsletter", "forwarded", "iso-2022-jp", "padded-boundaries"].map(fixture), plain]) {
         const before = (yield* Mailbox.events(box)).length
-        // UTF-8 is what the API takes of a text, too.
+        // The API also accepts UTF-8 text.
         yield* Mailbox.deliver(inlet.smtpPort, box.address, Buffer.from(bytes), { from: "ada@sender.example" })
         yield* eventually(Mailbox.events(box), (all) => all.length === before + 1)
-        // Or it would be taken for a retry.
+        // Otherwise it would be deduplicated.
         yield* sql`DELETE FROM received_once`
         const { json, status } = yield* raw(
           bytes,
@@ -104,7 +104,7 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("A simulated 
         assert.strictEqual(status, 201)
         times.push(Duration.toSeconds(time))
       }
-      // The median, for a machine that does other things meanwhile.
+      // The median, because the machine may be busy.
       assert.isBelow(times.toSorted((one, other) => one - other)[2] ?? 10, 1)
     })
   )

@@ -7,14 +7,14 @@ import { eventually } from "../Eventually.ts"
 import * as OpenWaits from "../OpenWaits.ts"
 import { TestInlet } from "../TestInlet.ts"
 
-/** A second instead of a minute. */
+/** 1 s instead of 60 s. */
 const impatient = Layer.succeed(HttpServer.Timeouts, {
   headersTimeout: 700,
   requestTimeout: 1_000,
   connectionsCheckingInterval: 100
 })
 
-/** A raw connection to the API, cut at the end of the scope. */
+/** A raw connection to the API, closed at the end of the scope. */
 const open = Effect.fnUntraced(function* () {
   const inlet = yield* TestInlet
   let heard = ""
@@ -33,7 +33,7 @@ const open = Effect.fnUntraced(function* () {
   return {
     write: (text: string) => Effect.sync(() => void socket.write(text)),
     reset: Effect.sync(() => void socket.resetAndDestroy()),
-    /** Everything it has heard, once the server has closed it. */
+    /** Everything received until the server closed the connection. */
     closed: Effect.map(
       eventually(
         Effect.sync(() => isClosed),
@@ -45,7 +45,7 @@ const open = Effect.fnUntraced(function* () {
   }
 })
 
-/** A byte now and then, for as long as the connection is open. */
+/** Sends a byte at intervals while the connection is open. */
 const dribble = (write: (text: string) => Effect.Effect<void>, text: string) =>
   Effect.forever(Effect.andThen(write(text), Effect.sleep("50 millis")))
 
@@ -92,7 +92,7 @@ layer(TestInlet.layer().pipe(Layer.provide(impatient)), { excludeTestServices: t
   }
 )
 
-// All of them have the address of this machine.
+// All of them have the same client address.
 layer(TestInlet.layer({ HTTP_MAX_CONNECTIONS_PER_IP: "0" }), {
   excludeTestServices: true,
   timeout: "60 seconds"

@@ -10,7 +10,7 @@ import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
 import { TestInlet } from "../TestInlet.ts"
 
-/** Every route of this API, with the errors it answers beside those of every route. */
+/** Every route of the API with its errors beyond the common ones. */
 const routes: Readonly<Record<string, ReadonlyArray<number>>> = {
   "post /api/workspaces": [201, 400],
   "get /api/workspace": [200, 401],
@@ -189,7 +189,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
         if (route.includes(" /api/") && needsKey && !route.includes("/api/demo/")) {
           const [first, ...others] = operation.security
           assert.deepStrictEqual(first, { bearer: [] }, route)
-          // The other key that may ask the route, where there is one.
+          // The other kind of key, if the route accepts one.
           assert.includeDeepMembers([{ readKey: [] }], others, route)
         }
       }

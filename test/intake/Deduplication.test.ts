@@ -6,7 +6,7 @@ import { TestInlet } from "../TestInlet.ts"
 
 const message = "Message-ID: <1@sender.example>\r\nSubject: once\r\n\r\nbody\r\n"
 
-/** Lets time pass since everything that a domain has received. */
+/** Moves everything that a domain has received back by this time. */
 const age = Effect.fnUntraced(function* (domainId: string, interval: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -39,7 +39,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       }
       assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 2)
       assert.strictEqual((yield* Mailbox.onDisk(inbox.domainId)).length, 1)
-      // A recipient that has not had it yet gets it.
+      // A recipient without the message receives it.
       yield* Mailbox.deliver(inlet.smtpPort, [...to, `three@${inbox.domain}`], message)
       assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 3)
     })
@@ -143,7 +143,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       yield* age(inbox.domainId, "2 minutes")
       yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message)
       assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 2)
-      // And from then on it is that one's retry.
+      // Later copies are retries of that one.
       yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message)
       assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 2)
       assert.strictEqual(yield* Mailbox.acceptedToday(inbox.domainId), 2)

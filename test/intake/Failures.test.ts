@@ -13,7 +13,7 @@ import * as Mailbox from "../Mailbox.ts"
 import * as Ports from "../Ports.ts"
 import * as TestDatabase from "../TestDatabase.ts"
 
-/** A raw store in memory that can be told to fail for some domains, and what it holds. */
+/** A raw store in memory that can fail for some domains, with its content. */
 class FailingStore extends Context.Service<
   FailingStore,
   { readonly failing: Ref.Ref<(ref: RawRef) => boolean>; readonly kept: Ref.Ref<ReadonlySet<RawRef>> }

@@ -127,7 +127,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
   )
 })
 
-/** What the client at 127.0.0.1 is counted to have sent, for the day that is `ago`. */
+/** The counter of the client 127.0.0.1 for the day `ago` days back. */
 const sentBefore = Effect.fnUntraced(function* (count: number, ago = 0) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DELETE FROM client_limits WHERE action = 'email'`
@@ -162,11 +162,11 @@ layer(TestInlet.layer({ MAX_EMAILS_PER_SENDER_PER_DAY: "3" }), { excludeTestServ
         assert.strictEqual(yield* counted, 3)
         assert.strictEqual(yield* Mailbox.acceptedToday(one.domainId), 1)
         assert.strictEqual(yield* Mailbox.acceptedToday(other.domainId), 0)
-        // Refused messages do not fill the disk.
+        // Refused messages occupy no disk space.
         assert.strictEqual((yield* Mailbox.onDisk(one.domainId)).length, 1)
         assert.deepStrictEqual(yield* Mailbox.onDisk(other.domainId), [])
 
-        // Another client is another one.
+        // Another client is counted separately.
         const dialog = yield* Mailbox.begin(inlet.smtpPort, one.address, { localAddress: "127.0.0.2" })
         assert.match(yield* Mailbox.data(dialog, message("from elsewhere")), /^250 /)
       })

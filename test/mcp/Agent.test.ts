@@ -14,11 +14,11 @@ const connect = Effect.fnUntraced(function* (key: string) {
   )
 })
 
-/** All that a model has written and read. */
+/** All text that a model has written and read. */
 const tokensOf = ({ read }: Agent.Agent) =>
   read.reduce((sum, { answer, call, tool }) => sum + countTokens(tool) + countTokens(call) + countTokens(answer), 0)
 
-/** A site that sends this mail to whoever signs up. */
+/** A site that sends this mail on sign-up. */
 const site = Effect.fnUntraced(function* (mail: { readonly text: string; readonly html?: string }) {
   const { smtpPort } = yield* TestInlet
   return (to: string) =>

@@ -38,7 +38,7 @@ const callOf = (name: string, args: McpClient.Arguments = {}, id = 2) => ({
   params: { name, arguments: args }
 })
 
-/** A session that is asked by plain HTTP. */
+/** A session over plain HTTP. */
 const session = Effect.fnUntraced(function* (key: string) {
   const opened = yield* post(key)
   const id = { "mcp-session-id": opened.headers["mcp-session-id"] ?? "", "mcp-protocol-version": "2025-11-25" }
@@ -273,7 +273,7 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
           yield* Mailbox.events({ key, domainId })
           const { send } = yield* session(key)
           for (const tool of ["list_mail", "wait_for_mail", "wait_for_code"]) {
-            // After a while without any request.
+            // After a period without requests.
             yield* Effect.sleep("1 second")
             const { headers, text } = yield* send(callOf(tool))
             assert.include(text, "482913")
@@ -343,7 +343,7 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
             if (typeof sentence === "string") assert.strictEqual(text, sentence)
             else assert.match(text, sentence)
           }
-          // Models write null for what they leave out.
+          // Models send null for omitted parameters.
           assert.isFalse((yield* client.call("list_mail", { to: null, cursor: null })).isError)
         })
       )

@@ -67,7 +67,7 @@ layer(TestInlet.layer({ MAX_EMAILS_PER_DAY: "0" }), { excludeTestServices: true,
             assert.isAtMost(countTokens(text), 2_500, `${json.subject} ${part}`)
           }
         }
-        // Whoever asks for more gets no more than there is room for, and goes on.
+        // A higher limit returns only what fits, with a cursor.
         const all = yield* client.call("list_mail", { limit: 25 })
         assert.isBelow(Buffer.byteLength(all.text), 9_000)
       })

@@ -9,7 +9,7 @@ type Answer = Partial<Pick<Mime.Contents, "from" | "subject" | "text" | "to" | "
 
 type Case = readonly [name: string, lines: ReadonlyArray<string>, answer: Answer]
 
-/** The answer is right to the blank: texts are compared as they are. */
+/** Texts are compared exactly, whitespace included. */
 const read = (cases: ReadonlyArray<Case>) =>
   it.for(cases)("%s", ([, lines, { files, ...answer }]) => {
     const bytes = message(...lines)

@@ -1,7 +1,7 @@
 import { type Bomb, bomb, header, mebibyte } from "./Bomb.ts"
 
-// Mails that cost far more than their size before each step was charged. The first four were known, `npm run fuzz:climb`
-// and a look at what it looks for found the others.
+// Mails with a CPU cost far above their size before each step was charged. The first four were known, and `npm run
+// fuzz:climb` found the others.
 
 const cut = (text: string) => Buffer.from(text.slice(0, mebibyte), "latin1")
 

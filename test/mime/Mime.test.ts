@@ -6,7 +6,7 @@ import { message } from "./Message.ts"
 const utf8 = (...lines: ReadonlyArray<string>) => Buffer.from(lines.join("\r\n"))
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/${name}.eml`, import.meta.url))
 
-/** Without what is read of the HTML when it is asked for. */
+/** Without the content that is extracted from the HTML later. */
 const told = ({ extracted: _e, seen: _s, ...contents }: Mime.Contents) => contents
 
 const empty: Omit<Mime.Contents, "seen" | "extracted"> = {

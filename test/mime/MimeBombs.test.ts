@@ -6,7 +6,7 @@ import { bombs } from "./Bombs.ts"
 describe("A costly message of 1 MiB", () => {
   it.for(bombs.map(({ build, name }) => [name, build] as const))("is parsed within its time limit: %s", ([, build]) => {
     const message = build()
-    // What it costs, and not how long it takes on a busy machine.
+    // CPU time, which does not depend on the load of the machine.
     const before = process.cpuUsage()
     const contents = Mime.read(message)
     for (const { hiddenText, links, lines, text } of contents.seen()) {

@@ -19,7 +19,7 @@ const latin1 = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1")
 const said = (encoding: Encoding, body: string, type?: string) =>
   latin1(TransferEncoding.content(decode(encoding, Buffer.from(body, "latin1"), type)))
 
-/** What mailparser makes of the same part. */
+/** The result of mailparser for the same part. */
 const foreign = (encoding: Encoding, body: Uint8Array) =>
   Effect.promise(() => simpleParser(Buffer.concat([fieldsOf(encoding, "application/octet-stream"), body]))).pipe(
     Effect.map(({ attachments: [part] }) => latin1(part?.content ?? new Uint8Array()))

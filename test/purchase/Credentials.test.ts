@@ -32,11 +32,11 @@ type Env = Readonly<Record<string, string>>
 const without = (env: Env, ...names: ReadonlyArray<string>): Env =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)))
 
-/** The providers under these settings, after all settings were read as a start does. */
+/** The providers under these settings, after all settings are read as in a start. */
 const built = Effect.fnUntraced(function* (env: Env, providers: typeof Providers.layer = Providers.layer) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* Effect.acquireRelease(fs.makeTempDirectory({ prefix: "inlet-test-" }), (made) =>
-    // What was under way when the start was refused may still be writing there.
+    // Tasks started before the refusal may still write there.
     Effect.ignore(fs.remove(made, { recursive: true }))
   )
   const provider = ConfigProvider.layer(ConfigProvider.fromEnv({ env: { DATA_DIR: folder, ...env } }))
@@ -45,13 +45,13 @@ const built = Effect.fnUntraced(function* (env: Env, providers: typeof Providers
   )
 })
 
-/** The line that a start ends with. */
+/** The last line of a start. */
 const refusal = (env: Env, providers?: typeof Providers.layer) =>
   Effect.flip(built(env, providers)).pipe(
     Effect.map((error) => (error instanceof Config.ConfigError ? Settings.explain(error) : error.message))
   )
 
-/** What each wrong set of credentials is answered with. */
+/** The message for each invalid configuration. */
 const wrong: Readonly<Record<string, readonly [env: Env, line: string]>> = {
   "Stripe without its key": [
     without(stripe, "STRIPE_SECRET_KEY"),
@@ -223,7 +223,7 @@ layer(Layer.mergeAll(TestDatabase.layer, NodeServices.layer), { excludeTestServi
   }
 )
 
-/** One for all starts: each ends before it has done anything. */
+/** Shared by all starts, because each fails early. */
 class Installation extends Context.Service<Installation, Effect.Success<typeof InletProcess.installation>>()(
   "inlet/test/purchase/Installation"
 ) {

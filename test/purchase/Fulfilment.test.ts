@@ -6,10 +6,10 @@ import * as Namecheap from "../simulators/Namecheap.ts"
 import { Vendor } from "../simulators/Vendor.ts"
 import { addsUp, type Customer, customer, inletWithNamecheap, kindsOf, letDue } from "./Shop.ts"
 
-/** What .com costs at the simulator, and our markup. */
+/** The simulator's price of .com, and the markup. */
 const price = 1_028 + 299
 
-/** The next look at an order has been and gone when a call of this kind has come. */
+/** Waits until the next check of an order has made a call of this kind. */
 const another = Effect.fnUntraced(function* (operation: Parameters<Vendor["Service"]["asked"]>[0], orderId: string) {
   const vendor = yield* Vendor
   const sql = yield* SqlClient.SqlClient
@@ -22,16 +22,16 @@ const another = Effect.fnUntraced(function* (operation: Parameters<Vendor["Servi
   )
 })
 
-/** One debit, which came back once. */
+/** One debit and its refund. */
 const assertGivenBack = Effect.fnUntraced(function* ({ wallet }: Customer, orderId: string) {
-  // The order has failed first, and the money follows.
+  // The order fails before the refund.
   const after = yield* eventually(wallet, (now) => kindsOf(now, orderId).length > 1)
   assert.deepStrictEqual(kindsOf(after, orderId), ["debit", "refund"])
   assert.strictEqual(after.balance_cents, 5_000)
   assert.isTrue(addsUp(after))
 })
 
-/** One debit, which was kept. */
+/** One debit without a refund. */
 const assertCharged = Effect.fnUntraced(function* ({ wallet }: Customer, orderId: string) {
   const after = yield* wallet
   assert.deepStrictEqual(kindsOf(after, orderId), ["debit"])
@@ -91,7 +91,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
         assert.isUndefined(yield* vendor.sale("refused.com"))
         assert.deepStrictEqual((yield* someone.get("/api/domains")).json.domains, [])
 
-        // The money and the name are there for another try.
+        // The money and the name are available for another order.
         const again = yield* someone.buy("refused.com")
         assert.strictEqual(again.status, 201)
         assert.strictEqual((yield* someone.wallet).balance_cents, 5_000 - price)
@@ -181,7 +181,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
         const before = yield* vendor.asked("register")
         yield* vendor.mishaps("register", "hang-up")
         const { json } = yield* someone.buy("uncertain.com")
-        // Refuses to tell; which says nothing of what happened before.
+        // The look-up fails, which says nothing about the registration.
         yield* vendor.mishaps("holds", { error: 1011150, text: "Invalid request IP: 192.0.2.10" }, "rubbish")
         for (let look = 0; look < 2; look++) {
           yield* another("holds", json.order_id)
@@ -201,7 +201,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
         const someone = yield* customer
         yield* vendor.mishaps("register", "hang-up", { error: 2011170, text: "Another request for it is under way" })
         const { json } = yield* someone.buy("late.com")
-        // The registration is not to be seen yet, neither before the second try nor after it.
+        // The look-up does not show the registration yet.
         const unseen = { error: 2019166, text: "Domain late.com not found" }
         yield* vendor.mishaps("holds", unseen, unseen)
         yield* another("register", json.order_id)
@@ -256,7 +256,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
         const second = yield* customer
         const bought = yield* first.buy("deleted.com")
         yield* sql`DELETE FROM domains WHERE id = ${bought.json.domain_id}`
-        // An order from before that, which comes to its turn now.
+        // An earlier order that is processed now.
         yield* vendor.mishaps("register", "busy")
         const other = yield* second.buy("not-yet.com")
         yield* sql`UPDATE orders SET name = 'deleted.com' WHERE id = ${other.json.order_id}`
@@ -302,7 +302,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       const waiting = yield* first.buy("second-chance.com")
       assert.strictEqual(waiting.json.status, "registering")
       assert.strictEqual((yield* second.buy("second-chance.com")).status, 409)
-      // Its last try was this one.
+      // That was its last attempt.
       yield* sql`UPDATE orders SET tries = 5 WHERE id = ${waiting.json.order_id}`
       yield* letDue(waiting.json.order_id)
       yield* first.orderThatIs(waiting.json.order_id, "failed")

@@ -9,10 +9,10 @@ import { Vendor } from "../simulators/Vendor.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { customer, inletWithStripe, letDue } from "./Shop.ts"
 
-/** What .com costs at the simulator, and our markup. */
+/** The simulator's price of .com, and the markup. */
 const price = 1_028 + 299
 
-/** An order that waits for its payment, with what a test does to it. */
+/** An order before its payment, with the actions of a test. */
 const placed = Effect.fnUntraced(function* (domain: string, more: Readonly<Record<string, unknown>> = {}) {
   const inlet = yield* TestInlet
   const stripe = yield* StripeSimulator
@@ -42,7 +42,7 @@ const refundsOf = Effect.fnUntraced(function* ({ data }: StripeEvent) {
   return (yield* stripe.refunds).filter((refund) => refund.payment_intent === data.object.payment_intent)
 })
 
-/** Nothing was begun for an order: neither by what was just done nor by a worker that looked since. */
+/** Checks that nothing was started for an order, by this action or by a worker since. */
 const assertUntouched = Effect.fnUntraced(function* (order: Effect.Success<ReturnType<typeof placed>>, domain: string) {
   const vendor = yield* Vendor
   const sql = yield* SqlClient.SqlClient
@@ -51,7 +51,7 @@ const assertUntouched = Effect.fnUntraced(function* (order: Effect.Success<Retur
   assert.isUndefined(yield* vendor.sale(domain))
 })
 
-/** The callback's work alone, on the service's database: what a worker does by the hour, and under other settings. */
+/** Processes callbacks on the service's database with other settings, as a worker does every hour. */
 const payments = Effect.fnUntraced(function* (secretKey = "sk_test_x") {
   const { webhookSecret } = yield* StripeSimulator
   const billing = BillingStripe.layer({
@@ -61,7 +61,7 @@ const payments = Effect.fnUntraced(function* (secretKey = "sk_test_x") {
   return Context.get(yield* Layer.build(Layer.fresh(Payments.layer).pipe(Layer.provide(billing))), Payments)
 })
 
-/** As if the order had been placed so long ago. */
+/** Moves the order's time back. */
 const age = Effect.fnUntraced(function* (orderId: string, interval: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE orders SET created_at = created_at - ${interval}::interval WHERE id = ${orderId}`
@@ -271,7 +271,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
       const order = yield* placed("out-of-order.com")
       const paid = yield* order.pay()
       const expired = { ...paid, id: "evt_expired_late", type: "checkout.session.expired" }
-      // In this order a payment comes to an order that is over, and is honoured.
+      // In this order, a payment for an ended order is accepted.
       assert.deepStrictEqual(yield* order.call(expired), [200])
       assert.strictEqual(yield* order.status, "expired")
       assert.deepStrictEqual(yield* order.call(paid), [200])
@@ -322,7 +322,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
       const event = yield* order.pay()
       const registered = yield* vendor.asked("register")
       const { object } = event.data
-      // Its word that it is for this order is not enough: the checkout is not the one we opened.
+      // The claimed order is not enough, because the checkout was not opened by this service.
       const foreign = { ...event, id: "evt_foreign", data: { object: { ...object, id: "cs_test_foreign" } } }
       assert.deepStrictEqual(yield* order.call(foreign), [200])
       yield* assertUntouched(order, "unknown.com")
@@ -343,7 +343,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
         yield* live.hear(callback)
         yield* assertUntouched(order, "mode.com")
       }
-      // It counts for nothing that it was told before in the wrong mode.
+      // A callback in the wrong mode has no effect.
       const test = yield* payments("sk_test_x")
       yield* test.hear(callback)
       yield* order.is("completed")
@@ -367,7 +367,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
         refunds.map(({ amount, metadata, status }) => [amount, metadata.order_id, status]),
         [[price, order.orderId, "succeeded"]]
       )
-      // Told again, it is not paid again.
+      // A repeated callback is not refunded again.
       yield* order.call({ ...event, id: "evt_after_refund" })
       assert.strictEqual(yield* order.status, "refunded")
       assert.lengthOf(yield* refundsOf(event), 1)
@@ -381,7 +381,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
       const order = yield* placed("refund-later.com")
       yield* vendor.mishaps("register", { error: 2030280, text: "TLD is not supported in API" })
       const event = yield* order.pay()
-      // One refund is three requests at most: two refunds fail, and the third one's answer is lost on its way.
+      // A refund is up to three requests: two fail, and the answer to the third is lost.
       yield* stripe.failNext(6)
       yield* order.call(event)
       const waiting = yield* order.is("failed")
@@ -416,7 +416,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
         assert.strictEqual(over.failure, failure)
         assert.lengthOf(yield* refundsOf(event), 1)
 
-        // Other news of this payment, even the right ones, come too late.
+        // Later callbacks of this payment are too late, even correct ones.
         for (const later of [mispaid, event]) yield* order.call({ ...later, id: `evt_${index}_${later === event}` })
         assert.strictEqual(yield* order.status, "refunded")
         assert.lengthOf(yield* refundsOf(event), 1)
@@ -450,7 +450,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
       ])
       const { hear } = yield* payments()
       const { signed } = yield* StripeSimulator
-      /** The event as Stripe told it, but for its id and this. */
+      /** Stripe's event with another id and these changes. */
       const tell = Effect.fnUntraced(function* (id: string, changed: Partial<StripeEvent["data"]["object"]>) {
         const object = { ...event.data.object, amount_total: 1, ...changed }
         yield* hear(yield* signed({ ...event, id, data: { object } })).pipe(Effect.provide(alarms))

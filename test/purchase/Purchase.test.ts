@@ -10,7 +10,7 @@ import { addsUp, customer, customerOf, kindsOf } from "./Shop.ts"
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** What the mock registrar has sold of a name. */
+/** The mock registrar's record of a sold name. */
 const registrations = Effect.fnUntraced(function* (name: string) {
   const sql = yield* SqlClient.SqlClient
   return yield* sql<{ readonly years: number }>`SELECT years FROM mock_registrations WHERE name = ${name}`
@@ -354,7 +354,7 @@ const now = Effect.map(DateTime.now, DateTime.toEpochMillis)
 
 const RoomForMany = TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "0" })
 
-/** Fewer than the requests that a workspace may have under way. */
+/** Fewer than the concurrent requests of a workspace. */
 const mostOpen = 30
 
 const names = (label: string, count: number) => Array.from({ length: count }, (_, index) => `${label}-${index}.com`)

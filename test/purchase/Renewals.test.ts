@@ -13,7 +13,7 @@ import { customer } from "./Shop.ts"
 
 const mock = RegistrarName.make("mock")
 
-/** A registrar that says this of any name it is asked for. Gives the names it was asked for. */
+/** A registrar with this answer for any name. Returns the names it was asked for. */
 const look = Effect.fnUntraced(function* (says: Effect.Effect<boolean, RegistrarError>) {
   const asked: Array<string> = []
   const registrar = Registrar.of({
@@ -36,7 +36,7 @@ const look = Effect.fnUntraced(function* (says: Effect.Effect<boolean, Registrar
   return asked
 })
 
-/** A domain that was bought and verified a year ago and a day. */
+/** A domain that was bought and verified 366 days ago. */
 const bought = Effect.fnUntraced(function* (name: string) {
   const sql = yield* SqlClient.SqlClient
   const someone = yield* customer

@@ -24,7 +24,7 @@ const vendor = (name: string, quote: Registrar["Service"]["quote"]): readonly [R
   }
 ]
 
-/** Sells what is listed here, for so many cents a year. */
+/** A registrar with these yearly prices in cents. */
 const selling = (name: string, prices: Readonly<Record<string, number>>) =>
   vendor(name, (names) =>
     Effect.succeed(

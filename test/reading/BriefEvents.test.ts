@@ -35,7 +35,7 @@ const tokens = (message: Uint8Array) => {
   return countTokens(BriefEvent.render(payload, "delivered"))
 }
 
-/** Of each mail of a folder. */
+/** The brief event of each mail of a folder. */
 const counted = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const files = (yield* fs.readDirectory(folder, { recursive: true })).filter((file) => file.endsWith(".eml"))

@@ -4,7 +4,7 @@ import * as Mime from "../../src/mime/Mime.ts"
 import * as Insight from "../../src/reading/Insight.ts"
 import { costBombs } from "../mime/CostBombs.ts"
 
-/** Five times the worst that `npm run fuzz:climb` finds, for machines that are slower or busy. */
+/** Five times the worst cost that `npm run fuzz:climb` finds, a margin for slow or busy machines. */
 const millisPerMebibyte = 1_000
 const millisOfAny = 100
 

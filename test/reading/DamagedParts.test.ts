@@ -4,7 +4,7 @@ import * as Mime from "../../src/mime/Mime.ts"
 import * as DamagedParts from "../../src/reading/DamagedParts.ts"
 import { message } from "../mime/Message.ts"
 
-/** Base64 whose bytes have a parity bit: nothing that RFC 2045 knows, but mailparser reads it. */
+/** Base64 with a parity bit in each byte: invalid by RFC 2045, but decoded by mailparser. */
 const withParity = (text: string) =>
   String.fromCharCode(...[...Buffer.from(text).toString("base64")].map((letter) => letter.charCodeAt(0) | 0x80))
 

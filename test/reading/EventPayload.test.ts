@@ -59,7 +59,7 @@ describe("The event payload", () => {
       )
       assert.notInclude(JSON.stringify({ extracted, reply, text }), "604913")
       assert.match(reply ?? "", /^Yes, at noon\.\s[\s\S]*See you there\.$/)
-      // Programs write comments, for programs.
+      // Comments are for programs and are not shown.
       assert.strictEqual(hiddenText, !around("words").startsWith("<!--"))
     }
   )

@@ -3,7 +3,7 @@ import { MailsInHand } from "../../src/reading/MailsInHand.ts"
 
 const mebibyte = 1024 * 1024
 
-/** Reserves messages of one size until there is no room. Returns how many found room. */
+/** Reserves messages of one size until the memory is full. Returns how many were admitted. */
 const fill = (inHand: MailsInHand, tenant: string, bytes: number) => {
   let count = 0
   while (inHand.reserve(tenant, bytes)) count++

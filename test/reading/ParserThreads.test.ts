@@ -28,10 +28,10 @@ const countedFor = (name: string, purpose: string) =>
     )
   )
 
-/** One that takes the parser more than a moment. */
+/** A message that takes the parser noticeable time. */
 const slow = bombs.find(({ name }) => name === "a field for every six bytes")?.build() ?? Buffer.alloc(0)
 
-/** One that takes it half a second or more: 10 mebibytes. */
+/** A message of 10 MiB that takes the parser 500 ms or more. */
 const slower = Effect.sync(() => {
   const bytes = bombs.find(({ name }) => name === "iso-2022-kr text")?.build() ?? Buffer.alloc(0)
   const text = bytes.subarray(bytes.indexOf("\r\n\r\n") + 4)
@@ -40,7 +40,7 @@ const slower = Effect.sync(() => {
 
 const options = { excludeTestServices: true, timeout: "60 seconds" } as const
 
-/** Threads are stopped and started again and again, which takes a busy machine long. */
+/** Threads are terminated and started repeatedly, which is slow on a busy machine. */
 const manyThreads = { timeout: 90_000 }
 
 describe("The parser threads", () => {
@@ -101,7 +101,7 @@ describe("The parser threads", () => {
 
     it.effect("retry a damaged part with a more lenient decoder, as text and as attachment", () =>
       Effect.gen(function* () {
-        // With a parity bit in each byte, which is nothing that RFC 2045 knows.
+        // With a parity bit in each byte, which is invalid by RFC 2045.
         const body = [...Buffer.from("Hello").toString("base64")].map((letter) => letter.charCodeAt(0) | 0x80)
         const { event, parse } = yield* read(encoded("base64", String.fromCharCode(...body)))
         assert.deepStrictEqual([parse, event.text], ["full", "Hello"])

@@ -40,7 +40,7 @@ describe("Payloads as bytes", () => {
   it("of one message are stored together or not at all", () => {
     const bytes = new PayloadBytes(4)
     bytes.add(["a"])
-    // Stands for memory that is not there.
+    // Simulates a failed allocation.
     const unwritable = Symbol("no text") as unknown as string
     assert.throws(() => bytes.add(["b", unwritable]))
     assert.deepStrictEqual(bytes.add(["c"]), [1])

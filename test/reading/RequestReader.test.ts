@@ -10,7 +10,7 @@ const request = { part: "visible", format: "text", maxChars: 6_000, offset: 0 } 
 
 const payload = JSON.stringify({ text: "plain", html: "<p>Hello <b>there</b></p>", reply: null })
 
-/** Takes a thread some hundred milliseconds. */
+/** Takes a thread some 100 ms. */
 const slow = message(
   ...(bombs
     .find(({ name }) => name === "utf-7 text")

@@ -75,7 +75,7 @@ const mails = {
 
 const times = 100
 
-/** What threads that were started for it make of every mail: how many threads, and each different payload. */
+/** Parses every mail on new threads. Returns the number of threads and the distinct payloads. */
 const payloads = Effect.gen(function* () {
   const results = yield* Effect.forEach(
     Object.entries(mails),
@@ -91,7 +91,7 @@ const payloads = Effect.gen(function* () {
   )
   return { threads: Math.max(...started), results: new Map(results) }
 }).pipe(
-  // One more thread whenever a message waits.
+  // Starts a thread whenever a message waits.
   Effect.provide(threads({ waitMilliseconds: 0, crowdedMilliseconds: 0 }), { local: true })
 )
 

@@ -114,7 +114,7 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
       const root = yield* ErasableDomain.folder
       const { erase, remove, sql } = yield* ErasableDomain.make(3, 10, root)
       yield* remove
-      // As one leaves them that was killed.
+      // As after a kill.
       yield* sql`UPDATE raw_erasures SET due_at = now() + interval '1 minute'`
       assert.strictEqual(yield* erase, 0)
       assert.lengthOf(yield* RawLog.records(root), 3)

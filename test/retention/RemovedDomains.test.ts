@@ -58,7 +58,7 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
   }
 )
 
-// Nobody who would remove the mail.
+// No worker removes the mail.
 layer(TestInlet.layer({ ROLES: "http,smtp" }), { excludeTestServices: true, timeout: "60 seconds" })(
   "A removed domain",
   (it) => {

@@ -18,7 +18,7 @@ import * as RawLog from "../RawLog.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
-/** A sweeper over the database and the raw store of the running service, under these settings. */
+/** A sweeper with these settings on the database and raw store of the running service. */
 const sweeper = Effect.fnUntraced(function* (env: Readonly<Record<string, string>> = {}) {
   const { folder } = yield* TestInlet
   const settings = ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
@@ -27,7 +27,7 @@ const sweeper = Effect.fnUntraced(function* (env: Readonly<Record<string, string
   return Context.get(built, Sweeper)
 })
 
-/** Lets time pass since everything that a domain has received. */
+/** Moves everything that a domain has received back by this time. */
 const age = Effect.fnUntraced(function* (domainId: string, interval: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -35,14 +35,14 @@ const age = Effect.fnUntraced(function* (domainId: string, interval: string) {
   `
 })
 
-/** Lets time pass since a file was written. */
+/** Moves a file's modification time back. */
 const ageFile = Effect.fnUntraced(function* (file: string, minutes: number) {
   const fs = yield* FileSystem.FileSystem
   const then = ((yield* Clock.currentTimeMillis) - minutes * 60_000) / 1_000
   yield* fs.utimes(file, then, then)
 }, Effect.provide(NodeServices.layer))
 
-/** Keeps a message in a file of its own, as versions before the log have left it. */
+/** Stores a message in a file of its own, as versions before the log did. */
 const inFile = Effect.fnUntraced(function* ({ domainId, event }: Effect.Success<typeof delivered>) {
   const sql = yield* SqlClient.SqlClient
   const fs = yield* FileSystem.FileSystem
@@ -55,7 +55,7 @@ const inFile = Effect.fnUntraced(function* ({ domainId, event }: Effect.Success<
   return file
 }, Effect.provide(NodeServices.layer))
 
-/** Moves the messages of a domain to a segment that was opened so long ago. */
+/** Moves the messages of a domain to a segment with this age. */
 const inSegmentOf = Effect.fnUntraced(function* (domainId: string, past: Partial<DateTime.DateTime.PartsForMath>) {
   const sql = yield* SqlClient.SqlClient
   const fs = yield* FileSystem.FileSystem
@@ -84,7 +84,7 @@ const countOf = Effect.fnUntraced(function* (table: string, domainId: string) {
   return rows.length
 })
 
-/** An inbox with one mail that has been delivered. */
+/** An inbox with one delivered mail. */
 const delivered = Effect.gen(function* () {
   const inlet = yield* TestInlet
   const receiver = yield* WebhookReceiver
@@ -99,7 +99,7 @@ const delivered = Effect.gen(function* () {
   return { ...inbox, event }
 })
 
-/** The statuses of everything that the API shows of an event. */
+/** The statuses of all API routes for an event. */
 const shown = Effect.fnUntraced(function* (
   inbox: { readonly key: string; readonly domainId: string },
   eventId: string
@@ -116,7 +116,7 @@ const shown = Effect.fnUntraced(function* (
   }
 })
 
-/** A logger, and what it has been told. */
+/** A logger and its entries. */
 const heard = () => {
   const lines: Array<string> = []
   return { lines, logger: Logger.layer([Logger.make(({ message }) => void lines.push(String([message].flat()[0])))]) }
@@ -165,7 +165,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         const other = yield* delivered
         yield* age(other.domainId, "14 days 30 minutes")
         const old = yield* inSegmentOf(other.domainId, { days: 14, minutes: 61 })
-        // The row goes first.
+        // The row is removed first.
         yield* segments
         assert.isTrue(yield* old.isThere)
         yield* expired
@@ -184,7 +184,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         const { segments } = yield* sweeper()
         yield* age(inbox.domainId, "20 days")
         const referred = yield* inSegmentOf(inbox.domainId, { days: 20, minutes: 59 })
-        // Its clock was wrong when it got its name.
+        // Its clock was wrong when it was named.
         const written = `${folder}/raw/segments/${Segments.nameOf(Segments.idAt(0, new Uint8Array(10)))}`
         yield* fs.writeFileString(written, "")
         yield* segments
@@ -316,7 +316,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         assert.deepStrictEqual(lines, ["Messages expired before a webhook accepted them, and were removed"])
         assert.strictEqual(yield* countOf("deliveries", inbox.domainId), 0)
         const before = (yield* receiver.all).length
-        // Mail that comes after it is delivered, and it alone.
+        // Only later mail is delivered.
         yield* Mailbox.deliver(inlet.smtpPort, inbox.address, "Subject: taken\r\n\r\n")
         yield* eventually(Mailbox.events(inbox), ([listed]) => listed?.delivery.status === "delivered")
         assert.deepStrictEqual(
@@ -398,7 +398,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         ])
         yield* inSegmentOf(inbox.domainId, { hours: 5 })
         yield* age(inbox.domainId, "5 hours")
-        // It is a copy, with the messages of others.
+        // A copy with the messages of others.
         yield* Effect.provide(sweeping, listening)
         yield* sql`DELETE FROM inbound_emails WHERE domain_id = ${inbox.domainId}`
         yield* Effect.provide(sweeping, listening)

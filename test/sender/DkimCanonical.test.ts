@@ -36,7 +36,7 @@ describe("The DKIM canonical form", () => {
   })
 
   it("is CRLF for an empty simple body, and empty for a relaxed one", () => {
-    // RFC 6376, sections 3.4.3 and 3.4.4, have both hashes.
+    // Both hashes are in RFC 6376, sections 3.4.3 and 3.4.4.
     const empty = ["frcCV1k9oG9oKj3dpUqdJg1PxRT2RSN/XKdLCPjaYaY=", "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]
     for (const body of ["", "\r\n", "\r\n\r\n\r\n", "\n\n"]) assert.deepStrictEqual(hashes(body), empty)
     assert.strictEqual(hashes(" \t\r\n\t")[1], empty[1])

@@ -29,7 +29,7 @@ const signed = Effect.fnUntraced(function* (domain: string, message = from(domai
   return `${signatures}${message}`
 })
 
-/** Publishes what a domain with a policy has; only loopback may send for it. */
+/** Publishes the records of a domain whose mail only loopback may send. */
 const publish = Effect.fnUntraced(function* (
   domain: string,
   spf = "v=spf1 ip4:127.0.0.1 -all",
@@ -41,7 +41,7 @@ const publish = Effect.fnUntraced(function* (
   yield* dns.answer("TXT", `_dmarc.${domain}`, { text: [dmarc] })
 })
 
-/** Sends a message in the name of this address; gives its event and its raw message. */
+/** Sends a message from this address. Returns its event and its raw message. */
 const arrive = Effect.fnUntraced(function* (message: string | Uint8Array, sender: string) {
   const inlet = yield* TestInlet
   const inbox = yield* inlet.inbox()
@@ -135,7 +135,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The sender c
       )
       assert.strictEqual(event.authentication.dmarc, "permerror")
       assert.strictEqual(event.from, "ada@first.example")
-      // One field, and its last word is ours.
+      // One field, whose last result is ours.
       assert.match(fieldOf(raw), /^Authentication-Results: (?:.*\r\n[ \t])*dmarc=permerror\r\n$/)
     })
   )
@@ -216,7 +216,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The sender c
           signTime,
           expires: signTime + 86_400_000,
           signatureData: [signer("expired.example")]
-          // Typed without the time of its end.
+          // The type lacks the expiry time.
         } as never)
       )
       const dkim: Array<string> = []

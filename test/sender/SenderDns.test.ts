@@ -7,14 +7,14 @@ import { heldBytes } from "../HeldBytes.ts"
 const mails = 40
 const fields = "X-Field: something that a header is full of\r\n".repeat(5_000)
 
-/** A name as it stands in a header. */
+/** A name as in a header. */
 const nameIn = (number: number): string => {
   const header = Buffer.from(`${fields}signer-number-${number}.sender.example`).toString()
   return header.slice(fields.length)
 }
 
 describe("The DNS cache of sender checks", () => {
-  // Nobody answers there: failures are remembered too.
+  // The server does not exist, and failures are cached too.
   it.live("caches the answers for a name without retaining its header", () =>
     Effect.gen(function* () {
       const questions = SenderDns.make(["127.0.0.1:9"])
@@ -68,7 +68,7 @@ describe("The DNS cache of sender checks", () => {
       }
       const took = performance.now() - started
       assert.isAbove(took, 4_500)
-      // Each of them alone is given up after three.
+      // Each query alone is given up after 3 s.
       assert.isBelow(took, 7_000)
       assert.deepStrictEqual(yield* words("known.example"), [["words"]])
     }).pipe(Effect.provide(DnsServer.layer))
@@ -82,7 +82,7 @@ describe("The DNS cache of sender checks", () => {
       const ask = (number: number) => Effect.promise(() => questions()(`name-${number}.large.example`, "TXT"))
       yield* ask(-1)
       const before = yield* heldBytes
-      // 26 MB of them.
+      // 26 MB of answers.
       yield* Effect.forEach(Array.from({ length: 440 }).keys(), ask, { discard: true })
       assert.isBelow((yield* heldBytes) - before, 19_000_000)
       const asked = dns.asked("TXT", "name-439.large.example")

@@ -11,7 +11,7 @@ import * as Oracle from "../reading/Oracle.ts"
 import * as SenderZone from "../reading/SenderZone.ts"
 import * as SignedMail from "../reading/SignedMail.ts"
 
-/** Whether both say the same, byte for byte; tells whether our own code took the message for ordinary. */
+/** Asserts that both agree byte for byte. Returns whether Inlet's short path applied. */
 const same = Effect.fnUntraced(function* (
   mail: SignedMail.SignedMail,
   ask: Ask,
@@ -24,7 +24,7 @@ const same = Effect.fnUntraced(function* (
   return { isOrdinary, dkim: whole.authentication.dkim }
 })
 
-/** Keys that were published for the messages of others, where anybody still knows them. */
+/** Published keys for foreign messages, if known. */
 const published = new Map(
   readFileSync(new URL("../fixtures/dkim-keys.tsv", import.meta.url), "utf8")
     .trimEnd()
@@ -54,13 +54,13 @@ describe("The sender verdicts", () => {
         let ordinary = 0
         let passes = 0
         for (let seed = from; seed < from + runs; seed++) {
-          // Every third is as odd as can be.
+          // Every third one is as unusual as possible.
           const mail = yield* Effect.promise(() => SignedMail.make(Dice.make(seed, seed % 3 === 0 ? 1 : 10)))
           const { dkim, isOrdinary } = yield* same(mail, SenderZone.ask, findKey, seed)
           if (isOrdinary) ordinary++
           if (isOrdinary && dkim === "pass") passes++
         }
-        // Both of our ways were gone, and the short one to its end.
+        // Both of Inlet's paths ran, and the short one to its end.
         assert.isAbove(ordinary, runs / 3)
         assert.isBelow(ordinary, (runs * 2) / 3)
         assert.isAbove(passes, runs / 6)
@@ -128,7 +128,7 @@ describe("The sender verdicts", () => {
             canonicalization: forms[index % 4]
           }
           const { signatures } = yield* Effect.promise(() =>
-            // Typed without the form of each signature.
+            // The type lacks the canonicalization of each signature.
             dkimSign(sent, { ...signer, signatureData: [signer] } as never)
           )
           const signed = Buffer.concat([Buffer.from(signatures), sent])

@@ -5,7 +5,7 @@ import * as Spf from "../../src/sender/Spf.ts"
 
 const client: Spf.Client = { ip: "192.0.2.1", helo: "mail.sender.example", sender: "ada@sender.example" }
 
-/** A name server that keeps its answers, as ours does, and counts what it is asked. */
+/** A name server with cached answers, as in Inlet, that counts queries. */
 const zone = (records: { readonly [name: string]: string }) => {
   const answers = new Map<string, Promise<unknown>>(
     Object.entries(records).map(([name, record]) => [name, Promise.resolve([[record]])])
@@ -54,7 +54,7 @@ describe("The SPF result of a client", () => {
       put("servers.example", failure)
       const failed = yield* find(spf, ask)
       assert.strictEqual(failed.result, "temperror")
-      // A failure is an answer too, for as long as it is kept.
+      // A failure is also an answer while it is cached.
       assert.strictEqual(yield* find(spf, ask), failed)
       put("servers.example", Promise.resolve([[records["servers.example"]]]))
       assert.strictEqual((yield* find(spf, ask)).result, "pass")
@@ -124,7 +124,7 @@ describe("The SPF result of a client", () => {
       const spf = Spf.make("mx.inlet.test")
       for (const _ of ["first", "when all answers are new", "and again"]) {
         let asked = 0
-        // Not the objects of before, as when they have expired.
+        // Other objects than before, as after they expired.
         const ask: Ask = (name, type) => {
           asked++
           return Promise.resolve(answers.get(`${type} ${name}`)?.())

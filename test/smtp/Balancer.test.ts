@@ -8,7 +8,7 @@ import * as SmtpDialog from "../SmtpDialog.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
-/** A session as a balancer passes it on. */
+/** A session as a balancer forwards it. */
 const through = (port: number, header: string) => SmtpDialog.open(port, { first: `${header}\r\n` })
 
 const send = Effect.fnUntraced(function* (dialog: SmtpDialog.SmtpDialog, to: string) {
@@ -65,7 +65,7 @@ describe("Two processes on one machine", () => {
         const receiver = yield* WebhookReceiver
         const port = `${yield* Ports.free}`
         const one = yield* InletProcess.installation
-        // The second has a database of its own where the suite has no server for both.
+        // Without a PostgreSQL server, the second process has a separate database.
         const two = one.DATABASE_URL === undefined ? yield* InletProcess.installation : one
         const shared = { SMTP_PORT: port, SMTP_REUSE_PORT: "true" }
         const [first, second] = yield* Effect.all(
@@ -74,7 +74,8 @@ describe("Two processes on one machine", () => {
         )
         const inboxes = [yield* first.inbox(receiver.url), yield* second.inbox(receiver.url)]
         const taken = yield* Ref.make(0)
-        // The system deals the connections out, and each process knows its own inboxes where databases differ.
+        // The kernel distributes the connections, and with separate databases each process knows only its own
+        // inboxes.
         yield* Effect.forEach(
           Array.from({ length: 60 }, (_, number) => number),
           (number) =>
@@ -88,7 +89,7 @@ describe("Two processes on one machine", () => {
         assert.isAbove(count, one === two ? 59 : 5)
         yield* first.signal("SIGTERM")
         yield* first.ending
-        // The other goes on alone.
+        // The other process continues alone.
         assert.match(yield* Mail.send(Number(port), { to: inboxes[1]?.address ?? "" }), /^250/)
       }).pipe(Effect.provide(WebhookReceiver.layer)),
     90_000

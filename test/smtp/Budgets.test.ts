@@ -13,7 +13,7 @@ const greeted = Effect.fnUntraced(function* () {
   return dialog
 })
 
-/** Says the same until the connection is closed: how often it was answered, and what came last. */
+/** Repeats a command until the connection is closed. Returns the number of replies and the last one. */
 const exhaust = Effect.fnUntraced(function* (dialog: SmtpDialog.SmtpDialog, line: string, times: number) {
   yield* dialog.write(`${line}\r\n`.repeat(times))
   const replies: Array<string> = []
@@ -29,7 +29,7 @@ layer(SmtpAlone.layer({}), { excludeTestServices: true })("A session", (it) => {
     ["RSET", 99],
     ["VRFY someone", 99],
     ["HELP", 99],
-    // The one before the flood counts too.
+    // The command before the flood counts too.
     ["EHLO again.example", 99],
     ["HELO again.example", 99]
   ] as const)("with only %s ends with 421 after 100", ([command, times]) =>

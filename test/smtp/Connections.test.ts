@@ -11,7 +11,7 @@ const open = (port: number, count: number, localAddress?: string) =>
     concurrency: "unbounded"
   })
 
-/** How many of these were greeted, and how many sent away. */
+/** The numbers of accepted and refused connections. */
 const tally = (dialogs: ReadonlyArray<{ readonly greeting: string }>) => ({
   greeted: dialogs.filter(({ greeting }) => greeting.startsWith("220 ")).length,
   refused: dialogs.filter(({ greeting }) => greeting.startsWith("421 ")).length
@@ -129,7 +129,7 @@ layer(SmtpAlone.layer({ settings: { SMTP_MAX_CONNECTIONS: "160", SMTP_MAX_CONNEC
       for (let mail = 0; mail < 10; mail++) {
         assert.match(yield* Mail.send(port, { to: "someone@known.example" }), /^250 /)
       }
-      // Who says something is not idle.
+      // A session with commands is not idle.
       const last = idle.at(-1)
       const talking = Effect.flatMap(last?.say("NOOP") ?? Effect.succeed(""), () => Effect.sleep("500 millis"))
       yield* Effect.raceFirst(

@@ -53,7 +53,7 @@ describe("The DATA memory", () => {
 
 const known = "someone@known.example"
 
-/** A session in the middle of a message, of which 80 KB have been sent. */
+/** A session during a message of which 80 KB have been sent. */
 const halfway = Effect.fnUntraced(function* () {
   const { port } = yield* SmtpAlone
   const dialog = yield* SmtpDialog.open(port)
@@ -81,7 +81,7 @@ layer(SmtpAlone.layer({ settings: { MAX_MESSAGE_BYTES: "100000", SMTP_MAX_DATA_B
       const refusal = yield* eventually(delivered(), (reply) => !reply.startsWith("250"))
       assert.strictEqual(refusal, "452 4.3.1 Too much mail is coming in at once; please try again")
       assert.isTrue(logged.some((line) => line.includes("DATA was answered 452 4.3.1")))
-      // Who has less than half of it may go on.
+      // A message below half of the limit may continue.
       assert.match(yield* delivered("127.0.0.2"), /^250 /)
       assert.match(yield* first.say("."), /^250 /)
       assert.match(yield* delivered(), /^250 /)

@@ -13,7 +13,7 @@ interface Heard {
   readonly commands: ReadonlyArray<string>
 }
 
-/** What RFC 5321 (sections 4.1.1.4 and 4.5.2) makes of all that follows DATA, looked at as a whole. */
+/** The interpretation of everything after DATA by RFC 5321 (sections 4.1.1.4 and 4.5.2), parsed as a whole. */
 const model = (sent: string): Heard => {
   const lines = sent.split("\r\n")
   const end = lines.slice(0, -1).indexOf(".")
@@ -23,7 +23,7 @@ const model = (sent: string): Heard => {
   return { messages: [message.join("")], commands: ["DATA", ...behind.split(/\r?\n/)].filter((line) => line !== "") }
 }
 
-/** What the parser makes of the chunks that follow DATA. Empty commands are left out. */
+/** The parser's interpretation of chunks after DATA, without empty commands. */
 const read = (chunks: ReadonlyArray<Buffer>, answer = (go: () => void) => go()) =>
   Effect.callback<Heard>((resume) => {
     const messages: Array<string> = []
@@ -65,14 +65,14 @@ const expectModel = Effect.fnUntraced(function* (sent: string, waysToCut: Iterab
   return expected
 })
 
-/** Whole, byte by byte, and in two at every position. */
+/** As a whole, byte by byte, and split in two at every position. */
 const inTwo = function* ({ length }: string) {
   yield []
   yield Array.from({ length: length - 1 }, (_, index) => index + 1)
   for (let cut = 1; cut < length; cut++) yield [cut]
 }
 
-/** In three at all positions between. */
+/** Split in three at all positions in between. */
 const inThree = function* (from: number, to: number) {
   for (let first = from; first < to; first++) for (let second = first + 1; second <= to; second++) yield [first, second]
 }
@@ -83,7 +83,7 @@ const forms = new Set(
   lineEnds.flatMap((before) => dots.flatMap((dot) => lineEnds.map((behind) => `${before}${dot}${behind}`)))
 )
 
-/** The beginnings of a message that are easily taken for its end, or the other way round. */
+/** Starts of a message that resemble its end, or the reverse. */
 const beginnings = [
   ".\r\n",
   "..\r\n.\r\n",
@@ -101,7 +101,7 @@ const beginnings = [
   "\r\n..\r\n...\r\n.\r\n"
 ]
 
-/** Numbers below a bound, the same in every run. */
+/** Random integers below a bound, the same in every run. */
 const numbersFrom = (seed: number) => {
   let state = seed
   return (bound: number) => {
@@ -242,7 +242,7 @@ describe("A DATA stream", () => {
       [10, true]
     ])
 
-    // The next message begins anew.
+    // The next message starts from zero.
     parser.continue()
     const next = parser.startDataMode(9)
     assert.deepStrictEqual([parser.dataBytes, next.byteLength, next.sizeExceeded], [0, 0, false])
@@ -302,7 +302,7 @@ layer(alone, { excludeTestServices: true })("A message over a socket", (it) => {
       yield* dialog.say("EHLO client.example")
       for (const form of lineEnds.flatMap((before) => lineEnds.map((behind) => `${before}.${behind}`))) {
         const inside = `Subject: form\r\n\r\nbody${form}${transaction}`
-        // The true end is tried by the test of pipelining.
+        // The real end is tested with pipelining.
         if (inside.includes("\r\n.\r\n")) continue
         const sent = `${inside}\r\n.\r\n`
         for (const packets of [[sent], cutAt(Buffer.from(sent, "latin1"), [inside.length - transaction.length - 1])]) {
@@ -312,7 +312,7 @@ layer(alone, { excludeTestServices: true })("A message over a socket", (it) => {
           assert.match(`${mail}\n${rcpt}\n${data}`, /^250 .*\n250 .*\n354 /)
           for (const packet of packets) {
             yield* dialog.write(typeof packet === "string" ? Buffer.from(packet, "latin1") : packet)
-            // So that the rest comes in another packet.
+            // Sends the rest in another packet.
             if (packets.length > 1) yield* Effect.sleep("1 millis")
           }
           assert.match(yield* dialog.reply, /^250 2\.6\.0 /, JSON.stringify(form))
@@ -376,7 +376,7 @@ layer(waiting, { excludeTestServices: true })("A client that pipelines during th
       socket.write(`x\r\n.\r\n${"NOOP\r\n".repeat(3)}QUIT\r\n`)
       socket.write(Buffer.alloc(most, "x"))
       yield* Effect.sleep("300 millis")
-      // What the two sockets hold is all that is under way.
+      // Only the buffers of the two sockets are in transit.
       assert.isAbove(socket.writableLength, most / 2)
       assert.notMatch(heard, /\r\n250 2\.6\.0 /)
       yield* Deferred.succeed(answered, undefined)

@@ -6,11 +6,11 @@ import { SmtpAlone } from "./SmtpAlone.ts"
 
 const known = "someone@known.example"
 
-/** Writes the same for ever, every few milliseconds, while the test goes on. */
+/** Writes the same bytes every few milliseconds until the test ends. */
 const dribble = (dialog: SmtpDialog.SmtpDialog, bytes: string) =>
   Effect.forkScoped(Effect.repeat(dialog.write(bytes), Schedule.spaced("20 millis")))
 
-/** What comes until the connection is closed, and after how many milliseconds that is. */
+/** What arrives until the connection closes, and after how many milliseconds. */
 const untilClosed = Effect.fnUntraced(function* (dialog: SmtpDialog.SmtpDialog) {
   const began = yield* Clock.currentTimeMillis
   const heard: Array<string> = []
@@ -81,7 +81,7 @@ layer(commands, { excludeTestServices: true })("The command deadline", (it) => {
       const dialog = yield* SmtpDialog.open(port)
       yield* dialog.say("EHLO client.example")
       assert.match(yield* dialog.say("STARTTLS"), /^220 /)
-      // The beginning of a record of 16 KiB.
+      // The start of a TLS record of 16 KiB.
       yield* dialog.write(Uint8Array.of(0x16, 0x03, 0x01, 0x40, 0x00))
       yield* dribble(dialog, "\u0001")
       const { milliseconds } = yield* untilClosed(dialog)

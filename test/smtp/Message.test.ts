@@ -16,7 +16,7 @@ const ofSize = (bytes: number) => {
   return `${header}${body}\r\n`
 }
 
-/** What ends a message for some server somewhere, and must not for us (RFC 5321, section 4.1.1.4). */
+/** Sequences that end a message for some servers and must not end it here (RFC 5321, section 4.1.1.4). */
 const falseEnds: ReadonlyArray<readonly [string, string]> = [
   ["LF . LF", "\n.\n"],
   ["LF . CRLF", "\n.\r\n"],
@@ -61,7 +61,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
         if (split) {
           yield* dialog.write(`Subject: ${name}\r\n\r\nbody`)
           yield* Effect.forEach(Buffer.from(end), (byte) =>
-            // So that each byte comes in a packet of its own.
+            // Sends each byte in a packet of its own.
             Effect.andThen(Effect.sleep("1 millis"), dialog.write(Uint8Array.of(byte)))
           )
           yield* Effect.sleep("1 millis")
@@ -71,7 +71,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
         const reply = yield* dialog.reply
         assert.match(reply, /^(250 2\.6\.0|5\d\d) /, name)
         assert.strictEqual(yield* dialog.reply, "250 2.0.0 OK", name)
-        // Whatever else came out of the message would be answered before this.
+        // Any command smuggled in the message would be answered first.
         assert.match(yield* dialog.say("VRFY nobody"), /^252 /, name)
       }
       const events = yield* Mailbox.accepted(inbox)
@@ -95,7 +95,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
         yield* dialog.say(`RCPT TO:<${inbox.address}>`)
         yield* dialog.say("DATA")
         yield* dialog.write(sent.subarray(0, cut))
-        // So that the rest comes in another packet.
+        // Sends the rest in another packet.
         yield* Effect.sleep("1 millis")
         yield* dialog.write(sent.subarray(cut))
         assert.match(yield* dialog.reply, /^250 /, `cut at ${cut}`)
@@ -216,7 +216,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, once), /^250 /)
       const twice = yield* rawOf(1)
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, twice), /^554 5\.4\.6 /)
-      // As a relay may write it.
+      // As some relays write it.
       const folded = twice.replaceAll(/\r\n\tby mx\.inlet\.test with/g, " by MX.Inlet.Test\r\n    with")
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, folded), /^554 5\.4\.6 /)
       assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 2)
@@ -292,7 +292,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
           const dialog = yield* Mailbox.begin(inlet.smtpPort, inbox.address)
           yield* dialog.say("DATA")
           yield* dialog.write(Mailbox.wire(message))
-          // So that the dot is out before the reset, which would overtake it.
+          // The dot must be sent before the reset, which would overtake it.
           yield* Effect.sleep("5 millis")
           yield* dialog.hangUp(true)
         })

@@ -7,7 +7,7 @@ import { TestInlet } from "../TestInlet.ts"
 
 const adminToken = "an operator's token"
 
-/** A domain of a workspace of its own, in the given state. */
+/** A domain with this status in a workspace of its own. */
 const attach = Effect.fnUntraced(function* (name: string, status: string) {
   const inlet = yield* TestInlet
   const sql = yield* SqlClient.SqlClient
@@ -284,7 +284,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: adminToken, MAX_EMAILS_PER_DAY: "0" }), {
       const answers = yield* Effect.forEach(numbers, () => dialog.reply)
       assert.isTrue(answers.slice(0, 100).every((reply) => reply.startsWith("250 ")))
       assert.isTrue(answers.slice(100).every((reply) => reply.startsWith("452 4.5.3 ")))
-      // One of the hundred may be named again.
+      // One of the hundred may be repeated.
       assert.match(yield* dialog.say(`RCPT TO:<n7@${inbox.domain}>`), /^250 /)
 
       assert.match(yield* Mailbox.data(dialog, "Subject: to a hundred\r\n\r\n"), /^250 /)
@@ -306,7 +306,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: adminToken, MAX_EMAILS_PER_DAY: "0" }), {
       assert.match(yield* Mailbox.data(dialog, "Subject: from nobody at all\r\n\r\n"), /^250 /)
       const events = yield* Mailbox.accepted(inbox)
       assert.deepStrictEqual(
-        // Two that come at once may change places.
+        // Concurrent mails may be parsed in another order.
         events.map(({ envelope, from }) => [envelope.from, from]).toSorted(),
         [
           ["", ""],

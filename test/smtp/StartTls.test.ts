@@ -15,7 +15,7 @@ import * as SmtpDialog from "../SmtpDialog.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { SmtpAlone } from "./SmtpAlone.ts"
 
-/** What comes next over a socket: one reply, if one is due; the error or the end otherwise. */
+/** The next reply on a socket, or its error or end. */
 const heard = (socket: Socket) =>
   Effect.callback<string>((resume) => {
     const settle = (text: string) => {
@@ -34,7 +34,7 @@ const say = (socket: Socket, line: string) =>
     heard(socket)
   )
 
-/** A session up to the 220 of STARTTLS; `behind` is sent in the packet of the command. */
+/** A session up to the 220 of STARTTLS. `behind` is sent in the packet of the command. */
 const askForTls = Effect.fnUntraced(function* (port: number, before: ReadonlyArray<string>, behind = "") {
   const socket = yield* Effect.acquireRelease(
     Effect.sync(() => connectPlain(port, "127.0.0.1").on("error", () => {})),
@@ -47,7 +47,7 @@ const askForTls = Effect.fnUntraced(function* (port: number, before: ReadonlyArr
   return socket
 })
 
-/** The handshake; null when it fails. */
+/** The TLS handshake, or null on failure. */
 const handshake = (socket: Socket, options: ConnectionOptions = { rejectUnauthorized: false }) =>
   Effect.callback<TLSSocket | null>((resume) => {
     const secure = connectTls({ socket, ...options }, () => resume(Effect.succeed(secure)))
@@ -72,7 +72,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       const [event] = yield* Mailbox.accepted(inbox)
       const raw = yield* Mailbox.raw(inbox, event.event_id)
       assert.match(raw, /\r\nReceived: [^;]* with ESMTPS id /)
-      // The dots are those of a message in plain text.
+      // The dots of a message in plain text.
       assert.isTrue(raw.endsWith("\r\n\r\nbody\n..\r\n.\r\n"))
     })
   )
@@ -96,7 +96,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       const before = ["MAIL FROM:<sender@sender.example>", `RCPT TO:<${inbox.address}>`]
       const injected = `VRFY injected\r\nEHLO injected.example\r\n${before.join("\r\n")}\r\n${"VRFY injected\r\n".repeat(300)}`
       const secure = yield* secured(yield* askForTls(inlet.smtpPort, before, injected))
-      // The first thing heard inside is the answer to this.
+      // The first reply inside TLS answers this command.
       assert.match(yield* say(secure, "NOOP"), /^250 2\.0\.0 OK$/)
       assert.match(yield* say(secure, "DATA"), /^503 /)
       assert.match(yield* say(secure, "MAIL FROM:<sender@sender.example>"), /^503 /)
@@ -122,7 +122,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       const { smtpPort } = yield* TestInlet
       const socket = yield* askForTls(smtpPort, [])
       const closed = yield* say(socket, "MAIL FROM:<sender@sender.example>".repeat(10)).pipe(
-        // An alert may come first.
+        // An alert may arrive first.
         Effect.repeat({ until: (text) => text === "closed", times: 3 })
       )
       assert.strictEqual(closed, "closed")
@@ -200,7 +200,7 @@ const certificateFor = (name: string, days?: { readonly from: string; readonly t
     })
   )
 
-/** A certificate and its key in files, which can be written anew. */
+/** A certificate and key in files that can be replaced. */
 const files = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-tls-" })
@@ -229,7 +229,7 @@ const Certified = Layer.unwrap(
   })
 )
 
-/** The name in the certificate that a client is shown now. */
+/** The name in the certificate that a client receives now. */
 const shown = Effect.scoped(
   Effect.gen(function* () {
     const secure = yield* secured(yield* askForTls((yield* SmtpAlone).port, []))
@@ -270,9 +270,9 @@ layer(Certified, { excludeTestServices: true })("STARTTLS with a configured cert
         const before = complaints()
         yield* write("SMTP_TLS_CERT", broken)
         yield* eventually(Effect.sync(complaints), (now) => now > before)
-        // Several looks later.
+        // After several polls.
         yield* Effect.sleep("100 millis")
-        // A file may be seen while it is being written.
+        // A file may be read while it is written.
         assert.isAtMost(complaints() - before, 2)
         assert.strictEqual(yield* shown, "good.customer.example")
       }
@@ -315,7 +315,7 @@ layer(Layer.empty, { excludeTestServices: true })("A start", (it) => {
       Effect.gen(function* () {
         const { settings, write, writeFor } = yield* files
         yield* writeFor("mail.customer.example")
-        // A key in the place of the certificate, and the other way round nothing at all.
+        // A key in place of the certificate, and the reverse.
         yield* write(setting, setting === "SMTP_TLS_CERT" ? yield* keyOnly : "")
         const error = yield* Tls.keyPair.pipe(
           Effect.flip,

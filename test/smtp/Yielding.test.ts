@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Yielding from "../../src/smtp/Yielding.ts"
 
-/** Sessions by their network and how long they have kept us waiting, named by both. */
+/** Sessions with their network and idle time, named by both. */
 const sessions = (...all: ReadonlyArray<readonly [client: string, milliseconds: number]>) =>
   all.map(([client, milliseconds]) => ({ session: `${client} ${milliseconds}`, client, milliseconds }))
 

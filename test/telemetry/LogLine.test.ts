@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Logger, References } from "effect"
 import * as LogLine from "../../src/telemetry/LogLine.ts"
 
-/** What is written for a person, without its time and without colours. */
+/** The text form of a log entry, without time and colors. */
 const written = <A, E>(logged: Effect.Effect<A, E>) =>
   Effect.gen(function* () {
     const lines: Array<string> = []

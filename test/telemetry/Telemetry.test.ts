@@ -8,7 +8,7 @@ import * as Ports from "../Ports.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
-/** A collector that takes everything, and remembers it by path. */
+/** A collector that records everything by path. */
 const collector = Effect.gen(function* () {
   const port = yield* Ports.free
   const received: Array<{ readonly path: string; readonly text: string }> = []
@@ -36,7 +36,7 @@ const collector = Effect.gen(function* () {
   return { url: `http://127.0.0.1:${port}`, received }
 })
 
-/** A collector that takes connections and says nothing. */
+/** A collector that accepts connections without answering. */
 const blackHole = Effect.gen(function* () {
   const port = yield* Ports.free
   const sockets = new Set<Socket>()
@@ -63,7 +63,7 @@ const started = Effect.fnUntraced(function* (endpoint: string, logLevel = "error
   return { inlet: Context.get(world, TestInlet), stop: Scope.close(scope, Exit.void) }
 })
 
-/** A mail from SMTP to the webhook, whose words are all known. */
+/** A mail from SMTP to the webhook, with known words. */
 const delivered = Effect.fnUntraced(function* (inlet: TestInlet["Service"]) {
   const receiver = yield* WebhookReceiver
   const inbox = yield* inlet.inbox(`${receiver.url}?token=token-in-the-url`)

@@ -11,7 +11,7 @@ import { eventually } from "../Eventually.ts"
 import { database } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
-/** A service of these Layers that looks at its orders often, on a database of the suite's. */
+/** A service with these layers that checks its orders often, on a database of the suite. */
 const inletOf = ({ settings, ...options }: Options) =>
   TestInlet.layer({ database, ...options, settings: { MAX_DOMAINS_PER_WORKSPACE: "0", ...settings } }).pipe(
     Layer.provide(Layer.succeed(OrderLooks, { interval: "50 millis" }))

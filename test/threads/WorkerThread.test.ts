@@ -8,11 +8,11 @@ const echoThread = WorkerThread.make<Task, string>(new URL("./EchoThread.ts", im
 
 const echo = (text: string, millis = 0): Task => ({ kind: "echo", text, millis })
 
-/** A thread whose script is this. */
+/** A thread with this script. */
 const threadOf = (script: string) =>
   WorkerThread.make<Task, string>(new URL(`data:text/javascript,${encodeURIComponent(script)}`))
 
-/** Gives the thread a port, and opens the latch once that is closed: with the thread. */
+/** Sends the thread a port, and opens the latch once that port closes with the thread. */
 const portWith = Effect.fnUntraced(function* (thread: WorkerThread.WorkerThread<Task, string>) {
   const { port1, port2 } = new MessageChannel()
   const closed = Latch.makeUnsafe()

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { SecretsKey } from "../../src/workspaces/SecretsKey.ts"
 import * as TestDatabase from "../TestDatabase.ts"
 
-/** A process that was given this byte, 32 times, as its key. */
+/** A process whose key is this byte, 32 times. */
 const withKey = (byte: number) =>
   SecretsKey.layer.pipe(
     Layer.provide(

@@ -120,7 +120,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       const [first] = yield* list(key)
       assert.strictEqual((yield* revoke(key, first?.id ?? "")).status, 204)
       assert.strictEqual((yield* create(key)).status, 201)
-      // Those of another workspace do not count.
+      // Keys of another workspace do not count.
       assert.strictEqual((yield* create((yield* (yield* TestInlet).workspace).key)).status, 201)
     })
   )

@@ -14,7 +14,7 @@ const changed = Effect.fnUntraced(function* (inbox: { readonly key: string; read
   })
 })
 
-/** An inbox with one event, and a way to replay it. */
+/** An inbox with one event, and a function that replays it. */
 const replayable = Effect.gen(function* () {
   const inlet = yield* TestInlet
   const receiver = yield* WebhookReceiver.make
@@ -79,7 +79,7 @@ describe("A workspace", () => {
         assert.isAtMost(Number(headers["retry-after"]), 86_400)
         assert.strictEqual((yield* changed(inbox, "http://127.0.0.1:9/2")).status, 200)
         assert.strictEqual((yield* changed(inbox, "http://127.0.0.1:9/3")).status, 429)
-        // Yesterday's do not count.
+        // Yesterday's operations do not count.
         yield* sql`UPDATE client_limits SET day = day - 1`
         assert.strictEqual((yield* replay).status, 202)
       })

@@ -31,7 +31,7 @@ const rowOf = Effect.fnUntraced(function* (id: string) {
   return row === undefined ? yield* Effect.die(`no workspace ${id}`) : row
 })
 
-/** Whether a header of the form `t=…,v1=…` was made with this secret (spec, section 6). */
+/** Whether a header of the form `t=…,v1=…` has a signature with this secret (spec, section 6). */
 const signedWith = (request: ReceivedRequest, header: string, secret: string) => {
   const [, seconds, signature] = /^t=(\d+),v1=([\da-f]{64})$/.exec(String(request.headers[header])) ?? []
   return createHmac("sha256", secret).update(`${seconds}.`).update(request.body).digest("hex") === signature
@@ -132,7 +132,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         const row = yield* rowOf(id)
         assert.strictEqual(Buffer.from(row.apiKeyHash).toString("hex"), createHash("sha256").update(key).digest("hex"))
         const stored = Buffer.from(row.signingSecret)
-        // A nonce of 12 bytes, the secret, a tag of 16.
+        // A 12-byte nonce, the secret, and a 16-byte tag.
         assert.lengthOf(stored, 12 + secret.length + 16)
         for (const plain of [secret, secret.slice("whsec_".length), secret.slice(-8)]) {
           assert.isFalse(stored.includes(plain))
@@ -199,7 +199,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         assert.isFalse(signedWith(rotated, "x-service-signature", inbox.secret))
         assert.isTrue(signedWith(rotated, "x-service-signature-previous", inbox.secret))
 
-        // A second rotation within the day moves the pair on by one.
+        // A second rotation within the day shifts the pair by one.
         const third: string = (yield* rotate).json.webhook_signing_secret
         const again = yield* deliver
         assert.isTrue(signedWith(again, "x-service-signature", third))

@@ -16,7 +16,7 @@ const mail = (subject: string, text: string | null, html?: string) =>
 
 const codeOf = (...of: Parameters<typeof mail>) => mail(...of).code
 
-/** The code that a text has, after a sentence that announces one. */
+/** The code of a text after a sentence that announces one. */
 const announced = (code: string) => codeOf("Your verification code", `Enter this code to sign in:\n\n${code}\n`)?.value
 
 const labelled = readFileSync(new URL("../../fixtures/codes.jsonl", import.meta.url), "utf8")

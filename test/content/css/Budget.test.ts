@@ -17,7 +17,7 @@ const element = (more: Partial<Matched> = {}): Matched => ({
   ...more
 })
 
-/** The steps that it takes to look whether a selector fits an element. */
+/** The steps for matching a selector against an element. */
 const stepsOf = (selector: string, of: Matched): number => {
   const budget = new Budget(1_000)
   const before = budget.steps

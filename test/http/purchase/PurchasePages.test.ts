@@ -7,7 +7,7 @@ import { TestInlet } from "../../TestInlet.ts"
 const success = "/purchase/success"
 const cancel = "/purchase/cancel"
 
-/** An order, and what a page says of it in this state. */
+/** An order, and the page for it in this status. */
 const ordered = Effect.fnUntraced(function* (domain: string, years = 1) {
   const inlet = yield* TestInlet
   const sql = yield* SqlClient.SqlClient

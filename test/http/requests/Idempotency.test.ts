@@ -104,7 +104,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A request wi
         [other.status, other.json.error],
         [422, "Idempotency-Key: This key was used for another request. Use a new key for each request"]
       )
-      // Another route has keys of its own, and so has another workspace.
+      // Keys are separate for each route and workspace.
       assert.strictEqual((yield* post("/api/instant-inbox", "one")).status, 201)
       const stranger = yield* customer
       assert.strictEqual((yield* stranger.post("/api/domains", "one", { domain: "own.example.com" })).status, 201)

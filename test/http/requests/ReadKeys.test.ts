@@ -10,10 +10,10 @@ import * as Mail from "../../Mail.ts"
 import * as Mailbox from "../../Mailbox.ts"
 import { TestInlet } from "../../TestInlet.ts"
 
-/** What a key opens a route: any of the workspace, its own alone, or none is asked for. */
+/** The keys that a route accepts: any of the workspace, only the full one, or none. */
 type Needs = "any key" | "its own key" | "no key"
 
-/** Every route of the Api. One that is new is to be put here, and says there whether a read key may ask it. */
+/** Every API route. A new one must be added with the keys it accepts. */
 const expected: Readonly<Record<string, Needs>> = {
   "GET /api/workspace": "any key",
   "GET /api/domains": "any key",
@@ -40,9 +40,9 @@ const expected: Readonly<Record<string, Needs>> = {
   "POST /api/domains/:id/simulate": "its own key",
   "POST /api/domains/:id/deliveries/lease": "its own key",
   "POST /api/domains/:id/deliveries/settle": "its own key",
-  // What webhooks are sent to and what they answer, which may be secret.
+  // Webhook requests and their answers may contain secrets.
   "GET /api/domains/:id/delivery-attempts": "its own key",
-  // Money is no mail.
+  // Orders and the wallet are not mail.
   "GET /api/domains/search": "its own key",
   "POST /api/domains/purchase": "its own key",
   "GET /api/domains/orders": "its own key",
@@ -73,7 +73,7 @@ interface Route {
   readonly needs: Needs
 }
 
-/** The routes as the Api declares them. */
+/** The routes as declared in the API. */
 const routes = Effect.sync(() => {
   const all: Array<Route> = []
   HttpApi.reflect(Api, {
@@ -82,7 +82,7 @@ const routes = Effect.sync(() => {
       const needsKey = [...middleware].some(({ key }) => key === Authorization.key)
       const needs = !needsKey ? "no key" : Context.get(endpoint.annotations, ReadKeys) ? "any key" : "its own key"
       all.push({
-        // Those of the Api are among them.
+        // They include those of the API.
         method: endpoint.method as Method,
         path: endpoint.path,
         needs
@@ -123,7 +123,7 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
       "POST /api/domains/purchase": { domain: "reader-buys.com", years: 1 }
     }
 
-    /** A workspace with a webhook whose URL has a token, a delivered mail with an attachment, and a read key. */
+    /** A workspace with a secret in its webhook URL, a delivered mail with an attachment, and a read key. */
     const workspace = Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox("http://127.0.0.1:9/sentinel?token=sentinel")
@@ -151,7 +151,7 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
         const { fill, key, reader, secret } = yield* workspace
         for (const { method, needs, path } of yield* routes) {
           if (needs !== "any key") continue
-          // HEAD is answered where the stream itself would not end.
+          // A stream does not end, so HEAD is used.
           const verb = path.endsWith("/stream") ? "HEAD" : method
           const { status, text } = yield* inlet.call(verb, fill(path), { key: reader })
           assert.strictEqual(status, 200, `${verb} ${path}: ${text}`)
@@ -267,7 +267,7 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
           )
           const starts = [" ", ":"].map((next) => `- ${method} ${template}${next}`)
           const line = text.split("\n").find((line) => starts.some((start) => line.startsWith(start)))
-          // Routes that need no key of a workspace are not in the text.
+          // Routes without a workspace key are not in the text.
           assert.strictEqual(line?.endsWith(" [read key]") ?? false, needs === "any key", `${method} ${path}`)
         }
       })

@@ -14,7 +14,7 @@ import { S3Server } from "../../simulators/S3Server.ts"
 import * as TestDatabase from "../../TestDatabase.ts"
 import { TestInlet } from "../../TestInlet.ts"
 
-/** `/ready` over a raw store that can't be written, in a process with these roles: what it says. */
+/** The `/ready` answer of a process with these roles and a raw store that cannot be written. */
 const said = (roles: string, writable: RawStore["Service"]["writable"] = Effect.void) =>
   Readiness.make.pipe(
     Effect.flatMap((ready) => Effect.match(ready, { onFailure: ({ message }) => message, onSuccess: () => "ready" })),

@@ -15,20 +15,20 @@ import * as TestDatabase from "../../TestDatabase.ts"
 
 type PaidBill = Bill & { readonly paymentId: string | null }
 
-/** The other side of a billing layer: a customer who pays, and the books. */
+/** The counterpart of a billing layer: a paying customer, and the books. */
 class Till extends Context.Service<
   Till,
   {
     /** An order that its customer has paid. */
     readonly paidOrder: Effect.Effect<PaidBill>
-    /** An order that can't be paid at once, or not at all. */
+    /** An order that cannot be paid at once, or at all. */
     readonly newOrder: Effect.Effect<Bill>
-    /** The cents given back for an order, one entry for each refund. */
+    /** The refunded cents of an order, one entry for each refund. */
     givenBack(bill: PaidBill): Effect.Effect<ReadonlyArray<number>>
   }
 >()("inlet/test/Till") {}
 
-// What every way of paying must do. A new one is done when it passes.
+// The contract of every billing provider.
 const contract = <E>(name: string, provider: "mock" | "stripe", world: Layer.Layer<Billing | Till, E>) =>
   layer(world, { excludeTestServices: true, timeout: "60 seconds" })(`Billing through ${name}`, (it) => {
     it.effect("returns its name", () =>
@@ -70,7 +70,7 @@ const contract = <E>(name: string, provider: "mock" | "stripe", world: Layer.Lay
     )
   })
 
-/** An order's row, which the ledger refers to, in a workspace of its own. */
+/** The order row that the ledger refers to, in a workspace of its own. */
 const insertOrder = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom

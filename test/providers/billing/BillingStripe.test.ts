@@ -8,7 +8,7 @@ import * as BillingStripe from "../../../src/providers/billing/BillingStripe.ts"
 import * as Ports from "../../Ports.ts"
 import { StripeSimulator } from "../../simulators/Stripe.ts"
 
-/** The simulator's account, with other options where told. */
+/** The simulator's account, with options. */
 const stripe = (changed: Partial<BillingStripe.Options> = {}) =>
   Layer.unwrap(
     Effect.map(StripeSimulator, ({ secretKey, url, webhookSecret }) =>
@@ -34,7 +34,7 @@ const bill = () => ({
   cancelUrl: "https://shop.example/purchase/cancel"
 })
 
-/** The bill of an order that was paid at its checkout. */
+/** The bill of an order paid at its checkout. */
 const paidBill = Effect.gen(function* () {
   const billing = yield* Billing
   const simulator = yield* StripeSimulator
@@ -122,7 +122,7 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
         }).pipe(Effect.ensuring(simulator.slow(0)))
         assert.deepStrictEqual(one, two)
         assert.notDeepEqual(one, first)
-        // Stripe turned the second one away while the first was under way.
+        // Stripe rejected the second request during the first.
         assert.deepStrictEqual(
           (yield* calls(`checkout-${another.orderId}`)).map(({ status }) => status).toSorted(),
           [200, 200, 409]

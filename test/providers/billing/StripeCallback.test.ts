@@ -16,7 +16,7 @@ const secret = "whsec_of_the_endpoint"
 const otherSecret = "whsec_of_somebody_else"
 const orderId = "01980000-0000-7000-8000-000000000001"
 
-/** 2026-01-01T00:00:00Z: the second that the callbacks below are signed in. */
+/** 2026-01-01T00:00:00Z, the time of the signatures below. */
 const signedAt = 1_767_225_600
 
 const session = {
@@ -41,7 +41,7 @@ const header = (payload = completed, key = secret, timestamp = signedAt) =>
 const signature = (payload: string | Uint8Array, key = secret) =>
   createHmac("sha256", key).update(`${signedAt}.`).update(payload).digest("hex")
 
-/** What is made of a callback that comes in the second of its signature. */
+/** The result for a callback received at the time of its signature. */
 const hear = (payload: string | Uint8Array, signed: string | undefined) =>
   Effect.andThen(
     TestClock.setTime(signedAt * 1_000),
@@ -232,7 +232,7 @@ describe("A Stripe callback", () => {
         grüße.replace("2895", "1"),
         grüße.normalize("NFD"),
         Buffer.from(grüße, "latin1"),
-        // What a forgiving decoder reads as the same text.
+        // A lenient decoder reads this as the same text.
         Buffer.from(Buffer.from(grüße).toString("latin1").replace("\u00ef\u00bf\u00bd", "\u00ff"), "latin1"),
         ""
       ]) {
@@ -280,7 +280,7 @@ const stripe = Layer.unwrap(
 
 let orders = 0
 
-/** A checkout that waits for its customer. */
+/** A checkout before its payment. */
 const openCheckout = Effect.gen(function* () {
   const billing = yield* Billing
   const order = OrderId.make(`01980000-0000-7000-8000-${`${++orders}`.padStart(12, "0")}`)
@@ -296,7 +296,7 @@ const openCheckout = Effect.gen(function* () {
   return { id, order }
 })
 
-/** What the next callback says to a service with the endpoint's secret. */
+/** The service's result for the next callback. */
 const nextNews = Effect.gen(function* () {
   const { webhookSecret } = yield* StripeSimulator
   const receiver = yield* WebhookReceiver

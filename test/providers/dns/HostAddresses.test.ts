@@ -9,7 +9,7 @@ const hostsFile = `
 fd00::9        printer
 `
 
-/** Finds addresses with that hosts file, where DNS answers each type in one way. */
+/** Looks up addresses with this hosts file and one DNS answer for each type. */
 const find = Effect.fnUntraced(function* (host: string, dns: { readonly A: Answer; readonly AAAA: Answer }) {
   const questions: Array<string> = []
   const { resolve } = Dns.make({

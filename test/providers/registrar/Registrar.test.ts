@@ -47,7 +47,7 @@ const zone: ReadonlyArray<ZoneRecord> = [
   { type: "TXT", name: "@", value: "v=spf1 -all" }
 ]
 
-/** What every registrar does, real or not. Names that begin with `taken` belong to somebody else. */
+/** The contract of every registrar. Names that start with `taken` belong to another customer. */
 const contract = <E>(title: string, registrar: Layer.Layer<Registrar | DnsHost, E>) =>
   layer(registrar, options)(`the ${title} registrar`, (it) => {
     it.effect("quotes available names in whole cents and omits the others", () =>
@@ -106,7 +106,7 @@ interface RealVendor {
   readonly title: string
   readonly simulator: Layer.Layer<Vendor>
   readonly secret: string
-  /** The adapter, on a simulator, with another secret or another limit of time where a test wants one. */
+  /** The adapter on a simulator, with an optional secret or timeout. */
   adapter(changes?: {
     readonly secret?: string
     readonly time?: Duration.Input
@@ -167,7 +167,7 @@ contract("namecheap", whole(namecheap))
 contract("openprovider", whole(openprovider))
 contract("mock", RegistrarMock.layer.pipe(Layer.provide(TestDatabase.layer)))
 
-/** Everything that could be printed of a failure. */
+/** All printable forms of an error. */
 const rendered = (cause: Cause.Cause<RegistrarError>) =>
   [Cause.pretty(cause), String(cause), JSON.stringify(cause), inspect(cause, { depth: 20, showHidden: true })].join(
     "\n"
@@ -365,7 +365,7 @@ for (const vendor of [namecheap, openprovider]) {
         const simulator = yield* Vendor
         const domain = name("lost-answers.com")
         yield* register(domain)
-        // One vendor is asked once, the other for the zone that is not there and then to make it.
+        // One vendor is called once, the other for a missing zone and to create it.
         yield* goesWrong("publish", vendor === namecheap ? "hang-up" : { delay: 0 }, "hang-up")
         yield* publish(domain, zone)
         assert.deepStrictEqual(sorted(yield* simulator.zone(domain)), sorted(zone))

@@ -20,7 +20,7 @@ const text = (kept: Uint8Array) => new TextDecoder().decode(kept)
 const inAnHour = Effect.map(DateTime.now, (now) => DateTime.add(now, { hours: 1 }))
 const anHourAgo = Effect.map(DateTime.now, (now) => DateTime.subtract(now, { hours: 1 }))
 
-/** The promises of every raw store. Each test has domains of its own. */
+/** The contract of every raw store. Each test has its own domains. */
 const keeps = <E>(name: string, store: Layer.Layer<RawStore, E>) =>
   layer(store, { excludeTestServices: true })(name, (it) => {
     it.effect("returns a message byte for byte, from any number of pieces", () =>
@@ -64,7 +64,7 @@ const keeps = <E>(name: string, store: Layer.Layer<RawStore, E>) =>
     )
   })
 
-/** The promises of a store with a name for each message. */
+/** The contract of a store with a name for each message. */
 const removes = <E>(name: string, store: Layer.Layer<RawStore, E>) =>
   layer(store, { excludeTestServices: true })(name, (it) => {
     it.effect("removes a message, also repeatedly", () =>
@@ -141,7 +141,7 @@ const bucket = Layer.unwrap(
 keeps("RawStore in a bucket", bucket)
 removes("RawStore in a bucket", bucket)
 
-/** A store in a folder of its own, over a file system with these faults, and a file of the version that had one for each message. */
+/** A store in a separate folder on a file system with these faults, and a file of an earlier version. */
 const inFiles = (faults: (fs: FileSystem.FileSystem) => Partial<FileSystem.FileSystem> = () => ({})) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem

@@ -27,14 +27,14 @@ const optionsOf = (server: S3Server["Service"]): RawStoreS3.Options => ({
   segments: Segments.none
 })
 
-/** A store, and the bucket it keeps its messages in. */
+/** A store and its bucket. */
 const world = Effect.fnUntraced(function* (patience: Duration.Input = "10 seconds") {
   const server = yield* S3Server.make
   const context = yield* Layer.build(RawStoreS3.layer({ ...optionsOf(server), patience }))
   return { server, raw: Context.get(context, RawStore) }
 })
 
-/** What stops the start when one thing about the bucket is otherwise. */
+/** The error of a start with one changed property of the bucket. */
 const refusal = Effect.fnUntraced(function* (
   change: (server: S3Server["Service"]) => Partial<RawStoreS3.Options>,
   prepare: (server: S3Server["Service"]) => Effect.Effect<void> = () => Effect.void
@@ -57,12 +57,12 @@ const passing: ReadonlyArray<Mishap> = [
   "half an answer"
 ]
 
-/** After these the other side has to be given up. */
+/** Faults that end in a timeout. */
 const silent: ReadonlySet<Mishap> = new Set(["hang", "half an answer"])
 
 const operations: ReadonlyArray<Operation> = ["put", "get", "remove", "removeAll", "list"]
 
-/** Each operation of the store, by what it asks of S3. */
+/** Each store operation, by its S3 requests. */
 const doing = (raw: RawStore["Service"]) => ({
   put: raw.put(ref(1), [message]),
   get: raw.get(ref(1), null),
@@ -71,7 +71,7 @@ const doing = (raw: RawStore["Service"]) => ({
   list: Effect.flatMap(DateTime.now, (now) => Stream.runCollect(raw.olderThan(now)))
 })
 
-/** What a failure of the store says, as the log shows it. */
+/** The store's error as logged. */
 const failure = Effect.fnUntraced(function* <A>(effect: Effect.Effect<A, NotFound | RawDamaged | RawStoreError>) {
   const error = yield* Effect.flip(effect)
   return error._tag === "RawStoreError" ? String(error.cause) : yield* Effect.die(error)
@@ -88,7 +88,7 @@ describe("An unreliable bucket", { concurrent: true }, () => {
           yield* server.mishaps(operation, mishap)
           yield* doing(raw)[operation]
           const asked = (yield* server.asked(operation)) - before
-          // On a busy machine the second try may take longer than a second, too.
+          // On a busy machine the second attempt may also exceed 1 s.
           if (silent.has(mishap)) assert.isAtLeast(asked, 2)
           else assert.strictEqual(asked, 2)
         })

@@ -18,7 +18,7 @@ const ownerOf = (number: number) => ({
   domainId
 })
 
-/** A log in a folder of its own, over calls with these faults; `restarted` is the one of another process. */
+/** A log in a separate folder with these faults. `restarted` is the log of another process. */
 const world = (faults: Partial<FileCalls.FileCalls> = {}) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -40,7 +40,7 @@ const world = (faults: Partial<FileCalls.FileCalls> = {}) =>
 
 const all = { concurrency: "unbounded" } as const
 
-/** The words of its failure. */
+/** The text of its failure. */
 const refusal = <A, E extends { readonly cause: unknown }>(put: Effect.Effect<A, E>) =>
   Effect.map(Effect.flip(put), ({ cause }) => String(cause))
 
@@ -121,7 +121,7 @@ describe("The log of raw messages", () => {
       assert.strictEqual(first, second)
       assert.strictEqual(third, fourth)
       assert.lengthOf(new Set([first, third, fifth, sixth]), 4)
-      // Its name tells when it was opened.
+      // Its name contains its start time.
       assert.isTrue(sixth !== undefined && first !== undefined && sixth < first)
       assert.strictEqual(yield* read(3, places[2] ?? assert.fail()), large)
       assert.strictEqual(yield* read(6, places[5] ?? assert.fail()), "mail 6")
@@ -182,7 +182,7 @@ describe("The log of raw messages", () => {
           if (fails) told(new Error("EIO: i/o error, fdatasync"))
           else FileCalls.ofNode.sync(descriptor, told)
         },
-        // So that the number of a descriptor tells files apart.
+        // Identifies files by descriptor.
         close: () => {}
       })
       const first = yield* put(1)
@@ -245,7 +245,7 @@ describe("The log of raw messages", () => {
       )
       const [first, second, third] = yield* Effect.forEach([1, 2, 3], (number) =>
         Effect.tap(Effect.forkChild(put(number), { startImmediately: true }), () =>
-          // The first one has begun: the others wait for it.
+          // The first write has started, and the others wait for it.
           number === 1
             ? eventually(
                 Effect.sync(() => held.length),
@@ -289,7 +289,7 @@ describe("kill -9", () => {
         write: (descriptor, content, told) => {
           if (!isKilled) return FileCalls.ofNode.write(descriptor, content, told)
           const all = Buffer.concat(content)
-          // And nothing after it.
+          // Nothing follows it.
           FileCalls.ofNode.write(descriptor, [all.subarray(0, all.byteLength - 3)], () => {})
         }
       })
@@ -307,7 +307,7 @@ describe("kill -9", () => {
       assert.strictEqual(yield* read(1, kept), "mail 1")
       assert.strictEqual(yield* read(3, next), "mail 3")
       assert.lengthOf(yield* RawLog.records(root), 2)
-      // Even a row that named it would not make it a message.
+      // A row with its reference would not make it readable.
       const torn = yield* Effect.flip(read(2, { segment: kept.segment, at: whole, bytes: "mail 2".length }))
       assert.strictEqual(torn._tag, "RawDamaged")
     })

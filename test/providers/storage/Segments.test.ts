@@ -41,7 +41,7 @@ const readable = ({ place, segments }: World) =>
     )
   )
 
-/** Writes into the segment behind the back of the log. */
+/** Writes into the segment directly. */
 const damage = Effect.fnUntraced(function* ({ file }: World, at: number, bytes: Uint8Array) {
   const fs = yield* FileSystem.FileSystem
   const content = Buffer.from(yield* fs.readFile(file))
@@ -141,7 +141,7 @@ describe("A message in the log", () => {
       const { file, fs, place, segments } = own
       const both = [erasable(place(0), 0), erasable(place(2), 2)]
       yield* segments.erase(place(0).segment, both)
-      // The head was written, and not the zeros.
+      // The head was written, but not the zeros.
       yield* damage(own, place(2).at + headBytes, Buffer.from(secret))
       yield* segments.erase(place(0).segment, both)
       assert.isFalse(Buffer.from(yield* fs.readFile(file)).includes(`${secret} 2`))
