@@ -57,7 +57,7 @@ interface Table {
 
 const all: ReadonlyArray<Entry> = (() => {
   const byWord = new Map<string, ReadonlyArray<Entry>>()
-  for (const language of Object.values(words)) {
+  for (const language of words) {
     for (const category of categories) {
       for (const text of (language[category] ?? "").split(/, |(?<=\.),? /)) {
         const word = fold(text.replace(/^-/, "").replace(/\.$/, ""))
