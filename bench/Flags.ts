@@ -25,4 +25,4 @@ export const count = (name: string, otherwise: number, description: string) =>
   Flag.Int(name).pipe(Flag.withDescription(description), Flag.withDefault(otherwise))
 
 export const write = (page: string) =>
-  Flag.Boolean("write").pipe(Flag.withDescription(`Writes what was measured to ${page}`), Flag.withDefault(false))
+  Flag.Boolean("write").pipe(Flag.withDescription(`Writes the results to ${page}`), Flag.withDefault(false))

@@ -41,7 +41,7 @@ export const server = Effect.flatMap(told, (url) => (Option.isNone(url) ? Effect
 export const required = Effect.filterOrElse(
   server,
   (found) => found !== undefined,
-  () => Effect.fail(new NoServer({ message: "BENCH_DATABASE_URL has to name a PostgreSQL server of this machine" }))
+  () => Effect.fail(new NoServer({ message: "BENCH_DATABASE_URL must name a PostgreSQL server on this machine" }))
 )
 
 /** The URL of a new database, which is dropped with the scope. */

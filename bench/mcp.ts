@@ -21,7 +21,7 @@ const initialize = {
 Command.make(
   "mcp",
   {
-    sessions: Flags.count("sessions", 20_000, "Sessions that are opened"),
+    sessions: Flags.count("sessions", 20_000, "Sessions to open"),
     calls: Flags.count("calls", 2_000, "Calls of tools, each in another session")
   },
   Effect.fn(function* ({ calls, sessions }) {

@@ -104,7 +104,7 @@ const measure = Effect.fnUntraced(function* (
 Command.make(
   "bench:parts",
   {
-    count: Flags.count("count", 500, "How many of each part in a round"),
+    count: Flags.count("count", 500, "Runs of each part in a round"),
     rounds: Flags.count("rounds", 3, "Rounds that count, after one to warm up"),
     write: Flags.write(page)
   },
@@ -115,7 +115,7 @@ Command.make(
     if (flags.write) yield* Table.write(page, "parts", text)
   }, Effect.scoped)
 ).pipe(
-  Command.withDescription("Measures the parts of the work, each alone"),
+  Command.withDescription("Measures each step of the work alone"),
   Command.run({ version: "1" }),
   Effect.provide(Platform.layer),
   NodeRuntime.runMain

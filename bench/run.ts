@@ -38,7 +38,7 @@ Command.make(
   {
     messages: Flags.count("messages", 3_000, "Messages in a round"),
     rounds: Flags.count("rounds", 3, "Rounds that count, after one to warm up"),
-    seconds: Flags.count("seconds", 15, "How long a round of the steady load lasts"),
+    seconds: Flags.count("seconds", 15, "Duration of a round of the steady load"),
     only: Flags.some("only", keys, "Only these contestants"),
     load: Flags.some("load", Results.loadNames, "Only these loads"),
     profile: Flag.Directory("profile").pipe(
@@ -99,7 +99,7 @@ Command.make(
     if (faults.length > 0) return yield* new Incomplete({ message: faults.join("\n") })
   }, Effect.scoped)
 ).pipe(
-  Command.withDescription("Measures mail servers that post to a webhook, beside each other"),
+  Command.withDescription("Compares mail servers that post to a webhook"),
   Command.run({ version: "1" }),
   Effect.provide(Compiled.layer),
   Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici]),

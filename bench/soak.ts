@@ -72,9 +72,9 @@ const accept = Effect.fnUntraced(function* (contestant: Contestant, run: number,
 Command.make(
   "bench:soak",
   {
-    messages: Flags.count("messages", 100_000, "Messages in all; what is held is looked at ten times"),
+    messages: Flags.count("messages", 100_000, "Total messages. The process is inspected ten times"),
     backlog: Flag.Boolean("backlog").pipe(
-      Flag.withDescription("Nobody answers at the webhook, so that the messages pile up as deliveries that are due"),
+      Flag.withDescription("Use a webhook that never answers, so that due deliveries accumulate"),
       Flag.withDefault(false)
     ),
     write: Flags.write(page)
@@ -147,7 +147,7 @@ Command.make(
     }
   }, Effect.scoped)
 ).pipe(
-  Command.withDescription("Sends much mail to one process of Inlet and looks at what it holds"),
+  Command.withDescription("Sends mail to one process of Inlet and measures what it retains"),
   Command.run({ version: "1" }),
   Effect.provide(Compiled.layer),
   Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici]),

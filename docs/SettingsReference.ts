@@ -28,9 +28,9 @@ export const firstTable = (): string => table(first.flatMap((one) => documented.
 /** Renders docs/settings.md: every setting as a row, by section. */
 export const page = (): string => `# Settings
 
-Settings are environment variables, read once at start. A wrong one stops the start with a line that names it. [.env.example](../.env.example) has them all: copy it to \`.env\`, edit it, and start with \`npm run start:env\`. [Run Inlet in production](how-to/run-in-production.md) names those that production requires.
+Settings are environment variables, read once at start. An invalid one stops the start with a line that names it. [.env.example](../.env.example) lists all: copy it to \`.env\`, edit it, and start with \`npm run start:env\`. [Run Inlet in production](how-to/run-in-production.md) names those that production requires.
 
-A time is a number with \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`. \`npm run docs\` writes this page from \`src/settings\`.
+A duration is a number with \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`. \`npm run docs\` generates this page from \`src/settings\`.
 
 ${sections
   .map(
@@ -46,7 +46,7 @@ const plain = (text: string) => text.replaceAll("`", "")
 /** Renders .env.example: every setting, commented out. */
 export const example = (): string =>
   [
-    "# Settings of Inlet. Copy this file to .env, take the # away from what you set, and run npm run start:env.",
+    "# Settings of Inlet. Copy this file to .env, uncomment and edit what you need, and run npm run start:env.",
     ...documented.map(({ fallback, meaning, name }) => `# ${plain(meaning)}\n# Default: ${plain(fallback)}\n#${name}=`)
   ]
     .join("\n\n")

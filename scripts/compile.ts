@@ -19,7 +19,7 @@ const compile = Effect.fn(function* ({ folder }: { readonly folder: string }) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   if (yield* fs.exists(path.join(folder, "package.json"))) {
-    return yield* Effect.die(new Error(`${folder} is a package of its own: name a folder for what is compiled alone`))
+    return yield* Effect.die(new Error(`${folder} is a package. Name a folder for compiled code only`))
   }
   yield* fs.remove(folder, { recursive: true, force: true })
   yield* run(process.execPath, "node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json", "--outDir", folder)
@@ -39,13 +39,13 @@ const compile = Effect.fn(function* ({ folder }: { readonly folder: string }) {
     for (const [, script = ""] of rewritten.matchAll(/new URL\("(\.[^"]+\.js)"/g)) {
       const target = path.join(path.dirname(compiled), script)
       if (!(yield* fs.exists(target)))
-        return yield* Effect.die(new Error(`${compiled} names ${target}, which is not there`))
+        return yield* Effect.die(new Error(`${compiled} refers to ${target}, which does not exist`))
     }
   }
 })
 
 const folder = Argument.String("folder").pipe(
-  Argument.withDescription("where the compiled code goes, in the place of what is there"),
+  Argument.withDescription("output folder, whose content is replaced"),
   Argument.withDefault("dist")
 )
 

@@ -37,10 +37,10 @@ const program = Effect.fnUntraced(function* (folder: string) {
   )
 })
 
-const folder = Argument.String("folder").pipe(Argument.withDescription("a folder with emails and trimmed in it"))
+const folder = Argument.String("folder").pipe(Argument.withDescription("a folder with subfolders emails and trimmed"))
 
 const command = Command.make("replies", { folder }, ({ folder }) => program(folder)).pipe(
-  Command.withDescription("Scores what is found as `reply` in a folder of mails")
+  Command.withDescription("Scores `reply` on a folder of mails")
 )
 
 Command.run(command, { version: "1" }).pipe(Effect.provide(NodeServices.layer), NodeRuntime.runMain)

@@ -9,8 +9,7 @@ export const eventually = Effect.fnUntraced(function* <A, E, R>(
   const most = Duration.toMillis(limit) / 25
   let seen = yield* look
   for (let looks = 0; !expected(seen); looks++) {
-    if (looks >= most)
-      return yield* Effect.die(new Error(`Not as expected in time: ${JSON.stringify(seen)?.slice(0, 2_000)}`))
+    if (looks >= most) return yield* Effect.die(new Error(`Timed out with ${JSON.stringify(seen)?.slice(0, 2_000)}`))
     yield* Effect.sleep("25 millis")
     seen = yield* look
   }

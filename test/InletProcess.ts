@@ -98,7 +98,7 @@ export const spawned = Effect.fnUntraced(function* (
   const ending = Deferred.await(ended).pipe(
     Effect.timeoutOrElse({
       duration: "40 seconds",
-      orElse: () => Effect.die(new Error(`It has not ended. It printed: ${output}`))
+      orElse: () => Effect.die(new Error(`The process did not exit in time. Its output: ${output}`))
     })
   )
   const at: InletProcess["call"] = (method, path, options) => call(url, method, path, options)
@@ -149,7 +149,8 @@ export const serving = Effect.fnUntraced(function* ({
   roles
 }: Effect.Success<ReturnType<typeof spawned>>) {
   const serves = Effect.gen(function* () {
-    if (yield* hasEnded) return yield* Effect.die(new Error(`It has ended at once. It printed: ${yield* inlet.output}`))
+    if (yield* hasEnded)
+      return yield* Effect.die(new Error(`The process exited at its start. Its output: ${yield* inlet.output}`))
     const smtp = !roles.includes("smtp") || (yield* Ports.isAnswered(inlet.smtpPort))
     const http = !roles.includes("http") || (yield* isReady(inlet))
     return smtp && http

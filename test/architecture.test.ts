@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL("..", import.meta.url))
 /** The rows of the import order in docs/architecture.md, top first: folders and files of `src`. */
 const levels = (() => {
   const page = readFileSync(join(root, "docs/architecture.md"), "utf8")
-  const [, block = ""] = /^## Which way imports point\n[^`]*```text\n([^`]*)```/m.exec(page) ?? []
+  const [, block = ""] = /^## Import order\n[^`]*```text\n([^`]*)```/m.exec(page) ?? []
   return block
     .trim()
     .split("\n")
