@@ -20,7 +20,7 @@ export interface Attack {
 const heavyMails = 10
 
 const unread: Attack = {
-  title: "58 clients ask for pages of heavy events, with a key and in a demo inbox, and read nothing",
+  title: "58 clients request pages of large events, with a key and in a demo inbox, and read nothing",
   prepare: Effect.fnUntraced(function* (inlet) {
     const { cookie, domainId, key } = yield* heavy(inlet)
     const port = Number(new URL(inlet.url).port)
@@ -42,7 +42,7 @@ const unread: Attack = {
 }
 
 const parallel: Attack = {
-  title: "one tenant lists heavy events 40 at a time, again and again",
+  title: "one tenant lists large events with 40 concurrent requests",
   prepare: Effect.fnUntraced(function* (inlet) {
     const { domainId, key } = yield* heavy(inlet)
     return Effect.forEach(
@@ -54,8 +54,7 @@ const parallel: Attack = {
 }
 
 const hanging: Attack = {
-  title:
-    "500 domains of 100 workspaces have webhooks that never answer, and mail for all of them comes again and again",
+  title: "500 domains of 100 workspaces have webhooks that never answer, and all receive mail continuously",
   prepare: Effect.fnUntraced(function* (inlet) {
     const webhook = yield* WebhookReceiver.make
     yield* webhook.answerAlways(() => {})
@@ -78,7 +77,7 @@ const hanging: Attack = {
 }
 
 const idle: Attack = {
-  title: "1,000 SMTP connections from 8 addresses say nothing, and come again when they are ended",
+  title: "1,000 silent SMTP connections from 8 addresses, which reconnect",
   prepare: (inlet) =>
     Effect.succeed(
       Effect.forEach(
@@ -118,7 +117,7 @@ const five = Effect.fnUntraced(function* (inlet: InletProcess.InletProcess, numb
       yield* dns.answer("TXT", txt_name, { text: [txt_value] })
       yield* inlet.call("POST", `/api/domains/${id}/verify`, { key })
       const { status, text } = yield* inlet.call("PATCH", `/api/domains/${id}/delivery`, { key, body: { webhookUrl } })
-      if (status !== 200) return yield* Effect.die(new Error(`A domain was not made: ${status} ${text}`))
+      if (status !== 200) return yield* Effect.die(new Error(`A domain was not created: ${status} ${text}`))
       return name
     })
   )

@@ -19,9 +19,9 @@ export interface Scenario {
   readonly webhookP99: number
 }
 
-const one: Scenario = { title: "1 workspace gets 60 heavy mails", workspaces: 1, mailsOfEach: 60, webhookP99: 300 }
+const one: Scenario = { title: "1 workspace receives 60 costly mails", workspaces: 1, mailsOfEach: 60, webhookP99: 300 }
 const many: Scenario = {
-  title: "60 workspaces get 6 heavy mails each",
+  title: "60 workspaces receive 6 costly mails each",
   workspaces: 60,
   mailsOfEach: 6,
   webhookP99: 1_500

@@ -141,9 +141,9 @@ export const run = Effect.fn("PowerCut.run")(
 
     const moments = yield* Random.shuffle(accepted)
     const cuts = [
-      ...moments.slice(0, options.cuts).map(({ at, marker }) => ({ at, when: `as the 250 of ${marker} leaves` })),
-      { at: afterKill, when: "behind a start after kill -9" },
-      { at: afterStop, when: "behind a stop" }
+      ...moments.slice(0, options.cuts).map(({ at, marker }) => ({ at, when: `while the 250 of ${marker} is sent` })),
+      { at: afterKill, when: "after a start that followed kill -9" },
+      { at: afterStop, when: "after a stop" }
     ].sort((one, other) => one.at - other.at)
 
     const broken = WriteOrder.broken(
@@ -164,7 +164,7 @@ export const run = Effect.fn("PowerCut.run")(
           const inlet = yield* InletProcess.start(settings(found, again?.url))
           const expected = accepted.flatMap((mail) => (mail.at <= at ? [mail.marker] : []))
           const cut: Cut = {
-            when: `${when}, with ${chance === undefined ? "nothing" : "some"} of what was not synced`,
+            when: `${when}, ${chance === undefined ? "without" : "with some"} unsynced writes`,
             accepted: expected.length,
             lost: yield* missing(inlet, inbox, expected)
           }

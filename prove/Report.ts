@@ -10,7 +10,7 @@ export const render = (verdicts: ReadonlyArray<Verdict>, conditions: string): st
   [
     conditions,
     "",
-    "| what was done under load | for, s | times | sent | answered 250 | sent again | delivered | lost | made two events | requests repeated | longest delay, s |",
+    "| fault under load | for, s | times | sent | answered 250 | retried | delivered | lost | with two events | requests repeated | longest delay, s |",
     "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ...verdicts.map(
       (verdict) =>
@@ -39,7 +39,7 @@ const ms = (value: number) => `${Math.round(value)}`
 /** Renders the latencies of a neighbor: idle, while costly mails arrive, and while the API reads them. */
 export const renderNeighbours = (verdicts: ReadonlyArray<Neighbours.Verdict>): string =>
   [
-    "| beside | database | when | 250 p99, ms | webhook p50, ms | webhook p99, ms | most, ms | events of the heavy mails within, s | read as |",
+    "| beside | database | when | 250 p99, ms | webhook p50, ms | webhook p99, ms | max, ms | last event of the costly mails after, s | parsed |",
     "|---|---|---|--:|--:|--:|--:|--:|---|",
     ...verdicts.flatMap(({ database, events, parse, quiet, reading, sending, title }) =>
       (["quiet", "sending", "reading"] as const).map((when) => {
@@ -62,7 +62,7 @@ export const renderNeighbours = (verdicts: ReadonlyArray<Neighbours.Verdict>): s
 /** Renders the results of the power cuts. */
 export const renderCuts = (verdicts: ReadonlyArray<PowerCut.Verdict>): string =>
   [
-    "| the power is cut | database | answered 250 until then | lost |",
+    "| power cut | database | answered 250 before | lost |",
     "|---|---|--:|--:|",
     ...verdicts.flatMap(({ cuts, database }) =>
       cuts.map(({ accepted, lost, when }) => `| ${when} | ${databases[database]} | ${accepted} | **${lost.length}** |`)

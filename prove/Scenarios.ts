@@ -124,7 +124,7 @@ export const killed: Scenario = {
 }
 
 export const killedEmbedded: Scenario = {
-  title: "the same on the embedded database",
+  title: "the same with the embedded database",
   database: "embedded",
   processes: 1,
   killsProcesses: true,
@@ -142,7 +142,7 @@ export const databaseCrashed: Scenario = {
 }
 
 export const databaseFrozen: Scenario = {
-  title: "PostgreSQL stopped with `SIGSTOP`, once for 12 s, and continued",
+  title: "PostgreSQL suspended with `SIGSTOP`, once for 12 s, and resumed",
   database: "server",
   processes: 1,
   killsProcesses: false,
@@ -151,7 +151,7 @@ export const databaseFrozen: Scenario = {
 }
 
 export const diskFull: Scenario = {
-  title: "disk full under the raw messages, and room again",
+  title: "raw message disk full, and with space again",
   database: "server",
   processes: 1,
   killsProcesses: false,

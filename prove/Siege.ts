@@ -65,7 +65,7 @@ export const run = Effect.fn("Siege.run")(
       before,
       under,
       faults: [
-        ...(lives.status === 200 ? [] : ["The process does not serve any more"]),
+        ...(lives.status === 200 ? [] : ["The process no longer serves"]),
         ...(["api", "smtp", "delivery"] as const).flatMap((what) =>
           under[what] <= bounds[what]
             ? []

@@ -268,7 +268,7 @@ export class SyncedDisk {
       case "symlink":
       case "symlinkat":
         if (args.includes(Buffer.from(this.#root).toString("hex").replace(/../g, "\\x$&"))) {
-          throw new Error(`What ${name} does to a disk is not known here`)
+          throw new Error(`The effect of ${name} on a disk is unknown`)
         }
     }
   }

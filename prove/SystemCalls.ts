@@ -71,7 +71,7 @@ export const read = Effect.fnUntraced(function* (file: string) {
   })
   const partial = calls.find(({ args }) => args.includes('"...'))
   if (partial !== undefined) {
-    return yield* Effect.die(new Error(`The record does not have all bytes of a ${partial.name}`))
+    return yield* Effect.die(new Error(`The record lacks bytes of a ${partial.name}`))
   }
   return calls
 })

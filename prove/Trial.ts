@@ -174,7 +174,7 @@ export const run = Effect.fn("Trial.run")(
           unlisted.map(({ marker }) => marker),
           "Answered 250 and not listed by the API"
         ),
-        ...some([...receiver.rejected], "Requests that did not verify"),
+        ...some([...receiver.rejected], "Requests that failed verification"),
         ...some([...sender.bounced], "Refused for good"),
         ...some(
           sender.sent.flatMap(({ acceptedAt, marker }) => (acceptedAt === undefined ? [marker] : [])),
@@ -184,9 +184,11 @@ export const run = Effect.fn("Trial.run")(
           ? []
           : [`${delivered.length} events are listed as delivered, of ${accepted.length} messages`]),
         ...some(told, "Printed"),
-        ...((yield* service.lives) ? [] : ["The process ended by itself"]),
-        ...(scenario.leavesRecords || !disk.isMounted ? [] : some(stray, "Raw messages that no event is of")),
-        ...(isUnscathed && !scenario.killsProcesses ? ["No sender noticed anything: the harm was none"] : [])
+        ...((yield* service.lives) ? [] : ["The process exited on its own"]),
+        ...(scenario.leavesRecords || !disk.isMounted ? [] : some(stray, "Raw messages without an event")),
+        ...(isUnscathed && !scenario.killsProcesses
+          ? ["No sender noticed the fault, so the scenario had no effect"]
+          : [])
       ]
     }
     return verdict
