@@ -1,6 +1,6 @@
 import { String } from "effect"
 
-/** Columns are named in snake case, and in code in camel case; JSON is left as it is. */
+/** Converts column names between snake case and camel case. JSON is unchanged. */
 export const transforms = {
   transformQueryNames: String.camelToSnake,
   transformResultNames: String.snakeToCamel,

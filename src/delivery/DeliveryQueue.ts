@@ -102,7 +102,7 @@ export class DeliveryQueue extends Context.Service<
 
       const write = yield* Settlements.make
 
-      /** News about a webhook are written apart, after its outcome. The next outcome makes up for news that were lost. */
+      /** Changes of a webhook's health are written after the outcome. The next outcome repeats lost changes. */
       const settle: DeliveryQueue["Service"]["settle"] = (lease, outcome, requestedAt) => {
         const { domainId, url } = lease
         if (outcome.error === null) {
@@ -157,7 +157,7 @@ export class DeliveryQueue extends Context.Service<
   ).pipe(Layer.provide(SecretsKey.layer))
 }
 
-/** An attempt that came to nothing before anybody was asked. */
+/** An attempt that failed before its request. */
 export const unasked = (error: string): Outcome => ({
   statusCode: null,
   error,

@@ -21,11 +21,11 @@ export const DomainRow = Schema.Struct({
 
 export type DomainRow = typeof DomainRow.Type
 
-/** A domain, named together with the workspace that alone may see or change it. */
+/** A domain with its workspace, which alone may see or change it. */
 export const Owned = Schema.Struct({ workspaceId: WorkspaceId, id: DomainId })
 export type Owned = typeof Owned.Type
 
-/** The statements about domains as customers and operators know them; each gives the rows as they are after it. */
+/** The statements about domains for customers and operators. Each returns the updated rows. */
 export const make = (sql: SqlClient.SqlClient) => ({
   insert: SqlSchema.findAll({
     Request: Schema.Struct({
