@@ -12,7 +12,7 @@ import * as LostAnswer from "./LostAnswer.ts"
 export interface Accepted {
   readonly mail: Mail
   readonly recipient: string
-  /** Printable. */
+  /** Log-safe text. */
   readonly envelope: Envelope
   /** Recognizes a retry. Null if the message is never treated as a retry. */
   readonly key: Uint8Array | null
@@ -29,7 +29,7 @@ export const retryDays = 7
 /** Duration of the lease of the process that accepted the message. */
 export const leaseSeconds = 60
 
-/** Of a row, but for its addresses. */
+/** The columns of a row without its addresses. */
 const rowBytes = 1_024
 
 /**

@@ -5,7 +5,7 @@ import { NotFound } from "../../model/ApiError.ts"
 import * as Settings from "../../Settings.ts"
 import * as LocalSecret from "../../settings/LocalSecret.ts"
 
-/** `Authorization: Bearer <ADMIN_TOKEN>`. Without it the operator's routes do not exist. */
+/** `Authorization: Bearer <ADMIN_TOKEN>`. Without it the operator routes do not exist. */
 export class AdminAuthorization extends HttpApiMiddleware.Service<AdminAuthorization>()(
   "inlet/http/AdminAuthorization",
   { error: NotFound.http, security: { admin: HttpApiSecurity.bearer } }

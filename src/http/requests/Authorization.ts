@@ -6,10 +6,10 @@ import { type Opened, Workspaces } from "../../workspaces/Workspaces.ts"
 import { OpenRequests } from "./OpenRequests.ts"
 import { ReadKeys } from "./ReadKeys.ts"
 
-/** The workspace whose API key this request carries, and what that key may do. */
+/** The workspace of this request's API key, and the key's scope. */
 export class CurrentWorkspace extends Context.Service<CurrentWorkspace, Opened>()("inlet/http/CurrentWorkspace") {}
 
-/** Serves requests as the workspaces whose API keys they carry, and counts them for these. */
+/** Authenticates requests by their API keys, and counts them for the key's workspace. */
 export const serveAsHolder = Effect.gen(function* () {
   const workspaces = yield* Workspaces
   const open = yield* OpenRequests
@@ -27,7 +27,7 @@ export const serveAsHolder = Effect.gen(function* () {
   })
 })
 
-/** `Authorization: Bearer <API_KEY>` (spec, section 5). A read key may ask what is annotated so (`ReadKeys`). */
+/** `Authorization: Bearer <API_KEY>` (spec, section 5). Read keys are accepted on annotated endpoints (`ReadKeys`). */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: CurrentWorkspace }>()(
   "inlet/http/Authorization",
   {

@@ -11,12 +11,12 @@ import * as RequestRate from "./RequestRate.ts"
 /** Number of keys with a cached owner, so that clients over their limit are refused without a query. */
 const rememberedKeys = 10_000
 
-/** Bytes of an answer that count as one request more. */
+/** Bytes of an answer that count as one more request. */
 const bytesOfARequest = 64 * 1024
 
 const openWaits = Metric.gauge("inlet_http_waits", { description: "Open waits and event streams" })
 
-/** Counts the requests of each workspace and demo inbox, so that one of them can't use up the server. */
+/** Limits the requests of each workspace and demo inbox, so that one cannot exhaust the server. */
 export class OpenRequests extends Context.Service<
   OpenRequests,
   {
@@ -115,5 +115,5 @@ export class OpenRequests extends Context.Service<
   )
 }
 
-// Keys are not kept in the clear for longer than their request.
+// Keys are not retained in plain text after their request.
 const hashOf = (key: Redacted.Redacted) => createHash("sha256").update(Redacted.value(key)).digest("base64")

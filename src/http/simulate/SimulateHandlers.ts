@@ -47,7 +47,7 @@ export const layer = HttpApiBuilder.group(
             : Option.none()
         return Option.match(brief, {
           onNone: () => HttpServerResponse.jsonUnsafe({ inbound_email_id: id }, { status: 202 }),
-          // They are JSON already.
+          // The events are JSON already.
           onSome: (events) =>
             HttpServerResponse.text(`{"inbound_email_id":"${id}","events":[${events.join(",")}]}`, {
               status: 201,
@@ -85,7 +85,7 @@ export const draftOf =
     return {
       ...base,
       ...own,
-      // A null sender has an author all the same.
+      // A mail from the null sender still has an author.
       ...(from === undefined || from === "" ? {} : { from }),
       headers: { ...base.headers, ...own.headers },
       ...(attachments === undefined
