@@ -28,7 +28,7 @@ interface Target {
 export class Payments extends Context.Service<
   Payments,
   {
-    /** The seen id and what follows from it are one transaction: a crash between them is no loss. */
+    /** The event's id and its effects are one transaction, so a crash loses nothing. */
     hear(callback: Callback): Effect.Effect<void, Invalid | NotFound>
     /** Expires orders with an unpaid checkout. */
     readonly expireUnpaid: Effect.Effect<void>
@@ -68,10 +68,10 @@ export class Payments extends Context.Service<
         yield* Effect.logError(`A payment buys nothing and is given back: ${failure}`)
       })
 
-      // An expired order that is paid after all is fulfilled, or refunded when that fails: money is never kept for nothing.
+      // An expired order with a payment is fulfilled, or refunded if that fails.
       const paid = Effect.fnUntraced(function* (order: Target, news: PaymentNews) {
         if (order.paymentId !== null) {
-          // A checkout is paid once. Should it ever be twice, a person has to look.
+          // A checkout is paid once. A second payment needs an operator.
           return order.paymentId === news.paymentId
             ? undefined
             : yield* Effect.logError("A second payment came for one order; give it back at Stripe")
@@ -94,14 +94,14 @@ export class Payments extends Context.Service<
         )
       })
 
-      /** Why an order that is paid now buys nothing all the same. */
+      /** Why a paid order buys nothing. */
       const refusalOf = Effect.fnUntraced(function* (order: Target) {
         const room = yield* checkRoom(order.workspaceId, order.name).pipe(
           Effect.as(null),
           Effect.catchTag("Conflict", ({ message }) => Effect.succeed(message))
         )
         if (room !== null) return room
-        // One name is paid once.
+        // A name is paid once.
         const [other] = yield* sql`
           SELECT 1 FROM orders WHERE workspace_id = ${order.workspaceId} AND name = ${order.name} AND id <> ${order.id}
             AND status IN ('pending_payment', 'paid', 'registering', 'provisioning')

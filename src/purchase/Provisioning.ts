@@ -4,11 +4,11 @@ import { Verification } from "../domains/Verification.ts"
 import { DomainId } from "../model/Domain.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 
-/** Bought domains are verified without their owner: DNS is asked until it has spread (spec, section 3). */
+/** Bought domains are verified automatically: DNS is queried until it has propagated (spec, section 3). */
 export class Provisioning extends Context.Service<
   Provisioning,
   {
-    /** Asks DNS for every bought domain whose time has come. The waits double, from 5 seconds to an hour. */
+    /** Queries DNS for every due bought domain. The delays double from 5 s to 1 h. */
     readonly verifyDue: Effect.Effect<void>
   }
 >()("inlet/purchase/Provisioning") {
@@ -18,7 +18,7 @@ export class Provisioning extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const verification = yield* Verification
 
-      // The next look is written before this one, so that a crash or a slow resolver costs one look.
+      // The next check is stored before this one, so that a crash or a slow resolver costs one check.
       const claim = SqlSchema.findAll({
         Request: Schema.Void,
         Result: Schema.Struct({ id: DomainId, workspaceId: WorkspaceId }),

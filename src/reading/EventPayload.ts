@@ -11,17 +11,14 @@ import * as AuthenticationResults from "../sender/AuthenticationResults.ts"
 import type { Insight } from "./Insight.ts"
 import * as PayloadSize from "./PayloadSize.ts"
 
-/** The text of an event, and what its row has of it for lists. */
+/** The payload of an event, and the columns of its row for lists. */
 export interface Rendered {
   readonly payload: string
   readonly traits: number
   readonly threadId: string
 }
 
-/**
- * The text of an event as it is signed, sent and listed.
- * Made once: the bytes are the same on every attempt.
- */
+/** The payload of an event as signed, sent and listed. It is built once, so the bytes are the same on every attempt. */
 export const render = (options: {
   readonly eventId: EventId
   readonly inboundEmailId: InboundEmailId
@@ -36,7 +33,7 @@ export const render = (options: {
   readonly contents: Contents
   readonly insight: Insight
   readonly authentication: Authentication
-  /** The name we check senders under: a sender's field that claims it is left out. */
+  /** The authserv-id of this service. Forged fields in its name are left out. */
   readonly authservId: string
   /** Size of the received message, which limits the size of the event. */
   readonly messageBytes: number

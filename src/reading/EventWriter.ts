@@ -12,12 +12,12 @@ import type { EventId } from "../model/InboundEvent.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as Settings from "../Settings.ts"
 
-/** An event that has no row yet. */
+/** An event without a row yet. */
 export interface NewEvent {
   readonly id: EventId
   readonly recipient: string
   readonly sender: string
-  /** What it is listed by, as `Listing` has it. */
+  /** The columns for lists, as in `Listing`. */
   readonly subject: string
   readonly traits: number
   readonly threadId: string
@@ -25,7 +25,7 @@ export interface NewEvent {
   readonly payload: Uint8Array
 }
 
-/** A message that has been read. */
+/** A parsed message. */
 export interface ReadMessage {
   readonly id: InboundEmailId
   readonly domainId: DomainId
@@ -33,13 +33,13 @@ export interface ReadMessage {
   readonly events: ReadonlyArray<NewEvent>
 }
 
-/** The database's answer for an event that it has written. */
+/** The database's answer for a written event. */
 interface WrittenEvent {
   readonly eventId: EventId
   readonly domainId: DomainId
   /** The delivery is leased to this process. */
   readonly isLeased: boolean
-  /** The delivery is there for any process that claims it. */
+  /** Any process may claim the delivery. */
   readonly isDue: boolean
   readonly url: string
   readonly workspaceId: WorkspaceId
@@ -47,7 +47,7 @@ interface WrittenEvent {
   readonly previousSigningSecret: Uint8Array | null
 }
 
-/** A message, and how many of its deliveries may be leased to the worker of this process. */
+/** A message, with the number of its deliveries that may be leased to this process's worker. */
 interface Placed {
   readonly message: ReadMessage
   readonly places: number
@@ -59,9 +59,8 @@ const statement = Effect.gen(function* () {
   const leaseSeconds = Lease.seconds(timeout)
 
   /**
-   * The row locks of event_positions last until the commit, which makes a domain's events
-   * visible in the order of their positions. They are taken in one order, so that two
-   * batches can't wait for each other.
+   * The row locks of event_positions last until the commit, so that a domain's events become visible in the order of
+   * their positions. They are taken in a fixed order to prevent deadlocks between batches.
    */
   return (all: ReadonlyArray<Placed>) => {
     // A process with a lost lease may have parsed the same message as its successor.
@@ -142,7 +141,7 @@ const statement = Effect.gen(function* () {
   }
 })
 
-/** The deliveries of a message that were written as leased to this process. */
+/** The deliveries of a message written as leased to this process. */
 const leasedOf = ({ events }: ReadMessage, written: ReadonlyArray<WrittenEvent>): ReadonlyArray<Lease.SealedDelivery> =>
   written.flatMap(({ isDue: _, isLeased, ...row }) => {
     const event = isLeased ? events.find(({ id }) => id === row.eventId) : undefined

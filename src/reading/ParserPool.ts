@@ -7,10 +7,10 @@ import * as ThreadChoice from "./ThreadChoice.ts"
 import { ThreadDemand } from "./ThreadDemand.ts"
 import * as ThreadLimits from "./ThreadLimits.ts"
 
-/** A tenant's use of the threads counts for some seconds: it halves in this time. */
+/** The half-life of a tenant's recorded usage. */
 const halfLifeMilliseconds = 2_000
 
-/** Estimate for the check of a sender, whose answers are mostly waited for. */
+/** The estimate for a sender check, which mostly waits for DNS. */
 const checkMilliseconds = 1
 
 export interface PoolOptions {
@@ -24,9 +24,9 @@ export interface PoolOptions {
   /** Maximum concurrent jobs of one tenant in threads. */
   readonly mostPerTenant: number
   readonly log: (line: string, reason: string) => void
-  /** The number of threads has changed. */
+  /** Called when the number of threads changes. */
   readonly changed: (threads: number) => void
-  /** A thread was stopped, or ended, with work to do. */
+  /** Called when a thread with work was terminated or ended. */
   readonly lost: () => void
 }
 

@@ -7,7 +7,7 @@ import { OrderId } from "../../model/Order.ts"
 import type { WorkspaceId } from "../../model/Workspace.ts"
 import type { Bill, WalletStatement } from "./Billing.ts"
 
-/** What every workspace starts with: $50.00 (spec, section 8). */
+/** The initial balance of every workspace: $50.00 (spec, section 8). */
 const openingCents = 5_000
 
 const Entry = Schema.Struct({
@@ -17,13 +17,13 @@ const Entry = Schema.Struct({
   createdAt: Schema.DateTimeUtcFromDate
 })
 
-/** The mock balance of a workspace: a ledger whose entries add up to the balance, which never goes below zero. */
+/** The mock balance of a workspace: a ledger whose entries sum to the balance, which is never negative. */
 export class Wallet extends Context.Service<
   Wallet,
   {
-    /** Takes the price of an order, in the caller's transaction. */
+    /** Debits the price of an order, in the caller's transaction. */
     debit(bill: Bill): Effect.Effect<void, Conflict>
-    /** Gives the price of an order back, once. */
+    /** Refunds the price of an order, once. */
     refund(bill: Bill): Effect.Effect<void>
     get(workspaceId: WorkspaceId): Effect.Effect<WalletStatement>
   }
@@ -66,7 +66,7 @@ export class Wallet extends Context.Service<
       const debit = Effect.fn("Wallet.debit")(
         function* ({ orderId, priceCents, workspaceId }: Bill) {
           yield* open(workspaceId)
-          // The row lock makes purchases at once take turns, so none sees money that another takes.
+          // The row lock serializes concurrent purchases, so that none sees money that another one debits.
           const debited = yield* sql`
             WITH debited AS (
               UPDATE wallets SET balance_cents = balance_cents - ${priceCents}::int
