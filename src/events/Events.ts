@@ -98,9 +98,7 @@ export class Events extends Context.Service<
         return rows[0]?.position
       })
 
-      /**
-       * Parses the position in `after` or `Last-Event-ID`. A mark beyond the last event belongs to another database.
-       */
+      /** Parses the position in `after` or `Last-Event-ID`. Marks beyond the last event are of another database. */
       const startOf = Effect.fnUntraced(function* (domainId: DomainId, after: string, name: string, last: bigint) {
         if (after === "latest") return last
         if (after === "start") return 0n
@@ -119,9 +117,7 @@ export class Events extends Context.Service<
         )
       })
 
-      /**
-       * The start of a page. An event id was the cursor of earlier versions, and is accepted as one of newest first.
-       */
+      /** The start of a page. Also accepts an event id, the cursor of earlier versions, as one of newest first. */
       const boundOf = Effect.fnUntraced(function* (domainId: DomainId, cursor: string, order: Mark.Order) {
         const mark = Mark.decode(domainId, cursor)
         const position = mark === undefined ? yield* positionOf(domainId, cursor) : mark.position

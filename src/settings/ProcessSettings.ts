@@ -28,7 +28,7 @@ const demands = new Map<string, string>()
 const refused = (...lines: ReadonlyArray<string>) =>
   Config.fail(new ConfigProvider.SourceError({ message: lines.join("\n") }))
 
-/** Fails for everything of these that production misses, at once: a line each. */
+/** Fails with all missing production settings, one a line. */
 export const complete = (names: ReadonlyArray<string>) =>
   Config.flatMap(production, (yes) =>
     Config.flatMap(
@@ -43,7 +43,7 @@ export const complete = (names: ReadonlyArray<string>) =>
     )
   )
 
-/** Not what everybody knows from the files for trying out, where that is to be kept for itself. */
+/** Rejects the public values of the trial files in production. */
 export const ownInProduction = <A>(given: Config.Config<A>, isTrial: (value: A) => boolean, line: string) =>
   Config.flatMap(given, (value) =>
     isTrial(value) ? inProduction(refused(line), Config.succeed(value)) : Config.succeed(value)

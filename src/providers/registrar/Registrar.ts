@@ -22,9 +22,9 @@ export class Registrar extends Context.Service<
   {
     readonly name: RegistrarName
     /**
-   * The wholesale price of each name for one year in US cents. Omits taken and premium names and unsupported TLDs.
-   * Idempotent.
-   */
+     * The wholesale price of each name for one year in US cents. Omits taken and premium names and unsupported TLDs.
+     * Idempotent.
+     */
     quote(names: ReadonlyArray<DomainName>): Effect.Effect<ReadonlyMap<DomainName, number>, RegistrarError>
     /** Whether the account holds the name, for example after a lost answer. Idempotent. */
     holds(name: DomainName): Effect.Effect<boolean, RegistrarError>
