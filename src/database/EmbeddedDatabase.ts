@@ -135,7 +135,7 @@ const unusable = (what: string) =>
   Effect.mapError(({ message }: WorkerThread.ThreadLost) => {
     const remedy = message.includes("No space left on device")
       ? "Make room on its disk"
-      : "Put it back from a backup, or move it away to begin anew"
+      : "Restore it from a backup, or move it away to start anew"
     return new InitialDatabase.FolderUnusable({ message: `${what}: ${message}. ${remedy}` })
   })
 

@@ -111,7 +111,7 @@ const listen = (socket: string) =>
       resume(
         error.code === "EADDRINUSE"
           ? Effect.succeed(undefined)
-          : Effect.fail(new FolderTaken({ message: `${socket} can't be listened on: ${error.message}` }))
+          : Effect.fail(new FolderTaken({ message: `Cannot listen on ${socket}: ${error.message}` }))
       )
     )
     server.listen(socket, () =>

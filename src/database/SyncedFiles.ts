@@ -61,7 +61,7 @@ export class SyncedFiles extends NodeFS {
         },
         // After a PANIC PostgreSQL's memory is invalid.
         onAbort: () => {
-          this.failure ??= new Error(`PostgreSQL has given up: ${this.lastWords ?? "it has not said why"}`)
+          this.failure ??= new Error(`PostgreSQL stopped: ${this.lastWords ?? "it printed no reason"}`)
         }
       }
     }))

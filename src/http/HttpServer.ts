@@ -94,7 +94,7 @@ const listener = Layer.unwrap(
       return server.on("request", (_request, response) => {
         if (server.listenerCount("request") > others + 1) return
         response.writeHead(503, { "content-type": "application/json", "retry-after": "1" })
-        response.end(JSON.stringify({ error: "The service is starting; try again in a second" }))
+        response.end(JSON.stringify({ error: "The service is starting. Retry in 1 s" }))
       })
     }
     return NodeHttpServer.layer(makeServer, { host, port, gracefulShutdownTimeout: "20 seconds" })

@@ -58,7 +58,7 @@ export const make = Effect.fnUntraced(function* (serve: Serve) {
         body: JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params })
       })
     )
-    return headers[header] ?? (yield* Effect.die(new Error(`No session of MCP ${protocolVersion} can be opened`)))
+    return headers[header] ?? (yield* Effect.die(new Error(`The library opened no session for MCP ${protocolVersion}`)))
   })
 
   const underWay = yield* RcMap.make({

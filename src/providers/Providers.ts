@@ -198,12 +198,12 @@ const playMoneyBuysNothingReal = Effect.fnUntraced(function* (own: Iterable<stri
   )
   if (real !== undefined) {
     return yield* new Unconfigured({
-      message: `BILLING_PROVIDER: mock gives every workspace $50.00 of play money, and ${real} takes real money; production needs stripe, or ${real.toUpperCase()}_SANDBOX=true`
+      message: `BILLING_PROVIDER: mock gives every workspace $50.00 of play money, and ${real} takes real money. Production needs stripe, or ${real.toUpperCase()}_SANDBOX=true`
     })
   }
   for (const name of own) {
     return yield* new Unconfigured({
-      message: `BILLING_PROVIDER: mock gives every workspace $50.00 of play money, and ${name} may take real money; production needs another way to pay`
+      message: `BILLING_PROVIDER: mock gives every workspace $50.00 of play money, and ${name} may take real money. Production needs another billing provider`
     })
   }
 })

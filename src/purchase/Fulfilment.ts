@@ -51,7 +51,7 @@ export class Fulfilment extends Context.Service<
       })
 
       const onBillingError = Effect.fnUntraced(function* (order: OrderRow, error: BillingError) {
-        yield* Effect.logError("A refund did not go through; it is tried again", error)
+        yield* Effect.logError("A refund failed. Inlet retries", error)
         yield* sql`UPDATE orders SET tries = tries + 1 WHERE id = ${order.id}`
         return false
       })

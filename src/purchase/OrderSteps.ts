@@ -137,7 +137,9 @@ export const make = Effect.gen(function* () {
   const vendorOf = ({ registrar }: OrderRow) => {
     const vendor = registrars.get(registrar)
     return vendor === undefined
-      ? Effect.fail(new RegistrarError({ registrar, reason: new Uncertain({ message: "it is no longer configured" }) }))
+      ? Effect.fail(
+          new RegistrarError({ registrar, reason: new Uncertain({ message: "the registrar is no longer configured" }) })
+        )
       : Effect.succeed(vendor)
   }
 

@@ -65,7 +65,7 @@ export class Payments extends Context.Service<
             refund_due = ${news.paymentId !== null}, due_at = now()
           WHERE id = ${order.id} AND status IN ('pending_payment', 'expired', 'failed')
         `
-        yield* Effect.logError(`A payment buys nothing and is given back: ${failure}`)
+        yield* Effect.logError(`A payment buys nothing and is refunded: ${failure}`)
       })
 
       // An expired order with a payment is fulfilled, or refunded if that fails.
@@ -74,7 +74,7 @@ export class Payments extends Context.Service<
           // A checkout is paid once. A second payment needs an operator.
           return order.paymentId === news.paymentId
             ? undefined
-            : yield* Effect.logError("A second payment came for one order; give it back at Stripe")
+            : yield* Effect.logError("An order was paid twice. Refund the second payment at Stripe")
         }
         if (news.amountCents !== order.priceCents || news.currency?.toLowerCase() !== "usd") {
           return yield* mispaid(order, news)
@@ -130,7 +130,7 @@ export class Payments extends Context.Service<
           `
           if (first.length === 0 || news.kind === "other") return
           const order = news.checkoutId === null ? undefined : yield* target(news)
-          if (order === undefined) return yield* Effect.logError("A payment is for no order of ours")
+          if (order === undefined) return yield* Effect.logError("A payment belongs to no order of this service")
           yield* apply(order, news).pipe(Effect.annotateLogs({ order_id: order.id }))
         },
         (effect) => sql.withTransaction(effect),

@@ -76,7 +76,7 @@ export class Purchase extends Context.Service<
         }
         if (wanted !== undefined) {
           return yield* new Conflict({
-            message: `${name} can't be had from ${wanted}: it is taken, or its TLD is not sold there; leave \`registrar\` out to have it from another`
+            message: `${name} is not available from ${wanted}. It is taken, or ${wanted} does not sell its TLD. Leave \`registrar\` out to buy it from another one`
           })
         }
         return yield* (yield* search.sellsTldOf(name))

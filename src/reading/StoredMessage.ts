@@ -24,7 +24,7 @@ export interface Kept {
   readonly place: Place | null
 }
 
-const other = Effect.fail(new RawDamaged({ reason: "its bytes have another SHA-256 than its row" }))
+const other = Effect.fail(new RawDamaged({ reason: "its SHA-256 differs from its row's" }))
 
 const isWhole = (message: Uint8Array, { sha256, traceBytes }: Kept) =>
   createHash("sha256")

@@ -38,7 +38,7 @@ export const make = Effect.gen(function* () {
     const { before, hasLeapt, isHeld, now } = yield* round()
     if (hasLeapt) {
       yield* Effect.logWarning(
-        "The clock has moved by more than a day since data past its time was removed last: nothing is removed for a day. Set the clock right if it is wrong"
+        "The clock has moved by more than a day since expired data was last removed. Nothing is removed for a day. Correct the clock if it is wrong"
       ).pipe(
         Effect.annotateLogs({ now: DateTime.formatIso(now), last: before === null ? "" : DateTime.formatIso(before) })
       )

@@ -43,7 +43,7 @@ export const read = Effect.fn("LocalSecret.read")(function* (folder: string, nam
   const secret = (yield* fs.readFileString(file)).trim()
   if (secret === "") {
     return yield* new SecretUnusable({
-      message: `${file} is empty. Put it back from a backup; without one, move ${folder} away to begin anew`
+      message: `${file} is empty. Restore it from a backup. Without one, move ${folder} away to start anew`
     })
   }
   return Redacted.make(secret)

@@ -52,7 +52,7 @@ export const warn = (settings: ReadonlyArray<string>) =>
     const unknown = among(yield* namesOf(provider, []), settings)
     yield* Effect.forEach(
       unknown,
-      ({ name, nearest }) => Effect.logWarning(`${name} is no setting and is ignored. Did you mean ${nearest}?`),
+      ({ name, nearest }) => Effect.logWarning(`${name} is not a setting and is ignored. Did you mean ${nearest}?`),
       { discard: true }
     )
   }).pipe(

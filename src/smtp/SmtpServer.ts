@@ -231,7 +231,7 @@ export const layer = Layer.effectDiscard(
     }
 
     // An error without a listener would end the process.
-    server.on("error", (error) => run(Effect.logDebug("An SMTP session broke off", error.message)))
+    server.on("error", (error) => run(Effect.logDebug("An SMTP session ended with an error", error.message)))
 
     yield* Effect.acquireRelease(
       Effect.callback<void, SmtpListenError>((resume) => {

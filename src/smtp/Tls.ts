@@ -90,7 +90,9 @@ const read = Effect.fnUntraced(function* (certificate: string | undefined, key: 
 
 const readFile = Effect.fnUntraced(function* (setting: string, file: string | undefined) {
   if (file === undefined) {
-    return yield* new TlsUnusable({ message: `${setting}: Missing; SMTP_TLS_CERT and SMTP_TLS_KEY go together` })
+    return yield* new TlsUnusable({
+      message: `${setting}: Missing. SMTP_TLS_CERT and SMTP_TLS_KEY are required together`
+    })
   }
   const fs = yield* FileSystem.FileSystem
   return yield* fs.readFileString(file).pipe(
@@ -112,7 +114,7 @@ const check = Effect.fnUntraced(function* (pair: KeyPair) {
     createSecureContext(pair)
   )
   if (certificate.validToDate.getTime() < (yield* Clock.currentTimeMillis)) {
-    yield* Effect.logWarning(`SMTP_TLS_CERT: The certificate has expired on ${certificate.validTo}`)
+    yield* Effect.logWarning(`SMTP_TLS_CERT: The certificate expired on ${certificate.validTo}`)
   }
 })
 

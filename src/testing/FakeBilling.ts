@@ -43,7 +43,7 @@ export const make = (options: Options = {}): FakeBilling => {
   const charged: Array<Bill> = []
   const refunded: Array<Bill> = []
   const open = new Map<string, Bill>()
-  const refused = new Conflict({ message: "The fake billing says no: nothing was charged" })
+  const refused = new Conflict({ message: "The fake billing refuses. Nothing was charged" })
   const broken = new BillingError({ message: "The fake billing does not answer" })
 
   const billing = Billing.of({
@@ -66,7 +66,7 @@ export const make = (options: Options = {}): FakeBilling => {
       }).pipe(under("refund", { refuse: Effect.fail(broken), fail: Effect.fail(broken) })),
     hear: ({ rawBody }) =>
       Schema.decodeEffect(News)(Buffer.from(rawBody).toString()).pipe(
-        Effect.mapError(() => new Invalid({ message: "No news of the fake billing" })),
+        Effect.mapError(() => new Invalid({ message: "The body is not a callback of the fake billing" })),
         Effect.map(({ amount_cents, event_id, kind, order_id }): PaymentNews => {
           const bill = open.get(order_id)
           if (kind === "paid" && bill !== undefined) charged.push(bill)

@@ -50,7 +50,7 @@ export const make = (options: Options = {}): FakeRegistrar => {
       asked.push({ call, names })
       return work.pipe(
         under(call, {
-          refuse: failed(new Refused({ message: "The fake registrar says no" })),
+          refuse: failed(new Refused({ message: "The fake registrar refuses" })),
           fail: failed(new Uncertain({ message: "The fake registrar does not answer" }))
         })
       )

@@ -174,7 +174,7 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
         const env = { DATA_DIR, ROLES: "smtp", SMTP_TLS_CERT: "package.json" }
         assert.deepStrictEqual(
           yield* refusal(env),
-          refuses("SMTP_TLS_KEY: Missing; SMTP_TLS_CERT and SMTP_TLS_KEY go together")
+          refuses("SMTP_TLS_KEY: Missing. SMTP_TLS_CERT and SMTP_TLS_KEY are required together")
         )
         assert.deepStrictEqual(
           yield* refusal({ ...env, SMTP_TLS_KEY: "/no/such/file" }),
@@ -203,7 +203,7 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
         )
         assert.deepStrictEqual(
           yield* refusal(env),
-          refuses("S3_ENDPOINT: Asked at http://127.0.0.1:9: no answer (ECONNREFUSED)")
+          refuses("S3_ENDPOINT: Requested http://127.0.0.1:9: no answer (ECONNREFUSED)")
         )
       })
     )

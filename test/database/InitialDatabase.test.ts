@@ -169,7 +169,7 @@ describe("The first start on the embedded database", { timeout: 120_000 }, () =>
         assert.strictEqual(foreign._tag, "FolderUnusable")
         assert.match(
           foreign.message,
-          /^The database in \S+ can't be opened: .+\. Put it back from a backup, or move it away/
+          /^The database in \S+ can't be opened: .+\. Restore it from a backup, or move it away/
         )
 
         yield* fs.remove(files, { recursive: true })
@@ -185,7 +185,7 @@ describe("The first start on the embedded database", { timeout: 120_000 }, () =>
             [damaged._tag, damaged.message],
             [
               "FolderUnusable",
-              `The database in ${files} can't be opened: ${words}. Put it back from a backup, or move it away to begin anew`
+              `The database in ${files} can't be opened: ${words}. Restore it from a backup, or move it away to start anew`
             ]
           )
           yield* fs.writeFile(`${files}/${file}`, whole)

@@ -188,7 +188,7 @@ describe("The delivery queues", () => {
     assert.strictEqual(lines.reserve(a, 5), 5)
   })
 
-  it("offer no slot to a domain after a short claim, until a claim finds no more of it", () => {
+  it("offer no slot to a domain with deliveries left in the table, until a claim finds no more", () => {
     const { claim, end, lines, proven } = recording()
     proven(a)
     assert.strictEqual(lines.reserve(a, 7), 6)

@@ -103,7 +103,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       assert.strictEqual(status, 409)
       assert.match(
         json.error,
-        /^A workspace can have 1 domain of its own, and has first\.example\.com: remove one with /
+        /^A workspace can have 1 domain of its own, and has first\.example\.com\. Remove one with /
       )
     })
   )

@@ -295,7 +295,7 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("A simulated 
         body: { sample: "code" }
       })
       assert.strictEqual(pending.status, 409)
-      assert.match(pending.json.error, /is verified: publish its TXT record and POST .*verify/)
+      assert.match(pending.json.error, /is verified\. Publish its TXT record, then POST .*verify/)
       const { raw, say, ...box } = yield* inbox
       const elsewhere = yield* say({ recipient: "ada@elsewhere.example" })
       assert.deepStrictEqual(

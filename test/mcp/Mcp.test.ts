@@ -142,7 +142,7 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
           assert.isFalse((yield* client.call("read_mail", { event_id: code.event_id })).isError)
           const { isError, text } = yield* client.call("simulate_mail", { sample: "code" })
           assert.isTrue(isError)
-          assert.match(text, /A read key .* simulate_mail takes the workspace's own key/)
+          assert.match(text, /A read key .* simulate_mail requires the workspace's own key/)
           assert.lengthOf((yield* client.call("list_mail")).json.mails, 1)
         })
       )

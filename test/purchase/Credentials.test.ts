@@ -119,7 +119,7 @@ const wrong: Readonly<Record<string, readonly [env: Env, line: string]>> = {
   ],
   "a real registrar with play money in production": [
     { ...production, ...without(openprovider, "OPENPROVIDER_API_URL") },
-    "BILLING_PROVIDER: mock gives every workspace $50.00 of play money, and openprovider takes real money; production needs stripe, or OPENPROVIDER_SANDBOX=true"
+    "BILLING_PROVIDER: mock gives every workspace $50.00 of play money, and openprovider takes real money. Production needs stripe, or OPENPROVIDER_SANDBOX=true"
   ],
   "a negative markup": [
     { DOMAIN_MARKUP_CENTS: "-299" },
@@ -185,7 +185,7 @@ layer(Layer.mergeAll(TestDatabase.layer, NodeServices.layer), { excludeTestServi
         Effect.gen(function* () {
           assert.strictEqual(
             yield* refusal(production, own),
-            "BILLING_PROVIDER: mock gives every workspace $50.00 of play money, and acme may take real money; production needs another way to pay"
+            "BILLING_PROVIDER: mock gives every workspace $50.00 of play money, and acme may take real money. Production needs another billing provider"
           )
           yield* built({ ...production, BILLING_PROVIDER: "invoices" }, own)
         })

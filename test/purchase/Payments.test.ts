@@ -460,9 +460,9 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
       yield* tell("evt_alarm_second", { payment_intent: "pi_second" })
       yield* tell("evt_alarm_foreign", { id: "cs_foreign" })
       assert.deepStrictEqual(lines, [
-        ["Error", "A payment buys nothing and is given back: $0.01 was paid, and the order costs $13.27"],
-        ["Error", "A second payment came for one order; give it back at Stripe"],
-        ["Error", "A payment is for no order of ours"]
+        ["Error", "A payment buys nothing and is refunded: $0.01 was paid, and the order costs $13.27"],
+        ["Error", "An order was paid twice. Refund the second payment at Stripe"],
+        ["Error", "A payment belongs to no order of this service"]
       ])
       yield* order.is("refunded")
       assert.lengthOf(yield* refundsOf(event), 1)

@@ -34,7 +34,7 @@ describe("The messages in memory", () => {
     assert.isAtMost(bytes, 96 * mebibyte)
   })
 
-  it("release reserved memory", () => {
+  it("release their reserved memory", () => {
     const inHand = new MailsInHand()
     const reserved = fill(inHand, "a", mebibyte)
     for (let count = 0; count < reserved; count++) inHand.release("a", mebibyte)

@@ -24,7 +24,7 @@ layer(Layer.merge(NodeServices.layer, NodeCrypto.layer), { excludeTestServices: 
       const error = yield* Effect.flip(LocalSecret.readOrMake(folder, "key"))
       assert.deepInclude(error, {
         _tag: "SecretUnusable",
-        message: `${folder}/key is empty. Put it back from a backup; without one, move ${folder} away to begin anew`
+        message: `${folder}/key is empty. Restore it from a backup. Without one, move ${folder} away to start anew`
       })
     }).pipe(Effect.scoped)
   )

@@ -25,7 +25,7 @@ describe("A mistyped setting", () => {
   ] as const)("%s gets a warning with the intended name and without its value", ([name, meant]) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* warned({ [name]: "5" }), [
-        `${name} is no setting and is ignored. Did you mean ${meant}?`
+        `${name} is not a setting and is ignored. Did you mean ${meant}?`
       ])
     })
   )

@@ -93,7 +93,7 @@ describe("A fake billing", { timeout: 60_000 }, () => {
       yield* billing.will("refuse")
       const refused = yield* buy("unpaid.com")
       assert.strictEqual(refused.status, 409)
-      assert.include(refused.json.error, "The fake billing says no")
+      assert.include(refused.json.error, "The fake billing refuses")
       assert.deepStrictEqual(
         billing.charged.map(({ domain }) => `${domain}`),
         ["paid.com"]

@@ -38,7 +38,7 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
   /** The refusal for read keys. */
   static readonly refusal = (what: string) =>
     new Forbidden({
-      message: `A read key (ak_read_…) reads mail and does nothing else: ${what} takes the workspace's own key, \`Authorization: Bearer ak_live_…\``
+      message: `A read key (ak_read_…) only reads mail: ${what} requires the workspace's own key, \`Authorization: Bearer ak_live_…\``
     })
 
   static readonly layer = Layer.effect(

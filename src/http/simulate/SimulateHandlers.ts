@@ -70,7 +70,7 @@ export const takesMail = ({ disabled_reason, domain, id, status }: Domain) => {
       return new Conflict({ message: `${domain} is disabled: ${disabled_reason}` })
     default:
       return new Conflict({
-        message: `${domain} takes no mail before it is verified: publish its TXT record and POST /api/domains/${id}/verify first`
+        message: `${domain} accepts no mail before it is verified. Publish its TXT record, then POST /api/domains/${id}/verify`
       })
   }
 }

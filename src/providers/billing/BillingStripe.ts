@@ -142,7 +142,7 @@ const decodeRefund = Schema.decodeUnknownEffect(Schema.Struct({ status: Schema.N
 
 const told = (error: StripeError | Schema.SchemaError | BillingError) => {
   if (!isStripeError(error)) {
-    return error._tag === "BillingError" ? error : new BillingError({ message: "Stripe's answer was not understood" })
+    return error._tag === "BillingError" ? error : new BillingError({ message: "Stripe's answer could not be decoded" })
   }
   const reference = error.requestId === undefined ? "" : ` (Stripe request ${error.requestId})`
   return new BillingError({ message: `${reasonOf(error)}${reference}` })

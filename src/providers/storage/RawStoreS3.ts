@@ -76,7 +76,7 @@ const unusable =
   ({ code, message }: S3Api.S3Error) => {
     switch (code) {
       case null:
-        return new BucketUnusable({ message: `S3_ENDPOINT: Asked at ${endpoint}: ${message}` })
+        return new BucketUnusable({ message: `S3_ENDPOINT: Requested ${endpoint}: ${message}` })
       case "NoSuchBucket":
         return new BucketUnusable({ message: `S3_BUCKET: No bucket ${name} at ${endpoint}` })
       case "AuthorizationHeaderMalformed":

@@ -99,7 +99,7 @@ export const make = Effect.fnUntraced(function* (root: string) {
     const head = yield* readAt(file, at, SegmentRecord.headBytes)
     const reason = SegmentRecord.mismatch(head, id, bytes)
     // It stays, rather than overwriting another message.
-    if (reason !== undefined) return yield* Effect.logError("No raw message at a place to erase", reason)
+    if (reason !== undefined) return yield* Effect.logError("Another record is at the position to erase", reason)
     yield* file.seek(BigInt(at), "start")
     const record = Buffer.alloc(Math.min(SegmentRecord.headBytes + bytes, mostZeros))
     SegmentRecord.erasedHead(id, bytes).copy(record)

@@ -194,7 +194,7 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
           assert.deepStrictEqual(Object.keys(json), ["error"])
           assert.strictEqual(
             json.error,
-            `A read key (ak_read_…) reads mail and does nothing else: ${method} ${path} takes the workspace's own key, \`Authorization: Bearer ak_live_…\``
+            `A read key (ak_read_…) only reads mail: ${method} ${path} requires the workspace's own key, \`Authorization: Bearer ak_live_…\``
           )
           refused++
         }
@@ -230,7 +230,7 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
         assert.strictEqual(status, 403)
         assert.notProperty(headers, "www-authenticate")
         const { json } = yield* inlet.call("GET", signed, { key: reader })
-        assert.match(json.error, /: signed=true takes the workspace's own key, /)
+        assert.match(json.error, /: signed=true requires the workspace's own key, /)
         assert.strictEqual((yield* inlet.call("HEAD", signed, { key })).status, 200)
       })
     )

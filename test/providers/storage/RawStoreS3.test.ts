@@ -264,14 +264,14 @@ describe("The start with a bucket fails with one line about", () => {
     Effect.gen(function* () {
       assert.strictEqual(
         yield* refusal(() => ({ endpoint: "http://127.0.0.1:9" })),
-        "S3_ENDPOINT: Asked at http://127.0.0.1:9: no answer (ECONNREFUSED)"
+        "S3_ENDPOINT: Requested http://127.0.0.1:9: no answer (ECONNREFUSED)"
       )
       assert.strictEqual(
         yield* refusal(
           () => ({}),
           (server) => server.always("login page")
         ),
-        "S3_ENDPOINT: Asked at <endpoint>: it answered with what is no list"
+        "S3_ENDPOINT: Requested <endpoint>: it answered with what is no list"
       )
     })
   )

@@ -174,8 +174,8 @@ describe("A message in the log", () => {
         .pipe(Effect.provide(logger))
       assert.deepStrictEqual(yield* readable(own), [0, 1, 2])
       assert.deepStrictEqual(told, [
-        "No raw message at a place to erase: the record there is another message's",
-        "No raw message at a place to erase: no record begins there"
+        "Another record is at the position to erase: the record there is another message's",
+        "Another record is at the position to erase: no record begins there"
       ])
     })
   )
