@@ -8,7 +8,7 @@ describe("The tests that a PostgreSQL server cannot change", () => {
     assert.includeMembers([...beyond], ["test/mime/Mime.test.ts", "test/webhook.test.ts", "test/cli/package.test.ts"])
   })
 
-  it("include tests that only call a fake API", () => {
+  it("include tests that use the service only through its API", () => {
     assert.includeMembers([...beyond], ["test/cli/wait.test.ts", "test/browser/Demo.test.ts"])
     assert.notInclude(beyond, "test/http/EventList.test.ts")
   })

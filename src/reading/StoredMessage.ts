@@ -19,7 +19,7 @@ export interface Kept {
   readonly domainId: DomainId
   /** Computed over the bytes as received. */
   readonly sha256: Uint8Array
-  /** How long our trace fields in front of them are; null where the row does not tell. */
+  /** The length of the trace fields before them, or null if the row does not have it. */
   readonly traceBytes: number | null
   readonly place: Place | null
 }

@@ -13,7 +13,7 @@ describe("A bounded map", () => {
     assert.deepStrictEqual([map.get("a"), map.get("b"), map.get("c")], [undefined, 2, 3])
   })
 
-  it("evicts an entry that was set again later than others", () => {
+  it("treats an entry that is set again as the newest", () => {
     const map = new BoundedMap<string, number>(2)
     map.set("a", 1)
     map.set("b", 2)
