@@ -134,7 +134,7 @@ layer(Layer.merge(TestInlet.layer(settings), WebhookReceiver.layer), {
       const late = yield* settle({ ...first, ...took })
       assert.strictEqual(late.status, 200)
       assert.strictEqual(late.json.outcomes[0].status, 409)
-      assert.match(late.json.outcomes[0].error, /^The lease of this attempt is over/)
+      assert.match(late.json.outcomes[0].error, /^The lease of this attempt has expired/)
       assert.deepStrictEqual(yield* attempts, [])
 
       const [second] = yield* due

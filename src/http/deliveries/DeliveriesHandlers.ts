@@ -111,5 +111,5 @@ const settledOf = ({ attempt, event_id }: Outcome, standing: Standing | undefine
         status: 409 as const,
         delivery: null,
         error:
-          "The lease of this attempt is over, or was never given: nothing is written down, and the delivery is given out again if it is still due"
+          "The lease of this attempt has expired or never existed. The outcome is ignored, and the delivery is leased again if it is still due"
       }
