@@ -9,7 +9,7 @@ COPY src src
 RUN node scripts/compile.ts && npm prune --omit=dev --ignore-scripts
 
 FROM node:24-slim
-# In production the service refuses to start without the settings it can't guess.
+# In production the service refuses to start without its required settings.
 ENV NODE_ENV=production DATA_DIR=/data
 WORKDIR /app
 COPY --from=compiled /app/node_modules node_modules
@@ -18,7 +18,7 @@ COPY --from=compiled /app/dist dist
 RUN mkdir --mode=700 /data && chown node:node /data
 USER node
 VOLUME /data
-# API, mail in production, mail in development
+# API, SMTP in production, SMTP in development
 EXPOSE 3000 25 2525
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.HTTP_PORT || 3000}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]

@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os"
 import { DateTime, Effect } from "effect"
 import type * as Postgres from "./Postgres.ts"
 
-/** When and on what it was measured. */
+/** The date, machine and versions of a measurement. */
 export const make = (postgres: Postgres.Server | undefined) =>
   Effect.map(
     DateTime.now,

@@ -1,7 +1,9 @@
 import { Context, Effect, FileSystem, Layer, Path } from "effect"
 import * as Program from "../test/Program.ts"
 
-/** The service compiled, as the package and the image have it. A clone's is the same code, whose types Node strips. */
+/**
+ * The compiled service, as in the package and the image. A clone runs the same code with its types stripped by Node.
+ */
 export class Compiled extends Context.Service<Compiled, { readonly folder: string }>()("inlet/bench/Compiled") {
   static readonly layer = Layer.effect(
     Compiled,

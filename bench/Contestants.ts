@@ -13,22 +13,22 @@ export class ContestantFailed extends Schema.TaggedError<ContestantFailed>()("Co
   message: Schema.String
 }) {}
 
-/** A mail server as processes of its own, which end with the scope. */
+/** A mail server in processes of its own, which end with the scope. */
 export interface Contestant extends Receiver {
   readonly processes: ReadonlyArray<number>
-  /** That of PostgreSQL, where it works for this one. */
+  /** The PostgreSQL process of this contestant, if it uses one. */
   readonly database?: number
 }
 
 export interface World {
-  /** Where mail is to be posted to. */
+  /** The webhook URL. */
   readonly webhook: string
   readonly postgres: Postgres.Server | undefined
-  /** A folder for the CPU profile of Inlet's main thread, written when it ends. */
+  /** A folder for the CPU profile of Inlet's main thread, which is written at exit. */
   readonly profile: string | undefined
 }
 
-/** Starts a process that listens on this port and waits until it does. */
+/** Starts a process and waits until it listens on this port. */
 const start = Effect.fnUntraced(function* (
   port: number,
   args: ReadonlyArray<string>,
@@ -42,7 +42,7 @@ const start = Effect.fnUntraced(function* (
     stderr: "inherit",
     forceKillAfter: "20 seconds"
   })
-  // Should the benchmark itself break off, such as when nobody reads on what it prints, no process is left behind.
+  // Kill the contestants if the benchmark itself ends early, for example on a closed output pipe.
   const kill = () => Effect.runSync(Effect.ignore(Effect.try(() => process.kill(Number(child.pid), "SIGKILL"))))
   yield* Effect.acquireRelease(
     Effect.sync(() => process.once("exit", kill)),
@@ -111,7 +111,7 @@ const Answer = {
   inbox: Schema.Struct({ address: Schema.String, domain_id: Schema.String })
 }
 
-/** Starts Inlet with the flags of `npm start`, compiled. */
+/** Starts the compiled Inlet with the flags of `npm start`. */
 export const inletProcess = Effect.fnUntraced(function* (
   settings: Readonly<Record<string, string>>,
   nodeFlags: ReadonlyArray<string> = []
@@ -125,7 +125,7 @@ export const inletProcess = Effect.fnUntraced(function* (
     LOG_LEVEL: "warn",
     // All connections come from one address.
     SMTP_MAX_CONNECTIONS_PER_IP: "0",
-    // Nobody answers there: senders are checked, and no question leaves this machine.
+    // A DNS server that does not exist: sender checks run, and no query leaves this machine.
     DNS_SERVERS: "127.0.0.1:9",
     ...settings
   }
@@ -141,12 +141,12 @@ const isReady = Effect.fnUntraced(function* (url: string) {
   const client = yield* HttpClient.HttpClient
   return yield* client.get(`${url}/ready`).pipe(
     Effect.map(({ status }) => status === 200),
-    // Nobody listens yet.
+    // The server does not listen yet.
     Effect.orElseSucceed(() => false)
   )
 })
 
-/** The address of a new inbox whose mail goes to this webhook. */
+/** The address of a new inbox with this webhook. */
 export const inbox = Effect.fnUntraced(function* (url: string, webhook: string) {
   const client = yield* HttpClient.HttpClient
   const ask = <S extends Schema.Constraint>(
@@ -187,7 +187,7 @@ const embedded = Effect.fnUntraced(function* ({ profile, webhook }: World) {
   return { smtpPort: own.smtpPort, recipient: yield* inbox(own.url, webhook), processes: [own.pid] }
 })
 
-/** All of them, by the name that a flag has for them. */
+/** All contestants, by their name in `--only`. */
 export const all = {
   a: { name: "(a) smtp-server + simpleParser + fetch, nothing stored", start: plain },
   b: { name: "(b) the same with a file, fsync and one INSERT", start: durable },

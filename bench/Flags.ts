@@ -1,7 +1,7 @@
 import { Schema, SchemaTransformation } from "effect"
 import { Flag } from "effect/cli"
 
-/** `--name one,two`: some of these, in the order given; all of them by default. */
+/** Parses `--name one,two` into a list of choices in the given order. All are chosen by default. */
 export const some = <const Name extends string>(name: string, names: ReadonlyArray<Name>, description: string) => {
   const one: Schema.ConstraintCodec<Name, string> = Schema.Literals(names)
   return Flag.String(name).pipe(
@@ -25,4 +25,4 @@ export const count = (name: string, otherwise: number, description: string) =>
   Flag.Int(name).pipe(Flag.withDescription(description), Flag.withDefault(otherwise))
 
 export const write = (page: string) =>
-  Flag.Boolean("write").pipe(Flag.withDescription(`Writes what was measured to ${page}`), Flag.withDefault(false))
+  Flag.Boolean("write").pipe(Flag.withDescription(`Writes the results to ${page}`), Flag.withDefault(false))

@@ -3,10 +3,10 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { root } from "../test/Program.ts"
 
 const version = "3.3.4"
-// The one that the other contestants parse with, too.
+// The other contestants parse with the same mailparser.
 const libmime = "5.4.6"
 
-/** The folder of Haraka. It is installed at the first use, where nothing else finds it. */
+/** The folder of Haraka, which is installed on first use. */
 export const installed = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -26,13 +26,13 @@ export const installed = Effect.gen(function* () {
   return haraka
 })
 
-/** Writes a configuration with our plugin and no other, which asks nobody anything. */
+/** Writes a configuration with only our plugin, without DNS look-ups. */
 export const configure = Effect.fnUntraced(function* (haraka: string, home: string, port: number) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const files = {
     "config/smtp.ini": `listen=127.0.0.1:${port}\nnodes=0\npublic_ip=127.0.0.1\n`,
-    // It has no other defaults for these.
+    // Haraka has no other defaults for these.
     "config/connection.ini": yield* fs.readFileString(path.join(haraka, "config", "connection.ini")),
     "config/log.ini": "[main]\nlevel=error\n",
     "config/loglevel": "ERROR\n",

@@ -17,13 +17,13 @@ import * as Deliveries from "../test/delivery/Deliveries.ts"
 import * as Marker from "./Marker.ts"
 import * as Messages from "./Messages.ts"
 
-/** A piece of the work, alone. */
+/** One step of the work, measured alone. */
 export interface Part {
   readonly name: string
-  /** How many are done at a time. */
+  /** The number of concurrent runs. */
   readonly atATime: number
   readonly count: number
-  /** What has to be there before the clock runs. */
+  /** Prepares the input before the clock starts. */
   readonly prepare?: (count: number) => Effect.Effect<void>
   readonly once: (number: number) => Effect.Effect<unknown>
 }
@@ -38,7 +38,7 @@ const receivedAt = "2026-10-31T12:00:00.000Z"
 const messageOf = (kind: Messages.Kind) =>
   Buffer.concat([Buffer.from(Messages.head(Marker.make(0, 0), recipient)), Messages.body[kind]])
 
-/** All parts, on a database and a store of their own; `webhook` is posted to. */
+/** All steps, with a database and a store of their own. Deliveries go to `webhook`. */
 export const make = Effect.fnUntraced(function* (webhook: string, count: number) {
   const raw = yield* RawStore
   const sender = yield* WebhookSender
@@ -77,7 +77,7 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
 
   const written = (read: EventWriter.ReadMessage) => Effect.orDie(makeEvents(read))
 
-  /** A message of 4 KB that has been accepted. */
+  /** An accepted message of 4 KB. */
   const accept = Effect.gen(function* () {
     const id = InboundEmailId.make(randomUUID())
     const receivedAt = yield* Clock.currentTimeMillis
@@ -120,7 +120,7 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
   const outcome = { statusCode: 200, error: null, durationMs: 3, responseBody: '{"ok":true}', retryAfter: null }
 
   let unread: Array<Mime.Contents> = []
-  /** What an event says beyond the fields of its message: the code, the links, the reply, the kind of sender, and what is seen of HTML. */
+  /** The derived fields of an event: code, links, reply, sender kind and visible text. */
   const content = (name: string, mix: Messages.Mix): Part => ({
     name: `read the content, ${name}`,
     atATime: 1,

@@ -21,7 +21,7 @@ const Reply = Schema.fromJsonString(
 
 const decode = Schema.decodeUnknownOption(Reply)
 
-/** What a process holds once its garbage has been collected. */
+/** What a process retains after a garbage collection. */
 const Held = Schema.Struct({
   heapMegabytes: Schema.Finite,
   externalMegabytes: Schema.Finite,
@@ -29,11 +29,11 @@ const Held = Schema.Struct({
   sockets: Schema.Finite,
   timers: Schema.Finite,
   fibers: Schema.Finite,
-  /** Of all event emitters together. */
+  /** The listeners of all event emitters. */
   listeners: Schema.Finite
 })
 
-// Run in the process itself. It was started in the folder of the project, so it finds the same Effect.
+// Runs inside the inspected process. It was started in the project folder, so it loads the same Effect.
 const fiberPrototype = `Object.getPrototypeOf(((effect) => effect.runFork(effect.void))(
   process.getBuiltinModule("node:module").createRequire(process.cwd() + "/package.json")("effect").Effect
 ))`
@@ -55,7 +55,7 @@ const memoryUsage = `(() => {
   }
 })()`
 
-/** Looks, as often as one asks, into a process that runs with `--inspect=127.0.0.1:port`. */
+/** Inspects a process started with `--inspect=127.0.0.1:port`, any number of times. */
 export const attach = Effect.fnUntraced(function* (port: number) {
   const client = yield* HttpClient.HttpClient
   const [target] = yield* Effect.flatMap(
@@ -87,7 +87,7 @@ export const attach = Effect.fnUntraced(function* (port: number) {
       Effect.map(({ result }) => result)
     )
 
-  /** Calls a function on an array of all objects with a prototype. */
+  /** Calls a function with an array of all objects of a prototype. */
   const onAll = Effect.fnUntraced(function* (prototype: string, declaration: string) {
     const found = yield* command("Runtime.evaluate", { expression: prototype, objectGroup: "held" })
     const all = yield* command("Runtime.queryObjects", {

@@ -5,10 +5,10 @@ import { SqlClient } from "effect/sql"
 import * as Database from "../src/database/Database.ts"
 import * as InletProcess from "../test/InletProcess.ts"
 
-/** A database of the benchmark's own on the PostgreSQL at BENCH_DATABASE_URL, with a client for it. */
+/** A database for the benchmark on the PostgreSQL server at BENCH_DATABASE_URL, with a client. */
 const database = Effect.fnUntraced(function* (name: string) {
   const server = yield* Config.Redacted("BENCH_DATABASE_URL")
-  // With a connection of its own each time: one that has been idle for long may be gone.
+  // Connects for each statement, because a connection that was idle for long may be closed.
   const tell = (statement: string) =>
     PgClient.make({ url: server, maxConnections: 1 }).pipe(
       Effect.flatMap((admin) => admin.unsafe(statement)),
@@ -56,7 +56,7 @@ export const make = Effect.fnUntraced(function* (name: string, webhook: string) 
 
 export type Installation = Effect.Success<ReturnType<typeof make>>
 
-/** A process of it with all roles, which removes nothing unless told otherwise. */
+/** A process of the installation with all roles. Retention is off by default. */
 export const process = Effect.fnUntraced(function* (own: Installation, settings: Record<string, string>) {
   const inlet = yield* InletProcess.start({ RETENTION_DAYS: "0", ...own.settings, ...settings })
   const stop = Effect.andThen(inlet.signal("SIGTERM"), inlet.ending)

@@ -16,7 +16,7 @@ export interface Cost {
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 
-/** Milliseconds that a request took, its body included. */
+/** The milliseconds of a request, body included. */
 const timed = (url: string, key: string) =>
   Effect.callback<number>((resume) => {
     const started = performance.now()
@@ -32,7 +32,7 @@ const timed = (url: string, key: string) =>
     }).on("error", (error) => resume(Effect.die(error)))
   })
 
-/** Every list, with each filter, at its beginning and deep in it. */
+/** Every list with each filter, at its start and deep inside. */
 const lists = Effect.fnUntraced(function* ({ large, sql }: Installation) {
   const at = Effect.fnUntraced(function* (share: number, status = "delivered") {
     const [row] = yield* sql<{
@@ -125,13 +125,13 @@ const explaining = {
   "auto_explain.log_timing": "off"
 }
 
-/** What each list costs: milliseconds as a client sees them, and pages that its statements read. */
+/** The cost of each list: milliseconds for the client, and pages read by its statements. */
 export const measure = Effect.fnUntraced(function* (own: Installation) {
   const plans = yield* StatementPlans.before(own.url, explaining)
   const explained = yield* InletProcess.start({ ...own.settings, ROLES: "http", DATABASE_URL: plans.url })
   const costs = new Map<string, Cost>()
   for (const [name, path] of Object.entries(yield* lists(own))) {
-    // The first are slower, and from the sixth on PostgreSQL may keep a plan.
+    // The first runs are slower, and from the sixth on PostgreSQL may cache a plan.
     for (let warm = 0; warm < 8; warm++) yield* timed(own.api.url + path, own.key)
     const times: Array<number> = []
     for (let request = 0; request < timedRequests; request++) times.push(yield* timed(own.api.url + path, own.key))

@@ -9,24 +9,21 @@ export interface Receiver {
 }
 
 export interface Mail {
-  /** No two runs have the same. */
+  /** Unique for each run. */
   readonly run: number
   readonly messages: number
   readonly mix: Messages.Mix
 }
 
-/** When what happened to each message, by `performance.now()`. Zero is never. */
+/** Timestamps of each message, from `performance.now()`. Zero means never. */
 export interface Sent {
-  /** Its last byte was handed to the system. */
+  /** When its last byte was handed to the kernel. */
   readonly dataEndedAt: Float64Array
-  /** Its 250 came. */
+  /** When its 250 arrived. */
   readonly acceptedAt: Float64Array
 }
 
-/**
- * Sends one message after the other on each connection, and opens the next
- * connection when one has ended.
- */
+/** Sends messages in sequence on each connection, and opens the next connection when one ends. */
 export const closedLoop = (
   receiver: Receiver,
   mail: Mail,
@@ -59,7 +56,7 @@ export const closedLoop = (
     })
   })
 
-/** Begins so many messages a second, each on a connection of its own, however long those before it take. */
+/** Starts messages at a constant rate, each on a new connection, however long earlier ones take. */
 export const openLoop = Effect.fnUntraced(function* (receiver: Receiver, mail: Mail, perSecond: number) {
   const sent = nothing(mail)
   const open = new Set<Socket>()
@@ -85,7 +82,7 @@ const nothing = ({ messages }: Mail): Sent => ({
   acceptedAt: new Float64Array(messages)
 })
 
-/** One connection. Speaks SMTP itself, so that the generator costs little beside what it measures. */
+/** One SMTP connection. It speaks SMTP itself, so that the generator uses little CPU beside the measured server. */
 const converse = (
   { recipient, smtpPort }: Receiver,
   { mix, run }: Mail,
@@ -141,7 +138,7 @@ const converse = (
       if (line[3] !== "-") onReply(Number(line.slice(0, 3)))
     }
   })
-  // What was not accepted is counted at the end.
+  // Messages without a 250 are counted at the end.
   socket.on("error", () => {})
   return socket
 }

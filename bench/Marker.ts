@@ -1,10 +1,10 @@
-/** Written into the Message-ID and the subject of a message, and looked for in the webhook about it. */
+/** A marker in the Message-ID and subject of a message, which the sink looks for in the webhook request. */
 const prefix = "BENCH-"
 const runDigits = 4
 const numberDigits = 7
 const length = prefix.length + runDigits + 1 + numberDigits
 
-/** Tells the nth message of a run from all others. Of fixed length, so that every message has the same size. */
+/** The marker of the nth message of a run. Its fixed length keeps all messages the same size. */
 export const make = (run: number, number: number) =>
   `${prefix}${`${run}`.padStart(runDigits, "0")}-${`${number}`.padStart(numberDigits, "0")}`
 

@@ -41,9 +41,9 @@ export const loads = {
 } satisfies Record<string, Load>
 
 export interface Measured {
-  /** Messages a second, to the last 250. */
+  /** Messages per second up to the last 250. */
   readonly accepted: number
-  /** Messages a second, to the last webhook. */
+  /** Messages per second up to the last webhook. */
   readonly delivered: number
   /** Milliseconds from the end of DATA to the 250. */
   readonly replyP50: number
@@ -51,7 +51,7 @@ export interface Measured {
   /** Milliseconds from the end of DATA to the webhook. */
   readonly webhookP50: number
   readonly webhookP99: number
-  /** Seconds, user and system, for 1,000 messages. */
+  /** CPU seconds, user and system, for 1,000 messages. */
   readonly cpu: number
   readonly peakMegabytes: number
   readonly webhooks: Delivered
@@ -89,7 +89,7 @@ export const measure = Effect.fnUntraced(function* (
   if (delivered.count() < messages) {
     return yield* new ContestantFailed({ message: `delivered ${delivered.count()} of ${messages} messages` })
   }
-  // What it writes down about the last ones is part of the work, and none of the next contestant's time.
+  // Wait for the last writes: they belong to this contestant, not to the next one.
   yield* Effect.sleep("1 second")
   const cpu = (yield* cpuSeconds) - cpuBefore
 

@@ -5,7 +5,7 @@ import type * as SteadyLoad from "./SteadyLoad.ts"
 
 const hotMessages = 1_000
 
-/** Pages of tables and indexes that were looked at so far. A process tells of its own when it ends. */
+/** The table and index pages read so far. A backend reports its own count when it ends. */
 const pagesSoFar = Effect.fnUntraced(function* ({ sql }: Installation.Installation) {
   const [row] = yield* sql<{ readonly pages: number }>`
     SELECT sum(heap_blks_hit + heap_blks_read + coalesce(idx_blks_hit + idx_blks_read, 0)
@@ -15,14 +15,14 @@ const pagesSoFar = Effect.fnUntraced(function* ({ sql }: Installation.Installati
   return row?.pages ?? 0
 })
 
-/** What the server has written to its log, of whatever database. */
+/** The bytes of WAL that the server has written, for all databases. */
 const logBytes = ({ sql }: Installation.Installation) =>
   Effect.map(
     sql<{ readonly bytes: number }>`SELECT (pg_current_wal_lsn() - '0/0')::float8 AS bytes`,
     ([row]) => row?.bytes ?? 0
   )
 
-/** What one message costs: pages, log and time of PostgreSQL, and how many come through in a second. */
+/** Measures one message: pages, WAL and time of PostgreSQL, and the messages per second. */
 export const measure = Effect.fnUntraced(function* (own: Installation.Installation, sender: SteadyLoad.SteadyLoad) {
   const load = { recipient: "user3@customer0.example", pace: { concurrency: 20 } }
   const warm = yield* Installation.process(own, {})

@@ -3,7 +3,7 @@ import { createHash, createSign, generateKeyPairSync } from "node:crypto"
 /** 4 KB of text, 30 KB of multipart/alternative, 300 KB with an attachment. */
 export type Kind = "small" | "medium" | "large"
 
-/** Which kinds follow each other, over and over. */
+/** A repeating sequence of message kinds. */
 export type Mix = ReadonlyArray<Kind>
 
 /** 60 % small, 30 % medium, 10 % large. */
@@ -32,7 +32,7 @@ const file =
     .match(/.{1,76}/g)
     ?.join("\r\n") ?? ""
 
-/** As mail programs encode text with letters beyond ASCII: lines of at most 76 characters (RFC 2045, section 6.7). */
+/** Encodes text beyond ASCII as mail programs do: lines of at most 76 characters (RFC 2045, section 6.7). */
 const quotedPrintable = (text: string) =>
   text
     .split("\r\n")
@@ -69,7 +69,7 @@ const rest: Record<Kind, string> = {
   ].join("\r\n")
 }
 
-/** The fields that differ from message to message. */
+/** The header fields that differ between messages. */
 export const head = (id: string, recipient: string) =>
   `From: Sender <sender@sender.example>\r\nTo: ${recipient}\r\nSubject: Message ${id}\r\nMessage-ID: <${id}@sender.example>\r\nDate: ${date}\r\nMIME-Version: 1.0\r\n`
 
@@ -78,8 +78,8 @@ const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 })
 const date = "Sat, 31 Oct 2026 12:00:00 +0000"
 
 /**
- * A DKIM signature of the fields that all messages share, so that one serves all of a kind and the generator spends
- * nothing on it. A verifier has the whole work: both canonical forms, the hash of the body, the question for the key.
+ * A DKIM signature of the shared fields, so that one signature serves all messages of a kind and the generator signs
+ * nothing. A verifier does all its work: canonicalization, body hash and key look-up.
  */
 const signature = (message: string) => {
   const body = message.slice(message.indexOf("\r\n\r\n") + 4)
@@ -95,7 +95,7 @@ const signature = (message: string) => {
 
 const signed = (message: string) => Buffer.from(signature(message) + message)
 
-/** What follows them, made once for all messages of a kind. No line begins with a dot. */
+/** The rest of a message, built once for each kind. No line starts with a dot. */
 export const body: Record<Kind, Buffer> = {
   small: signed(rest.small),
   medium: signed(rest.medium),

@@ -7,18 +7,18 @@ import * as ProcessUsage from "./ProcessUsage.ts"
 export interface Server {
   readonly url: Redacted.Redacted
   readonly version: string
-  /** Its backends are children of this process. */
+  /** The postmaster, whose children are the backends. */
   readonly postmaster: number
 }
 
-// A connection for each statement: one that is kept is closed when nobody uses it for a minute.
+// Connects for each statement, because an idle connection is closed after a minute.
 const connect = (url: Redacted.Redacted) =>
   PgClient.make({ url, maxConnections: 1 }).pipe(Effect.provide(Reactivity.layer))
 
 const execute = (url: Redacted.Redacted, statement: string) =>
   Effect.scoped(Effect.flatMap(connect(url), (sql) => sql.unsafe(statement)))
 
-/** The server can't be used here. */
+/** The server cannot be used by the benchmark. */
 export class NoServer extends Schema.TaggedError<NoServer>()("NoServer", { message: Schema.String }) {}
 
 const told = Config.option(Config.Redacted("BENCH_DATABASE_URL"))
@@ -35,16 +35,16 @@ const at = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   return server
 }, Effect.scoped)
 
-/** The one at `BENCH_DATABASE_URL`, if that is set. */
+/** The server at `BENCH_DATABASE_URL`, if set. */
 export const server = Effect.flatMap(told, (url) => (Option.isNone(url) ? Effect.undefined : at(url.value)))
 
 export const required = Effect.filterOrElse(
   server,
   (found) => found !== undefined,
-  () => Effect.fail(new NoServer({ message: "BENCH_DATABASE_URL has to name a PostgreSQL server of this machine" }))
+  () => Effect.fail(new NoServer({ message: "BENCH_DATABASE_URL must name a PostgreSQL server on this machine" }))
 )
 
-/** The URL of a new database, dropped with the scope. */
+/** The URL of a new database, which is dropped with the scope. */
 export const database = Effect.fnUntraced(function* ({ url }: Server, name: string) {
   yield* Effect.acquireRelease(
     Effect.andThen(
@@ -58,7 +58,7 @@ export const database = Effect.fnUntraced(function* ({ url }: Server, name: stri
   return own.href
 })
 
-/** How many connections to a database there are, without the one that asks. */
+/** The number of connections to a database, without the one of this query. */
 export const connections = Effect.fnUntraced(function* (database: string) {
   const sql = yield* connect(Redacted.make(database))
   const [row] = yield* sql<{ count: number }>`

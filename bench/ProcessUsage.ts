@@ -1,6 +1,6 @@
 import { Effect, FileSystem, Option } from "effect"
 
-// As Linux tells it: proc(5).
+// Figures from procfs, see proc(5).
 
 const ticksPerSecond = 100
 
@@ -8,7 +8,7 @@ interface Process {
   readonly pid: number
   readonly name: string
   readonly parent: number
-  /** Of all its threads, and of its children that have ended. */
+  /** Of all threads of the process and its ended children. */
   readonly ticks: number
 }
 
@@ -18,7 +18,7 @@ const all = Effect.gen(function* () {
   return yield* Effect.forEach(pids, (pid) =>
     fs.readFileString(`/proc/${pid}/stat`).pipe(
       Effect.map((stat): Process => {
-        // The name of the program is in brackets and may hold anything.
+        // The program name is in parentheses and may contain any character.
         const end = stat.lastIndexOf(")")
         const fields = stat
           .slice(end + 2)
@@ -31,13 +31,13 @@ const all = Effect.gen(function* () {
           ticks: fields.slice(11, 15).reduce((sum, ticks) => sum + ticks, 0)
         }
       }),
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
       Effect.option
     )
   ).pipe(Effect.map((found) => found.flatMap(Option.toArray)))
 })
 
-/** These processes and all that descend from them. */
+/** These processes and all their descendants. */
 const trees = Effect.fnUntraced(function* (roots: ReadonlyArray<number>) {
   const processes = yield* all
   const family = new Set(roots)
@@ -48,11 +48,11 @@ const trees = Effect.fnUntraced(function* (roots: ReadonlyArray<number>) {
   return processes.filter(({ pid }) => family.has(pid))
 })
 
-/** Seconds of CPU, user and system, that these processes and their descendants have had so far. */
+/** CPU seconds, user and system, that these processes and their descendants have used. */
 export const cpuSeconds = (roots: ReadonlyArray<number>) =>
   Effect.map(trees(roots), (processes) => processes.reduce((sum, { ticks }) => sum + ticks, 0) / ticksPerSecond)
 
-/** The peak of memory begins anew at what is in use now. */
+/** Resets the memory peak to the current use. */
 export const resetPeak = Effect.fnUntraced(function* (roots: ReadonlyArray<number>) {
   const fs = yield* FileSystem.FileSystem
   yield* Effect.forEach(yield* trees(roots), ({ pid }) => fs.writeFileString(`/proc/${pid}/clear_refs`, "5"))
@@ -66,18 +66,18 @@ const memory = (field: "VmHWM" | "VmRSS") =>
     return (kibibytes.reduce((sum, some) => sum + some, 0) * 1_024) / 1_000_000
   })
 
-/** Megabytes of memory that processes and their descendants had at their peak. */
+/** The peak memory of processes and their descendants, in MB. */
 export const peakMegabytes = memory("VmHWM")
 
-/** The same, now. */
+/** The current memory of processes and their descendants, in MB. */
 export const residentMegabytes = memory("VmRSS")
 
-/** Open files and sockets of a process. */
+/** The open files and sockets of a process. */
 export const openDescriptors = Effect.fnUntraced(function* (pid: number) {
   const fs = yield* FileSystem.FileSystem
   return (yield* fs.readDirectory(`/proc/${pid}/fd`)).length
 })
 
-/** The process that one of this name is a child of. */
+/** The ancestor of a process with this name. */
 export const parentOf = (pid: number, name: string) =>
   Effect.map(all, (processes) => processes.find((process) => process.pid === pid && process.name === name)?.parent)

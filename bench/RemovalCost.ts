@@ -10,10 +10,10 @@ import * as Installation from "./Installation.ts"
 import { percentile } from "./Statistics.ts"
 import * as SteadyLoad from "./SteadyLoad.ts"
 
-/** Of each raw message. */
+/** Bytes of each raw message. */
 const bytes = 4_096
 
-/** Raw messages for the rows of a domain, in the log of the installation. */
+/** Writes raw messages for the rows of a domain into the log of the installation. */
 const keepRaw = Effect.fnUntraced(
   function* ({ large, settings, sql }: Installation.Installation) {
     const raw = Context.get(yield* Layer.build(RawStoreFile.layer(`${settings.DATA_DIR}/raw`)), RawStore)
@@ -43,7 +43,7 @@ const keepRaw = Effect.fnUntraced(
   Effect.provide(Platform.layer)
 )
 
-/** What others feel of a process in which a domain with much mail is removed, and how long that takes. */
+/** Measures other clients' latency while a domain with much mail is removed, and the duration of the removal. */
 export const measure = Effect.fnUntraced(function* (size: number) {
   const sender = yield* SteadyLoad.make
   const own = yield* Installation.make("inlet_growth_removal", sender.url)

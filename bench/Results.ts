@@ -10,13 +10,13 @@ type Field = Exclude<keyof Measured, "webhooks">
 
 const valuesOf = (rounds: ReadonlyArray<Measured>, field: Field) => rounds.map((measured) => measured[field])
 
-/** Of medians; NaN where one of them is missing. */
+/** The ratio of medians, or NaN if one is missing. */
 const ratio = (own: ReadonlyArray<Measured>, yardstick: ReadonlyArray<Measured>, field: Field) =>
   median(valuesOf(own, field)) / median(valuesOf(yardstick, field))
 
 const shown = (value: number, digits: number) => (Number.isNaN(value) ? "–" : value.toFixed(digits))
 
-/** The heading and the table of each load that was measured. */
+/** The heading and table of each measured load. */
 export const tables = (results: Results, order: ReadonlyArray<Contestants.Key>) =>
   loadNames.flatMap((name) => {
     const load: Load = loads[name]
@@ -61,7 +61,7 @@ interface Target {
   readonly isMet: boolean
 }
 
-/** What is wanted, and whether it is so. */
+/** The target ratios, and whether each is met. */
 export const targets = (results: Results) => {
   const of = (load: keyof typeof loads, key: Contestants.Key) => results[load][key] ?? []
   const toYardstick = (load: keyof typeof loads, field: Field, key: Contestants.Key = "inlet") =>
@@ -146,5 +146,5 @@ export const targets = (results: Results) => {
   )
 }
 
-// Object.keys forgets what the keys are.
+// Object.keys loses the key type.
 export const loadNames = Object.keys(loads) as ReadonlyArray<keyof typeof loads>

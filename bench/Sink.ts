@@ -2,19 +2,19 @@ import { createServer, type Socket } from "node:net"
 import { Effect, Latch } from "effect"
 import * as Marker from "./Marker.ts"
 
-/** What came of one run. */
+/** The outcome of one run. */
 export interface Delivered {
-  /** When the webhook about each message came first, by `performance.now()`; zero is never. */
+  /** When the first webhook request for each message arrived, from `performance.now()`. Zero means never. */
   readonly arrivedAt: Float64Array
-  /** Ends when every message has come. */
+  /** Completes when every message has arrived. */
   readonly all: Effect.Effect<void>
-  /** How many messages have come. */
+  /** The number of arrived messages. */
   readonly count: () => number
-  /** How many have not. */
+  /** The number of missing messages. */
   readonly missing: () => number
-  /** Requests about a message that had come before, under the same `webhook-id`. */
+  /** Repeated requests for a message with the same `webhook-id`. */
   readonly repeated: () => number
-  /** Messages that came under more than one `webhook-id`. */
+  /** Messages with more than one `webhook-id`. */
   readonly doubled: () => number
 }
 
@@ -28,9 +28,8 @@ const answer = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Len
 const beginningBytes = 4_096
 
 /**
- * A webhook that answers 200 and notes when each message came. It reads HTTP
- * itself, and of a body only the beginning, so that it costs little beside
- * what is measured.
+ * A webhook that answers 200 and records the arrival of each message. It parses HTTP itself, and only the start of
+ * each body, so that it uses little CPU beside the measured server.
  */
 export const make = Effect.gen(function* () {
   const runs = new Map<number, Run>()
@@ -60,7 +59,7 @@ export const make = Effect.gen(function* () {
 
   return {
     url: `http://127.0.0.1:${port}/`,
-    /** The messages of this run are noted from now on. */
+    /** Starts recording the messages of this run. */
     expect: (run: number, messages: number) =>
       Effect.sync((): Delivered => {
         const delivered = nothing(messages)
@@ -98,7 +97,7 @@ const nothing = (messages: number): Run => {
   }
 }
 
-/** Answers the requests of one connection. They have a Content-Length, as all of the contestants' do. */
+/** Answers the requests of one connection. They have a Content-Length, as those of all contestants do. */
 const requests = (socket: Socket, onRequest: (head: string, body: Buffer) => void) => {
   let head = ""
   let beginning: Buffer = Buffer.alloc(0)
@@ -110,7 +109,7 @@ const requests = (socket: Socket, onRequest: (head: string, body: Buffer) => voi
     beginning = Buffer.alloc(0)
     socket.write(answer)
   }
-  /** Takes what belongs to this request, and returns the rest. */
+  /** Consumes the bytes of this request and returns the rest. */
   const body = (bytes: Buffer) => {
     const own = bytes.subarray(0, missing)
     missing -= own.length
@@ -119,7 +118,7 @@ const requests = (socket: Socket, onRequest: (head: string, body: Buffer) => voi
     return bytes.subarray(own.length)
   }
   const header = (bytes: Buffer) => {
-    // No byte of a header is lost when its end comes with another chunk.
+    // Keep the header bytes when its end arrives in another chunk.
     const known = beginning.length
     const together = known === 0 ? bytes : Buffer.concat([beginning, bytes])
     const end = together.indexOf("\r\n\r\n")

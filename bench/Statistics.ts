@@ -1,6 +1,6 @@
 const sorted = (values: ArrayLike<number>) => Float64Array.from(values).sort()
 
-/** The value that this share of all is not above. */
+/** The smallest value that is not below this share of all values. */
 export const percentile = (values: ArrayLike<number>, share: number) =>
   sorted(values)[Math.max(0, Math.ceil(values.length * share) - 1)] ?? Number.NaN
 
@@ -11,7 +11,7 @@ export const median = (values: ArrayLike<number>) => {
   return all.length % 2 === 1 ? above : ((all[middle - 1] ?? Number.NaN) + above) / 2
 }
 
-/** `412 (398–431)`: the median, the least and the most. */
+/** Formats `412 (398–431)`: median, minimum and maximum. */
 export const spread = (values: ReadonlyArray<number>, digits: number) =>
   values.length === 0
     ? "–"

@@ -8,7 +8,10 @@ export interface Load {
   readonly recipient: string
   readonly run: string
   readonly messages: number
-  /** So many connections at a time, each for one message; or one opened every so many milliseconds, come what may. */
+  /**
+   * Either a number of concurrent connections with one message each, or a new connection every given number of
+   * milliseconds.
+   */
   readonly pace: { readonly concurrency: number } | { readonly everyMillis: number }
 }
 
@@ -18,7 +21,7 @@ export interface Times {
   readonly toWebhook: ReadonlyArray<number>
 }
 
-/** A webhook that knows when each message was sent, and the sender of mails of 4 KB to it. */
+/** A webhook that records the send time of each message, and a sender of 4 KB mails to it. */
 export const make = Effect.gen(function* () {
   const sentAt = new Map<string, number>()
   const arrivals = new Map<string, number>()
@@ -47,7 +50,7 @@ export const make = Effect.gen(function* () {
   const address = server.address()
   const port = typeof address === "object" && address !== null ? address.port : 0
 
-  /** One message in a session of its own; gives how long its 250 took, or nothing. */
+  /** Sends one message in a session of its own. Returns the milliseconds to its 250, or undefined. */
   const deliver = (load: Load, number: number) =>
     Effect.callback<number | undefined>((resume) => {
       const socket = connect(load.port, "127.0.0.1").setNoDelay(true).setEncoding("latin1")

@@ -10,7 +10,7 @@ const expiredLeft = ({ sql }: Installation.Installation) =>
     (rows) => rows.length > 0
   )
 
-/** The same mail to two processes, one of which has much to remove meanwhile. */
+/** Sends the same mail to two processes, while one of them removes many rows. */
 export const measure = Effect.fnUntraced(function* (size: number) {
   const sender = yield* SteadyLoad.make
   const own = yield* Installation.make("inlet_growth_sweep", sender.url)

@@ -5,7 +5,7 @@ const line = (cells: ReadonlyArray<string>) => `| ${cells.join(" | ")} |`
 export const render = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) =>
   [line(head), `|${"---|".repeat(head.length)}`, ...rows.map(line)].join("\n")
 
-/** Puts a text between `<!-- name -->` and `<!-- end name -->` of a page. */
+/** Replaces the text between `<!-- name -->` and `<!-- end name -->` of a page. */
 export const write = Effect.fnUntraced(function* (page: string, name: string, text: string) {
   const fs = yield* FileSystem.FileSystem
   const before = yield* fs.readFileString(page)

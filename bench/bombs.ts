@@ -4,7 +4,7 @@ import * as Bombardment from "../test/flows/Bombardment.ts"
 import * as InletProcess from "../test/InletProcess.ts"
 import { WebhookReceiver } from "../test/WebhookReceiver.ts"
 
-// How hostile messages of a mebibyte fare, and what others notice of them.
+// Measures costly messages of 1 MiB, and the latency of other clients meanwhile.
 
 const program = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem

@@ -8,7 +8,7 @@ import * as MessageCost from "./MessageCost.ts"
 import * as SteadyLoad from "./SteadyLoad.ts"
 import * as SweepCost from "./SweepCost.ts"
 
-// What a list, a message and a sweep cost beside few stored events and beside many.
+// Measures the cost of a list, a message and a sweep with few and with many stored events.
 
 const { values: flags } = parseArgs({
   options: {

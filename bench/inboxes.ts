@@ -11,7 +11,7 @@ class CrossTalk extends Schema.TaggedError<CrossTalk>()("CrossTalk", { message: 
 const line = (runner: string, { failed, passed, seconds }: Suite.Outcome) =>
   `${runner}: ${passed} passed, ${failed} failed, ${seconds.toFixed(1)} s`
 
-/** Suites of Playwright and vitest from the tarball, side by side in workers, against a service that runs beside them. */
+/** Runs Playwright and vitest suites from the tarball in parallel workers against one service. */
 Command.make(
   "inboxes",
   {

@@ -17,11 +17,11 @@ const initialize = {
   params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "bench", version: "1" } }
 }
 
-/** Whether sessions of MCP pile up: what a service holds before and behind many of them, that nobody ends. */
+/** Checks for leaks of MCP sessions: the memory of a service before and after many sessions that were not closed. */
 Command.make(
   "mcp",
   {
-    sessions: Flags.count("sessions", 20_000, "Sessions that are opened"),
+    sessions: Flags.count("sessions", 20_000, "Sessions to open"),
     calls: Flags.count("calls", 2_000, "Calls of tools, each in another session")
   },
   Effect.fn(function* ({ calls, sessions }) {
@@ -80,7 +80,7 @@ Command.make(
       )
     })
 
-    // What is loaded and compiled on the way is no growth.
+    // Loaded and compiled code does not count as growth.
     yield* round(Math.min(sessions, 1_000), Math.min(calls, 400))
     const before = yield* inspected.held
     const started = performance.now()

@@ -18,12 +18,12 @@ import * as Sink from "./Sink.ts"
 import { median, spread } from "./Statistics.ts"
 import * as Table from "./Table.ts"
 
-// The parts of the work, each alone, with the product's own code and nothing else running.
+// Measures each step of the work alone, with the product's code and an otherwise idle machine.
 
 const page = "bench/README.md"
 
 interface Timed {
-  /** Microseconds for each, by the clock and of CPU. */
+  /** Microseconds for each run, elapsed and of CPU. */
   readonly clock: number
   readonly node: number
   readonly postgres: number
@@ -74,7 +74,7 @@ const measure = Effect.fnUntraced(function* (
   const sink = yield* Sink.make
   const parts = yield* HotPath.make(sink.url, flags.count)
   const results = parts.map(() => [] as Array<Timed>)
-  // A first round warms everything up and is not counted.
+  // The first round warms up and does not count.
   for (let round = 0; round <= flags.rounds; round++) {
     for (const [index, part] of parts.entries()) {
       const timed = yield* time(part, server.postmaster)
@@ -104,7 +104,7 @@ const measure = Effect.fnUntraced(function* (
 Command.make(
   "bench:parts",
   {
-    count: Flags.count("count", 500, "How many of each part in a round"),
+    count: Flags.count("count", 500, "Runs of each part in a round"),
     rounds: Flags.count("rounds", 3, "Rounds that count, after one to warm up"),
     write: Flags.write(page)
   },
@@ -115,7 +115,7 @@ Command.make(
     if (flags.write) yield* Table.write(page, "parts", text)
   }, Effect.scoped)
 ).pipe(
-  Command.withDescription("Measures the parts of the work, each alone"),
+  Command.withDescription("Measures each step of the work alone"),
   Command.run({ version: "1" }),
   Effect.provide(Platform.layer),
   NodeRuntime.runMain

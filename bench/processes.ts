@@ -13,13 +13,13 @@ import * as Sink from "./Sink.ts"
 import { median, spread } from "./Statistics.ts"
 import * as Table from "./Table.ts"
 
-// One process against two that share a database, a folder and a port.
+// Compares one process with two that share a database, a folder and a port.
 
 class Unfaithful extends Schema.TaggedError<Unfaithful>()("Unfaithful", { message: Schema.String }) {}
 
 const page = "bench/README.md"
 
-/** So many processes, each with every role, on one installation of their own. */
+/** Starts a number of processes with all roles on a separate installation. */
 const installation = Effect.fnUntraced(function* (server: Postgres.Server, webhook: string, count: number) {
   const fs = yield* FileSystem.FileSystem
   const settings = {
@@ -28,7 +28,7 @@ const installation = Effect.fnUntraced(function* (server: Postgres.Server, webho
     SMTP_PORT: `${yield* Ports.free}`,
     SMTP_REUSE_PORT: "true"
   }
-  // One after the other: the first makes the secrets that all of them share.
+  // Start one after the other: the first one creates the shared secrets.
   const processes = yield* Effect.forEach(Array.from({ length: count }), () => inletProcess(settings))
   const contestant: Contestant = {
     smtpPort: Number(settings.SMTP_PORT),
@@ -39,7 +39,7 @@ const installation = Effect.fnUntraced(function* (server: Postgres.Server, webho
   return { count, contestant, urls: processes.map(({ url }) => url), rounds: [] as Array<Measured> }
 })
 
-/** How many messages each process has read so far. */
+/** The number of messages that each process has parsed. */
 const read = (urls: ReadonlyArray<string>) =>
   Effect.forEach(
     urls,
@@ -81,7 +81,7 @@ Command.make(
           rounds.push(measured)
         }
       }
-      // What comes twice may come late.
+      // Duplicates may arrive late.
       yield* Effect.sleep("3 seconds")
       const [one] = installations
       for (const { count, rounds } of installations) {

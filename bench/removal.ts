@@ -19,7 +19,7 @@ Command.make(
     if (write) yield* Table.write(page, "removal", text)
   }, Effect.scoped)
 ).pipe(
-  Command.withDescription("Removes a domain with much mail, and measures what others feel"),
+  Command.withDescription("Removes a domain with much mail, and measures the latency of other clients"),
   Command.run({ version: "1" }),
   Effect.provide(NodeServices.layer),
   NodeRuntime.runMain

@@ -11,14 +11,14 @@ import * as Results from "./Results.ts"
 import * as Sink from "./Sink.ts"
 import * as Table from "./Table.ts"
 
-// Everything runs in one go on one machine, the contestants in turn, and only
-// ratios are compared: such a machine is shared and its speed drifts.
+// Contestants run alternately on one machine, and only ratios are compared, because the speed of a shared machine
+// drifts.
 
 class Incomplete extends Schema.TaggedError<Incomplete>()("Incomplete", { message: Schema.String }) {}
 
 const page = "bench/README.md"
 
-// Object.keys forgets what the keys are.
+// Object.keys loses the key type.
 const keys = Object.keys(Contestants.all) as ReadonlyArray<Contestants.Key>
 
 const told = (cause: Cause.Cause<unknown>) => Cause.prettyErrors(cause).map(({ message }) => message)[0] ?? "failed"
@@ -38,7 +38,7 @@ Command.make(
   {
     messages: Flags.count("messages", 3_000, "Messages in a round"),
     rounds: Flags.count("rounds", 3, "Rounds that count, after one to warm up"),
-    seconds: Flags.count("seconds", 15, "How long a round of the steady load lasts"),
+    seconds: Flags.count("seconds", 15, "Duration of a round of the steady load"),
     only: Flags.some("only", keys, "Only these contestants"),
     load: Flags.some("load", Results.loadNames, "Only these loads"),
     profile: Flag.Directory("profile").pipe(
@@ -70,7 +70,7 @@ Command.make(
     for (const name of flags.load) {
       const load: Load = loads[name]
       const messages = "perSecond" in load.shape ? load.shape.perSecond * flags.seconds : flags.messages
-      // A first round warms everything up and is not counted.
+      // The first round warms up and does not count.
       for (let round = 0; round <= flags.rounds; round++) {
         for (const { contestant, key } of contestants) {
           const label = `${name} ${round}/${flags.rounds}  ${Contestants.all[key].name}:`
@@ -99,7 +99,7 @@ Command.make(
     if (faults.length > 0) return yield* new Incomplete({ message: faults.join("\n") })
   }, Effect.scoped)
 ).pipe(
-  Command.withDescription("Measures mail servers that post to a webhook, beside each other"),
+  Command.withDescription("Compares mail servers that post to a webhook"),
   Command.run({ version: "1" }),
   Effect.provide(Compiled.layer),
   Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici]),

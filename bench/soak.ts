@@ -16,7 +16,7 @@ import * as Sink from "./Sink.ts"
 import { median, percentile } from "./Statistics.ts"
 import * as Table from "./Table.ts"
 
-// What a process holds after more and more mail. The stored events pile up: that is the database's.
+// Measures what a process retains as mail accumulates. Stored events belong to the database and do not count.
 
 class Growing extends Schema.TaggedError<Growing>()("Growing", { message: Schema.String }) {}
 
@@ -40,16 +40,16 @@ const columns = {
   connections: "PostgreSQL connections"
 }
 
-// Object.keys forgets what the keys are.
+// Object.keys loses the key type.
 const names = Object.keys(columns) as ReadonlyArray<keyof typeof columns>
 
 type Sample = Readonly<Record<keyof typeof columns, number>>
 
-/** Memory may give back and take again, within 10 % of the median. */
+/** Memory is steady within 10 % of its median. */
 const isSteady = (values: ReadonlyArray<number>) =>
   values.every((value) => Math.abs(value - median(values)) <= 0.1 * median(values))
 
-/** What is counted comes and goes: the most of the second half is not above that of the first by 10 %, or by two of what is only few. */
+/** Counts are steady if the maximum of the second half exceeds that of the first by at most 10 % or 2. */
 const growsNot = (values: ReadonlyArray<number>) => {
   const half = Math.ceil(values.length / 2)
   const before = Math.max(...values.slice(0, half))
@@ -58,7 +58,7 @@ const growsNot = (values: ReadonlyArray<number>) => {
 
 const memory: ReadonlyArray<keyof typeof columns> = ["rss", "heap", "external"]
 
-/** Messages a second that were accepted, whatever becomes of them. */
+/** Accepted messages per second. */
 const accept = Effect.fnUntraced(function* (contestant: Contestant, run: number, messages: number) {
   const started = performance.now()
   const { acceptedAt } = yield* LoadGenerator.closedLoop(contestant, { run, messages, mix: load.mix }, load.shape)
@@ -72,9 +72,9 @@ const accept = Effect.fnUntraced(function* (contestant: Contestant, run: number,
 Command.make(
   "bench:soak",
   {
-    messages: Flags.count("messages", 100_000, "Messages in all; what is held is looked at ten times"),
+    messages: Flags.count("messages", 100_000, "Total messages. The process is inspected ten times"),
     backlog: Flag.Boolean("backlog").pipe(
-      Flag.withDescription("Nobody answers at the webhook, so that the messages pile up as deliveries that are due"),
+      Flag.withDescription("Use a webhook that never answers, so that due deliveries accumulate"),
       Flag.withDefault(false)
     ),
     write: Flags.write(page)
@@ -100,7 +100,7 @@ Command.make(
       const perSecond = flags.backlog
         ? yield* accept(contestant, run, step)
         : (yield* measure(contestant, load, sink, { run, messages: step })).delivered
-      // Connections to the webhook that nobody uses any more are closed after some seconds.
+      // Idle connections to the webhook close after some seconds.
       yield* Effect.sleep("8 seconds")
       const held = yield* inspected.held
       const sample: Sample = {
@@ -147,7 +147,7 @@ Command.make(
     }
   }, Effect.scoped)
 ).pipe(
-  Command.withDescription("Sends much mail to one process of Inlet and looks at what it holds"),
+  Command.withDescription("Sends mail to one process of Inlet and measures what it retains"),
   Command.run({ version: "1" }),
   Effect.provide(Compiled.layer),
   Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici]),

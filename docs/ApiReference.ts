@@ -29,7 +29,7 @@ const fieldRows = ({ properties = {}, required = [] }: Shape) =>
     [required.includes(key) ? "" : "optional", shape.description ?? ""].filter((part) => part !== "").join("; ")
   ])
 
-/** An object in full, or another object and the fields beyond it. */
+/** An object with all fields, or a base object with its additional fields. */
 const fields = (shape: Shape, self = ""): string => {
   const own = Object.keys(shape.properties ?? {})
   const isNeeded = (key: string, { required = [] }: Shape) => required.includes(key)
@@ -61,12 +61,12 @@ const answers = (operation: OpenApiDocument.Operation): ReadonlyArray<string> =>
             : typeOf(shape)
     successes.set(text, [...(successes.get(text) ?? []), `\`${status}\``])
   }
-  // These can come from every route, and stand among the conventions.
+  // Every route can return these, so the conventions list them.
   const errors = statuses.map(([status]) => status).filter((status) => Number(status) >= 400 && status !== "500")
   return [
     [...successes].map(([text, codes]) => `Answers ${codes.join(" or ")} ${text}`).join("\n\n"),
     ...(errors.length === 0 ? [] : [`Errors: ${errors.map((status) => `\`${status}\``).join(", ")}.`]),
-    ...(isOpen ? ["No key is needed."] : OpenApiDocument.takesReadKey(operation) ? ["A read key will do."] : [])
+    ...(isOpen ? ["Requires no key."] : OpenApiDocument.takesReadKey(operation) ? ["Accepts a read key."] : [])
   ]
 }
 
@@ -107,33 +107,33 @@ const group = ({ description, name }: OpenApiDocument.Document["tags"][number]):
 
 const conventions = `## Conventions
 
-- Bodies are JSON in UTF-8, at most 256 KiB but for simulated messages. Ids are UUIDs, times are ISO 8601 in UTC with milliseconds.
-- Send \`Authorization: Bearer <api_key>\`, unless an endpoint says that no key is needed. The workspace's own key (\`ak_live_…\`) may do everything. A read key (\`ak_read_…\`) reads mail, where an endpoint says that it will do.
-- A query parameter that a route does not know is \`400\`, and the message lists those it knows: a misspelt filter shows nothing in place of everything.
-- Every error is \`{"error": "<message>"}\`. The message is for people and names the field; programs go by the status.
+- Bodies are JSON in UTF-8, at most 256 KiB except for simulated messages. Ids are UUIDs, times are ISO 8601 in UTC with milliseconds.
+- Send \`Authorization: Bearer <api_key>\`, unless an endpoint requires no key. The workspace's own key (\`ak_live_…\`) has full access. A read key (\`ak_read_…\`) reads mail, on endpoints that accept it.
+- An unknown query parameter answers \`400\`, and the message lists the known ones. A misspelled filter therefore never widens a list.
+- Every error is \`{"error": "<message>"}\`. The message is for people and names the field. Programs use the status.
 
 | status | meaning |
 | --- | --- |
-| \`400\` | the request is not as documented |
+| \`400\` | the request differs from the documentation |
 | \`401\` | the API key is missing or wrong |
-| \`403\` | the key is a read key, and this takes the workspace's own |
-| \`404\` | there is no such thing, or it is another workspace's |
-| \`405\` | the route has no such method; \`Allow\` lists those it has |
-| \`409\` | the state does not allow it |
+| \`403\` | a read key, and the route requires the workspace's own key |
+| \`404\` | no object with this id in this workspace |
+| \`405\` | unsupported method. \`Allow\` lists the supported ones |
+| \`409\` | the current state does not allow it |
 | \`413\` | the body is larger than 256 KiB, or a message larger than \`MAX_MESSAGE_BYTES\` |
-| \`429\` | too many at once; \`Retry-After\` says when to come back |
-| \`500\` | a bug; the log has more under the \`X-Request-Id\` |
-| \`502\` | a registrar or payment provider answered wrongly, or not at all |
-| \`503\` | the database, or the store of raw messages, is out of reach; \`Retry-After\` says when to come back |
+| \`429\` | a rate or concurrency limit. \`Retry-After\` has the seconds to wait |
+| \`500\` | a bug. The log has the details under the \`X-Request-Id\` |
+| \`502\` | a registrar or payment provider failed or answered incorrectly |
+| \`503\` | the database or the raw store is unavailable. \`Retry-After\` has the seconds to wait |
 
-- Every response carries \`X-Request-Id\`: yours, if you send one of at most 128 plain characters.
-- Lists are newest first, those of events with \`order=asc\` oldest first. \`next_cursor\` is the \`cursor\` of the next page, and \`null\` at the end.
-- To wait for a mail: take \`cursor_now\` from the list of events, trigger the mail, then list with \`after=<cursor_now>&wait=60\`. Without \`after\` an older mail answers at once.
-- Further routes: \`GET /openapi.json\` (OpenAPI 3.1), \`GET /docs\` (the same for people), \`GET /llms.txt\` (the same for agents), \`GET /metrics\` (Prometheus).`
+- Every response has an \`X-Request-Id\`: that of the request if valid (at most 128 plain characters), else a new one.
+- Lists are newest first, event lists with \`order=asc\` oldest first. \`next_cursor\` is the \`cursor\` of the next page, and \`null\` at the end.
+- To wait for a mail, take \`cursor_now\` from the event list, trigger the mail, then list with \`after=<cursor_now>&wait=60\`. Without \`after\` an older mail answers at once.
+- Further routes: \`GET /openapi.json\` (OpenAPI 3.1), \`GET /docs\` (HTML), \`GET /llms.txt\` (text for agents), \`GET /metrics\` (Prometheus).`
 
 const webhooks = `## Webhooks
 
-Each event is sent to the webhook of its domain as one \`POST\` whose body is an [InboundEvent](#inboundevent). Any 2xx accepts it. Anything else, and no answer within \`WEBHOOK_TIMEOUT\`, is a failed attempt. Redirects are not followed.
+Inlet sends each event to the webhook of its domain as one \`POST\` with an [InboundEvent](#inboundevent) as body. Any 2xx accepts it. Any other answer, or none within \`WEBHOOK_TIMEOUT\`, is a failed attempt. Redirects are not followed.
 
 | header | value |
 | --- | --- |
@@ -141,27 +141,27 @@ Each event is sent to the webhook of its domain as one \`POST\` whose body is an
 | \`X-Service-Event-Id\` | \`event_id\` of the body |
 | \`X-Service-Timestamp\` | Unix time in seconds |
 | \`X-Service-Signature\` | \`t=<timestamp>,v1=<hex>\`: HMAC-SHA256 over \`<timestamp>.<raw body>\`, keyed with the whole secret, \`whsec_\` included |
-| \`X-Service-Signature-Previous\` | the same with the secret before, for 24 hours after a rotation |
+| \`X-Service-Signature-Previous\` | the same with the previous secret, for 24 hours after a rotation |
 | \`webhook-id\`, \`webhook-timestamp\`, \`webhook-signature\` | the headers of the [Standard Webhooks](https://www.standardwebhooks.com) specification, for its libraries |
 
-Refuse a request when a header is missing or malformed, when the timestamp is more than 300 seconds from your clock, when the signature does not match, or when \`X-Service-Event-Id\` is not the \`event_id\` of the body. Verify the bytes as they came, before you parse them, and compare in constant time.
+Reject a request if a header is missing or malformed, if the timestamp is more than 300 seconds from your clock, if the signature does not match, or if \`X-Service-Event-Id\` is not the \`event_id\` of the body. Verify the raw body before you parse it, and compare in constant time.
 
-Deliveries come at least once, in no promised order. Deduplicate on \`event_id\`. \`idempotency_key\` alone is not enough: the two events of one message to two addresses of a domain share it. It works together with \`recipient\`.
+Inlet delivers at least once, in no fixed order. Deduplicate on \`event_id\`, or on \`idempotency_key\` together with \`recipient\`. The events of one message to two addresses of a domain share the \`idempotency_key\`.
 
-A failed attempt is made again after each of \`WEBHOOK_RETRY_DELAYS\`, spread by a fifth, and never before the \`Retry-After\` of a 429 or 503 (at most 24 hours). When they are used up the delivery is \`dead\`: it stays listed and can be replayed. A 410 makes it dead at once. The body is the same on every attempt, the timestamp and the signature are new.
+Inlet retries a failed attempt after each of \`WEBHOOK_RETRY_DELAYS\` with a jitter of 20 %, and not before the \`Retry-After\` of a 429 or 503 (at most 24 hours). After the last retry the delivery is \`dead\`. It stays listed and can be replayed. A 410 makes it dead at once. The body is the same on every attempt, with a new timestamp and signature.
 
 | delivery | meaning |
 | --- | --- |
 | \`pending\` | waiting for its next attempt |
 | \`delivered\` | the webhook answered 2xx |
-| \`dead\` | the attempts are used up |
-| \`held\` | no webhook was set when the mail came; replay sends it |`
+| \`dead\` | the last retry failed |
+| \`held\` | no webhook was set when the mail arrived. A replay sends it |`
 
-/** docs/api.md: everything that the contract says, for people. */
+/** Renders docs/api.md from the OpenAPI document. */
 export const render = (): string =>
   [
     "# API reference",
-    "Made from the contract in `src/http/api/Api.ts` by `npm run docs`; do not edit.",
+    "`npm run docs` generates this page from `src/http/api/Api.ts`. Do not edit it.",
     spec.info.description ?? "",
     conventions,
     ...spec.tags.map(group),

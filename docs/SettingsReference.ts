@@ -1,7 +1,7 @@
 import { documented, sections } from "../src/Settings.ts"
 import type { Documented } from "../src/settings/Setting.ts"
 
-/** The settings that a newcomer meets first. The README shows these; docs/settings.md has all. */
+/** The ten settings of a newcomer. The README lists these, and docs/settings.md lists all. */
 const first = [
   "NODE_ENV",
   "HTTP_PORT",
@@ -22,15 +22,15 @@ const table = (settings: ReadonlyArray<Documented>) =>
     ...settings.map(({ fallback, meaning, name }) => `| \`${name}\` | ${fallback} | ${meaning} |`)
   ].join("\n")
 
-/** The README's table. */
+/** Renders the table of the README. */
 export const firstTable = (): string => table(first.flatMap((one) => documented.filter(({ name }) => name === one)))
 
-/** docs/settings.md: every setting as a row, by sections. */
+/** Renders docs/settings.md: every setting as a row, by section. */
 export const page = (): string => `# Settings
 
-Settings are environment variables, read once at start. A wrong one stops the start with a line that names it. [.env.example](../.env.example) has them all: copy it to \`.env\`, edit it, and start with \`npm run start:env\`. [Run Inlet in production](how-to/run-in-production.md) names those that production requires.
+Settings are environment variables, read once at start. An invalid one stops the start with a line that names it. [.env.example](../.env.example) lists all: copy it to \`.env\`, edit it, and start with \`npm run start:env\`. [Run Inlet in production](how-to/run-in-production.md) names those that production requires.
 
-A time is a number with \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`. \`npm run docs\` writes this page from \`src/settings\`.
+A duration is a number with \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`. \`npm run docs\` generates this page from \`src/settings\`.
 
 ${sections
   .map(
@@ -43,10 +43,10 @@ ${table(settings)}`
 
 const plain = (text: string) => text.replaceAll("`", "")
 
-/** .env.example: every setting, commented out. */
+/** Renders .env.example: every setting, commented out. */
 export const example = (): string =>
   [
-    "# Settings of Inlet. Copy this file to .env, take the # away from what you set, and run npm run start:env.",
+    "# Settings of Inlet. Copy this file to .env, uncomment and edit what you need, and run npm run start:env.",
     ...documented.map(({ fallback, meaning, name }) => `# ${plain(meaning)}\n# Default: ${plain(fallback)}\n#${name}=`)
   ]
     .join("\n\n")

@@ -2,7 +2,7 @@ import { createConfig, formatProblems, lintFromString } from "@redocly/openapi-c
 import { Console, Effect } from "effect"
 import * as OpenApiDocument from "../src/http/api/OpenApiDocument.ts"
 
-/** Checks the OpenAPI document by the rules that its readers and generators go by. */
+/** Checks the OpenAPI document against the rules of readers and generators. */
 Effect.gen(function* () {
   const config = yield* Effect.promise(() =>
     createConfig({
@@ -10,14 +10,14 @@ Effect.gen(function* () {
       rules: {
         "operation-operationId": "error",
         "operation-description": "off",
-        // The specification's own routes: no id is a word such as `search`.
+        // Routes such as `/orders/search` are unambiguous: no id is a word.
         "no-ambiguous-paths": "off",
         "no-invalid-media-type-examples": "error",
         "no-unused-components": "error",
         "tag-description": "error",
         "operation-singular-tag": "error",
         "path-params-defined": "error",
-        // Monitors ask these without a key, and get no 4xx.
+        // Monitors call these without a key, and receive no 4xx.
         "operation-4xx-response": "off"
       }
     })

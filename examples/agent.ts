@@ -1,8 +1,8 @@
 // @effect-diagnostics asyncFunction:off
-// What an agent does with its mail by MCP: four tasks, with the official client and no model.
+// Four tasks of an agent with its mail over MCP, with the official client and without a model.
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 
-/** The tools of an instance, and all that a model would have read of them. */
+/** The tools of an instance, and all text that a model would have read. */
 export const connect = async (url: string, key: string) => {
   const client = new Client({ name: "example", version: "1.0.0" })
   const headers = { authorization: `Bearer ${key}` }
@@ -13,7 +13,7 @@ export const connect = async (url: string, key: string) => {
     const { content, isError } = await client.callTool({ name: tool, arguments: given })
     const answer = content.map((part) => (part.type === "text" ? part.text : "")).join("")
     read.push({ tool, call: JSON.stringify(given), answer })
-    // A sentence that says what to do next: a model goes on from it.
+    // An error with the next step, which a model can follow.
     if (isError === true) throw new Error(answer)
     return JSON.parse(answer)
   }
@@ -42,7 +42,7 @@ interface Piece {
   readonly next_offset: number | null
 }
 
-/** An address that nobody has had: every one of the domain takes mail. */
+/** An unused address. Every local part of the domain accepts mail. */
 const addressFor = async ({ call }: Agent, site: string): Promise<string> => {
   const { inboxes } = await call<{ readonly inboxes: ReadonlyArray<{ readonly domain: string }> }>("get_inboxes")
   const [inbox] = inboxes
@@ -66,7 +66,7 @@ export const signUpWithLink = async (agent: Agent, site: string, signUp: (addres
   return mails[0]?.link?.url
 }
 
-/** Sorts what is there, and reads only what a person wrote. */
+/** Sorts the mail, and reads only mail from people. */
 export const triage = async ({ call }: Agent) => {
   const sorted = { answer: [] as Array<string>, code: [] as Array<string>, later: [] as Array<string> }
   let cursor: string | null | undefined
@@ -85,7 +85,7 @@ export const triage = async ({ call }: Agent) => {
   return sorted
 }
 
-/** Reads a mail of any length to its end, piece by piece. */
+/** Reads a mail of any length to its end, in slices. */
 export const readWhole = async ({ call }: Agent, event_id: string): Promise<string> => {
   let text = ""
   let offset: number | null = 0

@@ -7,11 +7,11 @@ import { type InboundEvent, type Rejected, verifySync } from "inlet-mail/webhook
 const secret = process.env.INLET_WEBHOOK_SECRET ?? ""
 const port = Number(process.argv[2])
 
-// A program with a database keeps these there, in the transaction that does the work.
+// Store these in the database, in the transaction that processes the event.
 const seen = new Set<string>()
 
 const receive = ({ event_id, extracted, recipient, subject }: InboundEvent) => {
-  // Deliveries come at least once.
+  // Inlet delivers at least once.
   if (seen.has(event_id)) return
   seen.add(event_id)
   console.log(`${recipient}: ${subject}, code ${extracted?.code?.value}`)

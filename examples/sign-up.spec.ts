@@ -1,5 +1,5 @@
-// A suite of Playwright. `use` of its configuration has the baseURL of the application, which sends real mail. INLET_URL
-// and INLET_API_KEY say where that arrives.
+// A Playwright suite. `use` in its configuration has the baseURL of the application, which sends real mail to the
+// service of INLET_URL and INLET_API_KEY.
 import { expect, test } from "inlet-mail/playwright"
 
 test("a new user confirms the address, and signs in with a code", async ({ inbox, page }) => {
@@ -14,6 +14,6 @@ test("a new user confirms the address, and signs in with a code", async ({ inbox
   await page.getByRole("button", { name: "Sign in" }).click()
   await expect(page.getByText(`Welcome, ${inbox.address}`)).toBeVisible()
 
-  // Nothing else was sent.
+  // No other mail was sent.
   await inbox.none(1_000)
 })

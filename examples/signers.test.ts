@@ -8,7 +8,7 @@ import { SigningFailed, WebhookSigner } from "inlet-mail/service"
 import { FakeSigner, TestInlet } from "inlet-mail/testing"
 import { verifySync } from "inlet-mail/webhook"
 
-/** A key store in another process, such as a KMS: it signs, and never gives its key away. */
+/** A key store in another process, such as a KMS, that signs without revealing its key. */
 const keyStore = {
   sign: (bytes: Uint8Array): Promise<string> =>
     wait(20).then(() => createHmac("sha256", "a key that stays there").update(bytes).digest("hex"))
@@ -34,7 +34,7 @@ interface Received {
   readonly body: string
 }
 
-/** A webhook that keeps the first request it gets. */
+/** A webhook that stores its first request. */
 const webhook = Effect.acquireRelease(
   Effect.callback<{ readonly url: string; readonly first: Promise<Received>; readonly close: () => void }>((resume) => {
     const { promise, resolve } = Promise.withResolvers<Received>()
@@ -55,7 +55,7 @@ const webhook = Effect.acquireRelease(
   ({ close }) => Effect.sync(close)
 )
 
-/** The request that a mail makes at the webhook, and the secret of the workspace. */
+/** The webhook request of a mail, and the workspace's secret. */
 const requestOfAMail = Effect.gen(function* () {
   const inlet = yield* TestInlet
   const { first, url } = yield* webhook

@@ -3,7 +3,7 @@ import type { InletProcess } from "../test/InletProcess.ts"
 import type { Dice } from "./Dice.ts"
 import type { Found } from "./Found.ts"
 
-/** As much of the OpenAPI document as requests are made of. */
+/** The parts of the OpenAPI document that requests are built from. */
 const Document = Schema.Struct({
   paths: Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Unknown))
 })
@@ -87,7 +87,10 @@ const texts = [
 ]
 const values: ReadonlyArray<unknown> = [...texts, null, true, 0, -1, 1.5, 1e308, [], {}, [null], { a: [] }, ["com"], 2]
 
-/** Sends requests of every route of the OpenAPI document until the time is up. None is answered 500 or above, or late. */
+/**
+ * Sends requests to every documented route until the deadline. An answer of 500 or above, or a late one, is a
+ * finding.
+ */
 export const run = Effect.fn("ApiRequests.run")(function* (
   dice: Dice,
   inlet: InletProcess,
@@ -138,7 +141,7 @@ export const run = Effect.fn("ApiRequests.run")(function* (
     if (answer._tag === "Some" && answer.value.status >= 500 && answer.value.status !== 502) {
       yield* found.add("api", `${answer.value.status} ${JSON.stringify(answer.value.json)}`, request)
     }
-    // A domain that was removed or a key that was replaced would leave nothing to ask for.
+    // Removing a domain or replacing a key would leave nothing to request.
     if (count % 50 === 0) {
       inbox = yield* inlet.inbox(nobody)
       eventId = yield* someEvent()

@@ -2,21 +2,21 @@ import * as Breeding from "./Breeding.ts"
 import type { Dice } from "./Dice.ts"
 import type { Genome } from "./Genome.ts"
 
-/** A genome and what its mail costs. */
+/** A genome and the cost of its mail. */
 export interface Bred {
   readonly genome: Genome
   /** Bytes of the mail. */
   readonly bytes: number
-  /** Processor time in ms for each MiB of the mail. */
+  /** CPU time in ms for each MiB of the mail. */
   readonly score: number
 }
 
 const mostKept = 6
 const mostStarters = 24
-/** Genomes tried without a costlier one before the climb starts anew. */
+/** The number of genomes tried without a costlier one before a restart. */
 const patience = 150
 
-/** One climb after the other, each from random genomes: keeps the costliest, changes and crosses them. */
+/** Hill climbing with restarts from random genomes. Keeps the costliest ones, and mutates and crosses them. */
 export class Ascent {
   readonly #dice: Dice
   #kept: ReadonlyArray<Bred> = []
@@ -43,7 +43,7 @@ export class Ascent {
     return score > (this.#kept.length < mostKept ? 0 : (this.#kept.at(-1)?.score ?? 0))
   }
 
-  /** Takes note of a measured genome. Returns the costliest of a climb that has come to its end. */
+  /** Records a measured genome. Returns the costliest one of a climb that has ended. */
   learn(bred: Bred): Bred | undefined {
     this.#tried++
     const best = this.#kept[0]?.score ?? 0

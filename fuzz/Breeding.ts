@@ -35,7 +35,7 @@ const part = (dice: Dice): PartGene => {
   }
 }
 
-/** A genome to begin with. */
+/** A random initial genome. */
 export const random = (dice: Dice): Genome => {
   const isHeader = dice.chance(15)
   return {
@@ -46,7 +46,7 @@ export const random = (dice: Dice): Genome => {
   }
 }
 
-/** The list with one of its things changed, left out, doubled or put elsewhere, or with a new one. */
+/** The list with one item changed, removed, doubled, moved or added. */
 const changed = <A>(dice: Dice, list: ReadonlyArray<A>, change: (one: A) => A, fresh: () => A): ReadonlyArray<A> => {
   if (list.length === 0) return [fresh()]
   const at = dice.roll(list.length)
@@ -118,7 +118,7 @@ const changedPart = (dice: Dice, gene: PartGene): PartGene => {
   return { ...gene, body: changedGroups(dice, gene.body, bodyPieces(gene)) }
 }
 
-/** The genome with one to four changes. */
+/** The genome with one to four mutations. */
 export const mutate = (dice: Dice, genome: Genome): Genome => {
   let child = genome
   for (let changes = 1 + dice.roll(4); changes > 0; changes--) {
@@ -140,7 +140,7 @@ export const mutate = (dice: Dice, genome: Genome): Genome => {
   return child
 }
 
-/** Parts and header of two genomes in one. */
+/** Crosses the parts and headers of two genomes. */
 export const cross = (dice: Dice, one: Genome, other: Genome): Genome => {
   const [mother] = one.parts
   const [father] = other.parts

@@ -7,18 +7,18 @@ import * as Genome from "./Genome.ts"
 
 const script = new URL("./CostThread.ts", import.meta.url)
 
-/** A smaller mail counts as one of this size: each mail may cost a little, whatever its size. */
+/** A smaller mail counts as one of this size, because each mail has a small fixed cost. */
 const leastBytes = 16 * 1_024
 const mebibyte = 1_048_576
 
-/** A mail that takes longer ends its thread, and counts as so many ms. */
+/** A mail that takes longer terminates its thread and counts as this many ms. */
 const patienceMillis = 30_000
 const tooLong: Cost = { read: patienceMillis, content: 0 }
 
-/** Builds differ by so much in their running numbers, more than a mail has of them. */
+/** The step between the running numbers of two builds, larger than the count in any mail. */
 const nonceStep = 1_000_003
 
-/** So many measurements of a mail that is worth keeping: the least of them counts. */
+/** The number of measurements of a candidate. The lowest one counts. */
 const repeats = 3
 
 type Thread = WorkerThread.WorkerThread<Uint8Array, Cost>
@@ -27,7 +27,7 @@ const measure = Effect.fnUntraced(function* (thread: Thread, genome: Genome.Geno
   const message = Genome.build(genome, nonce * nonceStep)
   const { content, read } = yield* thread.ask(message).pipe(
     Effect.timeoutOrElse({ duration: patienceMillis, orElse: () => Effect.succeed(tooLong) }),
-    // A throw is the other fuzzer's business, but running out of memory is a cost.
+    // Exceptions belong to the other fuzzer, but running out of memory is a cost.
     Effect.catchCause(() => Effect.succeed(tooLong))
   )
   const score = (Math.max(read, content) * mebibyte) / Math.max(leastBytes, message.length)
@@ -35,7 +35,7 @@ const measure = Effect.fnUntraced(function* (thread: Thread, genome: Genome.Geno
   return { bred, isLost: read >= patienceMillis }
 })
 
-/** Climbs until the time is up. Tells the costliest mail of each climb. */
+/** Climbs until the deadline. Reports the costliest mail of each climb. */
 export const run = Effect.fn("Climb.run")(function* <E, R>(
   dice: Dice,
   until: number,
@@ -63,7 +63,7 @@ export const run = Effect.fn("Climb.run")(function* <E, R>(
       Effect.gen(function* () {
         const thread = yield* WorkerThread.make<Uint8Array, Cost>(script)
         yield* thread.ready
-        // Code that has run a few times is compiled, as it is in a thread that has served for a while.
+        // Warm up, so that the code is compiled as in a long-running thread.
         for (let time = 0; time < 3; time++) yield* thread.ask(Genome.warmUp)
         yield* climb(thread)
       })

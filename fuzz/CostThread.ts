@@ -14,10 +14,10 @@ const inboundEmailId = InboundEmailId.make(id)
 const authservId = "mx.inlet.test"
 const receivedAt = "2026-01-01T00:00:00.000Z"
 const envelope = { from: "a@a.example", helo: "a.example", remoteAddress: "192.0.2.1" }
-// No DNS server answers there.
+// A DNS server that does not exist.
 const check = SenderCheck.make({ nameServers: ["127.0.0.1:9"], authservId })
 
-/** Processor time of this thread, in ms: for the event of a mail, and for its content as Markdown. */
+/** CPU time of this thread in ms: for the event of a mail, and for its content as Markdown. */
 export interface Cost {
   readonly read: number
   readonly content: number
@@ -28,7 +28,7 @@ const millisSince = (before: NodeJS.CpuUsage): number => {
   return (system + user) / 1_000
 }
 
-/** All that a parser thread does with a mail, as `ParserThread` does it. */
+/** The same work that `ParserThread` does for a mail. */
 const read = (message: Uint8Array): Promise<string> =>
   check({ envelope, bytes: message, receivedAt }).then((checked) => {
     const opened = Mime.open(message)

@@ -1,13 +1,13 @@
-/** Numbers that look random and come again for the same seed, so that what was found can be found again. */
+/** A seeded pseudorandom generator, so that a finding can be reproduced. */
 export interface Dice {
-  /** A whole number from 0 up to, and without, `sides`. */
+  /** An integer from 0 up to, but excluding, `sides`. */
   readonly roll: (sides: number) => number
   readonly oneOf: <A>(things: ReadonlyArray<A>) => A
-  /** True so many times in a hundred. */
+  /** True with this probability in percent. */
   readonly chance: (percent: number) => boolean
 }
 
-/** Marsaglia's xorshift, of 32 bits. */
+/** Marsaglia's xorshift with 32 bits. */
 export const make = (seed: number): Dice => {
   let state = seed | 1
   const roll = (sides: number) => {
@@ -17,7 +17,7 @@ export const make = (seed: number): Dice => {
     return (state >>> 0) % sides
   }
   const oneOf = <A>(things: ReadonlyArray<A>): A => {
-    // An array that is read within its length; an empty one is a bug of the caller's.
+    // The index is within the length. An empty array is a bug of the caller.
     const [thing] = things.slice(roll(things.length))
     return thing as A
   }

@@ -1,12 +1,12 @@
 import { Effect, FileSystem, Path } from "effect"
 
-/** What went wrong, each with the input that it takes. */
+/** The findings, each with the input that reproduces it. */
 export interface Found {
   readonly add: (kind: string, fault: string, input: Uint8Array | string) => Effect.Effect<void>
   readonly faults: ReadonlyArray<string>
 }
 
-/** Writes each input into a folder, to be made a test of. */
+/** Writes each input into a folder, as material for a test. */
 export const make = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -4,7 +4,7 @@ export interface Run {
   readonly count: number
 }
 
-/** Runs in a row, the row repeated `times` times: opens and closes what the runs nest. */
+/** A row of runs, repeated `times` times: opens and closes what the runs nest. */
 export interface Group {
   readonly runs: ReadonlyArray<Run>
   readonly times: number
@@ -16,20 +16,20 @@ export const encodings = ["", "quoted-printable", "base64", "x-uuencode"] as con
 /** One MIME part, or the body of a mail without parts. */
 export interface PartGene {
   readonly type: (typeof types)[number]
-  /** Of the Content-Type field, also for parameters that break it. */
+  /** Of the Content-Type field, including parameters that break it. */
   readonly parameters: string
   readonly encoding: (typeof encodings)[number]
-  /** Whether the body is encoded as the field says, or stands as it is. */
+  /** Whether the body is encoded as declared, or left unencoded. */
   readonly isEncoded: boolean
   readonly css: ReadonlyArray<Group>
   readonly body: ReadonlyArray<Group>
   readonly times: number
 }
 
-/** Most bytes of a mail: short ones are measured in less time, and long ones show what grows faster than their length. */
+/** The maximum size of a mail. Short mails are measured faster, and long ones reveal superlinear costs. */
 export const limits = [32 * 1_024, 128 * 1_024, 1_048_574] as const
 
-/** What a mail is bred from. */
+/** The description from which a mail is built. */
 export interface Genome {
   readonly limit: (typeof limits)[number]
   readonly header: ReadonlyArray<Group>
@@ -37,7 +37,7 @@ export interface Genome {
   readonly parts: ReadonlyArray<PartGene>
 }
 
-/** Writes groups, up to so many bytes. Numbers begin at `nonce`, so that no cache knows the mail from an earlier build. */
+/** Writes groups up to a number of bytes. Numbers start at `nonce`, so that no cache recognizes an earlier build. */
 const written = (groups: ReadonlyArray<Group>, nonce: number, mostBytes: number): string => {
   let text = ""
   let number = nonce
@@ -73,7 +73,7 @@ const part = (gene: PartGene, nonce: number, limit: number): string => {
   return `Content-Type: ${gene.type}${gene.parameters}\r\n${encoding}\r\n${gene.isEncoded ? encoded(body, gene.encoding) : body}`
 }
 
-/** The mail, as bytes. The same genome and nonce give the same. */
+/** Builds the mail. The same genome and nonce yield the same bytes. */
 export const build = ({ header, limit, multipart, parts }: Genome, nonce = 1): Buffer<ArrayBuffer> => {
   const start = `From: a@sender.example\r\n${written(header, nonce, limit)}MIME-Version: 1.0\r\n`
   const [first] = parts
@@ -91,7 +91,7 @@ export const build = ({ header, limit, multipart, parts }: Genome, nonce = 1): B
   return Buffer.from(text.slice(0, limit), "latin1")
 }
 
-/** A mail that no genome needs: it makes a new thread load and compile its code. */
+/** A mail outside of every genome, with which a new thread loads and compiles its code. */
 export const warmUp = build({
   limit: 1_048_574,
   header: [{ runs: [{ text: "Subject: =?utf-8?Q?a?=\r\n", count: 1 }], times: 1 }],

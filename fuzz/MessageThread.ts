@@ -16,12 +16,12 @@ const inboundEmailId = InboundEmailId.make(id)
 const authservId = "mx.inlet.test"
 const receivedAt = "2026-01-01T00:00:00.000Z"
 const envelope = { from: "a@a.example", helo: "a.example", remoteAddress: "192.0.2.1" }
-// Nobody answers there.
+// A DNS server that does not exist.
 const check = SenderCheck.make({ nameServers: ["127.0.0.1:9"], authservId })
 
 const forbidden = /[\0-\x08\x0b-\x1f\x7f-\x9f]/
 
-/** All that the reader does with a message; what is wrong with the outcome, or nothing. */
+/** Does the work of the reader for a message. Returns the fault of the outcome, or undefined. */
 const read = (message: Uint8Array): Promise<string | undefined> =>
   Effect.runPromise(
     Effect.gen(function* () {
@@ -55,7 +55,7 @@ const read = (message: Uint8Array): Promise<string | undefined> =>
     })
   )
 
-/** What came of a message, and the processor time that it took: waiting, for DNS or for the processor, is none of that. */
+/** The outcome of a message and its CPU time, which excludes waiting for DNS or the processor. */
 export interface Outcome {
   readonly fault: string | undefined
   readonly busyMillis: number

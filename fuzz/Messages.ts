@@ -7,7 +7,7 @@ import * as Mutation from "./Mutation.ts"
 
 const script = new URL("./MessageThread.ts", import.meta.url)
 
-/** Messages to begin with: those of CORPUS_DIR, and the tests' own. */
+/** Seed messages: those of CORPUS_DIR and the tests' own. */
 export const seeds = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -26,13 +26,15 @@ export const seeds = Effect.gen(function* () {
   return found.flatMap((one) => (one._tag === "Some" ? [one.value] : []))
 })
 
-/** A second for each 64 KiB, and what a machine that is busy needs beside it. */
+/** One second for each 64 KiB, plus a margin for a busy machine. */
 const allowedMillis = (bytes: number) => 1_000 * Math.max(1, Math.ceil(bytes / 65_536))
 
-/** DNS may have so many milliseconds for the checks of a sender, and some. */
+/** The DNS timeout of sender checks in ms, plus a margin. */
 const longestWait = 10_000
 
-/** Reads mutated messages in a thread of its own until the time is up: one that throws, hangs or makes what it must not is found. */
+/**
+ * Parses mutated messages in a separate thread until the deadline. Findings are exceptions, hangs and invalid events.
+ */
 export const run = Effect.fn("Messages.run")(function* (
   dice: Dice,
   messages: ReadonlyArray<Uint8Array>,
@@ -45,7 +47,7 @@ export const run = Effect.fn("Messages.run")(function* (
       Effect.gen(function* () {
         const thread = yield* WorkerThread.make<Uint8Array, Outcome>(script)
         yield* thread.ready
-        // What a thread has read once is faster than what it reads first.
+        // Warm up: the first parse in a thread is slower.
         yield* thread.ask(Buffer.from("Subject: first\r\n\r\n"))
         let isSound = true
         while (isSound && (yield* Clock.currentTimeMillis) < until) {
@@ -60,7 +62,7 @@ export const run = Effect.fn("Messages.run")(function* (
           )
           const { busyMillis, fault } = yield* read
           count++
-          // Once more: another process may have had the processor.
+          // Repeat, because another process may have used the processor.
           const isSlow = busyMillis > allowed && (yield* read).busyMillis > allowed
           if (fault !== undefined) yield* found.add("message", fault, message)
           else if (isSlow) yield* found.add("message", `${busyMillis} ms for ${message.length} bytes`, message)

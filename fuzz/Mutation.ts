@@ -1,6 +1,6 @@
 import type { Dice } from "./Dice.ts"
 
-/** What parsers have tripped over: ends, openings, names, encodings, and bytes that are none of these. */
+/** Fragments that have broken parsers: ends, starts, names, encodings and other bytes. */
 const pieces = [
   "\r\n",
   "\n",
@@ -45,7 +45,7 @@ const pieces = [
 
 const longest = 256 * 1024
 
-/** The message with up to eight things done to it, of at most 256 KiB. */
+/** The message with up to eight mutations, limited to 256 KiB. */
 export const mutate = (dice: Dice, message: Uint8Array, others: ReadonlyArray<Uint8Array>): Buffer<ArrayBuffer> => {
   let bytes = Buffer.from(message.subarray(0, longest))
   for (let changes = dice.roll(8) + 1; changes > 0; changes--) bytes = change(dice, bytes, others)
@@ -64,7 +64,7 @@ const change = (dice: Dice, bytes: Buffer<ArrayBuffer>, others: ReadonlyArray<Ui
     case 1:
       return Buffer.concat([before, dice.oneOf(pieces), bytes.subarray(at)])
     case 2:
-      // A run of one piece: what costs the square of its length shows itself.
+      // A run of one fragment, which reveals quadratic costs.
       return Buffer.concat([before, Buffer.alloc(1 + dice.roll(65_536), dice.oneOf(pieces)), behind])
     case 3:
       return Buffer.concat([before, between.map((byte) => byte ^ (1 << dice.roll(8))), behind])

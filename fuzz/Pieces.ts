@@ -1,4 +1,4 @@
-/** What style sheets are bred from: whole rules, and fragments that open what they do not close. */
+/** Building blocks of style sheets: complete rules, and fragments that open what they do not close. */
 export const css: ReadonlyArray<string> = [
   "[title*='a1b']{color:#001}",
   "[title^=a][title$=b]{color:#002}",
@@ -98,7 +98,7 @@ const tags =
     " "
   )
 
-/** What HTML is bred from. */
+/** Building blocks of HTML. */
 export const html: ReadonlyArray<string> = [
   ...tags.flatMap((tag) => [`<${tag}>`, `</${tag}>`, `<${tag} class=a>`, `<${tag}>x</${tag}>`]),
   "<br>",
@@ -193,7 +193,7 @@ export const html: ReadonlyArray<string> = [
   " title=aaaaaaaa"
 ]
 
-/** What plain text is bred from: lines of answers, codes and links. */
+/** Building blocks of plain text: lines of replies, codes and links. */
 export const plain: ReadonlyArray<string> = [
   "\r\n",
   "\n",
@@ -289,7 +289,7 @@ export const plain: ReadonlyArray<string> = [
   "+1 234 567 "
 ]
 
-/** What headers are bred from: beginnings of fields, and what they are filled with. */
+/** Building blocks of headers: field starts and fillings. */
 export const header: ReadonlyArray<string> = [
   "\r\n",
   "\r\n ",

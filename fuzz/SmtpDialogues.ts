@@ -39,7 +39,10 @@ const dialogue = (dice: Dice, address: string, messages: ReadonlyArray<Uint8Arra
   return [...commands, message, end, Buffer.from("QUIT\r\n")]
 }
 
-/** Speaks SMTP well and badly until the time is up. No reply is `451`, none is malformed, and the next client is served. */
+/**
+ * Sends valid and invalid SMTP until the deadline. Findings are `451`, malformed replies and a client that is not
+ * served.
+ */
 export const run = Effect.fn("SmtpDialogues.run")(function* (
   dice: Dice,
   service: { readonly inlet: InletProcess; readonly inbox: Inbox },

@@ -8,13 +8,13 @@ import * as Genome from "./Genome.ts"
 Command.make(
   "fuzz:climb",
   {
-    seconds: Flag.Int("seconds").pipe(Flag.withDescription("How long it lasts"), Flag.withDefault(300)),
+    seconds: Flag.Int("seconds").pipe(Flag.withDescription("Duration"), Flag.withDefault(300)),
     seed: Flag.Int("seed").pipe(
-      Flag.withDescription("Of the numbers; 0 is another one each time"),
+      Flag.withDescription("Seed of the random numbers, 0 for a new one"),
       Flag.withDefault(0)
     ),
     folder: Flag.String("folder").pipe(
-      Flag.withDescription("Where the costliest mails are written, with their genomes"),
+      Flag.withDescription("Folder for the costliest mails and their genomes"),
       Flag.withDefault("fuzz-found")
     )
   },
@@ -39,7 +39,7 @@ Command.make(
     yield* Console.log(`${measured} mails measured in ${climbs} climbs`)
   })
 ).pipe(
-  Command.withDescription("Breeds mails that cost a parser thread the most processor time for their size"),
+  Command.withDescription("Breeds mails that cost a parser thread the most CPU time for their size"),
   Command.run({ version: "1" }),
   Effect.provide(NodeServices.layer),
   NodeRuntime.runMain

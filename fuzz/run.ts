@@ -10,7 +10,7 @@ import * as SmtpDialogues from "./SmtpDialogues.ts"
 
 class Broken extends Schema.TaggedError<Broken>()("Broken", { message: Schema.String }) {}
 
-/** A service of its own that limits nobody and sends nothing beyond this machine. */
+/** A service for the fuzzer without limits, which sends nothing outside this machine. */
 const start = Effect.gen(function* () {
   const inlet = yield* InletProcess.start({
     ...(yield* InletProcess.emptyInstallation),
@@ -26,13 +26,13 @@ const start = Effect.gen(function* () {
 Command.make(
   "fuzz",
   {
-    seconds: Flag.Int("seconds").pipe(Flag.withDescription("How long it lasts"), Flag.withDefault(30)),
+    seconds: Flag.Int("seconds").pipe(Flag.withDescription("Duration"), Flag.withDefault(30)),
     seed: Flag.Int("seed").pipe(
-      Flag.withDescription("Of the numbers; 0 is another one each time"),
+      Flag.withDescription("Seed of the random numbers, 0 for a new one"),
       Flag.withDefault(0)
     ),
     folder: Flag.String("folder").pipe(
-      Flag.withDescription("Where inputs are written that break something"),
+      Flag.withDescription("Folder for inputs that cause a failure"),
       Flag.withDefault("fuzz-found")
     )
   },
@@ -59,7 +59,7 @@ Command.make(
     return yield* new Broken({ message: found.faults.join("\n") })
   }, Effect.scoped)
 ).pipe(
-  Command.withDescription("Reads, hears and answers what nobody would send; finds a throw, a 500 and a hang"),
+  Command.withDescription("Fuzzes the parser, SMTP and the API, and reports exceptions, 500 answers and hangs"),
   Command.run({ version: "1" }),
   Effect.tapErrorTag("Broken", ({ message }) => Console.error(message)),
   Effect.provide(NodeServices.layer),

@@ -8,10 +8,10 @@ import * as SmtpDialog from "../test/SmtpDialog.ts"
 import * as UnreadAnswer from "../test/UnreadAnswer.ts"
 import { WebhookReceiver } from "../test/WebhookReceiver.ts"
 
-/** What somebody does to the service while a tenant works beside it. */
+/** An attack on the service while a tenant uses it. */
 export interface Attack {
   readonly title: string
-  /** Makes what is needed for it. What that succeeds with is the attack, which goes on until it is interrupted. */
+  /** Prepares the attack. The returned effect attacks until it is interrupted. */
   readonly prepare: (
     inlet: InletProcess.InletProcess
   ) => Effect.Effect<Effect.Effect<unknown, never, Scope.Scope>, never, Scope.Scope | DnsServer>
@@ -20,7 +20,7 @@ export interface Attack {
 const heavyMails = 10
 
 const unread: Attack = {
-  title: "58 clients ask for pages of heavy events, with a key and in a demo inbox, and read nothing",
+  title: "58 clients request pages of large events, with a key and in a demo inbox, and read nothing",
   prepare: Effect.fnUntraced(function* (inlet) {
     const { cookie, domainId, key } = yield* heavy(inlet)
     const port = Number(new URL(inlet.url).port)
@@ -42,7 +42,7 @@ const unread: Attack = {
 }
 
 const parallel: Attack = {
-  title: "one tenant lists heavy events 40 at a time, again and again",
+  title: "one tenant lists large events with 40 concurrent requests",
   prepare: Effect.fnUntraced(function* (inlet) {
     const { domainId, key } = yield* heavy(inlet)
     return Effect.forEach(
@@ -54,8 +54,7 @@ const parallel: Attack = {
 }
 
 const hanging: Attack = {
-  title:
-    "500 domains of 100 workspaces have webhooks that never answer, and mail for all of them comes again and again",
+  title: "500 domains of 100 workspaces have webhooks that never answer, and all receive mail continuously",
   prepare: Effect.fnUntraced(function* (inlet) {
     const webhook = yield* WebhookReceiver.make
     yield* webhook.answerAlways(() => {})
@@ -78,7 +77,7 @@ const hanging: Attack = {
 }
 
 const idle: Attack = {
-  title: "1,000 SMTP connections from 8 addresses say nothing, and come again when they are ended",
+  title: "1,000 silent SMTP connections from 8 addresses, which reconnect",
   prepare: (inlet) =>
     Effect.succeed(
       Effect.forEach(
@@ -97,14 +96,14 @@ const idle: Attack = {
 
 export const all: ReadonlyArray<Attack> = [unread, parallel, hanging, idle]
 
-/** Says nothing until the server ends it. */
+/** Opens a connection and stays silent until the server closes it. */
 const silence = Effect.fnUntraced(function* (port: number, localAddress: string) {
   const { greeting, reply } = yield* SmtpDialog.open(port, { localAddress })
   if (!greeting.startsWith("220")) return
   while ((yield* reply).startsWith("no reply")) {}
 })
 
-/** The names of five verified domains of a new workspace, with this webhook. */
+/** The names of five verified domains of a new workspace with this webhook. */
 const five = Effect.fnUntraced(function* (inlet: InletProcess.InletProcess, number: number, webhookUrl: string) {
   const dns = yield* DnsServer
   const { json } = yield* inlet.call("POST", "/api/workspaces", { body: { name: `hanging ${number}` } })
@@ -118,13 +117,13 @@ const five = Effect.fnUntraced(function* (inlet: InletProcess.InletProcess, numb
       yield* dns.answer("TXT", txt_name, { text: [txt_value] })
       yield* inlet.call("POST", `/api/domains/${id}/verify`, { key })
       const { status, text } = yield* inlet.call("PATCH", `/api/domains/${id}/delivery`, { key, body: { webhookUrl } })
-      if (status !== 200) return yield* Effect.die(new Error(`A domain was not made: ${status} ${text}`))
+      if (status !== 200) return yield* Effect.die(new Error(`A domain was not created: ${status} ${text}`))
       return name
     })
   )
 })
 
-/** Asks, and throws away what is answered. */
+/** Sends a request and discards the answer. */
 const read = (url: string, key: string) =>
   Effect.callback<void>((resume) => {
     const asked = request(url, { agent: false, localAddress: "127.0.0.9", headers: { authorization: `Bearer ${key}` } })
@@ -135,14 +134,14 @@ const read = (url: string, key: string) =>
     return Effect.sync(() => void asked.destroy())
   })
 
-/** A workspace and a demo inbox whose mails make the heaviest events there are. */
+/** A workspace and a demo inbox with the largest possible events. */
 const heavy = Effect.fnUntraced(function* (inlet: InletProcess.InletProcess) {
   const { json } = yield* inlet.call("POST", "/api/workspaces", { body: { name: "attacker" } })
   const key: string = json.api_key
   const inbox = yield* inlet.call("POST", "/api/instant-inbox", { key })
   const demo = yield* inlet.call("POST", "/api/demo/inbox")
   const cookie = demo.headers["set-cookie"]?.split(";")[0] ?? ""
-  // Of each byte of a sender three at most, in a charset that has them.
+  // A byte of a sender becomes three at most, in this charset.
   const content = Buffer.alloc(1_000_000, "\x80", "latin1")
   for (const to of [inbox.json.address, demo.json.address]) {
     yield* Effect.forEach(
@@ -165,7 +164,7 @@ const heavy = Effect.fnUntraced(function* (inlet: InletProcess.InletProcess) {
   return { key, domainId, cookie }
 })
 
-/** How many events a domain has. They weigh so much that a page has one or two, and that the next one has to be waited for. */
+/** The number of events of a domain. A page holds one or two of them, so that a client must wait for the next page. */
 const listed = Effect.fnUntraced(function* (inlet: InletProcess.InletProcess, key: string, domainId: string) {
   let count = 0
   for (let cursor: string | null = ""; cursor !== null; ) {

@@ -4,18 +4,18 @@ import * as Needs from "../test/Needs.ts"
 import * as Ports from "../test/Ports.ts"
 import * as Program from "../test/Program.ts"
 
-/** A PostgreSQL server of our own, with a password and with fsync on: made for the occasion, removed with its scope. */
+/** A PostgreSQL server with a password and fsync on, created for the trial and removed with its scope. */
 export class Cluster extends Context.Service<
   Cluster,
   {
     readonly url: Redacted.Redacted
     /** Such as `PostgreSQL 15.14`. */
     readonly version: string
-    /** Ends it as a crash does, and starts it again. */
+    /** Kills the server as in a crash, and starts it again. */
     readonly crash: Effect.Effect<void>
-    /** Stops every process of it where it stands, for as long as the scope lasts. */
+    /** Suspends every process of the server for the lifetime of the scope. */
     readonly frozen: Effect.Effect<void, never, Scope.Scope>
-    /** Runs one of PostgreSQL's own programs, such as `pg_dump`, on this server; succeeds with what it printed. */
+    /** Runs a program of PostgreSQL, such as `pg_dump`, on this server. Returns its output. */
     program(name: string, ...args: ReadonlyArray<string>): Effect.Effect<string>
   }
 >()("inlet/prove/Cluster") {
@@ -29,7 +29,7 @@ export class Cluster extends Context.Service<
 
       const signalAll = Effect.fnUntraced(function* (signal: "SIGSTOP" | "SIGCONT") {
         const [postmaster = ""] = (yield* fs.readFileString(path.join(data, "postmaster.pid"))).split("\n")
-        // It goes first: once stopped it starts no process that would be missed.
+        // Suspend the postmaster first, so that it starts no further process.
         yield* send(postmaster, signal)
         const children = yield* run("pgrep", ["-P", postmaster])
         yield* Effect.forEach(children.split("\n"), (child) => send(child, signal))
@@ -50,8 +50,8 @@ export class Cluster extends Context.Service<
 }
 
 /**
- * A server of our own in this folder, where there may be one already, for as long as the scope lives. What
- * stands `before` the program that starts it, a recorder of system calls, becomes that program.
+ * Runs a server in this folder, new or existing, for the lifetime of the scope. `before` is a command in front of it,
+ * such as a recorder of system calls, that becomes the server.
  */
 export const serve = Effect.fn("Cluster.serve")(function* (folder: string, before: ReadonlyArray<string> = []) {
   yield* Needs.demand(Needs.cluster)
@@ -91,7 +91,7 @@ export const serve = Effect.fn("Cluster.serve")(function* (folder: string, befor
   const log = path.join(folder, "log")
   const toControl = ["--pgdata", data, "--log", log, "--wait"]
   const control = (...args: ReadonlyArray<string>) => asOwner("pg_ctl", ...toControl, ...args)
-  // A recorder outlives the command, and would hold its output open.
+  // A recorder outlives the command and would keep its output open.
   const silently = before.length === 0 ? [] : ["sh", "-c", 'exec "$@" > /dev/null 2>&1', "sh", ...before]
   const start = program([...silently, ...owner, path.join(binaries, "pg_ctl"), ...toControl, "start"]).pipe(
     Effect.tapDefect(() => Effect.flatMap(fs.readFileString(log), (text) => Effect.logError(text.slice(-2_000))))
@@ -119,7 +119,7 @@ const run = Effect.fnUntraced(
   Effect.orDie
 )
 
-/** Debian keeps a folder for each version, none of them in PATH. */
+/** Debian has a folder for each version, none of them in PATH. */
 const folderOfBinaries = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const versions = yield* fs.readDirectory("/usr/lib/postgresql").pipe(Effect.orElseSucceed((): Array<string> => []))
@@ -128,5 +128,5 @@ const folderOfBinaries = Effect.gen(function* () {
 })
 
 const send = (pid: string, signal: NodeJS.Signals) =>
-  // It may have ended meanwhile.
+  // The process may have ended meanwhile.
   Effect.ignore(Effect.try(() => process.kill(Number(pid), signal)))

@@ -2,12 +2,12 @@ import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, type Scope } from "effect"
 import * as Program from "../test/Program.ts"
 
-/** Where a service writes, and what can be done to it. */
+/** The disk of a service, and its faults. */
 export interface Disk {
   readonly folder: string
-  /** Whether it is a file system of its own; where mounting is not permitted it is an ordinary folder. */
+  /** Whether it is a separate file system. Without permission to mount, it is an ordinary folder. */
   readonly isMounted: boolean
-  /** Not a byte fits any more for as long as the scope lasts; without a file system of its own, no file can be made. */
+  /** Fills the disk for the lifetime of the scope. Without a separate file system, no file can be created. */
   readonly full: Effect.Effect<void, never, Scope.Scope>
 }
 
@@ -26,7 +26,7 @@ export const make = Effect.fn("Disk.make")(
       Effect.orDie(fs.remove(filler, { force: true }))
     )
     const segments = `${folder}/segments`
-    // A file where the folder should be stops root, too.
+    // A file in place of the folder also stops root.
     const obstruct = Effect.acquireRelease(
       Effect.andThen(fs.rename(segments, `${segments}.away`), fs.writeFileString(segments, "")),
       () => Effect.orDie(Effect.andThen(fs.remove(segments), fs.rename(`${segments}.away`, segments)))

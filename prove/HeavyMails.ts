@@ -1,7 +1,7 @@
 import type { Bomb } from "../test/mime/Bomb.ts"
 import { costBombs } from "../test/mime/CostBombs.ts"
 
-/** The four that were seen first, and five of the costliest that `npm run fuzz:climb` has found. */
+/** Four known costly mails, and five of the costliest that `npm run fuzz:climb` has found. */
 const names = [
   "attribute selectors and long attributes",
   "variables of every element",
@@ -14,5 +14,5 @@ const names = [
   "encoded words of charsets that nobody knows"
 ]
 
-/** Mails of at most a mebibyte that take a parser thread long for their size. */
+/** Mails of at most 1 MiB with the highest parser time for their size. */
 export const all: ReadonlyArray<Bomb> = names.flatMap((name) => costBombs.find((bomb) => bomb.name === name) ?? [])

@@ -7,20 +7,20 @@ import type { Inbox } from "../test/InletProcess.ts"
 import * as Mailbox from "../test/Mailbox.ts"
 import * as Receiver from "./Receiver.ts"
 
-// A thread of its own, so that the work of the attacker's clients does not count as the service's.
+// Runs in a separate thread, so that the load of the attacker's clients does not distort the latency.
 
-/** Asks where webhooks are received, or sends mails for a time. */
+/** Names the webhook receiver, or sends mails for a time. */
 export type Task = "webhook" | Work
 
 export interface Work {
   readonly smtpPort: number
   readonly inbox: Inbox
-  /** Tells the mails of this task from those of others. */
+  /** Distinguishes the mails of this task from others. */
   readonly name: string
   readonly millis: number
 }
 
-/** What the neighbour had, in milliseconds. */
+/** The latencies of the neighbor in milliseconds. */
 export interface Had {
   readonly mails: number
   /** From the last dot to the reply. */

@@ -10,18 +10,18 @@ import { Cluster } from "./Cluster.ts"
 import * as HeavyMails from "./HeavyMails.ts"
 import type { Had, Task } from "./Neighbour.ts"
 
-/** Workspaces that are sent heavy mails while a neighbour gets ordinary ones, and how many mails each. */
+/** Workspaces that receive costly mails while a neighbor receives ordinary ones, and the number of mails for each. */
 export interface Scenario {
   readonly title: string
   readonly workspaces: number
   readonly mailsOfEach: number
-  /** Milliseconds from the neighbour's `250` to its webhook, for 99 of 100 mails. */
+  /** The p99 in milliseconds from the neighbor's `250` to its webhook. */
   readonly webhookP99: number
 }
 
-const one: Scenario = { title: "1 workspace gets 60 heavy mails", workspaces: 1, mailsOfEach: 60, webhookP99: 300 }
+const one: Scenario = { title: "1 workspace receives 60 costly mails", workspaces: 1, mailsOfEach: 60, webhookP99: 300 }
 const many: Scenario = {
-  title: "60 workspaces get 6 heavy mails each",
+  title: "60 workspaces receive 6 costly mails each",
   workspaces: 60,
   mailsOfEach: 6,
   webhookP99: 1_500
@@ -32,7 +32,7 @@ export const all = [one, many].flatMap((scenario) => [
   { scenario, database: "embedded" as const }
 ])
 
-/** What holds in each scenario, in milliseconds. */
+/** The bounds of each scenario, in milliseconds. */
 const bounds = { replyP99: 100, webhookMost: 2_000, eventWithin: 60_000 }
 
 const connectionsOfEach = 4
@@ -46,16 +46,16 @@ export interface Verdict {
   readonly quiet: Had
   readonly sending: Had
   readonly reading: Had
-  /** From the first `250` of a heavy mail to the event of the last one, in milliseconds. */
+  /** From the first `250` of a costly mail to the event of the last one, in milliseconds. */
   readonly events: number
-  /** Heavy mails by how deeply they were read. */
+  /** Costly mails by how completely they were parsed. */
   readonly parse: Readonly<Record<string, number>>
-  /** Answers to the readers of heavy mails, by status. */
+  /** Answers to content requests for costly mails, by status. */
   readonly answers: Readonly<Record<string, number>>
   readonly faults: ReadonlyArray<string>
 }
 
-/** Asks for the content of an event; succeeds with the status. */
+/** Requests the content of an event. Returns the status. */
 const content = (url: string, key: string, localAddress: string) =>
   Effect.callback<number>((resume) => {
     const asked = request(url, { agent: false, localAddress, headers: { authorization: `Bearer ${key}` } })
@@ -68,14 +68,14 @@ const content = (url: string, key: string, localAddress: string) =>
     return Effect.sync(() => void asked.destroy())
   })
 
-/** The event of a heavy mail, as its webhook got it. */
+/** The event of a costly mail, as its webhook received it. */
 interface Heard {
   readonly eventId: string
   readonly domain: string
   readonly parse: string
 }
 
-/** A webhook that keeps of each event what the trial needs. */
+/** A webhook that stores the needed part of each event. */
 const listening = Effect.gen(function* () {
   const heard = new Map<string, Heard>()
   const server = createServer((request, response) => {
@@ -102,11 +102,11 @@ const listening = Effect.gen(function* () {
 const count = <Key extends PropertyKey>(keys: Iterable<Key>): Record<Key, number> => {
   const counts: Partial<Record<Key, number>> = {}
   for (const key of keys) counts[key] = (counts[key] ?? 0) + 1
-  // Each key that was met has its count.
+  // Count by key.
   return counts as Record<Key, number>
 }
 
-/** Runs one scenario against a service with its usual settings. */
+/** Runs one scenario against a service with default settings. */
 export const run = Effect.fn("Neighbours.run")(
   function* (scenario: Scenario, database: "server" | "embedded", name: string) {
     const cluster = yield* Cluster
@@ -131,14 +131,14 @@ export const run = Effect.fn("Neighbours.run")(
       const had = yield* neighbour.ask({ smtpPort: inlet.smtpPort, inbox, name: `${name}-${when}`, millis })
       return typeof had === "string" ? yield* Effect.die(new Error(had)) : had
     })
-    /** The neighbour's mails, for as long as the work beside them lasts and no shorter than a quarter of a minute. */
+    /** Sends the neighbor's mails during the other work, for at least 15 s. */
     const beside = Effect.fnUntraced(function* <A, E, R>(when: string, millis: number, harm: Effect.Effect<A, E, R>) {
       const felt = yield* Effect.forkScoped(work(when, millis))
       const done = yield* harm
       return { done, had: yield* Fiber.join(felt) }
     })
 
-    // Equal messages would be taken for retries of one. The largest have no room for another field.
+    // Equal messages would be deduplicated. The largest ones have no room for another field.
     const deliver = (address: string, workspace: number, number: number) =>
       Mailbox.deliver(
         inlet.smtpPort,
@@ -166,7 +166,7 @@ export const run = Effect.fn("Neighbours.run")(
       { concurrency: "unbounded" }
     )
     const total = scenario.workspaces * scenario.mailsOfEach
-    /** Until the webhook has had the events of all heavy mails, or the time for them is over fourfold. */
+    /** Waits until the webhook has the events of all costly mails, or until four times the allowed time. */
     const arrived = Effect.gen(function* () {
       while (heard.size < total && (yield* Clock.currentTimeMillis) - firstAt < 4 * bounds.eventWithin) {
         yield* Effect.sleep("250 millis")

@@ -13,29 +13,29 @@ import * as WriteOrder from "./WriteOrder.ts"
 
 export type Database = "embedded" | "server"
 
-/** What a service that was started on what a cut had left knew of the mail. */
+/** What a service started on the remains of a power cut knew of the mail. */
 export interface Cut {
   readonly when: string
-  /** Mails whose `250` had begun to leave before the cut. */
+  /** Mails whose `250` was being sent before the cut. */
   readonly accepted: number
-  /** Of these, those that are not listed, or not there as they were sent. */
+  /** Of these, mails that are missing from the list or whose bytes differ. */
   readonly lost: ReadonlyArray<string>
 }
 
 export interface Verdict {
   readonly database: Database
   readonly cuts: ReadonlyArray<Cut>
-  /** Mails that were answered before they were synced, and how. */
+  /** Mails that were answered before the sync, with the reason. */
   readonly broken: ReadonlyArray<string>
 }
 
 const senders = 6
 
 /**
- * Records every system call of a service, and of PostgreSQL where it is a server: from the first start on,
- * under load, through a kill -9 and a stop. Then makes the folder that a loss of power would have left at
- * several moments, in which a file has nothing but what was synced, or that and some of the rest, and asks a
- * service that is started there for every mail that was answered `250` before.
+ * Records every system call of a service, and of a PostgreSQL server, from the first start on: under load, through a
+ * kill -9 and a stop. Then builds the folder that a power cut would have left at several moments, with only the
+ * synced writes or with some of the others. A service started there is asked for every mail that was answered `250`
+ * before.
  */
 export const run = Effect.fn("PowerCut.run")(
   function* (
@@ -43,7 +43,7 @@ export const run = Effect.fn("PowerCut.run")(
     options: {
       readonly mails: number
       readonly cuts: number
-      /** Of a service that keeps its mail elsewhere. */
+      /** For a service with raw messages in a bucket. */
       readonly settings?: Readonly<Record<string, string>>
     }
   ) {
@@ -52,7 +52,7 @@ export const run = Effect.fn("PowerCut.run")(
     const path = yield* Path.Path
     const scope = yield* Effect.scope
     const world = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-power-" })
-    // The server's user has to come by.
+    // The server's user needs to traverse this folder.
     yield* fs.chmod(world, 0o755)
     const root = path.join(world, "disk")
     const cluster = path.join(root, "cluster")
@@ -82,7 +82,7 @@ export const run = Effect.fn("PowerCut.run")(
     })
     const lives: Array<InletProcess.InletProcess> = []
     const live = Effect.gen(function* () {
-      // Where a bucket answers, the answer is recorded too.
+      // The answers of a bucket are recorded too.
       const before = SystemCalls.recorder(
         record(`life-${lives.length}`),
         options.settings === undefined ? [] : ["read"]
@@ -141,9 +141,9 @@ export const run = Effect.fn("PowerCut.run")(
 
     const moments = yield* Random.shuffle(accepted)
     const cuts = [
-      ...moments.slice(0, options.cuts).map(({ at, marker }) => ({ at, when: `as the 250 of ${marker} leaves` })),
-      { at: afterKill, when: "behind a start after kill -9" },
-      { at: afterStop, when: "behind a stop" }
+      ...moments.slice(0, options.cuts).map(({ at, marker }) => ({ at, when: `while the 250 of ${marker} is sent` })),
+      { at: afterKill, when: "after a start that followed kill -9" },
+      { at: afterStop, when: "after a stop" }
     ].sort((one, other) => one.at - other.at)
 
     const broken = WriteOrder.broken(
@@ -158,13 +158,13 @@ export const run = Effect.fn("PowerCut.run")(
           const chance = index % 2 === 0 ? undefined : yield* dice
           disk.leave(found, chance)
           yield* fs.chmod(found, 0o755)
-          // It names a process of the machine that lost its power; on this one that still runs.
+          // The pid file names a process before the cut, which still runs on this machine.
           yield* fs.remove(path.join(found, "cluster/data/postmaster.pid"), { force: true })
           const again = server === undefined ? undefined : yield* Cluster.serve(path.join(found, "cluster"))
           const inlet = yield* InletProcess.start(settings(found, again?.url))
           const expected = accepted.flatMap((mail) => (mail.at <= at ? [mail.marker] : []))
           const cut: Cut = {
-            when: `${when}, with ${chance === undefined ? "nothing" : "some"} of what was not synced`,
+            when: `${when}, ${chance === undefined ? "without" : "with some"} unsynced writes`,
             accepted: expected.length,
             lost: yield* missing(inlet, inbox, expected)
           }
@@ -181,7 +181,7 @@ export const run = Effect.fn("PowerCut.run")(
   Effect.orDie
 )
 
-/** A coin that is tossed without an effect. */
+/** A coin flip without an effect. */
 const dice = Effect.map(Random.nextIntBetween(1, 2 ** 31), (seed) => {
   let state = seed
   return () => {
@@ -190,7 +190,7 @@ const dice = Effect.map(Random.nextIntBetween(1, 2 ** 31), (seed) => {
   }
 })
 
-/** When each message of a connection was answered `250` behind its `354`, by the client's port. */
+/** When each message of a connection was answered `250` after its `354`, by the client's port. */
 const acceptances = (calls: ReadonlyArray<SystemCalls.SystemCall>) => {
   const inData = new Set<string>()
   return calls
@@ -206,7 +206,7 @@ const acceptances = (calls: ReadonlyArray<SystemCalls.SystemCall>) => {
     })
 }
 
-/** Of these mails those that are not listed, or whose bytes are not there. */
+/** Of these mails, those that are missing from the list or whose bytes are missing. */
 const missing = Effect.fnUntraced(function* (
   inlet: InletProcess.InletProcess,
   { domainId, key }: InletProcess.Inbox,
@@ -224,13 +224,13 @@ const missing = Effect.fnUntraced(function* (
     return found
   })
   const isThere = (found: ReadonlyMap<string, string>) => expected.every((marker) => found.has(marker))
-  // On a server the lease of the dead process has to run out before they are read again.
+  // On a server, the lease of the dead process must expire before the mails are parsed again.
   const found = yield* eventually(listed, isThere, "100 seconds").pipe(Effect.catchDefect(() => listed))
   return yield* Effect.filter(
     expected,
     Effect.fnUntraced(function* (marker) {
       const asked = call(inlet.url, "GET", `${events}/${found.get(marker)}/raw`, { key })
-      // Who looks so often has to wait at times, and a bucket that is slow to answer has lost nothing.
+      // Retry on rate limits and on a slow bucket, which lose nothing.
       const raw = yield* eventually(asked, ({ status }) => status !== 429 && status !== 503, "30 seconds")
       return raw.status !== 200 || !raw.text.endsWith(messageOf(marker))
     })

@@ -3,29 +3,29 @@ import { Webhook } from "standardwebhooks"
 import { verify } from "../src/effect.ts"
 import { type ReceivedRequest, WebhookReceiver } from "../test/WebhookReceiver.ts"
 
-/** One event, as a customer's server has it. */
+/** One event as received by a customer's server. */
 export interface Heard {
   readonly eventId: string
   readonly marker: string
   readonly firstAt: number
-  /** How often it came: more than once is allowed. */
+  /** The number of requests. More than one is allowed. */
   requests: number
 }
 
 export interface Receiver {
   readonly url: string
-  /** The server behind it, which can be told what to answer. */
+  /** The web server, whose answers can be set. */
   readonly webhook: WebhookReceiver["Service"]
-  /** From now on signatures are verified with this secret. */
+  /** Verifies signatures with this secret from now on. */
   trust(secret: Redacted.Redacted): Effect.Effect<void>
   readonly events: ReadonlyMap<string, Heard>
-  /** Why requests were not believed. */
+  /** Why requests failed verification. */
   readonly rejected: ReadonlyArray<string>
 }
 
 class Disbelieved extends Schema.TaggedError<Disbelieved>()("Disbelieved", { message: Schema.String }) {}
 
-/** Other people's library believes it, too. */
+/** An independent library verifies it too. */
 const standard = ({ body, headers }: ReceivedRequest, secret: string) =>
   Effect.try({
     try: () =>
@@ -37,7 +37,7 @@ const standard = ({ body, headers }: ReceivedRequest, secret: string) =>
     catch: (cause) => new Disbelieved({ message: `Standard Webhooks: ${String(cause)}` })
   })
 
-/** A customer's server that verifies every request as it comes, and remembers what it heard. */
+/** A customer's server that verifies and stores every request. */
 export const make = Effect.gen(function* () {
   const webhook = yield* WebhookReceiver.make
   const events = new Map<string, Heard>()

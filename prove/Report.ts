@@ -5,12 +5,12 @@ import type * as Siege from "./Siege.ts"
 import type * as Tenant from "./Tenant.ts"
 import type { Verdict } from "./Trial.ts"
 
-/** The verdicts as a table of Markdown, and the conditions they were reached under. */
+/** Renders the verdicts as a Markdown table, with the conditions of the trial. */
 export const render = (verdicts: ReadonlyArray<Verdict>, conditions: string): string =>
   [
     conditions,
     "",
-    "| what was done under load | for, s | times | sent | answered 250 | sent again | delivered | lost | made two events | requests repeated | longest delay, s |",
+    "| fault under load | for, s | times | sent | answered 250 | retried | delivered | lost | with two events | requests repeated | longest delay, s |",
     "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ...verdicts.map(
       (verdict) =>
@@ -21,7 +21,7 @@ export const render = (verdicts: ReadonlyArray<Verdict>, conditions: string): st
 const felt = ({ before, under }: Siege.Verdict, what: keyof Tenant.Felt) =>
   `${Math.round(under[what])} (${Math.round(before[what])})`
 
-/** What a tenant felt beside an attack, and in brackets without it. */
+/** Renders the latencies of a tenant during an attack, and in parentheses without it. */
 export const renderSieges = (verdicts: ReadonlyArray<Siege.Verdict>): string =>
   [
     "| attack | database | API p99, ms | SMTP p99, ms | delivery p99, ms | memory, MiB |",
@@ -36,10 +36,10 @@ const databases: Record<PowerCut.Database, string> = { embedded: "embedded", ser
 
 const ms = (value: number) => `${Math.round(value)}`
 
-/** What a neighbour had beside heavy mails: quiet, while they are sent, and while the API reads them. */
+/** Renders the latencies of a neighbor: idle, while costly mails arrive, and while the API reads them. */
 export const renderNeighbours = (verdicts: ReadonlyArray<Neighbours.Verdict>): string =>
   [
-    "| beside | database | when | 250 p99, ms | webhook p50, ms | webhook p99, ms | most, ms | events of the heavy mails within, s | read as |",
+    "| beside | database | when | 250 p99, ms | webhook p50, ms | webhook p99, ms | max, ms | last event of the costly mails after, s | parsed |",
     "|---|---|---|--:|--:|--:|--:|--:|---|",
     ...verdicts.flatMap(({ database, events, parse, quiet, reading, sending, title }) =>
       (["quiet", "sending", "reading"] as const).map((when) => {
@@ -59,10 +59,10 @@ export const renderNeighbours = (verdicts: ReadonlyArray<Neighbours.Verdict>): s
     )
   ].join("\n")
 
-/** The same of cuts. */
+/** Renders the results of the power cuts. */
 export const renderCuts = (verdicts: ReadonlyArray<PowerCut.Verdict>): string =>
   [
-    "| the power is cut | database | answered 250 until then | lost |",
+    "| power cut | database | answered 250 before | lost |",
     "|---|---|--:|--:|",
     ...verdicts.flatMap(({ cuts, database }) =>
       cuts.map(({ accepted, lost, when }) => `| ${when} | ${databases[database]} | ${accepted} | **${lost.length}** |`)

@@ -3,28 +3,28 @@ import type { Cluster } from "./Cluster.ts"
 import type { Disk } from "./Disk.ts"
 import type { Service } from "./Service.ts"
 
-/** What a scenario does its harm to. */
+/** The parts that a scenario can harm. */
 export interface Stage {
   readonly cluster: Cluster["Service"]
   readonly service: Service
-  /** A second process on the same database and raw messages, where the scenario has two. */
+  /** A second process on the same database and raw messages, if the scenario has one. */
   readonly other: Service
   readonly disk: Disk
-  /** Of the workspace that has the mail. */
+  /** The key of the workspace with the mail. */
   readonly key: string
-  /** How long it is to last. */
+  /** The duration of the scenario. */
   readonly time: Duration.Duration
 }
 
-/** Harm that is done while mail comes in. */
+/** A fault that is injected while mail arrives. */
 export interface Scenario {
   readonly title: string
   readonly database: "server" | "embedded"
   readonly processes: 1 | 2
   readonly killsProcesses: boolean
-  /** Whether a dead database has done what it was asked for can't be known, so the raw message stays in the log. */
+  /** Whether the outcome of a statement can remain unknown, so that the raw message stays in the log. */
   readonly leavesRecords: boolean
-  /** Succeeds with how often it struck, and with what should not have been seen meanwhile. */
+  /** Returns the number of faults, and observations that must not occur. */
   readonly strike: (stage: Stage) => Effect.Effect<Struck, never, Scope.Scope>
 }
 
@@ -33,7 +33,7 @@ export interface Struck {
   readonly faults: ReadonlyArray<string>
 }
 
-/** Again and again until the time is up, once at least; succeeds with how often. */
+/** Repeats until the deadline, at least once. Returns the number of repetitions. */
 const throughout = Effect.fnUntraced(function* <E, R>(time: Duration.Duration, once: Effect.Effect<unknown, E, R>) {
   const end = (yield* Clock.currentTimeMillis) + Duration.toMillis(time)
   let times = 0
@@ -47,7 +47,7 @@ const throughout = Effect.fnUntraced(function* <E, R>(time: Duration.Duration, o
 const sleepBetween = (least: number, most: number) =>
   Effect.flatMap(Random.nextIntBetween(least, most), (milliseconds) => Effect.sleep(milliseconds))
 
-/** kill -9 some seconds after it serves, and now and then while it starts. */
+/** Sends kill -9 some seconds after the service is up, and sometimes during its start. */
 const kill = ({ service, time }: Stage) =>
   throughout(
     time,
@@ -64,7 +64,7 @@ const kill = ({ service, time }: Stage) =>
 
 const crash = ({ cluster, time }: Stage) => throughout(time, Effect.andThen(sleepBetween(1_000, 5_000), cluster.crash))
 
-/** What a client hears while the database does not answer, and how soon at the latest. */
+/** The answers to a client while the database is down, and their maximum delay. */
 const answers = [
   { path: "/health", status: 200, within: 2_000 },
   { path: "/ready", status: 503, within: 10_000 },
@@ -87,7 +87,7 @@ const outageIsTold = ({ key, service }: Stage) =>
 const freeze = Effect.fnUntraced(function* (stage: Stage) {
   const frozen = <A>(during: Effect.Effect<A>) => Effect.scoped(Effect.andThen(stage.cluster.frozen, during))
   yield* Effect.sleep("1 second")
-  // Longer than any answer may take.
+  // Longer than any timeout.
   const [first, [faults]] = yield* Effect.timed(
     frozen(Effect.all([outageIsTold(stage), Effect.sleep("12 seconds")], { concurrency: "unbounded" }))
   )
@@ -106,7 +106,7 @@ const fill = ({ disk, time }: Stage) =>
     Effect.andThen(sleepBetween(1_000, 3_000), Effect.scoped(Effect.andThen(disk.full, sleepBetween(2_000, 4_000))))
   )
 
-/** Half of the time both work, then one is gone for good. */
+/** Both processes run for half of the time, then one is killed for good. */
 const leaveOne = Effect.fnUntraced(function* ({ other, time }: Stage) {
   yield* Effect.sleep(Duration.times(time, 0.5))
   yield* other.kill
@@ -124,7 +124,7 @@ export const killed: Scenario = {
 }
 
 export const killedEmbedded: Scenario = {
-  title: "the same on the embedded database",
+  title: "the same with the embedded database",
   database: "embedded",
   processes: 1,
   killsProcesses: true,
@@ -142,7 +142,7 @@ export const databaseCrashed: Scenario = {
 }
 
 export const databaseFrozen: Scenario = {
-  title: "PostgreSQL stopped with `SIGSTOP`, once for 12 s, and continued",
+  title: "PostgreSQL suspended with `SIGSTOP`, once for 12 s, and resumed",
   database: "server",
   processes: 1,
   killsProcesses: false,
@@ -151,7 +151,7 @@ export const databaseFrozen: Scenario = {
 }
 
 export const diskFull: Scenario = {
-  title: "disk full under the raw messages, and room again",
+  title: "raw message disk full, and with space again",
   database: "server",
   processes: 1,
   killsProcesses: false,

@@ -1,13 +1,13 @@
 import { Array, Clock, Effect, Fiber } from "effect"
 import * as SmtpDialog from "../test/SmtpDialog.ts"
 
-/** One message, and what became of it. */
+/** One message and its outcome. */
 export interface Sent {
   readonly marker: string
   readonly message: string
-  /** How often it was answered "later". */
+  /** The number of temporary refusals. */
   postponed: number
-  /** How often its last dot was sent and no answer came: the sender can't know whether it was kept. */
+  /** The number of attempts without an answer after the last dot, when the sender does not know the outcome. */
   unanswered: number
   /** When it was answered 250. */
   acceptedAt: number | undefined
@@ -15,25 +15,24 @@ export interface Sent {
 
 export interface Sender {
   readonly sent: ReadonlyArray<Sent>
-  /** What was refused for good, which nothing of this should be. */
+  /** Permanent refusals, which must not occur. */
   readonly bounced: ReadonlyArray<string>
-  /** Begins no more messages, and waits until those begun have been answered 250: a minute at most. */
+  /** Starts no more messages, and waits up to 1 min for the answers to those started. */
   readonly finish: Effect.Effect<void>
 }
 
-/** What every message says: nothing that is printed or measured may say it. */
+/** A text in every message, which must not appear in output and metrics. */
 export const text = "Tell nobody but the agent"
 
-/** Connections at a time. */
+/** The number of concurrent connections. */
 const connections = 6
 
 /** Messages over one connection. */
 const messagesPerConnection = 20
 
 /**
- * A mail server that sends unique messages at a steady pace, to the first of
- * these ports that answers, and keeps what it must not forget: whatever was not
- * answered 250 it sends again, the same bytes, as mail servers do.
+ * A mail server that sends unique messages at a constant rate to the first reachable one of these ports. It retries
+ * every message without a 250, with the same bytes.
  */
 export const make = Effect.fn("Sender.make")(function* (options: {
   readonly ports: ReadonlyArray<number>
@@ -62,7 +61,7 @@ export const make = Effect.fn("Sender.make")(function* (options: {
     return fresh
   }
 
-  /** Sends one message; succeeds with whether the next may follow at once. */
+  /** Sends one message. Returns whether the next may follow at once. */
   const transmit = Effect.fnUntraced(function* (dialog: SmtpDialog.SmtpDialog, one: Sent) {
     for (const line of ["MAIL FROM:<sender@sender.example>", `RCPT TO:<${options.to}>`, "DATA"]) {
       const reply = yield* dialog.say(line)
@@ -130,7 +129,7 @@ export const make = Effect.fn("Sender.make")(function* (options: {
   return sender
 })
 
-/** From half a kilobyte to ten. */
+/** From 0.5 to 10 KB. */
 const messageOf = (marker: string, to: string, number: number) =>
   [
     "From: Sender <sender@sender.example>",

@@ -3,20 +3,20 @@ import { call } from "../test/ApiCall.ts"
 import * as InletProcess from "../test/InletProcess.ts"
 import * as Ports from "../test/Ports.ts"
 
-/** The service as a process that is killed and started again, always on the same ports. */
+/** The service as a process that is killed and restarted on the same ports. */
 export interface Service {
   readonly url: string
   readonly smtpPort: number
   readonly call: InletProcess.InletProcess["call"]
-  /** Starts it and waits until it serves. */
+  /** Starts it and waits until it is ready. */
   readonly start: Effect.Effect<InletProcess.InletProcess>
-  /** Starts it and waits for nothing. */
+  /** Starts it without waiting. */
   readonly spawn: Effect.Effect<void>
-  /** kill -9 */
+  /** Sends kill -9. */
   readonly kill: Effect.Effect<void>
-  /** Whether it still runs. */
+  /** Whether it is running. */
   readonly lives: Effect.Effect<boolean>
-  /** Everything that it has printed in all its lives. */
+  /** Its output over all restarts. */
   readonly printed: Effect.Effect<string>
 }
 

@@ -15,7 +15,7 @@ export interface Verdict {
   readonly faults: ReadonlyArray<string>
 }
 
-/** What the tenant may feel, and what the process may take. */
+/** The latency limits of the tenant, and the memory limit of the process. */
 const bounds = { api: 250, smtp: 500, delivery: 1_000, memory: 1_024 }
 
 export const all = Attacks.all.flatMap((attack) => [
@@ -23,7 +23,7 @@ export const all = Attacks.all.flatMap((attack) => [
   { attack, database: "embedded" as const }
 ])
 
-/** A tenant's work without an attack, and with one beside it from its first moment on. */
+/** Measures a tenant without an attack, and then with one. */
 export const run = Effect.fn("Siege.run")(
   function* (attack: Attacks.Attack, database: "server" | "embedded", name: string, time: Duration.Duration) {
     const cluster = yield* Cluster
@@ -65,7 +65,7 @@ export const run = Effect.fn("Siege.run")(
       before,
       under,
       faults: [
-        ...(lives.status === 200 ? [] : ["The process does not serve any more"]),
+        ...(lives.status === 200 ? [] : ["The process no longer serves"]),
         ...(["api", "smtp", "delivery"] as const).flatMap((what) =>
           under[what] <= bounds[what]
             ? []

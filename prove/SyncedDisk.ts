@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join, relative, resolve } from "node:path"
 import { descriptorOf, foldersOf, type SystemCall, stringsOf } from "./SystemCalls.ts"
 
-/** Something that was done and not synced yet. */
+/** A change that is not synced yet. */
 type Change<A> = (to: A) => void
 
-/** What a disk has of a file or a folder, and what it would have after a sync. */
+/** The synced content of a file or folder, and its content after a sync. */
 class Synced<A> {
   content: A
   private pending: Array<Change<A>> = []
@@ -19,7 +19,7 @@ class Synced<A> {
     this.pending.push(how)
   }
 
-  /** How much has been done until now: what a sync that begins now is sure to take. */
+  /** The number of changes so far. A sync that starts now covers them. */
   get mark() {
     return this.done + this.pending.length
   }
@@ -30,7 +30,7 @@ class Synced<A> {
     this.done += covered.length
   }
 
-  /** As it is found after a cut: nothing of what was not synced, or what chance has written before. */
+  /** The content after a cut: only synced changes, or also some unsynced ones at random. */
   found(copy: (content: A) => A, isWritten: (() => boolean) | undefined): A {
     const found = copy(this.content)
     if (isWritten !== undefined) for (const how of this.pending) if (isWritten()) how(found)
@@ -75,9 +75,9 @@ class Bytes {
 
 class File {
   readonly synced: Synced<Bytes>
-  /** As processes see it now. */
+  /** The content as processes see it. */
   length: number
-  /** Where a write without a place goes, by descriptor. */
+  /** The position of a write without an offset, by descriptor. */
   readonly positions = new Map<string, number | "end">()
 
   constructor(bytes: Buffer) {
@@ -110,7 +110,7 @@ class Folder {
   rename(from: string, to: string, node: File | Folder) {
     this.now.delete(from)
     this.now.set(to, node)
-    // In a journal it is one entry.
+    // A rename is one journal entry.
     this.synced.change((names) => {
       names.delete(from)
       names.set(to, node)
@@ -130,9 +130,9 @@ const ofDisk = (path: string): Folder =>
   )
 
 /**
- * The folder `root` as recorded calls have left it: how processes see it, and what of it a loss of
- * power leaves. A file has the writes that came to their end before a sync of it began, once that sync
- * has ended; a folder has its names by the same rule. What the folder has now counts as synced.
+ * Replays recorded calls on the folder `root`: its state for processes, and its state after a power cut. A file keeps
+ * the writes that completed before the start of a completed sync. A folder keeps its names by the same rule. The
+ * current content counts as synced.
  */
 export class SyncedDisk {
   readonly #root: string
@@ -145,7 +145,7 @@ export class SyncedDisk {
     this.#top = ofDisk(root)
   }
 
-  /** Takes the calls of any number of processes. */
+  /** Accepts the calls of any number of processes. */
   record(calls: ReadonlyArray<SystemCall>, cwd: string) {
     for (const call of calls) {
       if (call.result < 0) continue
@@ -155,7 +155,7 @@ export class SyncedDisk {
     this.#points.sort((one, other) => one.at - other.at || one.order - other.order)
   }
 
-  /** Goes on until this time; what ends at it counts. */
+  /** Replays up to this time, inclusive. */
   runUntil(time: number) {
     for (
       let point = this.#points[this.#next];
@@ -168,8 +168,8 @@ export class SyncedDisk {
   }
 
   /**
-   * Writes what a loss of power leaves into an empty folder. `isWritten` says of each write that was not synced
-   * whether the disk has it; of the names in a folder it has those that came first. Without it, nothing.
+   * Writes the state after a power cut into an empty folder. `isWritten` decides for each unsynced write whether the
+   * disk has it, and of unsynced names the first ones. Without it, nothing unsynced survives.
    */
   leave(folder: string, isWritten?: () => boolean) {
     const put = (from: Folder, path: string) => {
@@ -268,7 +268,7 @@ export class SyncedDisk {
       case "symlink":
       case "symlinkat":
         if (args.includes(Buffer.from(this.#root).toString("hex").replace(/../g, "\\x$&"))) {
-          throw new Error(`What ${name} does to a disk is not known here`)
+          throw new Error(`The effect of ${name} on a disk is unknown`)
         }
     }
   }

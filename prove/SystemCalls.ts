@@ -3,16 +3,16 @@ import { createInterface } from "node:readline"
 import { Effect } from "effect"
 import { eventually } from "../test/Eventually.ts"
 
-/** A system call that came to its end. */
+/** A completed system call. */
 export interface SystemCall {
   readonly name: string
   /** Microseconds since 1970. */
   readonly begun: number
   readonly ended: number
-  /** As strace shows them. */
+  /** As formatted by strace. */
   readonly args: string
   readonly result: number
-  /** What the descriptor that it gave is of. */
+  /** What the returned descriptor refers to. */
   readonly opened: string | undefined
 }
 
@@ -22,12 +22,12 @@ const names = [
   ...["mkdir", "mkdirat", "rmdir", "fsync", "fdatasync", "copy_file_range", "sendfile"]
 ]
 
-/** A longer one is not shown whole, which is an error. */
+/** The maximum string length in a record. A longer one is an error. */
 const mostBytes = 64 * 1024 * 1024
 
 /**
- * What stands before a command so that its calls, and those of all its children, are recorded
- * in a file. The command has the process that was started; the recorder is a grandchild of it.
+ * A command prefix that records the system calls of a command and its children in a file. The command keeps the pid
+ * of the started process, and the recorder is a grandchild.
  */
 export const recorder = (file: string, others: ReadonlyArray<string> = []): ReadonlyArray<string> => [
   ...["strace", "-DDD", "-f", "-yy", "-ttt", "-T", "-xx", "-v", "--seccomp-bpf", "-s", `${mostBytes}`],
@@ -37,7 +37,7 @@ export const recorder = (file: string, others: ReadonlyArray<string> = []): Read
 const line = /^(\d+) +(\d+)\.(\d{6}) (.*)$/s
 const whole = /^(\w+)\((.*)\) += (-?\d+)(?:<(.*?)>)?(?: .*)? <(\d+)\.(\d{6})>$/s
 
-/** A record may be longer than a text can be. */
+/** A record may exceed the maximum string length. */
 const eachLine = (file: string, hear: (text: string) => void) =>
   Effect.callback<void>((resume) => {
     const lines = createInterface({ input: createReadStream(file, "latin1") })
@@ -46,7 +46,7 @@ const eachLine = (file: string, hear: (text: string) => void) =>
     return Effect.sync(() => lines.close())
   })
 
-/** The calls in a record, in the order of their ends. Those that a death cut short have none. */
+/** The calls of a record in the order of their completion. A call cut short by a kill is not included. */
 export const read = Effect.fnUntraced(function* (file: string) {
   const calls: Array<SystemCall> = []
   const begun = new Map<string, string>()
@@ -71,12 +71,12 @@ export const read = Effect.fnUntraced(function* (file: string) {
   })
   const partial = calls.find(({ args }) => args.includes('"...'))
   if (partial !== undefined) {
-    return yield* Effect.die(new Error(`The record does not have all bytes of a ${partial.name}`))
+    return yield* Effect.die(new Error(`The record lacks bytes of a ${partial.name}`))
   }
   return calls
 })
 
-/** Waits until the record of a process that has ended is complete. */
+/** Waits until the record of an ended process is complete. */
 export const complete = (file: string, pid: number) =>
   eventually(
     Effect.suspend(() => {
@@ -90,20 +90,20 @@ export const complete = (file: string, pid: number) =>
     "60 seconds"
   )
 
-/** What strace writes as `\x2f\x74`. */
+/** Decodes escapes of strace such as `\x2f\x74`. */
 export const bytesOf = (shown: string) => Buffer.from(shown.replaceAll("\\x", ""), "hex")
 
 const textOf = (shown: string) => (shown.startsWith("\\x") ? bytesOf(shown).toString() : shown)
 
-/** The descriptor that a call is about, and its file or socket; null for a file without a name. */
+/** The descriptor of a call and its file or socket. Null for a file without a name. */
 export const descriptorOf = (args: string) => {
   const [, number = "", of = "", deleted] = /^(\d+)<(.*?)>(\(deleted\))?(?:,|$)/s.exec(args) ?? []
   return { number, of: deleted === undefined ? textOf(of) : null }
 }
 
-/** The strings among the arguments of a call: paths, or the bytes of a write. */
+/** The string arguments of a call: paths, or the bytes of a write. */
 export const stringsOf = (args: string) => [...args.matchAll(/"([^"]*)"/g)].map(([, shown = ""]) => bytesOf(shown))
 
-/** The folder of a `*at` call, as it stands before a path. */
+/** The folder argument of a `*at` call, as a path prefix. */
 export const foldersOf = (args: string) =>
   [...args.matchAll(/(?:^|, )(?:AT_FDCWD|\d+)<(.*?)>/g)].map(([, of = ""]) => textOf(of))

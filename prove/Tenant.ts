@@ -8,9 +8,9 @@ import type { Inbox } from "../test/InletProcess.ts"
 import * as Mail from "../test/Mail.ts"
 import * as Receiver from "./Receiver.ts"
 
-// A thread of its own: what an attack costs the attacker is not to be felt as the service's.
+// Runs in a separate thread, so that the attacker's CPU use does not distort the latency.
 
-/** To say where webhooks are received, or to work for a time. */
+/** Names the webhook receiver, or works for a time. */
 export type Task = "webhook" | Work
 
 export interface Work {
@@ -18,21 +18,21 @@ export interface Work {
   readonly smtpPort: number
   readonly pid: number
   readonly inbox: Inbox
-  /** Tells the mails of this task from those of others. */
+  /** Distinguishes the mails of this task from others. */
   readonly name: string
   readonly millis: number
 }
 
-/** Thousandths of a second, as the tenant had them: 99 of a hundred took no longer. */
+/** The p99 latencies of the tenant, in milliseconds. */
 export interface Felt {
   readonly api: number
   readonly smtp: number
   readonly delivery: number
-  /** The most memory that the process had, in MiB. */
+  /** The peak memory of the process in MiB. */
   readonly memory: number
 }
 
-/** What the tenant feels in this time: lists, mails one after the other, and their webhooks. */
+/** Measures a tenant for this time: lists, mails in sequence, and their webhooks. */
 const work = Effect.fnUntraced(function* (receiver: Receiver.Receiver, task: Work) {
   const { inbox, millis, name, pid, smtpPort, url } = task
   yield* receiver.trust(Redacted.make(inbox.secret))
@@ -50,7 +50,7 @@ const work = Effect.fnUntraced(function* (receiver: Receiver.Receiver, task: Wor
   const lists = again(
     () =>
       Effect.timed(call(url, "GET", `/api/domains/${inbox.domainId}/events?limit=10`, { key: inbox.key })).pipe(
-        // A refusal is no answer.
+        // A refusal does not count as an answer.
         Effect.map(([took, { status }]) => (status === 200 ? Duration.toMillis(took) : Number.POSITIVE_INFINITY))
       ),
     "50 millis"
@@ -90,7 +90,7 @@ const work = Effect.fnUntraced(function* (receiver: Receiver.Receiver, task: Wor
   return felt
 }, Effect.orDie)
 
-/** As Linux tells it: proc(5). */
+/** From procfs, see proc(5). */
 const residentMiB = Effect.fnUntraced(function* (pid: number) {
   const fs = yield* FileSystem.FileSystem
   const status = yield* fs.readFileString(`/proc/${pid}/status`)

@@ -12,41 +12,41 @@ import * as Sender from "./Sender.ts"
 import * as Service from "./Service.ts"
 
 export interface Options {
-  /** How long the harm lasts. */
+  /** The duration of the faults. */
   readonly time: Duration.Duration
-  /** Messages begun in a second. */
+  /** Started messages per second. */
   readonly perSecond: number
-  /** Whether the minute that a dead process's lease lasts is waited for, or taken as over. */
+  /** Whether to wait for the 60 s lease of a dead process, or to expire it at once. */
   readonly leases: "waited for" | "taken as over"
 }
 
-/** What was seen. */
+/** The observations. */
 export interface Verdict {
   readonly title: string
   readonly seconds: number
-  /** How often harm was done. */
+  /** The number of faults. */
   readonly times: number
   readonly sent: number
   readonly accepted: number
-  /** Sent again because no answer, or "later", came. */
+  /** Messages retried after a temporary refusal or no answer. */
   readonly retried: number
   readonly delivered: number
   /** Answered 250 and never delivered. */
   readonly lost: number
-  /** Messages that became two events. */
+  /** Messages with two events. */
   readonly doubled: number
-  /** Requests beyond the first of an event. */
+  /** Repeated requests for an event. */
   readonly repeated: number
   /** From the 250 to the webhook. */
   readonly longestDelay: Duration.Duration
-  /** What should not have been, in sentences. */
+  /** Unexpected observations, in sentences. */
   readonly faults: ReadonlyArray<string>
 }
 
-/** A lease of a minute, its wait for the claim, and the time to work off what has gathered. */
+/** The 60 s lease, the wait for a claim, and the time to clear the backlog. */
 const patience = Duration.seconds(150)
 
-/** Sends mail without a pause while a scenario does its harm, and sees what has become of each. */
+/** Sends mail continuously during a scenario, and checks the outcome of each message. */
 export const run = Effect.fn("Trial.run")(
   function* (scenario: Scenario, name: string, { leases, perSecond, time }: Options) {
     const cluster = yield* Cluster
@@ -63,7 +63,7 @@ export const run = Effect.fn("Trial.run")(
       SECRETS_KEY: secretsKey,
       LOG_LEVEL: "info",
       LOG_FORMAT: "json",
-      // Nobody there: no question leaves the machine.
+      // A DNS server that does not exist: no query leaves the machine.
       DNS_SERVERS: "127.0.0.1:9",
       WEBHOOK_RETRY_DELAYS: Array.replicate("1s", 100).join(","),
       ...(scenario.database === "server" ? { DATABASE_URL: url.href } : {})
@@ -94,7 +94,7 @@ export const run = Effect.fn("Trial.run")(
       for (let cursor: string | null = ""; cursor !== null; ) {
         const page: string = `/api/domains/${domainId}/events?limit=100${path}${cursor === "" ? "" : `&cursor=${cursor}`}`
         const { headers, json, status }: Answer = yield* service.call("GET", page, { key })
-        // Lists of much mail are asked for no faster than a workspace may.
+        // Long lists are requested within the request rate of a workspace.
         if (status === 429) {
           yield* Effect.sleep(Duration.seconds(Number(headers["retry-after"] ?? 1)))
           continue
@@ -108,7 +108,7 @@ export const run = Effect.fn("Trial.run")(
     const accepted = sender.sent.filter(({ acceptedAt }) => acceptedAt !== undefined)
     const heard = () => Map.groupBy(receiver.events.values(), ({ marker }) => marker)
     const isMissing = ({ marker }: Sender.Sent) => !heard().has(marker)
-    // Delivered, and known to be.
+    // Delivered, and recorded as such.
     const isDone = Effect.gen(function* () {
       if (accepted.some(isMissing)) return false
       return (yield* events("&delivery=pending")).length === 0
@@ -174,7 +174,7 @@ export const run = Effect.fn("Trial.run")(
           unlisted.map(({ marker }) => marker),
           "Answered 250 and not listed by the API"
         ),
-        ...some([...receiver.rejected], "Requests that did not verify"),
+        ...some([...receiver.rejected], "Requests that failed verification"),
         ...some([...sender.bounced], "Refused for good"),
         ...some(
           sender.sent.flatMap(({ acceptedAt, marker }) => (acceptedAt === undefined ? [marker] : [])),
@@ -184,9 +184,11 @@ export const run = Effect.fn("Trial.run")(
           ? []
           : [`${delivered.length} events are listed as delivered, of ${accepted.length} messages`]),
         ...some(told, "Printed"),
-        ...((yield* service.lives) ? [] : ["The process ended by itself"]),
-        ...(scenario.leavesRecords || !disk.isMounted ? [] : some(stray, "Raw messages that no event is of")),
-        ...(isUnscathed && !scenario.killsProcesses ? ["No sender noticed anything: the harm was none"] : [])
+        ...((yield* service.lives) ? [] : ["The process exited on its own"]),
+        ...(scenario.leavesRecords || !disk.isMounted ? [] : some(stray, "Raw messages without an event")),
+        ...(isUnscathed && !scenario.killsProcesses
+          ? ["No sender noticed the fault, so the scenario had no effect"]
+          : [])
       ]
     }
     return verdict
@@ -196,7 +198,7 @@ export const run = Effect.fn("Trial.run")(
   Effect.orDie
 )
 
-/** The minute goes by. */
+/** Expires the leases of 60 s. */
 const endLeases = Effect.fnUntraced(function* (url: string) {
   const sql = Context.get(yield* Layer.build(Database.layerPostgres(Redacted.make(url))), SqlClient.SqlClient)
   yield* sql`UPDATE inbound_emails SET leased_until = now() WHERE leased_until > now()`

@@ -1,13 +1,13 @@
 import { headBytes } from "../src/providers/storage/SegmentRecord.ts"
 import { bytesOf, descriptorOf, type SystemCall, stringsOf } from "./SystemCalls.ts"
 
-/** A mail that was answered `250`, and when the answer began to leave. */
+/** A mail that was answered `250`, and when the answer was being sent. */
 export interface Answered {
   readonly marker: string
   readonly at: number
 }
 
-/** When a raw message with this id was safe. */
+/** When a raw message with this id was durable. */
 interface Safe {
   readonly id: Buffer
   readonly at: number
@@ -22,9 +22,9 @@ const isWrite = ({ name }: SystemCall) => /^p?write/.test(name)
 const isSync = ({ name }: SystemCall) => name === "fsync" || name === "fdatasync"
 
 /**
- * Which of these mails were answered before they were safe. In the record there must be, one behind the end
- * of the other: the write of the message and its sync, or the upload and the bucket's answer; the write of
- * PostgreSQL's log with the row, and its sync; the `250`.
+ * Returns the mails that were answered before they were durable. The record must show in this order: the write of the
+ * message and its sync, or the upload and the bucket's answer. Then the WAL write with the row, and its sync. Then
+ * the `250`.
  */
 export const broken = (calls: ReadonlyArray<SystemCall>, mails: ReadonlyArray<Answered>): ReadonlyArray<string> => {
   const written = calls.filter(isWrite).flatMap((call): ReadonlyArray<Written> => {
@@ -74,7 +74,7 @@ export const broken = (calls: ReadonlyArray<SystemCall>, mails: ReadonlyArray<An
   })
 }
 
-/** The id of the record that has this mail, in a write of whole records. */
+/** The id of the log record with this mail, in a write of complete records. */
 const idOfRecord = (bytes: Buffer, marker: string) => {
   for (let at = 0; at + headBytes <= bytes.length; ) {
     const end = at + headBytes + bytes.readUInt32LE(at + 8)

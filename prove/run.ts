@@ -17,16 +17,13 @@ Command.make(
   "prove",
   {
     seconds: Flag.Int("seconds").pipe(
-      Flag.withDescription("How long the service is killed again and again"),
+      Flag.withDescription("Duration of the scenario with repeated kills"),
       Flag.withDefault(300)
     ),
-    others: Flag.Int("others").pipe(
-      Flag.withDescription("How long each of the other scenarios lasts"),
-      Flag.withDefault(100)
-    ),
-    rate: Flag.Int("rate").pipe(Flag.withDescription("Messages begun in a second"), Flag.withDefault(50)),
+    others: Flag.Int("others").pipe(Flag.withDescription("Duration of each other scenario"), Flag.withDefault(100)),
+    rate: Flag.Int("rate").pipe(Flag.withDescription("Messages started per second"), Flag.withDefault(50)),
     only: Flag.String("only").pipe(
-      Flag.withDescription("Only the scenarios whose title contains this"),
+      Flag.withDescription("Run only scenarios whose title contains this"),
       Flag.withDefault("")
     ),
     write: Flag.Boolean("write").pipe(Flag.withDescription(`Writes the table to ${page}`), Flag.withDefault(false))
@@ -91,7 +88,7 @@ Command.make(
     yield* Console.log(power)
     const isLost = cuts.some(({ broken, cuts }) => broken.length > 0 || cuts.some(({ lost }) => lost.length > 0))
     if (isLost || [...verdicts, ...sieges, ...neighbours].some(({ faults }) => faults.length > 0)) {
-      return yield* new Disproved({ message: "What is promised did not hold" })
+      return yield* new Disproved({ message: "A guarantee did not hold" })
     }
     if (!write) return
     const text = yield* fs.readFileString(page)
@@ -106,7 +103,7 @@ Command.make(
     yield* fs.writeFileString(page, cuts.length > 0 ? put(shared, "power", power) : shared)
   }, Effect.provide(Cluster.layer))
 ).pipe(
-  Command.withDescription("Does harm to a running service under load, and counts what is lost"),
+  Command.withDescription("Injects faults into a running service under load, and counts lost mail"),
   Command.run({ version: "1" }),
   Effect.tapErrorTag("Disproved", ({ message }) => Console.error(message)),
   Effect.provide(NodeServices.layer),

@@ -3,7 +3,7 @@ import * as Extraction from "../src/content/codes/Extraction.ts"
 import { see } from "../src/content/html/SeenHtml.ts"
 import type { Extracted } from "../src/model/Extracted.ts"
 
-/** A mail, and what a person would take from it. */
+/** A mail, and its code and links according to a person. */
 export const LabelledMail = Schema.Struct({
   id: Schema.String,
   source: Schema.optionalKey(Schema.String),
@@ -21,7 +21,7 @@ export type LabelledMail = typeof LabelledMail.Type
 
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(LabelledMail))
 
-/** One mail of the form of `test/fixtures/codes.jsonl`, or none where the line has another form. */
+/** Parses one mail in the form of `test/fixtures/codes.jsonl`. Returns undefined for other lines. */
 export const parse = (line: string): Option.Option<LabelledMail> => decode(line)
 
 export const find = ({ html, subject, text }: LabelledMail): Extracted =>
@@ -44,7 +44,7 @@ export interface Score {
   rightHigh: number
   low: number
   rightLow: number
-  /** Mails with a link whose kind is known. */
+  /** Mails with a link of a known purpose. */
   links: number
   foundLinks: number
   rightKinds: number
@@ -67,7 +67,7 @@ export interface Miss {
   readonly found: Extracted
 }
 
-/** What was found of all that there is, by source and in all. */
+/** The recall by source and in total. */
 export const score = (
   mails: ReadonlyArray<LabelledMail>
 ): { readonly bySource: ReadonlyMap<string, Score>; readonly all: Score; readonly misses: ReadonlyArray<Miss> } => {

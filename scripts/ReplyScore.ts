@@ -1,4 +1,4 @@
-/** A mail, what a person wrote in it, and what was found. */
+/** A mail, its reply according to a person, and the extracted reply. */
 export interface Scored {
   readonly name: string
   readonly mail: string
@@ -6,15 +6,15 @@ export interface Scored {
   readonly found: string
 }
 
-/** How many are the same to the letter, and the shares of words. */
+/** The number of exact replies, and the shares of words. */
 export interface ReplyScore {
   readonly mails: number
   readonly exact: number
-  /** Of the words that a person wrote, those that were found. */
+  /** The share of the reply's words that were found. */
   readonly kept: number
-  /** Of the words that are quoted, those that are left. */
+  /** The share of the quoted words that remain. */
   readonly left: number
-  /** Names of those that are not the same. */
+  /** The names of mails without an exact reply. */
   readonly others: ReadonlyArray<string>
 }
 

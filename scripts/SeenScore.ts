@@ -1,14 +1,17 @@
 import * as SeenHtml from "../src/content/html/SeenHtml.ts"
 
-/** How many of the words that a browser shows are in what we take for seen. */
+/** The share of the words in a browser that Inlet considers visible. */
 export interface SeenScore {
   readonly words: number
   readonly missing: ReadonlyArray<string>
-  /** Of the missing, those that were left out as hidden: a browser's `innerText` has them, a person does not see them. */
+  /**
+   * Of the missing words, those removed as hidden. `innerText` of a browser contains them, but a person does not see
+   * them.
+   */
   readonly hidden: number
 }
 
-/** Zero-width characters part no words. */
+/** Zero-width characters do not separate words. */
 const wordsOf = (text: string): ReadonlyArray<string> =>
   text
     .replace(/[\u00ad\u200b-\u200f\u202a-\u202e\u2060\ufeff]|\u034f/g, "")

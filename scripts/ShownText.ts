@@ -1,14 +1,14 @@
 import { Effect } from "effect"
 import { type Browser, chromium } from "playwright-core"
 
-/** Chromium as a reader of mail: it runs no program and loads nothing. */
+/** Chromium as a mail reader: it runs no scripts and loads nothing. */
 export const launch = (executablePath: string) =>
   Effect.acquireRelease(
     Effect.promise(() => chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] })),
     (browser) => Effect.promise(() => browser.close())
   )
 
-/** A function that gives `innerText` of the body of HTML. */
+/** A function that returns `innerText` of the body of HTML. */
 export const reader = (browser: Browser) =>
   Effect.gen(function* () {
     const context = yield* Effect.acquireRelease(

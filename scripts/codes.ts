@@ -3,7 +3,7 @@ import { Console, Effect, FileSystem, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as CodeScore from "./CodeScore.ts"
 
-// How many codes and links of labelled mails are found, and how many of those found are right.
+// Prints precision and recall of codes and links for labelled mails.
 
 const codes = Command.make(
   "codes",
@@ -11,7 +11,7 @@ const codes = Command.make(
     file: Argument.String("file").pipe(Argument.withDescription("labelled mails, one in JSON on each line")),
     misses: Flag.Boolean("misses").pipe(
       Flag.withDefault(false),
-      Flag.withDescription("list the mails that were read otherwise")
+      Flag.withDescription("list the mails with a difference")
     )
   },
   Effect.fn(function* ({ file, misses }) {
@@ -29,7 +29,8 @@ const codes = Command.make(
     yield* Console.log(CodeScore.head)
     for (const [source, own] of score.bySource) yield* Console.log(CodeScore.row(source, own))
     yield* Console.log(CodeScore.row("**all**", score.all))
-    if (mails.length < lines.length) yield* Console.log(`\n${lines.length - mails.length} lines are no labelled mails.`)
+    if (mails.length < lines.length)
+      yield* Console.log(`\n${lines.length - mails.length} lines are not labelled mails.`)
   })
 )
 

@@ -4,10 +4,10 @@ import { Argument, Command } from "effect/cli"
 import { ChildProcess } from "effect/process"
 import * as ConsoleBundle from "../src/http/console/ConsoleBundle.ts"
 
-// Compiles the service for the package and the image: Node runs no TypeScript under node_modules, and what strips types
-// takes 50 MB of a process.
+// Compiles the service for the package and the image. Node does not strip types under node_modules, and stripping
+// them costs 50 MB of memory.
 
-/** What is read at run time beside the code: pages, styles, and the embedded database's image. */
+/** Files that are read at run time: pages, styles, and the image of the embedded database. */
 const isAsset = (file: string) => /\.(html|css|js|svg|br)$/.test(file)
 
 const run = Effect.fnUntraced(function* (command: string, ...args: ReadonlyArray<string>) {
@@ -20,7 +20,7 @@ const compile = Effect.fn(function* ({ folder }: { readonly folder: string }) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   if (yield* fs.exists(path.join(folder, "package.json"))) {
-    return yield* Effect.die(new Error(`${folder} is a package of its own: name a folder for what is compiled alone`))
+    return yield* Effect.die(new Error(`${folder} is a package. Name a folder for compiled code only`))
   }
   yield* fs.remove(folder, { recursive: true, force: true })
   yield* run(process.execPath, "node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json", "--outDir", folder)
@@ -36,7 +36,7 @@ const compile = Effect.fn(function* ({ folder }: { readonly folder: string }) {
   yield* fs.writeFileString(path.join(folder, "src/console", ConsoleBundle.files.script), bundle.script)
   yield* fs.writeFileString(path.join(folder, "src/console", ConsoleBundle.files.styles), bundle.styles)
 
-  // The compiler follows imports alone: the scripts of threads are named by URLs.
+  // The compiler follows imports only, and thread scripts are named by URLs.
   for (const file of (yield* fs.readDirectory(folder, { recursive: true })).filter((file) => file.endsWith(".js"))) {
     const compiled = path.join(folder, file)
     const text = yield* fs.readFileString(compiled)
@@ -45,13 +45,13 @@ const compile = Effect.fn(function* ({ folder }: { readonly folder: string }) {
     for (const [, script = ""] of rewritten.matchAll(/new URL\("(\.[^"]+\.js)"/g)) {
       const target = path.join(path.dirname(compiled), script)
       if (!(yield* fs.exists(target)))
-        return yield* Effect.die(new Error(`${compiled} names ${target}, which is not there`))
+        return yield* Effect.die(new Error(`${compiled} refers to ${target}, which does not exist`))
     }
   }
 })
 
 const folder = Argument.String("folder").pipe(
-  Argument.withDescription("where the compiled code goes, in the place of what is there"),
+  Argument.withDescription("output folder, whose content is replaced"),
   Argument.withDefault("dist")
 )
 

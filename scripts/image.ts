@@ -5,7 +5,7 @@ import { Console, Effect, FileSystem, Path } from "effect"
 import * as EmbeddedDatabase from "../src/database/EmbeddedDatabase.ts"
 import * as InitialDatabase from "../src/database/InitialDatabase.ts"
 
-/** Makes the image that the embedded database begins with, for the PGlite that is installed, and removes all others. */
+/** Creates the image of the embedded database for the installed PGlite, and removes all others. */
 Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -18,7 +18,7 @@ Effect.gen(function* () {
   yield* Effect.forEach(others, (name) => fs.remove(path.join(path.dirname(file), name)))
   const image = brotliCompressSync(tar, {
     params: {
-      // The three databases of a new server are all but the same: the window reaches from one to the next.
+      // The three databases of a new server are nearly equal, so the window spans from one to the next.
       [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
       [constants.BROTLI_PARAM_SIZE_HINT]: tar.byteLength
     }
@@ -27,7 +27,7 @@ Effect.gen(function* () {
   yield* Console.log(`${file}: ${image.byteLength} bytes`)
 }).pipe(Effect.scoped, Effect.provide(NodeServices.layer), NodeRuntime.runMain)
 
-/** PostgreSQL does not run meanwhile, so what is packed is a server that was shut down in order. */
+/** PostgreSQL is shut down at this point, so the files are consistent. */
 const tarOf = (folder: string) =>
   PGlite.create({ dataDir: folder, noInitDb: true }).then((database) =>
     database

@@ -8,8 +8,8 @@ import * as ReplyScore from "./ReplyScore.ts"
 
 const seenText = (html: string) => SeenHtml.see(html).text
 
-// How well `reply` is found in a folder of mails: `emails` has them, as bodies in plain text
-// (.txt), in HTML (.html) or whole (.eml), and `trimmed` has the replies as .txt of the same name.
+// Scores `reply` on a folder of mails: `emails` has them as plain text (.txt), HTML (.html) or complete messages
+// (.eml), and `trimmed` has the expected replies as .txt with the same name.
 
 const textOf = (name: string, bytes: Uint8Array) => {
   if (name.endsWith(".eml")) return Mime.read(bytes)
@@ -37,10 +37,10 @@ const program = Effect.fnUntraced(function* (folder: string) {
   )
 })
 
-const folder = Argument.String("folder").pipe(Argument.withDescription("a folder with emails and trimmed in it"))
+const folder = Argument.String("folder").pipe(Argument.withDescription("a folder with subfolders emails and trimmed"))
 
 const command = Command.make("replies", { folder }, ({ folder }) => program(folder)).pipe(
-  Command.withDescription("Scores what is found as `reply` in a folder of mails")
+  Command.withDescription("Scores `reply` on a folder of mails")
 )
 
 Command.run(command, { version: "1" }).pipe(Effect.provide(NodeServices.layer), NodeRuntime.runMain)

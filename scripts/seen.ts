@@ -5,8 +5,8 @@ import * as Mime from "../src/mime/Mime.ts"
 import * as SeenScore from "./SeenScore.ts"
 import * as ShownText from "./ShownText.ts"
 
-// How many of the words that Chromium shows (`innerText`) are in what we take for seen: over all
-// mails of a folder, below it too, whose HTML has 20 words or more.
+// Prints the share of the words in Chromium (`innerText`) that Inlet considers visible, over all mails of a folder
+// whose HTML has 20 words or more.
 
 const fewest = 20
 

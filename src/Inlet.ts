@@ -49,17 +49,17 @@ import { ClientLimits } from "./workspaces/ClientLimits.ts"
 import { WorkspaceLimits } from "./workspaces/WorkspaceLimits.ts"
 import { Workspaces } from "./workspaces/Workspaces.ts"
 
-/** Mail is kept, and handed to the reader of this process. There is one for all roles. */
+/** Stores mail, and hands it to the reader of this process, which all roles share. */
 const intake = Layer.merge(Intake.layerNoDeps.pipe(Layer.provide(Reader.layer)), DataMemory.layer)
 
-/** Mail comes in. */
+/** Accepts mail over SMTP. */
 export const smtp = SmtpServer.layer.pipe(Layer.provide(intake))
 
-/** Left-over mail is read, events are delivered, data past its time is removed. */
+/** Parses leftover mail, delivers events, and removes expired data. */
 export const worker = Layer.mergeAll(
   ReaderWorker.layer.pipe(Layer.provide(Reader.layer)),
   QueueMetrics.layer.pipe(Layer.provide(DeliveryQueue.layer)),
-  // While open mails come to their end, so do requests.
+  // Requests finish while open messages do.
   Layer.effectDiscard(Handover.use(({ drain }) => Effect.addFinalizer(() => drain))),
   PurchaseWorker.layer.pipe(
     Layer.provide([Fulfilment.layer, Payments.layer, Provisioning.layer, Renewals.layer]),
@@ -71,7 +71,7 @@ export const worker = Layer.mergeAll(
   RawErasures.layerWorker
 )
 
-/** The API shows all of it, and takes simulated mail. */
+/** Serves the API, and accepts simulated mail. */
 export const http = HttpServer.layerWith(Mcp.layer).pipe(
   Layer.provide([
     Events.layer,
@@ -109,10 +109,10 @@ const endLeases = Layer.effectDiscard(
 
 const runtimes = { http, smtp, worker }
 
-/** Makes deliveries, those that this process has just written too; it ends after the layers that write them. */
+/** Makes deliveries, including those that this process writes. It stops after the layers that write them. */
 const deliveries = DeliveryWorker.layer.pipe(Layer.provide([DeliveryQueue.layer, WebhookSender.layer]))
 
-/** The service: the roles that `ROLES` names, over a world (database, providers) that is left open. */
+/** The service with the roles in `ROLES`, on a database and providers to be supplied. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const roles = yield* Settings.roles

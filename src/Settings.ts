@@ -8,7 +8,7 @@ import * as Process from "./settings/ProcessSettings.ts"
 import * as Purchase from "./settings/PurchaseSettings.ts"
 import * as Storage from "./settings/StorageSettings.ts"
 
-// Each setting is declared once, in its section. What the service asks for is here.
+// Each setting is declared once, in its section. These are the groups that the service reads.
 export const { mode, production, roles, telemetry } = Process
 export const { answers, http, httpPort } = Api
 export const { defaultSmtpPort, dns, platform, reading, smtp, smtpNearby, smtpPort } = Mail
@@ -47,12 +47,12 @@ const every = Config.all({
   telemetry
 })
 
-/** Reads every setting, so that a wrong one stops the start whichever roles run. */
+/** Reads every setting, so that an invalid one stops the start for any roles. */
 export const all = Config.flatMap(Process.complete, () => every)
 
 const issuesOf = Issue.makeFormatterStandardSchemaV1()
 
-/** One line a person can act on: the setting's name and what is expected of it. Never the value, which may be a secret. */
+/** One line with the setting's name and the expected form. Never the value, which may be a secret. */
 export const explain = ({ cause }: Config.ConfigError): string =>
   cause._tag === "SourceError"
     ? cause.message

@@ -1,4 +1,4 @@
-// What a program or a test suite without Effect imports, as `inlet-mail/client`: it needs nothing but fetch.
+// The entry `inlet-mail/client`, for programs and test suites without Effect. It needs only fetch.
 export type * from "./client/Contract.ts"
 export type { EventPage, Events, EventsQuery, WaitQuery } from "./client/Events.ts"
 export { Inbox, type InboxOptions, type LinkKind, type MailFilter, type MailQuestion } from "./client/Inbox.ts"

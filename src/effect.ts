@@ -8,7 +8,7 @@ export interface Request extends Omit<PlainRequest, "secret"> {
   readonly secret: string | Redacted.Redacted
 }
 
-/** `verifySync` of `inlet-mail/webhook` for programs on Effect: by their Clock, and with its errors in the type. */
+/** `verifySync` of `inlet-mail/webhook` for programs with Effect, with their Clock and typed errors. */
 export const verify = Effect.fnUntraced(function* (request: Request): Effect.fn.Return<InboundEvent, Rejected> {
   const now = (yield* Clock.currentTimeMillis) / 1_000
   const secret = Redacted.isRedacted(request.secret) ? Redacted.value(request.secret) : request.secret

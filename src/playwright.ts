@@ -1,32 +1,32 @@
 // @effect-diagnostics asyncFunction:off processEnv:off
-// What a suite of Playwright imports, as `inlet-mail/playwright`; Playwright is the suite's own. Its fixtures are async
-// functions, and what a suite is told stands in its environment.
+// The entry `inlet-mail/playwright`. Playwright is the suite's own package. Fixtures are async functions, and the
+// suite's settings are in its environment.
 import { test as base } from "@playwright/test"
 import { type Inbox, Inlet, type InletOptions } from "./client.ts"
 
 /** For `use` in playwright.config.ts. */
 export interface InletUse {
   /**
-   * What is not as INLET_URL and INLET_API_KEY say, and the domain of the inboxes where the workspace has several. A
-   * key is better in the environment: Playwright writes all of `use` into its JSON report.
+   * Overrides INLET_URL and INLET_API_KEY, and names the domain of the inboxes if the workspace has several. Put the
+   * key into the environment, because Playwright writes `use` into its JSON report.
    */
   readonly inletOptions: Partial<InletOptions> & { readonly domain?: string | undefined }
 }
 
 export interface InletFixtures {
-  /** An address of this test alone. Its waits end before the test's own time does, to say what came. */
+  /** An address for this test. Its waits time out before the test, to report the mail that arrived. */
   readonly inbox: Inbox
 }
 
 export interface InletWorkerFixtures {
-  /** The API; one for all tests of a worker. */
+  /** The API client, shared by all tests of a worker. */
   readonly inlet: Inlet
 }
 
-/** Milliseconds of a test's time that are left to an error for being told. */
+/** Milliseconds of a test's time reserved for reporting an error. */
 const margin = 1_500
 
-/** Playwright's `test` with the fixtures `inbox` and `inlet`; `mergeTests` puts it together with others. */
+/** Playwright's `test` with the fixtures `inbox` and `inlet`. `mergeTests` combines it with others. */
 export const test = base.extend<InletFixtures, InletUse & InletWorkerFixtures>({
   inletOptions: [{}, { scope: "worker", option: true }],
   inlet: [

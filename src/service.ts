@@ -1,5 +1,5 @@
-// What a program that composes the service itself imports, as `inlet-mail/service`. It is the one list of its kind:
-// inside the project each file is imported by its name.
+// The entry `inlet-mail/service`, for programs that compose the service. It is the only list of exports: inside the
+// project each file is imported by its name.
 export * as Database from "./database/Database.ts"
 export * as Inlet from "./Inlet.ts"
 export * as ApiError from "./model/ApiError.ts"

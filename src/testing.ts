@@ -1,4 +1,4 @@
-// What a test suite imports, as `inlet-mail/testing`.
+// The entry `inlet-mail/testing`, for test suites.
 export * as FakeBilling from "./testing/FakeBilling.ts"
 export * as FakeClock from "./testing/FakeClock.ts"
 export * as FakeDns from "./testing/FakeDns.ts"

@@ -1,4 +1,4 @@
-// For receivers: this file needs nothing but Node, so that verifying a webhook installs nothing else.
+// For receivers. This file needs only Node, so that verifying a webhook installs nothing else.
 import { createHmac, timingSafeEqual } from "node:crypto"
 
 type Verdict = "pass" | "fail" | "softfail" | "neutral" | "none" | "temperror" | "permerror"
@@ -17,12 +17,12 @@ export interface InboundEvent {
   readonly idempotency_key: string
   readonly message_id: string | null
   readonly domain: string
-  /** The address in the envelope: route on this. */
+  /** The envelope address. Route by this. */
   readonly recipient: string
   readonly from: string
   readonly subject: string
   readonly text: string
-  /** As it was sent: not safe to show as it is. */
+  /** The original HTML. Not safe to display. */
   readonly html: string | null
   readonly attachments: ReadonlyArray<{
     readonly filename: string | null
@@ -48,27 +48,27 @@ export interface InboundEvent {
   readonly inReplyTo: string | null
   readonly references: ReadonlyArray<string>
   readonly parse: "full" | "partial" | "headers"
-  /** The author's display name; absent in mail from before this field. */
+  /** The author's display name. Absent in older events. */
   readonly fromName?: string | null
-  /** What the person wrote, without what they answer and their signature; null where that is `text`. */
+  /** The author's new text without quotation and signature, or null if equal to `text`. */
   readonly reply?: string | null
   readonly sender?: "person" | "list" | "auto" | "bounce"
-  /** Behind the first `+` of the recipient's local part, or null. */
+  /** The part after the first `+` of the recipient's local part, or null. */
   readonly tag?: string | null
-  /** The conversation: replies to one message share it. */
+  /** The conversation. Replies to one message share it. */
   readonly threadId?: string
-  /** The HTML has words that a person does not see. */
+  /** Whether the HTML has hidden words. */
   readonly hiddenText?: boolean
-  /** What the mail was sent for; absent in mail from before this field. */
+  /** The code and links of the mail. Absent in older events. */
   readonly extracted?: {
-    /** The one code to type. Of low confidence, it is a guess. */
+    /** The code to type. With confidence `low` it is a guess. */
     readonly code: {
       readonly value: string
       readonly shown: string
       readonly source: "subject" | "text" | "html"
       readonly confidence: "high" | "low"
     } | null
-    /** At most five, the best first. */
+    /** Up to five, best first. */
     readonly links: ReadonlyArray<{
       readonly kind: "verify" | "login" | "reset" | "invite" | "other"
       readonly url: string
@@ -83,19 +83,19 @@ export interface InboundEvent {
   }
 }
 
-/** Rule 1 of the specification's section 6: signed more than 300 seconds from the receiver's clock. */
+/** Rule 1 of the specification, section 6: signed more than 300 s from the receiver's clock. */
 export class TimestampOutOfRange extends Error {
   readonly _tag = "TimestampOutOfRange"
   override readonly name = "TimestampOutOfRange"
 }
 
-/** Rule 2: not signed with this secret, or the body is not the one that was signed. */
+/** Rule 2: not signed with this secret, or the body differs from the signed one. */
 export class SignatureMismatch extends Error {
   readonly _tag = "SignatureMismatch"
   override readonly name = "SignatureMismatch"
 }
 
-/** Rule 3: the event id of the headers is not that of the body. */
+/** Rule 3: the event id in the headers differs from the body's. */
 export class EventIdMismatch extends Error {
   readonly _tag = "EventIdMismatch"
   override readonly name = "EventIdMismatch"
@@ -107,7 +107,7 @@ export class SignatureMalformed extends Error {
   override readonly name = "SignatureMalformed"
 }
 
-/** Why a request must be refused. */
+/** The reason for rejecting a request. */
 export type Rejected = TimestampOutOfRange | SignatureMismatch | EventIdMismatch | SignatureMalformed
 
 /** The headers of a request: Node's record, or the `Headers` of a fetch request. */
@@ -117,20 +117,19 @@ export type RequestHeaders =
 
 export interface Request {
   readonly headers: RequestHeaders
-  /** The bytes as they came, before any parsing. */
+  /** The raw body. */
   readonly rawBody: Uint8Array | string
   /** `webhook_signing_secret` of the workspace, `whsec_` included. */
   readonly secret: string
 }
 
 /**
- * Verifies a webhook request and gives its event, or throws one of the
- * `Rejected` errors: answer that request with anything but 2xx. During a
- * rotation the old and the new secret both verify. Deduplicate on `event_id`:
- * deliveries come at least once.
+ * Verifies a webhook request and returns its event, or throws one of the `Rejected` errors. Answer such a request
+ * with anything but 2xx. During a rotation both the old and the new secret verify. Deduplicate on `event_id`, because
+ * Inlet delivers at least once.
  */
 export const verifySync = (request: Request): InboundEvent => {
-  // A receiver without Effect has no other clock; one with Effect calls `judge` with its own.
+  // A receiver without Effect has no other clock. With Effect, `judge` gets the time of its Clock.
   // @effect-diagnostics-next-line globalDate:off
   const judged = judge(request, Date.now() / 1_000)
   if (judged instanceof Error) throw judged
@@ -139,12 +138,12 @@ export const verifySync = (request: Request): InboundEvent => {
 
 const toleratedSeconds = 300
 
-/** What a secret looks like. */
+/** The form of a secret. */
 const shape = "it begins with whsec_"
 
-/** The event of a request that came at this second of the receiver's clock, or why it must be refused. */
+/** The event of a request received at this time in seconds, or the reason for rejecting it. */
 export const judge = ({ headers, rawBody, secret }: Request, now: number): InboundEvent | Rejected => {
-  // A receiver that was not set up; no request is to blame. Programs without types come here too.
+  // A wrong configuration of the receiver, not a fault of the request. Programs without types also get here.
   if (typeof secret !== "string" || secret === "") {
     throw new TypeError(`secret: Expected the webhook_signing_secret of the workspace (${shape}), but it is not set`)
   }
@@ -187,7 +186,7 @@ export const judge = ({ headers, rawBody, secret }: Request, now: number): Inbou
   return event?.event_id === eventId ? event : new EventIdMismatch("X-Service-Event-Id is not the event_id of the body")
 }
 
-/** The signature says that the service wrote this, and an event is what it writes; fields of later versions pass. */
+/** Not decoded further, because a valid signature proves the origin. Fields of later versions pass. */
 const decode = (text: string): InboundEvent | undefined => {
   try {
     const value: unknown = JSON.parse(text)

@@ -3,9 +3,8 @@ import { Cause, ConfigProvider, Console, Effect, Exit, Layer, Runtime, Sink, Std
 import { program } from "../src/cli/Program.ts"
 
 /**
- * Runs `inlet …` in this process, with this environment alone, and returns its output and exit code.
- * A process for each command would cost most of a second of CPU time. Tests that need a terminal, a pipe
- * or a signal use `Program`.
+ * Runs `inlet …` in this process with only this environment. Returns its output and exit code. A process for each
+ * command would cost most of a second of CPU time. Tests that need a terminal, a pipe or a signal use `Program`.
  */
 export const run = Effect.fnUntraced(function* (
   args: ReadonlyArray<string>,
@@ -36,7 +35,7 @@ export const run = Effect.fnUntraced(function* (
     }),
     Effect.exit
   )
-  // An error that no command expects is a bug, not a line for a person.
+  // An unexpected error is a bug and not a line for the user.
   if (Exit.isFailure(exit) && Cause.hasDies(exit.cause)) return yield* Effect.die(Cause.squash(exit.cause))
   const code = yield* Effect.callback<number>((resume) =>
     Runtime.defaultTeardown(exit, (code) => resume(Effect.succeed(code)))

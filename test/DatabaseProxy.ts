@@ -3,17 +3,16 @@ import { Deferred, Effect } from "effect"
 import * as Ports from "./Ports.ts"
 
 /**
- * What becomes of the traffic: it is passed on, held back, or cut; every answer
- * is slow; or connections are cut in place of the answer to the next COMMIT, or
- * to the statement that keeps messages, which is its own transaction. That statement
- * may also get lost on its way to the server, or its answer on its way back.
+ * What the proxy does with the traffic: passes, holds or cuts it, or delays every answer. It can also cut connections
+ * instead of answering the next COMMIT, or the statement that stores messages, which is a transaction of its own.
+ * That statement can also be dropped on its way to the server, or its answer on its way back.
  */
 type Mode = "pass" | "hold" | "cut" | "slow" | "lose commit" | "swallow statement" | "swallow answer"
 
-/** So late that nothing of several statements is in time. */
+/** A delay after which several statements exceed any timeout. */
 const slow = "1700 millis"
 
-/** Knows the statement that keeps messages on a connection, also by the name under which it was prepared there. */
+/** Recognizes the statement that stores messages, also by the name under which a connection prepared it. */
 const keeping = () => {
   const names = new Set<string>()
   return (sent: string) => {
@@ -23,7 +22,10 @@ const keeping = () => {
   }
 }
 
-/** A loopback port before a PostgreSQL server, for as long as the scope lives. Nobody listens there until `open`. */
+/**
+ * A loopback port in front of a PostgreSQL server, for the lifetime of the scope. It accepts no connections until
+ * `open`.
+ */
 export const before = Effect.fnUntraced(function* (server: URL) {
   const port = yield* Ports.free
   const sockets = new Set<Socket>()
@@ -73,7 +75,7 @@ export const before = Effect.fnUntraced(function* (server: URL) {
   url.hostname = "127.0.0.1"
   url.port = `${port}`
   return {
-    /** The server's URL, by way of the proxy. */
+    /** The server's URL through the proxy. */
     url: url.href,
     open: Effect.callback<void>((resume) => void listener.listen(port, "127.0.0.1", () => resume(Effect.void))),
     turn: (next: Mode) =>
@@ -85,9 +87,9 @@ export const before = Effect.fnUntraced(function* (server: URL) {
           else socket.resume()
         }
       }),
-    /** Waits until a COMMIT was done and its answer lost. */
+    /** Waits until a COMMIT was executed and its answer dropped. */
     commitLost: Deferred.await(lost),
-    /** Waits until the statement or its answer was. */
+    /** Waits until the statement or its answer was dropped. */
     swallowed: Deferred.await(swallowed)
   }
 })

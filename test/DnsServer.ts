@@ -4,7 +4,7 @@ import dnsPacket, { type Answer, type Packet, type RecordType } from "dns-packet
 import { Context, Effect, Layer } from "effect"
 import * as Ports from "./Ports.ts"
 
-/** What is said of one name and type. `text` gives a TXT record of each entry, split in the strings of its array. */
+/** The answer for a name and type. `text` yields a TXT record for each entry, split into the strings of its array. */
 export type Reaction =
   | { readonly text: ReadonlyArray<string | ReadonlyArray<string>> }
   | { readonly mx: ReadonlyArray<readonly [priority: number, exchange: string]> }
@@ -12,18 +12,21 @@ export type Reaction =
   | { readonly alias: string }
   | "NXDOMAIN"
   | "SERVFAIL"
-  /** Cut off, over TCP too. */
+  /** Truncated, over TCP too. */
   | "truncated"
   | "silence"
 
-/** A name server on a loopback port, over UDP and TCP: knows no name until it is told one; `*` in front stands for any label. */
+/**
+ * A name server on a loopback port, over UDP and TCP. It has no names at first. `*` as the first label matches any
+ * label.
+ */
 export class DnsServer extends Context.Service<
   DnsServer,
   {
-    /** For `DNS_SERVERS`. */
+    /** The value for `DNS_SERVERS`. */
     readonly server: string
     answer(type: "TXT" | "MX" | "A" | "AAAA", name: string, reaction: Reaction): Effect.Effect<void>
-    /** How often this was asked. */
+    /** The number of queries for a name and type. */
     asked(type: "TXT" | "MX" | "A" | "AAAA", name: string): Effect.Effect<number>
   }
 >()("inlet/test/DnsServer") {
@@ -34,7 +37,7 @@ export class DnsServer extends Context.Service<
       const told = new Map<string, Reaction>()
       const asked = new Map<string, number>()
 
-      /** The reply to a question, undefined for none. */
+      /** The reply to a query, or undefined for none. */
       const reply = (query: Packet): Packet | undefined => {
         const question = query.questions?.[0]
         if (question === undefined) return undefined
@@ -63,7 +66,7 @@ export class DnsServer extends Context.Service<
         if (response === undefined) return
         const whole = dnsPacket.encode(response)
         const room = query.additionals?.find((record) => record.type === "OPT")?.udpPayloadSize ?? 512
-        // What has no room is asked for again over TCP (RFC 1035, section 4.2.1).
+        // An answer without room is requested again over TCP (RFC 1035, section 4.2.1).
         const sent =
           whole.length <= room
             ? whole
@@ -111,7 +114,7 @@ const records = (
   type: RecordType,
   reaction: Exclude<Reaction, string>,
   told: ReadonlyMap<string, Reaction>,
-  // Of a chain that goes round it is not told more than once.
+  // Each record of a CNAME loop is returned once.
   aliases = 16
 ): Array<Answer> => {
   if ("text" in reaction) {

@@ -2,20 +2,20 @@ import { request as ask, createServer, type IncomingMessage, type ServerResponse
 import { Deferred, Effect } from "effect"
 import * as Ports from "./Ports.ts"
 
-/** One exchange that goes no further for now. */
+/** An exchange that is held. */
 export interface Held {
-  /** Waits until it is. */
+  /** Waits until an exchange is held. */
   readonly reached: Effect.Effect<void>
   readonly letGo: Effect.Effect<void>
 }
 
-/** Stands on a loopback port before another server, and lets everything through but what it is told to hold. */
+/** A loopback proxy in front of another server that passes everything except exchanges to hold. */
 export interface Gate {
-  /** The other server's URL, with the gate's port. */
+  /** The other server's URL with the gate's port. */
   readonly url: string
   /**
-   * Holds the next exchange whose path or body matches: before the other server
-   * sees the request, or with the answer when it has done what it was asked.
+   * Holds the next exchange with a matching path or body: the request before it reaches the server, or the answer
+   * after the server acted.
    */
   hold(what: RegExp, which: "request" | "answer"): Effect.Effect<Held>
 }

@@ -7,12 +7,12 @@ import type { Run } from "./Run.ts"
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** What all files of one run of the suite share. */
+    /** Shared by all files of one run. */
     readonly run: Run
   }
 }
 
-/** Runs before the first file of a run; what it returns runs after the last. */
+/** Runs before the first file. The returned function runs after the last. */
 export const setup = (project: TestProject) =>
   Effect.gen(function* () {
     const scope = yield* Scope.make()
@@ -24,7 +24,7 @@ const beginning = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const random = yield* SecureRandom.SecureRandom
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-run-" })
-  // Runs beside each other share the server.
+  // Concurrent runs share the server.
   const run: Run = { folder, template: `inlet_template_${(yield* random.uuidV7()).replaceAll("-", "")}` }
   yield* Effect.addFinalizer(() => Effect.orDie(dropTemplate(run)))
   return run
@@ -32,7 +32,7 @@ const beginning = Effect.gen(function* () {
 
 const dropTemplate = Effect.fnUntraced(function* ({ folder, template }: Run) {
   const fs = yield* FileSystem.FileSystem
-  // Most runs of a few files need none, nor the driver.
+  // Runs of a few files rarely need one, nor the driver.
   if (!(yield* fs.readDirectory(folder)).some((name) => name.startsWith("template"))) return
   const { administer, server } = yield* Effect.promise(() => import("./TestPostgres.ts"))
   const url = yield* server

@@ -6,31 +6,31 @@ import * as Needs from "./Needs.ts"
 import * as Ports from "./Ports.ts"
 import * as Program from "./Program.ts"
 
-/** A command that runs it; where Debian has it is not on everybody's path. */
+/** The command for HAProxy. Debian's folder for it is not in every PATH. */
 const command = (...args: ReadonlyArray<string>) =>
   Effect.as(Needs.demand(Needs.haproxy), [
     "sh",
     ["-c", 'PATH=$PATH:/usr/sbin exec haproxy "$@"', "haproxy", ...args]
   ] as const)
 
-/** Runs it to its end. */
+/** Runs HAProxy until it exits. */
 export const run = (...args: ReadonlyArray<string>) =>
   Effect.flatMap(command(...args), (haproxy) => Program.run(...haproxy)).pipe(Effect.provide(NodeServices.layer))
 
-/** The configuration as it is in the repository. */
+/** The configuration in the repository. */
 export const configuration = readFileSync(new URL("../deploy/haproxy.cfg", import.meta.url), "utf8")
 
-/** A line of the configuration, which has to be there. */
+/** A line of the configuration. Dies if it is missing. */
 const replaced = (text: string, line: RegExp, by: string) => {
   if (!line.test(text)) throw new Error(`No line in deploy/haproxy.cfg is ${line}`)
   return text.replace(line, by)
 }
 
-/** Servers instead of the containers of a service. */
+/** The servers that replace the containers of a service. */
 const servers = (name: string, ports: ReadonlyArray<number>) =>
   ports.map((port, index) => `    server ${name}-${index + 1} 127.0.0.1:${port}`).join("\n")
 
-/** HAProxy with the repository's configuration, in front of these ports of this machine instead of containers. */
+/** HAProxy with the repository's configuration, in front of these local ports instead of containers. */
 export const start = Effect.fnUntraced(
   function* ({ http, smtp }: { readonly http: ReadonlyArray<number>; readonly smtp: ReadonlyArray<number> }) {
     const fs = yield* FileSystem.FileSystem

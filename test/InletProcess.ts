@@ -9,22 +9,22 @@ import * as TestDatabase from "./TestDatabase.ts"
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
-/** How a process ended: by itself with a code, or by a signal. */
+/** The exit of a process: by code or by signal. */
 export interface Ending {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
 }
 
-/** The service as a process of its own. Killed at the end of its scope, if it still lives then. */
+/** The service as a separate process, killed at the end of its scope. */
 export interface InletProcess {
   readonly url: string
   readonly smtpPort: number
   readonly pid: number
   call(method: Parameters<typeof call>[1], path: string, options?: CallOptions): Effect.Effect<Answer>
   signal(name: NodeJS.Signals): Effect.Effect<void>
-  /** Waits for the end, at most 40 seconds. */
+  /** Waits up to 40 s for the exit. */
   readonly ending: Effect.Effect<Ending>
-  /** Everything it has printed. */
+  /** Its whole output. */
   readonly output: Effect.Effect<string>
   /** A new workspace with an instant inbox that has this webhook. */
   inbox(webhookUrl: string): Effect.Effect<Inbox>
@@ -44,24 +44,24 @@ const folder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ pr
   Effect.provide(NodeServices.layer)
 )
 
-/** What the starts of one installation share: a folder, and a migrated database in it or on the suite's server. */
+/** Shared by all starts of one installation: a folder, and a migrated database in it or on the suite's server. */
 export const installation = Effect.gen(function* () {
   const DATA_DIR = yield* folder
   return { DATA_DIR, ...(yield* TestDatabase.migratedFor(DATA_DIR)) }
 }).pipe(Effect.orDie)
 
-/** One that was never started. */
+/** An installation before its first start. */
 export const emptyInstallation = Effect.gen(function* () {
   return { DATA_DIR: yield* folder, ...(yield* TestDatabase.empty) }
 }).pipe(Effect.orDie)
 
-/** Where processes keep what they have compiled for those that start after them. */
+/** The compile cache that processes share. */
 const compiled = Config.all({ NODE_COMPILE_CACHE: Config.String("NODE_COMPILE_CACHE") }).pipe(Config.withDefault({}))
 
-/** V8 flags for the processes, separated by blanks. The suite has some; trials and benchmarks have none. */
+/** V8 flags for the processes, separated by spaces. The suite sets some, trials and benchmarks none. */
 const v8Flags = Config.String("TEST_V8_FLAGS").pipe(Config.withDefault(""))
 
-/** Starts a process and does not wait for it to listen. `before` is a command that ends in becoming the one behind it. */
+/** Starts a process without waiting for it. `before` is a command prefix that becomes the process. */
 export const spawned = Effect.fnUntraced(function* (
   settings: Readonly<Record<string, string>>,
   before: ReadonlyArray<string> = []
@@ -72,7 +72,7 @@ export const spawned = Effect.fnUntraced(function* (
     SMTP_PORT: `${yield* Ports.free}`,
     MAX_EMAILS_PER_DAY: "0",
     LOG_LEVEL: "error",
-    // Nobody answers there: no question of a test leaves this machine.
+    // A DNS server that does not exist: no query of a test leaves this machine.
     DNS_SERVERS: "127.0.0.1:9",
     ...settings
   }
@@ -98,7 +98,7 @@ export const spawned = Effect.fnUntraced(function* (
   const ending = Deferred.await(ended).pipe(
     Effect.timeoutOrElse({
       duration: "40 seconds",
-      orElse: () => Effect.die(new Error(`It has not ended. It printed: ${output}`))
+      orElse: () => Effect.die(new Error(`The process did not exit in time. Its output: ${output}`))
     })
   )
   const at: InletProcess["call"] = (method, path, options) => call(url, method, path, options)
@@ -129,7 +129,10 @@ export const spawned = Effect.fnUntraced(function* (
   return { inlet, roles: (env.ROLES ?? "http,smtp,worker").split(","), hasEnded: Deferred.isDone(ended) }
 })
 
-/** Starts a process and waits until it serves. A mere worker listens nowhere: it is not waited for. */
+/**
+ * Starts a process and waits until it serves. A process with only the role worker does not listen, so there is no
+ * wait for it.
+ */
 export const start = Effect.fnUntraced(function* (
   settings: Readonly<Record<string, string>>,
   before?: ReadonlyArray<string>
@@ -146,7 +149,8 @@ export const serving = Effect.fnUntraced(function* ({
   roles
 }: Effect.Success<ReturnType<typeof spawned>>) {
   const serves = Effect.gen(function* () {
-    if (yield* hasEnded) return yield* Effect.die(new Error(`It has ended at once. It printed: ${yield* inlet.output}`))
+    if (yield* hasEnded)
+      return yield* Effect.die(new Error(`The process exited at its start. Its output: ${yield* inlet.output}`))
     const smtp = !roles.includes("smtp") || (yield* Ports.isAnswered(inlet.smtpPort))
     const http = !roles.includes("http") || (yield* isReady(inlet))
     return smtp && http
@@ -157,6 +161,6 @@ export const serving = Effect.fnUntraced(function* ({
 const isReady = (inlet: InletProcess) =>
   inlet.call("GET", "/ready").pipe(
     Effect.map(({ status }) => status === 200),
-    // Nobody listens yet.
+    // The process does not listen yet.
     Effect.catchDefect(() => Effect.succeed(false))
   )

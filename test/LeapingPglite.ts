@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads"
 
-// Stands in for src/database/PgliteThread.ts: the time of day is set two hours forward at a statement that says so.
+// Replaces src/database/PgliteThread.ts: a marker statement moves the system clock forward by 2 h.
 const now = Date.now
 let leap = 0
 Date.now = () => now() + leap

@@ -1,13 +1,13 @@
 import { Effect, Schema } from "effect"
 import { createTransport, type SendMailOptions } from "nodemailer"
 
-/** The server's refusal, as the sender saw it. */
+/** The server's refusal as received by the sender. */
 export class Refused extends Schema.TaggedError<Refused>()("Refused", {
   code: Schema.Int,
   response: Schema.String
 }) {}
 
-/** Sends a mail with nodemailer to a local SMTP server; succeeds with the reply after DATA. */
+/** Sends a mail with nodemailer to a local SMTP server. Returns the reply after DATA. */
 export const send = Effect.fnUntraced(function* (port: number, mail: SendMailOptions) {
   const transport = createTransport({ host: "127.0.0.1", port, tls: { rejectUnauthorized: false } })
   return yield* Effect.tryPromise({

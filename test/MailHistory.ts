@@ -7,22 +7,22 @@ import * as Traits from "../src/model/Traits.ts"
 export const growing = ["inbound_emails", "received_once", "events", "deliveries", "delivery_attempts"] as const
 
 export interface History {
-  /** The first of them has half of all mail, the others share the rest. */
+  /** The first domain has half of all mail, and the others share the rest. */
   readonly domains: ReadonlyArray<string>
   readonly messages: number
-  /** How many days ago the first message came, and the last. */
+  /** The age of the first and the last message, in days. */
   readonly from: number
   readonly to: number
 }
 
 /**
- * Mail as it would lie in the database after a while, one event for each message: 97 % delivered, 2 % dead
- * after eleven attempts, 1 % to be tried again tomorrow. No raw messages belong to it.
+ * Rows as after some time in production, with one event for each message: 97 % delivered, 2 % dead after eleven
+ * attempts, 1 % to be retried tomorrow. They have no raw messages.
  */
 export const seed = Effect.fnUntraced(
   function* ({ domains, from, messages, to }: History) {
     const sql = yield* SqlClient.SqlClient
-    // The keys are right as they are made here, and checking a million of them takes minutes.
+    // The keys are consistent by construction, and checking a million of them takes minutes.
     yield* sql`SET LOCAL session_replication_role = replica`
     yield* sql`SET LOCAL maintenance_work_mem = '512MB'`
     yield* sql`SET LOCAL work_mem = '256MB'`

@@ -7,7 +7,7 @@ import * as RawLog from "./RawLog.ts"
 import * as SmtpDialog from "./SmtpDialog.ts"
 import { TestInlet } from "./TestInlet.ts"
 
-/** What a test asks of an inbox: its id, and the key of its workspace. */
+/** An inbox for tests: its id and the key of its workspace. */
 export interface Inbox {
   readonly key: string
   readonly domainId: string
@@ -15,14 +15,14 @@ export interface Inbox {
 
 const bytesOf = (message: string | Uint8Array) => (typeof message === "string" ? Buffer.from(message) : message)
 
-/** What goes over the wire for a message after DATA: dots doubled (RFC 5321, section 4.5.2), and the end. */
+/** The wire form of a message after DATA: dot-stuffed (RFC 5321, section 4.5.2), with the final dot. */
 export const wire = (message: string | Uint8Array): Buffer => {
   const text = Buffer.from(bytesOf(message)).toString("latin1")
   const stuffed = text.replace(/(^|\r\n)\./g, "$1..")
   return Buffer.from(`${stuffed}${stuffed.endsWith("\r\n") ? "" : "\r\n"}.\r\n`, "latin1")
 }
 
-/** Opens a session and names sender and recipients; `replies` are those to RCPT. */
+/** Opens a session and names sender and recipients. `replies` are those to RCPT. */
 export const begin = Effect.fnUntraced(function* (
   port: number,
   to: string | ReadonlyArray<string>,
@@ -35,7 +35,7 @@ export const begin = Effect.fnUntraced(function* (
   return { ...dialog, mail, replies }
 })
 
-/** DATA and the message, in a transaction that has begun; succeeds with the reply after the dot. */
+/** Sends DATA and the message in an open transaction. Returns the reply after the dot. */
 export const data = Effect.fnUntraced(function* (dialog: SmtpDialog.SmtpDialog, message: string | Uint8Array) {
   const go = yield* dialog.say("DATA")
   if (!go.startsWith("354")) return go
@@ -43,7 +43,7 @@ export const data = Effect.fnUntraced(function* (dialog: SmtpDialog.SmtpDialog, 
   return yield* dialog.reply
 })
 
-/** One message in a plain session of its own; succeeds with the reply after the dot. */
+/** Sends one message in a session of its own. Returns the reply after the dot. */
 export const deliver = (
   port: number,
   to: string | ReadonlyArray<string>,
@@ -51,7 +51,7 @@ export const deliver = (
   options?: Parameters<typeof begin>[2]
 ): Effect.Effect<string> => Effect.scoped(Effect.flatMap(begin(port, to, options), (dialog) => data(dialog, message)))
 
-/** The events of a domain, oldest first, once everything that was answered 250 has been read. */
+/** The events of a domain, oldest first, once every accepted message is parsed. */
 export const events = Effect.fnUntraced(function* ({ domainId, key }: Inbox) {
   const inlet = yield* TestInlet
   const sql = yield* SqlClient.SqlClient
@@ -63,18 +63,18 @@ export const events = Effect.fnUntraced(function* ({ domainId, key }: Inbox) {
   return (json.events as ReadonlyArray<Answer["json"]>).toReversed()
 })
 
-/** The same in the order in which the mails were accepted: those that come close together may change places on their way. */
+/** The same in order of acceptance, because concurrent mails may be parsed in another order. */
 export const accepted = (inbox: Inbox) =>
   Effect.map(events(inbox), (all) => all.toSorted((one, other) => one.receivedAt.localeCompare(other.receivedAt)))
 
-/** The raw message of an event, as the API gives it. */
+/** The raw message of an event, from the API. */
 export const raw = Effect.fnUntraced(function* ({ domainId, key }: Inbox, eventId: string) {
   const inlet = yield* TestInlet
   const { text } = yield* inlet.call("GET", `/api/domains/${domainId}/events/${eventId}/raw`, { key })
   return text
 })
 
-/** The ids of the messages of a domain that are kept: of those that rows name, and have their bytes on disk. */
+/** The ids of the stored messages of a domain: those with a row and bytes on disk. */
 export const stored = Effect.fnUntraced(function* (domainId: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ readonly id: string }>`SELECT id FROM inbound_emails WHERE domain_id = ${domainId}`
@@ -82,13 +82,13 @@ export const stored = Effect.fnUntraced(function* (domainId: string) {
   return (yield* onDisk(domainId)).filter((id) => named.has(id))
 })
 
-/** The ids of the messages of a domain that can be found on disk, also of those that were refused or sent twice. */
+/** The ids of all messages of a domain on disk, including refused and duplicate ones. */
 export const onDisk = Effect.fnUntraced(function* (domainId: string) {
   const { folder } = yield* TestInlet
   return (yield* RawLog.records(`${folder}/raw`)).flatMap((record) => (record.domainId === domainId ? [record.id] : []))
 })
 
-/** A verified domain of a workspace of its own, made without the API. */
+/** A verified domain in a workspace of its own, created without the API. */
 export const attach = Effect.fnUntraced(function* (name: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ readonly id: string }>`
@@ -104,7 +104,7 @@ export const attach = Effect.fnUntraced(function* (name: string) {
   return { domainId: DomainId.make(rows[0]?.id ?? ""), address: `someone@${name}` }
 })
 
-/** The message counter of a domain's workspace for today. */
+/** Today's message counter of a domain's workspace. */
 export const acceptedToday = Effect.fnUntraced(function* (domainId: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ readonly accepted: number }>`
@@ -114,7 +114,7 @@ export const acceptedToday = Effect.fnUntraced(function* (domainId: string) {
   return rows[0]?.accepted ?? 0
 })
 
-/** Lets a domain's workspace have had this many messages today. */
+/** Sets today's message counter of a domain's workspace. */
 export const acceptToday = Effect.fnUntraced(function* (domainId: string, accepted: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`

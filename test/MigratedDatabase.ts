@@ -8,7 +8,7 @@ import { WirePglite } from "../src/database/WirePglite.ts"
 import { once } from "./Run.ts"
 import * as TestPostgres from "./TestPostgres.ts"
 
-/** An embedded database in memory, which begins with what is in a tar archive. */
+/** An embedded database in memory, initialized from a tar archive. */
 export const inMemory = (tar: Option.Option<Uint8Array>) =>
   Effect.acquireRelease(
     Effect.promise(() => WirePglite.open(Option.isSome(tar) ? { loadDataDir: new Blob([tar.value]) } : {})),
@@ -32,7 +32,7 @@ export const image = Effect.gen(function* () {
   return yield* fs.readFile(file)
 })
 
-/** A database of the server that has all migrations, by its name. */
+/** The name of a database on the server with all migrations. */
 export const template = Effect.fnUntraced(function* (server: Redacted.Redacted) {
   const { template } = inject("run")
   yield* once("template", (file) =>

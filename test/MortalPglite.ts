@@ -3,8 +3,7 @@ import type { Task } from "../src/database/PgliteThread.ts"
 import { WirePglite } from "../src/database/WirePglite.ts"
 import { serve } from "../src/threads/Serving.ts"
 
-// Stands in for src/database/PgliteThread.ts: an embedded database whose thread ends in the middle of a statement that says so,
-// and that never answers one that says that.
+// Replaces src/database/PgliteThread.ts: one marker statement ends the thread, and another is never answered.
 const folder: string = workerData
 const database = await WirePglite.openIn(folder)
 

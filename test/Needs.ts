@@ -5,22 +5,22 @@ import { Config, Effect } from "effect"
 
 declare module "vitest" {
   interface TaskMeta {
-    /** What a test that was skipped would have needed, and how to get it. The report at the end of a run names it. */
+    /** A requirement of a skipped test and how to install it, as printed at the end of a run. */
     leftOut?: string
   }
 }
 
-/** Something that a test needs and a machine with Node and npm alone does not have. */
+/** A requirement beyond Node and npm. */
 interface Need {
   readonly name: string
   readonly remedy: string
-  /** Not only there: it does what the tests ask of it. */
+  /** Whether it works as the tests need it, not only whether it exists. */
   readonly works: () => boolean
-  /** Whether even the machine that decides may lack it, for no package of the system brings it. */
+  /** Whether it may be missing in CI too, because no system package provides it. */
   readonly isOptional: boolean
 }
 
-/** What a script prints; undefined when it fails. Debian has servers in folders that are not on everybody's path. */
+/** The output of a script, or undefined on failure. Debian has some servers in folders that are not in every PATH. */
 const output = (script: string) => {
   const { status, stdout } = spawnSync("sh", ["-c", `PATH=$PATH:/usr/sbin:/sbin; ${script}`], { timeout: 20_000 })
   return status === 0 ? `${stdout}` : undefined
@@ -56,7 +56,7 @@ export const promtool = program("promtool", "apt-get install prometheus", "promt
 
 export const systemd = program("systemd-analyze", "apt-get install systemd", "systemd-analyze --version")
 
-/** Where Debian's package puts it. */
+/** The path in Debian's package. */
 export const pathOfChromium = "/usr/bin/chromium"
 
 export const chromium = program("Chromium", "apt-get install chromium", `${pathOfChromium} --version`)
@@ -82,7 +82,7 @@ export const recorder = program(
 export const cluster = program(
   "PostgreSQL's server programs, and the user postgres where root runs the tests",
   "apt-get install postgresql procps",
-  // Debian keeps a folder for each version, none of them in PATH.
+  // Debian has a folder for each version, none of them in PATH.
   `for folder in $(ls -d /usr/lib/postgresql/*/bin) $(pg_config --bindir); do PATH=$folder:$PATH; done
   initdb --version && pg_ctl --version && pg_dump --version && psql --version && pgrep --version
   [ "$(id -u)" != 0 ] || runuser -u postgres -- true`
@@ -116,16 +116,15 @@ const missing = (needs: ReadonlyArray<Need>) =>
 const line = (needs: ReadonlyArray<Need>) => needs.map(({ name, remedy }) => `${name} (${remedy})`).join(", ")
 
 /**
- * The options of a test or suite that needs these. Where one is missing, it is
- * skipped and the report of the run says so; the machine that decides has all
- * of them, so there it runs and fails.
+ * The options of a test or suite with these requirements. If one is missing, the test is skipped and reported. With
+ * CI=true it runs and fails.
  */
 export const options = (...needs: ReadonlyArray<Need>): TestOptions => {
   const lacking = missing(needs).filter(({ isOptional }) => isOptional || !isCi)
   return lacking.length === 0 ? {} : { skip: true, meta: { leftOut: line(lacking) } }
 }
 
-/** Dies with a line that says how to get what is missing of these. */
+/** Dies with a line that says how to install the missing requirements. */
 export const demand = (...needs: ReadonlyArray<Need>) =>
   Effect.suspend(() => {
     const lacking = missing(needs)

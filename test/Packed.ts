@@ -2,7 +2,7 @@ import { Effect, FileSystem, Path } from "effect"
 import * as Program from "./Program.ts"
 import * as Run from "./Run.ts"
 
-/** Packs the package as it would be published, into this folder, and succeeds with the file. */
+/** Packs the package into this folder as for publishing. Returns the file. */
 export const into = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -12,7 +12,7 @@ export const into = Effect.fnUntraced(function* (folder: string) {
   return path.join(folder, (yield* fs.readDirectory(folder)).find((file) => file.endsWith(".tgz")) ?? "")
 })
 
-/** The tarball of the package. It is packed once in a run: compiling writes into the one folder `dist`. */
+/** The tarball of the package. It is packed once in a run, because compiling writes into one folder, `dist`. */
 export const tarball = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

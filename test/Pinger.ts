@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { HttpClient } from "effect/http"
 import * as SmtpDialog from "./SmtpDialog.ts"
 
-/** The slowest answers since the last look, in milliseconds. */
+/** The slowest answers since the last report, in milliseconds. */
 export interface Slowest {
   readonly api: number
   readonly smtp: number
@@ -16,8 +16,8 @@ interface Target {
 }
 
 /**
- * Somebody else who uses the service meanwhile: asks the API and says NOOP, again and
- * again, in a thread of its own, so that a busy test does not count as a slow service.
+ * A second client that calls the API and sends NOOP repeatedly, in a separate thread, so that a busy test does not
+ * look like a slow service.
  */
 export const make = Effect.fnUntraced(function* ({ smtpPort, url }: Target) {
   const worker = yield* Effect.acquireRelease(
@@ -33,7 +33,7 @@ export const make = Effect.fnUntraced(function* ({ smtpPort, url }: Target) {
 
 const ping = Effect.fnUntraced(function* (port: MessagePort, { smtpPort, url }: Target) {
   let slowest = { api: 0, smtp: 0 }
-  /** What is under way counts too, for as long as it has taken so far. */
+  /** Includes the elapsed time of pending requests. */
   const since: { api: number | undefined; smtp: number | undefined } = { api: undefined, smtp: undefined }
   const note = (of: keyof Slowest) => {
     const began = since[of]
@@ -52,7 +52,7 @@ const ping = Effect.fnUntraced(function* (port: MessagePort, { smtpPort, url }: 
   const client = yield* HttpClient.HttpClient
   const api = Effect.forever(timed("api", Effect.ignore(client.get(`${url}/health`))))
 
-  // An idle session is ended after a hundred commands.
+  // A session is closed after 100 idle commands.
   const session = Effect.scoped(
     Effect.gen(function* () {
       const { say } = yield* SmtpDialog.open(smtpPort)

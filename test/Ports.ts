@@ -3,7 +3,7 @@ import { Effect } from "effect"
 
 export { free } from "../src/testing/Ports.ts"
 
-/** Whether somebody listens on a loopback port. */
+/** Whether a process listens on a loopback port. */
 export const isAnswered = (port: number) =>
   Effect.callback<boolean>((resume) => {
     const peer = connect(port, "127.0.0.1")

@@ -5,13 +5,12 @@ import * as Needs from "./Needs.ts"
 import * as Ports from "./Ports.ts"
 import * as Program from "./Program.ts"
 
-/** Whether connections to the next server are encrypted: never, or always. */
+/** TLS to the next server: never or always. */
 export type Encryption = "none" | "encrypt"
 
 /**
- * A Postfix of our own, with folders of its own, that relays what it is given:
- * mail to each of these addresses goes on to a local port in its way. Succeeds
- * with the port it listens on.
+ * A Postfix instance with its own folders that relays mail for each of these addresses to a local port. Returns the
+ * port it listens on.
  */
 export const relay = Effect.fnUntraced(
   function* (next: number, addresses: Readonly<Record<string, Encryption>>) {
@@ -74,7 +73,7 @@ default_transport = error:not for us
     yield* run("chown", "-R", "root", folder)
     yield* run("chown", "postfix", `${folder}/data`)
 
-    // The processes it starts would hold on to our end of its output.
+    // Its child processes would keep our end of its output open.
     const postfix = (command: string) =>
       run(
         "sh",

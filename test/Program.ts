@@ -6,25 +6,25 @@ import { eventually } from "./Eventually.ts"
 /** The folder of the project. */
 export const root = fileURLToPath(new URL("..", import.meta.url))
 
-/** A program in a process of its own, killed with its children when the scope ends. */
+/** A program in a separate process, killed with its children when the scope ends. */
 export interface Program {
   readonly pid: number
-  /** What it has printed so far. */
+  /** Its output so far. */
   readonly printed: Effect.Effect<string>
-  /** The same of its standard output, and of its standard error, alone. */
+  /** Its standard output and standard error so far. */
   readonly stdout: Effect.Effect<string>
   readonly stderr: Effect.Effect<string>
-  /** Waits until it has printed this; dies with what it printed when it does not. */
+  /** Waits until it prints this. Dies with its output on timeout. */
   says(text: string): Effect.Effect<string>
   /** Writes to its standard input. */
   type(text: string): Effect.Effect<void>
   readonly kill: (signal: "SIGTERM" | "SIGINT" | "SIGKILL") => Effect.Effect<void>
-  /** Waits for its end. */
+  /** Waits for its exit. */
   readonly exitCode: Effect.Effect<number>
 }
 
 export interface Options {
-  /** Added to the environment of the tests; undefined takes one away. */
+  /** Added to the environment of the tests. Undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly cwd?: string
 }
@@ -36,7 +36,7 @@ export const start = Effect.fnUntraced(function* (
 ) {
   const handle = yield* ChildProcess.make(command, args, {
     cwd,
-    // Nothing of the machine decides how the service under test is set.
+    // No setting of the machine reaches the service under test.
     env: { NO_COLOR: "1", FORCE_COLOR: undefined, NODE_ENV: undefined, ...env },
     extendEnv: true,
     stdin: { stream: "pipe", endOnDone: false },
@@ -77,7 +77,7 @@ export const start = Effect.fnUntraced(function* (
     type: (text) => Stream.run(Stream.make(Buffer.from(text)), handle.stdin).pipe(Effect.orDie),
     kill: (killSignal) => Effect.orDie(handle.kill({ killSignal })),
     exitCode: Effect.orDie(handle.exitCode).pipe(
-      // All that it printed has been read by then.
+      // All of its output has been read by then.
       Effect.tap(() => Effect.forEach(reading, Fiber.await)),
       Effect.map(Number)
     )
@@ -85,13 +85,13 @@ export const start = Effect.fnUntraced(function* (
   return program
 })
 
-/** Runs a program to its end. */
+/** Runs a program until it exits. */
 export const run = Effect.fnUntraced(function* (command: string, args: ReadonlyArray<string>, options?: Options) {
   const program = yield* start(command, args, options)
   const code = yield* program.exitCode.pipe(Effect.timeout("120 seconds"), Effect.orDie)
   return { code, stdout: yield* program.stdout, stderr: yield* program.stderr }
 }, Effect.scoped)
 
-/** `inlet …`, as in the checkout. */
+/** Runs `inlet …` in the checkout. */
 export const inlet = (args: ReadonlyArray<string>, env: Options["env"] = {}) =>
   start(process.execPath, ["src/cli/main.ts", ...args], { env })

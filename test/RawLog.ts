@@ -2,7 +2,7 @@ import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem } from "effect"
 import { headBytes } from "../src/providers/storage/SegmentRecord.ts"
 
-/** A record of the log that has its message. */
+/** A log record with its message. */
 export interface Kept {
   readonly segment: string
   readonly at: number
@@ -28,14 +28,14 @@ const recordsOf = (segment: string, bytes: Buffer): ReadonlyArray<Kept> => {
   return kept
 }
 
-/** The names of the segments below the folder of a raw store, oldest first. */
+/** The segment names below the folder of a raw store, oldest first. */
 export const segments = Effect.fnUntraced(function* (root: string) {
   const fs = yield* FileSystem.FileSystem
   const names = yield* fs.readDirectory(`${root}/segments`).pipe(Effect.orElseSucceed((): Array<string> => []))
   return names.sort()
 }, Effect.provide(NodeServices.layer))
 
-/** Every message that can be found on disk, whether a row names it or not: as a thief of the disk reads it. */
+/** Every message on disk, with or without a row. */
 export const records = Effect.fnUntraced(function* (root: string) {
   const fs = yield* FileSystem.FileSystem
   const all: Array<Kept> = []

@@ -2,15 +2,18 @@ import { inject } from "@effect/vitest"
 import { Clock, Effect, FileSystem } from "effect"
 import { eventually } from "./Eventually.ts"
 
-/** One run of the suite: what its files share. */
+/** One run of the suite, shared by its files. */
 export interface Run {
-  /** Removed at its end. */
+  /** Removed at the end of the run. */
   readonly folder: string
-  /** The name of a database, dropped at its end. */
+  /** The name of a database, dropped at the end of the run. */
   readonly template: string
 }
 
-/** Makes a file or a folder once in a run, and succeeds with its path: the first test that needs it makes it, and all others wait. */
+/**
+ * Creates a file or folder once in a run and returns its path. The first test that needs it creates it while the
+ * others wait.
+ */
 export const once = Effect.fnUntraced(function* <E, R>(
   name: string,
   make: (path: string) => Effect.Effect<void, E, R>
@@ -25,7 +28,7 @@ export const once = Effect.fnUntraced(function* <E, R>(
     yield* make(`${path}.partial`)
     yield* fs.rename(`${path}.partial`, path)
   }
-  // It takes its time whatever clock the test has.
+  // Uses real time, whatever clock the test has.
   yield* eventually(fs.exists(path), (isThere) => isThere, "120 seconds").pipe(
     Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
   )

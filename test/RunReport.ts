@@ -7,7 +7,7 @@ const seconds = (module: TestModule) => {
 
 const testsOf = (modules: ReadonlyArray<TestModule>) => modules.flatMap((module) => [...module.children.allTests()])
 
-/** Says at the end of a run what was left out and how to get it, and where the time went. */
+/** Reports skipped tests with their missing requirements, and the slowest files, at the end of a run. */
 export const runReport = ({ slowest }: { readonly slowest: number }): Reporter => {
   let print = (_line: string) => {}
   return {
@@ -21,11 +21,11 @@ export const runReport = ({ slowest }: { readonly slowest: number }): Reporter =
       )
       for (const [what, tests] of leftOut) {
         if (what !== undefined)
-          print(`Left out: ${tests.length === 1 ? "a test" : `${tests.length} tests`} for want of ${what}`)
+          print(`Skipped ${tests.length === 1 ? "a test that needs" : `${tests.length} tests that need`} ${what}`)
       }
 
       const bySeconds = modules.toSorted((one, other) => seconds(other) - seconds(one))
-      if (slowest > 0) print(`The slowest files, of ${modules.length}:`)
+      if (slowest > 0) print(`The slowest of ${modules.length} files:`)
       for (const module of bySeconds.slice(0, slowest)) {
         print(`${seconds(module).toFixed(1).padStart(7)} s  ${module.relativeModuleId}`)
       }

@@ -3,17 +3,17 @@ import { beyondServer } from "./ServerReach.ts"
 
 const beyond = beyondServer(new URL("../", import.meta.url))
 
-describe("What no server makes a difference to", () => {
-  it("is a test that knows neither the service nor a database", () => {
+describe("The tests that a PostgreSQL server cannot change", () => {
+  it("include a test without the service and without a database", () => {
     assert.includeMembers([...beyond], ["test/mime/Mime.test.ts", "test/webhook.test.ts", "test/cli/package.test.ts"])
   })
 
-  it("is a test of what speaks to the API alone, whose own tests are none", () => {
+  it("include tests that use the service only through its API", () => {
     assert.includeMembers([...beyond], ["test/cli/wait.test.ts", "test/browser/Demo.test.ts"])
     assert.notInclude(beyond, "test/http/EventList.test.ts")
   })
 
-  it("is no test that has a database: by a layer, in a process, or in a program that it starts", () => {
+  it("exclude every test with a database: in a layer, a process or a started program", () => {
     for (const file of [
       "test/delivery/DeliveryQueue.test.ts",
       "test/http/Event.test.ts",
@@ -24,7 +24,7 @@ describe("What no server makes a difference to", () => {
     }
   })
 
-  it("is no test that is made for a server", () => {
+  it("exclude tests written for a server", () => {
     assert.deepStrictEqual(
       beyond.filter((file) => file.endsWith(".postgres.test.ts")),
       []

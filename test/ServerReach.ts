@@ -1,17 +1,17 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
-// The one way to the server of a run is the variable that names it.
+// The suite's server is reachable only through the variable that names it.
 const variable = "TEST_DATABASE_URL"
 
-/** Whatever another file of the project is named by: an import, of types too, or a URL. */
+/** Matches references to other project files: imports, type imports and URLs. */
 const reference = /["'](\.{1,2}\/[^"'\n]+\.ts)["']/g
 
-/** Whether a file, or one that it names, speaks of the server that `TEST_DATABASE_URL` names. */
+/** Whether a file, or one that it refers to, uses the server of `TEST_DATABASE_URL`. */
 const reaches = (file: URL, seen: Set<string>): boolean => {
   if (seen.has(file.href)) return false
   seen.add(file.href)
-  // What can't be looked at might.
+  // A file that cannot be read might use it.
   if (!existsSync(file)) return true
   const source = readFileSync(file, "utf8")
   return (
@@ -20,11 +20,11 @@ const reaches = (file: URL, seen: Set<string>): boolean => {
   )
 }
 
-/** What speaks to the service by its API alone, whose own tests run on a server. */
+/** Modules that use the service only through its API. Tests of the service itself run on a server. */
 const byApiAlone =
   /^test\/(?:browser|cli|client)\/|^test\/flows\/tour\.|^test\/http\/GeneratedClients|^test\/mcp\/(?!Mcp\.)/
 
-/** The test files that no server can make a difference to, as paths in the project. */
+/** The test files that a PostgreSQL server cannot change, as paths in the project. */
 export const beyondServer = (root: URL): ReadonlyArray<string> =>
   readdirSync(new URL("test/", root), { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".test.ts"))

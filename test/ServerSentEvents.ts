@@ -9,7 +9,7 @@ interface ServerSentEvent {
   readonly data: string
 }
 
-/** A stream that a client follows on a connection of its own, for as long as the scope lives. */
+/** A stream on a connection of its own, for the lifetime of the scope. */
 export const follow = Effect.fnUntraced(function* (inbox: Mailbox.Inbox, lastEventId?: string, query = "") {
   const inlet = yield* TestInlet
   const events = yield* Queue.unbounded<ServerSentEvent>()

@@ -3,17 +3,17 @@ import { Effect, Queue, type Scope } from "effect"
 
 /** One SMTP session over a raw socket, line by line. */
 export interface SmtpDialog {
-  /** Sends a line (CRLF is added) and waits for the whole reply, which may have several lines. */
+  /** Sends a line with CRLF and waits for the whole reply, which may have several lines. */
   say(line: string): Effect.Effect<string>
-  /** Sends bytes as they are and waits for nothing. */
+  /** Sends raw bytes without waiting. */
   write(bytes: string | Uint8Array): Effect.Effect<void>
-  /** The next reply; the empty string when the server has closed the connection. */
+  /** The next reply, or the empty string when the server has closed the connection. */
   readonly reply: Effect.Effect<string>
-  /** Cuts the connection, with RST when it is `hard`. */
+  /** Closes the connection, with RST if `hard`. */
   hangUp(hard?: boolean): Effect.Effect<void>
 }
 
-/** Opens a session and reads its greeting. `first` is sent without waiting for that. */
+/** Opens a session and reads its greeting. `first` is sent before the greeting. */
 export const open = Effect.fnUntraced(function* (
   port: number,
   { first = "", localAddress }: { readonly first?: string; readonly localAddress?: string | undefined } = {}
@@ -53,7 +53,7 @@ export const open = Effect.fnUntraced(function* (
   }
 })
 
-/** Where the first complete reply ends: its last line has a space behind the code (RFC 5321, section 4.2.1). */
+/** The end of the first complete reply, whose last line has a space after the code (RFC 5321, section 4.2.1). */
 const endOfReply = (text: string) => {
   const last = /^\d{3}(?: [^\n]*)?\r\n/m.exec(text)
   return last === null ? 0 : last.index + last[0].length

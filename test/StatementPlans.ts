@@ -2,7 +2,7 @@ import { connect, createServer, type Socket } from "node:net"
 import { Effect, Schema } from "effect"
 import * as Ports from "./Ports.ts"
 
-/** A step of a plan, as EXPLAIN (FORMAT JSON) tells it. */
+/** A step of a plan in EXPLAIN (FORMAT JSON). */
 export interface Step {
   readonly "Node Type": string
   readonly "Relation Name"?: string
@@ -13,7 +13,7 @@ export interface Step {
   readonly Plans?: ReadonlyArray<Step>
 }
 
-/** A statement that the server ran, and how. */
+/** An executed statement with its plan. */
 export interface Executed {
   readonly statement: string
   readonly plan: Step
@@ -23,15 +23,15 @@ export interface Executed {
 const Explained = Schema.fromJsonString(
   Schema.Struct({
     "Query Text": Schema.String,
-    // PostgreSQL's own account of it.
+    // PostgreSQL's documented EXPLAIN output.
     Plan: Schema.Unknown
   })
 )
 
 /**
- * A loopback port before a PostgreSQL server. Whoever connects by its URL has every statement explained by
- * `auto_explain`, the ones inside triggers too, and what that says is collected here: whatever the client is and
- * however it sends them, these are the plans that ran. The user has to be a superuser, who alone may load it.
+ * A loopback port in front of a PostgreSQL server that collects the plan of every statement, including those inside
+ * triggers, with `auto_explain`. These are the plans that ran, for any client. The user must be a superuser to load
+ * the module.
  */
 export const before = Effect.fnUntraced(function* (server: URL, settings: Readonly<Record<string, string>> = {}) {
   const port = yield* Ports.free
@@ -43,7 +43,7 @@ export const before = Effect.fnUntraced(function* (server: URL, settings: Readon
     if (explained._tag === "None") return
     executed.push({
       statement: explained.value["Query Text"],
-      // The shape of auto_explain's JSON is PostgreSQL's documented one.
+      // The JSON of auto_explain has PostgreSQL's documented form.
       plan: explained.value.Plan as Step,
       milliseconds: Number(/([\d.]+) ms/.exec(notice)?.[1])
     })
@@ -96,9 +96,9 @@ export const before = Effect.fnUntraced(function* (server: URL, settings: Readon
       .join(" ")
   )
   return {
-    /** The server's URL, by way of this. */
+    /** The server's URL through this proxy. */
     url: url.href.replaceAll("+", "%20"),
-    /** What was executed since the last time this was asked. */
+    /** The statements executed since the last call. */
     taken: Effect.sync(() => {
       const all = executed
       executed = []
@@ -110,7 +110,7 @@ export const before = Effect.fnUntraced(function* (server: URL, settings: Readon
 /** Every step of a plan. */
 export const steps = (plan: Step): ReadonlyArray<Step> => [plan, ...(plan.Plans ?? []).flatMap(steps)]
 
-/** Finds the notices in what a server sends: a type, a length, and fields that end with a zero. */
+/** Finds the notices in server messages: a type, a length, and fields that end with a zero byte. */
 const noticesOf = (hear: (message: string) => void) => {
   let rest: Buffer = Buffer.alloc(0)
   return (chunk: Buffer) => {

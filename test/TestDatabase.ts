@@ -23,12 +23,12 @@ const migratedOn = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   return Context.get(own, TestPostgres).url
 }, Effect.provide(NodeServices.layer))
 
-/** A migrated database of this test's own, embedded or on the server that `TEST_DATABASE_URL` names. */
+/** A migrated database for one test, embedded or on the server of `TEST_DATABASE_URL`. */
 export const layer = Layer.unwrap(
   Effect.map(server, (url) => (Option.isSome(url) ? postgres(url.value) : embedded))
 ).pipe(Layer.provideMerge(Platform.layer))
 
-/** What a process with this DATA_DIR needs for a migrated database of its own, which is in that folder where it is embedded. */
+/** The settings for a process with a migrated database of its own, which an embedded one has in this DATA_DIR. */
 export const migratedFor = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -40,7 +40,7 @@ export const migratedFor = Effect.fnUntraced(function* (folder: string) {
   return {}
 }, Effect.provide(NodeServices.layer))
 
-/** What a process needs for a database that has nothing in it, as at the first start of all. */
+/** The settings for a process with an empty database, as at the first start. */
 export const empty = Effect.gen(function* () {
   const url = yield* server
   if (Option.isNone(url)) return {}

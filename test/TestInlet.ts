@@ -3,12 +3,12 @@ import type { FakeRegistrar } from "../src/testing/FakeRegistrar.ts"
 import * as Public from "../src/testing/TestInlet.ts"
 import * as TestDatabase from "./TestDatabase.ts"
 
-/** What names the suite's own database is read from the real environment. */
+/** The variables that select the suite's database come from the real environment. */
 export const database = TestDatabase.layer.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv())))
 
-/** `TestInlet` of `inlet-mail/testing`, on a database of the suite's. */
+/** `TestInlet` of `inlet-mail/testing` on a database of the suite. */
 export class TestInlet extends Context.Service<TestInlet, Public.TestInlet["Service"]>()("inlet/test/TestInlet") {
-  /** `settings` are added to, and win over, those of a test. Ports are free ones, the folder is temporary. */
+  /** `settings` override those of a test. Ports are free ones, and the folder is temporary. */
   static readonly layer = (settings: Readonly<Record<string, string>> = {}, registrar?: FakeRegistrar["layer"]) =>
     Layer.effect(TestInlet, Public.TestInlet).pipe(
       Layer.provideMerge(

@@ -4,10 +4,10 @@ import { Config, Context, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Reactivity } from "effect/reactivity"
 
-/** Names the PostgreSQL server that the suite runs on; the embedded database when it is unset. */
+/** Names the PostgreSQL server of the suite. Without it, the suite uses the embedded database. */
 export const server = Config.option(Config.Redacted("TEST_DATABASE_URL"))
 
-/** Runs statements that are about databases as a whole. */
+/** Runs statements about whole databases. */
 export const administer = Effect.fnUntraced(
   function* (server: Redacted.Redacted, statement: string) {
     const sql = yield* PgClient.make({ url: server, maxConnections: 1 })
@@ -17,14 +17,14 @@ export const administer = Effect.fnUntraced(
   Effect.provide(Reactivity.layer)
 )
 
-/** A database of a server, by its name. */
+/** The URL of a database of a server. */
 export const urlOf = (server: Redacted.Redacted, name: string) => {
   const url = new URL(Redacted.value(server))
   url.pathname = `/${name}`
   return Redacted.make(url.href)
 }
 
-/** A PostgreSQL database of this test's own, dropped at its end. */
+/** A PostgreSQL database for one test, dropped at its end. */
 export class TestPostgres extends Context.Service<TestPostgres, { readonly url: Redacted.Redacted }>()(
   "inlet/test/TestPostgres"
 ) {

@@ -3,15 +3,15 @@ import { Effect } from "effect"
 import { eventually } from "./Eventually.ts"
 
 export interface UnreadAnswer {
-  /** Reads a little at a time, for ever. */
+  /** Reads slowly, without an end. */
   readonly trickle: Effect.Effect<never>
-  /** Of the answer, that were read until now. */
+  /** The bytes of the answer read so far. */
   readonly bytes: Effect.Effect<number>
-  /** Reads all that still comes, until the server closes the connection; succeeds with the bytes of the whole answer. */
+  /** Reads until the server closes the connection. Returns all bytes of the answer. */
   readonly rest: Effect.Effect<number>
 }
 
-/** Asks over a connection of its own, and reads nothing of the answer; hangs up with the scope. */
+/** Sends a request over a connection of its own without reading the answer. Disconnects with the scope. */
 export const ask = Effect.fnUntraced(function* (
   port: number,
   path: string,

@@ -11,26 +11,26 @@ export interface ReceivedRequest {
   readonly event: any
 }
 
-/** What to answer: a status, or a handler that does as it likes with the response. */
+/** An answer: a status, or a handler that controls the response. */
 export type Reaction =
   | number
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
   | ((request: IncomingMessage, response: ServerResponse) => void)
 
-/** A customer's server on a real loopback socket: says what it is told to say, and remembers what it heard. */
+/** A customer's server on a loopback socket that records its requests. */
 export class WebhookReceiver extends Context.Service<
   WebhookReceiver,
   {
     readonly url: string
-    /** The reactions to the next requests, one each; after them it is 200 again. */
+    /** Reactions to the next requests, one each, and 200 afterwards. */
     answerWith(...reactions: ReadonlyArray<Reaction>): Effect.Effect<void>
-    /** From now on, until told otherwise. */
+    /** The reaction to all requests from now on. */
     answerAlways(reaction: Reaction): Effect.Effect<void>
-    /** The next request, waited for at most 20 seconds. */
+    /** The next request, within 20 s. */
     readonly next: Effect.Effect<ReceivedRequest>
     /** Every request so far. */
     readonly all: Effect.Effect<ReadonlyArray<ReceivedRequest>>
-    /** The next request, if one comes within the time. */
+    /** The next request, if one arrives within this time. */
     within(milliseconds: number): Effect.Effect<Option.Option<ReceivedRequest>>
   }
 >()("inlet/test/WebhookReceiver") {

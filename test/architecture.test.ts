@@ -5,10 +5,10 @@ import { assert, describe, it } from "@effect/vitest"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
-/** The levels that docs/architecture.md draws, top first: folders and files of `src`. */
+/** The rows of the import order in docs/architecture.md, top first: folders and files of `src`. */
 const levels = (() => {
   const page = readFileSync(join(root, "docs/architecture.md"), "utf8")
-  const [, block = ""] = /^## Which way imports point\n[^`]*```text\n([^`]*)```/m.exec(page) ?? []
+  const [, block = ""] = /^## Import order\n[^`]*```text\n([^`]*)```/m.exec(page) ?? []
   return block
     .trim()
     .split("\n")
@@ -19,7 +19,7 @@ const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8"
   .filter((file) => /\.tsx?$/.test(file))
   .sort()
 
-/** What a file names by a relative path: imports by type and by value, and the scripts of threads. */
+/** Relative references of a file: type and value imports, and thread scripts. */
 const imports = new Map(
   files.map((file) => {
     const text = readFileSync(join(root, "src", file), "utf8")
@@ -34,19 +34,19 @@ const levelOf = (room: string) => levels.findIndex((rooms) => rooms.includes(roo
 const arrows = [...imports].flatMap(([from, targets]) => targets.map((to) => ({ from, to })))
 
 describe("The files of src", () => {
-  it("each have a place in the drawing, and nothing else has one", () => {
+  it("belong to one row of the import order each, and each row exists", () => {
     const rooms = new Set(files.map(roomOf))
     assert.sameMembers([...rooms], levels.flat())
   })
 
-  it("import what exists", () => {
+  it("import files that exist", () => {
     assert.deepStrictEqual(
       arrows.filter(({ to }) => !files.includes(to)),
       []
     )
   })
 
-  it("import from their own folder or from a lower line of the drawing, never up and never across", () => {
+  it("import only from their own folder or a lower row", () => {
     const wrong = arrows.filter(({ from, to }) => {
       const [own, other] = [roomOf(from), roomOf(to)]
       return own !== other && levelOf(other) <= levelOf(own)
@@ -57,7 +57,7 @@ describe("The files of src", () => {
     )
   })
 
-  it("make no circle, by type or by value", () => {
+  it("have no import cycle, neither of values nor of types", () => {
     const done = new Set<string>()
     const circles: Array<string> = []
     const visit = (file: string, path: ReadonlyArray<string>): void => {

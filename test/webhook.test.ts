@@ -11,10 +11,10 @@ const oldSecret = `whsec_${Buffer.alloc(32, 9).toString("base64")}`
 const eventId = "01980000-0000-7000-8000-000000000001"
 const body = JSON.stringify({ event: "inbound.email.received", event_id: eventId, subject: "Grüße 📬", later: 1 })
 
-/** 2026-01-01T00:00:00Z: the second that the requests below are signed in. */
+/** 2026-01-01T00:00:00Z, the time of the signatures below. */
 const signedAt = 1_767_225_600
 
-// Made from the specification alone, so that signer and verifier can't agree on a mistake.
+// Written from the specification, so that signer and verifier cannot share a mistake.
 const signature = (key = secret, seconds = `${signedAt}`, bytes: string | Uint8Array = body) =>
   `t=${seconds},v1=${createHmac("sha256", key).update(`${seconds}.`).update(bytes).digest("hex")}`
 
@@ -30,14 +30,14 @@ const signed = (changed: Record<string, string | undefined> = {}): Record<string
 
 const at = (seconds: number) => TestClock.setTime(seconds * 1_000)
 
-/** What a receiver makes of a request that comes in the second of its signature. */
+/** A receiver's result for a request received at the time of its signature. */
 const judge = (request: Partial<Request>) =>
   Effect.andThen(at(signedAt), verify({ headers: signed(), rawBody: body, secret, ...request }))
 
 const rejection = (request: Partial<Request>) => Effect.map(Effect.flip(judge(request)), ({ _tag }) => _tag)
 
 describe("verify", () => {
-  it.effect("gives the event, fields of later versions included", () =>
+  it.effect("returns the event, with unknown fields of later versions", () =>
     Effect.gen(function* () {
       const event = yield* judge({})
       assert.strictEqual(event.subject, "Grüße 📬")
@@ -45,7 +45,7 @@ describe("verify", () => {
     })
   )
 
-  it.effect("takes the body as text or as bytes, and the secret as text or redacted", () =>
+  it.effect("accepts the body as text or bytes, and the secret as text or Redacted", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* judge({ rawBody: body })).event_id, eventId)
       assert.strictEqual((yield* judge({ rawBody: Buffer.from(body) })).event_id, eventId)
@@ -54,7 +54,7 @@ describe("verify", () => {
     })
   )
 
-  it.effect("takes Node's header record in any case, and the Headers of a fetch request", () =>
+  it.effect("accepts Node's header record in any case, and the Headers of a fetch request", () =>
     Effect.gen(function* () {
       const shouted = Object.fromEntries(Object.entries(signed()).map(([name, value]) => [name.toUpperCase(), value]))
       assert.strictEqual((yield* judge({ headers: shouted })).event_id, eventId)
@@ -62,7 +62,7 @@ describe("verify", () => {
     })
   )
 
-  it.effect("rejects a timestamp more than 300 seconds from the clock, to either side", () =>
+  it.effect("rejects a timestamp more than 300 s before or after the clock", () =>
     Effect.gen(function* () {
       const received = (seconds: number) =>
         Effect.andThen(at(seconds), Effect.exit(verify({ headers: signed(), rawBody: body, secret })))
@@ -79,7 +79,7 @@ describe("verify", () => {
     })
   )
 
-  it.effect("says what to set where the secret is not set, and what is wrong with one that is none", () =>
+  it.effect("names the setting of a missing secret, and the fault of a malformed one", () =>
     Effect.gen(function* () {
       for (const unset of ["", undefined]) {
         const request = { headers: signed(), rawBody: body, secret: unset as string }
@@ -90,14 +90,14 @@ describe("verify", () => {
     })
   )
 
-  it.effect("rejects another secret, and the same secret without its whsec_", () =>
+  it.effect("rejects another secret, and the right secret without whsec_", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* rejection({ secret: oldSecret }), "SignatureMismatch")
       assert.strictEqual(yield* rejection({ secret: secret.slice("whsec_".length) }), "SignatureMismatch")
     })
   )
 
-  it.effect("rejects a body that was changed, or parsed and written again", () =>
+  it.effect("rejects a body that was changed, or parsed and serialized again", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* rejection({ rawBody: body.replace("Grüße", "Grusse") }), "SignatureMismatch")
       assert.strictEqual(yield* rejection({ rawBody: JSON.stringify(JSON.parse(body), null, 1) }), "SignatureMismatch")
@@ -105,7 +105,7 @@ describe("verify", () => {
     })
   )
 
-  it.effect("rejects an event id in the headers that is not the body's", () =>
+  it.effect("rejects an event id in the headers that differs from the body's", () =>
     Effect.gen(function* () {
       const headers = signed({ "x-service-event-id": "01980000-0000-7000-8000-000000000002" })
       assert.strictEqual(yield* rejection({ headers }), "EventIdMismatch")
@@ -121,7 +121,7 @@ describe("verify", () => {
   )
 
   for (const name of ["x-service-event-id", "x-service-timestamp", "x-service-signature"]) {
-    it.effect(`rejects a request without ${name}, by its name`, () =>
+    it.effect(`rejects a request without ${name} and names it`, () =>
       Effect.gen(function* () {
         const error = yield* Effect.flip(judge({ headers: signed({ [name]: undefined }) }))
         assert.strictEqual(error._tag, "SignatureMalformed")
@@ -132,7 +132,7 @@ describe("verify", () => {
     )
   }
 
-  it.effect("rejects a signature that is not t=<digits>,v1=<hex>", () =>
+  it.effect("rejects a signature in a form other than t=<digits>,v1=<hex>", () =>
     Effect.gen(function* () {
       const right = signature()
       const wrong = [
@@ -154,7 +154,7 @@ describe("verify", () => {
     })
   )
 
-  it.effect("rejects hex of another length without comparing further than that", () =>
+  it.effect("rejects a signature of another length before comparison", () =>
     Effect.gen(function* () {
       for (const tag of ["ab", "abc", `${signature().slice(-64)}00`]) {
         const headers = signed({ "x-service-signature": `t=${signedAt},v1=${tag}` })
@@ -163,14 +163,14 @@ describe("verify", () => {
     })
   )
 
-  it.effect("rejects a timestamp header that is not the one that was signed", () =>
+  it.effect("rejects a timestamp header that differs from the signed one", () =>
     Effect.gen(function* () {
       const headers = signed({ "x-service-timestamp": `${signedAt + 1}` })
       assert.strictEqual(yield* rejection({ headers }), "SignatureMalformed")
     })
   )
 
-  it.effect("takes either secret while a rotation lasts", () =>
+  it.effect("accepts either secret during a rotation", () =>
     Effect.gen(function* () {
       const headers = signed({ "x-service-signature-previous": signature(oldSecret) })
       assert.strictEqual((yield* judge({ headers, secret })).event_id, eventId)
@@ -180,7 +180,7 @@ describe("verify", () => {
     })
   )
 
-  it.effect("holds the previous signature to the same rules", () =>
+  it.effect("applies the same rules to the previous signature", () =>
     Effect.gen(function* () {
       const malformed = signed({ "x-service-signature-previous": "v1=00" })
       assert.strictEqual(yield* rejection({ headers: malformed }), "SignatureMalformed")
@@ -191,12 +191,12 @@ describe("verify", () => {
 })
 
 describe("The type of an event", () => {
-  it("is that of the service, without anything to install", () =>
+  it("matches the service and needs no other package", () =>
     expectTypeOf<InboundEvent>().toEqualTypeOf<typeof Model.InboundEvent.Encoded>())
 })
 
 describe("verifySync", () => {
-  it.live("gives the event to programs without Effect", () =>
+  it.live("returns the event without Effect", () =>
     Effect.gen(function* () {
       const headers = yield* signedNow
       assert.strictEqual(verifySync({ headers, rawBody: body, secret }).event_id, eventId)
@@ -217,7 +217,7 @@ describe("verifySync", () => {
   )
 })
 
-/** Headers signed in the present second. */
+/** Headers signed at the current time. */
 const signedNow = Effect.map(Clock.currentTimeMillis, (millis) => {
   const now = `${Math.floor(millis / 1_000)}`
   return signed({ "x-service-timestamp": now, "x-service-signature": signature(secret, now) })

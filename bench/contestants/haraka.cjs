@@ -1,9 +1,9 @@
-// A plugin of Haraka, which runs it with its own OK: a file and fsync before the 250, and a queue in memory.
+// A Haraka plugin: file and fsync before the 250, which Haraka sends, and a queue in memory.
 const { randomUUID } = require("node:crypto")
 const { open } = require("node:fs/promises")
 const { simpleParser } = require("mailparser")
 
-// What Haraka passes to its plugins, which get no arguments.
+// The globals that Haraka passes to its plugins.
 const { BENCH_FOLDER: folder, BENCH_WEBHOOK: webhook } = process.env
 
 const keep = async (id, raw) => {

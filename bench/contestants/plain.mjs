@@ -1,4 +1,4 @@
-// The script everybody writes first: parse in memory, POST once, keep nothing.
+// The simplest script: parse in memory, POST once, store nothing.
 import { simpleParser } from "mailparser"
 import { SMTPServer } from "smtp-server"
 

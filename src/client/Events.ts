@@ -4,21 +4,21 @@ import { type CallOptions, grace, type Requests } from "./Requests.ts"
 
 export type View = NonNullable<ListQuery["view"]>
 
-/** Part of a list of events: whole, or brief with `view: "brief"`. */
+/** A page of an event list, full or with `view: "brief"`. */
 export interface EventPage<V extends View = "full"> extends Omit<EventsAnswer, "events"> {
   readonly events: ReadonlyArray<V extends "brief" ? BriefEvent : ListedEvent>
 }
 
-/** A list, narrowed by these. */
+/** The filters of a list. */
 export type EventsQuery<V extends View = View> = Omit<ListQuery, "view"> & { readonly view?: V | undefined }
 
 /** The filter of a wait. Mail counts after `after`, or existing mail too without it. */
 export type WaitQuery<V extends View = View> = Omit<EventsQuery<V>, "wait" | "cursor">
 
-/** The longest that the service holds an answer, in seconds. */
+/** The longest wait of the service, in seconds. */
 const longestWait = 60
 
-/** The mail of a domain: what came in, and what is in it. */
+/** The events of a domain, with their content and attachments. */
 export class Events {
   readonly #requests: Requests
 
@@ -26,7 +26,7 @@ export class Events {
     this.#requests = requests
   }
 
-  /** A page of them, newest first. */
+  /** A page of events, newest first. */
   list<V extends View = "full">(
     domainId: string,
     { wait, ...query }: EventsQuery<V> = {},
@@ -40,8 +40,8 @@ export class Events {
   }
 
   /**
-   * The first events that match, now or within the timeout: the service holds the answer. An empty page when the time
-   * is up; its `cursor_now` is the `after` of the next wait.
+   * The first matching events, now or within the timeout, while the service holds the request. Returns an empty page
+   * on timeout, whose `cursor_now` is the `after` of the next wait.
    */
   async wait<V extends View = "full">(
     domainId: string,
@@ -50,11 +50,11 @@ export class Events {
   ): Promise<EventPage<V>> {
     const { signal, timeout = this.#requests.timeout } = options
     const ends = performance.now() + timeout
-    // However short the time is, what is there is found.
+    // Existing mail is found with any timeout.
     const look = { signal, timeout: Math.max(grace, timeout) }
     let page = await this.list<V>(domainId, query, look)
     const { cursor_now } = page
-    // Some filters look through a part of the events at a time.
+    // Some filters examine a part of the events at a time.
     while (page.events.length === 0 && page.next_cursor !== null) {
       page = await this.list<V>(domainId, { ...query, cursor: page.next_cursor }, look)
     }
@@ -67,12 +67,12 @@ export class Events {
     }
   }
 
-  /** The visible content as Markdown, in pieces. */
+  /** The visible content as Markdown, in slices. */
   content(domainId: string, eventId: string, query: ContentQuery = {}, options?: CallOptions): Promise<EventContent> {
     return this.#requests.json({ method: "GET", path: `${at(domainId, eventId)}/content`, query }, options)
   }
 
-  /** The message as it came, as message/rfc822. */
+  /** The raw message, as message/rfc822. */
   raw(domainId: string, eventId: string, options?: CallOptions): Promise<Uint8Array> {
     return this.#requests.bytes({ method: "GET", path: `${at(domainId, eventId)}/raw` }, options)
   }

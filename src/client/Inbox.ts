@@ -5,11 +5,11 @@ import { type ArrivedMail, NoMail, UnwantedMail } from "./InletError.ts"
 import { type CallOptions, seconds } from "./Requests.ts"
 
 export interface InboxOptions {
-  /** Name or id of the domain; the only one of the workspace when absent, its instant inbox where it has none. */
+  /** Name or id of the domain. By default the only one of the workspace, or its instant inbox. */
   readonly domain?: string | undefined
   /** The part before the `@`. Default a new random one. */
   readonly localPart?: string | undefined
-  /** Milliseconds that a wait goes on for where it does not say itself; those of the client when absent. */
+  /** Timeout of a wait in milliseconds. By default that of the client. */
   readonly timeout?: number | (() => number) | undefined
   /** Ends every wait of the inbox. */
   readonly signal?: AbortSignal | undefined
@@ -25,15 +25,14 @@ export type LinkKind = NonNullable<BriefEvent["extracted"]>["links"][number]["ki
 interface Place extends Omit<InboxOptions, "domain"> {
   readonly domain: string
   readonly domainId: string
-  /** Mail counts that is newer than this. */
+  /** Only mail after this position counts. */
   readonly after: string
   readonly timeout: number | (() => number)
 }
 
 /**
- * One address. A question that is asked again is about the next mail; other
- * questions have their own place, so that a code and a link may be in one mail,
- * or in two, in any order.
+ * One address. A repeated call returns the next mail. Each combination of call and filters keeps its own position, so
+ * that a code and a link may be in one mail or in two, in any order.
  */
 export class Inbox {
   readonly address: string
@@ -42,7 +41,7 @@ export class Inbox {
   readonly #options: Place
   /** The last mail looked at, by call and filters. */
   readonly #places = new Map<string, string>()
-  /** Every mail that a question was answered with. */
+  /** Every mail that a call has returned. */
   readonly #answers = new Set<string>()
 
   constructor(events: Events, options: Place) {
@@ -57,7 +56,7 @@ export class Inbox {
     return this.#next("a code", { ...question, has: "code" }, ({ extracted }) => extracted?.code?.value)
   }
 
-  /** Where to go: the link of the next mail that has one of this kind, or any link that was extracted. */
+  /** Returns the URL of the next mail with a link of this kind, or with any extracted link. */
   link(kind?: LinkKind, question: Omit<MailQuestion, "has"> = {}): Promise<string> {
     const what = kind === undefined ? "a link" : `a ${kind} link`
     return this.#next(
@@ -67,7 +66,7 @@ export class Inbox {
     )
   }
 
-  /** The next mail that matches, with its texts and all that the event has. */
+  /** Returns the next matching mail with all fields of its event. */
   async mail(question: MailQuestion = {}): Promise<ListedEvent> {
     const eventId = await this.#next("", question, ({ event_id }) => event_id)
     return this.#events.get(this.domainId, eventId, this.#callOf(question))
@@ -159,7 +158,7 @@ const told = ({ attachments, event_id, extracted, from, receivedAt, subject }: B
   ]
 })
 
-/** A stranger wrote the subject: quoted, nothing in it steers a terminal. */
+/** The subject is untrusted. Quoting it escapes control characters. */
 const lines = (arrived: ReadonlyArray<ArrivedMail>) =>
   arrived
     .map(({ from, has, receivedAt, subject }) => {
@@ -168,6 +167,6 @@ const lines = (arrived: ReadonlyArray<ArrivedMail>) =>
     })
     .join("")
 
-/** Twelve letters and digits, of random bytes. */
+/** Twelve random letters and digits. */
 const unguessable = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => (byte % 36).toString(36)).join("")

@@ -15,50 +15,49 @@ import { Inbox, type InboxOptions } from "./Inbox.ts"
 import { type CallOptions, type Place, Requests } from "./Requests.ts"
 
 export interface InletOptions extends Place {
-  /** Milliseconds that a call goes on for where it does not say itself; 20,000 when absent. */
+  /** Timeout of a call in milliseconds, 20,000 by default. */
   readonly timeout?: number | undefined
 }
 
 /**
- * The API of a service, for one workspace. Every method fails with an
- * `InletError`; 429 and 503 are tried again after their `Retry-After` while the
- * time of the call lasts.
+ * The API of a service, for one workspace. Every method fails with an `InletError`. Retries 429 and 503 after their
+ * `Retry-After`, within the timeout of the call.
  */
 export class Inlet {
   readonly events: Events
   readonly #requests: Requests
   readonly #homes = new Map<string, Promise<Home>>()
 
-  /** Makes no request. Throws a `TypeError` where the URL or the key can't be one. */
+  /** Makes no request. Throws a `TypeError` for an invalid URL or key. */
   constructor(options: InletOptions) {
     this.#requests = new Requests(options)
     this.events = new Events(this.#requests)
   }
 
   readonly domains = {
-    /** All of the workspace, newest first. */
+    /** All domains of the workspace, newest first. */
     list: async (options?: CallOptions): Promise<ReadonlyArray<Domain>> => {
       const answer = await this.#get<{ readonly domains: ReadonlyArray<Domain> }>("/api/domains", {}, options)
       return answer.domains
     },
     get: (domainId: string, options?: CallOptions): Promise<Domain> => this.#get(at(domainId), {}, options),
-    /** Registers a domain of one's own. Publish the TXT record of the answer, then call `verify`. */
+    /** Registers an own domain. Publish the TXT record of the answer, then call `verify`. */
     create: (domain: string, options?: CallOptions): Promise<Domain> =>
       this.#requests.json({ method: "POST", path: "/api/domains", body: { domain } }, options),
-    /** Looks for the TXT record: 409 while it is missing. */
+    /** Looks up the TXT record. 409 while it is missing. */
     verify: (domainId: string, options?: CallOptions): Promise<Domain> =>
       this.#requests.json({ method: "POST", path: `${at(domainId)}/verify` }, options),
-    /** The MX record to publish, and those that DNS has now. */
+    /** The MX record to publish, and the current ones. */
     mx: (domainId: string, options?: CallOptions): Promise<MxRecords> => this.#get(`${at(domainId)}/mx`, {}, options),
-    /** Where the events are sent; null holds them. */
+    /** Sets the webhook. Null holds the events. */
     setWebhook: (domainId: string, webhookUrl: string | null, options?: CallOptions): Promise<DomainWebhook> =>
       this.#requests.json({ method: "PATCH", path: `${at(domainId)}/delivery`, body: { webhookUrl } }, options),
-    /** Detaches it. Its messages, events and attempts go with it. */
+    /** Removes the domain with its messages, events and attempts. */
     remove: (domainId: string, options?: CallOptions): Promise<void> =>
       this.#requests.nothing({ method: "DELETE", path: at(domainId) }, options)
   }
 
-  /** The inbox of the workspace that needs no DNS; made by the first call. */
+  /** The instant inbox of the workspace, which needs no DNS. The first call creates it. */
   instantInbox(options?: CallOptions): Promise<InstantInbox> {
     return this.#requests.json({ method: "POST", path: "/api/instant-inbox" }, options)
   }
@@ -80,7 +79,7 @@ export class Inlet {
     return { events: [], ...answer }
   }
 
-  /** The requests that were made to the webhook, newest first. */
+  /** The webhook requests, newest first. */
   attempts(domainId: string, query: AttemptsQuery = {}, options?: CallOptions): Promise<AttemptsPage> {
     return this.#get(`${at(domainId)}/delivery-attempts`, query, options)
   }
@@ -108,11 +107,11 @@ export class Inlet {
     const home = known ?? this.#home(options.domain)
     if (known === undefined) {
       this.#homes.set(name, home)
-      // A failure is no home: the next inbox asks again.
+      // After a failure the next inbox requests the domain again.
       home.catch(() => this.#homes.delete(name))
     }
     const { domain, domainId, mark } = await home
-    // Others may have had an address that was chosen: what they got is no mail of this inbox.
+    // A chosen address may have received earlier mail, which does not count.
     const after = options.localPart === undefined ? mark : await this.#mark(domainId)
     return new Inbox(this.events, {
       ...options,
@@ -155,7 +154,7 @@ export class Inlet {
 /** The states in which a domain accepts mail. */
 const takesMail: ReadonlyArray<Domain["status"]> = ["mx_pending", "verified", "live"]
 
-/** A domain for inboxes, and its mark from before the first of them. */
+/** A domain for inboxes, and its mark before the first one. */
 interface Home {
   readonly domainId: string
   readonly domain: string

@@ -14,9 +14,9 @@ export class ApiError extends Error {
   override readonly name = "ApiError"
   /** The HTTP status. */
   readonly status: number
-  /** X-Request-Id: the log of the service has more under it. */
+  /** X-Request-Id, which identifies the request in the service's log. */
   readonly requestId: string | null
-  /** Seconds after which another try may do, or null. */
+  /** Seconds until a retry may succeed, or null. */
   readonly retryAfter: number | null
   constructor(message: string, answer: Pick<ApiError, "status" | "requestId" | "retryAfter">) {
     super(message)
@@ -32,7 +32,7 @@ export class NoAnswer extends Error {
   override readonly name = "NoAnswer"
 }
 
-/** An inbox did not get what it was to get; what did come is listed. */
+/** An inbox did not receive the expected mail. The message lists the mail that did arrive. */
 class OtherMail extends Error {
   readonly address: string
   readonly arrived: ReadonlyArray<ArrivedMail>
@@ -43,13 +43,13 @@ class OtherMail extends Error {
   }
 }
 
-/** The mail that was waited for did not come in time. The message lists what did come. */
+/** The wait timed out without a matching mail. The message lists the mails that did arrive. */
 export class NoMail extends OtherMail {
   readonly _tag = "NoMail"
   override readonly name = "NoMail"
 }
 
-/** Mail came where there was to be none. The message lists it. */
+/** Unexpected mail arrived. The message lists it. */
 export class UnwantedMail extends OtherMail {
   readonly _tag = "UnwantedMail"
   override readonly name = "UnwantedMail"

@@ -1,18 +1,18 @@
 // @effect-diagnostics asyncFunction:off globalFetch:off globalTimers:off newPromise:off
-// For programs without Effect: nothing but fetch and its kin is used here. Time goes by the clock that never leaps.
+// Uses only fetch and related globals, for programs without Effect. Timeouts use a monotonic clock.
 import { ApiError, NoAnswer } from "./InletError.ts"
 
 export interface CallOptions {
-  /** Ends the call, which then fails with the reason of the signal. */
+  /** Aborts the call, which then fails with the reason of the signal. */
   readonly signal?: AbortSignal | undefined
-  /** Milliseconds to go on for, tries after 429 and 503 included; those of the client when absent. */
+  /** Timeout in milliseconds, retries after 429 and 503 included. By default that of the client. */
   readonly timeout?: number | undefined
 }
 
 export interface Place {
   /** URL of the service, such as `http://localhost:3000`. */
   readonly url: string | undefined
-  /** API key of a workspace, beginning with `ak_`. */
+  /** API key of a workspace, which starts with `ak_`. */
   readonly apiKey: string | undefined
 }
 
@@ -20,22 +20,22 @@ export interface Request {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE"
   readonly path: string
   readonly query?: object
-  /** Bytes are a raw message; all else is sent as JSON. */
+  /** Bytes are a raw message. Other values are sent as JSON. */
   readonly body?: unknown
-  /** Seconds that the service may hold its answer at most; not longer than the caller has patience. */
+  /** Maximum seconds that the service may hold its answer, within the timeout. */
   readonly wait?: number | undefined
 }
 
 const patience = 20_000
 
-/** Milliseconds that an answer may take beyond the time for mail to come. */
+/** Milliseconds that an answer may take beyond the wait. */
 export const grace = 5_000
 
 /** Sends a client's requests with its key and timeout, and retries after `Retry-After`. */
 export class Requests {
   readonly #base: string
   readonly #apiKey: string
-  /** Milliseconds that a call goes on for where its caller does not say. */
+  /** Default timeout of a call in milliseconds. */
   readonly timeout: number
 
   constructor({ apiKey, timeout = patience, url }: Place & Pick<CallOptions, "timeout">) {
@@ -49,7 +49,7 @@ export class Requests {
   }
 
   json<A>(request: Request, options?: CallOptions): Promise<A> {
-    // The contract says what it is.
+    // The contract defines the type.
     return this.#send(request, options, async (response) => (await response.json()) as A)
   }
 
@@ -91,7 +91,7 @@ export class Requests {
         method,
         headers,
         signal: signal === undefined ? late : AbortSignal.any([signal, late]),
-        // A redirected POST becomes a GET: better to say where the service is.
+        // A redirected POST would become a GET, so a redirect is an error.
         redirect: "manual",
         ...(body === undefined ? {} : { body: isRaw ? new Uint8Array(body) : JSON.stringify(body) })
       })
@@ -115,7 +115,7 @@ export class Requests {
       errorIn(await response.text()) ?? (elsewhere === null ? response.statusText : `The service is at ${elsewhere}`)
     const message = `${said} (${status} to ${what}${requestId === null ? "" : `, request ${requestId}`})`
     return new ApiError(
-      // Whatever stands between may repeat what it was sent.
+      // A proxy's answer may repeat the key.
       message.replaceAll(this.#apiKey, "…"),
       { status, requestId, retryAfter: secondsIn(headers.get("retry-after")) }
     )
@@ -139,7 +139,7 @@ const searchOf = (query: object) => {
   return search.size === 0 ? "" : `?${search}`
 }
 
-/** The message of an error of the service, undefined where something else has answered. */
+/** The message of a service error, or undefined for an answer of another program. */
 const errorIn = (text: string): string | undefined => {
   try {
     const { error } = JSON.parse(text) as { readonly error?: unknown }
@@ -154,7 +154,7 @@ const secondsIn = (header: string | null): number | null => {
   return Number.isFinite(number) && number >= 0 ? number : null
 }
 
-/** Node says the cause of a failed fetch one level deeper. */
+/** Node nests the cause of a failed fetch one level deeper. */
 const reasonOf = (cause: unknown): string => {
   if (!(cause instanceof Error)) return "The request failed"
   return cause.cause instanceof Error && cause.cause.message !== "" ? cause.cause.message : cause.message

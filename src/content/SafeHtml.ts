@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { Parser } from "htmlparser2"
 
-// The protection is the sandbox and the policy below. Leaving out the elements that they forbid
-// keeps browsers from complaining, and a reader from clicking links that can't work.
+// The sandbox and the policy protect the reader. Removing the elements that they forbid avoids browser warnings, and
+// links that cannot work.
 
 const kept = new Set(
   (
@@ -22,7 +22,7 @@ const keptAttributes = new Set(
 
 const voids = new Set(["br", "col", "hr", "img", "wbr"])
 
-/** Their content is no text of the mail, or is read by other rules than HTML's. */
+/** Their content is not mail text, or is parsed by other rules than HTML's. */
 const dropped = new Set(
   (
     "applet audio base canvas embed frame frameset iframe link math meta noembed noframes noscript object plaintext " +
@@ -53,10 +53,10 @@ const openTag = (name: string, attributes: Readonly<Record<string, string>>) => 
   return `<${name}${own.map(([key, value]) => ` ${key}="${escape(value)}"`).join("")}>`
 }
 
-/** Deepest nesting that is read: the parser's work at each tag grows with it, and no browser shows more. */
+/** Maximum nesting depth. The parser's work for each tag grows with it, and no browser shows more. */
 const deepest = 1_000
 
-/** The HTML of a stranger without what acts or loads. Ends where the nesting is too deep. */
+/** Removes active and loading elements from untrusted HTML. Ends at the maximum depth. */
 export const render = (html: string): string => {
   const parts: Array<string> = []
   let depth = 0
@@ -88,10 +88,10 @@ export const render = (html: string): string => {
 
 const Payload = Schema.fromJsonString(Schema.Struct({ html: Schema.NullOr(Schema.String) }))
 
-/** The HTML part in the payload of an event, null where there is none. */
+/** The HTML part in an event's payload, or null. */
 export const ofEvent = (payload: string): string | null => Schema.decodeSync(Payload)(payload).html
 
-/** A document of its own for a sandboxed frame. */
+/** A complete document for a sandboxed frame. */
 export const page = (html: string): string => `<!doctype html>
 <html><head><meta charset="utf-8"><title>HTML part</title><style>
 :root { color-scheme: light; background: #fff }

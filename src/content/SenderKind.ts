@@ -16,12 +16,12 @@ const telling = new Set([
   "x-auto-response-suppress"
 ])
 
-/** By what the envelope and the header say themselves (RFC 3464, RFC 3834, RFC 2369, RFC 2919), the first that holds. */
+/** Decides by envelope and header (RFC 3464, RFC 3834, RFC 2369, RFC 2919). The first match counts. */
 export const of = (mail: { readonly envelopeFrom: string; readonly headers: ReadonlyArray<Header> }): SenderKind => {
   const fields = new Map<string, string>()
   for (const { name, value } of mail.headers) {
     const key = name.toLowerCase()
-    // The first of each counts.
+    // The first of each name counts.
     if (telling.has(key) && !fields.has(key))
       fields.set(
         key,

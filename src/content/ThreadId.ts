@@ -1,16 +1,16 @@
 import { hash } from "node:crypto"
 
 /**
- * The conversation of a message in a domain, as a UUIDv8 (RFC 9562, section 5.8) of the message
- * that began it: the first of its references, else the one it replies to, else itself. Replies to
- * a message share it, whether or not that has ever been seen here.
+ * The conversation of a message in a domain, as a UUIDv8 (RFC 9562, section 5.8) of the first message: the first of
+ * its references, else the one it replies to, else itself. All replies to a message share it, even if Inlet never
+ * received that message.
  */
 export const of = (mail: {
   readonly domain: string
   readonly references: ReadonlyArray<string>
   readonly inReplyTo: string | null
   readonly messageId: string | null
-  /** Stands for a message without an id. */
+  /** Identifies a message without an id. */
   readonly sha256: Uint8Array
 }): string => {
   const { domain, inReplyTo, messageId, references, sha256 } = mail

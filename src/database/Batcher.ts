@@ -12,7 +12,7 @@ interface Bounding<In, E> {
   readonly most?: number
   /** Maximum bytes per batch unless a single item has more, 4 MiB by default. */
   readonly mostBytes?: number
-  /** Where nobody waits for an item: until `enough` are there, the first waits so long for others. */
+  /** For items without a waiting client: wait until `enough` are there, or for this long after the first. */
   readonly gather?: { readonly millis: number; readonly enough: number }
 }
 
@@ -22,11 +22,10 @@ interface Options<In, Out, E> extends Bounding<In, E> {
 }
 
 /**
- * Does the work of many at once, without a fiber or a promise for each: returns what takes one
- * item more. While a batch runs, what comes collects, and goes together with the next. A batch
- * begins when a turn of the event loop has brought nothing that joins it (`whenQuiet`), so an item
- * that comes alone waits for no other, unless they are to `gather`. Should a batch fail because of
- * one of its items, each is tried by itself.
+ * Processes items in batches without a fiber or promise for each. Returns a function that accepts an item. While a
+ * batch runs, further items collect for the next one. A batch starts after an event-loop turn without new items
+ * (`whenQuiet`), so that a single item does not wait, unless items are to `gather`. If a batch fails because of one
+ * item, each item is retried alone.
  */
 export const plain = <In, Out, E>(
   /** Runs the batch, and calls `ended` with the results in the order of the items. */
@@ -60,7 +59,7 @@ export const plain = <In, Out, E>(
     for (const [index, item] of batch.entries()) {
       if (Exit.isFailure(exit)) failed(item, exit.cause)
       else if (index < exit.value.length)
-        succeeded(item, exit.value[index] as Out) // within its bounds
+        succeeded(item, exit.value[index] as Out) // The index is within bounds.
       else failed(item, Cause.die("A batch has no result for one of its items"))
     }
   }
@@ -124,7 +123,7 @@ export const plain = <In, Out, E>(
   }
 }
 
-/** How large the batches of a database may be, other than any. */
+/** Limits of a batch for databases with special needs. */
 export const Bounds = Context.Reference<{ readonly most?: number; readonly mostBytes?: number }>(
   "inlet/database/Batcher/Bounds",
   { defaultValue: () => ({}) }

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 
-/** Bytes that PostgreSQL's log grows by until a checkpoint lets it begin again. */
+/** Bytes of write-ahead log after which a checkpoint follows. */
 export const LogBytes = Context.Reference("inlet/database/Checkpoints/LogBytes", {
   defaultValue: () => 128 * 1024 * 1024
 })
@@ -10,8 +10,8 @@ export const LogBytes = Context.Reference("inlet/database/Checkpoints/LogBytes",
 const lookEvery = "5 seconds"
 
 /**
- * Makes the checkpoints of a PostgreSQL that has no process for them: it would make one at its
- * stop and keep all of its log until then, and read all of it at a start after a crash.
+ * Makes the checkpoints of a PostgreSQL without a checkpointer process. Otherwise it would keep its whole write-ahead
+ * log until its stop, and replay it at a start after a crash.
  */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {

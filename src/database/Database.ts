@@ -20,13 +20,13 @@ export const Notifications = Context.Reference<(channel: string) => Stream.Strea
   { defaultValue: () => () => Stream.never }
 )
 
-/** Connections of the path of mail, the worker and the listener: all that is not asked for through the API. */
+/** The connections of mail, the worker and the listener, without those of the API. */
 const mailConnections = 12
 
 /** Connections of the API. More would not answer sooner: the statements of mail and deliveries need the server too. */
 const apiConnections = 8
 
-/** PostgreSQL at `DATABASE_URL`. The API has connections of its own, so that mail never waits behind it. */
+/** PostgreSQL at `DATABASE_URL`. The API has its own connections, so that mail never waits for it. */
 export const layerPostgres = (url: Redacted.Redacted) =>
   Layer.effectContext(
     Effect.gen(function* () {
@@ -58,12 +58,12 @@ export const layerPostgres = (url: Redacted.Redacted) =>
 
 const migrate = Migrator.make({})
 
-/** Where the database is, for a person: without its password. */
+/** The database's URL without its password, for messages. */
 export const place = Config.map(Settings.database, ({ dataDirectory, url }) =>
   url === undefined ? dataDirectory : new URL(Redacted.value(url)).host
 )
 
-/** What a start without its database is told by. */
+/** The message of a start without its database. */
 export const explain = (where: string, error: SqlError.SqlError): string =>
   isUnreachable(error)
     ? `The database at ${where} does not answer (${causeOf(error)}). Start it, or correct the setting`
@@ -73,7 +73,7 @@ export const explain = (where: string, error: SqlError.SqlError): string =>
 const causeOf = (error: { readonly message: string; readonly cause?: unknown; readonly code?: unknown }): string =>
   error.cause instanceof Error ? causeOf(error.cause) : error.message === "" ? `${error.code}` : error.message
 
-/** Says once that the database is waited for, and where. */
+/** Logs once that the start waits for the database, and where. */
 const tellOnce = () => {
   let isTold = false
   return (error: SqlError.SqlError) => {
@@ -87,17 +87,17 @@ const tellOnce = () => {
   }
 }
 
-/** Runs whatever is new in `migrations/`, once, in order; several processes may start at once. */
+/** Runs the missing migrations in order, once each. Several processes may start at the same time. */
 export const migrations = Layer.effectDiscard(
   Effect.suspend(() =>
     migrate({
       loader: MigratorFileSystem.fromFileSystem(fileURLToPath(new URL("../../migrations", import.meta.url))),
       table: "migrations"
     }).pipe(
-      // One that runs in another process is waited for.
+      // Waits for a migration in another process.
       Patience.forMuch,
       Effect.tapErrorTag("SqlError", tellOnce()),
-      // A database that starts beside us may not answer yet. Migrations that have run are not run again.
+      // A database that starts at the same time may not answer yet. Completed migrations are not repeated.
       Effect.retry({
         schedule: Schedule.spaced("1 second"),
         times: 60,
@@ -112,15 +112,15 @@ export const isUnreachable = ({ reason }: SqlError.SqlError): boolean =>
   reason.isRetryable || (Predicate.hasProperty(reason.cause, "code") && isOutage(`${reason.cause.code}`))
 
 /**
- * The states in which a server is for a while: out of resources (53), shutting
- * down or starting up (57P), an error of its machine (58), or a standby (25006).
+ * Temporary states of a server: out of resources (53), shutting down or starting up (57P), a system error (58), or a
+ * standby (25006).
  */
 const isOutage = (sqlState: string) => /^(53...|57P..|58...|25006)$/.test(sqlState)
 
 /** True for an embedded database, which has one process: all earlier leases are void at its start. */
 export const IsOwn = Context.Reference<boolean>("inlet/database/IsOwn", { defaultValue: () => false })
 
-/** Postgres as the settings choose it, migrated. */
+/** Postgres by the settings, migrated. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { dataDirectory, url } = yield* Settings.database

@@ -15,16 +15,15 @@ import * as PgSqlClient from "./PgSqlClient.ts"
 import * as Turns from "./Turns.ts"
 import type { WirePglite } from "./WirePglite.ts"
 
-/** Passes a piece of Postgres' wire protocol to a database, and succeeds with its answer. */
+/** Passes a chunk of Postgres' wire protocol to a database, and returns its answer. */
 type Exchange = (piece: Uint8Array<ArrayBuffer>) => Effect.Effect<Uint8Array, WorkerThread.ThreadLost>
 
-/** All others wait for the session while a batch is written. */
+/** Limits of a batch, because all other statements wait for the session meanwhile. */
 const bounds = { most: 16, mostBytes: 512 * 1024 }
 
 /**
- * The client of a database with one session, which a Duplex stands before. What waits for
- * the session stands in line before it: mail first, then each client of the API in turn.
- * `connect` is asked for each new connection.
+ * The client of a database with one session behind a Duplex. Statements queue for the session: mail first, then the
+ * API's clients alternating. `connect` is called for each new connection.
  */
 const layerWire = (connect: () => Exchange) =>
   Layer.effectContext(
@@ -66,7 +65,7 @@ const toError = (cause: unknown) => (cause instanceof Error ? cause : new Error(
 export const layerOf = (database: WirePglite) =>
   layerWire(() => (piece) => Effect.promise(() => database.exchange(piece)))
 
-/** A database in a thread of its own, so that its work is not that of the process; closed with the scope. */
+/** A database in a separate thread, closed with the scope. */
 const inThread = Effect.fnUntraced(function* (folder: string, script: URL) {
   const thread = yield* WorkerThread.make<PgliteThread.Task, Uint8Array>(script, { workerData: folder })
   yield* thread.ready
@@ -78,8 +77,8 @@ const inThread = Effect.fnUntraced(function* (folder: string, script: URL) {
 const reopenEvery = "1 second"
 
 /**
- * The same, opened again when its thread has ended: PostgreSQL then recovers from its log, as after a crash.
- * What was under way fails, and so does all else until it is open.
+ * The same, reopened when its thread has ended. PostgreSQL then recovers from its log, as after a crash. Running
+ * statements fail, and so do all others until it is open.
  */
 const lasting = Effect.fnUntraced(function* (folder: string, script: URL) {
   const scope = yield* Effect.scope
@@ -92,7 +91,7 @@ const lasting = Effect.fnUntraced(function* (folder: string, script: URL) {
       Scope.provide(own),
       Effect.onError((cause) => Scope.close(own, Exit.failCause(cause)))
     )
-    // A thread that we end ourselves, as at a stop in the middle of a statement, is not lost.
+    // A thread that Inlet ends itself, as at a stop during a statement, is not lost.
     let isEnded = false
     yield* Scope.addFinalizer(
       own,
@@ -136,15 +135,15 @@ const unusable = (what: string) =>
   Effect.mapError(({ message }: WorkerThread.ThreadLost) => {
     const remedy = message.includes("No space left on device")
       ? "Make room on its disk"
-      : "Put it back from a backup, or move it away to begin anew"
+      : "Restore it from a backup, or move it away to start anew"
     return new InitialDatabase.FolderUnusable({ message: `${what}: ${message}. ${remedy}` })
   })
 
-/** Makes a database in an empty folder, as PGlite does: PostgreSQL's initdb, in a thread that ends with it. */
+/** Creates a database in an empty folder with PostgreSQL's initdb, in a thread that ends afterwards. */
 export const initdb = (folder: string) =>
   Effect.scoped(inThread(folder, pgliteThread)).pipe(unusable(`No database can be made in ${folder}`))
 
-/** Postgres inside this process, kept under `folder`. */
+/** Postgres inside this process, stored under `folder`. */
 export const layer = (folder: string, script = pgliteThread) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -154,7 +153,7 @@ export const layer = (folder: string, script = pgliteThread) =>
       yield* FolderLock.hold(folder)
       const files = path.join(folder, "postgres")
       yield* InitialDatabase.ensure(files, initdb)
-      // PGlite makes its files readable for everybody, so the folder must be private.
+      // PGlite makes its files readable for all users, so the folder must be private.
       yield* fs.chmod(files, 0o700)
       const connect = yield* lasting(files, script).pipe(unusable(`The database in ${files} can't be opened`))
       return Checkpoints.layer.pipe(Layer.provideMerge(layerWire(connect)))

@@ -1,7 +1,7 @@
 import { connect, createServer, type Server } from "node:net"
 import { Clock, Effect, FileSystem, Path, Random, Schema } from "effect"
 
-/** Another process uses this folder; its embedded database can serve only one. */
+/** Another process uses this folder, whose embedded database can serve only one. */
 export class FolderTaken extends Schema.TaggedError<FolderTaken>()("FolderTaken", { message: Schema.String }) {}
 
 /** The message a folder lock sends on a connection. */
@@ -10,18 +10,16 @@ type Said = "wants" | "has" | "nothing"
 /** A stopped process cannot answer, but still holds its lock. */
 const answerTime = "2 seconds"
 
-/** So long processes that start at once make way for each other. */
+/** How long a starting process waits for the folder lock of another one. */
 const patienceMillis = 10_000
 
 const Name = /^lock\.[a-z0-9]{4}$/
 
 /**
- * Holds a folder for as long as the scope lives, in files `lock.*` that are listening Unix
- * sockets. The kernel drops them with their owner, so one that nobody answers is stale.
- *
- * Each process listens under a name of its own first and looks at all others then: of two
- * processes the one that looks last sees the other, so no two of them find themselves alone,
- * whatever stale sockets they remove meanwhile.
+ * Holds a folder for the lifetime of the scope by files `lock.*` that are listening Unix sockets. The kernel closes
+ * them with their owner, so a socket that refuses connections is stale. Each process first listens under its own name
+ * and then looks at all others. Of two processes, the one that looks last sees the other, so that they never both
+ * consider themselves alone, whatever stale sockets they remove meanwhile.
  */
 export const hold = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
@@ -34,10 +32,10 @@ export const hold = Effect.fnUntraced(function* (folder: string) {
 
   const names = fs.readDirectory(folder).pipe(Effect.map((all) => all.filter((name) => Name.test(name))))
 
-  /** Alone in the folder, or the names of those who want it too. */
+  /** Holds the folder, or the names of other processes that want it. */
   const look = Effect.fnUntraced(function* (own: string) {
     const found = yield* names
-    // Whoever removed it had the folder then, and need not have seen us.
+    // Its remover held the folder then, and need not have seen this process.
     if (!found.includes(own)) return undefined
     const others = found.filter((name) => name !== own)
     const said = yield* Effect.forEach(others, (name) =>
@@ -50,7 +48,7 @@ export const hold = Effect.fnUntraced(function* (folder: string) {
     }
   })
 
-  /** Succeeds with what is held, or with undefined where another is to go first. */
+  /** Returns the held lock, or undefined if another process goes first. */
   const attempt = Effect.gen(function* () {
     const own = `lock.${yield* word}`
     const lock = yield* listen(path.join(folder, own))
@@ -92,7 +90,7 @@ interface Lock {
   readonly close: Effect.Effect<void>
 }
 
-/** Undefined where something of that name is there. */
+/** Undefined if the name exists. */
 const listen = (socket: string) =>
   Effect.callback<Lock | undefined, FolderTaken>((resume) => {
     let said: Said = "wants"
@@ -104,7 +102,7 @@ const listen = (socket: string) =>
       resume(
         error.code === "EADDRINUSE"
           ? Effect.succeed(undefined)
-          : Effect.fail(new FolderTaken({ message: `${socket} can't be listened on: ${error.message}` }))
+          : Effect.fail(new FolderTaken({ message: `Cannot listen on ${socket}: ${error.message}` }))
       )
     )
     server.listen(socket, () =>
@@ -119,7 +117,7 @@ const listen = (socket: string) =>
     )
   })
 
-/** `nothing` is said where nobody listens. Whoever listens and does not say that it only wants the folder has it. */
+/** `nothing` if the socket refuses connections. An owner that does not answer that it only wants the folder has it. */
 const ask = (socket: string) =>
   Effect.callback<Said>((resume) => {
     const peer = connect(socket)

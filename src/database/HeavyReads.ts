@@ -2,13 +2,13 @@ import { Clock, Context, Duration, Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Turns from "./Turns.ts"
 
-/** After a read that took longer than this, for which the machine and not its weight is to blame, the next waits no longer. */
+/** A read that took longer was slowed down by the machine, so the pause after it is not longer than this. */
 const longestRest = 250_000_000n
 
 /**
- * Reads of rows that weigh much, which all that is done in this process waits for while they are
- * decoded. There is one at a time, in turn for each client of the API, and after it none for as long
- * as it took, so that they never have more than half of the time. What no client asked for does not wait.
+ * Serializes reads of large rows, because decoding them blocks the whole process. They run one at a time, alternating
+ * between the API's clients, each followed by a pause of its own duration, so that they use at most half of the time.
+ * Reads without a client do not wait.
  */
 export class HeavyReads extends Context.Service<
   HeavyReads,

@@ -5,14 +5,14 @@ import { Duration, Effect, FileSystem, Option, Path, Schema } from "effect"
 import * as DurableFolder from "../files/DurableFolder.ts"
 import * as Tar from "./Tar.ts"
 
-/** The embedded database can neither be opened in this folder nor be made there. */
+/** The embedded database can neither be opened nor created in this folder. */
 export class FolderUnusable extends Schema.TaggedError<FolderUnusable>()("FolderUnusable", {
   message: Schema.String
 }) {}
 
 const decodePackage = Schema.decodeEffect(Schema.fromJsonString(Schema.Struct({ version: Schema.String })))
 
-/** The version of PGlite that is installed. */
+/** The version of the installed PGlite. */
 export const installed = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -21,11 +21,14 @@ export const installed = Effect.gen(function* () {
   return version
 }).pipe(Effect.orDie)
 
-/** What the image for a version of PGlite is called. */
+/** The file name of the image for a version of PGlite. */
 export const fileOf = (version: string) =>
   fileURLToPath(new URL(`./initial-database-${version}.tar.br`, import.meta.url))
 
-/** What initdb makes with the installed PGlite, as a tar archive; `npm run image` writes it. None is kept for another version. */
+/**
+ * The result of initdb with the installed PGlite as a tar archive, or undefined for another version. `npm run image`
+ * writes it.
+ */
 export const image = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const file = fileOf(yield* installed)
@@ -33,9 +36,8 @@ export const image = Effect.gen(function* () {
 })
 
 /**
- * Sees to it that there is a database in `folder`: what is there stays as it is,
- * and a new one is the image, or where there is none what `initdb` makes. A new
- * one appears whole or not at all, whenever the process or the machine dies.
+ * Ensures a database in `folder`. An existing one stays unchanged. A new one comes from the image, or without an
+ * image from `initdb`. It appears completely or not at all, even if the process or the machine crashes.
  */
 export const ensure = Effect.fn("InitialDatabase.ensure")(function* <E, R>(
   folder: string,
@@ -44,7 +46,7 @@ export const ensure = Effect.fn("InitialDatabase.ensure")(function* <E, R>(
 ) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  // PostgreSQL writes it at first, and takes no folder without it for a database.
+  // PostgreSQL writes this file first, and requires it in a database.
   if (yield* fs.exists(path.join(folder, "PG_VERSION"))) return
   if ((yield* fs.exists(folder)) && (yield* fs.readDirectory(folder)).length > 0) {
     return yield* new FolderUnusable({
@@ -74,7 +76,7 @@ export const ensure = Effect.fn("InitialDatabase.ensure")(function* <E, R>(
   yield* Effect.logInfo(`Made the embedded database in ${Duration.toMillis(took).toFixed(0)} ms`)
 })
 
-/** Puts what is in an archive into an empty folder, for its user alone. */
+/** Unpacks an archive into an empty folder that only its user can read. */
 export const unpack = Effect.fnUntraced(function* (tar: Uint8Array, folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

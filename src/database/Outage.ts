@@ -1,7 +1,7 @@
 import { Predicate } from "effect"
 import type { SqlError } from "effect/sql"
 
-/** SQLSTATE disk_full. */
+/** SQLSTATE for a full disk. */
 const diskFull = "53100"
 
 const isFull = (error: unknown): boolean =>
@@ -9,7 +9,7 @@ const isFull = (error: unknown): boolean =>
     ? true
     : error instanceof Error && (error.message.includes("No space left on device") || isFull(error.cause))
 
-/** Tells a client why the database can't do it now, and what to do about it. */
+/** Returns why the database is unavailable, with the next step. */
 export const inWords = ({ reason }: SqlError.SqlError): string =>
   isFull(reason.cause)
     ? "The disk of the database is full. The operator has to free space on it. Nothing has to be restarted. Retry in 5 s"

@@ -3,7 +3,7 @@ import { ConnectionError, SqlError } from "effect/sql/SqlError"
 
 /** How long an effect waits for the database. */
 interface Allowance {
-  /** One statement, the wait for a connection included. */
+  /** Timeout of one statement, including the wait for a connection. */
   readonly statementMillis: number
   /** What all slow statements of one request may take together. They use it up. */
   readonly budget?: { millisLeft: number }
@@ -14,7 +14,7 @@ const Patience = Context.Reference<Allowance>("inlet/database/Patience", {
   defaultValue: () => ({ statementMillis: 10_000 })
 })
 
-/** Below this a statement is not slow. Streams ask every second for as long as they like. */
+/** A statement below this duration is not slow. Streams query every second without a limit. */
 const slowMillis = 1_000
 
 /**
@@ -26,13 +26,13 @@ export const ofRequest = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.provideService(effect, Patience, { statementMillis: 3_000, budget: { millisLeft: 5_000 } })
   )
 
-/** Runs what may take long for good reasons: removing much, migrating. */
+/** Runs long operations such as removals and migrations. */
 export const forMuch = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.provideService(effect, Patience, { statementMillis: Duration.toMillis("10 minutes") })
 
 /**
- * Fails when there is no answer within what is allowed. It is around every statement of mail, so
- * the time is kept by a timer of the platform: a race of two fibers takes five times as much.
+ * Fails on timeout. It wraps every statement of mail, so it uses a platform timer, because a race of two fibers costs
+ * five times as much.
  */
 export const within = <A, E, R>(effect: Effect.Effect<A, E, R>, late = unanswered): Effect.Effect<A, E | SqlError, R> =>
   Effect.contextWith((context: Context.Context<R>) =>
@@ -47,7 +47,7 @@ export const within = <A, E, R>(effect: Effect.Effect<A, E, R>, late = unanswere
         isLate = true
         fiber.interruptUnsafe()
       }
-      // The server's time is real, also where a test sets the clock of the fiber that asks it.
+      // The server's time is real, also if a test sets the fiber's clock.
       // @effect-diagnostics-next-line globalTimersInEffect:off
       const timer = setTimeout(giveUp, most)
       fiber.addObserver((exit) => {
@@ -72,7 +72,7 @@ export interface Limits {
   withinAnew<A, E, R>(statement: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R>
 }
 
-/** For a database inside of the process, which does not hang alone. */
+/** For a database inside of the process, which does not hang by itself. */
 export const endless: Limits = { within: (statement) => statement, withinAnew: (statement) => statement }
 
 const realClock = Clock.Clock.defaultValue()

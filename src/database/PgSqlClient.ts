@@ -13,9 +13,9 @@ const transforms = {
 } as const
 
 /**
- * The client of the service. It differs from the driver's own in three ways: the API's statements take
- * turns, every statement ends in time, whatever has become of the server, and what the server gave up
- * in favour of a concurrent transaction is done again.
+ * The client of the service. It differs from the driver's own in three ways: statements of the API are shared fairly
+ * between clients, every statement has a timeout, and statements that the server aborted in favor of a concurrent
+ * transaction are retried.
  */
 export const make = Effect.fnUntraced(function* ({
   patience,
@@ -47,7 +47,7 @@ export const make = Effect.fnUntraced(function* ({
               ? patience.withinAnew(statement)
               : patience.within(statement)
             ).pipe(
-              // The transaction may still be open there.
+              // The transaction may still be open on that connection.
               Effect.tapError((error) => (isLost(error) ? poolOf(asker).invalidate(session) : Effect.void))
             )
           )
@@ -101,7 +101,7 @@ const connectionOf = (
   }
 }
 
-/** PostgreSQL answers ROLLBACK to the COMMIT of a transaction in which something failed. */
+/** PostgreSQL answers ROLLBACK to the COMMIT of a failed transaction. */
 const commit = (connection: Connection) =>
   Effect.flatMap(connection.executeRaw("COMMIT", []), (result) =>
     Predicate.hasProperty(result, "command") && result.command === "ROLLBACK"

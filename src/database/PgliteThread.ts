@@ -3,13 +3,13 @@ import { serve } from "../threads/Serving.ts"
 import * as SteadyClock from "./SteadyClock.ts"
 import { WirePglite } from "./WirePglite.ts"
 
-/** Forwards a piece of the wire protocol, or closes the database for good. */
+/** Forwards a chunk of the wire protocol, or closes the database. */
 export type Task = Uint8Array | "close"
 
-// PostgreSQL's clock here is that of this thread. Leases and due times go by it.
+// PostgreSQL uses this thread's clock for leases and due times.
 Date.now = SteadyClock.make(Date.now, () => performance.now())
 
-// EmbeddedDatabase passes it. One that can't be opened ends the thread with its error.
+// EmbeddedDatabase passes the folder. A database that cannot be opened ends the thread with its error.
 const folder: string = workerData
 const database = await WirePglite.openIn(folder)
 

@@ -1,13 +1,13 @@
-/** A clock that was set by more is followed at once. */
+/** A larger change of the clock is followed at once. */
 const mostMillis = 3 * 60 * 60 * 1_000
 
 /** Rate of correction until both clocks agree. */
 const rate = 0.1
 
 /**
- * The time of day, without the leaps of a clock that is set by up to three hours: it then goes a tenth faster or
- * slower until both agree. So whatever is due in a minute stays due in about a minute. `wall` is the time of day and
- * `elapsed` the time since some moment, both in milliseconds.
+ * The system time without jumps of up to three hours. After a change it runs a tenth faster or slower until both
+ * agree, so that a delivery due in 1 min stays due in about 1 min. `wall` is the system time and `elapsed` a
+ * monotonic time, both in milliseconds.
  */
 export const make = (wall: () => number, elapsed: () => number): (() => number) => {
   let shown = wall()

@@ -4,7 +4,7 @@ import { NodeFS } from "@electric-sql/pglite/nodefs"
 
 type Options = Awaited<ReturnType<NodeFS["init"]>>["emscriptenOpts"]
 
-/** What PGlite's files in a folder are made of, as far as it is used here. */
+/** The used part of PGlite's file objects. */
 interface FolderFiles {
   readonly tryFSOperation: <A>(call: () => A) => A
   readonly stream_ops: {
@@ -12,18 +12,18 @@ interface FolderFiles {
   }
 }
 
-/** The calls that put a file and a folder on the disk. */
+/** The calls that sync a file and a folder. */
 export interface SyncCalls {
   readonly file: (descriptor: number) => void
   readonly folder: (descriptor: number) => void
 }
 
-// fdatasync leaves out nothing but the times of a file (fdatasync(2)).
+// fdatasync omits only the times of a file (fdatasync(2)).
 const ofNode: SyncCalls = { file: fdatasyncSync, folder: fsyncSync }
 
 /** PGlite's files in a folder, with a real `fsync`. PGlite's own reports success without one. */
 export class SyncedFiles extends NodeFS {
-  /** Why PostgreSQL must not go on: a file could not be synced, or it has given up. */
+  /** Why PostgreSQL must stop: a sync failed, or it panicked. */
   failure: Error | undefined
   /** PostgreSQL's last output. */
   lastWords: string | undefined
@@ -41,7 +41,7 @@ export class SyncedFiles extends NodeFS {
         preRun: [
           ...(emscriptenOpts.preRun ?? []),
           ({ FS, NODEFS }) => {
-            // Its types know a file system as something to be mounted, and no more.
+            // The types describe a file system only as something to mount.
             const files = NODEFS as unknown as FolderFiles
             files.stream_ops.fsync = ({ nfd, node }) => {
               try {
@@ -59,9 +59,9 @@ export class SyncedFiles extends NodeFS {
           const [, words] = /(?:FATAL|PANIC): +(.+)/.exec(line) ?? []
           if (words !== undefined) this.lastWords = words
         },
-        // After a PANIC nothing that PostgreSQL has in memory counts.
+        // After a PANIC PostgreSQL's memory is invalid.
         onAbort: () => {
-          this.failure ??= new Error(`PostgreSQL has given up: ${this.lastWords ?? "it has not said why"}`)
+          this.failure ??= new Error(`PostgreSQL stopped: ${this.lastWords ?? "it printed no reason"}`)
         }
       }
     }))

@@ -1,6 +1,6 @@
 /** A file or a folder in a tar archive. */
 export interface Entry {
-  /** Relative, and without a slash at either end. */
+  /** Relative, without a slash at either end. */
   readonly name: string
   readonly isFolder: boolean
   readonly content: Uint8Array
@@ -8,10 +8,12 @@ export interface Entry {
 
 const block = 512
 
-/** What an archive has that PGlite wrote: plain ustar, with names of less than 100 bytes. Folders stand before what is in them. */
+/**
+ * Reads an archive written by PGlite: plain ustar, with names of less than 100 bytes. Folders precede their content.
+ */
 export const entries = (tar: Uint8Array): ReadonlyArray<Entry> => {
   const found: Array<Entry> = []
-  // Behind the last entry there are blocks of nothing.
+  // The end of an archive consists of zero blocks.
   for (let at = 0; at < tar.byteLength && tar[at] !== 0; ) {
     const text = (from: number, length: number) => {
       const [field = ""] = Buffer.from(tar.subarray(at + from, at + from + length))

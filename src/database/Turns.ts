@@ -2,30 +2,29 @@ import { Clock, Context, Effect, type Scope } from "effect"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
 import * as Patience from "./Patience.ts"
 
-/** Who asks through the API; undefined for the path of mail and all that is not asked by a client. */
+/** The client behind a statement of the API. Undefined for mail and background work. */
 export const Asker = Context.Reference<string | undefined>("inlet/database/Turns/Asker", {
   defaultValue: () => undefined
 })
 
-/** Who takes turns at the sessions of a database. */
+/** Shares database connections fairly between API clients. */
 export interface Turns {
-  /** Keeps a turn for as long as the effect runs. */
+  /** Holds a connection while the effect runs. */
   within<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R>
-  /** Keeps a turn until the scope closes. */
+  /** Holds a connection until the scope closes. */
   readonly taken: Effect.Effect<void, SqlError, Scope.Scope>
 }
 
-/** After this many turns of mail, or this long, the API gets a turn. */
+/** After this many statements of mail, or this long, the API gets one. */
 const mailInARow = 16
 const mailNanos = 25_000_000n
 
-/** What a session has done takes real time, also where a test sets the clock. */
+/** Session time is real time, also if a test sets the clock. */
 const now = () => Clock.Clock.defaultValue().currentTimeNanosUnsafe()
 
 /**
- * Shares so many places out among the clients of the API, one statement or transaction of each after
- * the other, so that nobody waits for all that another one asks. The path of mail has sessions of its
- * own, or where there is one session for all, goes first.
+ * Shares connections between the API's clients, one statement or transaction of each at a time, so that no client
+ * waits for all statements of another. Mail has its own connections, or priority at a single one.
  */
 export const make = ({ mailShares, places }: { readonly places: number; readonly mailShares: boolean }): Turns => {
   const mail = new Set<Place>()
@@ -43,7 +42,7 @@ export const make = ({ mailShares, places }: { readonly places: number; readonly
   }
   const nextAsked = () => {
     for (const [asker, waiting] of asking) {
-      // Behind all others, if there is more.
+      // To the end of the queue, if it has more.
       asking.delete(asker)
       const place = firstOf(waiting)
       if (waiting.size > 0) asking.set(asker, waiting)
@@ -72,7 +71,7 @@ export const make = ({ mailShares, places }: { readonly places: number; readonly
     if (place.asker === undefined) mail.add(place)
     else asking.set(place.asker, (asking.get(place.asker) ?? new Set()).add(place))
   }
-  /** Releases the turn also if an interrupted client received it unnoticed. */
+  /** Releases the connection even if an interrupted client received it unnoticed. */
   const leave = (place: Place) =>
     Effect.sync(() => {
       if (!place.hasTurn) return forget(place)
@@ -121,7 +120,7 @@ export const make = ({ mailShares, places }: { readonly places: number; readonly
   }
 }
 
-/** One that waits for its turn, or has it. */
+/** A client that waits for a connection, or has it. */
 interface Place {
   readonly asker: string | undefined
   hasTurn: boolean

@@ -5,36 +5,36 @@ import { type SyncCalls, SyncedFiles } from "./SyncedFiles.ts"
 
 const parameters = {
   ...Planner.settings,
-  // PostgreSQL's buffers are touched at its start, and stay in memory whether they are used or not.
+  // PostgreSQL touches all of its buffers at its start, so they occupy memory.
   shared_buffers: "32MB",
   // PGlite's fdatasync does nothing.
   wal_sync_method: "fsync"
 }
 
 const startParams = [
-  // It turns all syncs off.
+  // PGlite turns all syncs off.
   ...PGlite.defaultStartParams.filter((parameter) => parameter !== "-F"),
   ...Object.entries(parameters).flatMap(([name, value]) => ["-c", `${name}=${value}`])
 ]
 
-/** The simple query `;`: the shortest text that PostgreSQL's parser runs for. */
+/** The simple query `;`, the shortest text for PostgreSQL's parser. */
 const emptyQuery = Uint8Array.from([0x51, 0, 0, 0, 6, 0x3b, 0])
 
-// Whether a function may be optimized later is decided when the quick compiler makes its code.
+// V8 decides about later optimization when its baseline compiler compiles a function.
 const noneOptimized = "--wasm-tier-up-filter=0"
 const allOptimized = "--wasm-tier-up-filter=-1"
 
-/** A PGlite that is spoken to in Postgres' wire protocol, and in nothing else. */
+/** A PGlite used only through Postgres' wire protocol. */
 export class WirePglite extends PGlite {
   #files: SyncedFiles | undefined
 
-  /** A database in memory. */
+  /** Creates a database in memory. */
   static open(options: PGliteOptions): Promise<WirePglite> {
     const database = new WirePglite({ startParams, ...options })
     return database.waitReady.then(() => database)
   }
 
-  /** A database in a folder, on the disk before a commit is answered. */
+  /** Opens a database in a folder, with commits synced before they are answered. */
   static openIn(folder: string, calls?: SyncCalls): Promise<WirePglite> {
     const files = new SyncedFiles(folder, calls)
     return WirePglite.open({ fs: files }).then(
@@ -48,8 +48,8 @@ export class WirePglite extends PGlite {
   }
 
   /**
-   * Forwards a piece of the protocol. `execProtocolRaw` would retain every answer. Fails for good once a sync failed or
-   * PostgreSQL ended, because PGlite would continue and report commits.
+   * Forwards a chunk of the protocol. `execProtocolRaw` would retain every answer. Fails permanently once a sync
+   * failed or PostgreSQL ended, because PGlite would continue and report commits.
    */
   exchange(piece: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
     if (this.isLost) return Promise.reject(this.#files?.failure)
@@ -59,16 +59,15 @@ export class WirePglite extends PGlite {
     )
   }
 
-  /** True once it must not be used any more. */
+  /** Whether the database must not be used anymore. */
   get isLost(): boolean {
     return this.#files?.failure !== undefined
   }
 
   /**
-   * Runs once between PostgreSQL's start and its first statement. Only PGlite's
-   * own API needs the types that it would look up. In its place the parser runs
-   * while V8 leaves code as its quick compiler makes it: for the one function
-   * that is most of the parser, the optimizing compiler takes 600 MB for a second.
+   * Runs once between PostgreSQL's start and its first statement, instead of the type look-up for PGlite's own API.
+   * It runs the parser while V8's optimizing compiler is off, because optimizing the parser's largest function takes
+   * 600 MB for 1 s.
    */
   override _initArrayTypes(): Promise<void> {
     setFlagsFromString(noneOptimized)

@@ -164,7 +164,7 @@ const makeRequestable = Effect.fnUntraced(function* (settle: DeliveryQueue["Serv
   return { requestable, requestableNow }
 })
 
-/** An attempt that came to nothing before anybody was asked. */
+/** An attempt that failed before its request. */
 export const unasked = (error: string): Outcome => ({
   statusCode: null,
   error,

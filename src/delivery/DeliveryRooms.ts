@@ -1,21 +1,17 @@
 import type * as DomainLines from "./DomainLines.ts"
 
 /**
- * Deliveries of a quick webhook that are leased, in turns of its requests: one under way, and
- * two that wait for it. Should it hang, those that wait are given back long before their
- * leases end. Nothing waits for a webhook that is not quick.
+ * The slots for leased deliveries of a fast webhook: one batch of requests in progress, and two waiting. If the webhook
+ * hangs, waiting ones are returned long before their leases end. Slow webhooks have no waiting deliveries.
  */
 const turns = 3
 
 /**
- * How much of all places a domain may have.
- *
- * Webhooks that hang can't be told from others before they are asked, so what is not known
- * to be quick gets little. Domains at one place have at most half of all places together,
- * and those of them that hung when they were asked last a quarter; slow ones have a
- * quarter. A workspace has an eighth while others wait; once domains at one have an eighth,
- * a workspace gets a place for one of its own only while it has none. So neither many
- * domains of one workspace nor a hundred workspaces leave nothing for the next one.
+ * Divides the total concurrency. A webhook that will hang cannot be recognized before its first request, so unknown
+ * ones get little. Domains with a concurrency of 1 share at most half, and those after a hang a quarter. Slow domains
+ * share a quarter. A workspace has an eighth while others wait. Once domains with a concurrency of 1 use an eighth, a
+ * workspace gets a slot for one of its own only while it has none. So neither many domains of one workspace nor a
+ * hundred workspaces can take all slots.
  */
 export const make = (
   { taken, total }: Pick<ReturnType<typeof DomainLines.make>, "taken" | "total">,
@@ -47,7 +43,7 @@ export const make = (
       return Math.max(0, Math.min(forAll(), atOne, hung))
     },
 
-    /** Free slots for trials of paused webhooks. */
+    /** Free slots for probes of paused webhooks. */
     forProbes: () => Math.max(0, Math.min(forAll(), mostAtOne - taken.new - taken.hung))
   }
 }

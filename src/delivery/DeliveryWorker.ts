@@ -19,7 +19,7 @@ const mostPerClaim = 64
 const restsFor = 3
 const longestRest = Duration.millis(300)
 
-/** Interval of looking for paused webhooks to try. */
+/** Interval of looking for paused webhooks to probe. */
 const probesEvery = "5 seconds"
 
 /** Interval of holding deliveries whose webhook was removed during their insert. */
@@ -216,11 +216,9 @@ const make = Effect.fnUntraced(function* (fork: Worker["fork"]) {
 })
 
 /**
- * Posts due deliveries for as long as the process runs, and those that the process itself writes. At the end it gives
- * back the deliveries that wait, lets requests finish, then gives back the rest.
- *
- * An attempt is one fiber, from its request to the row of its outcome. It has no span and no timer: those cost more than
- * the fiber.
+ * Posts due deliveries while the process runs, and those that the process itself writes. At the end it returns
+ * waiting deliveries, lets requests finish, and then returns the rest. An attempt is one fiber, from its request to
+ * the row of its outcome, without a span and a timer, which cost more than the fiber.
  */
 export const layer = Layer.effect(
   Handover,

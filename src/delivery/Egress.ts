@@ -58,7 +58,7 @@ const targets = () => {
 export class Egress extends Context.Service<
   Egress,
   {
-    /** Checks the current addresses of a URL's host. Asks no DNS if every address is allowed. */
+    /** Checks the current addresses of a URL's host. Queries no DNS if every address is allowed. */
     check(url: string): Effect.Effect<void, Unreachable>
     /** Makes one POST, which ends within `WEBHOOK_TIMEOUT` plus 250 ms. Interruption closes its connection. */
     send(request: {

@@ -11,7 +11,7 @@ export interface Answer {
 
 const keptBytes = 1_024
 
-/** The reason for a webhook that switches protocols instead of answering. */
+/** The reason of the failure of a webhook that switches protocols instead of answering. */
 export const switching = "the webhook answered 101 and wants another protocol; a webhook has to answer 2xx"
 
 /** Inlet does not need the rest of the answer. */
@@ -78,7 +78,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.expire(switching)
       return
     }
-    // Informational statuses are no answer.
+    // Informational statuses are not the answer.
     if (statusCode < 200) return
     this.#statusCode = statusCode
     const retryAfter = headers["retry-after"]

@@ -3,20 +3,20 @@ import type { DomainId } from "../model/Domain.ts"
 import type { SealedDelivery } from "./Lease.ts"
 
 /**
- * Passes new deliveries to the worker of the same process. The writer reserves places, writes as many rows as leased,
- * and begins them after the commit. Such a delivery is not claimed, and its payload is not read back. Deliveries
- * without a place are due like any other, and claimed.
+ * Passes new deliveries to the worker of the same process. The writer reserves slots, writes as many rows as leased,
+ * and starts them after the commit. Such a delivery is not claimed, and its payload is not read back. Deliveries
+ * without a slot are due in the table and claimed.
  */
 export class Handover extends Context.Service<
   Handover,
   {
-    /** Reserves places for up to `most` deliveries of a domain. Each place ends with `begin` or `release`. */
+    /** Reserves slots for up to `most` deliveries of a domain. Each slot ends with `begin` or `release`. */
     reserve(domainId: DomainId, most: number): Effect.Effect<number>
-    /** Begins deliveries that are committed as leased. Each takes one of the places reserved for its domain. */
+    /** Starts deliveries that are committed as leased. Each uses a reserved slot of its domain. */
     begin(leased: ReadonlyArray<SealedDelivery>): Effect.Effect<void>
-    /** Gives up places for which no delivery was leased. */
+    /** Releases slots without a leased delivery. */
     release(domainId: DomainId, places: number): Effect.Effect<void>
-    /** Stops taking deliveries: gives back those that wait, and lets requests end within 20 seconds. */
+    /** Accepts no more deliveries: returns waiting ones, and lets requests finish within 20 s. */
     readonly drain: Effect.Effect<void>
   }
 >()("inlet/delivery/Handover") {

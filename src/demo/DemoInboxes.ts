@@ -16,7 +16,7 @@ export const lifetimeSeconds = 24 * 60 * 60
 
 const Token = Schema.String.check(Schema.isPattern(/^[\w-]{43}$/))
 
-/** An inbox on the platform domain that belongs to the holder of its cookie. */
+/** An inbox on the platform domain, opened by its cookie. */
 const DemoInbox = Schema.Struct({ domainId: DomainId, domain: DomainName, secondsLeft: Schema.Finite })
 export type DemoInbox = typeof DemoInbox.Type
 
@@ -24,7 +24,7 @@ export type DemoInbox = typeof DemoInbox.Type
 export class DemoInboxes extends Context.Service<
   DemoInboxes,
   {
-    /** The inbox of this cookie, or a new one with a cookie of its own, which counts for the client. */
+    /** The inbox of this cookie, or a new one with a new cookie, which counts toward the client's limit. */
     open(
       cookie: Redacted.Redacted | undefined,
       client: string
@@ -94,5 +94,5 @@ export class DemoInboxes extends Context.Service<
   )
 }
 
-// Cookies are 256 random bits, so a plain hash can't be guessed back.
+// SHA-256 is enough: the cookie is 256 random bits, so it cannot be brute-forced.
 const hashOf = (cookie: Redacted.Redacted) => createHash("sha256").update(Redacted.value(cookie)).digest()

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { DomainName } from "../model/Domain.ts"
 
-/** Where the ownership TXT record is published (spec, section 2). */
+/** The name of the ownership TXT record (spec, section 2). */
 export const txtName = (name: DomainName): string => `_service-verify.${name}`
 
 /** The MX records to publish, and the current ones. */

@@ -16,16 +16,15 @@ export const held = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId, besides
   `
 
 /**
- * Whether a workspace may have one more domain of this name (`MAX_DOMAINS_PER_WORKSPACE`).
- * Runs in the caller's transaction, in which requests at once take turns, so that no two of
- * them see the same last place.
+ * Checks whether a workspace may have another domain with this name (`MAX_DOMAINS_PER_WORKSPACE`). Runs in the
+ * caller's transaction. Concurrent requests are serialized, so that two never take the same last place.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { domainsPerWorkspace: most } = yield* Settings.limits
 
   return Effect.fnUntraced(function* (workspaceId: WorkspaceId, name: DomainName) {
-    // A lock that rows which refer to the workspace don't wait for.
+    // A lock that does not block rows with a reference to the workspace.
     yield* sql`SELECT 1 FROM workspaces WHERE id = ${workspaceId} FOR NO KEY UPDATE`
     const own = yield* held(sql, workspaceId, name)
     if (own.some((domain) => domain.name === name)) {
@@ -38,7 +37,7 @@ export const make = Effect.gen(function* () {
         message: `A workspace can have ${most} domain${most === 1 ? "" : "s"} of its own, and has ${own
           .map((domain) => domain.name)
           .slice(0, 3)
-          .join(", ")}: remove one with DELETE /api/domains/{id}, or create another workspace`
+          .join(", ")}. Remove one with DELETE /api/domains/{id}, or create another workspace`
       })
     }
   })

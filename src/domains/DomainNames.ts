@@ -5,16 +5,15 @@ import { Invalid } from "../model/ApiError.ts"
 import { DomainName } from "../model/Domain.ts"
 import { txtName } from "./DnsRecords.ts"
 
-/** DNS has names of at most 253 characters, and that of the record which proves ownership is one of them. */
+/** DNS names have at most 253 characters, including the name of the ownership record. */
 const longestVerifiable = 253 - txtName(DomainName.make("")).length
 
 const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
 
 /**
- * The canonical form of a name a customer typed: lower case, one trailing dot
- * dropped, Unicode as `xn--`. Fails for names that can't be registered: public
- * suffixes, addresses, single labels, and look-alikes of another name that
- * IDNA would silently fold (full-width letters, soft hyphens).
+ * Parses a typed name to its canonical form: lower case, without a trailing dot, Unicode as `xn--`. Fails for names
+ * that cannot be registered: public suffixes, addresses, single labels, and look-alikes that IDNA would silently
+ * convert (full-width letters, soft hyphens).
  */
 export const parse = Effect.fnUntraced(function* (input: string) {
   const name = canonical(input)
@@ -34,13 +33,13 @@ export const parse = Effect.fnUntraced(function* (input: string) {
   return DomainName.make(name)
 })
 
-/** Nearly all names: IDNA has nothing to say of them, and asking it costs more than all else at a `RCPT`. */
+/** Matches nearly all names, for which IDNA changes nothing and would be the largest cost of a `RCPT`. */
 const isPlain = (name: string) => /^(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*$/.test(name) && !name.includes("xn--")
 
-/** No name is typed longer, however its characters are composed. To compose a long run of marks takes as long as their square. */
+/** The maximum length of a typed name, because composing a long run of marks is quadratic. */
 const longestTyped = 1_024
 
-/** The same for the domain of an envelope address, which names one of ours or nothing: no reason is needed. */
+/** The same for the domain of an envelope address, without a reason for the failure. */
 export const canonical = (input: string): string | undefined => {
   if (input.length > longestTyped) return undefined
   const typed = input.normalize("NFC").toLowerCase().replace(/\.$/, "")
@@ -48,7 +47,7 @@ export const canonical = (input: string): string | undefined => {
   const ascii = plain ? typed : domainToASCII(typed)
   if (ascii === "" || ascii.length > 253 || !ascii.split(".").every((part) => label.test(part))) return undefined
   if (plain) return ascii
-  // A name that IDNA folded into another spelling, or an A-label without a U-label, is not the name that was typed.
+  // A name that IDNA converts to another spelling, or an A-label without a U-label, differs from the typed name.
   const unfolded = typed === ascii ? domainToASCII(domainToUnicode(ascii)) === ascii : domainToUnicode(ascii) === typed
   const fake = ascii.split(".").some((part) => part.startsWith("xn--") && domainToUnicode(part) === part)
   return unfolded && !fake ? ascii : undefined

@@ -24,7 +24,7 @@ export const DomainRow = Schema.Struct({
 
 export type DomainRow = typeof DomainRow.Type
 
-/** A domain, named together with the workspace that alone may see or change it. */
+/** A domain with its workspace, which alone may see or change it. */
 export const Owned = Schema.Struct({ workspaceId: WorkspaceId, id: DomainId })
 export type Owned = typeof Owned.Type
 
@@ -37,7 +37,7 @@ const statement = <Request extends Schema.Constraint>(options: {
   return (request: Request["Type"]) => Bugs.die(find(request))
 }
 
-/** The statements about domains as customers and operators know them; each gives the rows as they are after it. */
+/** The statements about domains for customers and operators. Each returns the updated rows. */
 export const make = (sql: SqlClient.SqlClient) => ({
   insert: statement({
     Request: Schema.Struct({

@@ -16,37 +16,37 @@ import type { DomainRow, Owned } from "./DomainRows.ts"
 import * as DomainRows from "./DomainRows.ts"
 import * as PlatformName from "./PlatformName.ts"
 
-/** The names customers receive mail at, and their states (spec, section 3). */
+/** Manages the domains at which customers receive mail, and their states (spec, section 3). */
 export class Domains extends Context.Service<
   Domains,
   {
-    /** Registers a name of the customer's own, to be verified. The name is canonical. */
+    /** Registers an own domain to be verified. The name is canonical. */
     create(workspaceId: WorkspaceId, name: DomainName): Effect.Effect<Domain, Invalid | Conflict | SqlError>
-    /** The workspace's inbox on the platform domain, made at the first call. */
+    /** The instant inbox of the workspace on the platform domain. The first call creates it. */
     instantInbox(
       workspaceId: WorkspaceId
     ): Effect.Effect<{ readonly domain: Domain; readonly existing: boolean }, SqlError>
     /** Newest first. */
     list(workspaceId: WorkspaceId): Effect.Effect<ReadonlyArray<Domain>, SqlError>
     get(owned: Owned): Effect.Effect<Domain, NotFound | SqlError>
-    /** Ownership is proven: pending_verification → mx_pending. A domain past that stays as it is. */
+    /** Records the proof of ownership: pending_verification → mx_pending. Later states stay unchanged. */
     markVerified(owned: Owned): Effect.Effect<Domain, NotFound | Conflict | SqlError>
     /**
-     * Sets the webhook, or clears it: what is still to be delivered is then held. The present URL
-     * resumes a paused webhook, and changes nothing otherwise.
+     * Sets or clears the webhook. Clearing holds undelivered mail. The current URL resumes a paused webhook, and
+     * otherwise changes nothing.
      */
     setWebhook(owned: Owned, url: string | null): Effect.Effect<Domain, NotFound | Conflict | SqlError>
     /** Turns pull delivery on or off. Off holds undelivered mail. Requires a domain without a webhook. */
     setPull(owned: Owned, pull: boolean): Effect.Effect<Domain, NotFound | Conflict | SqlError>
-    /** Detaches the domain; its mail and events go with it, some at a time. */
+    /** Removes the domain. Its mail and events are removed in the background. */
     remove(owned: Owned): Effect.Effect<void, NotFound | SqlError>
-    /** For the operator: every domain, newest first. */
+    /** For operators: every domain, newest first. */
     readonly listAll: Effect.Effect<ReadonlyArray<Domain>, SqlError>
-    /** For the operator: the row that holds the name, or every pending one where none does. */
+    /** For operators: the row that holds the name, or else every pending one. */
     disable(name: DomainName, reason: string): Effect.Effect<ReadonlyArray<Domain>, NotFound | SqlError>
     /** For operators: removes the domain with its mail from its holder, so that another workspace can verify it. */
     removeHolder(name: DomainName): Effect.Effect<Domain, NotFound | SqlError>
-    /** Back to the state before. */
+    /** Restores the earlier state. */
     enable(name: DomainName): Effect.Effect<ReadonlyArray<Domain>, NotFound | SqlError>
   }
 >()("inlet/domains/Domains") {
@@ -113,7 +113,7 @@ export class Domains extends Context.Service<
         const name = yield* PlatformName.make(random, platform.domain)
         const [existing] = yield* rows.selectInstant(workspaceId)
         if (existing !== undefined) return { domain: toDomain(existing), existing: true }
-        // Of two requests at once one inserts, the other finds what it did.
+        // Of two concurrent requests one inserts, and the other finds its row.
         const [inserted] = yield* rows.insert({ id, workspaceId, name, origin: "instant", txtValue: null })
         if (inserted !== undefined) return { domain: toDomain(inserted), existing: false }
         const [first] = yield* rows.selectInstant(workspaceId)
@@ -168,7 +168,7 @@ export class Domains extends Context.Service<
         const row = yield* sql.withTransaction(change)
         if (row !== undefined) return toDomain(row)
         const domain = yield* get(owned)
-        // Who turns off what is not on has what he wants.
+        // Turning off what is off succeeds.
         if (domain.webhookUrl === null || !takesMail.has(domain.status)) return yield* unfit(domain)
         return pull ? yield* new Conflict({ message: hasWebhook }) : domain
       })
@@ -236,7 +236,7 @@ const takesMail: ReadonlySet<DomainStatus> = new Set(["mx_pending", "verified", 
 const hasWebhook =
   'This domain has a webhook, and its mail goes there. To ask for it instead, take the webhook away first: PATCH …/delivery {"webhookUrl": null}'
 
-/** Why nothing can be delivered for a domain. */
+/** Why mail of a domain cannot be delivered. */
 const unfit = (domain: Domain) =>
   new Conflict({
     message:

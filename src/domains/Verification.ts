@@ -7,11 +7,11 @@ import type { WorkspaceId } from "../model/Workspace.ts"
 import type { DnsState, MxRecords } from "./DnsRecords.ts"
 import { Domains } from "./Domains.ts"
 
-/** Asks DNS for a customer's records. */
+/** Looks up a customer's DNS records. */
 export class Verification extends Context.Service<
   Verification,
   {
-    /** Endpoint 11: looks for the TXT record and moves the domain on. One match in the record set is enough. */
+    /** Endpoint 11: looks up the TXT record and advances the domain. One match in the record set is enough. */
     verify(owned: {
       readonly workspaceId: WorkspaceId
       readonly id: DomainId

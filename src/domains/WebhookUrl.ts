@@ -4,7 +4,7 @@ import { Invalid } from "../model/ApiError.ts"
 
 const longest = 2_048
 
-/** A URL that webhooks can be sent to, in its normal form; https alone in production. */
+/** A webhook URL in normal form, in production https only. */
 export const parse = Effect.fnUntraced(function* (text: string, options: { readonly production: boolean }) {
   const invalid = (expected: string) => new Invalid({ message: `webhookUrl: Expected ${expected}` })
   const url = URL.parse(text)
@@ -18,7 +18,7 @@ export const parse = Effect.fnUntraced(function* (text: string, options: { reado
   return url.href
 })
 
-/** Refuses a URL now that no delivery could reach. The deliveries look again. */
+/** Refuses a URL with a forbidden or unknown host. Deliveries check again. */
 export const reachable = (url: string) =>
   Egress.use((egress) => egress.check(url)).pipe(
     Effect.mapError(({ message, reason }) => new Invalid({ message: `webhookUrl: ${message}. ${advice[reason]}` }))

@@ -7,12 +7,12 @@ import * as DomainLimit from "./DomainLimit.ts"
 const Row = Schema.Struct({
   name: WorkspaceName,
   createdAt: Schema.DateTimeUtcFromDate,
-  /** Messages accepted on this UTC day, and when the next begins. */
+  /** Messages accepted on this UTC day, and the start of the next. */
   emailsToday: Schema.Int,
   dayEndsAt: Schema.DateTimeUtcFromDate
 })
 
-/** Who a workspace is, and what it has used of its limits. */
+/** A workspace with its limits and usage. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 

@@ -21,11 +21,11 @@ const Row = Schema.Struct({
   responseBody: Schema.NullOr(Schema.String)
 })
 
-/** The record of every webhook request. */
+/** Lists webhook requests. */
 export class Attempts extends Context.Service<
   Attempts,
   {
-    /** Newest first. `cursor` is the id of the last attempt of the page before. */
+    /** Newest first. `cursor` is the id of the last attempt of the previous page. */
     list(
       domainId: DomainId,
       page: {

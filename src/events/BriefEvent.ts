@@ -5,18 +5,18 @@ import { Attachment, InboundEvent } from "../model/InboundEvent.ts"
 const { authentication, event_id, extracted, from, fromName, receivedAt, recipient, sender, subject, tag, threadId } =
   InboundEvent.fields
 
-/** What is there in every event, and what only newer ones have. */
+/** The fields of every event, and those of newer ones. */
 const told = { event_id, receivedAt, recipient, from, subject, authentication }
 const newer = { tag, fromName, sender, threadId, extracted }
 
-/** As much of a payload as a brief event is made of. */
+/** The fields of a payload that a brief event needs. */
 const Payload = Schema.fromJsonString(
   Schema.Struct({ ...told, ...newer, text: Schema.String, attachments: Schema.Array(Attachment) })
 )
 
 const orNull = <S extends Schema.Top>(field: Schema.optionalKey<S>) => Schema.NullOr(field.schema)
 
-/** An event in the words that an agent decides by: 100 to 200 tokens, whatever the mail's size. */
+/** A short form of an event for agents: 100 to 200 tokens for any mail. */
 export const BriefEvent = Schema.Struct({
   event_id,
   receivedAt,

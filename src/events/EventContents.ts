@@ -7,18 +7,18 @@ import type { EventId } from "../model/InboundEvent.ts"
 import { RequestReader } from "../reading/RequestReader.ts"
 import { Events } from "./Events.ts"
 
-/** The content of an event as an agent reads it: a part of it, in Markdown, piece by piece. */
+/** Returns the content of an event for an agent: a part of it, in Markdown, in slices. */
 export class EventContents extends Context.Service<
   EventContents,
   {
-    /** `reserve` is asked for room for the event before it is read. */
+    /** `reserve` requests memory for the event before it is loaded. */
     read<E>(
       domainId: DomainId,
       eventId: EventId,
       request: Content.ContentRequest,
       reserve: (bytes: number) => Effect.Effect<void, E>
     ): Effect.Effect<Content.Content, E | NotFound | Unavailable | SqlError>
-    /** The same of a payload that has been read. */
+    /** The same for a loaded payload. */
     of(payload: string, request: Content.ContentRequest): Effect.Effect<Content.Content, Unavailable>
   }
 >()("inlet/events/EventContents") {

@@ -8,13 +8,13 @@ import type { EventId } from "../model/InboundEvent.ts"
 import * as Traits from "../model/Traits.ts"
 import type * as Mark from "./Mark.ts"
 
-/** An event as it is listed: the payload text as it was signed, and how its delivery stands. */
+/** A listed event: the payload text as signed, and the state of its delivery. */
 export interface ListedEvent {
   readonly id: EventId
   readonly position: bigint
   /** Of the payload. */
   readonly bytes: number
-  /** Null where it is heavy, and is to be read when it is written: see `payloads`. */
+  /** Null for a large payload, which `payloads` loads while the answer is written. */
   readonly payload: string | null
   readonly delivery: Delivery
 }
@@ -28,13 +28,13 @@ export interface LoadedEvent extends ListedEvent {
   readonly payload: string
 }
 
-/** Events in order, and whether more of them match than were asked for in number or in bytes. */
+/** Events in order, and whether more match beyond the limits in number or bytes. */
 export interface Found {
   readonly events: ReadonlyArray<ListedEvent>
   readonly hasMore: boolean
 }
 
-/** Which events of a domain are asked for. */
+/** Filters and bounds of a domain's events. */
 export interface Filter {
   readonly recipient?: string | undefined
   readonly from?: string | undefined
@@ -44,7 +44,7 @@ export interface Filter {
   readonly has?: "code" | "link" | "attachment" | undefined
   /** The author's domain or its parent, confirmed by DMARC, in canonical form. */
   readonly fromDomain?: string | undefined
-  /** Contained in the subject; case is ignored. */
+  /** Contained in the subject, case-insensitive. */
   readonly subject?: string | undefined
   readonly tag?: string | undefined
   readonly thread?: string | undefined
@@ -52,17 +52,17 @@ export interface Filter {
 }
 
 /**
- * Whether an index has what is asked for. What is not in one is looked for among a bounded number of events, and
- * so are those with a code by how their delivery stands: either of the two indexes may lead through very many.
+ * Whether an index has the filter. Other filters examine a limited number of events. So does a code combined with a
+ * delivery state, because either index alone may lead through very many events.
  */
 export const isIndexed = ({ delivery, fromDomain, has, sender, subject, tag, thread }: Filter) =>
   [fromDomain, sender, subject, tag, thread].every((filter) => filter === undefined) &&
   (has === undefined || (has === "code" && delivery === undefined))
 
-/** A position that is itself left out. */
+/** An exclusive position. */
 export type Bound = { readonly above: bigint } | { readonly below: bigint }
 
-/** A delivery as its columns are. */
+/** The delivery columns. */
 export interface DeliveryRow {
   readonly status: DeliveryStatus
   readonly attempts: number
@@ -79,7 +79,7 @@ interface Row extends DeliveryRow {
   readonly matching: number
 }
 
-/** Which of the events that match are wanted: the first so many, but not more than weigh so much. One is there at least. */
+/** Selects the first matching events up to a number and a size, and at least one. */
 export interface Options {
   readonly limit: number
   readonly bytes: number
@@ -95,11 +95,11 @@ type Table = "deliveries" | "events"
 const shortQueue = 500
 
 /**
- * The statement behind every list of events. It goes through one table in the order of
- * positions, and looks up the other for each row, until there are enough.
+ * The statement behind every event list. It walks one table in the order of positions and looks up the other for each
+ * row, until the page is full.
  */
 export const make = (sql: SqlClient.SqlClient, heavy: HeavyReads["Service"]) => {
-  // OFFSET 0 keeps PostgreSQL from the reverse: it has read all events of a recipient for the few that wait.
+  // OFFSET 0 prevents the reverse order, in which PostgreSQL read all events of a recipient for a few waiting ones.
   const joined = {
     events: sql`events CROSS JOIN LATERAL (
       SELECT * FROM deliveries WHERE deliveries.event_id = events.id OFFSET 0
@@ -109,7 +109,7 @@ export const make = (sql: SqlClient.SqlClient, heavy: HeavyReads["Service"]) => 
     ) AS events`
   }
 
-  // What a payload weighs is known without reading it, so those that are not wanted are never read.
+  // PostgreSQL knows payload sizes without reading them, so payloads beyond the page are never read.
   const select = (table: Table, where: ReadonlyArray<Statement.Fragment>, { bytes, limit, order }: Options) => {
     const direction = sql.literal(order === "asc" ? "ASC" : "DESC")
     return Effect.map(
@@ -145,13 +145,13 @@ export const make = (sql: SqlClient.SqlClient, heavy: HeavyReads["Service"]) => 
     )
   }
 
-  // Not as a parameter: only of a status that it knows can PostgreSQL tell which index has it.
+  // A literal, because PostgreSQL can choose a partial index only for a known status.
   const isIn = (status: DeliveryStatus) => sql`deliveries.status = ${sql.literal(`'${status}'`)}`
 
   /**
-   * Undelivered events are usually few, and are found in the queue; all others among the
-   * events. A short queue is gone through for an address. With a long one, such as that of a
-   * domain without a webhook, the held events of an address are sooner found among its own.
+   * Undelivered events are usually few and are found in the queue, all others among the events. A short queue is
+   * filtered by address. With a long one, such as that of a domain without a webhook, the held events of an address
+   * are found faster among its own events.
    */
   const tableFor = Effect.fnUntraced(function* (
     domainId: DomainId,
@@ -185,7 +185,7 @@ export const make = (sql: SqlClient.SqlClient, heavy: HeavyReads["Service"]) => 
   }
 
   const traits = ({ fromDomain, has, sender, subject, tag, thread }: Filter) => [
-    // Not as a parameter: only of a bit that it knows can PostgreSQL tell which index has it.
+    // A literal, because PostgreSQL can choose a partial index only for a known bit.
     ...(has === undefined ? [] : [hasBit(Traits.bits[has])]),
     ...(sender === undefined
       ? []
@@ -206,13 +206,13 @@ export const make = (sql: SqlClient.SqlClient, heavy: HeavyReads["Service"]) => 
     return sql`events.traits & ${text} = ${text}`
   }
 
-  // As the event has it: behind the first plus of the local part, without the quotes around that.
+  // As in the event: after the first plus of the local part, without quotes.
   const tagOf = sql`substring(
     regexp_replace(substring(lower(events.recipient) FROM '^(.*)@[^@]*$'), '^"(.*)"$', '\\1') FROM '^[^+]*[+](.+)$'
   )`
 
   return {
-    /** The events that match, within all of the bounds. */
+    /** The matching events within all bounds. */
     find: Effect.fnUntraced(function* (
       domainId: DomainId,
       filter: Filter,
@@ -239,7 +239,7 @@ export const make = (sql: SqlClient.SqlClient, heavy: HeavyReads["Service"]) => 
         }),
         ({ events: [event] }) => event
       ),
-    /** Those that were not read with their list, in its order, a piece at a time. What was removed meanwhile is left out. */
+    /** Loads payloads that the list did not load, in order, one chunk at a time. Skips events removed meanwhile. */
     payloads: <E extends Weighed>(domainId: DomainId, listed: ReadonlyArray<E>): Stream.Stream<Loaded<E>, SqlError> =>
       Stream.fromIterable(pieces(listed)).pipe(
         Stream.mapEffect(
@@ -263,7 +263,7 @@ export const make = (sql: SqlClient.SqlClient, heavy: HeavyReads["Service"]) => 
   }
 }
 
-/** What one statement reads: events that weigh little together, or one. */
+/** The payloads of one statement: several small ones, or one large one. */
 const pieces = <E extends Weighed>(listed: ReadonlyArray<E>): ReadonlyArray<ReadonlyArray<E>> => {
   const pieces: Array<Array<E>> = []
   let bytes = Number.POSITIVE_INFINITY

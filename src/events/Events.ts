@@ -26,7 +26,7 @@ export interface EventPage extends Page<EventQuery.ListedEvent> {
   readonly cursorNow: string
 }
 
-/** What a stream holds of events that its client has yet to read, unless one alone weighs more. */
+/** Maximum bytes that a stream holds for its client, unless a single event is larger. */
 const bytesAhead = 256 * 1024
 
 const nothing: EventQuery.Found = { events: [], hasMore: false }
@@ -35,7 +35,7 @@ const noSuchEvent = new NotFound({ message: "No event with this id at this domai
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
-/** The events of a domain, in the order of their positions. */
+/** Reads the events of a domain, in the order of their positions. */
 export class Events extends Context.Service<
   Events,
   {
@@ -45,7 +45,7 @@ export class Events extends Context.Service<
       filter: Filter,
       page: { readonly limit: number; readonly order: Mark.Order; readonly cursor?: string | undefined }
     ): Effect.Effect<EventPage, Invalid | NotFound | SqlError>
-    /** The first events that match, now or later; an empty page when the time is up. */
+    /** The first matching events, existing or new. An empty page on timeout. */
     wait(
       domainId: DomainId,
       filter: Filter,
@@ -57,21 +57,21 @@ export class Events extends Context.Service<
       domainId: DomainId,
       event: EventQuery.ListedEvent
     ): Effect.Effect<EventQuery.LoadedEvent, NotFound | SqlError>
-    /** Listed events with their payloads. Heavy ones are read as they are asked for. */
+    /** Listed events with their payloads. Large ones are loaded on demand. */
     payloads<E extends EventQuery.Weighed>(
       id: DomainId,
       events: ReadonlyArray<E>
     ): Stream.Stream<EventQuery.Loaded<E>, SqlError>
     /**
-     * Oldest first, until the domain is removed: those after `after`, or else those that come from now on.
-     * A few at a time, and none each time that there was nothing new, every second at least.
+     * Oldest first, until the domain is removed: events after `after`, or else new ones. Emits a few at a time, and
+     * an empty list at least every second without new events.
      */
     follow(
       domainId: DomainId,
       after: string | undefined,
       filter?: EventQuery.Filter
     ): Effect.Effect<Stream.Stream<ReadonlyArray<EventQuery.ListedEvent>, SqlError>, Invalid | NotFound | SqlError>
-    /** Queues the delivery at once with a fresh budget. */
+    /** Makes the delivery due at once with a fresh retry budget. */
     replay(
       domainId: DomainId,
       eventId: EventId,
@@ -88,7 +88,7 @@ export class Events extends Context.Service<
       const { pageBytes } = yield* Settings.answers
       const positionsOf = TimeRange.make(sql)
 
-      /** The position that was given out last. Whoever reads it sees every event up to it. */
+      /** The last assigned position. Its reader sees every event up to it. */
       const lastPosition = Effect.fnUntraced(function* (domainId: DomainId) {
         const rows = yield* sql<{ readonly position: bigint | null }>`
           SELECT event_positions.position
@@ -107,7 +107,7 @@ export class Events extends Context.Service<
         return rows[0]?.position
       })
 
-      /** Parses the position in `after` or `Last-Event-ID`. A mark beyond the last event is of another database. */
+      /** Parses the position in `after` or `Last-Event-ID`. Marks beyond the last event are of another database. */
       const startOf = Effect.fnUntraced(function* (domainId: DomainId, after: string, name: string, last: bigint) {
         if (after === "latest") return last
         if (after === "start") return 0n
@@ -126,7 +126,7 @@ export class Events extends Context.Service<
         )
       })
 
-      /** Where a page begins; the id of an event was the cursor once, and stays one of newest first. */
+      /** The start of a page. Also accepts an event id, the cursor of earlier versions, as one of newest first. */
       const boundOf = Effect.fnUntraced(function* (domainId: DomainId, cursor: string, order: Mark.Order) {
         const mark = Mark.decode(domainId, cursor)
         const position = mark === undefined ? yield* positionOf(domainId, cursor) : mark.position
@@ -148,7 +148,7 @@ export class Events extends Context.Service<
         { last, order }: { readonly last: bigint; readonly order: Mark.Order }
       ): EventPage => {
         const end = items.at(-1)
-        // What came since `last` was read is on the page, and is not new after it.
+        // Events after `last` are on this page, and are not new afterwards.
         const newest = (order === "asc" ? end : items[0])?.position
         const isLater = newest !== undefined && newest > last
         return {

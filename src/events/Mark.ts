@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import type { DomainId } from "../model/Domain.ts"
 
-/** What a mark was given out as: `cursor_now` of a list, or `next_cursor` of one in this order. */
+/** The kind of a mark: `cursor_now` of a list, or `next_cursor` of one in this order. */
 export type Kind = "now" | Order
 export type Order = "asc" | "desc"
 

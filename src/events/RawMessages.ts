@@ -19,13 +19,13 @@ type Reserve<E> = (bytes: number) => Effect.Effect<void, E>
 export class RawMessages extends Context.Service<
   RawMessages,
   {
-    /** As stored, with our Authentication-Results field in front and none that a sender wrote in our name. */
+    /** As stored, with Inlet's Authentication-Results field in front and without forged ones in its name. */
     get<E>(
       domainId: DomainId,
       eventId: EventId,
       reserve: Reserve<E>
     ): Effect.Effect<Uint8Array, E | Damaged | NotFound | Unavailable | SqlError>
-    /** One attachment, decoded; `index` is the one its event gives. */
+    /** One decoded attachment. `index` is the index in its event. */
     attachment<E>(
       domainId: DomainId,
       eventId: EventId,

@@ -5,13 +5,13 @@ import type * as Mark from "./Mark.ts"
 export const positions = 5_000n
 
 export interface SearchWindow {
-  /** Where this request ends. */
+  /** The end of this request's window. */
   readonly bound: EventQuery.Bound
-  /** Where the next one begins. */
+  /** The start of the next window. */
   readonly next: Mark.Mark
 }
 
-/** The window of a search within bounds; undefined where there is no more than that. */
+/** The window of a search within bounds, or undefined if it covers them. */
 export const of = (
   bounds: ReadonlyArray<EventQuery.Bound>,
   { first, last, order }: { readonly first: bigint; readonly last: bigint; readonly order: Mark.Order }

@@ -2,20 +2,19 @@ import { DateTime, Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { DomainId } from "../model/Domain.ts"
 
-/** Positions that lie between these, both left out. */
+/** Exclusive bounds of positions. */
 export interface Positions {
   readonly above: bigint
   readonly below: bigint
 }
 
-/** Covers the minute that `events_out_of_step` allows, and the statement that gave the position. */
+/** Covers the minute that `events_out_of_step` allows, and the statement that assigned the position. */
 const slackMinutes = 2
 
 /**
- * Finds the positions among which the events of a time are, by halving: positions
- * are given out in the order in which messages are read, so no index by time is
- * needed. Events are read within a minute after they were received; the few that
- * were not are in an index of their own, and widen what is found.
+ * Finds the range of positions for a time range by binary search, without an index by time, because positions follow
+ * the order of parsing. Messages are parsed within 1 min after they were received. The few others have an index of
+ * their own, and widen the range.
  */
 export const make =
   (sql: SqlClient.SqlClient) =>
@@ -34,7 +33,7 @@ export const make =
         AND abs(extract(epoch FROM read_at - received_at)) > 60
     )`
 
-    /** Everything up to `low` was read before the time, everything from `high` on was not. */
+    /** Everything up to `low` was parsed before the time, everything from `high` on was not. */
     const search = (time: Statement.Fragment) => sql`
       (
         WITH RECURSIVE halves AS (
@@ -60,7 +59,7 @@ export const make =
       )
     `
 
-    /** With the slack, so that an event outside of these positions is outside of the time for sure. */
+    /** With a margin, so that an event outside of these positions is certainly outside of the time range. */
     const above =
       since === undefined
         ? sql`0::bigint`

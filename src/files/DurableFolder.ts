@@ -1,13 +1,13 @@
 import { Effect, FileSystem, Path } from "effect"
 
-/** Makes a folder for its user alone, with those above it, and syncs each new name: a loss of power takes none of them. */
+/** Creates a folder with mode 700 and its missing parents, and syncs each new name, so that it survives a power cut. */
 export const make = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const named = path.resolve(folder)
   const missing: Array<string> = []
   for (let name = named; !(yield* fs.exists(name)); name = path.dirname(name)) missing.push(name)
-  // One by one: where nothing can be made, as in /proc, Node's own way through all of them never ends.
+  // One by one, because Node's recursive creation never ends where nothing can be created, as in /proc.
   for (const name of missing.toReversed()) {
     yield* fs
       .makeDirectory(name, { mode: 0o700 })
@@ -18,6 +18,6 @@ export const make = Effect.fnUntraced(function* (folder: string) {
   if (missing.length === 0) yield* Effect.ignore(sync(path.dirname(named)))
 })
 
-/** The names in a folder, as they are, are on the disk; or the bytes of a file. */
+/** Syncs the names in a folder, or the bytes of a file. */
 export const sync = (path: string) =>
   FileSystem.FileSystem.use((fs) => Effect.scoped(Effect.flatMap(fs.open(path, { flag: "r" }), (file) => file.sync)))

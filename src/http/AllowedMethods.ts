@@ -9,7 +9,7 @@ export class AllowedMethods extends Context.Service<
     of(url: string): ReadonlyArray<string>
   }
 >()("inlet/http/AllowedMethods") {
-  /** Gives the routes a router that notes what is added to it. */
+  /** Wraps a router to record its routes. */
   static readonly layer = Layer.effectContext(
     Effect.map(HttpRouter.HttpRouter, (router) => {
       const paths = FindMyWay.make<Set<string>>()

@@ -7,9 +7,8 @@ import * as OpenFiles from "../process/OpenFiles.ts"
 import * as Settings from "../Settings.ts"
 
 /**
- * Bounds the connections of the API, in all and for each client network, and cuts a client that
- * reads nothing of its answer. Behind a proxy all connections are the proxy's, so there the
- * requests alone are counted by client.
+ * Limits the connections of the API, in total and for each client network, and disconnects a client that does not
+ * read its answer. Behind a proxy all connections belong to the proxy, so only requests are counted by client.
  */
 export const make = Effect.gen(function* () {
   const { connections, connectionsPerAddress, readTimeout } = yield* Settings.answers
@@ -37,10 +36,10 @@ export const make = Effect.gen(function* () {
       underWay.set(socket, (underWay.get(socket) ?? 0) + 1)
       response.once("close", () => underWay.set(socket, (underWay.get(socket) ?? 1) - 1))
     })
-    // Node sees progress in the system's buffer, so a slow reader does not count as a stalled one.
+    // Node sees progress in the kernel's buffer, so a slow reader does not count as stalled.
     return server.setTimeout(Duration.toMillis(readTimeout), (socket: Socket) => {
       const isWaitingForUs = (underWay.get(socket) ?? 0) > 0 && socket.writableLength === 0
-      // Also discards the system's buffer.
+      // Also discards the kernel's buffer.
       if (!isWaitingForUs) socket.resetAndDestroy()
     })
   }

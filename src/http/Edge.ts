@@ -20,7 +20,7 @@ import * as DatabaseErrors from "./requests/DatabaseErrors.ts"
 /** Delay before a `429`, so that clients that retry at once cost little. */
 const refusalDelay = "500 millis"
 
-/** The methods of our routes. Unknown methods do not become metric labels. */
+/** The methods of the API. Other methods do not become metric labels. */
 const methods = new Set<string>(["GET", "HEAD", "POST", "PATCH", "DELETE"])
 
 const requests = Metric.counter("inlet_http_requests_total", {
@@ -28,8 +28,8 @@ const requests = Metric.counter("inlet_http_requests_total", {
 })
 
 /**
- * The outermost layer of every route: gives the request its id, and every
- * error its one shape, those of unknown routes, oversized bodies and bugs too.
+ * The outermost layer of every route: assigns the request id and gives every error the same form, including unknown
+ * routes, oversized bodies and bugs.
  */
 export const layer = HttpRouter.middleware(
   Effect.gen(function* () {
@@ -42,7 +42,7 @@ export const layer = HttpRouter.middleware(
     const underWay = new Tally()
     const begin = CurrentAnswer.make()
 
-    /** Counted by the client's network, which behind a proxy its connections are not. */
+    /** Counted by the client's network, which a proxy's connections do not show. */
     const counted = Effect.fnUntraced(function* <E, R>(
       answer: CurrentAnswer.Answer,
       handled: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
@@ -56,7 +56,7 @@ export const layer = HttpRouter.middleware(
       return yield* handled
     })
 
-    /** What a handler has not asked room for is small, or is refused room here. */
+    /** An answer without a reservation is small, or is refused here. */
     const roomy = (response: HttpServerResponse.HttpServerResponse, { method }: { readonly method: string }) => {
       const { body } = response
       return body._tag !== "Uint8Array" || method === "HEAD"
@@ -145,7 +145,7 @@ const isUnrouted = (cause: Cause.Cause<unknown>) =>
       reason.error.reason._tag === "RouteNotFound"
   )
 
-/** To a stranger the operator's routes don't exist, whatever the method. */
+/** Without the token the operator routes do not exist for any method. */
 const unrouted = (
   { headers, method }: HttpServerRequest.HttpServerRequest,
   path: string,
@@ -174,7 +174,7 @@ const answerOf = Effect.fnUntraced(function* (
     const isOurs =
       body._tag !== "Empty" && (headers["content-type"] ?? body.contentType)?.startsWith("application/json")
     if (status < 400 || isOurs === true) return exit.value
-    // Another content type is one more way not to have the documented form.
+    // Another content type counts as a body of the wrong form.
     if (status === 415) return failure(400, "Content-Type: Expected application/json")
     return failure(status, words[status] ?? "The request failed")
   }
@@ -198,7 +198,7 @@ const words: Record<number, string> = {
   404: noRoute
 }
 
-/** A body that grew over the limit while it was read. */
+/** A body that exceeded the limit while it was read. */
 const isOversized = (reason: unknown): boolean =>
   HttpServerError.isHttpServerError(reason) &&
   reason.reason._tag === "RequestParseError" &&

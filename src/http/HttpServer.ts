@@ -51,7 +51,7 @@ const handlers = Layer.mergeAll(
   SystemHandlers.layer
 )
 
-/** All routes: those of the API, and others beside them that are counted and bounded together with them. */
+/** All routes: those of the API, and others that are counted and limited together with them. */
 const routes = <E, R>(others: Layer.Layer<never, E, R>) =>
   Layer.mergeAll(
     HttpApiBuilder.layer(Api),
@@ -80,10 +80,10 @@ const routes = <E, R>(others: Layer.Layer<never, E, R>) =>
     Layer.provide([OpenRequests.layer, AnswerRoom.layer])
   )
 
-/** Time limits of a client in milliseconds. Beyond them it gets 408, and Inlet closes the connection. */
+/** Timeouts of a client in milliseconds. Beyond them it gets 408, and Inlet closes the connection. */
 export const Timeouts = Context.Reference("inlet/http/HttpServer/Timeouts", {
   defaultValue: () => ({
-    /** For the header of a request, counted from the connection or the request before. */
+    /** For the header of a request, from the start of the connection or the previous request. */
     headersTimeout: 20_000,
     /** For the whole request. */
     requestTimeout: 60_000,
@@ -100,17 +100,17 @@ const listener = Layer.unwrap(
     const makeServer = () => {
       const server = bounded(createServer(timeouts))
       const others = server.listenerCount("request")
-      // The port is open before the routes are there. A request that early would never be answered.
+      // The port opens before the routes are registered. An earlier request would never be answered.
       return server.on("request", (_request, response) => {
         if (server.listenerCount("request") > others + 1) return
         response.writeHead(503, { "content-type": "application/json", "retry-after": "1" })
-        response.end(JSON.stringify({ error: "The service is starting; try again in a second" }))
+        response.end(JSON.stringify({ error: "The service is starting. Retry in 1 s" }))
       })
     }
     return NodeHttpServer.layer(makeServer, { host, port, gracefulShutdownTimeout: "20 seconds" })
   })
 )
 
-/** Serves the API, and these routes beside it. */
+/** Serves the API and these routes. */
 export const layerWith = <E, R>(others: Layer.Layer<never, E, R>) =>
   HttpRouter.serve(routes(others), { disableLogger: true }).pipe(Layer.provide(listener))

@@ -8,7 +8,7 @@ import * as PurchasePages from "./purchase/PurchasePages.ts"
 
 const folder = new URL("../demo/", import.meta.url)
 
-/** Each path and the file that is served there. */
+/** Each path with its file. */
 const files = {
   "/assets/inlet.css": "inlet.css",
   "/assets/reference.css": "reference.css",
@@ -25,7 +25,7 @@ const types: Record<string, string> = {
   svg: "image/svg+xml"
 }
 
-/** The pages for people: the demo at `/`, and those that a checkout returns to. Files are read once at start. */
+/** The HTML pages: the demo at `/`, and the return pages of a checkout. Files are read once at start. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem

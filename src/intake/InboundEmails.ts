@@ -12,7 +12,7 @@ import * as LostAnswer from "./LostAnswer.ts"
 export interface Accepted {
   readonly mail: Mail
   readonly recipient: string
-  /** Printable. */
+  /** Log-safe text. */
   readonly envelope: Envelope
   /** Recognizes a retry. Null if the message is never treated as a retry. */
   readonly key: Uint8Array | null
@@ -23,7 +23,7 @@ export interface Accepted {
 /** `kept`: inserted. `seen`: a retry. `gone`: the domain was removed. `apart`: needs its own transaction. */
 export type Acceptance = "kept" | "seen" | "gone" | "apart"
 
-/** Of a row, but for its addresses. */
+/** The columns of a row without its addresses. */
 const rowBytes = 1_024
 
 /** The CTE `counted`: the workspaces that have room for all their messages. */

@@ -10,12 +10,12 @@ import * as InboundRows from "./InboundRows.ts"
 import * as LostAnswer from "./LostAnswer.ts"
 import { DemoFull, QuotaReached, type Recipient, SenderQuotaReached, UnknownDomain } from "./Recipient.ts"
 
-/** The message as it is kept for one domain. */
+/** The stored message of one domain. */
 export interface Copy {
   readonly id: InboundEmailId
   readonly domainId: DomainId
   readonly recipients: ReadonlyArray<Recipient>
-  /** Where its bytes are in the log. */
+  /** Its position in the log. */
   readonly place: Place.Place | null
   readonly traceBytes: number
 }

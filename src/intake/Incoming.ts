@@ -25,7 +25,7 @@ export interface Incoming {
   /** The first of `copies`. Most messages have only one. */
   readonly first: Copies.Copy
   readonly copies: ReadonlyArray<Copies.Copy>
-  /** Printable. */
+  /** Log-safe text. */
   readonly envelope: Envelope
   /**
    * Makes the retry key of a recipient. Null without a Message-ID, because such a message may be repeated on purpose.

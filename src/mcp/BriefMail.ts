@@ -1,6 +1,6 @@
 import type { BriefEvent } from "../events/BriefEvent.ts"
 
-/** What a model needs of names and subjects. */
+/** The maximum length of names and subjects for a model. */
 const longestSubject = 120
 const longestAddress = 80
 const longestUrl = 400
@@ -11,7 +11,7 @@ const cut = (text: string, most: number) => (text.length <= most ? text : `${tex
 export const shortAddress = (address: string) =>
   address.length <= longestAddress ? address : `…${address.slice(1 - longestAddress).toWellFormed()}`
 
-/** A mail in 60 to 120 tokens. What is not there is left out. */
+/** A mail in 60 to 120 tokens, without absent fields. */
 export const of = ({
   attachments,
   authentication,

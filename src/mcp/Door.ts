@@ -16,7 +16,7 @@ const refused = (refusal: Unauthorized | NotFound | TooManyRequests) => {
     : response
 }
 
-/** What the library refuses without a word, in words. */
+/** Messages for refusals that the library sends without text. */
 const words: Readonly<Record<number, string>> = {
   403: "Origin: Expected that of this service, or none: a page of another site is not served",
   404: Sessions.noSession.message,
@@ -61,7 +61,7 @@ export const make = Effect.fnUntraced(function* (serve: Sessions.Serve, allowedO
         // Reads the body here, so that a too large one is refused as on every route.
         yield* Effect.orDie(own.text)
         const response = yield* Effect.provideService(serve, HttpServerRequest.HttpServerRequest, own)
-        // Behind the library's own handlers, which name the session.
+        // Runs after the library's own handlers, which name the session.
         yield* HttpEffect.appendPreResponseHandler((_, sent) => sessions.handOut(sent))
         return response
       })

@@ -7,7 +7,7 @@ import * as Tool from "./Tool.ts"
 /** Maximum domains in an answer. */
 const most = 25
 
-/** What is to be done before mail arrives, if anything is. */
+/** The next step before mail can arrive, if any. */
 const nextStep = ({ disabled_reason, id, mx_target, status, txt_name, txt_value }: Domain): string | undefined => {
   switch (status) {
     case "pending_verification":
@@ -21,7 +21,7 @@ const nextStep = ({ disabled_reason, id, mx_target, status, txt_name, txt_value 
   }
 }
 
-/** Those that take mail first. */
+/** Domains that accept mail come first. */
 const rank = ({ status }: Domain) =>
   ["live", "verified", "mx_pending", "pending_verification", "disabled"].indexOf(status)
 

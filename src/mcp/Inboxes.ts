@@ -6,7 +6,7 @@ import { Invalid } from "../model/ApiError.ts"
 import type { Domain } from "../model/Domain.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 
-/** Names that a sentence lists. */
+/** The maximum number of names in a message. */
 const mostNamed = 10
 
 const takesMail = ({ status }: Domain) => status !== "pending_verification" && status !== "disabled"
@@ -17,7 +17,7 @@ const named = (domains: ReadonlyArray<Domain>) =>
     .map(({ domain }) => domain)
     .join(", ")}${domains.length > mostNamed ? ", … (get_inboxes tells all)" : ""}`
 
-/** Which domain of a workspace is meant by an address. */
+/** Resolves an address to a domain of a workspace. */
 export class Inboxes extends Context.Service<
   Inboxes,
   {

@@ -5,7 +5,7 @@ import { EventId } from "../model/InboundEvent.ts"
 import { notice, Reading } from "./Reading.ts"
 import * as Tool from "./Tool.ts"
 
-/** As much of a mail as a person attaches to a conversation. */
+/** The maximum length of a mail as a resource. */
 const mostChars = 20_000
 
 /** A mail as a resource: sender and visible text. */

@@ -43,7 +43,7 @@ export const layer = Layer.effectDiscard(
     const { port, publicUrl } = yield* Settings.http
     const allowedOrigins = [new URL(publicUrl).origin, `http://localhost:${port}`, `http://127.0.0.1:${port}`]
 
-    // The library's routes are behind the door, on a router of their own.
+    // The library's routes are on a separate router behind the door.
     const behind = yield* HttpRouter.make
     yield* Layer.build(
       McpServer.layerHttp({

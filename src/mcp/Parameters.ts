@@ -64,7 +64,7 @@ export const maxChars = Schema.optionalKey(whole(1, 8_000, "default 6000"))
 
 export const offset = Schema.optionalKey(whole(0, 100_000_000, "next_offset of the piece before"))
 
-/** Of a mail that is made. */
+/** Of a simulated mail. */
 export const author = Schema.optionalKey(text(320, "sender"))
 
 export const heading = Schema.optionalKey(text(998, ""))

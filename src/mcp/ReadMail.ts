@@ -9,7 +9,7 @@ import * as Tool from "./Tool.ts"
 const usualChars = 6_000
 const longestSubject = 500
 
-/** Of a piece of text, and of a list of links. */
+/** The maximum length of a slice of text, and of a list of links. */
 const mostBytes = 8_000
 const mostLinkBytes = 4_000
 
@@ -28,7 +28,7 @@ const ofPiece = ({ content, length, next_offset }: Content.Content, offset: numb
   return { content: told, next_offset: next !== null && next < length ? next : null }
 }
 
-/** The links from one on, a line each. */
+/** The links from an index on, one a line. */
 const ofLinks = ({ links }: Content.Content, offset: number, maxChars: number) => {
   const lines: Array<string> = []
   let bytes = 0

@@ -5,14 +5,14 @@ import { NotFound } from "../model/ApiError.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import { version as ours } from "../Version.ts"
 
-/** The library's endpoint: serves the request of MCP that is in the context. */
+/** The library's endpoint, which serves the MCP request in the context. */
 export type Serve = Effect.Effect<
   HttpServerResponse.HttpServerResponse,
   never,
   HttpServerRequest.HttpServerRequest | Scope.Scope
 >
 
-/** The protocols with sessions. That of 2026-07-28 has none. */
+/** The protocols with sessions. The protocol 2026-07-28 has none. */
 const withSessions = ["2025-11-25", "2025-06-18"] as const
 
 const header = "mcp-session-id"
@@ -21,26 +21,25 @@ const versionHeader = "mcp-protocol-version"
 /** The assumed protocol version of a request without one. The session's own version takes precedence. */
 const assumedVersion = "2025-03-26"
 
-/** Ended sessions that are remembered as such. */
+/** The number of ended sessions to remember. */
 const rememberedEnds = 10_000
 
 const form = new RegExp(`^(${withSessions.join("|")})[.][\\da-f]{8}(-[\\da-f]{4}){3}-[\\da-f]{12}$`)
 
-/** It is not there. */
+/** The session is unknown. */
 export const noSession = new NotFound({
   message: "Unknown or ended session. Send `initialize` without an Mcp-Session-Id, then use the new id"
 })
 
 /**
- * Sessions of MCP that cost nothing while nobody asks: the id that a client has names its protocol,
- * and a session of the library's is there only as long as requests of the client are under way. So they
- * outlive a restart, and go on in whichever process a request comes to. What a session is good for is
- * that one of its requests can cancel another.
+ * Stateless sessions of MCP. The client's id contains its protocol, and a session of the library exists only while
+ * requests of the client run. So sessions survive a restart and continue in any process. A session is only needed for
+ * one request to cancel another.
  */
 export const make = Effect.fnUntraced(function* (serve: Serve) {
   const random = yield* SecureRandom.SecureRandom
 
-  /** Asks the library inside of this process. */
+  /** Calls the library inside of this process. */
   const ask = (request: Request) => {
     let answer = HttpServerResponse.empty({ status: 500 })
     return HttpEffect.toHandled(serve, (_, response) => Effect.sync(() => (answer = response))).pipe(
@@ -59,7 +58,7 @@ export const make = Effect.fnUntraced(function* (serve: Serve) {
         body: JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params })
       })
     )
-    return headers[header] ?? (yield* Effect.die(new Error(`No session of MCP ${protocolVersion} can be opened`)))
+    return headers[header] ?? (yield* Effect.die(new Error(`The library opened no session for MCP ${protocolVersion}`)))
   })
 
   const underWay = yield* RcMap.make({
@@ -72,14 +71,14 @@ export const make = Effect.fnUntraced(function* (serve: Serve) {
   const keyOf = (owner: WorkspaceId, id: string) => `${owner} ${id}`
 
   return {
-    /** What an `initialize` has opened is closed again, and its client gets an id that names no place. */
+    /** Closes the session that an `initialize` opened, and returns an id for the client. */
     handOut: Effect.fnUntraced(function* (response: HttpServerResponse.HttpServerResponse) {
       const { [header]: opened, [versionHeader]: protocol } = response.headers
       if (opened === undefined || protocol === undefined) return response
       yield* close(opened)
       return HttpServerResponse.setHeader(response, header, `${protocol}.${yield* random.uuidV4()}`)
     }),
-    /** The request as the library has to see it, until it is over. */
+    /** The request in the library's form, while it runs. */
     enter: Effect.fnUntraced(function* (
       owner: WorkspaceId,
       request: HttpServerRequest.HttpServerRequest
@@ -94,7 +93,7 @@ export const make = Effect.fnUntraced(function* (serve: Serve) {
           : request.headers
       return request.modify({ headers: Headers.set(headers, header, yield* RcMap.get(underWay, key)) })
     }),
-    /** Ends a session, and what is under way in it here. */
+    /** Ends a session with its requests in this process. */
     end: Effect.fnUntraced(function* (owner: WorkspaceId, id: string) {
       const key = keyOf(owner, id)
       if (!form.test(id) || ended.has(key)) return yield* noSession

@@ -36,7 +36,7 @@ const said = (text: string, isError = false) =>
 
 const strict = { onExcessProperty: "error", errors: "all" } as const
 
-/** Models write null for what they leave out. */
+/** Models send null for omitted parameters. */
 const withoutNulls = (given: unknown) =>
   Object.fromEntries(Object.entries(Object(given)).filter(([, value]) => value !== null))
 
@@ -65,7 +65,7 @@ export const add = Effect.fnUntraced(function* <const Fields extends Schema.Stru
 }: Tool<Fields>) {
   const server = yield* McpServer.McpServer
   const schema = Schema.Struct(parameters)
-  // A struct without fields is whatever is not null, says the library.
+  // The library treats a struct without fields as any value except null.
   const inputSchema =
     Object.keys(parameters).length === 0
       ? { type: "object", properties: {}, additionalProperties: false }

@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { McpServer } from "effect/ai"
 
-/** The prompt that has an account verified. */
+/** The prompt for verifying an account. */
 export const add = McpServer.registerPrompt({
   name: "verify_account",
   description: "Sign up at a site with an address of your own, and verify it",

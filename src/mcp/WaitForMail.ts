@@ -8,7 +8,7 @@ import * as MailList from "./MailList.ts"
 import * as Parameters from "./Parameters.ts"
 import * as Tool from "./Tool.ts"
 
-/** Mails that an answer has, if more came at once. */
+/** The maximum mails in an answer. */
 const most = 10
 
 export const add = Effect.gen(function* () {

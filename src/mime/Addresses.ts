@@ -5,9 +5,9 @@ import type { HeaderField } from "./HeaderBlock.ts"
 import * as HeaderText from "./HeaderText.ts"
 
 /**
- * The mailboxes of an address field (RFC 5322, section 3.4), groups as their
- * members. Encoded words are names, and never make an address (RFC 2047, section 5).
- * Recipients may have no domain, as programs name those of their own machine: they are what they say.
+ * Parses the mailboxes of an address field (RFC 5322, section 3.4), with groups as their members. Encoded words are
+ * names and never form an address (RFC 2047, section 5). Recipients may have no domain, like local users, and stay
+ * unchanged.
  */
 export const recipients = (field: HeaderField, most: number, charset?: string): ReadonlyArray<Mailbox> =>
   addressparser(HeaderText.rawValue(field, charset), { flatten: true })
@@ -23,8 +23,8 @@ export const recipients = (field: HeaderField, most: number, charset?: string): 
     })
 
 /**
- * The mailbox of an author whose domain is beyond doubt, or null: DMARC has no
- * verdict on authors of several domains (RFC 9989, section 5.3.1).
+ * The mailbox of an author with an unambiguous domain, or null. DMARC has no verdict on authors of several domains
+ * (RFC 9989, section 5.3.1).
  */
 export const author = (field: HeaderField, charset?: string): Mailbox | null => {
   const mailboxes = addressparser(HeaderText.rawValue(field, charset), { flatten: true }).flatMap(
@@ -33,12 +33,12 @@ export const author = (field: HeaderField, charset?: string): Mailbox | null => 
   const [first] = mailboxes
   if (first === undefined || !mailboxes.every(isUsable)) return null
   const domain = domainOf(first)
-  // The names of others are not decoded: that costs more than all the rest.
+  // Other names are not decoded, because that would be the largest cost.
   const isAuthor = mailboxes.every((mailbox) => mailbox === first || domainOf(mailbox) === domain)
   return isAuthor ? { ...first, name: HeaderText.decoded(first.name) } : null
 }
 
-/** Whether this names one mailbox at one domain. */
+/** Whether this contains one mailbox at one domain. */
 const isUsable = ({ address }: Mailbox): boolean => /^(?:[^\s@"]+|"[^"]*")@[^\s@]+$/.test(address)
 
 const domainOf = ({ address }: Mailbox): string => {

@@ -23,7 +23,7 @@ export interface Attached extends Attachment {
 export interface Body {
   readonly text: string
   readonly html: string | null
-  /** The parts of plain text alone, or null where there are none. */
+  /** The plain text parts only, or null without any. */
   readonly plain: string | null
   /** The visible content of each HTML part, computed once on demand. */
   readonly seen: () => ReadonlyArray<SeenHtml.SeenHtml>
@@ -36,7 +36,7 @@ const mostAttachments = 1_000
 
 export const read = (parts: ReadonlyArray<Part>): Body => {
   const attachments: Array<Attached> = []
-  /** Characters of all HTML parts, which share one budget of steps. */
+  /** The length of all HTML parts, which share one budget of steps. */
   let htmlUnits = 0
   const texts: Array<{
     readonly text: string
@@ -101,11 +101,11 @@ export const read = (parts: ReadonlyArray<Part>): Body => {
   }
 }
 
-/** Whether a part is what a person wrote and reads, rather than something they sent along. */
+/** Whether a part is the author's text rather than an attached file. */
 const isText = ({ header: { disposition, filename }, isFirst, isRoot }: Part, type: string): boolean => {
   if (disposition !== null && disposition !== "inline") return false
   if (type !== "text/plain" && type !== "text/html") return isRoot && type.startsWith("text/") && filename === null
-  // Some programs give even the text itself a name (RFC 8621, section 4.1.4).
+  // Some programs give a file name to the text itself (RFC 8621, section 4.1.4).
   return filename === null || isFirst
 }
 
@@ -117,7 +117,7 @@ const textOf = ({ content, header: { charset, delSp, flowed, type } }: Part): st
 const charsetOf = (type: string | null, charset: string | undefined, content: Uint8Array): string | undefined =>
   charset ?? (type === "text/html" ? metaCharset(content) : undefined)
 
-/** The charset that the first text names, in which the raw bytes of its header may be too. */
+/** The declared charset of the first text, which may also be that of raw header bytes. */
 export const charsetOfText = (parts: ReadonlyArray<Part>): string | undefined => {
   for (const { content, header } of parts) {
     const isText = header.type === "text/plain" || header.type === "text/html"
@@ -127,7 +127,7 @@ export const charsetOfText = (parts: ReadonlyArray<Part>): string | undefined =>
   return undefined
 }
 
-/** Text of a body as an event has it. HTML can name a character that no charset would let through. */
+/** Sanitizes a text for an event. HTML can refer to characters that are invalid in any charset. */
 const said = (text: string): string => LineEnds.unified(HeaderText.clean(text))
 
 /** The charset from `meta`, if not declared elsewhere. */
@@ -146,7 +146,7 @@ const metaCharset = (content: Uint8Array): string | undefined => {
   return undefined
 }
 
-/** Whether bytes of no type that anybody knows can be shown. */
+/** Whether bytes of an unknown type can be shown as text. */
 const looksLikeText = (content: Uint8Array): boolean => {
   let controls = 0
   for (const byte of content) {

@@ -3,8 +3,8 @@ import libmime from "libmime"
 import * as Utf7 from "./Utf7.ts"
 
 /**
- * What bytes are that name no charset or the wrong one: UTF-8, or else what they are in where
- * the text around them is, or else the usual truth, which is windows-1252.
+ * Guesses the charset of bytes with none or a wrong one: UTF-8, else the charset of the surrounding text, else
+ * windows-1252.
  */
 export const guess = (bytes: Uint8Array, around?: string): string => {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -20,7 +20,7 @@ export const guess = (bytes: Uint8Array, around?: string): string => {
   const near = around === undefined || (isBroken && isOneByte(plain(around))) ? undefined : strictly(text, around)
   if (near !== undefined) return near
   if (!isBroken) return fromWindows1252(text)
-  // One broken byte does not make a text in UTF-8 one in windows-1252, nor does a character that is cut off.
+  // One broken byte or a cut character does not turn UTF-8 into windows-1252.
   return latin
     .replace(cutOff, replacement)
     .replace(highBytes, (found) =>
@@ -37,7 +37,7 @@ export const decode = (bytes: Uint8Array, label: string | undefined): string => 
   }
   if (unsaid.has(charset)) return guess(text)
   if (isOneByte(charset) && isPlainlyUtf8(text, charset)) return withoutMark(text.toString("utf8"))
-  // Who says Latin-1 means windows-1252 (WHATWG Encoding, section 4.2).
+  // A declared Latin-1 means windows-1252 (WHATWG Encoding, section 4.2).
   if (latin1.has(charset)) return fromWindows1252(text)
   if (charset === "xmaccyrillic" || charset === "xmacukrainian") return new TextDecoder("x-mac-cyrillic").decode(text)
   if (charset === "iso2022kr" || charset === "csiso2022kr") return iconv(fromShifted(text, "\x0e", "\x0f"), "euc-kr")
@@ -48,7 +48,7 @@ export const decode = (bytes: Uint8Array, label: string | undefined): string => 
   return withoutMark(decoded)
 }
 
-/** The name of a charset in letters and digits alone. */
+/** The name of a charset, letters and digits only. */
 const plain = (label: string) =>
   label
     .toLowerCase()
@@ -60,18 +60,21 @@ const isOneByte = (charset: string) =>
     charset
   )
 
-/** Two UTF-8 characters and no invalid byte hardly occur by chance under a single-byte label. */
+/** Two UTF-8 characters without an invalid byte hardly occur by chance under a single-byte label. */
 const isPlainlyUtf8 = (text: Buffer, charset: string): boolean => {
   if (!isUtf8(text)) return false
   let found = 0
   for (const byte of text) if (byte >= 0xc2 && ++found === 2) break
-  // Some words of Thai are UTF-8 by chance, of other scripts.
+  // Some Thai words are valid UTF-8 by chance, those of other scripts are not.
   return found === 2 && (!thai.has(charset) || text.includes("\xe0\xb8", 0, "latin1"))
 }
 
 const thai = new Set(["tis620", "iso885911", "windows874", "cp874", "ibm874"])
 
-/** Raw bytes in a charset, undefined where they can't be: 7-bit charsets have none, and no text has controls. */
+/**
+ * Decodes raw bytes in a charset. Undefined if they are invalid in it: 7-bit charsets have none, and text has no
+ * control characters.
+ */
 const strictly = (text: Buffer, label: string): string | undefined => {
   const charset = plain(label)
   if (unsaid.has(charset) || latin1.has(charset) || /^(?:utf|iso2022|csiso2022|hz|unicode)/.test(charset))
@@ -109,10 +112,10 @@ const fromWindows1252 = (text: Buffer) =>
 
 const withoutMark = (text: string) => (text.startsWith("\ufeff") ? text.slice(1) : text)
 
-/** What libmime makes of bytes, which knows charsets by all their names; of an unknown one, UTF-8. */
+/** Decodes with libmime, which knows all charset names. An unknown one is UTF-8. */
 const iconv = (text: Buffer, charset: string) => libmime.decodeWord(charset, "B", text.toString("base64"))
 
-/** Text that shifts between ASCII and a set of two bytes, in the eight bits of that set (RFC 1557, RFC 1843). */
+/** Converts text that shifts between ASCII and a two-byte set to its 8-bit form (RFC 1557, RFC 1843). */
 const fromShifted = (text: Buffer, into: string, back: string): Buffer => {
   const runs = text.toString("latin1").replaceAll("\x1b$)C", "").split(into)
   const eightBits = runs.map((run, number) => {

@@ -9,9 +9,8 @@ interface Word {
 }
 
 /**
- * Text with its encoded words (RFC 2047) decoded. Words of one charset that stand side by side may share a character,
- * and are one run. Many short runs cost up to 10 µs each: those behind the first 64, and one for each 256 units, stay
- * as they are.
+ * Decodes encoded words (RFC 2047). Adjacent words of one charset may share a character and form one run. Short runs
+ * cost up to 10 µs each, so only 64 are decoded, plus one for each 256 units. The rest stays unchanged.
  */
 export const decode = (text: string): string => {
   let room = 64 + text.length / 256
@@ -41,7 +40,7 @@ export const decode = (text: string): string => {
   return decoded + text.slice(at)
 }
 
-/** Bytes, as Latin-1, with those beyond ASCII inside of Q-encoded words escaped: their charset is that of the word. */
+/** Bytes as Latin-1. Those beyond ASCII inside Q-encoded words are escaped, because they have the word's charset. */
 export const escapeRaw = (latin1: string): string => {
   if (!latin1.includes("=?") || !/[\x80-\xff]/.test(latin1)) return latin1
   let escaped = ""
@@ -60,12 +59,12 @@ export const escapeRaw = (latin1: string): string => {
 
 const rareWord = /=\?(?!(?:utf-?8|us-ascii|iso-8859-1|windows-1252)[?*])[^?\s"]{1,60}\?[bq]\?/gi
 
-/** How many words are in other charsets than most. */
+/** The number of words in charsets that are slow to decode. */
 export const rare = (text: string): number => (text.includes("=?") ? (text.match(rareWord)?.length ?? 0) : 0)
 
 const head = /=\?([^?\s"]{1,60})\?([bq])\?/iy
 
-/** Every encoded word, in order. Looks at each character a fixed number of times. */
+/** Every encoded word, in order. Examines each character a fixed number of times. */
 function* words(text: string): Generator<Word> {
   let from = 0
   for (;;) {
@@ -80,7 +79,7 @@ function* words(text: string): Generator<Word> {
     const end = text.indexOf("?=", start + found.length)
     if (end === -1) return
     const inner = text.slice(start + found.length, end)
-    // One that was never closed, and another one behind it.
+    // An unterminated word followed by another one.
     const another = inner.lastIndexOf("=?")
     if (another !== -1 && /^=\?[^?\s"]{1,60}\?[bq]/i.test(inner.slice(another, another + 64))) {
       from = start + found.length + another
@@ -94,7 +93,7 @@ function* words(text: string): Generator<Word> {
 const bytes = (encoding: string, run: ReadonlyArray<Word>): Buffer => {
   const text = run.map((word) => word.text).join("")
   if (encoding === "b") {
-    // Each word may have padding of its own.
+    // Each word may have its own padding.
     return Buffer.concat(text.split(/=+/).map((quanta) => Buffer.from(quanta, "base64")))
   }
   const latin1 = Buffer.from(text)

@@ -3,8 +3,8 @@ import * as LegibleText from "./LegibleText.ts"
 type Decode = (encoded: Uint8Array) => { readonly content: Uint8Array; readonly isWhole: boolean }
 
 /**
- * Where a text in base64 ends and something legible follows: mailing lists put their footers
- * there. 0 where all of it is words that are no base64 at all. Decodes no byte more than twice.
+ * Finds the end of a base64 text that legible text follows, such as a mailing list's footer. 0 if the whole text is
+ * plain words. Decodes no byte more than twice.
  */
 export const find = (body: Uint8Array, charset: string | undefined, decode: Decode): number => {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("latin1")
@@ -12,7 +12,7 @@ export const find = (body: Uint8Array, charset: string | undefined, decode: Deco
     const { content, isWhole } = decode(body.subarray(from))
     return isWhole && LegibleText.canBe(content, charset)
   })
-  // Lines as long as those that programs write are base64, whatever became of it.
+  // Lines of the usual length are base64, even if damaged.
   if (longLine.test(text.slice(end))) return text.length
   const head = text.slice(0, end)
   if (!head.includes("=") && !longLine.test(head)) {
@@ -35,7 +35,7 @@ const endOf = (text: string, isMore: (from: number) => boolean): number => {
     const bare = line.trim()
     if (bare !== "") {
       if (LegibleText.isWords(line) || (/[^A-Za-z\d+/=\s]/.test(line) && /^[-_*=]{2}/.test(line))) return start
-      // Several padded pieces may stand in a row.
+      // Several padded pieces may follow each other.
       if (isBehindPadding) return isMore(start) ? text.length : start
       isBehindPadding = bare.endsWith("=")
     }
@@ -44,8 +44,8 @@ const endOf = (text: string, isMore: (from: number) => boolean): number => {
   return text.length
 }
 
-/** Words are decoded to so many bytes of text by chance alone, although their signs have to be left out, but hardly ever. */
+/** The minimum length at which plain words hardly ever decode to text by chance. */
 const fewByChance = 12
 
-/** Whether short lines are words of a person: letters, and what ends a sentence. */
+/** Whether short lines are words: letters and sentence punctuation. */
 const words = /^(?=.*[A-Za-z]{2})[A-Za-z' \t\r\n.,;:!?-]+$/s

@@ -1,12 +1,12 @@
 import * as HeaderText from "./HeaderText.ts"
 
-/** As file systems bound it, in UTF-8. */
+/** The limit of file systems, in UTF-8 bytes. */
 const longest = 255
 
-/** Directions that make `gpj.exe` of a name that reads `exe.jpg`. */
+/** Direction marks, which can show `gpj.exe` as `exe.jpg`. */
 const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
-/** The name of a file alone, fit for any list and any disk, or null where nothing of one is left. */
+/** The sanitized base name of a file, or null if nothing is left. */
 export const sanitise = (name: string): string | null => {
   const base =
     HeaderText.oneLine(name)
@@ -19,7 +19,7 @@ export const sanitise = (name: string): string | null => {
   return /^\.*$/.test(base) ? null : bounded(base)
 }
 
-/** Cut in front of the extension, which says what a file is. */
+/** Truncates before the extension, which names the file type. */
 const bounded = (name: string): string => {
   if (Buffer.byteLength(name) <= longest) return name
   const [extension = ""] = /\.[^.\s]{1,15}$/.exec(name) ?? []

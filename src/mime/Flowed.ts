@@ -1,11 +1,11 @@
 /**
- * The paragraphs of a text in format=flowed (RFC 3676, section 4). A line that ends in a
- * blank goes on in the next one of its quote depth. An empty line, a line of another depth
- * and the line of a signature end a paragraph. Quote marks stay as they are sent.
+ * Joins the paragraphs of a text in format=flowed (RFC 3676, section 4). A line that ends in a space continues in the
+ * next one of its quote depth. An empty line, a line of another depth and a signature separator end a paragraph.
+ * Quote marks stay as sent.
  */
 export const decode = (text: string, delSp: boolean): string => {
   const paragraphs: Array<string> = []
-  /** The lines so far of a paragraph that goes on. */
+  /** The lines of the open paragraph. */
   let open: Array<string> = []
   let openDepth = 0
   const end = () => {
@@ -18,7 +18,7 @@ export const decode = (text: string, delSp: boolean): string => {
     const content = line.slice(isStuffed ? depth + 1 : depth)
     const isAlone = content === "" || content === "-- "
     if (isAlone || depth !== openDepth) end()
-    // The blank behind quote marks is shown, and that in front of a line without any is none of its own.
+    // The space after quote marks is shown, and a stuffed space without marks is removed.
     const whole = depth === 0 ? content : line
     const next = open.length > 0 ? content : whole
     if (isAlone || !content.endsWith(" ")) {

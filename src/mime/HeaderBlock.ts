@@ -1,7 +1,7 @@
 import * as LineEnds from "./LineEnds.ts"
 import * as OwnFields from "./OwnFields.ts"
 
-/** One header field as it stands in a message: its offsets, its name, and its bytes after the colon. */
+/** A header field in a message: its offsets, name, and bytes after the colon. */
 export interface HeaderField {
   readonly start: number
   readonly end: number
@@ -9,7 +9,7 @@ export interface HeaderField {
   readonly value: Uint8Array
 }
 
-/** A header and where the body behind it begins. */
+/** A header and the start of its body. */
 export interface HeaderBlock {
   readonly fields: ReadonlyArray<HeaderField>
   readonly end: number
@@ -22,21 +22,20 @@ const DASH = 0x2d
 const isBlank = (byte: number | undefined) => byte === 0x20 || byte === 0x09
 
 /**
- * The header fields of a message in order (RFC 5322, section 2.2), each with
- * its folded lines. Never fails, and looks at each byte a fixed number of times.
+ * Parses the header fields of a message in order (RFC 5322, section 2.2), each with its folded lines. Never fails,
+ * and examines each byte a fixed number of times.
  */
 export const fields = (message: Uint8Array): ReadonlyArray<HeaderField> => read(LineEnds.withFeeds(message)).fields
 
 /**
- * Reads the header that begins at `start`. It ends at the empty line. Where that
- * is missing it ends at the first line that is no field and has no field of mail
- * behind it; the others of that kind are passed over. A part's header ends at
- * `--` too, which is where the next part begins.
+ * Parses the header at `start`. It ends at the empty line. Without one, it ends at the first malformed line that no
+ * known mail field follows. Other malformed lines are skipped. A part's header also ends at `--`, where the next part
+ * starts.
  */
 export const read = (message: Uint8Array, start = 0, isPart = false): HeaderBlock => {
   const found: Array<HeaderField> = []
   let last: number | undefined
-  // No line that came goes on with a field of ours.
+  // No received line continues a trace field.
   const ownEnd = start === 0 ? OwnFields.end(message) : start
   let at = start
   while (at < message.length) {
@@ -71,7 +70,7 @@ export const read = (message: Uint8Array, start = 0, isPart = false): HeaderBloc
   return { fields: found, end: at }
 }
 
-/** Where the last field begins that can only be one of mail's, before the empty line; -1 when there is none. */
+/** The start of the last known mail field before the empty line, or -1. */
 const lastMailField = (message: Uint8Array, start: number, isPart: boolean): number => {
   let last = -1
   let isBehindDashes = false
@@ -84,7 +83,7 @@ const lastMailField = (message: Uint8Array, start: number, isPart: boolean): num
       isBehindDashes = true
     }
     const name = fieldName(message, at, end)
-    // Behind dashes the fields of content may be those of the first part.
+    // After dashes, content fields may belong to the first part.
     if (name !== undefined && (mail.test(name) || (!isBehindDashes && content.test(name)))) last = at
   }
   return last
@@ -99,7 +98,7 @@ const lineEnd = (message: Uint8Array, from: number) => {
   return at === -1 ? message.length : at + 1
 }
 
-/** Whether nothing but its end is on a line; some gateways write that as CR CR LF. */
+/** Whether a line is empty. Some gateways write CR CR LF. */
 const isEmpty = (message: Uint8Array, start: number, end: number) => {
   if (message[end - 1] !== LF) return false
   let at = start
@@ -109,14 +108,16 @@ const isEmpty = (message: Uint8Array, start: number, end: number) => {
 
 const isDashes = (message: Uint8Array, at: number) => message[at] === DASH && message[at + 1] === DASH
 
-/** Nothing comes before the first field that it could go on with. */
+/** The first field continues no other. */
 const withoutBlanks = (message: Uint8Array, start: number) => {
   let at = start
   while (isBlank(message[at])) at++
   return at
 }
 
-/** The printable ASCII before the colon (RFC 5322, section 2.2), with blanks between them as old mail has it. */
+/**
+ * The field name: printable ASCII before the colon (RFC 5322, section 2.2), with optional whitespace as in old mail.
+ */
 const fieldName = (message: Uint8Array, start: number, end: number): string | undefined => {
   let at = start
   while (at < end && isNameByte(message[at])) at++

@@ -4,28 +4,28 @@ import * as EncodedWords from "./EncodedWords.ts"
 import type { HeaderField } from "./HeaderBlock.ts"
 import * as LineEnds from "./LineEnds.ts"
 
-/** The unfolded value of a field as it stands, encoded words and all; `charset` is what raw bytes beyond ASCII may be in. */
+/** The unfolded value of a field with its encoded words. `charset` is a guess for raw bytes beyond ASCII. */
 export const rawValue = (field: HeaderField, charset?: string): string => {
   const { buffer, byteLength, byteOffset } = field.value
   const latin1 = Buffer.from(buffer, byteOffset, byteLength).toString("latin1")
-  // Most need no detection. An escape may switch to another set.
+  // Most values need no detection. An escape may switch the charset.
   if (isAscii(field.value) && !latin1.includes("\x1b")) return LineEnds.unfolded(latin1).trim()
   return LineEnds.unfolded(Charset.guess(Buffer.from(EncodedWords.escapeRaw(latin1), "latin1"), charset)).trim()
 }
 
-/** Text with its encoded words decoded, in one line. */
+/** Decodes encoded words to one line of text. */
 export const decoded = (text: string): string => oneLine(EncodedWords.decode(text))
 
-/** The value as a person reads it: unfolded, encoded words decoded (RFC 2047), one line. */
+/** The decoded value: unfolded, encoded words decoded (RFC 2047), in one line. */
 export const value = (field: HeaderField, charset?: string): string => decoded(rawValue(field, charset))
 
-/** The controls that say nothing to anybody, and take six bytes each in JSON: all but TAB and the ends of lines. */
+/** Control characters, which are useless and take six bytes each in JSON, except TAB and line ends. */
 const controls = /[\0-\x08\v\f\x0e-\x1f\x7f-\x9f]+/g
 
-/** A text without any of these is clean as it stands, as most are. Half a character is none alone where its other half stands beside it. */
+/** A text without any of these needs no cleaning. A surrogate is lone only without its other half beside it. */
 const mayBeUnclean = /[\0-\x08\v\f\x0e-\x1f\x7f-\x9f\ud800-\udfff]/
 
-/** Fit for JSON and for PostgreSQL: no control characters but TAB, LF and CR, no lone surrogate. */
+/** Sanitizes text for JSON and PostgreSQL: no control characters except TAB, LF and CR, and no lone surrogate. */
 export const clean = (text: string): string =>
   mayBeUnclean.test(text) ? text.replace(controls, "").toWellFormed() : text
 

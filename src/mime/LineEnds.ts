@@ -2,9 +2,8 @@ const LF = 0x0a
 const CR = 0x0d
 
 /**
- * The message with line feeds, where its lines end in carriage returns alone, as
- * some old programs write them. The length stays, so that offsets do too. A stray
- * carriage return before the last line feed is content.
+ * Replaces CR by LF if the lines of a message end in CR alone, as from some old programs. The length and offsets stay
+ * the same. A stray CR before the last LF is content.
  */
 export const withFeeds = (message: Uint8Array): Uint8Array => {
   let end = message.length
@@ -17,12 +16,12 @@ export const withFeeds = (message: Uint8Array): Uint8Array => {
   return fed
 }
 
-/** Text whose lines end in line feeds. A run of carriage returns is looked at once, whether or not it ends in one. */
+/** Normalizes line ends to LF. A run of CR is examined once, with or without a final LF. */
 export const unified = (text: string): string => {
   if (!text.includes("\r")) return text
   const fed = text.replace(/\r\n/g, "\n")
   return fed.includes("\r") ? text.replace(/(?<!\r)\r*\n|\r/g, "\n") : fed
 }
 
-/** Text without line ends; a carriage return that stands elsewhere is kept. */
+/** Removes line ends. A CR elsewhere is kept. */
 export const unfolded = (text: string): string => (text.includes("\n") ? text.replace(/(?<!\r)\r*\n/g, "") : text)

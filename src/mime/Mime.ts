@@ -14,7 +14,7 @@ import * as PartHeader from "./PartHeader.ts"
 import * as Parts from "./Parts.ts"
 import * as TransferEncoding from "./TransferEncoding.ts"
 
-/** The part of an event that depends on the message's bytes alone. Equal bytes give equal fields. */
+/** The fields of an event that depend only on the message's bytes. Equal bytes give equal fields. */
 export type Contents = Pick<
   InboundEvent,
   | "message_id"
@@ -32,37 +32,40 @@ export type Contents = Pick<
 > & {
   /** The visible content of each HTML part, computed once on demand. */
   readonly seen: () => ReadonlyArray<SeenHtml>
-  /** The code and the links that it was sent for: found when it is asked for, and once. */
+  /** Code and main links of the mail, computed once on demand. */
   readonly extracted: () => Extracted
-  /** The address of the From field, or null where there is none that can be used. */
+  /** The address of the From field, or null if unusable. */
   readonly from: string | null
-  /** The display name beside that address, or null. */
+  /** The display name of that address, or null. */
   readonly fromName: string | null
 }
 
 /** The results of mailparser for damaged parts. */
 export type Mended = ReadonlyMap<TransferEncoding.Decoded, Uint8Array>
 
-/** A message taken apart, its parts without their transfer encodings. */
+/** A parsed message with decoded parts. */
 export interface Opened {
-  /** The parts of which something had to be left out. Unless they are mended, `parse` says so. */
+  /** Parts with discarded bytes. Unless they are repaired, `parse` is `partial`. */
   readonly damaged: ReadonlyArray<TransferEncoding.Decoded>
   readonly read: (mended?: Mended) => Contents
-  /** The bytes of one attachment, by the index that its event gives. */
+  /** The bytes of one attachment, by the index in its event. */
   readonly attachment: (index: number, mended?: Mended) => Body.Attached | undefined
 }
 
-/** The header list of an event is cut at this many bytes of names and values. */
+/** Maximum bytes of names and values in the header list of an event. */
 const headerBytes = 64 * 1024
 
-/** Addresses and references of one name that are listed. A field of a megabyte must not make an event of several. */
+/** Maximum listed addresses and references of one field name, because a field of 1 MB must not enlarge the event. */
 const mostListed = 1_000
 
-/** Encoded words in charsets that take up to 10 µs each: so many of a header are decoded, and one for so many bytes of it. */
+/**
+ * Maximum encoded words in charsets that take up to 10 µs each: a fixed number, plus one for a number of header
+ * bytes.
+ */
 const mostRareWords = 200
 const bytesOfARareWord = 100
 
-/** Never fails: what can't be read is left out, and `parse` says so. */
+/** Never fails. Omits what cannot be parsed, which `parse` reports. */
 export const open = (message: Uint8Array): Opened => {
   const { fields, isComplete, parts } = Parts.split(LineEnds.withFeeds(message))
   const decoded = parts.map((part) => [part, TransferEncoding.decode(part)] as const)
@@ -90,13 +93,13 @@ export const read = (message: Uint8Array): Contents => open(message).read()
 export const attachment = (message: Uint8Array, index: number): Body.Attached | undefined =>
   open(message).attachment(index)
 
-/** The fields of a message from its header alone. */
+/** The fields of a message from its header only. */
 export const headersOnly = (message: Uint8Array): Contents => {
   const fields = HeaderBlock.fields(message)
   return contents(fields, undefined, PartHeader.read(fields, false).charset)
 }
 
-/** The header of a part, its file name in the charset of the text where its bytes are raw. */
+/** The header of a part, with raw bytes in its file name decoded in the charset of the text. */
 const named = ({ fields, header }: Parts.Part, charset: string | undefined): PartHeader.PartHeader =>
   header.filename === null || charset === undefined || fields.every(({ value }) => isAscii(value))
     ? header
@@ -126,7 +129,7 @@ const contents = (
   }
   const from = field("from")
   const author = from === undefined ? null : Addresses.author(from, charset)
-  // Servers on the way put another one in front, rather than change what was signed.
+  // Relays prepend another field instead of changing signed ones.
   const recipients = (name: string) => {
     const found: Array<Mailbox> = []
     for (const candidate of fields) {

@@ -1,4 +1,4 @@
-/** Made at the first call, and kept. */
+/** Computes a value at the first call and caches it. */
 export const once = <A extends object>(make: () => A): (() => A) => {
   let made: A | undefined
   return () => {

@@ -8,9 +8,9 @@ import { once } from "./Once.ts"
 
 /** The content fields of a part's header (RFC 2045, RFC 2183), the first of each name. */
 export interface PartHeader {
-  /** Null where the field is there and is none. */
+  /** Null for an invalid field. */
   readonly type: string | null
-  /** Its bytes, as Latin-1: it is compared before anybody knows a charset. */
+  /** Its bytes as Latin-1, because it is compared before a charset is known. */
   readonly boundary: string | undefined
   readonly charset: string | undefined
   readonly flowed: boolean
@@ -63,11 +63,11 @@ const ofFields = (fields: ReadonlyArray<HeaderField>, isInDigest: boolean): Part
   }
 }
 
-/** Without any fields: lines of a boundary alone make many of these. */
+/** An empty header, because many parts consist of boundary lines only. */
 const empty = once(() => ofFields([], false))
 const emptyInDigest = once(() => ofFields([], true))
 
-/** The name of a file where bytes of its header are raw, and in the charset of the text. */
+/** A raw file name, decoded in the charset of the text. */
 export const rawFileName = (fields: ReadonlyArray<HeaderField>, charset: string): string | null => {
   const [type, disposition] = ["content-type", "content-disposition"].map((name) => {
     const found = fields.find((candidate) => candidate.name.toLowerCase() === name)
@@ -81,7 +81,9 @@ type Parsed = ReturnType<typeof libmime.parseHeaderValue>
 const nameOf = (disposition: Parsed | undefined, type: Parsed | undefined): string | null =>
   FileName.sanitise(HeaderText.decoded(disposition?.params.filename || type?.params.name || ""))
 
-/** A part that names no type is text (RFC 2045, section 5.2), a message in a digest, or what its name says. */
+/**
+ * The type of a part without one: text (RFC 2045, section 5.2), a message in a digest, or the type of its file name.
+ */
 const untyped = (isInDigest: boolean, disposition: string | null, filename: string | null): string => {
   if (isInDigest) return "message/rfc822"
   const extension = /\.([^.]+)$/.exec(filename ?? "")?.[1]
@@ -97,7 +99,7 @@ const mediaType = (value: string, hasBoundary: boolean): string | null => {
   return /^text\b/i.test(value) ? "text/plain" : null
 }
 
-/** A parameter behind a forgotten semicolon. */
+/** A parameter after a missing semicolon. */
 const bare = (field: string, name: string): string | undefined =>
   field.toLowerCase().includes(name)
     ? new RegExp(`[\\s;]${name}\\s*=\\s*(?:"([^"]+)"|([^\\s";]+))`, "i")

@@ -1,19 +1,19 @@
 import * as HeaderBlock from "./HeaderBlock.ts"
 import * as PartHeader from "./PartHeader.ts"
 
-/** A part that has no parts of its own, with its bytes as they stand. */
+/** A leaf part with its raw bytes. */
 export interface Part {
   readonly header: PartHeader.PartHeader
   readonly fields: ReadonlyArray<HeaderBlock.HeaderField>
   readonly body: Uint8Array
-  /** The outermost multipart/alternative it is in. */
+  /** The outermost multipart/alternative around it. */
   readonly alternative: number | undefined
-  /** Stands at the start of what it is in, or is the whole message. */
+  /** The first part of its parent, or the whole message. */
   readonly isFirst: boolean
   readonly isRoot: boolean
 }
 
-/** The parts of a message in order, and whether that is all of them. */
+/** The leaf parts of a message in order, and whether the list is complete. */
 export interface Parts {
   /** The header of the message itself. */
   readonly fields: ReadonlyArray<HeaderBlock.HeaderField>
@@ -42,9 +42,8 @@ const LF = 0x0a
 const CR = 0x0d
 
 /**
- * Takes a message apart at its boundary lines (RFC 2046, section 5.1), whatever
- * its depth: blanks behind a boundary are padding, and the boundary of an outer
- * multipart ends all inner ones. Looks at each line a fixed number of times.
+ * Splits a message at its boundary lines (RFC 2046, section 5.1) to any depth. Whitespace after a boundary is
+ * padding, and the boundary of an outer multipart ends all inner ones. Examines each line a fixed number of times.
  */
 export const split = (message: Uint8Array): Parts => {
   const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength)
@@ -60,7 +59,7 @@ export const split = (message: Uint8Array): Parts => {
   const endLeaf = (end: number) => {
     if (leaf === undefined) return
     const { start, ...part } = leaf
-    // Two boundary lines with nothing between them.
+    // Two adjacent boundary lines.
     if (end > start || part.isRoot || part.header.type !== "text/plain" || part.header.filename !== null) {
       parts.push({ ...part, body: message.subarray(start, Math.max(start, end)) })
     }
@@ -72,7 +71,7 @@ export const split = (message: Uint8Array): Parts => {
       if (multipart === undefined) return
       positions.get(multipart.boundary)?.pop()
       if (multipart.children > 0) continue
-      // Its boundary never came: what is in it is text.
+      // Its boundary is missing, so its content is text.
       const { alternative, fields, header, isFirst, start } = multipart
       leaf = {
         header: { ...header, type: "text/plain" },
@@ -95,7 +94,7 @@ export const split = (message: Uint8Array): Parts => {
     const isFirst = isRoot || parent.children === 0
     if (parent !== undefined) parent.children++
     const isMultipart = header.type?.startsWith("multipart/") === true
-    // Looked up for the whole message alone: for each part it would be quadratic.
+    // Only for the whole message, because it would be quadratic for each part.
     const isUsed =
       header.boundary !== undefined && (isRoot ? bytes.includes(`--${header.boundary}`, end, "latin1") : isMultipart)
     const boundary = isUsed ? header.boundary : isMultipart ? firstDashes(bytes, end) : undefined
@@ -155,20 +154,22 @@ export const split = (message: Uint8Array): Parts => {
   return { fields: rootFields, parts, isComplete }
 }
 
-/** Where the next line with two dashes begins, this one included. */
+/** The start of the next line with two dashes, this one included. */
 const nextDashes = (bytes: Buffer, from: number): number => {
   if (bytes[from] === 0x2d && bytes[from + 1] === 0x2d && (from === 0 || bytes[from - 1] === LF)) return from
   const feed = bytes.indexOf("\n--", from, "latin1")
   return feed === -1 ? -1 : feed + 1
 }
 
-/** The line end in front of a boundary is part of that (RFC 2046, section 5.1.1). */
+/** The line end before a boundary belongs to it (RFC 2046, section 5.1.1). */
 const withoutLineEnd = (bytes: Buffer, end: number): number => {
   if (bytes[end - 1] !== LF) return end
   return bytes[end - 2] === CR ? end - 2 : end - 1
 }
 
-/** The boundary of a multipart that does not name it, or names another: the first line with dashes, where a header or an empty line follows. */
+/**
+ * The boundary of a multipart with none or a wrong one: the first line with dashes before a header or an empty line.
+ */
 const firstDashes = (bytes: Buffer, from: number): string | undefined => {
   const start = nextDashes(bytes, from)
   if (start === -1) return undefined

@@ -11,10 +11,10 @@ for (const [value, letter] of [..."0123456789ABCDEF"].entries()) {
 }
 const digit = (byte = 0): number => digits[byte] ?? -1
 
-/** Quoted-printable as bytes (RFC 2045, section 6.7). Never fails, and looks at each byte a fixed number of times. */
+/** Decodes quoted-printable (RFC 2045, section 6.7). Never fails, and examines each byte a fixed number of times. */
 export const decode = (body: Uint8Array): Uint8Array => byLine(body) ?? unescaped(withoutSoftBreaks(body))
 
-/** In one go, where each line can be read for itself; undefined for a body that has another. */
+/** Decodes in one pass if each line is independent, else undefined. */
 const byLine = (body: Uint8Array): Uint8Array | undefined => {
   const content = Buffer.allocUnsafe(body.length)
   let length = 0
@@ -33,7 +33,7 @@ const byLine = (body: Uint8Array): Uint8Array | undefined => {
         content[length++] = byte
         continue
       }
-      // The next line may hold its digits.
+      // Its digits may be on the next line.
       if (isSoft && at + 2 >= end) return undefined
       const high = digit(body[at + 1])
       const low = digit(body[at + 2])
@@ -50,7 +50,7 @@ const byLine = (body: Uint8Array): Uint8Array | undefined => {
   return content.subarray(0, length)
 }
 
-/** Joins the lines. Blanks at the end of a line came there on its way. */
+/** Joins the lines. Trailing whitespace was added in transit. */
 const withoutSoftBreaks = (body: Uint8Array): Buffer => {
   const joined = Buffer.allocUnsafe(body.length)
   let length = 0
@@ -63,7 +63,7 @@ const withoutSoftBreaks = (body: Uint8Array): Buffer => {
     }
     const feed = byte === CR ? afterBlanks(body, at + 1) : at
     length = withoutBlanks(joined, lineStart, length)
-    // A carriage return without a line feed also ends the blanks before it, but is no soft line break.
+    // A CR without LF also ends trailing whitespace, but is not a soft line break.
     if (body[feed] === LF && endsSoftly(joined, lineStart, length)) {
       length--
       at = feed
@@ -74,14 +74,14 @@ const withoutSoftBreaks = (body: Uint8Array): Buffer => {
   return joined.subarray(0, endsSoftly(joined, lineStart, length) ? length - 1 : length)
 }
 
-/** Where a line ends without the blanks at its end. */
+/** The end of a line without trailing whitespace. */
 const withoutBlanks = (bytes: Buffer, start: number, end: number): number => {
   let last = end
   while (last > start && isBlank(bytes[last - 1])) last--
   return last
 }
 
-/** The index of the first byte from here on that is not a blank. */
+/** The index of the next byte that is not whitespace. */
 const afterBlanks = (bytes: Uint8Array, start: number): number => {
   let at = start
   while (isBlank(bytes[at])) at++

@@ -8,7 +8,7 @@ import * as Uuencode from "./Uuencode.ts"
 export interface Decoded {
   readonly encoded: Uint8Array
   readonly content: Uint8Array
-  /** False for base64 of which some bytes mean nothing, and were left out. */
+  /** False if invalid base64 bytes were discarded. */
   readonly isWhole: boolean
   /** Plain text after base64, such as a mailing list's footer. */
   readonly footer: Uint8Array
@@ -19,7 +19,7 @@ const LF = 0x0a
 const CR = 0x0d
 const EQUALS = 0x3d
 
-/** Never fails, and looks at each byte a fixed number of times. */
+/** Never fails, and examines each byte a fixed number of times. */
 export const decode = ({ body, header }: Part): Decoded => {
   const { charset, disposition, encoding, filename, type } = header
   switch (encoding) {
@@ -35,14 +35,14 @@ export const decode = ({ body, header }: Part): Decoded => {
       const end = EndOfBase64.find(body, charset, (encoded) => base64(encoded))
       if (end === 0) return { encoded: body, content: body, isWhole: true, footer: nothing }
       if (end === body.length) return whole
-      // A list's footer is no part of a file.
+      // A list's footer does not belong to a file.
       const isFile = filename !== null || (disposition !== null && disposition !== "inline")
       return { ...base64(body.subarray(0, end)), footer: isFile ? nothing : body.subarray(end) }
     }
   }
 }
 
-/** All that a part says, with what another decoder made of it where that is better. */
+/** The whole decoded part, with the result of another decoder if better. */
 export const content = (decoded: Decoded, mended: Uint8Array = decoded.content): Uint8Array =>
   decoded.footer.length === 0 ? mended : Buffer.concat([mended, decoded.footer])
 
@@ -58,12 +58,12 @@ for (const [value, letter] of [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrs
 }
 const valueOf = (byte = 0): number => values[byte] ?? stray
 
-/** Bytes of base64 that are decoded together. */
+/** The number of base64 bytes decoded at once. */
 const chunkBytes = 16 * 1024
 
 /**
- * Base64 in lines of one length, as nearly all of it comes, by the platform's decoder. Undefined for any other: what
- * that decoder leaves out makes its result shorter than the lines say.
+ * Decodes base64 in lines of equal length, the usual form, with the platform's decoder. Undefined for other forms: if
+ * that decoder skips bytes, its result is too short for the lines.
  */
 const evenBase64 = (encoded: Uint8Array): Uint8Array | undefined => {
   const bytes = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength)
@@ -76,12 +76,12 @@ const evenBase64 = (encoded: Uint8Array): Uint8Array | undefined => {
   for (let at = width; at < end; at += step) if (bytes[at] !== CR || bytes[at + 1] !== LF) return undefined
   const letters = end - 2 * Math.floor(end / step)
   if (letters % 4 !== 0) return undefined
-  // In the letters for URLs, which that decoder takes too.
+  // The URL alphabet, which that decoder accepts too.
   if (bytes.includes(0x2d) || bytes.includes(0x5f)) return undefined
   const padded = bytes[end - 1] !== EQUALS ? 0 : bytes[end - 2] !== EQUALS ? 1 : 2
   const content = Buffer.allocUnsafe((letters / 4) * 3)
   let length = 0
-  // Some lines at a time: the text of a large file would be too large for the young of the heap.
+  // In groups of lines, because the text of a large file would exceed the heap's young generation.
   const chunk = step * Math.max(1, Math.floor(chunkBytes / step))
   for (let at = 0; at < end; at += chunk) {
     length += content.write(bytes.toString("latin1", at, Math.min(end, at + chunk)), length, "base64")
@@ -95,11 +95,11 @@ const base64 = (encoded: Uint8Array): Decoded => {
   const content = Buffer.allocUnsafe(Math.ceil(encoded.length / 4) * 3)
   let length = 0
   let isWhole = true
-  /** Bits that do not make a byte yet, and how many. */
+  /** Remaining bits of an incomplete byte, and their number. */
   let bits = 0
   let held = 0
   for (let at = 0; at < encoded.length; at++) {
-    // Four at a time, which is how nearly all of them come.
+    // Four at a time, the usual case.
     while (held === 0 && at + 4 < encoded.length) {
       const a = valueOf(encoded[at])
       const b = valueOf(encoded[at + 1])
@@ -120,7 +120,7 @@ const base64 = (encoded: Uint8Array): Decoded => {
         content[length++] = bits >> held
       }
     } else if (value === stray || (value === padding && held === 6)) isWhole = false
-    // Behind padding another piece may begin.
+    // Another piece may follow the padding.
     if (value === padding) held = 0
   }
   return { encoded, content: content.subarray(0, length), isWhole: isWhole && held !== 6, footer: nothing }

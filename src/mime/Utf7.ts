@@ -3,13 +3,16 @@ const MINUS = 0x2d
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
-/** Six bits of each letter of base64, 64 for any other byte. */
+/** The six bits of each base64 letter, 64 for other bytes. */
 const values = new Uint8Array(256).fill(64)
 for (const [value, letter] of [...letters].entries()) values[letter.charCodeAt(0)] = value
 
-/** Decodes UTF-7 (RFC 2152). Looks at each byte once: libraries decode each shifted run by itself, which costs more than 50 bytes of text. */
+/**
+ * Decodes UTF-7 (RFC 2152). Examines each byte once, because libraries decode each shifted run separately, at the
+ * cost of 50 bytes of text.
+ */
 export const decode = (bytes: Uint8Array): string => {
-  // A byte makes one unit at most, and a byte order mark at the start of a run none.
+  // A byte yields at most one unit, and a byte order mark at the start of a run none.
   const units = Buffer.allocUnsafe(bytes.length * 2)
   let length = 0
   const put = (unit: number) => {

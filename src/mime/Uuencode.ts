@@ -1,4 +1,4 @@
-/** A file that stood in the middle of a text, as mail had them before MIME. */
+/** A file inside a text, as in mail before MIME. */
 export interface UuencodedFile {
   readonly name: string
   readonly content: Buffer
@@ -8,21 +8,21 @@ interface Open {
   readonly name: string
   readonly at: number
   readonly lines: Array<Line>
-  /** Lines with more zeros at their end than anything else. */
+  /** Lines with more zeros at their end than other content. */
   short: number
-  /** The line without bytes has come. */
+  /** The empty line was found. */
   isEnded: boolean
 }
 
 const begin = /^begin [0-7]{3,4} (\S.{0,254})$/
 
-/** A line of a file: what of it is written, and how many bytes it stands for. */
+/** A line of a file: its written length, and the number of its bytes. */
 interface Line {
   readonly data: string
   readonly size: number
 }
 
-/** A text without the uuencoded files in it, and those. Only what begins, is uuencoded and ends is one. */
+/** Splits a text into the text without uuencoded files, and these files. Only a complete file counts. */
 export const extract = (text: string): { readonly text: string; readonly files: ReadonlyArray<UuencodedFile> } => {
   if (!text.startsWith("begin ") && !text.includes("\nbegin ")) return { text, files: [] }
   const files: Array<UuencodedFile> = []
@@ -54,28 +54,30 @@ export const extract = (text: string): { readonly text: string; readonly files: 
   return files.length === 0 ? { text, files } : { text: kept.join("\n"), files }
 }
 
-/** The content of a part whose transfer encoding this is. */
+/** The content of a part with this transfer encoding. */
 export const decode = (body: Uint8Array): Uint8Array => {
   const latin1 = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("latin1").replaceAll("\r", "")
   const { files } = extract(latin1.trimEnd().endsWith("\nend") ? latin1 : `${latin1.trimEnd()}\nend\n`)
-  // What is none is what it is.
+  // Other content stays unchanged.
   return files[0]?.content ?? body
 }
 
-/** All lines but the last have as many bytes: words in capitals do not look like that. */
+/** All lines except the last have the same length, unlike words in capitals. */
 const isRegular = (lines: ReadonlyArray<Line>): boolean =>
   lines.slice(0, -1).every(({ size }) => size === lines[0]?.size)
 
 /** Number of characters for a number of bytes. */
 const unitsOf = (size: number): number => Math.ceil(size / 3) * 4
 
-/** One line: its length in the first character, then four characters for three bytes. Undefined where it is none. */
+/**
+ * Decodes one line: its length in the first character, then four characters for three bytes. Undefined if malformed.
+ */
 const lineOf = (line: string): Line | undefined => {
   if (!/^[ -`]{0,90}\r?$/.test(line)) return undefined
-  // A blank stands for zero, and on its way it may be lost.
+  // A space stands for zero, and may be lost in transit.
   if (line.trim() === "") return { data: "", size: 0 }
   const size = (line.charCodeAt(0) - 0x20) & 0x3f
-  // Trailing blanks are zeros that got lost on the way; a longer line is a checksum or text.
+  // Missing trailing spaces are zeros. A longer line has a checksum or is text.
   const data = line.trimEnd().slice(1)
   return (size === 0 ? data.length > 0 : data.length > unitsOf(size) + 2) ? undefined : { data, size }
 }
@@ -83,7 +85,7 @@ const lineOf = (line: string): Line | undefined => {
 const sextet = (data: string, at: number): number => (at < data.length ? (data.charCodeAt(at) - 0x20) & 0x3f : 0)
 
 const decoded = (lines: ReadonlyArray<Line>): Buffer => {
-  // Zeros, of which lines that were cut short say nothing.
+  // Zeros that truncated lines omit.
   const content = Buffer.alloc(lines.reduce((sum, { size }) => sum + size, 0))
   let start = 0
   for (const { data, size } of lines) {

@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js"
 
-/** Whether an address is in one of these ranges; an IPv4 address in IPv6 form counts as what it stands for. */
+/** Whether an address is in one of these ranges. An IPv4 address in IPv6 form counts as IPv4. */
 export const contains = (ranges: ReadonlyArray<string>) => {
   const parsed = ranges.map((range) =>
     range.includes("/") ? ipaddr.parseCIDR(range) : ([ipaddr.process(range), bits(range)] as const)

@@ -19,7 +19,7 @@ const answers = <Self extends { readonly message: string }>(
     HttpApiSchema.status(status)
   )
 
-/** The request does not have the documented form; `message` names the field and what is expected. */
+/** The request differs from the documented form. `message` names the field and the expected form. */
 export class Invalid extends Schema.TaggedError<Invalid>()("Invalid", { message: Schema.String }) {
   static readonly http = answers(400, Invalid)
 }
@@ -28,12 +28,12 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
   static readonly http = answers(401, Unauthorized)
 }
 
-/** The key is valid, and may not do this. */
+/** The key is valid, but its scope does not allow this. */
 export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", { message: Schema.String }) {
   static readonly http = answers(403, Forbidden)
 }
 
-/** It does not exist, or it is another workspace's: the two must look the same. */
+/** The object does not exist or belongs to another workspace. Both answers are equal. */
 export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { message: Schema.String }) {
   static readonly http = answers(404, NotFound)
 }
@@ -42,19 +42,19 @@ export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", { messa
   static readonly http = answers(409, Conflict)
 }
 
-/** It has more bytes than a message may have. */
+/** The message exceeds its maximum size. */
 export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", { message: Schema.String }) {
   static readonly http = answers(413, TooLarge)
 }
 
-/** The request is well, and not what it would have to be beside an earlier one. */
+/** The request is valid, but conflicts with an earlier one. */
 export class Unprocessable extends Schema.TaggedError<Unprocessable>()("Unprocessable", { message: Schema.String }) {
   static readonly http = answers(422, Unprocessable)
 }
 
 export class TooManyRequests extends Schema.TaggedError<TooManyRequests>()("TooManyRequests", {
   message: Schema.String,
-  /** Seconds, for the header `Retry-After`. */
+  /** Seconds for the header `Retry-After`. */
   retryAfter: Schema.Int
 }) {
   static readonly http = Schema.instanceOf(TooManyRequests).pipe(
@@ -68,7 +68,7 @@ export class TooManyRequests extends Schema.TaggedError<TooManyRequests>()("TooM
   )
 }
 
-/** The database, or the store of raw messages, is out of reach; try again. */
+/** The database or the raw store is unavailable. A retry may succeed. */
 export class Unavailable extends Schema.TaggedError<Unavailable>()("Unavailable", { message: Schema.String }) {
   static readonly http = answers(503, Unavailable)
 }
@@ -78,7 +78,7 @@ export class Damaged extends Schema.TaggedError<Damaged>()("Damaged", { message:
   static readonly http = answers(500, Damaged)
 }
 
-/** A registrar or the payment provider answered wrongly or not at all, after retries. */
+/** A registrar or the payment provider failed or answered incorrectly, after retries. */
 export class BadGateway extends Schema.TaggedError<BadGateway>()("BadGateway", { message: Schema.String }) {
   static readonly http = answers(502, BadGateway)
 }

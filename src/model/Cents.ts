@@ -1,5 +1,5 @@
 /** US cents as a decimal string: 1298 is "12.98". */
 export const decimal = (cents: number): string => `${Math.trunc(cents / 100)}.${String(cents % 100).padStart(2, "0")}`
 
-/** For people: 1298 is "$12.98". */
+/** Formats cents for people: 1298 is "$12.98". */
 export const dollars = (cents: number): string => `$${decimal(cents)}`

@@ -3,16 +3,16 @@ import { Option, Result } from "effect"
 import { NetAddress } from "effect/net"
 
 /**
- * The client behind an address, as limits count it: an IPv4 address, or the /64 of an
- * IPv6 address, which is what one customer of a provider has.
+ * The client of an address for limits: an IPv4 address, or the /64 of an IPv6 address, which a provider assigns to
+ * one customer.
  */
 export const of = (text: string): Option.Option<string> =>
   isIPv4(text) ? Option.some(text) : Option.map(parse(text), keyOf)
 
-/** The same, and the text itself where it is no address. */
+/** The same, or the text itself if it is not an address. */
 export const ofAnything = (text: string): string => Option.getOrElse(of(text), () => text)
 
-/** An address as sockets and proxies write it: alone or with a port, with a zone or in brackets. */
+/** Parses an address as written by sockets and proxies: with an optional port, zone or brackets. */
 const parse = (text: string): Option.Option<NetAddress.IpAddress> => {
   const bare = text.replace(/%[\w.-]+/, "").replace(/^\[(.*)\]$/, "$1")
   return Result.getSuccess(NetAddress.ipFromString(bare)).pipe(

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { EventId } from "./InboundEvent.ts"
 
-/** `held`: no webhook was set when the mail came. `dead`: the attempts are used up. */
+/** `held`: no webhook was set when the mail arrived. `dead`: the last retry failed. */
 export const DeliveryStatus = Schema.Literals(["pending", "delivered", "dead", "held"])
 export type DeliveryStatus = typeof DeliveryStatus.Type
 
@@ -20,7 +20,7 @@ export type Delivery = typeof Delivery.Type
 export const AttemptId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("AttemptId"))
 export type AttemptId = typeof AttemptId.Type
 
-/** One webhook request, as the API lists it. `statusCode` is null when there was no answer. */
+/** One webhook request, as the API lists it. `statusCode` is null without an answer. */
 export const DeliveryAttempt = Schema.Struct({
   id: AttemptId,
   event_id: EventId,

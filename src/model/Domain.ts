@@ -3,7 +3,7 @@ import { Schema } from "effect"
 export const DomainId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("DomainId"))
 export type DomainId = typeof DomainId.Type
 
-/** A domain name in its one canonical form: lower case, A-labels, no trailing dot. */
+/** A domain name in canonical form: lower case, A-labels, no trailing dot. */
 export const DomainName = Schema.String.pipe(Schema.brand("DomainName"))
 export type DomainName = typeof DomainName.Type
 
@@ -11,7 +11,7 @@ export type DomainName = typeof DomainName.Type
 export const Origin = Schema.Literals(["byo", "purchased", "instant", "demo"])
 export type Origin = typeof Origin.Type
 
-/** Spec, section 3. */
+/** The state of a domain (spec, section 3). */
 export const DomainStatus = Schema.Literals(["pending_verification", "mx_pending", "verified", "live", "disabled"])
 export type DomainStatus = typeof DomainStatus.Type
 

@@ -4,7 +4,7 @@ import { DomainId } from "./Domain.ts"
 export const InboundEmailId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("InboundEmailId"))
 export type InboundEmailId = typeof InboundEmailId.Type
 
-/** Where a raw message is kept: `inbound/<domain_id>/<uuid>.eml` (spec, section 2). */
+/** The storage key of a raw message: `inbound/<domain_id>/<uuid>.eml` (spec, section 2). */
 export const RawRef = Schema.String.check(Schema.isPattern(/^inbound\/[\da-f-]{36}\/[\da-f-]{36}\.eml$/)).pipe(
   Schema.brand("RawRef")
 )
@@ -12,13 +12,13 @@ export type RawRef = typeof RawRef.Type
 
 export const rawRef = (domainId: DomainId, id: InboundEmailId): RawRef => RawRef.make(`inbound/${domainId}/${id}.eml`)
 
-/** The message that a reference names, and its domain. */
+/** The message and domain of a storage key. */
 export const ownerOf = (ref: RawRef) => {
   const [, domainId = "", file = ""] = ref.split("/")
   return { id: InboundEmailId.make(file.slice(0, -".eml".length)), domainId: DomainId.make(domainId) }
 }
 
-/** The `remoteAddress` of a message that came by the API; no SMTP session has it. */
+/** The `remoteAddress` of a simulated message. No SMTP session has it. */
 export const simulatedAddress = "simulate"
 
 /** The SMTP envelope (RFC 5321, section 3.3). `from` is empty for the null sender. */

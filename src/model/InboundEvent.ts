@@ -11,7 +11,7 @@ export type Mailbox = typeof Mailbox.Type
 
 const Header = Schema.Struct({ name: Schema.String, value: Schema.String }).annotate({ identifier: "Header" })
 
-/** Metadata of one attachment; its bytes are at `…/attachments/{index}`. */
+/** Metadata of one attachment. `…/attachments/{index}` returns its bytes. */
 export const Attachment = Schema.Struct({
   filename: Schema.NullOr(Schema.String),
   contentType: Schema.String,
@@ -73,7 +73,7 @@ export const InboundEvent = Schema.Struct({
     description:
       "the author's display name, or null if missing or if `from` is the envelope sender. Absent in older events"
   }),
-  // Events that were stored before there was such a field are listed without it.
+  // Events stored by earlier versions lack the field.
   reply: Schema.optionalKey(
     Schema.NullOr(Schema.String).annotate({
       description: "the author's new text without quotation and signature, or null if equal to `text`"

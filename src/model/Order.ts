@@ -4,23 +4,22 @@ import { DomainId, DomainName } from "./Domain.ts"
 export const OrderId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("OrderId"))
 export type OrderId = typeof OrderId.Type
 
-// Open sets: custom Layers have their own names, and rows keep former names.
+// Open sets, because custom Layers have their own names, and rows keep former names.
 const Name = Schema.String.check(
   Schema.isPattern(/^[a-z][a-z0-9-]{0,31}$/, { message: "Expected a name such as namecheap, in lower-case letters" })
 )
 
-/** A seller of domain names: `mock`, `namecheap`, `openprovider`, or one of the operator's own. */
+/** A registrar: `mock`, `namecheap`, `openprovider`, or one of the operator. */
 export const RegistrarName = Name.pipe(Schema.brand("RegistrarName"))
 export type RegistrarName = typeof RegistrarName.Type
 
-/** How an order is paid: `mock`, `stripe`, or a way of the operator's own. */
+/** A billing provider: `mock`, `stripe`, or one of the operator. */
 export const BillingProvider = Name.pipe(Schema.brand("BillingProvider"))
 export type BillingProvider = typeof BillingProvider.Type
 
 /**
- * pending_payment → paid → registering → provisioning → completed. An order ends
- * otherwise as `expired` (never paid), `failed` (nothing was taken, or it was
- * given back) or `refunded` (given back through the payment provider).
+ * pending_payment → paid → registering → provisioning → completed. Other final states are `expired` (never paid),
+ * `failed` (not charged, or refunded to the wallet) and `refunded` (by the payment provider).
  */
 export const OrderStatus = Schema.Literals([
   "pending_payment",
@@ -52,12 +51,12 @@ const fields = {
 export const Order = Schema.Struct({ ...fields, status: OrderStatus }).annotate({ identifier: "Order" })
 export type Order = typeof Order.Type
 
-/** An order that is done: registered, and its records published. */
+/** A completed order: registered, with published records. */
 export const CompletedOrder = Schema.Struct({ ...fields, status: Schema.Literal("completed") }).annotate({
   identifier: "CompletedOrder"
 })
 
-/** An order that is on its way. */
+/** An order in progress. */
 export const OpenOrder = Schema.Struct({
   ...fields,
   status: Schema.Literals(["pending_payment", "paid", "registering", "provisioning"])

@@ -1,6 +1,6 @@
-/** A part of a list. */
+/** A page of a list. */
 export interface Page<A> {
   readonly items: ReadonlyArray<A>
-  /** Give it back as `cursor` for what comes next; null at the end. */
+  /** Pass it as `cursor` for the next page. Null at the end. */
   readonly nextCursor: string | null
 }

@@ -5,17 +5,17 @@ export const bits = {
   code: 1,
   link: 2,
   attachment: 4,
-  /** DMARC says that the author's domain has sent it. */
+  /** The author's domain passed DMARC. */
   dmarcPass: 8
 } as const
 
-/** Who sent it, as the two bits above those. */
+/** The sender kind, in two bits. */
 const senders = ["person", "list", "auto", "bounce"] as const
 const senderFactor = 16
 
 export const senderBits = senderFactor * (senders.length - 1)
 
-/** The bits of a kind of sender, among `senderBits`. */
+/** The bits of a sender kind among `senderBits`. */
 export const ofSender = (sender: (typeof senders)[number]): number => senderFactor * senders.indexOf(sender)
 
 export const of = ({

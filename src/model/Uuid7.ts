@@ -1,9 +1,9 @@
-/** Random bytes that are asked for at once; an id takes ten of them. */
+/** Random bytes requested at once. An id takes ten of them. */
 const poolBytes = 8_192
 
 /**
- * Makes UUIDv7 (RFC 9562, section 5.7) in their text form, one by one and without an
- * Effect for each: `millis` is when, `random` fills a pool that many of them share.
+ * Makes UUIDv7 (RFC 9562, section 5.7) in text form, without an Effect for each. `millis` is the time, and `random`
+ * fills a pool shared by many ids.
  */
 export const make = (random: (bytes: number) => Uint8Array) => {
   let pool = Buffer.alloc(0)

@@ -4,8 +4,8 @@ export const WorkspaceId = Schema.String.check(Schema.isUUID()).pipe(Schema.bran
 export type WorkspaceId = typeof WorkspaceId.Type
 
 /**
- * 1 to 100 characters after trimming, none of them a control character.
- * U+FFFD is what a body that is not UTF-8 decodes to.
+ * 1 to 100 characters after trimming, without control characters. A body that is not UTF-8 decodes to U+FFFD, which
+ * is refused.
  */
 export const Name = Schema.Trim.check(
   Schema.makeFilter((name) =>

@@ -8,11 +8,11 @@ export type KeyId = typeof KeyId.Type
 export const KeyScope = Schema.Literals(["read"])
 export type KeyScope = typeof KeyScope.Type
 
-/** As that of a workspace. */
+/** The same limits as for a workspace's name. */
 export const KeyName = Name.pipe(Schema.brand("KeyName"))
 export type KeyName = typeof KeyName.Type
 
-/** A key beside the workspace's own, as the API lists it: never the key itself. */
+/** An additional key of a workspace, as the API lists it, without the key itself. */
 export const WorkspaceKey = Schema.Struct({
   id: KeyId,
   scope: KeyScope,

@@ -1,4 +1,4 @@
-/** Why a port could not be listened on, in a line that names the setting and says what to do. */
+/** Returns one line for a port that cannot be opened, with the setting and the next step. */
 export const explain = (names: { readonly host: string; readonly port: string }, cause: unknown): string => {
   const { address, code, hostname, message, port } = Object(cause) as NodeJS.ErrnoException &
     Partial<Record<string, unknown>>

@@ -1,12 +1,12 @@
 import { Effect, FileSystem } from "effect"
 
 /**
- * So many connections of this kind as there is room for: this share of the files that the process
- * may still open, so that those it has can be served. Zero is no limit of our own.
+ * Limits connections of a kind to this share of the files that the process may still open, so that accepted ones can
+ * be served. Zero is no limit.
  */
 export const roomFor = Effect.fnUntraced(function* (setting: string, wanted: number, share: "half" | "quarter") {
   const fs = yield* FileSystem.FileSystem
-  // Linux alone has these.
+  // Only Linux has these files.
   const limits = yield* Effect.orElseSucceed(fs.readFileString("/proc/self/limits"), () => "")
   const opened = yield* Effect.orElseSucceed(fs.readDirectory("/proc/self/fd"), (): Array<string> => [])
   const files = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY) - opened.length

@@ -20,24 +20,23 @@ import * as RawStoreFile from "./storage/RawStoreFile.ts"
 import * as RawStoreS3 from "./storage/RawStoreS3.ts"
 import * as Segments from "./storage/Segments.ts"
 
-// The one file that knows every vendor. Each seam is chosen by its own
-// settings, and the default needs no account anywhere. What is no vendor of
-// ours is a Layer that `layerWith` is given.
+// Only this file knows every vendor. Its own settings choose each seam, and no default needs an account. Other
+// implementations are Layers passed to `layerWith`.
 
-/** Sellers of names beside ours, by their names: each Layer is chosen by the settings, as ours are. */
+/** Additional registrars by name. Settings select each Layer as they select the built-in ones. */
 export type OwnRegistrars<E, R> = Readonly<Record<string, Layer.Layer<Registrar | DnsHost, E, R>>>
 
 /** Additional payment providers by name. `BILLING_PROVIDER` selects one. */
 export type OwnBillings<E, R> = Readonly<Record<string, Layer.Layer<Billing, E, R>>>
 
-/** A set of credentials that is not whole; the message names what is missing. */
+/** Incomplete credentials. The message names the missing settings. */
 export class Unconfigured extends Schema.TaggedError<Unconfigured>()("Unconfigured", { message: Schema.String }) {}
 
-/** Every one of the named settings, or a failure that names those that are missing. */
+/** Every one of the named settings, or a failure with the missing ones. */
 const whole = <const A extends Record<string, unknown>>(settings: A) => {
   const missing = Object.keys(settings).filter((name) => settings[name] === undefined)
   return missing.length === 0
-    ? // None of them is undefined, as was just seen.
+    ? // All are defined here, as checked above.
       Effect.succeed(settings as { readonly [Name in keyof A]: Exclude<A[Name], undefined> })
     : Effect.fail(
         new Unconfigured({
@@ -67,15 +66,15 @@ const bucket = Effect.gen(function* () {
     name: given.S3_BUCKET,
     accessKeyId: given.S3_ACCESS_KEY_ID,
     secretAccessKey: given.S3_SECRET_ACCESS_KEY,
-    // Half of what a sender waits for: what hangs once is asked again in that time.
+    // Half of the time that a sender waits, so that one hang can be retried.
     patience: "4 seconds",
-    // The limit of messages may once have been higher.
+    // The message limit may have been higher in the past.
     largest: Math.max(messageBytes, 64 * mebibyte) + mebibyte,
     segments: yield* Segments.make(folder)
   })
 })
 
-/** Raw messages where `RAW_STORE` says. */
+/** The raw store of `RAW_STORE`. */
 export const rawStore = Layer.unwrap(
   Effect.gen(function* () {
     const { folder, kind } = yield* Settings.rawStore
@@ -95,7 +94,7 @@ const stripe = Effect.gen(function* () {
     STRIPE_SECRET_KEY: secretKey,
     STRIPE_WEBHOOK_SECRET: webhookSecret
   })
-  // Loaded on demand: two hundred modules that only Stripe needs.
+  // Loaded on demand, because only Stripe needs these two hundred modules.
   const BillingStripe = yield* Effect.promise(() => import("./billing/BillingStripe.ts"))
   return BillingStripe.layer({
     secretKey: given.STRIPE_SECRET_KEY,
@@ -107,7 +106,7 @@ const stripe = Effect.gen(function* () {
 const unknown = (setting: string, name: string, known: Iterable<string>) =>
   new Unconfigured({ message: `${setting}: ${name} is unknown. Known: ${[...known].join(", ")}` })
 
-/** Payments as `BILLING_PROVIDER` says. */
+/** The billing provider of `BILLING_PROVIDER`. */
 export const billingWith = <E = never, R = never>(own: OwnBillings<E, R> = {}) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -121,7 +120,7 @@ export const billingWith = <E = never, R = never>(own: OwnBillings<E, R> = {}) =
       if (chosen === undefined) {
         return yield* unknown("BILLING_PROVIDER", billingProvider, ["mock", "stripe", ...Object.keys(own)])
       }
-      // A row would name a way to pay that no setting can choose.
+      // A row would name a billing provider that no setting can choose.
       return Layer.tap(chosen, (context) =>
         Context.get(context, Billing).provider === billingProvider
           ? Effect.void
@@ -199,17 +198,20 @@ const playMoneyBuysNothingReal = Effect.fnUntraced(function* (own: Iterable<stri
   )
   if (real !== undefined) {
     return yield* new Unconfigured({
-      message: `BILLING_PROVIDER: mock gives every workspace $50.00 of play money, and ${real} takes real money; production needs stripe, or ${real.toUpperCase()}_SANDBOX=true`
+      message: `BILLING_PROVIDER: mock gives every workspace $50.00 of play money, and ${real} takes real money. Production needs stripe, or ${real.toUpperCase()}_SANDBOX=true`
     })
   }
   for (const name of own) {
     return yield* new Unconfigured({
-      message: `BILLING_PROVIDER: mock gives every workspace $50.00 of play money, and ${name} may take real money; production needs another way to pay`
+      message: `BILLING_PROVIDER: mock gives every workspace $50.00 of play money, and ${name} may take real money. Production needs another billing provider`
     })
   }
 })
 
-/** A vendor is configured when its credentials are given, one of `own` always; the mock one when it is REGISTRAR_PRIMARY. */
+/**
+ * A vendor is configured if its credentials are set, one of `own` always, and the mock one if it is
+ * REGISTRAR_PRIMARY.
+ */
 export const registrarsWith = <E = never, R = never>(own: OwnRegistrars<E, R> = {}) =>
   Layer.effect(
     Registrars,
@@ -260,7 +262,7 @@ export const registrarsWith = <E = never, R = never>(own: OwnRegistrars<E, R> = 
     })
   ).pipe(Layer.provide(NodeHttpClient.layerUndici))
 
-/** The mock registrar's zones are answered like everybody's: by the resolver. */
+/** The resolver answers the mock registrar's zones too. */
 export const resolver = Layer.unwrap(
   Effect.gen(function* () {
     const { registrarPrimary } = yield* Settings.purchase
@@ -268,12 +270,12 @@ export const resolver = Layer.unwrap(
   })
 )
 
-/** Every seam as the settings choose it, among our vendors and these. */
+/** Every seam as the settings choose it, among built-in and these implementations. */
 export const layerWith = <E1 = never, R1 = never, E2 = never, R2 = never, E3 = never, R3 = never>(
   own: {
     readonly registrars?: OwnRegistrars<E1, R1>
     readonly billings?: OwnBillings<E2, R2>
-    /** Signs webhook requests in the place of HMAC with the secrets of the workspace. */
+    /** Signs webhook requests instead of HMAC with the workspace's secrets. */
     readonly signer?: Layer.Layer<WebhookSigner, E3, R3>
   } = {}
 ) => {

@@ -7,23 +7,23 @@ import * as RetryDelay from "../schedule/RetryDelay.ts"
 import * as OrderSteps from "./OrderSteps.ts"
 import { type OrderRow, Orders } from "./Orders.ts"
 
-/** The wait before a step is taken when nothing of it was tried, or its process stopped in the middle of it. */
+/** The delay before a step without an attempt, or after its process stopped. */
 const soon = Duration.seconds(5)
 
 /**
- * The waits between the tries of a step; the last one repeats. Safe to repeat: each
- * step looks first what has happened, and a registration is counted before it is asked for.
+ * The delays between the attempts of a step. The last one repeats. Retries are safe: each step first checks the
+ * current state, and a registration is counted before its request.
  */
 const retries = [15, 30, 60, 120, 300, 600, 1_800]
   .map((seconds): Schedule.Schedule<unknown> => Schedule.duration(Duration.seconds(seconds)))
   .reduce((earlier, later) => Schedule.concat(earlier, later))
   .pipe(Schedule.concat(Schedule.spaced("1 hour")))
 
-/** Moves a paid order on, step by step, as far as the registrar and the payment provider do their parts. */
+/** Processes paid orders step by step. */
 export class Fulfilment extends Context.Service<
   Fulfilment,
   {
-    /** Goes as far as it can for an order leased to the caller, and releases it. Gives the order as it then stands. */
+    /** Processes an order leased to the caller as far as possible, and releases it. Returns the order. */
     advance(order: OrderRow): Effect.Effect<OrderRow, SqlError>
   }
 >()("inlet/purchase/Fulfilment") {
@@ -45,13 +45,13 @@ export class Fulfilment extends Context.Service<
           return true
         }
         yield* Effect.logWarning(`${error.registrar} failed. Inlet retries`, reason)
-        // A registration was counted before it was asked for.
+        // A registration is counted before its request.
         if (order.status !== "registering") yield* sql`UPDATE orders SET tries = tries + 1 WHERE id = ${order.id}`
         return false
       })
 
       const onBillingError = Effect.fnUntraced(function* (order: OrderRow, error: BillingError) {
-        yield* Effect.logError("A refund did not go through; it is tried again", error)
+        yield* Effect.logError("A refund failed. Inlet retries", error)
         yield* sql`UPDATE orders SET tries = tries + 1 WHERE id = ${order.id}`
         return false
       })
@@ -81,7 +81,7 @@ export class Fulfilment extends Context.Service<
         },
         (effect, order) =>
           effect.pipe(
-            // A client that went away, or a stop: the next step is the worker's.
+            // After a disconnect or a stop, the worker continues.
             Effect.onInterrupt(() => Effect.ignore(orders.release(order.id, soon))),
             Effect.annotateLogs({ order_id: order.id })
           )

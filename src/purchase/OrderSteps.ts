@@ -19,9 +19,8 @@ const mostRegistrations = 5
 export const nameTaken = "The name was taken meanwhile"
 
 /**
- * The steps of a paid order: `paid → registering → provisioning → completed`, or the
- * money goes back. Each is written before the next begins, and looks first what has
- * happened, so that each may be repeated.
+ * The steps of a paid order: `paid → registering → provisioning → completed`, or a refund. Each is recorded before
+ * the next starts, and first checks the current state, so that it can be repeated.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -33,7 +32,7 @@ export const make = Effect.gen(function* () {
   const write = (order: OrderRow, status: OrderStatus) =>
     sql`UPDATE orders SET status = ${status} WHERE id = ${order.id} AND status = ${order.status}`
 
-  /** Whether an order before this one got the name; what our account holds is then not this one's. */
+  /** Whether an earlier order got the name, so that the account's domain is not this order's. */
   const soldToAnother = (order: OrderRow) =>
     Effect.map(
       sql`
@@ -50,7 +49,7 @@ export const make = Effect.gen(function* () {
     yield* write(order, "registering")
   })
 
-  /** registering → provisioning. From its payment on no other order can be paid for the name. */
+  /** registering → provisioning. From the payment on, no other order can be paid for the name. */
   const register = Effect.fnUntraced(function* (order: OrderRow, registrar: Registrar["Service"]) {
     if (yield* soldToAnother(order)) return yield* fail(order, nameTaken)
     // Stored before the registrar is called. From this state on the registration may have happened.
@@ -59,7 +58,7 @@ export const make = Effect.gen(function* () {
     if (!(yield* ours)) {
       if (order.tries >= mostRegistrations) return yield* fail(order, "The registrar did not register the name")
       yield* registrar.register({ name: order.name, years: order.years, orderId: order.id }).pipe(
-        // A second try may be refused because the first one, whose answer was lost, went through or still is.
+        // A second attempt may be refused because the first one, whose answer was lost, succeeded or is pending.
         Effect.catchTag("RegistrarError", (error) =>
           order.tries === 0 || error.reason._tag === "Uncertain"
             ? Effect.fail(error)
@@ -70,7 +69,7 @@ export const make = Effect.gen(function* () {
     yield* attach(order)
   })
 
-  /** The domain and the order's step are one statement. */
+  /** One statement changes the domain and the order. */
   const attach = Effect.fnUntraced(function* (order: OrderRow) {
     const id = DomainId.make(yield* random.uuidV7())
     const token = Buffer.from(yield* random.randomBytes(16)).toString("hex")
@@ -85,12 +84,12 @@ export const make = Effect.gen(function* () {
     `
   })
 
-  /** provisioning → completed. */
+  /** Publishes the records: provisioning → completed. */
   const publish = Effect.fnUntraced(function* (order: OrderRow, { dnsHost }: Vendor) {
     const [domain] = yield* sql<{ readonly txtValue: string }>`
       SELECT txt_value FROM domains WHERE id = ${order.domainId}
     `
-    // Detached meanwhile: the name is theirs, and there is nothing to publish for.
+    // Removed meanwhile: the customer owns the name, and there are no records to publish.
     if (domain !== undefined) {
       yield* dnsHost.publish(order.name, [
         { type: "MX", name: "@", priority: 10, value: mxHost },
@@ -101,7 +100,7 @@ export const make = Effect.gen(function* () {
     yield* write(order, "completed")
   })
 
-  /** For certain nothing was registered: the money goes back. */
+  /** Ends an order that was certainly not registered, with a refund. */
   const fail = Effect.fnUntraced(function* (order: OrderRow, failure: string) {
     yield* sql`
       UPDATE orders SET status = 'failed', failure = ${failure}, refund_due = true, tries = 0
@@ -125,15 +124,17 @@ export const make = Effect.gen(function* () {
     `
   })
 
-  /** The registrar of an order, which may have left the settings since. */
+  /** The registrar of an order, which may no longer be configured. */
   const vendorOf = ({ registrar }: OrderRow) => {
     const vendor = registrars.get(registrar)
     return vendor === undefined
-      ? Effect.fail(new RegistrarError({ registrar, reason: new Uncertain({ message: "it is no longer configured" }) }))
+      ? Effect.fail(
+          new RegistrarError({ registrar, reason: new Uncertain({ message: "the registrar is no longer configured" }) })
+        )
       : Effect.succeed(vendor)
   }
 
-  /** One step; nothing where there is none to take. */
+  /** One step, or none if there is nothing to do. */
   const step = (order: OrderRow): Effect.Effect<void, RegistrarError | BillingError | SqlError> => {
     if (order.refundDue) return giveBack(order)
     switch (order.status) {
@@ -151,7 +152,7 @@ export const make = Effect.gen(function* () {
   return { step, fail }
 })
 
-/** This call did nothing, but an earlier one may have. */
+/** This call had no effect, but an earlier one may have succeeded. */
 const uncertain = ({ reason, registrar }: RegistrarError) =>
   new RegistrarError({
     registrar,

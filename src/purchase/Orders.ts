@@ -46,30 +46,33 @@ const leaseSeconds = 300
 export const endLeases = (sql: SqlClient.SqlClient) =>
   sql`UPDATE orders SET leased_until = NULL WHERE leased_until > now()`
 
-/** The orders of domain names, as rows: what moves them on is Fulfilment. */
+/** Stores orders. Fulfilment changes their status. */
 export class Orders extends Context.Service<
   Orders,
   {
-    /** A new order. Fails when this workspace has an open order for the name. It holds nothing before it is paid. */
+    /**
+     * Creates an order. Fails if this workspace has an open order for the name. It reserves nothing before it is
+     * paid.
+     */
     insert(order: Omit<typeof NewOrder.Type, "id">): Effect.Effect<OrderRow, Conflict | SqlError>
     get(workspaceId: WorkspaceId, id: OrderId): Effect.Effect<OrderRow, NotFound | SqlError>
     /** Finds an order of any workspace, for the return page. */
     find(id: OrderId): Effect.Effect<OrderRow | undefined, SqlError>
-    /** Newest first. `cursor` is the id of the last order of the page before. */
+    /** Newest first. `cursor` is the id of the last order of the previous page. */
     list(
       workspaceId: WorkspaceId,
       page: { readonly limit: number; readonly cursor?: string | undefined }
     ): Effect.Effect<Page<OrderRow>, Invalid | SqlError>
     /**
-     * Its price was taken: it is paid, has the name to itself, and is leased to the caller to go on with.
-     * Fails where another paid order has the name.
+     * Marks the order as paid and leases it to the caller. The name is then reserved. Fails if another paid order has
+     * it.
      */
     markPaid(id: OrderId): Effect.Effect<OrderRow, Conflict | SqlError>
-    /** The order as it stands now. */
+    /** The current order. */
     read(id: OrderId): Effect.Effect<OrderRow, SqlError>
-    /** Orders whose next step is due, leased to the caller. */
+    /** Leases orders whose next step is due. */
     claimDue(most: number): Effect.Effect<ReadonlyArray<OrderRow>, SqlError>
-    /** Ends the lease; the next step is due after `wait`. */
+    /** Ends the lease. The next step is due after `wait`. */
     release(id: OrderId, wait: Duration.Duration): Effect.Effect<void, SqlError>
   }
 >()("inlet/purchase/Orders") {

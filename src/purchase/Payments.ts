@@ -29,7 +29,7 @@ interface Target {
 export class Payments extends Context.Service<
   Payments,
   {
-    /** The seen id and what follows from it are one transaction: a crash between them is no loss. */
+    /** The event's id and its effects are one transaction, so a crash loses nothing. */
     hear(callback: Callback): Effect.Effect<void, Invalid | NotFound | SqlError>
     /** Expires orders with an unpaid checkout. */
     readonly expireUnpaid: Effect.Effect<void, SqlError>
@@ -66,16 +66,16 @@ export class Payments extends Context.Service<
             refund_due = ${news.paymentId !== null}, due_at = now()
           WHERE id = ${order.id} AND status IN ('pending_payment', 'expired', 'failed')
         `
-        yield* Effect.logError(`A payment buys nothing and is given back: ${failure}`)
+        yield* Effect.logError(`A payment buys nothing and is refunded: ${failure}`)
       })
 
-      // An expired order that is paid after all is fulfilled, or refunded when that fails: money is never kept for nothing.
+      // An expired order with a payment is fulfilled, or refunded if that fails.
       const paid = Effect.fnUntraced(function* (order: Target, news: PaymentNews) {
         if (order.paymentId !== null) {
-          // A checkout is paid once. Should it ever be twice, a person has to look.
+          // A checkout is paid once. A second payment needs an operator.
           return order.paymentId === news.paymentId
             ? undefined
-            : yield* Effect.logError("A second payment came for one order; give it back at Stripe")
+            : yield* Effect.logError("An order was paid twice. Refund the second payment at Stripe")
         }
         if (news.amountCents !== order.priceCents || news.currency?.toLowerCase() !== "usd") {
           return yield* mispaid(order, news)
@@ -95,14 +95,14 @@ export class Payments extends Context.Service<
         )
       })
 
-      /** Why an order that is paid now buys nothing all the same. */
+      /** Why a paid order buys nothing. */
       const refusalOf = Effect.fnUntraced(function* (order: Target) {
         const room = yield* checkRoom(order.workspaceId, order.name).pipe(
           Effect.as(null),
           Effect.catchTag("Conflict", ({ message }) => Effect.succeed(message))
         )
         if (room !== null) return room
-        // One name is paid once.
+        // A name is paid once.
         const [other] = yield* sql`
           SELECT 1 FROM orders WHERE workspace_id = ${order.workspaceId} AND name = ${order.name} AND id <> ${order.id}
             AND status IN ('pending_payment', 'paid', 'registering', 'provisioning')
@@ -131,7 +131,7 @@ export class Payments extends Context.Service<
           `
           if (first.length === 0 || news.kind === "other") return
           const order = news.checkoutId === null ? undefined : yield* target(news)
-          if (order === undefined) return yield* Effect.logError("A payment is for no order of ours")
+          if (order === undefined) return yield* Effect.logError("A payment belongs to no order of this service")
           yield* apply(order, news).pipe(Effect.annotateLogs({ order_id: order.id }))
         },
         (effect) => sql.withTransaction(effect),

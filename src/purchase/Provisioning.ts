@@ -3,11 +3,11 @@ import { SqlClient } from "effect/sql"
 import * as PurchasedRows from "../domains/PurchasedRows.ts"
 import { Verification } from "../domains/Verification.ts"
 
-/** Bought domains are verified without their owner: DNS is asked until it has spread (spec, section 3). */
+/** Bought domains are verified automatically: DNS is queried until it has propagated (spec, section 3). */
 export class Provisioning extends Context.Service<
   Provisioning,
   {
-    /** Asks DNS for every bought domain whose time has come. The waits double, from 5 seconds to an hour. */
+    /** Queries DNS for every due bought domain. The delays double from 5 s to 1 h. */
     readonly verifyDue: Effect.Effect<void>
   }
 >()("inlet/purchase/Provisioning") {

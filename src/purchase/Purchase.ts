@@ -14,11 +14,11 @@ import { nameTaken } from "./OrderSteps.ts"
 import { type OrderRow, Orders } from "./Orders.ts"
 import { registrable, Search } from "./Search.ts"
 
-/** Buys domain names: quotes again, takes the money, and has the order fulfilled. */
+/** Buys domain names: quotes again, debits, and starts the fulfilment. */
 export class Purchase extends Context.Service<
   Purchase,
   {
-    /** Endpoint 7. The order as it stands when the answer goes out: completed, or open and going on by itself. */
+    /** Endpoint 7. Returns the current order: completed, or in progress. */
     buy(
       workspaceId: WorkspaceId,
       wish: {
@@ -62,7 +62,7 @@ export class Purchase extends Context.Service<
           message: `No registrar of this service sells domains under ${name.slice(name.indexOf("."))}. Choose another TLD`
         })
 
-      /** The cheapest offer, or that of the registrar the customer wants. */
+      /** The cheapest offer, or that of the requested registrar. */
       const bestOffer = Effect.fnUntraced(function* (name: OrderRow["name"], wanted: string | undefined) {
         const { answered, offers, silent } = yield* search.offers(name)
         if (answered === 0 && silent.length === 0) return yield* notSold(name)
@@ -77,7 +77,7 @@ export class Purchase extends Context.Service<
         }
         if (wanted !== undefined) {
           return yield* new Conflict({
-            message: `${name} can't be had from ${wanted}: it is taken, or its TLD is not sold there; leave \`registrar\` out to have it from another`
+            message: `${name} is not available from ${wanted}. It is taken, or ${wanted} does not sell its TLD. Leave \`registrar\` out to buy it from another one`
           })
         }
         return yield* (yield* search.sellsTldOf(name))
@@ -176,7 +176,7 @@ const billOf = (order: OrderRow) => ({
   priceCents: order.priceCents
 })
 
-/** Where the checkout sends the browser: only passed on to the payment provider, and only http(s). */
+/** The return URL of the checkout, http(s) only. It is only passed to the payment provider. */
 const redirect = (field: string, wanted: string | undefined, fallback: string) => {
   if (wanted === undefined) return Effect.succeed(fallback)
   const url = URL.parse(wanted)

@@ -6,7 +6,7 @@ import { Payments } from "./Payments.ts"
 import { Provisioning } from "./Provisioning.ts"
 import { Renewals } from "./Renewals.ts"
 
-/** Orders that one process moves on at the same time. */
+/** Orders that one process handles concurrently. */
 const atATime = 8
 
 /** Polling interval. Tests shorten it. */
@@ -14,7 +14,7 @@ export const OrderLooks = Context.Reference("inlet/purchase/OrderLooks", {
   defaultValue: (): { readonly interval: Duration.Input } => ({ interval: "1 second" })
 })
 
-/** Moves orders on, watches DNS spread, and looks after terms, for as long as the process runs. */
+/** Processes orders, DNS propagation and renewals while the process runs. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const orders = yield* Orders

@@ -5,11 +5,11 @@ import { DomainId, DomainName } from "../model/Domain.ts"
 import { RegistrarName } from "../model/Order.ts"
 import { Registrars } from "../providers/registrar/Registrars.ts"
 
-/** Bought domains past their term: what the registrar has dropped is detached (spec, section 3). */
+/** Detaches bought domains that the registrar dropped after their term (spec, section 3). */
 export class Renewals extends Context.Service<
   Renewals,
   {
-    /** Asks the registrar for each bought domain past its term, and disables what it does not hold any more. */
+    /** Asks the registrar about each bought domain after its term, and disables those it no longer holds. */
     readonly lookAfterTerms: Effect.Effect<void>
   }
 >()("inlet/purchase/Renewals") {

@@ -12,14 +12,14 @@ import * as Settings from "../Settings.ts"
 const defaultTlds = ["com", "net", "org", "io", "dev"]
 const mostTlds = 20
 
-/** The most that Stripe takes in one payment, $999,999.99. What costs more for the longest term is not sold. */
+/** Stripe's maximum payment, $999,999.99. Names above it for the longest term are not sold. */
 const mostCents = 99_999_999
 const mostYears = 10
 
-/** Whoever quotes later is left out, and the answer is there within five seconds all the same. */
+/** The timeout of a quote, so that an answer takes at most 5 s. */
 const quoteTime = "4800 millis"
 
-/** The best offer for one name for one year. The price fields are null where no registrar quotes. */
+/** The best offer for one name for one year. Prices are null without a quote. */
 export const SearchResult = Schema.Struct({
   domain: DomainName,
   available: Schema.Boolean,
@@ -37,16 +37,15 @@ export interface Offer {
   readonly wholesaleCents: number
 }
 
-/** Which names can be had, where, and for how much. */
+/** Searches available names with their prices. */
 export class Search extends Context.Service<
   Search,
   {
-    /** Endpoint 6: `q` is a label or a name, `tlds` a comma-separated list. One result for each candidate, in the order asked. */
+    /** Endpoint 6: `q` is a label or a name, `tlds` a comma-separated list. One result for each candidate, in order. */
     search(q: string, tlds: string | undefined): Effect.Effect<ReadonlyArray<SearchResult>, Invalid>
     /**
-     * Every offer for a name, the cheapest first, REGISTRAR_PRIMARY first among
-     * equals. Of the registrars that sell the TLD `answered` is how many did answer,
-     * and `silent` who did not.
+     * Every offer for a name, cheapest first. REGISTRAR_PRIMARY wins ties. `answered` counts the registrars of the
+     * TLD that answered, and `silent` lists the others.
      */
     offers(name: DomainName): Effect.Effect<{
       readonly offers: ReadonlyArray<Offer>
@@ -74,7 +73,7 @@ export class Search extends Context.Service<
         return only.length === 0 || only.some((route) => route.registrar === registrar)
       }
 
-      /** The quotes of every registrar that answers in time. */
+      /** The quotes of every registrar within the timeout. */
       const quotes = Effect.fnUntraced(function* (names: ReadonlyArray<DomainName>) {
         return yield* Effect.forEach(
           registrars,
@@ -109,7 +108,7 @@ export class Search extends Context.Service<
             return wholesaleCents === undefined ? [] : [{ registrar, wholesaleCents }]
           })
           .filter(isPayable)
-          // Registrars come with the primary one first, and sorting keeps the order of equals.
+          // The primary registrar comes first, and sorting is stable for ties.
           .toSorted((a, b) => a.wholesaleCents - b.wholesaleCents)
 
       const search = Effect.fn("Search.search")(function* (q: string, tlds: string | undefined) {
@@ -147,7 +146,7 @@ export class Search extends Context.Service<
   )
 }
 
-/** The names a search is about. A whole name stands for itself, and its label for the TLDs that are asked for. */
+/** The names of a search. A full name stands for itself, and its label for the requested TLDs. */
 const candidates = Effect.fnUntraced(function* (q: string, tlds: string | undefined) {
   const asked = (tlds ?? "")
     .split(",")
@@ -173,11 +172,11 @@ const expectedOf = {
   domain: "Expected a name that can be registered, such as example.com"
 }
 
-/** A name that can be registered as it is: one label under a public suffix. */
+/** A registrable name: one label under a public suffix. */
 export const registrable = Effect.fnUntraced(function* (text: string, field: keyof typeof expectedOf) {
   const name = canonical(text)
   const { domain, isIcann } = parseSuffix(name ?? "", { allowPrivateDomains: false })
-  // A suffix the list does not know, such as .test, is the mock registrar's to sell.
+  // Only the mock registrar sells suffixes outside the list, such as .test.
   if (name === undefined || domain !== name || (isIcann !== true && name.split(".").length !== 2)) {
     return yield* new Invalid({
       message: `${field}: ${expectedOf[field]}`

@@ -1,12 +1,12 @@
 import type * as Mime from "../mime/Mime.ts"
 import type * as TransferEncoding from "../mime/TransferEncoding.ts"
 
-/** The library is slow with some shapes of many bytes, so it gets few, and as few times. */
+/** The library is slow for some large inputs, so it gets small parts, and few of them. */
 const longest = 32 * 1024
 const mostParts = 16
 const blanks = /[ \t]{256}/
 
-/** What mailparser makes of damaged parts: where the rules end, its leniency is what people are used to. */
+/** Decodes damaged parts with mailparser, whose leniency users expect. */
 export const mend = (damaged: Mime.Opened["damaged"]): Promise<Mime.Mended> => {
   const mended = new Map<TransferEncoding.Decoded, Uint8Array>()
   const mendOne = (part: TransferEncoding.Decoded) =>
@@ -28,7 +28,7 @@ const isHarmless = ({ encoded }: TransferEncoding.Decoded): boolean =>
 
 const header = Buffer.from("Content-Type: application/octet-stream\r\nContent-Transfer-Encoding: base64\r\n\r\n")
 
-// Loaded by the first damaged part: it costs a thread 50 ms and 10 MB, and few threads see one.
+// Loaded by the first damaged part, because it costs a thread 50 ms and 10 MB.
 const decode = (encoded: Uint8Array): Promise<Uint8Array> =>
   import("mailparser")
     .then(({ simpleParser }) => simpleParser(Buffer.concat([header, encoded])))

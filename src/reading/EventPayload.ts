@@ -11,7 +11,7 @@ import * as AuthenticationResults from "../sender/AuthenticationResults.ts"
 import type { Insight } from "./Insight.ts"
 import * as PayloadSize from "./PayloadSize.ts"
 
-/** The text of an event, and what its row has of it for lists. */
+/** The payload of an event, and the columns of its row for lists. */
 export interface Rendered {
   readonly payload: string
   readonly traits: number
@@ -32,7 +32,7 @@ interface About {
   readonly contents: Contents
   readonly insight: Insight
   readonly authentication: Authentication
-  /** The name we check senders under: a sender's field that claims it is left out. */
+  /** The authserv-id of this service. Forged fields in its name are left out. */
   readonly authservId: string
   /** Size of the received message, which limits the size of the event. */
   readonly messageBytes: number

@@ -13,12 +13,12 @@ import type { EventId } from "../model/InboundEvent.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as Settings from "../Settings.ts"
 
-/** An event that has no row yet. */
+/** An event without a row yet. */
 export interface NewEvent {
   readonly id: EventId
   readonly recipient: string
   readonly sender: string
-  /** What it is listed by, as `Listing` has it. */
+  /** The columns for lists, as in `Listing`. */
   readonly subject: string
   readonly traits: number
   readonly threadId: string
@@ -26,7 +26,7 @@ export interface NewEvent {
   readonly payload: Uint8Array
 }
 
-/** A message that has been read. */
+/** A parsed message. */
 export interface ReadMessage {
   readonly id: InboundEmailId
   readonly domainId: DomainId
@@ -34,13 +34,13 @@ export interface ReadMessage {
   readonly events: ReadonlyArray<NewEvent>
 }
 
-/** The database's answer for an event that it has written. */
+/** The database's answer for a written event. */
 interface WrittenEvent {
   readonly eventId: EventId
   readonly domainId: DomainId
   /** The delivery is leased to this process. */
   readonly isLeased: boolean
-  /** The delivery is there for any process that claims it. */
+  /** Any process may claim the delivery. */
   readonly isDue: boolean
   readonly url: string
   readonly workspaceId: WorkspaceId
@@ -48,7 +48,7 @@ interface WrittenEvent {
   readonly previousSigningSecret: Uint8Array | null
 }
 
-/** A message, and how many of its deliveries may be leased to the worker of this process. */
+/** A message, with the number of its deliveries that may be leased to this process's worker. */
 interface Placed {
   readonly message: ReadMessage
   readonly places: number
@@ -150,7 +150,7 @@ const statement = Effect.gen(function* () {
   return (all: ReadonlyArray<Placed>) => sql<WrittenEvent>`WITH ${events(sql, all)}, ${rest}`
 })
 
-/** The deliveries of a message that were written as leased to this process. */
+/** The deliveries of a message written as leased to this process. */
 const leasedOf = ({ events }: ReadMessage, written: ReadonlyArray<WrittenEvent>): ReadonlyArray<Lease.SealedDelivery> =>
   written.flatMap(({ isDue: _, isLeased, ...row }) => {
     const event = isLeased ? events.find(({ id }) => id === row.eventId) : undefined

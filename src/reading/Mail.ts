@@ -4,7 +4,10 @@ import type { Authentication, EventId } from "../model/InboundEvent.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import type { Place } from "../providers/storage/Place.ts"
 
-/** One message for one domain, from the end of DATA, or from its row, until its events are written: one object all the way. */
+/**
+ * One message for one domain, from DATA or its row until its events are written. The same object is used in all
+ * stages.
+ */
 export interface Mail {
   readonly id: InboundEmailId
   readonly domainId: DomainId
@@ -12,7 +15,7 @@ export interface Mail {
   /** Null for a demo inbox. */
   readonly workspaceId: WorkspaceId | null
   readonly envelope: Envelope
-  /** Each makes an event of its own, whose id is given out here: whatever is repeated behind, it is the same event. */
+  /** Each becomes an event, whose id is assigned here, so that repetitions yield the same event. */
   readonly recipients: ReadonlyArray<{ readonly eventId: EventId; readonly address: string }>
   /** Milliseconds since 1970. */
   readonly receivedAt: number
@@ -22,9 +25,9 @@ export interface Mail {
   readonly traceBytes: number
   /** Given verdicts about the sender, or null if the sender is checked. */
   readonly verdicts: Authentication | null
-  /** The raw message as stored, trace fields in front, in memory of its own; undefined once a parser thread has it. */
+  /** The stored raw message with its trace fields, in memory of its own. Undefined once a parser thread has it. */
   message: Uint8Array | undefined
-  /** Where the raw message is in the log: set once it is there, null for a file or an object of its own. */
+  /** The position in the log, set once stored. Null for a file or object of its own. */
   place: Place | null
   readonly bytes: number
   /** Number of times a process started to parse it, including this one. */

@@ -5,7 +5,7 @@ import type { Mail } from "./Mail.ts"
 /** Bytes of messages whose events are not written yet, of all tenants. */
 const mostBytes = 64 * 1024 * 1024
 
-/** A tenant with this many bytes or fewer finds room until all tenants have `mostBytesWithFew`. */
+/** A tenant with at most this many bytes is admitted until all tenants have `mostBytesWithFew`. */
 const fewBytes = 256 * 1024
 const mostBytesWithFew = 96 * 1024 * 1024
 
@@ -22,7 +22,7 @@ export class MailsInHand {
     return this.#mails.size === 0
   }
 
-  /** Takes room for a message that is about to be stored. Returns whether there was any. */
+  /** Reserves memory for a message before it is stored. Returns false if there is none. */
   reserve(tenant: string, bytes: number): boolean {
     const held = this.#bytes.of(tenant)
     const { total } = this.#bytes
@@ -31,7 +31,7 @@ export class MailsInHand {
     return hasRoom
   }
 
-  /** Gives up room that was reserved. */
+  /** Releases reserved memory. */
   release(tenant: string, bytes: number): void {
     this.#bytes.add(tenant, -bytes)
   }

@@ -5,10 +5,10 @@ import type { Task, TaskResult } from "./ReadTask.ts"
  */
 export type Reload = (then: (message: Uint8Array | undefined) => void) => void
 
-/** A task that waits for a parser thread, or is with one. */
+/** A task that waits for a parser thread or is in one. */
 export interface ParserJob {
   readonly number: number
-  /** Whose processor time it uses: a workspace, or the demo inboxes together. */
+  /** The tenant whose CPU time it uses: a workspace, or all demo inboxes. */
   readonly tenant: string
   readonly task: Task
   /** Undefined once a thread has it. */
@@ -18,7 +18,7 @@ export interface ParserJob {
   readonly answer: (result: TaskResult) => void
   /** `isUnparsable` distinguishes a message no thread could parse from one without bytes. */
   readonly fail: (reason: string, isUnparsable: boolean) => void
-  /** When it began to wait, then when a thread was given it. */
+  /** When it started to wait, or when it was given to a thread. */
   since: number
   /**
    * `waiting` for a thread, `parsing` in one or next to be parsed there, `checking` while DNS is asked about the sender, or
@@ -27,20 +27,20 @@ export interface ParserJob {
   state: "waiting" | "parsing" | "checking" | "held" | "done"
   /** True if it is expected to be slow. The thread then holds it after the sender check. */
   isSlow: boolean
-  /** Estimated processor time of the next step in milliseconds. */
+  /** Estimated CPU time of the next step in milliseconds. */
   estimate: number
   /** The part of the estimate charged to the tenant and not yet replaced by the actual use. */
   charged: number
-  /** Processor time reported by its thread and not yet charged, and all that was reported, in milliseconds. */
+  /** CPU time reported by its thread and not charged yet, and in total, in milliseconds. */
   used: number
   usedInAll: number
-  /** Was on a thread that was lost. */
+  /** It was on a lost thread. */
   wasLost: boolean
-  /** Suspected of the loss, so it is read again on a thread of its own. */
+  /** Suspected of the loss, so it is parsed again on a thread of its own. */
   isAlone: boolean
 }
 
-/** A task as the pool is given it. */
+/** A task for the pool. */
 export type Submitted = Pick<ParserJob, "tenant" | "task" | "reload" | "answer" | "fail" | "bytes"> & {
   readonly message: Uint8Array
 }

@@ -7,10 +7,10 @@ import * as ThreadChoice from "./ThreadChoice.ts"
 import { ThreadDemand } from "./ThreadDemand.ts"
 import * as ThreadLimits from "./ThreadLimits.ts"
 
-/** A tenant's use of the threads counts for some seconds: it halves in this time. */
+/** The half-life of a tenant's recorded usage. */
 const halfLifeMilliseconds = 2_000
 
-/** Estimate for the check of a sender, whose answers are mostly waited for. */
+/** The estimate for a sender check, which mostly waits for DNS. */
 const checkMilliseconds = 1
 
 export interface PoolOptions {
@@ -24,29 +24,25 @@ export interface PoolOptions {
   /** Maximum concurrent jobs of one tenant in threads. */
   readonly mostPerTenant: number
   readonly log: (line: string, reason: string) => void
-  /** The number of threads has changed. */
+  /** Called when the number of threads changes. */
   readonly changed: (threads: number) => void
-  /** A thread was stopped, or ended, with work to do. */
+  /** Called when a thread with work was terminated or ended. */
   readonly lost: () => void
 }
 
 /**
- * Parser threads, shared fairly between tenants by the processor time that they use.
- *
- * The next message is of the tenant that used least in the last seconds. Slow messages leave one
- * thread free for the others, and a tenant whose messages are slow has one at a time while others
- * wait. Only the check of a slow message's sender is begun at once: the thread then holds it until
- * it is let on, because a burst of DNS answers would otherwise fill the thread with slow messages.
- *
- * A thread is stopped when a message takes too much processor time or memory. The message to
- * blame fails. Where that is not certain, the suspect is read again on a thread of its own. All
- * other messages of the thread are read again.
+ * Parser threads, shared fairly between tenants by CPU time. The next message belongs to the tenant with the least
+ * recent usage. Slow messages leave one thread free for others, and a tenant with slow messages has one in a thread
+ * at a time while others wait. Only the sender check of a slow message starts at once. The thread then holds the
+ * message until it is released, because a burst of DNS answers would otherwise fill the thread with slow messages. A
+ * thread is terminated when a message takes too much CPU time or memory, and that message fails. If the culprit is
+ * uncertain, the suspect is parsed again on a thread of its own. All other messages of the thread are parsed again.
  */
 export class ParserPool {
   readonly #options: PoolOptions
   readonly #threads = new Set<ParserWorker>()
   readonly #waiting: FairQueue<ParserJob.ParserJob>
-  /** The thread of each held message that waits to be let on. */
+  /** The thread of each held message that waits for its release. */
   readonly #holders = new Map<ParserJob.ParserJob, ParserWorker>()
   #suspects: Array<ParserJob.ParserJob> = []
   readonly #shares: TenantShares
@@ -61,12 +57,12 @@ export class ParserPool {
     this.#shares = new TenantShares(this.#waiting, options.limits.slowMilliseconds)
   }
 
-  /** Jobs that wait. */
+  /** The number of waiting jobs. */
   get waiting(): number {
     return this.#waiting.size
   }
 
-  /** Jobs of a tenant that wait. */
+  /** The number of waiting jobs of a tenant. */
   waitingOf(tenant: string): number {
     return this.#waiting.sizeOf(tenant)
   }
@@ -87,7 +83,7 @@ export class ParserPool {
     if (this.#threads.size === 0) this.#start(false)
   }
 
-  /** Stops threads that are late or not needed. To be called several times a second. */
+  /** Terminates threads that are late or not needed. Called several times a second. */
   look(): void {
     for (const thread of this.#threads) {
       const trouble = thread.trouble()
@@ -130,7 +126,7 @@ export class ParserPool {
     changed(this.#threads.size)
   }
 
-  /** Returns whether it was still one of ours. */
+  /** Returns whether it still belonged to the pool. */
   #stop(thread: ParserWorker): boolean {
     const wasOurs = this.#threads.delete(thread)
     if (wasOurs) {
@@ -140,14 +136,14 @@ export class ParserPool {
     return wasOurs
   }
 
-  /** Gives a thread a job, or lets it on. */
+  /** Gives a job to a thread, or releases it there. */
   #give(thread: ParserWorker, job: ParserJob.ParserJob) {
     if (this.#options.fewestThreads === 0) this.#demand.note()
     this.#shares.enter(job, !thread.jobs.has(job.number))
     thread.take(job)
   }
 
-  /** A job is done, was put aside, or is held from now on. */
+  /** A job is done, waits for an answer, or is held from now on. */
   #parsed(thread: ParserWorker, job: ParserJob.ParserJob) {
     this.#shares.settle(job)
     if (job.state === "held") {
@@ -156,7 +152,7 @@ export class ParserPool {
     } else if (job.state === "done") this.#shares.finish(job)
   }
 
-  /** Reads a message again whose bytes a lost thread has taken along. */
+  /** Parses a message again whose bytes were lost with a thread. */
   #again(job: ParserJob.ParserJob) {
     job.reload((message) => {
       if (message === undefined) return job.fail("its bytes could not be loaded again", false)
@@ -165,14 +161,17 @@ export class ParserPool {
     })
   }
 
-  /** Stops a thread. Without a culprit, the message at work is a suspect, and so is any message that is lost a second time. */
+  /**
+   * Terminates a thread. Without a known culprit, the current message is a suspect, and so is any message that is
+   * lost a second time.
+   */
   #lose(thread: ParserWorker, reason: string, culprit: number | undefined) {
     const { limits, log, lost } = this.#options
     if (!this.#stop(thread)) return
     lost()
     log("A parser thread was stopped; its other messages are read again", reason)
     if (!thread.isReady) this.#demand.startFailed()
-    // At once: until it is ready, slow messages wait and leave the remaining thread to the others.
+    // At once, because until it is ready, slow messages wait and leave the remaining thread to others.
     else if (!thread.isAlone && this.#demand.isReplaceable(this.#shared())) this.#start(false)
     const suspect = culprit ?? thread.current()
     for (const job of thread.jobs.values()) {
@@ -198,7 +197,7 @@ export class ParserPool {
     this.#dispatchSoon()
   }
 
-  /** At the end of a turn of the event loop, so that messages of the same packets are handed over together. */
+  /** At the end of an event-loop turn, so that messages of the same packets form one batch. */
   #dispatchSoon() {
     if (this.#isDispatching) return
     this.#isDispatching = true
@@ -249,7 +248,7 @@ export class ParserPool {
     for (const [thread, batch] of batches) thread.hand(batch)
   }
 
-  /** A thread with room for the next job of a tenant. `skip` passes over the tenant, `stop` over all. */
+  /** A thread with room for the next job of a tenant. `skip` skips the tenant, `stop` all tenants. */
   #placeOf(job: ParserJob.ParserJob, shared: ReadonlyArray<ParserWorker>): ParserWorker | "skip" | "stop" {
     const { limits, mostPerTenant, mostThreads } = this.#options
     const { jobs, slow } = this.#shares.of(job.tenant)
@@ -275,7 +274,7 @@ export class ParserPool {
     if (holder !== undefined) return holder.hasRoom() ? holder : "skip"
     const place = job.isSlow ? ThreadChoice.forSlow(shared) : ThreadChoice.forQuick(shared)
     if (place !== undefined) return place
-    // Others may have room where a slow message has none.
+    // Other tenants may have room when a slow message has none.
     if (job.isSlow && shared.length > 1) return "skip"
     if (this.#demand.isShort(job, shared)) this.#start(false)
     return "stop"
@@ -285,7 +284,7 @@ export class ParserPool {
 /** True if the thread holds the message after the sender check. */
 const isHeld = ({ isAlone, isSlow }: ParserJob.ParserJob) => isSlow && !isAlone
 
-/** With memory of its own, which is handed over whole. */
+/** In memory of its own, which is transferred as a whole. */
 const movable = (message: Uint8Array): Uint8Array<ArrayBuffer> => {
   const { buffer, byteLength } = message
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength

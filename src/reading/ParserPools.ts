@@ -16,7 +16,7 @@ const lookMilliseconds = 250
 /** Maximum threads that parse for delivery. More would take processor time from SMTP and the API. */
 const mostForDelivery = Math.max(2, Math.min(4, availableParallelism()))
 
-/** The least priority that leaves the thread some processor time on a busy machine. Linux alone has priorities of threads. */
+/** The niceness that leaves the thread some CPU time on a busy machine. Only Linux has thread priorities. */
 const nicenessForRequests = 10
 
 /**

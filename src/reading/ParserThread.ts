@@ -1,6 +1,6 @@
 import { platform, setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
-// Nothing here may load all of `effect`: every thread holds what it has loaded, and that would be two fifths of it.
+// Must not load all of `effect`, which would be two fifths of the code that each thread retains.
 import * as Result from "effect/Result"
 import * as Content from "../content/html/Content.ts"
 import * as HeaderBlock from "../mime/HeaderBlock.ts"
@@ -25,22 +25,22 @@ import {
   type ThreadSettings
 } from "./ReadTask.ts"
 
-/** Of a subject, lists are filtered by so much. */
+/** The maximum length of a subject for list filters. */
 const mostSubject = 1_000
 
 /**
- * What has gathered goes back in the middle of a batch when that is half of what a thread is given at a time, so that the
- * next messages are there when the rest is done; or when the payloads are so many bytes.
+ * The amount of results after which they are sent during a batch: half of a batch, so that the next messages arrive
+ * before the rest is done, or a number of payload bytes.
  */
 const mostGathered = mostToParse / 2
 const mostBytesRead = mostBytesToParse / 2
 const mostBytesGathered = 256 * 1024
 
-/** Our own two fields stand in front of every stored message; the sender signed what follows. */
+/** Inlet's two trace fields precede every stored message. The sender signed the rest. */
 const asReceived = (message: Uint8Array): Uint8Array => {
   let start = OwnFields.end(message) || HeaderBlock.fields(message.subarray(0, 4_096))[1]?.end
   if (start === undefined) return message
-  // A blank in front of the first field is no part of it.
+  // Whitespace before the first field does not belong to it.
   while (message[start] === 0x20 || message[start] === 0x09) start++
   return message.subarray(start)
 }
@@ -74,7 +74,7 @@ class ThreadReader {
   readonly #payloads = new PayloadBytes(2 * mostBytesGathered)
   #gathered = nothing()
   #isTelling = false
-  /** Messages whose sender is checked, by number, with what is to be done when they are let on. */
+  /** Messages with a checked sender, by number, with their continuation after the release. */
   readonly #held = new Map<number, () => void>()
 
   constructor(port: NonNullable<typeof parentPort>, settings: ThreadSettings) {
@@ -109,7 +109,7 @@ class ThreadReader {
     this.#port.postMessage(results, [results.payloads])
   }
 
-  /** At the end of a turn, in which most of a batch is done. */
+  /** At the end of an event-loop turn, when most of a batch is done. */
   #tellSoon() {
     const { bytesRead, read } = this.#gathered
     if (read.length >= mostGathered || bytesRead >= mostBytesRead || this.#payloads.length > mostBytesGathered)
@@ -157,7 +157,7 @@ class ThreadReader {
       parse: contents.parse,
       authenticationResults: checked.field
     })
-    // Outside of the heap, but counted: left to the collector, they made it mark the whole heap three times as often.
+    // Released explicitly: as external memory left to the garbage collector, they tripled the full collections.
     message.buffer.transfer(0)
     this.#tellSoon()
   }
@@ -167,7 +167,7 @@ class ThreadReader {
     this.#tellSoon()
   }
 
-  /** What has to be waited for is put aside; the messages behind it go on. */
+  /** A message that waits for an answer does not delay the messages after it. */
   #aside<A>(number: number, work: Promise<A>, then: (result: A) => void): void {
     this.#gathered.aside.add(number)
     work.then(
@@ -189,14 +189,14 @@ class ThreadReader {
     if (Result.isFailure(done)) this.#fail(number, done.failure)
   }
 
-  /** Before the message is taken apart: while DNS is waited for, nothing is held of it but its bytes. */
+  /** Runs before the message is parsed, so that only its bytes are in memory while it waits for DNS. */
   #checkSender(number: number, task: ReadTask, received: Uint8Array, then: (checked: SenderVerdicts.Checked) => void) {
     if (task.verdicts !== null) return then(SenderCheck.given(task.verdicts, this.#settings))
     if (!this.#settings.senderChecks || task.depth === "nothing") return then(SenderCheck.unchecked)
     this.#aside(number, this.#check({ envelope: task.envelope, bytes: received, receivedAt: task.receivedAt }), then)
   }
 
-  /** The message taken apart, with what `mailparser` makes of its damaged parts. */
+  /** The parsed message, with damaged parts decoded by `mailparser`. */
   #mended(number: number, message: Uint8Array, then: (opened: Mime.Opened, mended: Mime.Mended) => void): void {
     const opened = Mime.open(message)
     if (opened.damaged.length === 0) then(opened, new Map())
@@ -210,7 +210,7 @@ class ThreadReader {
     bytes: number,
     checked: SenderVerdicts.Checked
   ) {
-    // Nothing is left of a message that is gone or damaged; one that came has our fields at least.
+    // A missing or damaged message has no bytes. A valid one has at least the trace fields.
     if (task.depth !== "full" || message.byteLength === 0) {
       const contents = Mime.headersOnly(task.depth === "headers" ? message : new Uint8Array())
       return this.#render(number, task, message, bytes, contents, checked)
@@ -262,5 +262,5 @@ const serve = (port: NonNullable<typeof parentPort>, settings: ThreadSettings) =
   port.postMessage("ready")
 }
 
-// Started by ParserThreads alone, which passes the settings.
+// Only ParserThreads starts this script, and passes the settings.
 if (parentPort !== null) serve(parentPort, workerData as ThreadSettings)

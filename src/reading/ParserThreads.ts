@@ -14,22 +14,25 @@ const messagesBy = {
 
 const lessDeep = { full: "headers", headers: "nothing" } as const
 
-/** No thread could read the message, and its bytes could not be loaded for another. */
+/** No thread could parse the message, and its bytes could not be loaded for another. */
 export class Unread extends Schema.TaggedError<Unread>()("Unread", { message: Schema.String }) {}
 
-/** A thread failed with a message. `isUnparsable` tells a message that took too much time or memory from a lost thread. */
+/**
+ * A thread failed with a message. `isUnparsable` distinguishes a message that took too much time or memory from a
+ * lost thread.
+ */
 class ThreadFailed extends Schema.TaggedError<ThreadFailed>()("ThreadFailed", {
   reason: Schema.String,
   isUnparsable: Schema.Boolean
 }) {}
 
-/** Reads messages for delivery in threads, shared fairly between tenants by the processor time they use. */
+/** Parses messages for delivery in threads, shared fairly between tenants by CPU time. */
 export class ParserThreads extends Context.Service<
   ParserThreads,
   {
     /**
-     * Reads a message, whose bytes belong to a thread from then on; `reload` loads them again. A message that no thread
-     * can read in time and memory is read by its headers, and then by its envelope.
+     * Parses a message, whose bytes are transferred to a thread. `reload` loads them again. A message that exceeds
+     * its time or memory is parsed by its header only, and then by its envelope.
      */
     read<E>(
       tenant: string,
@@ -48,7 +51,7 @@ export class ParserThreads extends Context.Service<
       const context = yield* Effect.context()
       const fork = yield* FiberSet.makeRuntime()
 
-      /** Reads a message once, in a thread of the pool. */
+      /** Parses a message once, in a thread of the pool. */
       const parse = <E>(tenant: string, task: ReadTask, message: Uint8Array, reload: Effect.Effect<Uint8Array, E>) =>
         Effect.callback<ReadResult, ThreadFailed>((resume) => {
           pool.submit({
@@ -58,7 +61,7 @@ export class ParserThreads extends Context.Service<
             bytes: message.byteLength,
             reload: (then) =>
               void fork(reload).addObserver((exit) => then(Exit.isSuccess(exit) ? exit.value : undefined)),
-            // A read task is answered with what it asks for.
+            // The result of a read task has the requested type.
             answer: (result) => resume(Effect.succeed(result as ReadResult)),
             fail: (reason, isUnparsable) => resume(Effect.fail(new ThreadFailed({ reason, isUnparsable })))
           })

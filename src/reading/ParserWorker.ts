@@ -17,27 +17,27 @@ export const mostOfThread = 512
 /** A thread that did not start within this time never will. */
 const startMilliseconds = 30_000
 
-/** On a busy machine a thread gets a part of the clock's time. Beyond this multiple of its limit it is stuck. */
+/** The multiple of the CPU limit, in elapsed time, beyond which a thread on a busy machine counts as stuck. */
 const mostOfClock = 20
 
-/** The same where Node does not tell the processor time of a thread (before 24.6). */
+/** The same if Node does not report a thread's CPU time (before 24.6). */
 const mostOfClockUnmeasured = 4
 
-/** Why a thread is to be stopped, and the message that is certainly to blame. */
+/** Why a thread must be terminated, and the message that is certainly the culprit. */
 export interface Trouble {
   readonly reason: string
   readonly culprit: number | undefined
 }
 
 /**
- * One parser thread as the process sees it: the tasks it has, and whether it is late. A task's
- * bytes belong to the thread once it is handed over, and results come back many at a time.
+ * The process's view of a parser thread: its tasks, and whether it is late. A task's bytes are transferred to the
+ * thread, and results arrive in batches.
  */
 export class ParserWorker {
   readonly jobs = new Map<number, ParserJob>()
   isReady = false
   #isStopped = false
-  /** Has been given a message. */
+  /** Whether it has received a message. */
   isUsed = false
   readonly isAlone: boolean
   readonly #worker: Worker
@@ -45,7 +45,7 @@ export class ParserWorker {
   readonly #now: () => number
   readonly #parsed: (job: ParserJob) => void
   readonly #started: number
-  /** Shared with the thread: the number of the message that it is parsing, 0 between two. */
+  /** Shared with the thread: the number of the current message, 0 without one. */
   readonly #current = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   /** Bytes of the messages to parse. */
   #toParse = 0
@@ -54,7 +54,7 @@ export class ParserWorker {
   #slowToParse = 0
   /** Number of slow messages, including those waiting for DNS or held. */
   slow = 0
-  /** The message that was being parsed at the last look, and since when, by the clock and by the processor. */
+  /** The current message at the last check, and its start in elapsed and CPU time. */
   #seen = 0
   #seenAt: number
   #processorAt: number | undefined
@@ -63,12 +63,12 @@ export class ParserWorker {
   constructor(options: {
     readonly settings: Omit<ThreadSettings, "current">
     readonly limits: ThreadLimits.ThreadLimits
-    /** For messages that may have broken a thread: one at a time. */
+    /** For suspects, one at a time. */
     readonly isAlone: boolean
     readonly now: () => number
-    /** It is ready, or has answered: there may be room. */
+    /** Called when it is ready or has answered, so that it may have room. */
     readonly heard: () => void
-    /** A job is not parsed any more: it is done, was put aside, or is held. Its processor time is in `used`. */
+    /** Called when a job is done, waits for an answer, or is held. `used` has its CPU time. */
     readonly parsed: (job: ParserJob) => void
     readonly ended: (reason: string) => void
   }) {
@@ -88,7 +88,7 @@ export class ParserWorker {
       resourceLimits: { maxOldGenerationSizeMb: limits.heapMegabytes, maxYoungGenerationSizeMb: 32 }
     })
     this.#worker.on("message", (told: "ready" | Results) => {
-      // Its jobs are read again elsewhere.
+      // Its jobs are parsed again elsewhere.
       if (this.#isStopped) return
       if (told === "ready") this.isReady = true
       else this.#hear(told)
@@ -110,7 +110,7 @@ export class ParserWorker {
     )
   }
 
-  /** Estimated processor time of its messages to parse in milliseconds. */
+  /** Estimated CPU time of its messages to parse in milliseconds. */
   get load(): number {
     return this.#millisecondsToParse
   }
@@ -140,7 +140,7 @@ export class ParserWorker {
     )
   }
 
-  /** The number of the message that it is parsing. */
+  /** The number of the current message. */
   current(): number {
     return Atomics.load(this.#current, 0)
   }
@@ -151,7 +151,7 @@ export class ParserWorker {
     return number !== 0 && number === this.#seen && this.#now() - this.#seenAt > this.#limits.waitMilliseconds
   }
 
-  /** Why it is to be stopped: one message took too much processor time, or messages that wait for DNS got no result. */
+  /** Why it must be terminated: one message took too much CPU time, or messages that wait for DNS got no result. */
   trouble(): Trouble | undefined {
     const age = this.#now() - this.#started
     if (!this.isReady) return age > startMilliseconds ? blameless("the thread did not start") : undefined
@@ -187,12 +187,12 @@ export class ParserWorker {
     )
   }
 
-  /** Node tells it since 24.6. */
+  /** Available since Node 24.6. */
   #isMeasured(): boolean {
     return typeof this.#worker.cpuUsage === "function"
   }
 
-  /** Asks for the processor time of the thread; the next look has the answer. */
+  /** Requests the CPU time of the thread, which the next check has. */
   #measure(number: number) {
     if (!this.#isMeasured()) return
     this.#worker.cpuUsage().then(
@@ -242,7 +242,7 @@ export class ParserWorker {
       this.#toParse--
       this.#bytesToParse -= job.bytes
       if (job.estimate >= this.#limits.slowMilliseconds) this.#slowToParse--
-      // Sums of fractions that are added and taken away again leave a remainder.
+      // Adding and subtracting fractions leaves a remainder.
       this.#millisecondsToParse = this.#toParse === 0 ? 0 : this.#millisecondsToParse - job.estimate
     }
     job.state = state

@@ -1,13 +1,13 @@
 /**
- * Payloads as UTF-8, one behind the other, until they are taken. Their texts are let go at
- * once: what waits is outside of the heap, where the collector does not look at it.
+ * Concatenated UTF-8 payloads, until they are taken. Their strings are released at once, because waiting bytes are
+ * outside of the heap and not scanned by the garbage collector.
  */
 export class PayloadBytes {
   readonly #usual: number
   #bytes: Buffer
   #length = 0
 
-  /** @param usual so many bytes are kept for those to come */
+  /** @param usual the number of bytes to allocate in advance */
   constructor(usual: number) {
     this.#usual = usual
     this.#bytes = Buffer.allocUnsafeSlow(usual)
@@ -18,7 +18,10 @@ export class PayloadBytes {
     return this.#length
   }
 
-  /** Adds those of one message, and tells how many bytes each has. All or none: what follows is found by these lengths. */
+  /**
+   * Adds the payloads of one message, and returns the length of each. All or none are added, because the lengths
+   * locate the following ones.
+   */
   add(payloads: ReadonlyArray<string>): ReadonlyArray<number> {
     this.#makeRoom(payloads)
     return payloads.map((payload) => {
@@ -30,7 +33,7 @@ export class PayloadBytes {
 
   #makeRoom(payloads: ReadonlyArray<string>) {
     const free = this.#bytes.length - this.#length
-    // A unit of UTF-16 takes three bytes at most: nearly always there are as many, and nothing has to be counted.
+    // A UTF-16 unit takes at most three bytes. There is nearly always room for that, so nothing is counted.
     if (payloads.reduce((bytes, { length }) => bytes + length * 3, 0) <= free) return
     const needed = payloads.reduce((bytes, payload) => bytes + Buffer.byteLength(payload), 0)
     if (needed <= free) return
@@ -39,7 +42,7 @@ export class PayloadBytes {
     this.#bytes = larger
   }
 
-  /** All of them, in memory of their own. */
+  /** All payloads, in memory of their own. */
   take(): ArrayBuffer {
     const taken = new Uint8Array(this.#length)
     taken.set(this.#bytes.subarray(0, this.#length))

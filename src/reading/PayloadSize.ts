@@ -4,12 +4,12 @@ import type { InboundEvent } from "../model/InboundEvent.ts"
 export const most = (messageBytes: number): number => 3 * messageBytes + 1024 * 1024
 
 /**
- * The event as JSON of at most so many bytes. Next to no event needs it: of one that does, the end of the
- * text goes first, then that of the HTML, then the last header fields, and `parse` says that not all is there.
+ * Renders the event as JSON within a number of bytes. Few events exceed it. For those, it truncates the text, then
+ * the HTML, then the header fields, and sets `parse` to `partial`.
  */
 export const fitted = (event: InboundEvent, room: number): string => {
   const whole = JSON.stringify(event)
-  // A unit of UTF-16 is three bytes of UTF-8 at most.
+  // A UTF-16 unit has at most three bytes in UTF-8.
   if (whole.length * 3 <= room || Buffer.byteLength(whole) <= room) return whole
   const less: InboundEvent = { ...event, parse: event.parse === "full" ? "partial" : event.parse }
   let left = room - bytesOf({ ...less, text: "", html: null, headers: [] })
@@ -33,7 +33,7 @@ const fieldsWithin = (fields: InboundEvent["headers"], room: number): number => 
   return count
 }
 
-/** As much of a text as is so many bytes in JSON, and no half of a character. Looks at each unit once. */
+/** The start of a text within a number of bytes in JSON, without a split character. Examines each unit once. */
 const within = (text: string, room: number): string => {
   let bytes = 2
   let at = 0
@@ -46,7 +46,10 @@ const within = (text: string, room: number): string => {
   return text.slice(0, at)
 }
 
-/** In JSON: line ends, TAB, quotation marks and backslashes are escaped by two bytes, other controls and lone surrogates by six. */
+/**
+ * In JSON, line ends, TAB, quotation marks and backslashes take two bytes, other control characters and lone
+ * surrogates six.
+ */
 const bytesOfCharacter = (code: number): number => {
   if (code === 0x22 || code === 0x5c || (code >= 0x08 && code <= 0x0d && code !== 0x0b)) return 2
   if (code < 0x20 || (code >= 0xd800 && code <= 0xdfff)) return 6

@@ -1,11 +1,11 @@
 /**
- * Attributes the processor time of this thread to the tasks it works on, in milliseconds. One system call for a batch
- * is enough: the time is divided by how long each task took by the clock.
+ * Attributes the CPU time of this thread to its tasks, in milliseconds. One system call serves a batch: its time is
+ * divided in proportion to the elapsed time of each task.
  */
 export class ProcessorTime {
   #before = process.threadCpuUsage()
   #elapsed = new Map<number, number>()
-  /** The task at work, 0 between two, and since when it was not noted. */
+  /** The current task, 0 without one, and the start of its unrecorded time. */
   #number = 0
   #since = 0
 
@@ -19,7 +19,7 @@ export class ProcessorTime {
     this.#number = 0
   }
 
-  /** The processor time of each task since the last call. The task at work is among them. */
+  /** The CPU time of each task since the last call, the current one included. */
   take(): ReadonlyArray<{ readonly number: number; readonly milliseconds: number }> {
     this.#note()
     const usage = process.threadCpuUsage()

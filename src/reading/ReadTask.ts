@@ -14,7 +14,7 @@ export const mostMillisecondsToParse = 20
 /** How much of a message to parse: less after a reader crashed. */
 export type Depth = "full" | "headers" | "nothing"
 
-/** A stored message whose payloads a parser thread makes. */
+/** A stored message to be turned into payloads by a parser thread. */
 export interface ReadTask {
   readonly kind: "read"
   readonly depth: Depth
@@ -26,29 +26,29 @@ export interface ReadTask {
   /** ISO 8601. */
   readonly receivedAt: string
   readonly sha256: Uint8Array
-  /** Given with a simulated message, whose sender is not checked. */
+  /** The verdicts of a simulated message, whose sender is not checked. */
   readonly verdicts: Authentication | null
 }
 
-/** A stored message of which one attachment is wanted. */
+/** A request for one attachment of a stored message. */
 export interface AttachmentTask {
   readonly kind: "attachment"
   readonly index: number
 }
 
-/** An event whose content is asked for. It has no bytes of a message. */
+/** A request for the content of an event, without the bytes of its message. */
 export interface ContentTask {
   readonly kind: "content"
   /** The payload of the event, as stored. */
   readonly payload: string
   readonly request: Content.ContentRequest
-  /** False when a thread failed to read the HTML: then the plain text alone is read. */
+  /** False if a thread failed to parse the HTML. Then only the plain text is used. */
   readonly withHtml: boolean
 }
 
 export type Task = ReadTask | AttachmentTask | ContentTask
 
-/** A task with the bytes of its message, which are handed over, not copied. Numbers begin with 1. */
+/** A task with the bytes of its message, which are transferred, not copied. Numbers start at 1. */
 export interface Handed {
   readonly number: number
   readonly task: Task
@@ -63,20 +63,20 @@ export interface Batch {
   readonly letOn: ReadonlyArray<number>
 }
 
-/** What the rows of a message's events have of it, for lists. */
+/** The columns for lists in the rows of a message's events. */
 export interface Listing {
   readonly subject: string
   readonly traits: number
   readonly threadId: string
 }
 
-/** A parsed message, as its events show it. */
+/** A parsed message in the form of its events. */
 export interface ReadResult extends Listing {
-  /** One for each recipient, in their order, as UTF-8. */
+  /** One for each recipient, in order, as UTF-8. */
   readonly payloads: ReadonlyArray<Uint8Array>
   readonly sender: string
   readonly parse: "full" | "partial" | "headers"
-  /** Our Authentication-Results field, or null where the sender was not checked. */
+  /** Inlet's Authentication-Results field, or null if the sender was not checked. */
   readonly authenticationResults: string | null
 }
 
@@ -86,7 +86,7 @@ export type AttachmentResult =
 
 export type TaskResult = ReadResult | AttachmentResult | Content.Content
 
-/** What became of messages: the payloads of all of them lie one behind the other in one buffer, which is handed over. */
+/** The results of messages. All payloads are concatenated in one buffer, which is transferred. */
 export interface Results {
   readonly tag: "results"
   readonly read: ReadonlyArray<
@@ -100,21 +100,21 @@ export interface Results {
   readonly attachments: ReadonlyArray<{ readonly number: number; readonly attachment: AttachmentResult }>
   readonly contents: ReadonlyArray<{ readonly number: number; readonly content: Content.Content }>
   readonly failed: ReadonlyArray<{ readonly number: number; readonly reason: string }>
-  /** Put aside until DNS or a decoder has answered: they hold up nothing behind them. */
+  /** Messages that wait for DNS or a decoder, and delay no others. */
   readonly aside: ReadonlyArray<number>
-  /** Their senders are checked, and they are held until they are let on. */
+  /** Messages with a checked sender, held until they are released. */
   readonly held: ReadonlyArray<number>
-  /** Processor time in milliseconds that each task used since the last results. */
+  /** The CPU time in milliseconds of each task since the last results. */
   readonly used: ReadonlyArray<{ readonly number: number; readonly milliseconds: number }>
 }
 
-/** What a parser thread is started with. */
+/** The start parameters of a parser thread. */
 export interface ThreadSettings {
   readonly nameServers: ReadonlyArray<string> | undefined
   readonly authservId: string
   readonly senderChecks: boolean
-  /** Niceness of the thread: 0 as the process, up to 19 for less processor time beside other threads. Linux alone has it. */
+  /** Niceness of the thread: 0 as the process, up to 19 for less CPU time. Only Linux has it. */
   readonly niceness: number
-  /** Shared: the number of the message that is being parsed, 0 between two. */
+  /** Shared: the number of the current message, 0 without one. */
   readonly current: Int32Array
 }

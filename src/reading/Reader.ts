@@ -11,14 +11,17 @@ import type { ReadResult, ReadTask } from "./ReadTask.ts"
 import * as StoredMessage from "./StoredMessage.ts"
 import * as UnreadMail from "./UnreadMail.ts"
 
-/** A message that took two processes with it is not parsed a third time. From the fifth time on only its envelope is used. */
+/**
+ * A message that crashed two processes is not parsed a third time. From the fifth attempt on only its envelope is
+ * used.
+ */
 const mostParses = 2
 const mostLooks = 4
 
 /** Demo inboxes share the parser threads as one tenant. */
 const demoTenant = "demo"
 
-/** The tenant whose processor time the reading of a mail uses. */
+/** The tenant charged for parsing a mail. */
 export const tenantOf = ({ workspaceId }: Pick<Mail, "workspaceId">): string => workspaceId ?? demoTenant
 
 /** Turns stored messages into events: one for each recipient, written together with its delivery. */
@@ -26,17 +29,17 @@ export class Reader extends Context.Service<
   Reader,
   {
     /**
-     * Reserves memory for a message that is about to be stored, so that it is read with its bytes in hand. Without room
-     * the message is read from the table. A reservation ends with `read` or `release`.
+     * Reserves memory for a message before it is stored, so that it is parsed from memory. Without room the message
+     * is loaded from the store later. A reservation ends with `read` or `release`.
      */
     reserve(mail: Mail): boolean
     release(mail: Mail): void
     /**
-     * Reads a message whose memory is reserved and whose row is committed and leased to this process, and writes its
-     * events. A failure is logged: the lease runs out, and a reader claims the message again.
+     * Parses a message whose memory is reserved and whose row is committed and leased to this process, and writes its
+     * events. Logs a failure, after which the lease expires and a reader claims the message again.
      */
     read(mail: Mail): Effect.Effect<void>
-    /** Claims and reads messages that a crash, a failure or full memory left in the table. Succeeds with their number. */
+    /** Claims and parses messages that a crash, a failure or full memory left in the table. Returns their number. */
     readonly readLeftOver: Effect.Effect<number>
   }
 >()("inlet/reading/Reader") {
@@ -49,7 +52,7 @@ export class Reader extends Context.Service<
       const clock = yield* Clock.Clock
       const unread = yield* UnreadMail.make
       const inHand = new MailsInHand()
-      // Before the writer, so that at the end it is after it: messages without events are given up for other readers.
+      // Before the writer, so that it is finalized after it and releases messages without events for other readers.
       yield* MailLeases.keep(inHand)
       const write = yield* EventWriter.make
 
@@ -64,7 +67,7 @@ export class Reader extends Context.Service<
             write(readMessage(mail, result))
           ).pipe(
             Effect.onExit((exit) => {
-              // At a stop all that has no events is given up.
+              // On a stop all messages without events are released.
               if (Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) return Effect.void
               inHand.leave(tenant, mail)
               return Effect.void
@@ -73,7 +76,7 @@ export class Reader extends Context.Service<
         })
 
       const readClaimed = Effect.fnUntraced(function* (claimed: Omit<Mail, "bytes">) {
-        // No reader was lost with a message whose bytes can't be had: it is read as deeply once they can.
+        // Missing bytes are not the message's fault, so it is parsed in full once they are available.
         const message = yield* Effect.tapErrorTag(load({ ...claimed, bytes: 0 }), "RawStoreError", () =>
           unread.uncount(claimed)
         )
@@ -142,5 +145,5 @@ const readMessage = (mail: Mail, result: ReadResult): EventWriter.ReadMessage =>
   }))
 })
 
-/** An address as lists are filtered by it, of at most 512 characters. The payload has the whole address. */
+/** An address for list filters, truncated to 512 characters. The payload has the whole address. */
 const filterable = (address: string) => HeaderText.clean(address.slice(0, 512))

@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import { Reader } from "./Reader.ts"
 
-/** Reads the messages that a crash or a full hand has left over, for as long as the process runs. */
+/** Parses messages left by a crash or by full memory, while the process runs. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const reader = yield* Reader

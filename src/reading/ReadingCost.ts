@@ -1,13 +1,15 @@
 import { BoundedMap } from "../cache/BoundedMap.ts"
 
-/** Assumed of a tenant without history, in milliseconds. The slowest mail known takes twice that a KiB. */
+/**
+ * The assumption for a tenant without history, in milliseconds. The slowest known mail takes twice that for each KiB.
+ */
 const usualPerKiB = 0.1
 const perMail = 0.2
 
 /** Weight of the history after one more mail. */
 const memory = 0.9
 
-/** Tenants remembered; the one not seen for longest is evicted. */
+/** The maximum number of remembered tenants. The least recently used is evicted. */
 const mostTenants = 1_000
 
 interface History {
@@ -15,10 +17,7 @@ interface History {
   kibibytes: number
 }
 
-/**
- * Estimates the processor time that reading a mail takes, from the recent mails of its tenant.
- * Times are milliseconds.
- */
+/** Estimates the CPU time for parsing a mail from recent mails of its tenant. Times are milliseconds. */
 export class ReadingCost {
   readonly #histories = new BoundedMap<string, History>(mostTenants)
 

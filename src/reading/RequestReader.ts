@@ -6,21 +6,21 @@ import type { ParserJob } from "./ParserJob.ts"
 import * as ParserPools from "./ParserPools.ts"
 import type { AttachmentResult, Task, TaskResult } from "./ReadTask.ts"
 
-/** Requests that wait for the thread, of one tenant and of all. */
+/** Maximum waiting requests, of one tenant and in total. */
 const mostWaitingOfTenant = 8
 const mostWaiting = 64
 
 /**
- * Reads stored mail for requests of the API, in a thread of its own, so that delivery never waits
- * for them. Reads one message of a tenant at a time; the tenant is the request's `Asker`. Fails
- * with `Unavailable` when too many requests wait, or when a message can't be read in time.
+ * Parses stored mail for API requests, in a separate thread, so that delivery never waits for them. Parses one
+ * message of a tenant at a time, where the tenant is the request's `Asker`. Fails with `Unavailable` if too many
+ * requests wait, or if a message cannot be parsed in time.
  */
 export class RequestReader extends Context.Service<
   RequestReader,
   {
-    /** One attachment, decoded. Undefined when the message has none with this index. */
+    /** One decoded attachment, or undefined without this index. */
     attachment(message: Uint8Array, index: number): Effect.Effect<AttachmentResult, Unavailable>
-    /** A part of the content of an event. Reads its plain text alone when its HTML can't be read. */
+    /** A part of an event's content. Uses only its plain text if its HTML cannot be parsed. */
     content(payload: string, request: Content.ContentRequest): Effect.Effect<Content.Content, Unavailable>
   }
 >()("inlet/reading/RequestReader") {
@@ -29,7 +29,7 @@ export class RequestReader extends Context.Service<
     Effect.gen(function* () {
       const pool = yield* ParserPools.make("requests")
 
-      /** Fails with a reason when no thread could do the task. */
+      /** Fails with the reason if no thread could do the task. */
       const run = (tenant: string, task: Task, bytes: number, message: () => Uint8Array) =>
         Effect.callback<TaskResult, string>((resume) => {
           const job: ParserJob = pool.submit({
@@ -58,7 +58,7 @@ export class RequestReader extends Context.Service<
 
       const attachment = Effect.fn("RequestReader.attachment")((message: Uint8Array, index: number) =>
         admitted((tenant) =>
-          // An attachment task is answered with what it asks for.
+          // The result of an attachment task has the requested type.
           Effect.map(
             run(tenant, { kind: "attachment", index }, message.byteLength, () => new Uint8Array(message)),
             (result) => result as AttachmentResult
@@ -68,7 +68,7 @@ export class RequestReader extends Context.Service<
 
       const content = Effect.fn("RequestReader.content")((payload: string, request: Content.ContentRequest) => {
         const read = (tenant: string, withHtml: boolean) =>
-          // A content task is answered with what it asks for.
+          // The result of a content task has the requested type.
           Effect.map(
             run(tenant, { kind: "content", payload, request, withHtml }, payload.length, () => new Uint8Array()),
             (result) => result as Content.Content

@@ -23,7 +23,7 @@ export interface Kept {
   readonly place: Place | null
 }
 
-const other = Effect.fail(new RawDamaged({ reason: "its bytes have another SHA-256 than its row" }))
+const other = Effect.fail(new RawDamaged({ reason: "its SHA-256 differs from its row's" }))
 
 const isWhole = (message: Uint8Array, { sha256, traceBytes }: Kept) =>
   createHash("sha256").update(message.subarray(traceBytes)).digest().equals(sha256)

@@ -2,10 +2,10 @@ import type { FairQueue } from "../schedule/FairQueue.ts"
 import type { ParserJob } from "./ParserJob.ts"
 import { ReadingCost } from "./ReadingCost.ts"
 
-/** What parser threads have of one tenant. */
+/** A tenant's jobs in parser threads. */
 interface Share {
   jobs: number
-  /** Slow messages that are parsed or next to be. */
+  /** The number of slow messages being parsed or next in a thread. */
   slow: number
 }
 
@@ -20,7 +20,7 @@ export class TenantShares {
   readonly #slowMilliseconds: number
   readonly #cost = new ReadingCost()
   readonly #shares = new Map<string, Share>()
-  /** Jobs that threads have, of all tenants. */
+  /** The number of jobs in threads, of all tenants. */
   jobs = 0
 
   constructor(waiting: FairQueue<ParserJob>, slowMilliseconds: number) {
@@ -37,7 +37,7 @@ export class TenantShares {
     return this.#cost.isKnown(tenant)
   }
 
-  /** Processor time that a job is likely to use, in milliseconds. */
+  /** The expected CPU time of a job in milliseconds. */
   estimate({ bytes, tenant }: ParserJob): number {
     return this.#cost.estimate(tenant, bytes)
   }
@@ -47,7 +47,7 @@ export class TenantShares {
     return isSlow && estimate >= this.#slowMilliseconds
   }
 
-  /** Hands a job to a thread: a new one or a held one. */
+  /** Gives a new or held job to a thread. */
   enter(job: ParserJob, isNew: boolean): void {
     const share = this.#shares.get(job.tenant) ?? { jobs: 0, slow: 0 }
     this.#shares.set(job.tenant, share)
@@ -70,7 +70,7 @@ export class TenantShares {
     job.used = 0
   }
 
-  /** A job is done: its cost is known. */
+  /** A job is done, and its cost is known. */
   finish(job: ParserJob): void {
     this.#cost.record(job.tenant, job.bytes, job.usedInAll)
     this.leave(job)

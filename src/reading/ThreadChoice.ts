@@ -1,6 +1,6 @@
 import type { ParserWorker } from "./ParserWorker.ts"
 
-/** The thread with the fewest slow messages, then with the least to do. */
+/** The thread with the fewest slow messages, then with the least work. */
 export const forQuick = (threads: ReadonlyArray<ParserWorker>): ParserWorker | undefined => {
   let best: ParserWorker | undefined
   for (const thread of threads) {
@@ -12,6 +12,6 @@ export const forQuick = (threads: ReadonlyArray<ParserWorker>): ParserWorker | u
   return best
 }
 
-/** The same, but never the thread that has the fewest of all: quick messages wait least there. */
+/** The same, except the thread with the fewest of all, where fast messages wait least. */
 export const forSlow = (threads: ReadonlyArray<ParserWorker>): ParserWorker | undefined =>
   forQuick(threads.length < 2 ? threads : threads.toSorted((one, other) => one.slow - other.slow).slice(1))

@@ -2,7 +2,7 @@ import type { ParserJob } from "./ParserJob.ts"
 import type { ParserWorker } from "./ParserWorker.ts"
 import type { ThreadLimits } from "./ThreadLimits.ts"
 
-/** A thread that failed to start is started again after this time. */
+/** The delay before a thread that failed to start is started again. */
 const restartMilliseconds = 1_000
 
 interface Options {
@@ -12,18 +12,18 @@ interface Options {
   readonly mostThreads: number
 }
 
-/** Decides when one more parser thread is worth its memory, and when one is not any more. */
+/** Decides when another parser thread is worth its memory, and when one is no longer. */
 export class ThreadDemand {
   readonly #options: Options
   #startAgainAt = 0
-  /** When another thread would last have been of use. */
+  /** When another thread would last have been useful. */
   #shortAt = 0
 
   constructor(options: Options) {
     this.#options = options
   }
 
-  /** A thread is of use now. */
+  /** Records that a thread is useful now. */
   note(): void {
     this.#shortAt = this.#options.now()
   }
@@ -40,7 +40,7 @@ export class ThreadDemand {
   /** True if a job without a slot has waited long enough for another thread. */
   isShort(job: ParserJob, threads: ReadonlyArray<ParserWorker>): boolean {
     const { cores, limits, now } = this.#options
-    // Two threads that share a core with SMTP and the API read no more than one, and cost its heap and its compiling.
+    // Two threads that share a core with SMTP and the API parse no more than one, and cost a heap and compilation.
     const isWorthMore = threads.length + 1 < cores || threads.every((thread) => thread.isHeld())
     const hasWaited = now() - job.since > (isWorthMore ? limits.waitMilliseconds : limits.crowdedMilliseconds)
     if (hasWaited) this.note()

@@ -2,20 +2,20 @@ import { Context } from "effect"
 
 const bytesPerMiB = 1024 * 1024
 
-/** The bounds of parser threads. Times are milliseconds. */
+/** The limits of parser threads. Times are milliseconds. */
 export interface ThreadLimits {
-  /** Processor time to parse one message: a fixed part, and a part for each MiB of it. */
+  /** CPU time for parsing one message: a fixed part, and a part for each MiB. */
   readonly parseMilliseconds: number
   readonly parseMillisecondsPerMiB: number
-  /** Longest that a message may wait for DNS answers about its sender, which have a timeout of 5 s themselves. */
+  /** Maximum time that a message waits for DNS answers about its sender, whose own timeout is 5 s. */
   readonly checkMilliseconds: number
   /** Heap of one thread. The bytes of messages are outside of it. */
   readonly heapMegabytes: number
-  /** A message expected to take this much processor time is slow: it never occupies the last free thread. */
+  /** A message expected to take this much CPU time is slow and never occupies the last free thread. */
   readonly slowMilliseconds: number
   /**
-   * How long a message has waited before one more thread is started: where a core is left for it, or all threads
-   * have been at one message for as long; and where neither is so. A thread unused for the third time is stopped.
+   * How long a message has waited before another thread is started: if a core is free or all threads have parsed one
+   * message for as long, and otherwise. A thread that was unnecessary three times is terminated.
    */
   readonly waitMilliseconds: number
   readonly crowdedMilliseconds: number
@@ -36,6 +36,6 @@ export const ThreadLimits = Context.Reference<ThreadLimits>("inlet/reading/Threa
   })
 })
 
-/** Processor time that a message of this size may take, in milliseconds. */
+/** The CPU time limit of a message of this size in milliseconds. */
 export const parseTime = (limits: ThreadLimits, bytes: number): number =>
   limits.parseMilliseconds + (limits.parseMillisecondsPerMiB * bytes) / bytesPerMiB

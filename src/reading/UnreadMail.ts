@@ -38,8 +38,8 @@ const claimRows = (sql: SqlClient.SqlClient) =>
   SqlSchema.findAll({
     Request: Schema.Int,
     Result: Unread,
-    // The oldest messages of each domain in turn. The outer condition is evaluated again for rows claimed by another
-    // reader meanwhile.
+    // The oldest messages of each domain in turn. The outer condition is evaluated again for rows that another reader
+    // claimed meanwhile.
     execute: (most) => sql`
       WITH RECURSIVE waiting AS (
         (SELECT domain_id FROM inbound_emails WHERE state = 'received' ORDER BY domain_id LIMIT 1)
@@ -109,7 +109,7 @@ export const make = Effect.gen(function* () {
   return {
     /** Leases up to 16 messages to this process for 60 s, and counts a read attempt of each. */
     claim: Effect.flatMap(rows(mostPerClaim), Effect.forEach(mailOf)),
-    /** Takes a read attempt back, because the bytes of the message could not be loaded. */
+    /** Undoes a read attempt, because the bytes of the message could not be loaded. */
     uncount: ({ attempt, id }: Pick<Mail, "attempt" | "id">) => sql`
       UPDATE inbound_emails SET read_attempts = read_attempts - 1
       WHERE id = ${id} AND read_attempts = ${attempt} AND state = ${"received"}

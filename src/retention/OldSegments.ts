@@ -4,21 +4,20 @@ import { RawStore } from "../providers/storage/RawStore.ts"
 import type { Segment } from "../providers/storage/Segments.ts"
 import * as Settings from "../Settings.ts"
 
-/** Segments that one statement asks about. */
+/** Segments checked by one statement. */
 const batch = 100
 
 /**
- * Removes the segments of the log that no row refers to and whose youngest record is past
- * its retention; without a retention, those that are not written any more. Succeeds with
- * how many.
+ * Removes the segments of the log without a row whose youngest record has expired. Without a retention, removes those
+ * without a row that are no longer written. Returns their number.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { segments } = yield* RawStore
   const { retentionDays } = yield* Settings.limits
 
-  // A segment takes messages for an hour, so their rows are found by the time they were received, an hour to either
-  // side for clocks that are off. One lookup for each: a join may be made by reading the whole table.
+  // A segment is written for an hour, so the index by time finds its rows, with an hour of margin for wrong clocks.
+  // One look-up for each, because a join could be planned as a scan of the whole table.
   const unreferred = SqlSchema.findAll({
     Request: Schema.Struct({ ids: Schema.Array(Schema.String), opened: Schema.Array(Schema.DateTimeUtcFromDate) }),
     Result: Schema.Struct({ id: Schema.String }),

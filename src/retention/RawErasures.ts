@@ -4,7 +4,7 @@ import { InboundEmailId } from "../model/InboundEmail.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 
-/** Bounds of one round: mail that is coming in waits for the same disk. */
+/** Limits of one round, because incoming mail uses the same disk. */
 const mostRecords = 512
 const mostBytes = 4 * 1024 * 1024
 
@@ -15,13 +15,13 @@ const Due = Schema.Struct({
   inboundEmailId: InboundEmailId
 })
 
-/** Overwrites some raw messages of removed domains in the log. Succeeds with their number. */
+/** Overwrites some raw messages of removed domains in the log. Returns their number. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { segments } = yield* RawStore
 
-  // After an error, and after the death of a worker, it is due again in a minute. By the places of the rows that are
-  // locked here, for a join with them may be made by reading the whole table for each.
+  // After an error or the death of a worker it is due again in 1 min. Deletes by the locked rows' keys, because a
+  // join could be planned as a scan of the whole table for each.
   const claim = SqlSchema.findAll({
     Request: Schema.Void,
     Result: Due,
@@ -62,7 +62,7 @@ export const make = Effect.gen(function* () {
   }).pipe(Effect.orDie, Effect.withSpan("RawErasures.erase"))
 })
 
-/** Erases for as long as the process runs, within seconds of a removal. Half of the time it leaves the disk to mail. */
+/** Erases while the process runs, within seconds of a removal, and leaves the disk to mail half of the time. */
 export const layerWorker = Layer.effectDiscard(
   Effect.gen(function* () {
     const erase = yield* make

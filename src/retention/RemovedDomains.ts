@@ -5,15 +5,15 @@ import { Asker } from "../database/Turns.ts"
 import { DomainId } from "../model/Domain.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 
-/** Bounds of one statement: others wait for the session of the embedded database meanwhile. */
+/** Limits of one statement, because others wait for the embedded database's session meanwhile. */
 const fewest = 200
 const most = 500
 /** Target duration of one batch. */
 const aimMillis = 30
 
 /**
- * Deletes some messages of a removed domain with their events, and the domain's record after the last. Succeeds with
- * their number, or undefined without such a domain. Domains take turns.
+ * Deletes some messages of a removed domain with their events, and the domain's record after the last. Returns their
+ * number, or undefined without such a domain. Alternates between domains.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -24,7 +24,7 @@ export const make = Effect.gen(function* () {
     execute: () => sql`SELECT domain_id FROM removed_domains ORDER BY turn_at LIMIT 1 FOR UPDATE SKIP LOCKED`
   })
 
-  // Events, deliveries and attempts follow. What is in the log is to be overwritten, by the same commit.
+  // Events, deliveries and attempts follow. The same commit lists records in the log for erasure.
   const removeSome = SqlSchema.findAll({
     Request: Schema.Struct({ domainId: DomainId, count: Schema.Int }),
     Result: Schema.Struct({ messages: Schema.Int }),
@@ -60,7 +60,7 @@ export const make = Effect.gen(function* () {
       .pipe(Effect.orDie, Effect.withSpan("RemovedDomains.removeSome"))
 })
 
-/** Removes for as long as the process runs, within seconds of a removal. Half of the time it leaves the database to others. */
+/** Removes while the process runs, within seconds of a removal, and leaves the database to others half of the time. */
 export const layerWorker = Layer.effectDiscard(
   Effect.gen(function* () {
     const removeSome = yield* make
@@ -74,12 +74,12 @@ export const layerWorker = Layer.effectDiscard(
     })
     yield* BackgroundLoop.endless(
       "Removing the mail of a domain that is gone failed; it is tried again",
-      // Nobody who waits for an answer waits for more than one turn of it.
+      // No client waits for more than one batch.
       Patience.forMuch(round).pipe(Effect.provideService(Asker, "removal"))
     )
   })
 )
 
-/** How many messages take the time that is aimed at, as the last ones did. */
+/** The number of messages for the target duration, by the last measurement. */
 const next = (count: number, took: number) =>
   Math.min(most, 2 * count, Math.max(fewest, Math.floor((count * aimMillis) / Math.max(1, took))))

@@ -14,30 +14,30 @@ import * as OldSegments from "./OldSegments.ts"
 import * as SweeperClock from "./SweeperClock.ts"
 import * as WithoutRow from "./WithoutRow.ts"
 
-/** Rows that one statement removes: small, so that no lock is held for long. */
+/** Rows removed by one statement, few so that no lock is held for long. */
 const batch = 500
 
-/** Days a domain waits for its verification. */
+/** Days until an unverified domain is removed. */
 const pendingDays = 30
 
-/** Fewer than of mails, because a demo inbox includes its mails. */
+/** Fewer than mails, because a demo inbox includes its mails. */
 const demoBatch = 50
 
-/** Removes data past its time, from the database and from the raw store. */
+/** Removes expired data from the database and the raw store. */
 export class Sweeper extends Context.Service<
   Sweeper,
   {
-    /** Asked before each round: not for a day after the clock has moved by more than a day. */
+    /** Whether a round may remove anything: not for a day after the clock has moved by more than a day. */
     readonly mayRemove: Effect.Effect<boolean>
-    /** Messages, events and attempts past their retention, with their raw messages. Returns how many messages. */
+    /** Expired messages, events and attempts, with their raw messages. Returns the number of messages. */
     readonly expired: Effect.Effect<number>
-    /** Segments of the log whose messages have all expired. Returns how many. */
+    /** Segments of the log whose messages have all expired. Returns their number. */
     readonly segments: Effect.Effect<number>
-    /** Files and objects that no row has known for seven days. Returns how many. */
+    /** Files and objects without a row for seven days. Returns their number. */
     readonly orphans: Effect.Effect<number>
-    /** Pending domains that were not verified in time, keys and counters that no longer count. */
+    /** Domains that were not verified in time, and expired keys and counters. */
     readonly leftovers: Effect.Effect<void>
-    /** Demo inboxes past their day, with their mail. Returns how many. */
+    /** Expired demo inboxes with their mail. Returns their number. */
     readonly demos: Effect.Effect<number>
   }
 >()("inlet/retention/Sweeper") {
@@ -70,8 +70,8 @@ export class Sweeper extends Context.Service<
           hasPlace: Schema.Boolean,
           undelivered: Schema.Boolean
         }),
-        // The query sees the deliveries as they were: their removal follows behind the statement.
-        // The ids are an array, for a join with them may be made by reading the whole table.
+        // The query sees the deliveries before their removal, which follows in the same statement.
+        // The ids are an array, because a join could be planned as a scan of the whole table.
         execute: (days) => sql`
           WITH removed AS (
             DELETE FROM inbound_emails WHERE id = ANY(ARRAY(
@@ -183,7 +183,7 @@ export class Sweeper extends Context.Service<
   )
 }
 
-/** Removes batch after batch until one is not full; gives their number together. */
+/** Removes batch after batch until one is not full. Returns the total. */
 const inBatches = Effect.fnUntraced(function* <E, R>(size: number, removeBatch: Effect.Effect<number, E, R>) {
   let removed = 0
   let last = size
@@ -213,7 +213,7 @@ export const layerWorker = Layer.effectDiscard(
         Effect.when(sweeper.mayRemove)
       )
     )
-    // Not in the first minute, in which a start has enough to do.
+    // Not in the first minute, which is busy.
     yield* Effect.sleep("1 minute").pipe(
       Effect.andThen(
         BackgroundLoop.every(

@@ -1,13 +1,13 @@
 import { DateTime, Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 
-/** A clock that moves further between two rounds has been set, or the service has not run meanwhile. */
+/** A larger difference between two rounds means that the clock was set, or that the service was down. */
 const mostHours = 24
 
 /**
- * Whether data past its time may be removed now. It asks before each round, and keeps the time of it:
- * behind a leap of the database's clock, forwards or backwards, everything is kept for another day, in
- * which somebody can set the clock right.
+ * Decides whether expired data may be removed now. It is called before each round and stores the time. After a jump
+ * of the database's clock in either direction everything is kept for another day, in which an operator can correct
+ * the clock.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -38,7 +38,7 @@ export const make = Effect.gen(function* () {
     const { before, hasLeapt, isHeld, now } = yield* round()
     if (hasLeapt) {
       yield* Effect.logWarning(
-        "The clock has moved by more than a day since data past its time was removed last: nothing is removed for a day. Set the clock right if it is wrong"
+        "The clock has moved by more than a day since expired data was last removed. Nothing is removed for a day. Correct the clock if it is wrong"
       ).pipe(
         Effect.annotateLogs({ now: DateTime.formatIso(now), last: before === null ? "" : DateTime.formatIso(before) })
       )

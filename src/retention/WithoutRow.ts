@@ -4,7 +4,7 @@ import { InboundEmailId, ownerOf, type RawRef } from "../model/InboundEmail.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import type { Segment } from "../providers/storage/Segments.ts"
 
-/** Files and objects that one statement asks about. */
+/** Files and objects checked by one statement. */
 const batch = 500
 
 /** Age at which bytes without a row are removed. Until then an operator can inspect them. */
@@ -35,7 +35,7 @@ export const make = (remove: (refs: ReadonlyArray<RawRef>) => Effect.Effect<void
       `
     })
 
-    /** Passes on those stored before this time without a row. Succeeds with their number. */
+    /** Reports those stored before this time without a row. Returns their number. */
     const eachUnknown = Effect.fnUntraced(function* (
       before: DateTime.Utc,
       use: (refs: ReadonlyArray<RawRef>) => Effect.Effect<void>
@@ -55,7 +55,7 @@ export const make = (remove: (refs: ReadonlyArray<RawRef>) => Effect.Effect<void
       return found
     })
 
-    // Their rows are found by the time they were received, as for the removal of a segment.
+    // The index by time finds their rows, as for the removal of a segment.
     const rowsOf = SqlSchema.findOne({
       Request: Schema.Struct({ id: Schema.String, opened: Schema.DateTimeUtcFromDate }),
       Result: Schema.Struct({ rows: Schema.Int }),

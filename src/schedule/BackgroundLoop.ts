@@ -1,25 +1,25 @@
 import { type Duration, Effect, type LogLevel, Schedule } from "effect"
 
-/** The log line of a round that failed; at level `Error` where none is named. */
+/** The log line of a failed round, at level `Error` by default. */
 export interface Failure {
   readonly says: string
   readonly level?: LogLevel.Severity
 }
 
-/** Runs `work`; a failure is logged, and ends nothing else. */
+/** Runs `work` and logs its failure, without failing itself. */
 export const survive = <A, E, R>(failure: string | Failure, work: Effect.Effect<A, E, R>) => {
   const { level = "Error", says }: Failure = typeof failure === "string" ? { says: failure } : failure
   return Effect.catchCause(work, (cause) => Effect.logWithLevel(level)(says, cause))
 }
 
-/** Runs `round` at once and again after each interval, for as long as the scope is open. A round that fails is logged. */
+/** Runs `round` at once and again after each interval, while the scope is open. Logs failed rounds. */
 export const every = <A, E, R>(interval: Duration.Input, failure: string | Failure, round: Effect.Effect<A, E, R>) =>
   Effect.forkScoped(Effect.repeat(survive(failure, round), Schedule.spaced(interval)))
 
-/** A round that failed at once must not fail a thousand times a second. */
+/** The pause after a failed round, so that failures do not repeat rapidly. */
 const pauseAfterFailure = "1 second"
 
-/** Runs `round`, which waits by itself, again and again for as long as the scope is open. A round that fails is logged. */
+/** Runs `round`, which waits by itself, repeatedly while the scope is open. Logs failed rounds. */
 export const endless = <A, E, R>(failure: string | Failure, round: Effect.Effect<A, E, R>) =>
   Effect.forkScoped(
     Effect.forever(

@@ -7,23 +7,22 @@ const mostIdle = 1_000
 interface Account<Item> {
   readonly tenant: string
   readonly items: Array<Item>
-  /** Base-2 logarithm of the decayed usage, plus the time in half-lives: it stays as it is while usage decays. */
+  /** Base-2 logarithm of the decayed usage, plus the time in half-lives, which makes it constant during the decay. */
   level: number
-  /** The bucket it waits in; undefined while it has no items. */
+  /** Its bucket, or undefined without items. */
   bucket: number | undefined
 }
 
 /**
- * A queue shared by tenants. The next item is of the tenant with the least usage in the last
- * seconds; the items of one tenant keep their order. Usage is what is charged to the tenant, such as
- * milliseconds or KiB, and halves every `halfLifeMilliseconds`. Tenants whose usage differs by less than a factor of
- * two take turns.
+ * A queue shared by tenants. The next item belongs to the tenant with the least recent usage, in the order of that
+ * tenant's items. Usage is charged in any unit, such as milliseconds or KiB, and halves every `halfLifeMilliseconds`.
+ * Tenants whose usage differs by less than a factor of two alternate.
  */
 export class FairQueue<Item> {
   readonly #now: () => number
   readonly #halfLife: number
   readonly #accounts = new Map<string, Account<Item>>()
-  /** Tenants with items, by the whole part of their level. */
+  /** Tenants with items, by the integer part of their level. */
   readonly #buckets = new Map<number, Set<Account<Item>>>()
   #size = 0
   #tenants = 0
@@ -61,8 +60,8 @@ export class FairQueue<Item> {
   }
 
   /**
-   * Removes and returns the next item. `choose` sees the first item of each tenant in order: it
-   * takes it, skips the tenant, or ends the search without an item.
+   * Removes and returns the next item. `choose` sees the first item of each tenant in order. It takes the item, skips
+   * the tenant, or ends the search.
    */
   take(choose: (item: Item, tenant: string) => "take" | "skip" | "stop"): Item | undefined {
     for (const bucket of [...this.#buckets.keys()].sort((one, other) => one - other)) {
@@ -74,7 +73,7 @@ export class FairQueue<Item> {
         if (choice === "skip") continue
         account.items.shift()
         this.#size--
-        // Behind the other tenants of its bucket.
+        // After the other tenants of its bucket.
         this.#dequeue(account)
         this.#enqueue(account)
         return first
@@ -94,7 +93,7 @@ export class FairQueue<Item> {
     return true
   }
 
-  /** Adds usage to a tenant; a negative number corrects an earlier estimate. */
+  /** Adds usage to a tenant. A negative number corrects an earlier estimate. */
   charge(tenant: string, amount: number): void {
     const account = this.#account(tenant)
     const time = this.#now() / this.#halfLife

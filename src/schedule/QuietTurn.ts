@@ -1,18 +1,17 @@
-/** Longest that it is waited for a quiet turn. */
+/** The longest wait for a quiet turn. */
 const mostMillis = 20
 
-/** What waits to begin together. */
+/** A batch that waits to start. */
 interface Waiting {
   readonly count: () => number
-  /** No more of it can begin together. */
+  /** Whether the batch is full. */
   readonly isFull: () => boolean
 }
 
 /**
- * Calls back at the end of the first turn of the event loop in which nothing has joined what waits:
- * while there is more to be heard, hearing it is worth more than beginning. What comes alone waits
- * for one turn, and nothing waits longer than 20 milliseconds, or when no more would go along. Calls
- * back once; never before it returns.
+ * Calls back at the end of the first event-loop turn in which nothing joined the batch, because reading further input
+ * first makes larger batches. A single item waits for one turn. A batch waits at most 20 ms, and not if it is full.
+ * Calls back once, never before it returns.
  */
 export const whenQuiet = ({ count, isFull }: Waiting, begin: () => void): void => {
   const until = performance.now() + mostMillis

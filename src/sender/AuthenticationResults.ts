@@ -7,7 +7,7 @@ import type { Authentication } from "../model/InboundEvent.ts"
 /** Maximum length of the field. A longer one is shortened to its verdicts. */
 const longest = 16 * 1024
 
-/** Whether a field says that the server of this name has checked the message (RFC 8601, section 5). */
+/** Whether a field claims to be from this server (RFC 8601, section 5). */
 export const isOurs = (name: string, value: string, authservId: string): boolean =>
   name.toLowerCase() === "authentication-results" && identifierOf(value) === authservId.toLowerCase()
 
@@ -19,17 +19,17 @@ export const render = (authservId: string, verdicts: Authentication, told?: Read
     : `Authentication-Results: ${authservId};\r\n\tspf=${verdicts.spf}; dkim=${verdicts.dkim}; dmarc=${verdicts.dmarc}; arc=${verdicts.arc}\r\n`
 }
 
-/** The field of verdicts that were given and not found; null where nothing is told. */
+/** The field for simulated verdicts, or null without any. */
 export const renderGiven = (authservId: string, verdicts: Authentication): string | null =>
   Object.values(verdicts).every((verdict) => verdict === "none") ? null : render(authservId, verdicts)
 
 const list = (authservId: string, told: ReadonlyArray<string>) =>
   `Authentication-Results: ${authservId}${told.map((info) => `;\r\n ${libmime.foldLines(info, 160)}`).join("")}`
 
-/** As much of a header as may hold up the process. What is beyond it is told as body, in which nobody looks for our field. */
+/** The maximum header to search. The rest counts as body, in which no verifier looks for the field. */
 const longestHeader = 1024 * 1024
 
-/** The message with our field in front, and without any that a sender has written in our name. */
+/** The message with Inlet's field in front, without forged ones in its name. */
 export const put = (message: Uint8Array, field: string | null, authservId: string): Uint8Array => {
   const header = message.subarray(0, longestHeader)
   const { end, fields } = HeaderBlock.read(LineEnds.withFeeds(header))
@@ -50,12 +50,12 @@ export const put = (message: Uint8Array, field: string | null, authservId: strin
   return Buffer.concat(kept)
 }
 
-/** Checks for the end of a header: an empty line, or a whole line that is no field. */
+/** Checks for the end of a header: an empty line, or a complete line that is not a field. */
 const hasEnd = (header: Uint8Array, end: number): boolean =>
   header.includes(0x0a, end) ||
   /(?:^|\n)\r*\n$/.test(Buffer.from(header.subarray(Math.max(0, end - 4), end)).toString("latin1"))
 
-/** The authserv-id: a token or quoted string, comments and blanks before it (RFC 8601, section 2.2). */
+/** The authserv-id: a token or quoted string after comments and whitespace (RFC 8601, section 2.2). */
 const identifierOf = (value: string): string => {
   let depth = 0
   for (let at = 0; at < value.length; at++) {

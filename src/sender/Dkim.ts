@@ -26,8 +26,8 @@ export interface Means {
 }
 
 /**
- * Verifies the signatures of a message, in their order (RFC 6376, section 6.1). Where the body
- * has another hash, no key is asked for. Undefined where a key is not an ordinary one.
+ * Verifies the signatures of a message, in order (RFC 6376, section 6.1). Queries no key if the body hash differs.
+ * Undefined if a key is unusual.
  */
 export const verify = (
   signatures: ReadonlyArray<DkimSignature>,
@@ -79,7 +79,7 @@ const withKey = (
   return signature.expires < seconds ? { result: "neutral", comment: "expired" } : { result: "pass" }
 }
 
-/** RFC 8301, section 3.1; RFC 8463, section 3, where the hash is what is signed. */
+/** The allowed algorithms: RFC 8301, section 3.1, and RFC 8463, section 3, which signs the hash. */
 const isSigned = (signature: DkimSignature, fields: ReadonlyArray<PlainField>, { key, type }: DkimKey.DkimKey) => {
   const header = DkimCanonical.header(fields, signature.names, signature.field, signature.headerForm)
   const bytes = Buffer.from(signature.signature, "base64")
@@ -91,7 +91,7 @@ const isSigned = (signature: DkimSignature, fields: ReadonlyArray<PlainField>, {
 const isOfDomainItself = ({ domain, identity }: DkimSignature) =>
   identity === undefined || identity.toLowerCase().endsWith(`@${domain.toLowerCase()}`)
 
-/** The properties of a signature in our field (RFC 8601, section 2.7.1, and RFC 6008 for `header.b`). */
+/** The properties of a signature in the header field (RFC 8601, section 2.7.1, and RFC 6008 for `header.b`). */
 export const info = ({ outcome, signature }: Verified): string => {
   const { comment, result } = outcome
   const { algorithm, domain, identity, selector } = signature
@@ -103,7 +103,7 @@ export const info = ({ outcome, signature }: Verified): string => {
     `header.i=${identity ?? `@${domain}`}`,
     `header.s=${selector}`,
     `header.a=${algorithm}`,
-    // Only a token goes without quotes (RFC 2045, section 5.1).
+    // Only a token needs no quotes (RFC 2045, section 5.1).
     `header.b=${/[/=]/.test(start) ? `"${start}"` : start}`
   ].join(" ")
 }

@@ -4,7 +4,7 @@ import * as PlainHeader from "./PlainHeader.ts"
 /** The canonicalization (RFC 6376, section 3.4). */
 export type Canonicalization = "simple" | "relaxed"
 
-/** Bytes that are looked at together: text beyond that is outside of the processor's caches. */
+/** Bytes processed at once, so that they stay in the processor's caches. */
 const chunkBytes = 32 * 1024
 
 const TAB = 0x09
@@ -12,11 +12,11 @@ const LF = 0x0a
 const CR = 0x0d
 const BLANK = 0x20
 
-/** The name in lower case, and the value in one line (RFC 6376, section 3.4.2); or both as they stand. */
+/** The name in lower case and the value in one line (RFC 6376, section 3.4.2), or both unchanged. */
 const written = ({ line, name }: PlainHeader.PlainField, canonicalization: Canonicalization): string =>
   canonicalization === "relaxed" ? `${name}:${PlainHeader.value(line)}` : line
 
-/** The field without what its `b=` says, and all white space of that (RFC 6376, section 3.7). */
+/** The field with an empty `b=`, without its whitespace (RFC 6376, section 3.7). */
 const withoutSignature = (line: string): string => {
   const colon = line.indexOf(":") + 1
   const specs = line
@@ -27,8 +27,8 @@ const withoutSignature = (line: string): string => {
 }
 
 /**
- * What a signature in this field signs of the header: for each name the last field that has
- * not been taken yet, and the signature itself (RFC 6376, sections 3.7 and 5.4.2).
+ * The signed header bytes of a signature field: for each name the last field not used yet, and the signature itself
+ * (RFC 6376, sections 3.7 and 5.4.2).
  */
 export const header = (
   fields: ReadonlyArray<PlainHeader.PlainField>,
@@ -46,7 +46,7 @@ export const header = (
   return Buffer.from(signed + withoutSignature(written(signature, canonicalization)), "latin1")
 }
 
-/** The hash of a body (RFC 6376, sections 3.4.3, 3.4.4 and 3.7), whose bare line feeds are line ends. */
+/** The hash of a body (RFC 6376, sections 3.4.3, 3.4.4 and 3.7). A bare LF counts as a line end. */
 export const bodyHash = (body: Buffer, canonicalization: Canonicalization): string => {
   const isRelaxed = canonicalization === "relaxed"
   const hash = createHash("sha256")
@@ -60,7 +60,7 @@ export const bodyHash = (body: Buffer, canonicalization: Canonicalization): stri
   return hash.digest("base64")
 }
 
-/** Where the body ends without the empty lines behind it. */
+/** The end of the body without trailing empty lines. */
 const withoutEmptyLines = (body: Buffer, areBlanksEmpty: boolean): number => {
   let end = body.length
   for (;;) {
@@ -71,18 +71,18 @@ const withoutEmptyLines = (body: Buffer, areBlanksEmpty: boolean): number => {
   }
 }
 
-/** Some whole lines, which are hashed as they stand where nothing in them changes. */
+/** A chunk of complete lines, hashed unchanged if nothing in them changes. */
 const update = (hash: Hash, lines: Buffer, isRelaxed: boolean): void => {
   const text = lines.toString("latin1")
   const fed = hasBareFeed(text) ? text.replace(/(?<!\r)\n/g, "\r\n") : text
-  // In base64 there are none, and the platform finds that out in a tenth of the time.
+  // Base64 has none, which the platform finds in a tenth of the time.
   const hasBlanks = lines.includes(BLANK) || lines.includes(TAB)
   const written = isRelaxed && hasBlanks ? relaxedLines(fed) : fed
   if (written === text) hash.update(lines)
   else hash.update(written, "latin1")
 }
 
-/** Reads a run of blanks three times, however long. */
+/** Reads a run of whitespace three times at any length. */
 const relaxedLines = (text: string): string =>
   /[ \t]{2}|\t| \r\n/.test(text)
     ? text.replace(/[ \t]+\r\n|[ \t]{2,}|\t/g, (run) => (run.endsWith("\n") ? "\r\n" : " "))

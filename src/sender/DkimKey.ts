@@ -4,28 +4,28 @@ import { BoundedMap } from "../cache/BoundedMap.ts"
 import type { Ask } from "./SenderDns.ts"
 import * as TagList from "./TagList.ts"
 
-/** A key that a domain publishes (RFC 6376, section 3.6.1). */
+/** A published key (RFC 6376, section 3.6.1). */
 export interface DkimKey {
   readonly type: "rsa" | "ed25519"
   readonly key: KeyObject
-  /** Signs for no identity of a domain below its own. */
+  /** It signs for no subdomain. */
   readonly isStrict: boolean
 }
 
-/** Keys of senders that write often; an RSA key is a few kilobytes. */
+/** The maximum number of cached keys. An RSA key takes some KB. */
 const mostKept = 1_000
 const longestText = 2_048
 
-/** Shorter RSA keys are no proof (RFC 8301, section 3.2). */
+/** The minimum length of an RSA key (RFC 8301, section 3.2). */
 const fewestBits = 1_024
 
 /** The DNS result of a key: the key, or an error code. */
 export type Found = DkimKey | { readonly failure: string }
 
-/** Finds the key of a name; undefined stands for any record that is not an ordinary key which may sign mail. */
+/** Decodes the key of a name. Undefined for any record that is not a usual mail signing key. */
 export type Find = (ask: Ask, name: string) => Promise<Found | undefined>
 
-/** Finds keys, and remembers them by their text, which is all that they are made of. */
+/** Decodes keys, and caches them by the text of their record. */
 export const make = (): Find => {
   const kept = new BoundedMap<string, DkimKey | undefined>(mostKept)
 
@@ -40,7 +40,7 @@ export const make = (): Find => {
 
   return (ask, name) =>
     ask(name, "TXT").then(
-      // Of several records the first counts (RFC 6376, section 3.6.2.2, leaves it open).
+      // The first of several records counts (RFC 6376, section 3.6.2.2, leaves it open).
       (records) => (Array.isArray(records) && Array.isArray(records[0]) ? keyOf(records[0].join("")) : undefined),
       (error: unknown) => {
         const code = error instanceof Error && "code" in error ? error.code : undefined
@@ -56,7 +56,7 @@ const read = (text: string): DkimKey | undefined => {
   const published = tags.get("p") ?? ""
   if (
     (type !== "rsa" && type !== "ed25519") ||
-    // Empty when it has been revoked.
+    // Empty if revoked.
     !/^(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/.test(published) ||
     (tags.has("v") && !/^v=DKIM1(?:;|$)/.test(text)) ||
     !lists(tags.get("s"), "*", "email") ||
@@ -70,7 +70,7 @@ const read = (text: string): DkimKey | undefined => {
   return { type, key, isStrict: tags.has("t") && lists(tags.get("t"), "s") }
 }
 
-/** Bare, as RFC 8463 (section 4) has it; or an RSAPublicKey or, as most are, a SubjectPublicKeyInfo. */
+/** A bare key as in RFC 8463 (section 4), an RSAPublicKey, or, most often, a SubjectPublicKeyInfo. */
 const keyOf = (bytes: Buffer, type: DkimKey["type"]): KeyObject | undefined => {
   if (type === "ed25519") {
     return bytes.length === 32 ? spki(Buffer.concat([ed25519Prefix, bytes])) : undefined
@@ -82,13 +82,13 @@ const spki = (key: Buffer) => createPublicKey({ key, format: "der", type: "spki"
 
 const ed25519Prefix = Buffer.from("302a300506032b6570032100", "hex")
 
-/** A sequence of integers: what is around a key of any kind begins with another sequence. */
+/** A sequence of integers. Other key structures start with another sequence. */
 const isBareRsa = (bytes: Buffer): boolean => {
   const length = bytes[1] ?? 0
   return bytes[0] === 0x30 && bytes[length < 0x80 ? 2 : 2 + (length & 0x7f)] === 0x02
 }
 
-/** Whether a list names one of these; what is not said has no limits. */
+/** Whether a list contains one of these. A missing list has no limits. */
 const lists = (value: string | undefined, ...some: ReadonlyArray<string>): boolean =>
   value === undefined ||
   value

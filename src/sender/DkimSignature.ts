@@ -14,17 +14,17 @@ export interface DkimSignature {
   readonly identity: string | undefined
   /** The signed fields in lower case, in the order of signing. */
   readonly names: ReadonlyArray<string>
-  /** Base64, as it is written. */
+  /** Base64 as written. */
   readonly bodyHash: string
   readonly signature: string
-  /** In seconds of 1970. */
+  /** In seconds since 1970. */
   readonly expires: number
 }
 
 const label = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 const domainName = new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})+$`)
 const selectorName = new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})*$`)
-/** Without what needs quotes or escapes there (RFC 6376, section 2.11). */
+/** Without characters that need quotes or escapes there (RFC 6376, section 2.11). */
 const identityName = /^(?:[\w!#$%&'*+/?^`{|}~-]+(?:\.[\w!#$%&'*+/?^`{|}~-]+)*)?@([^@]+)$/
 
 const forms: ReadonlyMap<string, readonly [header: Canonicalization, body: Canonicalization]> = new Map([
@@ -37,16 +37,15 @@ const forms: ReadonlyMap<string, readonly [header: Canonicalization, body: Canon
 ])
 
 /**
- * The signature in a DKIM-Signature field, if it is an ordinary one: all required tags and no
- * length (RFC 6376, section 3.5), an algorithm of RFC 8301 or 8463, values that can be read in
- * one way only, and From among what is signed (section 6.1.1). Undefined for any other.
+ * Parses a usual DKIM-Signature field: all required tags and no length (RFC 6376, section 3.5), an algorithm of RFC
+ * 8301 or 8463, unambiguous values, and a signed From (section 6.1.1). Undefined for any other.
  */
 export const read = (field: PlainHeader.PlainField): DkimSignature | undefined => {
   const tags = TagList.read(PlainHeader.value(field.line))
   return tags?.get("v") === "1" ? ordinary(field, tags, tags.get("i")) : undefined
 }
 
-/** The same for an ARC-Message-Signature, which has no version, and a number as `i=` (RFC 8617, section 4.1.2). */
+/** The same for an ARC-Message-Signature, without a version, and with a number as `i=` (RFC 8617, section 4.1.2). */
 export const readSealed = (field: PlainHeader.PlainField): DkimSignature | undefined => {
   const tags = TagList.read(PlainHeader.value(field.line))
   return tags === undefined ? undefined : ordinary(field, tags, undefined)
@@ -74,7 +73,7 @@ const ordinary = (
     !names.includes("from") ||
     bodyHash === "" ||
     !/^[A-Za-z0-9+/]+={0,2}$/.test(signature) ||
-    // Not a number, for what is none.
+    // NaN for an invalid number.
     !(signed < expires) ||
     tags.has("l") ||
     (tags.get("q") ?? "dns/txt") !== "dns/txt" ||
@@ -103,7 +102,7 @@ const withoutBlanks = (value: string | undefined) => value?.replaceAll(" ", "") 
 const seconds = (value: string | undefined, otherwise: number): number =>
   value === undefined ? otherwise : /^\d{1,12}$/.test(value) ? Number(value) : Number.NaN
 
-/** Whether an identity is of this domain or one below it (RFC 6376, section 3.5). */
+/** Whether an identity is in this domain or a subdomain (RFC 6376, section 3.5). */
 const isOf = (domain: string, identity: string): boolean => {
   const [, own] = identityName.exec(identity) ?? []
   return (

@@ -6,7 +6,7 @@ import * as Mailauth from "./Mailauth.ts"
 import * as PlainHeader from "./PlainHeader.ts"
 import type { SignedMessage } from "./SignedMessage.ts"
 
-/** A message that is written and signed as nearly all are: there is one way to read it, and it costs little. */
+/** A message in the usual form, which is unambiguous and cheap to verify. */
 export interface OrdinaryMessage {
   readonly fields: ReadonlyArray<PlainHeader.PlainField>
   readonly author: string
@@ -18,7 +18,7 @@ export interface OrdinaryMessage {
 
 const mostSignatures = 5
 
-/** Undefined where anything in the header might be read in another way. */
+/** Undefined if anything in the header is ambiguous. */
 export const open = (header: Buffer): OrdinaryMessage | undefined => {
   const fields = PlainHeader.fields(header.toString("latin1"))
   const author = fields && PlainHeader.author(fields)
@@ -34,7 +34,7 @@ export const open = (header: Buffer): OrdinaryMessage | undefined => {
     : { fields, author, signatures, arc, sealed }
 }
 
-/** The library gives the bytes of a field, though they are typed as text. */
+/** The library returns a field's bytes, although its type is text. */
 const messageSignature = ({ original }: ParsedHeader): PlainHeader.PlainField => ({
   name: "arc-message-signature",
   line: Buffer.from(original ?? "").toString("latin1")
@@ -47,7 +47,7 @@ const chain = (fields: ReadonlyArray<PlainHeader.PlainField>): ARCData => {
   if (parsed.length === 0) return { chain: [] }
   const sets = Result.try({
     try: () => Mailauth.getARChain({ parsed }, { strict: true }) || [],
-    // It throws errors alone.
+    // It throws only Error objects.
     catch: (error) => error as Error
   })
   if (Result.isFailure(sets)) return { chain: [], error: sets.failure }
@@ -55,7 +55,7 @@ const chain = (fields: ReadonlyArray<PlainHeader.PlainField>): ARCData => {
   return last === undefined ? { chain: [] } : { chain: sets.success, lastEntry: last }
 }
 
-/** Verifies its signatures; undefined where a key turns out not to be an ordinary one. */
+/** Verifies its signatures. Undefined if a key is unusual. */
 export const verify = (
   { arc, author, fields, sealed, signatures }: OrdinaryMessage,
   body: Buffer,

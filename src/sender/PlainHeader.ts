@@ -1,18 +1,17 @@
-/** A field as it stands in a header, with its folded lines and without the line end behind it. */
+/** A field of a header with its folded lines and without its final line end. */
 export interface PlainField {
   /** In lower case. */
   readonly name: string
-  /** A character for each byte. */
+  /** One character for each byte. */
   readonly line: string
 }
 
-/** The beginning of a field, or a folded line (RFC 5322, sections 2.2 and 2.2.3). */
+/** The start of a field, or a folded line (RFC 5322, sections 2.2 and 2.2.3). */
 const plainLine = /^(?:([!-9;-~]+)[ \t]*:|[ \t]).*$/
 
 /**
- * The fields of a header that can be read in one way only: each line begins a field or
- * goes on with one, and ends in CRLF. Undefined for any other, and for one without an
- * empty line behind it.
+ * The fields of an unambiguous header: each line starts or continues a field, and ends in CRLF. Undefined for any
+ * other, and without an empty line at the end.
  */
 export const fields = (header: string): ReadonlyArray<PlainField> | undefined => {
   if (!header.endsWith("\r\n\r\n")) return undefined
@@ -28,7 +27,7 @@ export const fields = (header: string): ReadonlyArray<PlainField> | undefined =>
   return found
 }
 
-/** What stands behind the colon: in one line, runs of blanks as one blank, and none at the ends. */
+/** The value after the colon in one line, whitespace collapsed and trimmed. */
 export const value = (line: string): string => {
   const text = line
     .slice(line.indexOf(":") + 1)
@@ -42,7 +41,7 @@ const address = `(${atoms}@[A-Za-z\\d-]+(?:\\.[A-Za-z\\d-]+)+)`
 const name = `(?:[\\w!#$%&'*+/=?^\`{|}~. -]*|"[ !#-[\\]-~]*" ?)`
 const plainAuthor = new RegExp(`^(?:${address}|${name}<${address}>)$`)
 
-/** The one address of a From field that is written as most are (RFC 5322, section 3.4), or undefined. */
+/** The single address of a From field in the usual form (RFC 5322, section 3.4), or undefined. */
 export const author = (fields: ReadonlyArray<PlainField>): string | undefined => {
   const [from, another] = fields.filter(({ name }) => name === "from")
   if (from === undefined || another !== undefined) return undefined

@@ -33,8 +33,8 @@ export const given = (
 })
 
 /**
- * The verdicts for an event that names this author. A pass is told only where it is the
- * author's: an odd From field must not put one domain's pass beside another domain's name.
+ * The verdicts for an event with this author. A pass counts only for the author's domain, so that a malformed From
+ * field cannot show one domain's pass beside another domain.
  */
 export const verdictsFor = (
   { author, authentication }: SenderVerdicts.Checked,
@@ -45,27 +45,27 @@ export const verdictsFor = (
   return named !== undefined && named === author ? authentication : { ...authentication, dmarc: "permerror" }
 }
 
-/** A larger header is not checked: the library's work on folded lines grows with their square, and so it does on a run of blanks. */
+/** The maximum header size, because the library is quadratic in folded lines and in runs of whitespace. */
 const longestHeader = 256 * 1024
 const mostHeaderLines = 2_000
 const longestBlank = 1_024
-/** Nor is one of more signatures: the library hashes and asks DNS for each, in 70 µs. */
+/** The maximum number of signatures, because the library hashes and queries DNS for each, in 70 µs. */
 const mostSignatures = 20
-/** Three for each server that has passed the message on. */
+/** Three for each relay of the message. */
 const mostSeals = 60
 
-/** A message whose sender is to be checked. */
+/** A message to check. */
 export interface Arrived {
   readonly envelope: Envelope
-  /** As it was received. */
+  /** As received. */
   readonly bytes: Uint8Array
-  /** ISO 8601. Signatures have to be good then, however long the message has waited since. */
+  /** ISO 8601. Signatures must be valid at this time, however long the message has waited. */
   readonly receivedAt: string
 }
 
 /**
- * Checks the sender of a message. Asks DNS and nothing else; bounded in time, questions and the
- * size of the header. Never fails: a check that can't be made is a verdict too.
+ * Checks the sender of a message. Queries only DNS, with limits of time, queries and header size. Never fails: a
+ * check that cannot be made has a verdict, too.
  */
 export const make = (options: {
   readonly nameServers: ReadonlyArray<string> | undefined
@@ -95,7 +95,7 @@ export const make = (options: {
   }
 }
 
-/** To the first empty line, which is where the library ends it. */
+/** Up to the first empty line, where the library ends the header. */
 const headerOf = (message: Buffer): Buffer => {
   const header = until(message, "\r\n\r\n")
   return until(header, "\n\n")

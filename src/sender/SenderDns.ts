@@ -1,40 +1,40 @@
 import { Resolver } from "node:dns/promises"
 import { apart } from "../cache/Apart.ts"
 
-/** Asks for the records of a name. */
+/** Queries the records of a name. */
 export type Ask = (name: string, type: string) => Promise<unknown>
 
-/** An answer of DNS, there or on its way. */
+/** A DNS answer, complete or pending. */
 interface Answer {
   readonly promise: Promise<unknown>
   until: number
   isThere: boolean
-  /** About as many as it holds; 0 until it is there. */
+  /** Its approximate size in bytes, 0 while pending. */
   bytes: number
 }
 
-/** Bounds of all DNS for one message. */
+/** Limits of all DNS queries for one message. */
 const dnsMilliseconds = 5_000
 const mostQuestions = 100
 
-/** Node does not tell how long an answer may be kept, so none is kept for long. */
+/** Node does not expose the TTL, so answers are cached for a short time. */
 const answersKeptMilliseconds = 60_000
 const failuresKeptMilliseconds = 30_000
 const mostKept = 10_000
 const mostKeptBytes = 16 * 1024 * 1024
 const failureBytes = 512
 
-/** No name is longer, its escapes included (RFC 1035, section 2.3.4). */
+/** The maximum length of a name, escapes included (RFC 1035, section 2.3.4). */
 const longestName = 1_024
 
-/** A record is as long as its owner likes, and there may be many of them. */
+/** Limits of cached answers, whose size their owner decides. */
 const bytesOf = (records: unknown): number => {
   if (typeof records === "string") return 32 + records.length
   if (typeof records !== "object" || records === null) return 16
   return Object.values(records).reduce((bytes: number, record) => bytes + bytesOf(record), 64)
 }
 
-/** DNS for the checks of senders: gives the questions of one message, bounded in time and number. */
+/** DNS for sender checks. Returns the query function of one message, limited in time and number. */
 export const make = (nameServers: ReadonlyArray<string> | undefined): (() => Ask) => {
   const resolver = new Resolver({ timeout: 1_000, tries: 2 })
   if (nameServers !== undefined) resolver.setServers(nameServers)
@@ -46,7 +46,7 @@ export const make = (nameServers: ReadonlyArray<string> | undefined): (() => Ask
     keptBytes -= answer.bytes
   }
 
-  /** The oldest go first: a Map remembers the order of its entries. */
+  /** Evicts the oldest entries, in the insertion order of the Map. */
   const makeRoom = () => {
     for (const [key, oldest] of kept) {
       if (kept.size <= mostKept && keptBytes <= mostKeptBytes && oldest.until > performance.now()) break
@@ -60,7 +60,7 @@ export const make = (nameServers: ReadonlyArray<string> | undefined): (() => Ask
     if (known !== undefined && known.until > performance.now()) return known
     if (known !== undefined) drop(key, known)
     const asked: Answer = {
-      // A failure has the name, which is a piece of a header.
+      // A failure contains the name, which is a slice of a header.
       promise: resolver.resolve(apart(name), type),
       until: performance.now() + answersKeptMilliseconds,
       isThere: false,
@@ -69,7 +69,7 @@ export const make = (nameServers: ReadonlyArray<string> | undefined): (() => Ask
     const came = (bytes: number) => {
       asked.isThere = true
       if (kept.get(key) !== asked) return
-      // The name is in the key, in a failure and in its words.
+      // The key, a failure and its message contain the name.
       asked.bytes = bytes + 4 * key.length
       keptBytes += asked.bytes
       makeRoom()
@@ -88,7 +88,7 @@ export const make = (nameServers: ReadonlyArray<string> | undefined): (() => Ask
 
   return () => {
     let questions = 0
-    /** Begins when an answer has to be waited for: most are there. */
+    /** Starts when a query must wait, because most answers are cached. */
     let until: number | undefined
     let timer: NodeJS.Timeout | undefined
     const waiting = new Set<(error: Error) => void>()
@@ -98,7 +98,7 @@ export const make = (nameServers: ReadonlyArray<string> | undefined): (() => Ask
       waiting.clear()
     }
 
-    /** A race with the end of the time would hold each answer until then. */
+    /** A race with the deadline would retain each answer until then. */
     const inTime = (answer: Promise<unknown>): Promise<unknown> => {
       const { promise, reject, resolve } = Promise.withResolvers<unknown>()
       until ??= performance.now() + dnsMilliseconds

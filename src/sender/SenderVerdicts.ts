@@ -14,15 +14,15 @@ import type * as Spf from "./Spf.ts"
 export interface Checked {
   readonly authentication: Authentication
   readonly field: string | null
-  /** The domain that DMARC has judged, as an A-label. */
+  /** The domain evaluated by DMARC, as an A-label. */
   readonly author: string | null
 }
 
-/** A message whose sender is in question. */
+/** A message to check. */
 export interface Question {
   readonly envelope: Envelope
   readonly message: Buffer
-  /** To its first empty line. */
+  /** Up to its first empty line. */
   readonly header: Buffer
   readonly authservId: string
 }
@@ -33,15 +33,15 @@ export interface Means extends Dkim.Means {
 }
 
 /**
- * Checks SPF (RFC 7208), DKIM (RFC 6376), ARC (RFC 8617) and DMARC (RFC 9989). Our own code reads
- * and verifies an ordinary message, a library any other, and both say the same.
+ * Checks SPF (RFC 7208), DKIM (RFC 6376), ARC (RFC 8617) and DMARC (RFC 9989). Inlet's code verifies a usual message,
+ * and the library any other, with the same results.
  */
 export const find = (question: Question, means: Means): Promise<Checked> => {
   const { envelope, header, message } = question
   // Resolvers are typed by record type, which is only known here as text.
   const strictly = { resolver: means.ask as never, strict: true }
   const ip = envelope.remoteAddress
-  // Nothing but a signature has to do with the body.
+  // Only signatures depend on the body.
   const anyhow = () => SignedMessage.read(isSigned(header) ? message : header, means)
   const sender = () => means.findSpf(means.ask, { ip, helo: envelope.helo, sender: envelope.from })
 
@@ -50,7 +50,7 @@ export const find = (question: Question, means: Means): Promise<Checked> => {
     ordinary === undefined
       ? anyhow()
       : OrdinaryMessage.verify(ordinary, message.subarray(header.length), means).then((read) => read ?? anyhow())
-  // Signatures ask DNS first, and those of an ordinary message have done so by now.
+  // Signatures query DNS first, and those of a usual message have done so by now.
   const sent = ordinary === undefined ? signed.then(sender) : sender()
   return Promise.all([signed, sent]).then(([{ arc: sets, authors, fromFields, signatures }, sent]) =>
     Mailauth.arc(sets, { ...strictly, ip }).then((sealed) =>
@@ -79,7 +79,7 @@ const told = (
   const authentication: Authentication = {
     spf: verdict(sent.result),
     dkim: dkim.find((one) => one === "pass") ?? dkim.find((one) => one !== "none") ?? "none",
-    // No verdict at all means that it is not clear who the author is: several From fields, or several addresses.
+    // Without a verdict the author is ambiguous: several From fields, or several addresses.
     dmarc: aligned === false ? (hasFrom(message) ? "permerror" : "none") : verdict(aligned.status.result),
     arc: verdict(sealed.status.result)
   }
@@ -101,10 +101,10 @@ const hasFrom = (message: Buffer): boolean =>
 
 const verdicts: ReadonlyArray<string> = ["pass", "fail", "softfail", "neutral", "none", "temperror", "permerror"]
 
-/** `policy` (RFC 8601, section 2.4), such as a key that is too short, is no proof of anything. */
+/** `policy` (RFC 8601, section 2.4), for example for a short key, proves nothing. */
 const verdict = (result: string): Authentication["spf"] =>
-  // Checked against the list of them.
+  // Checked against the list of verdicts.
   verdicts.includes(result) ? (result as Authentication["spf"]) : "neutral"
 
-/** Whether any line may be taken for the beginning of a signature, however the library reads it. */
+/** Whether any line could be read as the start of a signature by the library. */
 const isSigned = (header: Buffer): boolean => /(?:^|[\r\n])[\t ]*(?:dkim|arc)-/i.test(header.toString("latin1"))

@@ -4,19 +4,19 @@ import * as Mailauth from "./Mailauth.ts"
 
 /** The results of header and signatures. */
 export interface SignedMessage {
-  /** One for each signature, or the one that says there is none, with what our field says of it. */
+  /** One for each signature, or one for none, with its text in the header field. */
   readonly signatures: ReadonlyArray<{
     readonly result: string
     readonly domain: string | undefined
     readonly info: string
   }>
-  /** The addresses in its From fields, and how many these are. */
+  /** The addresses in its From fields, and the number of these fields. */
   readonly authors: ReadonlyArray<string>
   readonly fromFields: number
   readonly arc: ARCData
 }
 
-/** Reads any message, whatever its form, by the letter of the RFCs. */
+/** Verifies a message of any form with the library. */
 export const read = (message: Buffer, { ask, seconds }: Dkim.Means): Promise<SignedMessage> =>
   // Resolvers are typed by record type, which is only known here as text.
   Mailauth.dkimVerify(message, { resolver: ask as never, strict: true, curTime: seconds * 1_000 }).then(
@@ -28,7 +28,7 @@ export const read = (message: Buffer, { ask, seconds }: Dkim.Means): Promise<Sig
       })),
       authors: headerFrom,
       fromFields,
-      // Made for what it is given to; it has a part that a copy would not have.
+      // Modified for its caller, because a copy would lack a property.
       arc: arc as ARCData
     })
   )

@@ -4,22 +4,22 @@ import { BoundedMap } from "../cache/BoundedMap.ts"
 import * as Mailauth from "./Mailauth.ts"
 import type { Ask } from "./SenderDns.ts"
 
-/** Who hands a message over, and in whose name. */
+/** The client of a message and its identity. */
 export interface Client {
   readonly ip: string
   readonly helo: string
-  /** The reverse-path, empty where there is none. */
+  /** The reverse-path, or empty. */
   readonly sender: string
 }
 
-/** The SPF result of a client (RFC 7208), with its text in our field. */
+/** The SPF result of a client (RFC 7208), with its text in the header field. */
 export interface Finding {
   readonly result: string
   readonly domain: string
   readonly info: string
 }
 
-/** Asks SPF about a client. */
+/** Evaluates SPF for a client. */
 export type Find = (ask: Ask, client: Client) => Promise<Finding>
 
 /** A DNS query. The cache that stores its answer decides how long. */
@@ -40,14 +40,14 @@ const mostKept = 1_000
 const mostLetters = 1_024
 const lettersOf = (asked: ReadonlyArray<Asked>) => asked.reduce((letters, { name }) => letters + name.length + 16, 0)
 
-/** The answer or the error, each an object of its own. */
+/** The answer or the error, each a separate object. */
 const settled = (answer: Promise<unknown>): Promise<unknown> =>
   answer.then(
     (found) => found,
     (error: unknown) => error
   )
 
-/** Asks each question once: they are counted. */
+/** Sends each query once, because queries are limited. */
 const once = (ask: Ask): Ask => {
   const answers = new Map<string, Promise<unknown>>()
   return (name, type) => {

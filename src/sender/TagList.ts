@@ -1,11 +1,11 @@
 /**
- * The tags of a list, by their names (RFC 6376, section 3.2), with any white space in a value
- * as one blank. Undefined for a list that breaks a rule, or has anything but printable ASCII.
+ * Parses the tags of a list by name (RFC 6376, section 3.2), with whitespace in values collapsed. Undefined for an
+ * invalid list, or with anything but printable ASCII.
  */
 export const read = (text: string): ReadonlyMap<string, string> | undefined => {
   if (!/^[\t\r\n -~]*$/.test(text)) return undefined
   const specs = text.split(";")
-  // One semicolon may end the list.
+  // A final semicolon is allowed.
   if (specs.length > 1 && /^\s*$/.test(specs.at(-1) ?? "")) specs.pop()
   const tags = new Map<string, string>()
   for (const spec of specs) {

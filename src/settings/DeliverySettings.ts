@@ -69,5 +69,5 @@ export const webhooks = Config.all({
   concurrencyPerDomain: deliveryConcurrencyPerDomain
 })
 
-/** Which addresses a request to a customer's URL may reach; the allowed win over the denied. */
+/** The addresses that webhook requests may reach. Allowed ones take precedence over denied ones. */
 export const egress = Config.all({ allowPrivate: allowPrivateWebhooks, allow: webhookAllow, deny: webhookDeny })

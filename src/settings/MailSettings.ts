@@ -145,7 +145,7 @@ export const dns = Config.all({ nameServers })
 
 export const reading = Config.all({ senderChecks, mxHost })
 
-/** Where a client on this machine gives mail to the server. Undefined in production, where DNS leads mail there. */
+/** The address at which local clients reach the mail server. Undefined in production, where DNS is used. */
 export const smtpNearby = Config.map(Config.all([production, smtpHost, smtpPort]), ([isProduction, host, port]) =>
   isProduction ? undefined : `${host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host}:${port}`
 )

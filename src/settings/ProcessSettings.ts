@@ -49,7 +49,7 @@ export const complete = Config.flatMap(
     )
 )
 
-/** Not what everybody knows from the files for trying out, where that is to be kept for itself. */
+/** Rejects the public values of the trial files in production. */
 export const ownInProduction = <A>(given: Config.Config<A>, isTrial: (value: A) => boolean, line: string) =>
   Config.flatMap(given, (value) =>
     isTrial(value) ? inProduction(refused(line), Config.succeed(value)) : Config.succeed(value)

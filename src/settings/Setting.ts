@@ -1,26 +1,26 @@
 import { Config, type Schema } from "effect"
 
-/** One setting as docs/settings.md and `.env.example` show it. */
+/** One setting as listed in docs/settings.md and `.env.example`. */
 export interface Documented {
   readonly name: string
   readonly fallback: string
   readonly meaning: string
 }
 
-/** Settings that stand together in docs/settings.md. */
+/** A section of docs/settings.md. */
 export interface Section {
   readonly title: string
-  /** Those that have been declared so far, in their order. */
+  /** The settings declared so far, in order. */
   readonly settings: ReadonlyArray<Documented>
 }
 
-/** A section of the settings, and what declares one in it. */
+/** A section of the settings, and its function to declare one. */
 export const section = (title: string) => {
   const settings: Array<Documented> = []
 
   /**
-   * Declares a setting once: how its text is read, what it is when unset, and
-   * the line that docs/settings.md has of it. `shown` stands for a fallback that is computed.
+   * Declares a setting once: its decoder, its default, and its line in docs/settings.md. `shown` describes a computed
+   * default.
    */
   const setting = <A, const B>(
     name: string,

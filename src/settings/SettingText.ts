@@ -104,7 +104,7 @@ export const AddressRange = Schema.String.check(
   )
 )
 
-/** `com:namecheap`; a TLD may be named several times. */
+/** `com:namecheap`. A TLD may occur several times. */
 export const TldRoute = Schema.String.check(
   Schema.isPattern(/^\.?[a-z0-9.-]+:[a-z][a-z0-9-]{0,31}$/i, {
     message: "Expected pairs such as com:namecheap,io:openprovider"

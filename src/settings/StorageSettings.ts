@@ -8,7 +8,7 @@ const { section, setting } = Setting.section("What is kept")
 
 export { section }
 
-/** The secret of the bucket in docker-compose.yml, which everybody knows. */
+/** The public bucket secret of docker-compose.yml. */
 const trialSecret = "1".repeat(64)
 
 const givenUrl = setting(
@@ -28,7 +28,7 @@ const givenPassword = setting(
 
 const withPassword = (url: Redacted.Redacted, password: Redacted.Redacted) => {
   const whole = new URL(Redacted.value(url))
-  // Setting it escapes what a URL may not have.
+  // The URL setter escapes invalid characters.
   if (whole.password === "") whole.password = Redacted.value(password)
   return Redacted.make(whole.href)
 }
@@ -100,5 +100,5 @@ export const bucket = Config.all({
   secretAccessKey: s3SecretAccessKey
 })
 
-/** Given secrets, and the folder where development generates the others. */
+/** Configured secrets, and the folder in which development generates the others. */
 export const secrets = Config.all({ secretsKey, adminToken, dataDirectory, production })

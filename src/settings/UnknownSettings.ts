@@ -1,24 +1,24 @@
 import { ConfigProvider, Effect } from "effect"
 import { distance } from "fastest-levenshtein"
 
-/** A variable one or two letters away from a setting is a mistyped one, unless it is short. */
+/** The maximum distance of a mistyped name, for names that are not short. */
 const mostLetters = 2
 const shortest = 6
 
-/** Variables that begin like this are meant for the service. Others begin like `HTTP_` or `DATABASE_`, too. */
+/** Prefixes of variables for this service. Others, such as `HTTP_` or `DATABASE_`, are also used by other programs. */
 const ownPrefix =
   /^(?:SMTP|WEBHOOK|DELIVERY|RETENTION|REPLAYS|REGISTRAR|NAMECHEAP|OPENPROVIDER|PLATFORM|WORKSPACES|HTTP_MAX|MAX_EMAILS?|MAX_DOMAINS?|MAX_MESSAGE)_/
 
 /** Kubernetes sets these for a service named `smtp` or `webhook`. */
 const ofKubernetes = /_SERVICE_(?:HOST|PORT)|_PORT(?:_\d+_(?:TCP|UDP).*)?$/
 
-/** A variable that no setting reads, and the setting whose name is most like it. */
+/** An unknown variable, and the setting with the most similar name. */
 export interface Unknown {
   readonly name: string
   readonly nearest: string
 }
 
-/** Finds variables that are probably mistyped settings: close to the name of one, or with a prefix of ours. */
+/** Finds variables that are probably mistyped settings: similar to one, or with a prefix of the service. */
 export const among = (variables: ReadonlyArray<string>, settings: ReadonlyArray<string>): ReadonlyArray<Unknown> => {
   const known = new Set(settings)
   return variables.flatMap((name) => {
@@ -30,7 +30,7 @@ export const among = (variables: ReadonlyArray<string>, settings: ReadonlyArray<
   })
 }
 
-/** The names of all variables of a provider, which has them as a tree of the words between underscores. */
+/** The names of all variables of a provider, whose tree has the words between underscores. */
 const namesOf = (
   provider: ConfigProvider.ConfigProvider,
   path: ReadonlyArray<string>
@@ -52,10 +52,10 @@ export const warn = (settings: ReadonlyArray<string>) =>
     const unknown = among(yield* namesOf(provider, []), settings)
     yield* Effect.forEach(
       unknown,
-      ({ name, nearest }) => Effect.logWarning(`${name} is no setting and is ignored. Did you mean ${nearest}?`),
+      ({ name, nearest }) => Effect.logWarning(`${name} is not a setting and is ignored. Did you mean ${nearest}?`),
       { discard: true }
     )
   }).pipe(
-    // The settings themselves have been read from it by then.
+    // The provider has read the settings by then.
     Effect.orDie
   )

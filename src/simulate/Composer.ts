@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import MailComposer from "nodemailer/lib/mail-composer"
 import type { Draft } from "./Sample.ts"
 
-/** The bytes of a mail as a program would send it. */
+/** Composes a mail as a mail program would. */
 export const compose = (
   draft: Draft,
   about: { readonly to: string; readonly messageId: string; readonly date: Date }
@@ -13,7 +13,7 @@ export const compose = (
       from,
       to: about.to,
       subject,
-      // Without any content there is a part all the same, which is empty.
+      // A mail without content has an empty part.
       ...(text === undefined ? {} : { text }),
       ...(html === undefined ? {} : { html }),
       ...(inReplyTo === undefined ? {} : { inReplyTo, references: inReplyTo }),
@@ -23,7 +23,7 @@ export const compose = (
       attachments: attachments.map(({ content, contentType, filename }) => ({
         content: Buffer.from(content),
         contentType,
-        // False is a part without a name.
+        // False for a part without a name.
         filename: filename ?? false,
         ...(isReport ? { contentDisposition: "inline" as const } : {})
       })),

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The mails that every agent meets, by name. */
+/** Typical mails for agents, by name. */
 export const SampleName = Schema.Literals([
   "code",
   "verify-link",
@@ -14,11 +14,11 @@ export const SampleName = Schema.Literals([
 ])
 export type SampleName = typeof SampleName.Type
 
-/** A mail before it is composed. */
+/** A mail before composition. */
 export interface Draft {
-  /** The author, as the From field has it. */
+  /** The author in the form of the From field. */
   readonly from: string
-  /** The null sender where it is empty; the author's address when absent. */
+  /** The envelope sender. Empty for the null sender, by default the author's address. */
   readonly returnPath?: string
   readonly subject: string
   readonly text?: string
@@ -30,7 +30,7 @@ export interface Draft {
     readonly contentType: string
     readonly content: Uint8Array
   }>
-  /** A report about a delivery, whose parts are the attachments. */
+  /** A delivery report, whose parts are attachments. */
   readonly isReport?: boolean
 }
 
@@ -46,7 +46,7 @@ const words = (...lines: ReadonlyArray<string>) => `${lines.join("\n")}\n`
 const acme = "Acme <no-reply@acme.example>"
 const ada = "Ada Lovelace <ada@lovelace.example>"
 
-/** A file of one page with a line of text, as PDF has it. */
+/** A PDF file of one page with a line of text. */
 const pdf = (line: string): Uint8Array => {
   const stream = `BT /F1 18 Tf 72 720 Td (${line}) Tj ET`
   const objects = [
@@ -67,7 +67,7 @@ const pdf = (line: string): Uint8Array => {
   return utf8(`${file}${table}trailer\n<< /Size ${size} /Root 1 0 R >>\nstartxref\n${file.length}\n%%EOF\n`)
 }
 
-/** A mail for one link: written out in the text, a button with a label in the HTML. */
+/** A mail for one link: a URL in the text, a button with a label in the HTML. */
 const linkMail = ({
   html,
   label,
@@ -220,5 +220,5 @@ const samples: { readonly [Name in SampleName]: (recipient: string) => Draft } =
   })
 }
 
-/** The sample as it is written to this recipient. */
+/** The sample for this recipient. */
 export const of = (name: SampleName, recipient: string): Draft => samples[name](recipient)

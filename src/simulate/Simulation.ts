@@ -19,7 +19,7 @@ import * as Settings from "../Settings.ts"
 import * as Composer from "./Composer.ts"
 import type { Draft } from "./Sample.ts"
 
-/** Where a simulated mail goes. */
+/** The recipient of a simulated mail. */
 export interface Inbox {
   readonly domainId: DomainId
   readonly domain: DomainName
@@ -30,28 +30,28 @@ type Refusal = Invalid | Conflict | TooLarge | TooManyRequests | Unavailable
 /** Maximum bytes of the header to search for the author. */
 const longestHeader = 64 * 1024
 
-/** Mail that comes by the API in the place of SMTP, and goes the way of any other. */
+/** Accepts mail through the API instead of SMTP. It takes the same path as other mail. */
 export class Simulation extends Context.Service<
   Simulation,
   {
-    /** Keeps a message as it is. Succeeds with its id, that of the first one where it has been received before. */
+    /** Stores a raw message. Returns its id, or that of an earlier copy. */
     receive(
       inbox: Inbox,
       mail: {
         readonly message: Uint8Array
         readonly recipient?: string | undefined
-        /** The sender of the envelope; the author when absent. */
+        /** The envelope sender, by default the author. */
         readonly from?: string | undefined
         readonly authentication?: Partial<Authentication> | undefined
       }
     ): Effect.Effect<InboundEmailId, Refusal | SqlError>
-    /** Composes a message. `reserve` says whether there is memory for its bytes. */
+    /** Composes a message. `reserve` requests memory for its bytes. */
     compose(
       inbox: Inbox,
       draft: (recipient: string) => Draft,
       options: { readonly recipient?: string | undefined; readonly reserve: (bytes: number) => boolean }
     ): Effect.Effect<Uint8Array, Refusal>
-    /** The brief events of a message, as JSON, once it has been read; none when the time is up. */
+    /** The brief events of a message as JSON, once it is parsed, or none on timeout. */
     events(
       inbox: Inbox,
       id: InboundEmailId,
@@ -146,25 +146,25 @@ export class Simulation extends Context.Service<
   )
 }
 
-/** There is no memory for one more message at the moment. */
+/** There is no memory for another message. */
 export const memoryFull = new Unavailable({
   message: "Too much mail is arriving at once. Retry in 5 s"
 })
 
 const addressForm = /^[^\p{C}\s<>@]{1,64}@[^\p{C}\s<>@]{1,255}$/u
 
-/** The recipient, required to be at this domain. */
+/** The recipient, which must be at this domain. */
 const addressIn = ({ domain }: Inbox, recipient = `inbox@${domain}`) =>
   addressForm.test(recipient) && canonical(recipient.slice(recipient.lastIndexOf("@") + 1)) === domain
     ? Effect.succeed(recipient)
     : new Invalid({ message: `recipient: Expected an address at ${domain}, such as inbox@${domain}` })
 
-/** `Ada <ada@example.com>` or the address alone. */
+/** `Ada <ada@example.com>` or only the address. */
 const addressOf = (mailbox: string) => (/<([^<>]*)>\s*$/.exec(mailbox)?.[1] ?? mailbox).trim()
 
 const authorOf = (message: Uint8Array) => Mime.headersOnly(message.subarray(0, longestHeader)).from ?? ""
 
-/** As the API says what SMTP would: 550 is 409, 452 is 429, 451 is 503. */
+/** Converts SMTP refusals to API errors: 550 is 409, 452 is 429, 451 is 503. */
 const refusalOf = Effect.fnUntraced(function* (error: IntakeError) {
   switch (error._tag) {
     case "UnknownDomain":

@@ -5,15 +5,18 @@ import * as ClientNetwork from "../model/ClientNetwork.ts"
 import * as OpenFiles from "../process/OpenFiles.ts"
 import * as Settings from "../Settings.ts"
 
-/** Places are short with this part of them taken, and no longer with that one. */
+/** Fractions of the limit at which connections are scarce, and no longer scarce. */
 const shortAt = 7 / 8
 const easyAt = 3 / 4
 
-/** Counts open connections, in all and for each client network, against `SMTP_MAX_CONNECTIONS` and `SMTP_MAX_CONNECTIONS_PER_IP`. */
+/**
+ * Counts open connections, in total and for each client network, against `SMTP_MAX_CONNECTIONS` and
+ * `SMTP_MAX_CONNECTIONS_PER_IP`.
+ */
 export const make = Effect.gen(function* () {
   const { connections, connectionsPerAddress } = yield* Settings.smtp
   const room = yield* OpenFiles.roomFor("SMTP_MAX_CONNECTIONS", connections, "half")
-  /** Sockets rather than sessions: after a 421 the client may keep its socket for some seconds. */
+  /** Sockets rather than sessions, because a client may keep its socket open for some seconds after a 421. */
   const sockets = new Map<Socket, string>()
   const perClient = new Tally()
 
@@ -60,7 +63,7 @@ export const make = Effect.gen(function* () {
       forgetGone()
       return room > 0 && sockets.size > room * shortAt ? sockets.size - Math.floor(room * easyAt) : 0
     },
-    /** Connections that are open now. */
+    /** The number of open connections. */
     open: () => {
       forgetGone()
       return sockets.size

@@ -3,21 +3,21 @@ import { SMTPConnection } from "smtp-server/lib/smtp-connection.js"
 import { SMTPStream } from "smtp-server/lib/smtp-stream.js"
 import * as QuotedPath from "./QuotedPath.ts"
 
-/** Where the bytes of a message go. */
+/** Receives the bytes of a message. */
 export interface Receiver {
-  /** The next of them, without the dots that were added for the wire. */
+  /** The next bytes, without dot-stuffing. */
   take(piece: Uint8Array): void
-  /** That was all. */
+  /** Called after the last byte of the message. */
   end(): void
   /** The client disconnected during the message. */
   cut(): void
 }
 
-/** The part of a stream that smtp-server uses, in place of its PassThrough. */
+/** The stream methods that smtp-server calls, instead of its PassThrough. */
 class Incoming {
   byteLength = 0
   sizeExceeded = false
-  /** The answer waits for no event of it. */
+  /** The answer needs none of its events. */
   readonly readable = false
   writableEnded = false
   destroyed = false
@@ -35,7 +35,7 @@ class Incoming {
 
 /** Sets the consumer of a message's bytes before the first one arrives. */
 export const receive = (stream: SMTPServerDataStream, receiver: Receiver) => {
-  // DataParser has made it.
+  // Created by DataParser.
   const incoming = stream as unknown as Incoming
   incoming.receiver = receiver
 }
@@ -45,17 +45,17 @@ const lf = 0x0a
 const dot = 0x2e
 const lineEndAndDot = "\r\n."
 
-/** A read of this size means that the client has more to send. Node reads up to 64 KiB. */
+/** A read of this size means that more data is waiting. Node reads up to 64 KiB. */
 const largeRead = 32 * 1024
 
-/** Bytes of messages that all connections may bring in one turn of the event loop before large reads wait for the next. */
+/** Message bytes of all connections in one event-loop turn, beyond which large reads wait for the next. */
 const mostOfTurn = 2 * 1024 * 1024
 
-/** Counts the bytes of messages that the connections of a server have brought in this turn of the event loop. */
+/** Counts the message bytes that all connections of a server have received in this event-loop turn. */
 export class ReadTurn {
   #bytes = 0
 
-  /** Returns whether the turn has had its bytes. */
+  /** Whether the turn's limit is reached. */
   add(bytes: number): boolean {
     if (this.#bytes === 0) setImmediate(() => (this.#bytes = 0))
     this.#bytes += bytes
@@ -63,7 +63,7 @@ export class ReadTurn {
   }
 }
 
-/** What the bytes so far end with: all that the meaning of the next one depends on. */
+/** The end of the received bytes, which determines the meaning of the next one. */
 type Place = "in a line" | "behind CR" | "at a line's start" | "behind its dot" | "behind its dot and CR"
 
 const placeBehind = (chunk: Buffer): Place => {
@@ -73,9 +73,8 @@ const placeBehind = (chunk: Buffer): Place => {
 }
 
 /**
- * Finds the end of a message (RFC 5321, section 4.1.1.4) and the dots that were added
- * (section 4.5.2) by the platform's search. A line ends with CR LF alone: bare CR and
- * bare LF are content, and so is a dot behind them.
+ * Finds the end of a message (RFC 5321, section 4.1.1.4) and its stuffed dots (section 4.5.2) with the platform's
+ * search. Only CR LF ends a line. Bare CR and bare LF are content, and so is a dot after them.
  */
 export class DataParser extends SMTPStream {
   readonly #turn: () => ReadTurn
@@ -90,7 +89,7 @@ export class DataParser extends SMTPStream {
   override startDataMode(maxBytes?: number | string | null): SMTPServerDataStream {
     this.#incoming = new Incoming()
     this.#place = "at a line's start"
-    // The connection asks for no more of it than there is.
+    // The connection reads no more than there is.
     const stream = this.#incoming as unknown as SMTPServerDataStream
     this._dataStream = stream
     this._dataMode = true
@@ -143,28 +142,28 @@ export class DataParser extends SMTPStream {
     this.#incoming.receiver?.take(piece)
   }
 
-  /** What came behind the end waits until the message has been answered. */
+  /** Bytes after the end wait until the message has been answered. */
   #end(rest: Buffer, done: (error?: Error | null) => void) {
     if (this.isClosed) return done()
     this._dataMode = false
     this._dataStream = null
     this._remainder = ""
-    // Not at once: the library forgets its callback after the call, and the next message may be in the rest.
+    // Deferred, because the library clears its callback after the call, and the rest may contain the next message.
     this._continueCallback = () => queueMicrotask(() => this._write(rest, "buffer", done))
     this.#incoming.writableEnded = true
     this.#incoming.receiver?.end()
   }
 }
 
-/** The reply behind which TLS may begin on the same socket. */
+/** The reply after which TLS starts on the same socket. */
 const ready = 220
 
 /**
- * Reads messages with DataParser, before STARTTLS and after it, and quoted local parts as they stand.
- * The replies of one turn go out in one packet, for commands that came in one (RFC 2920, section 3.2).
+ * Reads messages with DataParser, before and after STARTTLS, and quoted local parts as sent. Replies of one
+ * event-loop turn are sent in one packet, for pipelined commands (RFC 2920, section 3.2).
  */
 export class DataConnection extends SMTPConnection {
-  /** Of all connections of the server. */
+  /** Shared by all connections of the server. */
   turn = new ReadTurn()
 
   override send(...reply: Parameters<SMTPConnection["send"]>) {

@@ -1,4 +1,7 @@
-/** Pieces are many when a sender cuts its message into packets of a few bytes, each with the cost of an object. */
+/**
+ * The number of chunks above which they are merged, because a sender may send packets of a few bytes, each with the
+ * cost of an object.
+ */
 const loose = 1_024
 
 /** Collects an incoming message in about the memory of its bytes, however small the chunks are. */

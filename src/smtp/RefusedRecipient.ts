@@ -1,7 +1,7 @@
-/** The longest address there is (RFC 5321, section 4.5.3.1.3, and its errata). */
+/** The maximum length of an address (RFC 5321, section 4.5.3.1.3, and its errata). */
 const longest = 254
 
-/** A recipient for a line of the log. A stranger typed it: nothing in it may steer a terminal or break the line. */
+/** Escapes a recipient for a log line, because the sender controls it. */
 export const inWords = (address: string): { readonly recipient: string; readonly recipient_domain: string } => {
   const recipient = address
     .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "\ufffd")

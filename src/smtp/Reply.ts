@@ -1,10 +1,13 @@
 import { Schema } from "effect"
 import type { IntakeError } from "../intake/Intake.ts"
 
-/** Too many bytes of messages are coming in at once. */
+/** The bytes of incoming messages exceed their limit. */
 export class DataMemoryFull extends Schema.TaggedError<DataMemoryFull>()("DataMemoryFull", {}) {}
 
-/** What the sending server hears: 4xx means try again later, 5xx means never. The enhanced code is RFC 3463's. */
+/**
+ * The reply to the sending server: 4xx for a retry, 5xx for a permanent failure. The enhanced code is defined in RFC
+ * 3463.
+ */
 export interface Reply {
   readonly code: number
   readonly enhanced: string
@@ -35,7 +38,7 @@ export const fromError = (error: IntakeError | DataMemoryFull): Reply => replies
 /** The reply to a bug. Temporary, so that no mail bounces while we fix it. */
 export const bug: Reply = { code: 451, enhanced: "4.3.0", text: "Something went wrong; please try again" }
 
-/** As smtp-server takes it. */
+/** The form that smtp-server accepts. */
 export const toError = ({ code, enhanced, text }: Reply): Error =>
-  // It picks the enhanced code by the basic one alone, but passes on a code that is text as it stands.
+  // The library chooses the enhanced code by the basic one, but passes on a code that is text.
   Object.assign(new Error(text), { responseCode: `${code} ${enhanced}` as unknown as number })

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto"
 import { DateTime } from "effect"
 
-// The DER (X.690) structures that a self-signed X.509 certificate (RFC 5280) needs.
+// The DER (X.690) structures of a self-signed X.509 certificate (RFC 5280).
 
 const element = (tag: number, ...parts: ReadonlyArray<Uint8Array>): Buffer => {
   const content = Buffer.concat(parts)
@@ -21,12 +21,12 @@ const oid = (hex: string) => element(0x06, Buffer.from(hex, "hex"))
 
 const ecdsaWithSha256 = sequence(oid("2a8648ce3d040302"))
 
-/** A name that consists of nothing but its common name. */
+/** A name with only a common name. */
 const named = (host: string) =>
-  // The field has room for 64 characters; the whole name is among the alternative names.
+  // The field has room for 64 characters. The whole name is among the alternative names.
   sequence(element(0x31, sequence(oid("550403"), element(0x0c, Buffer.from(host.slice(0, 64))))))
 
-/** `YYMMDDHHMMSSZ`: good until 2049. */
+/** `YYMMDDHHMMSSZ`, valid until 2049. */
 const utcTime = (millis: number) =>
   element(0x17, Buffer.from(`${DateTime.formatIso(DateTime.makeUnsafe(millis)).replace(/\D/g, "").slice(2, 14)}Z`))
 
@@ -37,7 +37,7 @@ const pem = (label: string, der: Buffer) =>
 
 const day = 86_400_000
 
-/** A new key (P-256), and a certificate for `host` that the key itself has signed, from the day before `now` for a year. */
+/** Creates a P-256 key and a self-signed certificate for `host`, valid for a year from the day before `now`. */
 export const selfSigned = (host: string, now: number): { readonly key: string; readonly cert: string } => {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" })
   const serial = randomBytes(16)

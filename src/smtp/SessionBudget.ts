@@ -1,37 +1,37 @@
 import { Context } from "effect"
 
-/** What one session may take, in time and in commands. Tests shorten it. */
+/** The limits of one session, in time and commands. Tests shorten them. */
 export const SessionBounds = Context.Reference("inlet/smtp/SessionBounds", {
   defaultValue: () => ({
     /** Time from a reply to the end of the client's next line. */
     commandMilliseconds: 60_000,
     /** From MAIL to the dot that ends the message. */
     transactionMilliseconds: 300_000,
-    /** Without a single byte while it is the client's turn. */
+    /** Time without a byte while the server waits for the client. */
     silenceMilliseconds: 60_000,
     /** Interval between checks of all sessions, and so the resolution of deadlines. */
     lookMilliseconds: 1_000,
     /** Replies of 4xx and 5xx. */
     errors: 20,
-    /** Commands that move no mail, since the last message: relays send RSET before each. */
+    /** Commands without mail since the last message, because relays send RSET before each. */
     idleCommands: 100,
-    /** Recipients that are named again, or beyond what a message may have: a mailing list may overshoot, not for ever. */
+    /** Recipients that are repeated or exceed a message's maximum, because a mailing list may exceed it somewhat. */
     surplusRecipients: 5_000
   })
 })
 
-/** RFC 5321 names them in sections 4.1.1 and 4.5.1. */
+/** The command names of RFC 5321, sections 4.1.1 and 4.5.1. */
 const idleCommands = new Set(["NOOP", "RSET", "VRFY", "EXPN", "HELP", "HELO", "EHLO"])
 
-/** Recipients that a message may have. */
+/** Maximum recipients of a message. */
 export const recipientsPerMessage = 100
 
-/** Counts what a session did. The caller passes the time. */
+/** Counts the actions of a session. The caller passes the time. */
 export interface SessionBudget {
   last: "MAIL" | "RCPT" | "idle" | "other"
   /** True while the client waits for the server. */
   ours: boolean
-  /** Between the 354 and our answer to the message. */
+  /** Between the 354 and the answer to the message. */
   inData: boolean
   repliedAt: number
   transactionAt: number
@@ -41,7 +41,7 @@ export interface SessionBudget {
   surplus: number
 }
 
-/** A session that begins now. */
+/** A new session. */
 export const begin = (now: number): SessionBudget => ({
   last: "other",
   ours: false,
@@ -54,13 +54,13 @@ export const begin = (now: number): SessionBudget => ({
   surplus: 0
 })
 
-/** The client has sent a command. */
+/** Records a command of the client. */
 export const commanded = (session: SessionBudget, command: string) => {
   session.ours = true
   session.last = command === "RCPT" || command === "MAIL" ? command : idleCommands.has(command) ? "idle" : "other"
 }
 
-/** We have answered with this line. */
+/** Records a reply of the server. */
 export const replied = (session: SessionBudget, line: string, now: number) => {
   const code = line.slice(0, 3)
   if (session.inData && code === "250") session.idle = 0
@@ -80,7 +80,7 @@ export const replied = (session: SessionBudget, line: string, now: number) => {
 
 type Bounds = typeof SessionBounds.Service
 
-/** What a session has had too much of. */
+/** The exceeded limit of a session. */
 export const exceeded = (session: SessionBudget, bounds: Bounds) => {
   if (session.errors >= bounds.errors) return "errors"
   if (session.idle >= bounds.idleCommands) return "idle_commands"

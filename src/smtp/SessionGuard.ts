@@ -46,10 +46,10 @@ export type SessionGuard = Effect.Success<typeof make>
 const namedClients = 5
 
 interface Session {
-  /** The connection as it is counted. */
+  /** The counted connection. */
   socket: Socket | undefined
   readonly budget: SessionBudget.SessionBudget
-  /** Why it was ended. */
+  /** The reason of its end. */
   reason: keyof typeof texts | undefined
 }
 
@@ -67,7 +67,7 @@ export const make = Effect.gen(function* () {
   const bounds = yield* SessionBudget.SessionBounds
   const connections = yield* ConnectionCount.make
   let sessions = new Map<string, Session>()
-  // Counted in looks, so that a process that was stopped does not blame its clients, and no command reads a clock.
+  // Time is counted in checks, so that a suspended process does not blame its clients, and no command reads a clock.
   let now = 0
 
   // Dismissals since the last check, which counts them in the metric.
@@ -76,7 +76,7 @@ export const make = Effect.gen(function* () {
 
   const count = (reason: Reason) => void dismissed.set(reason, (dismissed.get(reason) ?? 0) + 1)
 
-  /** Sessions whose clients keep us waiting. */
+  /** Sessions that wait for their clients. */
   const waiting = (server: SMTPServer) => {
     const found: Array<Yielding.Waiting<Connection>> = []
     for (const connection of server.connections) {
@@ -127,7 +127,7 @@ export const make = Effect.gen(function* () {
 
   const end = (connection: Connection, reason: keyof typeof texts) => {
     sessionOf(connection.id).reason = reason
-    // Here, for nothing is sent in the middle of a handshake.
+    // Deferred, because nothing is sent during a handshake.
     count(reason)
     connection.send(421, `4.7.0 ${texts[reason]}`, false)
   }
@@ -162,7 +162,7 @@ export const make = Effect.gen(function* () {
       yield* Metric.update(Metric.withAttributes(dismissals, { reason }), times)
     }
     dismissed.clear()
-    // One line a look, however many knock.
+    // One line for each check, however many connections were refused.
     if (refused.size > 0) {
       yield* Effect.logInfo("SMTP connections were refused, because too many are open", Object.fromEntries(refused))
       refused = new Map()
@@ -183,23 +183,23 @@ export const make = Effect.gen(function* () {
     )
 
   return {
-    /** smtp-server's own deadline is for silence. */
+    /** smtp-server's own timeout covers inactivity only. */
     silenceMilliseconds: bounds.silenceMilliseconds,
     admits,
-    /** A session has begun on a connection that was admitted. */
+    /** Records a session on an admitted connection. */
     began: (id: string, socket: Socket) => {
       sessionOf(id).socket = socket
     },
     /** Answers 421 and closes. */
     end,
     dismiss,
-    /** Looks after the server's sessions for as long as it runs. */
+    /** Checks the server's sessions while it runs. */
     watch,
     /** The message is complete, so the client waits for the server. */
     received: (id: string) => {
       sessionOf(id).budget.ours = true
     },
-    /** What smtp-server tells its logger. */
+    /** The messages that smtp-server passes to its logger. */
     heard: (server: SMTPServer, entry: { readonly [key: string]: unknown }, line: unknown) => {
       if (entry.tnx === "command") SessionBudget.commanded(sessionOf(`${entry.cid}`).budget, `${entry.command}`)
       else if (entry.tnx === "send") replied(server, `${entry.cid}`, `${line}`)

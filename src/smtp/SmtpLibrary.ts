@@ -14,7 +14,7 @@ export const version = "3.21.6"
 
 const digest = "71dfb8fcdbc68412ac4afd77e79a8224c54919640f084fe0535d4f2833ad77d6"
 
-/** The code that DataStream and SmtpServer replace in part, and whatever else meets the part. */
+/** The library code that DataStream and SmtpServer replace in part, with its neighbors. */
 export const internals = (): string =>
   [SMTPStream, SMTPConnection, SMTPServer.prototype.connect].map((code) => code.toString()).join("\n")
 

@@ -23,12 +23,12 @@ import * as SmtpLibrary from "./SmtpLibrary.ts"
 import * as Tls from "./Tls.ts"
 import * as TypedRecipients from "./TypedRecipients.ts"
 
-/** The port of the mail server can't be listened on. */
+/** The port of the mail server cannot be opened. */
 export class SmtpListenError extends Schema.TaggedError<SmtpListenError>()("SmtpListenError", {
   cause: Schema.Defect()
 }) {}
 
-/** What a message may exceed its limit by before the connection is cut. */
+/** The excess over the message limit at which the connection is closed. */
 const toleratedExcess = 2 * 1024 * 1024
 
 const replies = Metric.counter("inlet_smtp_replies_total", { description: "Replies to RCPT and DATA by code" })
@@ -64,7 +64,7 @@ class GuardedServer extends SMTPServer {
     if (!this.#guard.admits(this, socket, details?.remoteAddress ?? socket.remoteAddress ?? "")) return
     const connection = new DataStream.DataConnection(this, socket, details)
     connection.turn = this.#turn
-    // The library calls it a fixed tenth of a second later.
+    // The library calls it 100 ms later.
     const greeting = connection.connectionReady
     connection.connectionReady = () => undefined
     this.connections.add(connection)
@@ -76,7 +76,7 @@ class GuardedServer extends SMTPServer {
   }
 }
 
-/** Listens for mail. smtp-server speaks the protocol; every decision is Intake's. */
+/** Listens for mail. smtp-server implements the protocol, and Intake makes every decision. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { greetingDelay, host, messageBytes, mxHost, port, proxyFrom, reusePort } = yield* Settings.smtp
@@ -92,7 +92,7 @@ export const layer = Layer.effectDiscard(
     const typed = TypedRecipients.make()
     const guard = yield* SessionGuard.make
     const memory = yield* DataMemory
-    /** What a session has been refused for: once each is enough to know, and a flood fills no disk. */
+    /** The refusals of a session already logged. Each is logged once, so that a flood does not fill the disk. */
     const told = new WeakMap<SMTPServerSession, Set<string>>()
 
     /** Sends the reply for an exit, counts and logs it. */
@@ -231,7 +231,7 @@ export const layer = Layer.effectDiscard(
     }
 
     // An error without a listener would end the process.
-    server.on("error", (error) => run(Effect.logDebug("An SMTP session broke off", error.message)))
+    server.on("error", (error) => run(Effect.logDebug("An SMTP session ended with an error", error.message)))
 
     yield* Effect.acquireRelease(
       Effect.callback<void, SmtpListenError>((resume) => {
@@ -248,7 +248,7 @@ export const layer = Layer.effectDiscard(
           server.close(() => {
             closed = true
           })
-          // Who is in the middle of a message may finish it; the others, newcomers too, are not waited for.
+          // A session during a message may finish it. Other sessions, and new ones, are closed.
           const dismiss = Effect.sync(() => {
             for (const connection of server.connections) {
               // A new session has no envelope yet, despite its type.

@@ -5,7 +5,7 @@ import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import { selfSigned } from "./SelfSigned.ts"
 
-/** The certificate can't be used; the message names the setting. */
+/** The certificate is invalid. The message names the setting. */
 export class TlsUnusable extends Schema.TaggedError<TlsUnusable>()("TlsUnusable", { message: Schema.String }) {}
 
 interface KeyPair {
@@ -19,8 +19,8 @@ export const CertificateLooks = Context.Reference("inlet/smtp/CertificateLooks",
 })
 
 /**
- * Key and certificate chain for STARTTLS. Senders encrypt opportunistically and
- * rarely check the name (RFC 7435), so one made at start is better than none.
+ * Key and certificate chain for STARTTLS. Senders encrypt opportunistically and rarely check the name (RFC 7435), so
+ * a self-signed certificate is better than none.
  */
 export const keyPair = Effect.gen(function* () {
   const { mxHost, tlsCertificate, tlsKey } = yield* Settings.smtp
@@ -33,12 +33,12 @@ export const keyPair = Effect.gen(function* () {
 })
 
 /**
- * Hands on the pair whenever its files have changed, or the process is sent
- * SIGHUP. A pair that can't be used is logged, and the pair before it stays.
+ * Emits the pair whenever its files change or the process receives SIGHUP. Logs an invalid pair, and keeps the
+ * previous one.
  */
 export const renewals = Effect.fnUntraced(function* (first: KeyPair, use: (pair: KeyPair) => void) {
   const { tlsCertificate, tlsKey } = yield* Settings.smtp
-  // Without files there is nothing to renew, so SIGHUP keeps its default meaning.
+  // Without files SIGHUP keeps its default meaning.
   if (tlsCertificate === undefined) return
   const { milliseconds } = yield* CertificateLooks
   const asked = yield* Queue.sliding<true>(1)
@@ -90,7 +90,9 @@ const read = Effect.fnUntraced(function* (certificate: string | undefined, key: 
 
 const readFile = Effect.fnUntraced(function* (setting: string, file: string | undefined) {
   if (file === undefined) {
-    return yield* new TlsUnusable({ message: `${setting}: Missing; SMTP_TLS_CERT and SMTP_TLS_KEY go together` })
+    return yield* new TlsUnusable({
+      message: `${setting}: Missing. SMTP_TLS_CERT and SMTP_TLS_KEY are required together`
+    })
   }
   const fs = yield* FileSystem.FileSystem
   return yield* fs.readFileString(file).pipe(
@@ -103,16 +105,16 @@ const readFile = Effect.fnUntraced(function* (setting: string, file: string | un
   )
 })
 
-/** Both are there, and belong together. An expired certificate is better than none, and is logged. */
+/** Checks that both exist and match. An expired certificate is logged and used. */
 const check = Effect.fnUntraced(function* (pair: KeyPair) {
-  // An empty certificate makes a context that no handshake succeeds with.
+  // An empty certificate would make every handshake fail.
   const certificate = yield* attempt("SMTP_TLS_CERT: Expected a PEM certificate", () => new X509Certificate(pair.cert))
   yield* attempt("SMTP_TLS_KEY: Expected a PEM key without a passphrase", () => createPrivateKey(pair.key))
   yield* attempt("SMTP_TLS_CERT, SMTP_TLS_KEY: Expected a PEM certificate and its PEM key", () =>
     createSecureContext(pair)
   )
   if (certificate.validToDate.getTime() < (yield* Clock.currentTimeMillis)) {
-    yield* Effect.logWarning(`SMTP_TLS_CERT: The certificate has expired on ${certificate.validTo}`)
+    yield* Effect.logWarning(`SMTP_TLS_CERT: The certificate expired on ${certificate.validTo}`)
   }
 })
 

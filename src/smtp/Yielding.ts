@@ -1,4 +1,4 @@
-/** A session whose client could go on and does not. */
+/** A session that waits for its client. */
 export interface Waiting<Session> {
   readonly session: Session
   /** The network of its client. */

@@ -34,12 +34,12 @@ const messageOf = (error: { readonly message: string; readonly cause?: unknown }
   error.cause instanceof Error ? messageOf(error.cause) : error.message
 
 /**
- * The heap of this thread is made, with room for what lives as long as an SMTP session does. What the
- * threads for parsing and for the database make is dead at once: 4 MiB of young are enough for each.
+ * The young generation of this thread has room for objects that live as long as an SMTP session. Parser and database
+ * threads create short-lived objects, for which 4 MiB are enough.
  */
 const boundThreads = Effect.sync(() => setFlagsFromString("--max-semi-space-size=4"))
 
-/** Runs the service until it is stopped. Typed, so that an error without an explanation does not compile. */
+/** Runs the service until it is stopped. Typed so that an error without an explanation does not compile. */
 export const program: Effect.Effect<never, StartRefused> = Settings.all.pipe(
   Effect.andThen(boundThreads),
   Effect.andThen(Layer.launch(service)),

@@ -2,7 +2,7 @@ import { Console, Effect, Layer } from "effect"
 import * as Settings from "../Settings.ts"
 import { commandLine } from "../Version.ts"
 
-/** Says where the service listens and how to see mail arrive, once everything is up. */
+/** Prints the addresses and the first steps once the service is up. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const mode = yield* Settings.mode
@@ -10,7 +10,7 @@ export const layer = Layer.effectDiscard(
     const { logFormat } = yield* Settings.telemetry
     const http = yield* Settings.http
     const smtp = yield* Settings.smtp
-    // Machines read the log lines instead.
+    // Programs read the log lines instead.
     if (logFormat === "json") return
     const lines = [
       "",

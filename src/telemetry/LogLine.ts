@@ -10,7 +10,7 @@ const colors: Partial<Record<LogLevel.LogLevel, "gray" | "green" | "yellow" | "r
   Fatal: "red"
 }
 
-/** A stranger may have written it: nothing in it begins a line or steers the terminal. */
+/** Escapes line breaks and control characters, because values may be untrusted. */
 const visible = (text: string) =>
   text.replace(/\p{Cc}/gu, (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, "0")}`)
 
@@ -21,7 +21,7 @@ const plain = (value: unknown): string => {
   return inspect(value, { breakLength: Number.POSITIVE_INFINITY, compact: true })
 }
 
-/** Names and values beside the words, such as `{ port: 25 }`. */
+/** Annotations, such as `{ port: 25 }`. */
 const isDetails = (part: unknown): part is Readonly<Record<string, unknown>> =>
   typeof part === "object" && part !== null && Object.getPrototypeOf(part) === Object.prototype
 
@@ -31,7 +31,7 @@ const indented = (text: string) => text.split("\n").map((line) => `    ${visible
 const causesOf = (message: ReadonlyArray<unknown>, cause: Cause.Cause<unknown>) =>
   [...message, cause].filter((part): part is Cause.Cause<unknown> => Cause.isCause(part) && part.reasons.length > 0)
 
-/** `14:06:55.349 INFO  Made the embedded database  folder=data`: a line for a person, with what it is about behind it. */
+/** Formats `14:06:55.349 INFO  Made the embedded database  folder=data`: message first, then annotations. */
 export const forPeople = Logger.make(({ cause, date, fiber, logLevel, message }) => {
   const parts = Array.isArray(message) ? message : [message]
   const isSerious = logLevel === "Error" || logLevel === "Fatal"

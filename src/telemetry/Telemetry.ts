@@ -14,7 +14,7 @@ export const layer = Layer.unwrap(
     const logs = Layer.mergeAll(
       Logger.layer([logFormat === "json" ? Logger.consoleJson : Logger.withConsoleLog(LogLine.forPeople)]),
       Layer.succeed(References.MinimumLogLevel, levels[logLevel]),
-      // A client may put anything into the query of a URL, a key too: no trace has its values.
+      // A URL's query may contain secrets, so traces have none of its values.
       Layer.succeed(UrlParams.CurrentRedactedNames, [/^/])
     )
     if (otlpEndpoint === undefined) return Layer.merge(logs, Layer.succeed(References.TracerEnabled, false))
@@ -23,7 +23,7 @@ export const layer = Layer.unwrap(
       resource: { serviceName: "inlet", serviceVersion: version },
       shutdownTimeout: "3 seconds"
     }).pipe(Layer.provide(FetchHttpClient.layer))
-    // The exporter adds its logger to those that are there.
+    // The exporter adds its logger to the existing ones.
     return Layer.provideMerge(exported, logs)
   })
 )

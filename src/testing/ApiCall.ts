@@ -6,7 +6,7 @@ export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly text: string
-  /** The body as JSON. Tests read it freely; what they expect is what they assert. */
+  /** The body as untyped JSON, whose form tests assert. */
   // biome-ignore lint/suspicious/noExplicitAny: asserted field by field
   readonly json: any
 }
@@ -15,12 +15,12 @@ export type Method = "GET" | "POST" | "PATCH" | "DELETE" | "PUT" | "HEAD" | "OPT
 
 export interface CallOptions {
   readonly key?: string | undefined
-  /** Sent as JSON; text is sent as it is. */
+  /** Sent as JSON, or unchanged if text. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Calls an HTTP API over a real socket, and never fails for a status. */
+/** Calls an HTTP API over a real socket. Never fails for a status. */
 export const call = Effect.fnUntraced(
   function* (base: string, method: Method, path: string, { body, headers = {}, key }: CallOptions = {}) {
     const client = yield* HttpClient.HttpClient

@@ -5,9 +5,9 @@ import { type Bill, Billing, BillingError, type PaymentNews } from "../providers
 import * as Mood from "./Mood.ts"
 
 export interface Options {
-  /** Its name in orders; `fake`. */
+  /** Its name in orders, `fake` by default. */
   readonly name?: string
-  /** Whether customers pay at a checkout, as with Stripe, and not at once; false. */
+  /** Whether customers pay at a checkout, as with Stripe. False by default. */
   readonly checkout?: boolean
 }
 
@@ -16,11 +16,11 @@ const calls = ["charge", "checkout", "refund"] as const
 export interface FakeBilling extends Mood.Moody<(typeof calls)[number]> {
   /** For `billing` of `TestInlet.layer`. */
   readonly layer: Layer.Layer<Billing>
-  /** Payments in order: charged at once, or reported by `news`. */
+  /** Payments in order: debited at once, or reported by `news`. */
   readonly charged: ReadonlyArray<Bill>
   /** Refunds in order. */
   readonly refunded: ReadonlyArray<Bill>
-  /** The body of a callback about an order with a checkout, to be posted to `/api/webhooks/stripe`. */
+  /** The body of a callback for an order with a checkout. POST it to `/api/webhooks/stripe`. */
   news(kind: PaymentNews["kind"], order: { readonly order_id: string; readonly price_cents: number }): string
 }
 
@@ -34,9 +34,8 @@ const News = Schema.fromJsonString(
 )
 
 /**
- * Payments in memory. Without a checkout every bill is paid at once, and
- * `refuse` is a customer without money: `409`. `fail` breaks: a checkout is
- * not opened (`502`), a refund stays due and is tried again.
+ * Payments in memory. Without a checkout every bill is debited at once, and `refuse` means a customer without money:
+ * `409`. With `fail` a checkout is not opened (`502`), and a refund stays due and is retried.
  */
 export const make = (options: Options = {}): FakeBilling => {
   const { checkout = false } = options
@@ -44,7 +43,7 @@ export const make = (options: Options = {}): FakeBilling => {
   const charged: Array<Bill> = []
   const refunded: Array<Bill> = []
   const open = new Map<string, Bill>()
-  const refused = new Conflict({ message: "The fake billing says no: nothing was charged" })
+  const refused = new Conflict({ message: "The fake billing refuses. Nothing was charged" })
   const broken = new BillingError({ message: "The fake billing does not answer" })
 
   const billing = Billing.of({
@@ -67,7 +66,7 @@ export const make = (options: Options = {}): FakeBilling => {
       }).pipe(under("refund", { refuse: Effect.fail(broken), fail: Effect.fail(broken) })),
     hear: ({ rawBody }) =>
       Schema.decodeEffect(News)(Buffer.from(rawBody).toString()).pipe(
-        Effect.mapError(() => new Invalid({ message: "No news of the fake billing" })),
+        Effect.mapError(() => new Invalid({ message: "The body is not a callback of the fake billing" })),
         Effect.map(({ amount_cents, event_id, kind, order_id }): PaymentNews => {
           const bill = open.get(order_id)
           if (kind === "paid" && bill !== undefined) charged.push(bill)

@@ -3,14 +3,13 @@ import { Clock, Duration, Effect, Layer } from "effect"
 export interface FakeClock {
   /** For `clock` of `TestInlet.layer`. */
   readonly layer: Layer.Layer<never>
-  /** Moves the service's clock, into the past with a negative number of milliseconds. Whoever sleeps does so as before. */
+  /** Moves the service's clock by milliseconds, backwards if negative. Sleeps are not affected. */
   move(by: Duration.Input): Effect.Effect<void>
 }
 
 /**
- * The machine's clock, moved. What the service dates by its own clock follows:
- * signatures of webhooks, certificates, cursors. What the database dates does
- * not, such as retries and leases: shorten `WEBHOOK_RETRY_DELAYS` for those.
+ * The system clock with an offset. It affects times from the service's clock: webhook signatures, certificates,
+ * cursors. Times of the database, such as retries and leases, do not change: set `WEBHOOK_RETRY_DELAYS` for those.
  */
 export const make = (): FakeClock => {
   let ahead = 0

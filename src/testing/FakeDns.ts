@@ -16,11 +16,11 @@ const calls = ["resolve", "lookup"] as const
 export interface FakeDns extends Mood.Moody<(typeof calls)[number]> {
   /** For `dns` of `TestInlet.layer`. */
   readonly layer: Layer.Layer<Dns.Dns>
-  /** From now on the name answers these, and nothing that it answered before. */
+  /** Sets the answers of a name, replacing earlier ones. */
   answer(name: string, records: Records): Effect.Effect<void>
 }
 
-/** The world's DNS in memory. `refuse` is a name that does not exist, `fail` a server in trouble, `hang` no answer. */
+/** Public DNS in memory. `refuse` means an unknown name, `fail` a failing server, `hang` no answer. */
 export const make = (zones: Readonly<Record<string, Records>> = {}): FakeDns => {
   const { under, will } = Mood.make(calls)
   const known = new Map(Object.entries(zones))

@@ -11,9 +11,8 @@ export interface FakeRawStore extends Mood.Moody<(typeof calls)[number]> {
 }
 
 /**
- * Raw messages in memory. `fail` is a disk that is full: mail is answered
- * `451`, and `…/raw` with `503`. `refuse` is a store that has lost what it
- * kept: `…/raw` is `404`. With `hang` mail is `451` after eight seconds.
+ * Raw messages in memory. `fail` simulates a full disk: mail is answered `451`, and `…/raw` with `503`. `refuse`
+ * simulates lost messages: `…/raw` is `404`. With `hang` mail is answered `451` after 8 s.
  */
 export const make = (): FakeRawStore => {
   const { under, will } = Mood.make(calls)

@@ -8,7 +8,7 @@ import * as RegistrarMock from "../providers/registrar/RegistrarMock.ts"
 import * as Mood from "./Mood.ts"
 
 export interface Options {
-  /** Its name in orders; `fake`. */
+  /** Its name in orders, `fake` by default. */
   readonly name?: string
   /** Prices in US cents per year: by domain, or one for all domains. Default 1000. */
   readonly prices?: number | Readonly<Record<string, number>>
@@ -17,7 +17,7 @@ export interface Options {
 const calls = ["quote", "holds", "register", "publish"] as const
 type Name = (typeof calls)[number]
 
-/** One question to the registrar. */
+/** One call of the registrar. */
 export interface Call {
   readonly call: Name
   readonly names: ReadonlyArray<string>
@@ -28,15 +28,14 @@ export interface FakeRegistrar extends Mood.Moody<Name> {
   readonly layer: Layer.Layer<Registrar | DnsHost, never, SqlClient.SqlClient>
   /** The calls in order. */
   readonly calls: ReadonlyArray<Call>
-  /** The names that it has sold. */
+  /** The sold names. */
   readonly sold: ReadonlySet<string>
 }
 
 /**
- * A registrar in memory that sells each name once. Its DNS is answered by the
- * service's own resolver, so a bought domain is verified by itself. `refuse`
- * is the vendor's no, after which an order is refunded; `fail` and `hang` are
- * no answer, after which the order waits and looks again.
+ * A registrar in memory that sells each name once. The service's own resolver answers for its DNS, so a bought domain
+ * is verified by itself. `refuse` is a refusal, after which an order is refunded. `fail` and `hang` give no answer,
+ * after which the order waits and is checked again.
  */
 export const make = (options: Options = {}): FakeRegistrar => {
   const { prices = 1_000 } = options
@@ -51,7 +50,7 @@ export const make = (options: Options = {}): FakeRegistrar => {
       asked.push({ call, names })
       return work.pipe(
         under(call, {
-          refuse: failed(new Refused({ message: "The fake registrar says no" })),
+          refuse: failed(new Refused({ message: "The fake registrar refuses" })),
           fail: failed(new Uncertain({ message: "The fake registrar does not answer" }))
         })
       )

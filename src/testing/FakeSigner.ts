@@ -7,13 +7,13 @@ const calls = ["sign"] as const
 export interface FakeSigner extends Mood.Moody<(typeof calls)[number]> {
   /** For `signer` of `TestInlet.layer`. */
   readonly layer: Layer.Layer<WebhookSigner>
-  /** The requests it was asked to sign, the oldest first. */
+  /** The requests to sign, oldest first. */
   readonly requests: ReadonlyArray<Signable>
 }
 
 /**
- * A signer that answers every request with the same headers. `refuse` and `fail`: the request is
- * not signed, and its attempt fails. `hang`: no signature comes.
+ * A signer with the same headers for every request. With `refuse` and `fail` the request is not signed, and its
+ * attempt fails. `hang` gives no signature.
  */
 export const make = (headers: Readonly<Record<string, string>>): FakeSigner => {
   const { under, will } = Mood.make(calls)

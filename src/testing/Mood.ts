@@ -7,11 +7,11 @@ import { Effect } from "effect"
 export type Mood = "work" | "refuse" | "fail" | "hang"
 
 export interface Moody<Call extends string> {
-  /** Sets the mood, of these calls or of all. */
+  /** Sets the mood of these calls, or of all. */
   will(mood: Mood, ...calls: ReadonlyArray<Call>): Effect.Effect<void>
 }
 
-/** Moods, and a call as it comes out under them. */
+/** Moods, and a function that applies them to a call. */
 export const make = <Call extends string>(all: ReadonlyArray<Call>) => {
   const moods = new Map<Call, Mood>()
   const will: Moody<Call>["will"] = (mood, ...calls) =>

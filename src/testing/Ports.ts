@@ -2,8 +2,8 @@ import { randomInt } from "node:crypto"
 import { createServer } from "node:net"
 import { Effect } from "effect"
 
-// Below the ports that the system gives to clients: one of those could take it before its server does.
-// Each process has a block of its own and goes through it, so that no two tests choose the same.
+// Below the kernel's range for clients, which could take a port before its server does. Each process walks through a
+// block of its own, so that no two tests choose the same port.
 const blockSize = 1_000
 const block = 10_000 + (process.pid % 22) * blockSize
 let next = randomInt(blockSize)

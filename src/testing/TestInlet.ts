@@ -21,26 +21,26 @@ import * as QuickWasm from "./QuickWasm.ts"
 /** The services available to a seam's Layer. */
 type World = SqlClient.SqlClient | Layer.Success<typeof Platform.layer>
 
-/** A Layer in the place of what the settings would choose. */
+/** A Layer that replaces the one chosen by the settings. */
 type Seam<Service> = Layer.Layer<Service, unknown, World>
 
 /** The seams of the service. Omitted ones follow the settings, which by default need no account. */
 export interface Options {
-  /** Settings by their names. The environment of the process is not read. */
+  /** Settings by name. The environment of the process is not read. */
   readonly settings?: Readonly<Record<string, string>>
-  /** The one registrar. FakeRegistrar is one. */
+  /** The only registrar, such as FakeRegistrar. */
   readonly registrar?: Seam<Registrar | DnsHost>
-  /** Several registrars, in the place of `registrar`. */
+  /** Several registrars, instead of `registrar`. */
   readonly registrars?: Seam<Registrars>
-  /** How orders are paid. FakeBilling is one way. */
+  /** The billing provider, such as FakeBilling. */
   readonly billing?: Seam<Billing>
   /** DNS, such as FakeDns. Without it no server answers. */
   readonly dns?: Seam<Dns.Dns>
   /** Signs webhook requests, such as FakeSigner. */
   readonly signer?: Seam<WebhookSigner>
-  /** Where raw messages are kept. FakeRawStore is one. */
+  /** The raw store, such as FakeRawStore. */
   readonly rawStore?: Seam<RawStore>
-  /** The time of the service. FakeClock is one. */
+  /** The time of the service, such as FakeClock. */
   readonly clock?: Layer.Layer<never>
   /** A migrated database. Without it an embedded one in a temporary folder. */
   readonly database?: Layer.Layer<SqlClient.SqlClient, unknown, Layer.Success<typeof Platform.layer>>
@@ -48,14 +48,14 @@ export interface Options {
 
 export interface Mail {
   readonly to: string
-  /** `sender@sender.example`. */
+  /** `sender@sender.example` by default. */
   readonly from?: string
   readonly subject?: string
   readonly text?: string
   readonly html?: string
 }
 
-/** The whole service in this process, on loopback ports and a database of its own. */
+/** The whole service in this process, on loopback ports with a database of its own. */
 export class TestInlet extends Context.Service<
   TestInlet,
   {
@@ -63,13 +63,13 @@ export class TestInlet extends Context.Service<
     readonly smtpPort: number
     /** DATA_DIR of this service. */
     readonly folder: string
-    /** Calls the API, and never fails for a status. */
+    /** Calls the API. Never fails for a status. */
     call(method: Method, path: string, options?: CallOptions): Effect.Effect<Answer>
-    /** Sends a mail, and gives the server's answer to it: `250 …`, or what it refused with. */
+    /** Sends a mail, and returns the server's reply: `250 …`, or the refusal. */
     send(mail: Mail): Effect.Effect<string>
     /** A new workspace. */
     readonly workspace: Effect.Effect<{ readonly id: string; readonly key: string; readonly secret: string }>
-    /** A new workspace with an instant inbox, and a webhook if one is given. */
+    /** A new workspace with an instant inbox, and an optional webhook. */
     inbox(webhookUrl?: string): Effect.Effect<{
       readonly key: string
       readonly secret: string
@@ -128,7 +128,7 @@ const only = (registrar: Seam<Registrar | DnsHost>): Seam<Registrars> =>
     })
   ).pipe(Layer.provide(registrar))
 
-/** A client of the service that these settings start. */
+/** A client of the service with these settings. */
 const client = (folder: string, env: Readonly<Record<string, string>>): TestInlet["Service"] => {
   const url = `http://127.0.0.1:${env.HTTP_PORT}`
   const smtpPort = Number(env.SMTP_PORT)
@@ -157,7 +157,7 @@ const client = (folder: string, env: Readonly<Record<string, string>>): TestInle
 
   const send = ({ from = "sender@sender.example", ...mail }: Mail) =>
     Effect.acquireUseRelease(
-      // The certificate of a local server is its own.
+      // A local server has a self-signed certificate.
       Effect.sync(() => createTransport({ host: "127.0.0.1", port: smtpPort, tls: { rejectUnauthorized: false } })),
       (transport) =>
         Effect.tryPromise(() => transport.sendMail({ from, ...mail })).pipe(

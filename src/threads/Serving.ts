@@ -1,8 +1,8 @@
 import { parentPort, type Transferable } from "node:worker_threads"
 
-// A thread holds all the code that it loads, so its end of the bridge is plain Node.
+// A thread retains all code that it loads, so this side of the bridge uses only Node.
 
-/** What a thread is asked. */
+/** The tasks of a thread. */
 export interface Asked<Task> {
   readonly id: number
   readonly task: Task
@@ -15,8 +15,8 @@ export type Said<Answer> =
   | { readonly id: number; readonly failure: unknown }
 
 /**
- * Makes this thread answer what its `WorkerThread` is asked. A task that throws
- * fails alone. What `moved` names of an answer is handed over, not copied.
+ * Makes this thread answer the tasks of its `WorkerThread`. A task that throws fails alone. Objects in `moved` are
+ * transferred, not copied.
  */
 export const serve = <Task, Answer>(
   answerOf: (task: Task) => Answer | Promise<Answer>,

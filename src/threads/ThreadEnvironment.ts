@@ -4,9 +4,9 @@ import { dirname } from "node:path"
 const compiled = getCompileCacheDir()
 
 /**
- * The environment variables of a thread: none of the process, except where Node keeps compiled code, if it does.
- * Without them each thread that starts from TypeScript runs Node's type stripper, which costs 0.3 s of CPU time.
- * The stripper is WebAssembly, and V8 can crash where threads free WebAssembly code (nodejs/node#64500).
+ * The environment variables of a thread: only Node's compile cache, if configured. Without it each thread that starts
+ * from TypeScript runs Node's type stripper, which costs 0.3 s of CPU time. The stripper is WebAssembly, and V8 can
+ * crash when threads free WebAssembly code (nodejs/node#64500).
  */
 // Node appends a folder for its version.
 export const variables: Readonly<Record<string, string>> =

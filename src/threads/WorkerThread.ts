@@ -3,26 +3,25 @@ import { Deferred, Effect, Schema } from "effect"
 import type { Asked, Said } from "./Serving.ts"
 import * as ThreadEnvironment from "./ThreadEnvironment.ts"
 
-/** The thread has ended, with all that it was asked. */
+/** The thread has ended, with all of its tasks. */
 export class ThreadLost extends Schema.TaggedError<ThreadLost>()("ThreadLost", { cause: Schema.Defect() }) {
   override readonly message = this.cause instanceof Error ? this.cause.message : String(this.cause)
 }
 
 export interface WorkerThread<Task, Answer> {
-  /** Succeeds once the thread serves. */
+  /** Succeeds once the thread is ready. */
   readonly ready: Effect.Effect<void, ThreadLost>
   /**
-   * Tasks begin in the order in which they are asked, the first when the thread is
-   * ready. An error that the thread throws over a task is a defect. What `transfer`
-   * names is handed over, not copied. An interruption drops the answer; the thread
-   * does not hear of it.
+   * Tasks start in the order of their calls, the first when the thread is ready. An error thrown by a task is a
+   * defect. Objects in `transfer` are transferred, not copied. An interruption drops the answer without telling the
+   * thread.
    */
   ask(task: Task, transfer?: ReadonlyArray<Transferable>): Effect.Effect<Answer, ThreadLost>
 }
 
 /**
- * A thread that runs `script`, which calls `serve`. It ends with the scope, at
- * once and in the middle of whatever it does. A lost thread is not started again.
+ * A thread that runs `script`, which calls `serve`. It ends with the scope, at once and during any task. A lost
+ * thread is not restarted.
  */
 export const make = Effect.fnUntraced(function* <Task, Answer>(
   script: URL,
@@ -50,7 +49,7 @@ export const make = Effect.fnUntraced(function* <Task, Answer>(
 
   const worker = yield* Effect.acquireRelease(
     Effect.sync(() => {
-      // No flag and no secret of the process reaches a thread that is not given it.
+      // No flag or secret of the process reaches a thread implicitly.
       const started = new Worker(script, { ...options, execArgv: [], env: ThreadEnvironment.variables })
       started.on("message", hear)
       started.on("error", lose)

@@ -3,10 +3,10 @@ import { Effect, Redacted } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { KeyScope } from "../model/WorkspaceKey.ts"
 
-/** What the key of a request may do: everything, as the workspace's own, or what a key that was made beside it may. */
+/** The scope of a request's key: full access, or that of an additional key. */
 export type Scope = "full" | KeyScope
 
-/** By which a key is known, to people and to scanners for secrets. */
+/** The prefix of a key, for people and secret scanners. */
 const begins: Readonly<Record<Scope, string>> = { full: "ak_live_", read: "ak_read_" }
 
 const form = /^ak_(live|read)_[\w-]{43}$/
@@ -28,7 +28,7 @@ export const make = (random: SecureRandom.SecureRandom["Service"], scope: Scope)
     Redacted.make(`${begins[scope]}${Buffer.from(bytes).toString("base64url")}`)
   )
 
-// Keys are 256 random bits, so a plain hash can't be guessed back.
+// SHA-256 is enough: keys are 256 random bits, so they cannot be brute-forced.
 export const hashOf = (apiKey: Redacted.Redacted) => createHash("sha256").update(Redacted.value(apiKey)).digest()
 
 /** The first characters of the key, to identify it without revealing it. */
@@ -36,7 +36,7 @@ export const beginningOf = (apiKey: Redacted.Redacted) => Redacted.value(apiKey)
 
 const send = "as `Authorization: Bearer ak_live_…`"
 
-/** What a person does next about a key that opens nothing. */
+/** The next step for an invalid key. */
 export const refusalOf = (apiKey: Redacted.Redacted): string => {
   const given = Redacted.value(apiKey)
   if (given === "") {

@@ -5,14 +5,14 @@ import { TooManyRequests } from "../model/ApiError.ts"
 import * as Settings from "../Settings.ts"
 import * as DailyCounts from "./DailyCounts.ts"
 
-/** Actions that need no key, and have a limit instead. */
+/** Actions without a key, which are limited per client. */
 export type Action = "workspace" | "demo inbox"
 
 /** Limits how many things a client creates per UTC day, counted in the database. */
 export class ClientLimits extends Context.Service<
   ClientLimits,
   {
-    /** Runs the effect as one transaction with its count: a failure does not count. */
+    /** Runs the effect in one transaction with its count, so that a failure does not count. */
     within<A, E, R>(
       action: Action,
       client: string,

@@ -2,11 +2,11 @@ import { Effect, Schema } from "effect"
 import { type SqlClient, SqlSchema } from "effect/sql"
 import * as Bugs from "../database/Bugs.ts"
 
-/** Counts of actions in a UTC day, kept where every process counts. */
+/** Daily counts of actions, shared by all processes. */
 export const make = (sql: SqlClient.SqlClient) => {
   const today = sql.literal("(now() AT TIME ZONE 'UTC')::date")
 
-  /** One more, if that is not more than `most`. Of two at once the second waits for the first, and counts on from there. */
+  /** Adds one, up to `most`. A concurrent call waits for the first and continues from its count. */
   const reserve = (action: string, who: string, most: number) =>
     sql`
       INSERT INTO client_limits AS counted (action, client, day, count) VALUES (${action}, ${who}, ${today}, 1)
@@ -25,7 +25,7 @@ export const make = (sql: SqlClient.SqlClient) => {
 
   return {
     reserve,
-    /** Seconds until all counts begin again. */
+    /** Seconds until the counts reset. */
     untilMidnight: Effect.suspend(() => untilMidnight()).pipe(
       Effect.map(({ seconds }) => seconds),
       Bugs.die

@@ -5,7 +5,7 @@ import * as Bugs from "../database/Bugs.ts"
 import { Conflict, Invalid, NotFound, TooManyRequests, Unprocessable } from "../model/ApiError.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 
-/** What a request was answered with: a response, or an error that stands. */
+/** The stored answer to a request: a response or a final error. */
 export const Answer = Schema.Union([
   Schema.TaggedStruct("Response", { status: Schema.Int, body: Schema.NullOr(Schema.String) }),
   Schema.TaggedStruct("Invalid", { message: Schema.String }),
@@ -14,7 +14,7 @@ export const Answer = Schema.Union([
 ])
 export type Answer = typeof Answer.Type
 
-/** The errors that are answers: a repetition would end the same way. */
+/** Errors that are stored, because a retry would end the same way. */
 export const isAnswer = Schema.is(Schema.Union([Invalid, NotFound, Conflict]))
 
 /** A request with an Idempotency-Key. */
@@ -23,31 +23,30 @@ export interface KeyedRequest {
   /** Method and path. */
   readonly route: string
   readonly key: string
-  /** Tells one request from another under the same key. */
+  /** Distinguishes requests with the same key. */
   readonly fingerprint: Uint8Array
 }
 
-/** Hours that an answer is kept. */
+/** Hours until a stored answer expires. */
 export const keptHours = 24
 
-/** After so long a request is not under way any more: its process has died. */
+/** The age at which a running request counts as lost, because its process has died. */
 const mostMinutes = 5
 
-/** Keys that a workspace has at a time. */
+/** Maximum keys of a workspace. */
 const mostKeys = 10_000
 
-/** The requests of a day that are to be done once, however often they are sent, and their answers. */
+/** Executes a request once within a day, and stores its answer for retries. */
 export class IdempotencyKeys extends Context.Service<
   IdempotencyKeys,
   {
     /**
-     * The answer of an earlier request, or null where this one is the first: it is to be followed by
-     * `keep` or `forget`. Fails with `Conflict` while the first is under way, with `Unprocessable` where
-     * it was another request.
+     * The answer of an earlier request, or null for the first one, after which `keep` or `forget` must follow. Fails
+     * with `Conflict` while the first one is running, and with `Unprocessable` if it was a different request.
      */
     begin(request: KeyedRequest): Effect.Effect<Answer | null, Conflict | Unprocessable | TooManyRequests | SqlError>
     keep(request: KeyedRequest, answer: Answer): Effect.Effect<void, SqlError>
-    /** The request came to nothing that stands; it may be sent again. */
+    /** The request had no lasting effect and may be retried. */
     forget(request: KeyedRequest): Effect.Effect<void, SqlError>
   }
 >()("inlet/workspaces/IdempotencyKeys") {

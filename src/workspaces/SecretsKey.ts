@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import * as Settings from "../Settings.ts"
 import * as LocalSecret from "../settings/LocalSecret.ts"
 
-/** The database was written under another `SECRETS_KEY`, or this is none. */
+/** `SECRETS_KEY` is malformed, or the database was written with another one. */
 export class WrongSecretsKey extends Schema.TaggedError<WrongSecretsKey>()("WrongSecretsKey", {
   message: Schema.String
 }) {}
@@ -13,13 +13,13 @@ const keyLength = 32
 const nonceLength = 12
 const checked = new TextEncoder().encode("inlet secrets key")
 
-/** Seals secrets that the database must not show: AES-256-GCM under `SECRETS_KEY`, a fresh nonce in front. */
+/** Encrypts secrets in the database with AES-256-GCM under `SECRETS_KEY`, with a new nonce in front. */
 export class SecretsKey extends Context.Service<
   SecretsKey,
   {
-    /** `owner` is authenticated with the secret: sealed for one workspace, it opens for no other. */
+    /** `owner` is authenticated with the secret, so that no other workspace can decrypt it. */
     seal(secret: Redacted.Redacted, owner: string): Effect.Effect<Uint8Array>
-    /** Dies when the seal is broken: the database was tampered with, or it is a bug. */
+    /** Dies if authentication fails: the database was modified, or it is a bug. */
     open(sealed: Uint8Array, owner: string): Effect.Effect<Redacted.Redacted>
   }
 >()("inlet/workspaces/SecretsKey") {

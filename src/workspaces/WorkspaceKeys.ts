@@ -7,7 +7,7 @@ import { WorkspaceId } from "../model/Workspace.ts"
 import { KeyId, KeyName, KeyScope, type WorkspaceKey } from "../model/WorkspaceKey.ts"
 import * as ApiKey from "./ApiKey.ts"
 
-/** Keys that a workspace may have beside its own. */
+/** Maximum additional keys of a workspace. */
 export const mostKeys = 20
 
 const Row = Schema.Struct({
@@ -19,13 +19,13 @@ const Row = Schema.Struct({
   lastUsedAt: Schema.NullOr(Schema.DateTimeUtcFromDate)
 })
 
-/** A key beside the workspace's own, named by its workspace. */
+/** An additional key, named by its workspace. */
 export interface OwnedKey {
   readonly workspaceId: WorkspaceId
   readonly id: KeyId
 }
 
-/** The statements about keys that a workspace has beside its own. */
+/** The statements about additional keys. */
 export const make = (sql: SqlClient.SqlClient, random: SecureRandom.SecureRandom["Service"]) => {
   const columns = sql.literal("id, scope, name, begins, created_at, last_used_at")
 
@@ -78,13 +78,13 @@ export const make = (sql: SqlClient.SqlClient, random: SecureRandom.SecureRandom
     return { key: toKey(row), apiKey }
   }, Bugs.die)
 
-  /** Whether there was one. */
+  /** Whether the key existed. */
   const remove = ({ id, workspaceId }: OwnedKey) =>
     sql`DELETE FROM workspace_keys WHERE id = ${id} AND workspace_id = ${workspaceId} RETURNING id`.pipe(
       Effect.map((rows) => rows.length > 0)
     )
 
-  /** The row of the key, and whether its use is to be noted. */
+  /** The row of the key, and whether to record its use. */
   const open = Effect.fnUntraced(function* (apiKey: Redacted.Redacted) {
     const [row] = yield* sql<{
       readonly id: KeyId

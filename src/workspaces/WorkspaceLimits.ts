@@ -6,19 +6,19 @@ import type { WorkspaceId } from "../model/Workspace.ts"
 import * as Settings from "../Settings.ts"
 import * as DailyCounts from "./DailyCounts.ts"
 
-/** What has a request sent to a URL that may never have agreed to it. */
+/** Actions that send requests to a URL whose owner may not have agreed. */
 export type Action = "replay" | "webhook change"
 
 const minute = 60_000
 
-/** Workspaces whose last minute is kept; beyond this, those that did nothing in it are forgotten. */
+/** Maximum workspaces with recorded actions. Beyond it, those without an action in the last minute are forgotten. */
 const mostKept = 1_000
 
 /** Limits replays and webhook changes of a workspace: per minute in this process, per UTC day in all processes. */
 export class WorkspaceLimits extends Context.Service<
   WorkspaceLimits,
   {
-    /** Counts one more, or refuses it. */
+    /** Counts one action, or refuses it. */
     spend(action: Action, workspaceId: WorkspaceId): Effect.Effect<void, TooManyRequests | SqlError>
   }
 >()("inlet/workspaces/WorkspaceLimits") {
@@ -30,12 +30,12 @@ export class WorkspaceLimits extends Context.Service<
       const { replays, webhookChanges } = yield* Settings.actions
       const limits = { replay: replays, "webhook change": webhookChanges }
 
-      /** When the actions of the last minute were, the oldest first. */
+      /** The times of the last minute's actions, oldest first. */
       const recent = new Map<string, Array<number>>()
 
-      /** Milliseconds to wait; counted where there are none. */
+      /** Milliseconds to wait, or none, in which case the action is counted. */
       const waitFor = (key: string, most: number) => {
-        // Goes on whatever the clock is set to.
+        // A monotonic clock.
         const now = Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n)
         const times = (recent.get(key) ?? []).filter((time) => time > now - minute)
         const oldest = times[0]

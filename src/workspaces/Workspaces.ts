@@ -15,13 +15,13 @@ const previousSecretHours = 24
 /** Interval of checking the key of a held request, because another process may have revoked it. */
 const recheckEvery = "3 seconds"
 
-/** What a key opens, and for how long. */
+/** The workspace and scope of a key, with its validity. */
 export interface Opened {
   readonly id: WorkspaceId
   readonly scope: ApiKey.Scope
   /** The key beside the workspace's own, or null for that one. */
   readonly keyId: KeyId | null
-  /** Never succeeds, and fails once the key is replaced or revoked: at once when that is done here, elsewhere within seconds. */
+  /** Never succeeds, and fails once the key is replaced or revoked: at once in this process, within 3 s in others. */
   readonly untilReplaced: Effect.Effect<never, Unauthorized>
 }
 
@@ -49,18 +49,18 @@ export class Workspaces extends Context.Service<
     >
     /** The workspace of an API key. */
     authenticate(apiKey: Redacted.Redacted): Effect.Effect<Opened, Unauthorized | SqlError>
-    /** The old key stops working. Those made beside it go on. */
+    /** The old key stops working. Additional keys stay valid. */
     rotateKey(id: WorkspaceId): Effect.Effect<Redacted.Redacted, SqlError>
-    /** A key beside the workspace's own. */
+    /** Creates an additional key. */
     createKey(
       id: WorkspaceId,
       options: { readonly scope: KeyScope; readonly name: KeyName | null }
     ): Effect.Effect<{ readonly key: WorkspaceKey; readonly apiKey: Redacted.Redacted }, Conflict | SqlError>
-    /** Those beside the workspace's own, newest first. */
+    /** The additional keys, newest first. */
     listKeys(id: WorkspaceId): Effect.Effect<ReadonlyArray<WorkspaceKey>, SqlError>
-    /** The key stops working. */
+    /** Revokes an additional key. */
     revokeKey(owned: WorkspaceKeys.OwnedKey): Effect.Effect<void, NotFound | SqlError>
-    /** The old secret signs beside the new one for 24 hours. */
+    /** The old secret also signs for 24 h. */
     rotateSecret(id: WorkspaceId): Effect.Effect<Redacted.Redacted, SqlError>
     /** The replacements of keys and sessions, from the time of the call. */
     replacements(): Replacements

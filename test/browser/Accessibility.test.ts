@@ -12,11 +12,11 @@ describe("A browser", Needs.options(Needs.chromium), () => {
     "The pages",
     (it) => {
       for (const width of [1_280, 390]) {
-        it.effect(`have no violation that axe finds, and do not scroll sideways, at ${width} px`, () =>
+        it.effect(`pass axe and do not scroll sideways at ${width} px`, () =>
           Effect.gen(function* () {
             const inlet = yield* TestInlet
             const browser = yield* Browser
-            // The checks run as a script of the page, which its policy forbids.
+            // The checks run as a page script, which the page's policy forbids.
             yield* browser.visit({ viewport: { width, height: 844 }, bypassCSP: true }, ({ page }) =>
               Effect.forEach(
                 pages,

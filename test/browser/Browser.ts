@@ -3,20 +3,20 @@ import { Context, Effect, Layer, type Scope } from "effect"
 import { type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core"
 import * as Needs from "../Needs.ts"
 
-/** A window, and what goes on in it that a person does not see. */
+/** A window with its console and network activity. */
 export interface Window {
   readonly page: Page
-  /** What the console showed as error or warning, and what nobody caught. */
+  /** Errors and warnings of the console, and uncaught exceptions. */
   readonly complaints: ReadonlyArray<string>
   /** The URL of every request, answered or not. */
   readonly requests: ReadonlyArray<string>
 }
 
-/** A real chromium. */
+/** A real Chromium. */
 export class Browser extends Context.Service<
   Browser,
   {
-    /** Goes through the steps in a window of its own, cookies included. */
+    /** Runs the steps in a window with its own cookies. */
     visit<A, E, R>(
       options: BrowserContextOptions,
       steps: (window: Window) => Effect.Effect<A, E, R>
@@ -70,18 +70,18 @@ export class Browser extends Context.Service<
   )
 }
 
-/** What a person does in the page, or sees there. */
+/** The actions and observations of a person in the page. */
 export const step = <A>(act: () => Promise<A>): Effect.Effect<A> => Effect.promise(act)
 
-/** How far the page can be scrolled sideways, in pixels. */
+/** The horizontal scroll range of the page in pixels. */
 export const overflow = (page: Page): Effect.Effect<number> =>
   step(() => page.evaluate<number>("document.documentElement.scrollWidth - innerWidth"))
 
-/** What is written there. */
+/** The text of an element. */
 export const textOf = (place: Locator): Effect.Effect<string> =>
   step(() => place.textContent()).pipe(Effect.map(String))
 
-/** The words of what has the focus; fails where a person can't see that it has. */
+/** The text of the focused element. Fails if its focus is not visible. */
 export const focusIsSeen = (page: Page): Effect.Effect<string> =>
   Effect.gen(function* () {
     const [outline = "none", words = ""] = yield* step(() =>

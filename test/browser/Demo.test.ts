@@ -6,7 +6,7 @@ import * as Needs from "../Needs.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { Browser, focusIsSeen, overflow, step, textOf, type Window } from "./Browser.ts"
 
-/** Opens the page and clicks; gives the address. */
+/** Opens the page and clicks. Returns the address. */
 const getAddress = (page: Page, url: string) =>
   Effect.gen(function* () {
     yield* step(() => page.goto(`${url}/`))
@@ -15,7 +15,7 @@ const getAddress = (page: Page, url: string) =>
     return yield* textOf(page.locator("#address"))
   })
 
-/** Goes through the steps in a window of its own, beside the service. */
+/** Runs the steps in a new window beside the service. */
 const visiting = <E, R>(
   steps: (place: Window & { readonly inlet: TestInlet["Service"] }) => Effect.Effect<void, E, R>
 ) =>
@@ -45,7 +45,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
   layer(Layer.merge(TestInlet.layer(), Browser.layer), { excludeTestServices: true, timeout: "60 seconds" })(
     "The demo page",
     (it) => {
-      it.effect("gives an address with one click, and shows a mail as it arrives", () =>
+      it.effect("creates an address with one click and shows a mail on arrival", () =>
         visiting(({ complaints, inlet, page, requests }) =>
           Effect.gen(function* () {
             const address = yield* getAddress(page, inlet.url)
@@ -82,7 +82,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
         )
       )
 
-      it.effect("offers samples, and shows what an agent asks of each: code, links, reply, hidden text", () =>
+      it.effect("offers samples and shows the code, links, reply and hidden text of each", () =>
         visiting(({ complaints, inlet, page }) =>
           Effect.gen(function* () {
             yield* getAddress(page, inlet.url)
@@ -121,7 +121,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
         )
       )
 
-      it.effect("lays out right-to-left mail from the right, names its author, and tells a broken answer as one", () =>
+      it.effect("renders right-to-left mail from the right, names its author, and reports a failed request", () =>
         visiting(({ inlet, page }) =>
           Effect.gen(function* () {
             const address = yield* getAddress(page, inlet.url)
@@ -152,7 +152,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
         )
       )
 
-      it.effect("shows the HTML part with its own styles, and runs and loads nothing of it", () =>
+      it.effect("shows the HTML part with its styles, without running or loading anything", () =>
         visiting(({ complaints, inlet, page, requests }) =>
           Effect.gen(function* () {
             const address = yield* getAddress(page, inlet.url)
@@ -161,7 +161,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
             yield* step(() => page.getByRole("tab", { name: "HTML part" }).click())
             yield* step(() => loaded.then((response) => response.finished()))
             assert.strictEqual(yield* step(() => page.locator("iframe").getAttribute("sandbox")), "")
-            // Before this test looks inside: its own way of looking is a script, and is refused aloud.
+            // Check the console before the test inspects the frame, because its own script is refused with an error.
             assert.deepStrictEqual(complaints, [])
 
             const frame = page.frameLocator("iframe")
@@ -186,7 +186,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
         )
       )
 
-      it.effect("tells what is new in a reply, and the words of the HTML that a person does not see", () =>
+      it.effect("shows the new text of a reply and the hidden words of the HTML", () =>
         visiting(({ complaints, inlet, page }) =>
           Effect.gen(function* () {
             const address = yield* getAddress(page, inlet.url)
@@ -206,7 +206,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
         )
       )
 
-      it.effect("shows the same inbox again after a reload, with its mails newest first", () =>
+      it.effect("shows the same inbox after a reload, newest mail first", () =>
         visiting(({ complaints, inlet, page }) =>
           Effect.gen(function* () {
             const address = yield* getAddress(page, inlet.url)
@@ -226,12 +226,12 @@ describe("A browser", Needs.options(Needs.chromium), () => {
         )
       )
 
-      it.effect("works by keyboard alone, with the focus always to be seen", () =>
+      it.effect("works with the keyboard alone and always shows the focus", () =>
         visiting(({ inlet, page }) =>
           Effect.gen(function* () {
             const press = (key: string) => step(() => page.keyboard.press(key))
             const focused = focusIsSeen(page)
-            /** Tabs on until the focus is there; each stop on the way has to show it. */
+            /** Presses Tab until the focus is there. Each stop must show its focus. */
             const tabTo = (wanted: string, most = 30): Effect.Effect<void> =>
               Effect.gen(function* () {
                 yield* press("Tab")
@@ -270,7 +270,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
         )
       )
 
-      it.effect("fits a phone of 390 pixels, before and after mail has come", () =>
+      it.effect("fits a viewport of 390 px with and without mail", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const browser = yield* Browser
@@ -297,7 +297,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
         })
       )
 
-      it.effect("is light or dark as the reader's system is", () =>
+      it.effect("follows the light or dark mode of the system", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const browser = yield* Browser
@@ -324,7 +324,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
         })
       )
 
-      it.effect("opens another inbox when the cookie of the first is gone", () =>
+      it.effect("opens another inbox after the cookie is deleted", () =>
         visiting(({ inlet, page }) =>
           Effect.gen(function* () {
             const first = yield* getAddress(page, inlet.url)
@@ -336,7 +336,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
         )
       )
 
-      it.effect("says so when the inbox is over", () =>
+      it.effect("reports an expired inbox", () =>
         visiting(({ inlet, page }) =>
           Effect.gen(function* () {
             yield* step(() => page.route("**/api/demo/events/stream", (route) => route.fulfill({ status: 401 })))
@@ -364,7 +364,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
     ),
     { excludeTestServices: true, timeout: "60 seconds" }
   )("The demo page in production", (it) => {
-    it.effect("says what to do when the address has had its inboxes for today", () =>
+    it.effect("says what to do when the address has used its inboxes of the day", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const browser = yield* Browser

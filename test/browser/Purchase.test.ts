@@ -9,8 +9,8 @@ describe("A browser", Needs.options(Needs.chromium), () => {
   layer(Layer.merge(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), Browser.layer), {
     excludeTestServices: true,
     timeout: "60 seconds"
-  })("The pages beside the demo", (it) => {
-    /** Reads the page at both widths, light and dark, all of it opened. */
+  })("The checkout pages", (it) => {
+    /** The page at both widths, light and dark, with all details open. */
     const look = (path: string, heading: string, expected: ReadonlyArray<string>, complains: RegExp = /^$/) =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
@@ -39,7 +39,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
 
     const longName = `${"long-name".repeat(7)}.com`
 
-    it.effect("say after a payment what was bought, that it goes on by itself, and what to do otherwise", () =>
+    it.effect("show after a payment the name, the next step and what to do on failure", () =>
       Effect.gen(function* () {
         const { buy } = yield* customer
         const { json } = yield* buy(longName)
@@ -54,7 +54,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
       })
     )
 
-    it.effect("say after a cancellation that nothing was charged, and how to start again", () =>
+    it.effect("show after a cancellation that nothing was charged and how to start again", () =>
       look("/purchase/cancel", "Nothing was charged.", [
         "nothing to undo",
         "Your payment link works for a day",
@@ -62,11 +62,11 @@ describe("A browser", Needs.options(Needs.chromium), () => {
       ])
     )
 
-    it.effect("say where to go on when there is no such page", () =>
+    it.effect("link to the demo and the docs on an unknown URL", () =>
       look("/pricing", "Page not found.", ["The demo", "The API reference", "llms.txt"], /status of 404/)
     )
 
-    it.effect("copy the order's number at a press of Enter, with the focus always to be seen", () =>
+    it.effect("copy the order number on Enter and always show the focus", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const browser = yield* Browser

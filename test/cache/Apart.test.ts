@@ -7,7 +7,7 @@ import { heldBytes } from "../HeldBytes.ts"
 const mails = 40
 const words = "words for a person who reads what was written ".repeat(12_000)
 
-/** As a thread gets it: one text, of which all others are pieces. */
+/** One string as a thread receives it, from which all others are sliced. */
 const html = (style: string, head: string) =>
   Buffer.from(`${head}<p style="${style}">Hello</p><div>${words}</div>`).toString()
 
@@ -19,8 +19,8 @@ const heldAfter = (htmlOf: (number: number) => string) =>
     heldBytes
   )
 
-describe("What is remembered of the styles of a mail", () => {
-  it.effect("keeps nothing else of the mail, whether they stand in tags or in a style sheet", () =>
+describe("The style cache", () => {
+  it.effect("retains no other part of the message, for style attributes and for style sheets", () =>
     Effect.gen(function* () {
       const before = yield* heldAfter(() => html("color:red", ""))
       const inTags = yield* heldAfter((number) => html(`margin:0 0 12px;padding:${number}px`, ""))
@@ -32,7 +32,7 @@ describe("What is remembered of the styles of a mail", () => {
     })
   )
 
-  it.effect("is the same text, half characters included", () =>
+  it.effect("returns the same text, lone surrogates included", () =>
     Effect.sync(() => {
       for (const text of ["", "margin: 0", "größer – ☃", "\ud83d\ude00", "a\ud83db", "\0"]) {
         assert.strictEqual(apart(text), text)

@@ -4,7 +4,7 @@ import { BoundedMap } from "../../src/cache/BoundedMap.ts"
 const keysOf = (map: BoundedMap<string, number>) => ["a", "b", "c", "d"].filter((key) => map.has(key))
 
 describe("A bounded map", () => {
-  it("evicts the oldest entry when there is one too many", () => {
+  it("evicts the oldest entry at one entry over its limit", () => {
     const map = new BoundedMap<string, number>(2)
     map.set("a", 1)
     map.set("b", 2)
@@ -13,7 +13,7 @@ describe("A bounded map", () => {
     assert.deepStrictEqual([map.get("a"), map.get("b"), map.get("c")], [undefined, 2, 3])
   })
 
-  it("keeps an entry that was set again longer than one that was not", () => {
+  it("treats an entry that is set again as the newest", () => {
     const map = new BoundedMap<string, number>(2)
     map.set("a", 1)
     map.set("b", 2)
@@ -23,7 +23,7 @@ describe("A bounded map", () => {
     assert.strictEqual(map.get("a"), 3)
   })
 
-  it("evicts an entry whose key is undefined like any other", () => {
+  it("evicts an entry with the key undefined", () => {
     const map = new BoundedMap<string | undefined, number>(1)
     map.set(undefined, 1)
     map.set("a", 2)

@@ -9,13 +9,13 @@ import { eventually } from "../Eventually.ts"
 import type { Inbox } from "../Mailbox.ts"
 import { TestInlet } from "../TestInlet.ts"
 
-/** `inlet listen --forward-to` without a process of its own. */
+/** Runs `inlet listen --forward-to` in this process. */
 export const start = Effect.fnUntraced(function* (
   { domainId, key }: Inbox,
   options: Partial<ForwardCopies.Options> & {
     readonly url: string
     readonly file: string
-    /** The deliveries themselves, at most so many at the same time. */
+    /** The `--take` concurrency. Without it, the command forwards copies. */
     readonly take?: number
   }
 ) {
@@ -36,12 +36,12 @@ export const start = Effect.fnUntraced(function* (
     ).pipe(Effect.provideService(Console.Console, console), Effect.provide(NodeHttpClient.layerUndici))
   )
   const listener = {
-    /** The lines of its standard output, and of its standard error. */
+    /** The lines of its standard output and standard error. */
     lines: printed(console.logLines),
     said: printed(console.errorLines),
     says: (text: string) => eventually(printed(console.errorLines), (lines) => lines.join("\n").includes(text)),
     stop: Fiber.interrupt(running),
-    /** The line that it fails with. */
+    /** The line of its failure. */
     failure: Effect.map(Fiber.await(running), (exit) =>
       Exit.isFailure(exit) ? Effect.runSync(Effect.flip(exit)).message : "it has not failed"
     )

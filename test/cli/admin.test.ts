@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 120_000 })
 
 const names = "DOMAIN\tORIGIN\tSTATUS\tWEBHOOK\tREASON\n"
 
-/** `inlet …` beside the service: it finds the token in DATA_DIR/admin-token, and the service by its settings. */
+/** Runs `inlet …` beside the service, with the token in DATA_DIR/admin-token and the URL of its settings. */
 const inlet = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Program.Options["env"] = {}) {
   const { folder, url } = yield* TestInlet
   return yield* CommandLine.run(args, { DATA_DIR: folder, HTTP_PORT: new URL(url).port, ...env })
@@ -21,7 +21,7 @@ const inlet = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Pro
 layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServices: true, timeout: "120 seconds" })(
   "inlet admin domains",
   (it) => {
-    it.effect("says on an empty service that there are none", () =>
+    it.effect("reports an empty list on an empty service", () =>
       Effect.gen(function* () {
         const { code, stderr, stdout } = yield* inlet(["admin", "domains", "list"])
         assert.strictEqual(stdout, "")
@@ -30,7 +30,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
-    it.effect("lists domains, newest first, with origin and state", () =>
+    it.effect("lists domains with origin and status, newest first", () =>
       Effect.gen(function* () {
         const service = yield* TestInlet
         const older = yield* service.inbox()
@@ -47,7 +47,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
-    it.effect("disables a domain, whose mail is then refused, and enables it again", () =>
+    it.effect("disables a domain, which refuses its mail, and enables it again", () =>
       Effect.gen(function* () {
         const service = yield* TestInlet
         const { address, domain } = yield* service.inbox()
@@ -58,14 +58,14 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const refused = yield* Effect.flip(Mail.send(service.smtpPort, { to: address }))
         assert.strictEqual(refused.code, 550)
 
-        // As it was called once.
+        // The earlier form of the command.
         const enabled = yield* inlet(["admin", "domains", "enable", domain])
         assert.strictEqual(enabled.stdout, `${names}${domain}\tinstant\tverified\t-\n`)
         assert.match(yield* Mail.send(service.smtpPort, { to: address }), /^250 /)
       })
     )
 
-    it.effect("takes a domain from the workspace that holds it, and says in one line where nobody does", () =>
+    it.effect("releases a domain from its workspace, and fails in one line for a name without a holder", () =>
       Effect.gen(function* () {
         const service = yield* TestInlet
         const { address, domain } = yield* service.inbox()
@@ -82,7 +82,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
-    it.effect("says in one line that it knows no such domain, and exits with 1", () =>
+    it.effect("exits with 1 and one line for an unknown domain", () =>
       Effect.gen(function* () {
         const unknown = yield* inlet(["admin", "domains", "disable", "unknown.example"])
         assert.strictEqual(unknown.stderr, "No domain unknown.example exists\n")
@@ -94,7 +94,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
-    it.effect("takes the token from ADMIN_TOKEN and the place from --url, wherever it is called", () =>
+    it.effect("reads the token from ADMIN_TOKEN and the URL from --url", () =>
       Effect.gen(function* () {
         const { folder, url } = yield* TestInlet
         const fs = yield* FileSystem.FileSystem
@@ -121,7 +121,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
-    it.effect("says in one line that the service is not there", () =>
+    it.effect("reports an unreachable service in one line", () =>
       Effect.gen(function* () {
         const nowhere = `http://127.0.0.1:${yield* Ports.free}`
         const { code, stderr } = yield* inlet(["admin", "domains", "list", "--url", nowhere])
@@ -130,7 +130,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
-    it.effect("is explained by inlet --help, like every command", () =>
+    it.effect("appears in inlet --help with each of its commands", () =>
       Effect.gen(function* () {
         const help = yield* inlet(["--help"])
         for (const command of ["send", "listen", "wait", "raw", "domains", "admin"]) {

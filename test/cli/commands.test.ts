@@ -12,7 +12,7 @@ import { TestInlet } from "../TestInlet.ts"
 // Programs start slowly on a busy machine.
 vi.setConfig({ testTimeout: 300_000 })
 
-/** A person at a terminal: the service by INLET_URL, a key by INLET_API_KEY or not at all. */
+/** Runs commands with the service in INLET_URL, and a key in INLET_API_KEY or none. */
 const person = Effect.fnUntraced(function* (key?: string, env: Program.Options["env"] = {}) {
   const { url } = yield* TestInlet
   const all = { INLET_URL: url, INLET_API_KEY: key, INLET_PROFILE: undefined, ...env }
@@ -30,9 +30,9 @@ const person = Effect.fnUntraced(function* (key?: string, env: Program.Options["
 })
 
 layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServices: true, timeout: "120 seconds" })(
-  "The commands of a workspace",
+  "The workspace commands",
   (it) => {
-    it.effect("make a workspace, an inbox and a webhook, and tell of its mail and the requests for it", () =>
+    it.effect("create a workspace, an inbox and a webhook, and list its events and attempts", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { json, run } = yield* person((yield* inlet.workspace).key)
@@ -72,7 +72,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
-    it.effect("print an attachment as it was sent", () =>
+    it.effect("print an attachment byte for byte", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -92,7 +92,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
-    it.effect("buy a name only when they are told to, and say what they did", () =>
+    it.effect("buy a name only with --yes and report the order", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { json, run } = yield* person((yield* inlet.workspace).key)
@@ -119,14 +119,14 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
           SELECT key FROM idempotency_keys WHERE route = 'POST /api/domains/purchase' ORDER BY begun_at
         `
         assert.strictEqual(new Set(keys.map(({ key }) => key)).size, 2)
-        // As after an answer that was lost.
+        // As after a lost answer.
         const again = yield* run("purchase", "cli-agent.com", "--yes", "--idempotency-key", keys[0]?.key ?? "")
         assert.strictEqual(again.stdout, bought.stdout)
         assert.lengthOf((yield* json("orders", "list")).orders, 1)
       })
     )
 
-    it.effect("add a domain of one's own, wait for its record until the time is up, and remove it with --yes", () =>
+    it.effect("add an own domain, wait for its TXT record until the timeout, and remove it with --yes", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { json, run } = yield* person((yield* inlet.workspace).key)
@@ -150,7 +150,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
-    it.effect("let the mail of a domain wait to be taken, hold it again, and never beside a webhook", () =>
+    it.effect("switch a domain to pull delivery and back, and refuse pull beside a webhook", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -173,7 +173,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
-    it.effect("receive a sample, a mail in words and a whole message, and print the event_id of each", () =>
+    it.effect("simulate a sample, a mail from flags and a raw message, and print each event_id", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const fs = yield* FileSystem.FileSystem
@@ -199,7 +199,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       }).pipe(Effect.scoped)
     )
 
-    it.effect("make a key that reads mail, list it, and revoke it only when they are told to", () =>
+    it.effect("create and list a read key, and revoke it only with --yes", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -211,7 +211,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const refused = yield* reader.run("domains", "remove", inbox.domain, "--yes")
         assert.match(
           refused.stderr,
-          /^A read key [^\n]+ DELETE \/api\/domains\/:id takes the workspace's own key, [^\n]+\n$/
+          /^A read key [^\n]+ DELETE \/api\/domains\/:id requires the workspace's own key, [^\n]+\n$/
         )
         assert.strictEqual(refused.code, 1)
 
@@ -231,7 +231,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
     )
 
     it.effect(
-      "ask at a terminal before they remove",
+      "ask for confirmation at a terminal before a removal",
       () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
@@ -255,7 +255,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       Needs.options(Needs.limits)
     )
 
-    it.effect("keep URL and key in a profile that nobody else can read, and send no key elsewhere", () =>
+    it.effect("store URL and key in a profile with mode 600, and send the key to no other URL", () =>
       Effect.gen(function* () {
         const { url } = yield* TestInlet
         const fs = yield* FileSystem.FileSystem

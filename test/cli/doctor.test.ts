@@ -16,7 +16,7 @@ vi.setConfig({ testTimeout: 120_000 })
 
 const folder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "inlet-doctor-" }))
 
-/** The settings of production, with a database where nobody answers. */
+/** Production settings with an unreachable database. */
 const production = {
   NODE_ENV: "production",
   DATABASE_URL: "postgres://inlet:secret@127.0.0.1:1/inlet",
@@ -25,7 +25,7 @@ const production = {
   PLATFORM_DOMAIN: "example.com"
 }
 
-/** What is found, under these settings and with a mail server at `port`. */
+/** The findings under these settings, with a mail server at `port`. */
 const found = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>, port: number) {
   const world = Resolver.layer.pipe(
     Layer.provideMerge(Platform.layer),
@@ -39,7 +39,7 @@ const found = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>
   return findings.map(({ about, says, verdict }) => `${verdict} ${about}: ${says}`)
 })
 
-/** Somebody who says this to whoever connects. */
+/** A server that sends this to each connection. */
 const server = (words: string) =>
   Effect.gen(function* () {
     const port = yield* Ports.free
@@ -54,7 +54,7 @@ const server = (words: string) =>
   })
 
 describe("inlet doctor", () => {
-  it.live("finds a platform well whose names, port and certificate are right", () =>
+  it.live("passes a platform with correct DNS, port and certificate", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer
       const fs = yield* FileSystem.FileSystem
@@ -89,7 +89,7 @@ describe("inlet doctor", () => {
     }).pipe(Effect.scoped, Effect.provide([DnsServer.layer, NodeServices.layer]))
   )
 
-  it.live("says what to publish, and that a port or a certificate is not right", () =>
+  it.live("names the records to publish, a closed port and a wrong certificate", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer
       const DATA_DIR = yield* folder
@@ -114,7 +114,7 @@ describe("inlet doctor", () => {
     }).pipe(Effect.scoped, Effect.provide([DnsServer.layer, NodeServices.layer]))
   )
 
-  it.live("finds a certificate that has ended or is for another host, and notes one that ends soon", () =>
+  it.live("fails an expired certificate or one for another host, and notes one that expires soon", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const DATA_DIR = yield* folder
@@ -132,7 +132,7 @@ describe("inlet doctor", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("ends with 0 where all is well, and with 1 and the names of what is not", () =>
+  it.live("exits with 0 if all checks pass, and else with 1 and the failed checks", () =>
     Effect.gen(function* () {
       const DATA_DIR = yield* folder
       const env = { DATA_DIR, DATABASE_URL: undefined }

@@ -18,7 +18,7 @@ import * as Listener from "./Listener.ts"
 // Programs start slowly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
-/** Somebody with an inbox without a webhook, and an app that only this machine reaches. */
+/** An inbox without a webhook, and an app on loopback. */
 const developer = Effect.gen(function* () {
   const inlet = yield* TestInlet
   const fs = yield* FileSystem.FileSystem
@@ -31,7 +31,7 @@ const developer = Effect.gen(function* () {
     app,
     folder,
     file,
-    /** Sends a mail, and gives its event once it has one. */
+    /** Sends a mail and returns its event id. */
     send: Effect.fnUntraced(function* (subject: string) {
       yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject })
       const events = yield* Mailbox.events(inbox)
@@ -51,7 +51,7 @@ const isTrusted = Effect.fnUntraced(function* ({ body, headers }: ReceivedReques
   })
 })
 
-// A stream that is left behind would keep the next from its place.
+// A leftover stream would occupy a slot.
 layer(
   Layer.mergeAll(
     TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2", WEBHOOK_RETRY_DELAYS: "50ms" }),
@@ -62,7 +62,7 @@ layer(
     timeout: "120 seconds"
   }
 )("inlet listen --forward-to", (it) => {
-  it.effect("posts each new mail to an app as its webhook would get it, and keeps its place for the next", () =>
+  it.effect("posts each new mail to the app as its webhook would, and saves the position", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const fs = yield* FileSystem.FileSystem
@@ -99,7 +99,7 @@ layer(
     }).pipe(Effect.scoped)
   )
 
-  it.effect("posts what the app refuses again until it is taken, before any other, and says so", () =>
+  it.effect("retries a refused event before any later one and reports it", () =>
     Effect.gen(function* () {
       const { app, inbox, listen, send } = yield* developer
       const { lines } = yield* listen({ json: true })
@@ -127,7 +127,7 @@ layer(
     }).pipe(Effect.scoped)
   )
 
-  it.effect("waits for an app that is not there yet, and leaves what it had no answer for to the next", () =>
+  it.effect("waits for an app that is not up, and leaves unanswered events to the next run", () =>
     Effect.gen(function* () {
       const { app, listen, send } = yield* developer
       const early = yield* listen({ url: `http://127.0.0.1:${yield* Ports.free}/` })
@@ -140,7 +140,7 @@ layer(
     }).pipe(Effect.scoped)
   )
 
-  it.effect("goes on behind the last event that the app took, or where it is told to", () =>
+  it.effect("resumes after the last accepted event or from --since", () =>
     Effect.gen(function* () {
       const { app, file, listen, send } = yield* developer
       const fs = yield* FileSystem.FileSystem
@@ -166,32 +166,34 @@ layer(
     }).pipe(Effect.scoped)
   )
 
-  it.effect("ends where two write one place, where the place is nobody's, and where the domain is removed", () =>
-    Effect.gen(function* () {
-      const { app, file, inbox, listen, send } = yield* developer
-      const inlet = yield* TestInlet
-      const fs = yield* FileSystem.FileSystem
-      const one = yield* listen()
-      yield* fs.writeFileString(file, `{"domain_id":"${inbox.domainId}","after":"start"}`)
-      yield* send("one")
-      yield* app.next
-      assert.match(yield* one.failure, /Another `inlet listen` writes it, too. Give each its own --cursor-file$/)
+  it.effect(
+    "exits if a second process uses the position file, if the file is malformed, or if the domain is removed",
+    () =>
+      Effect.gen(function* () {
+        const { app, file, inbox, listen, send } = yield* developer
+        const inlet = yield* TestInlet
+        const fs = yield* FileSystem.FileSystem
+        const one = yield* listen()
+        yield* fs.writeFileString(file, `{"domain_id":"${inbox.domainId}","after":"start"}`)
+        yield* send("one")
+        yield* app.next
+        assert.match(yield* one.failure, /Another `inlet listen` writes it, too. Give each its own --cursor-file$/)
 
-      const unknown = yield* listen({ after: Option.some("01890000-0000-7000-8000-000000000000") })
-      assert.match(
-        yield* unknown.failure,
-        /^--after: Expected a cursor_now .* --from-start takes all mail that is kept/
-      )
-      yield* fs.writeFileString(file, "{}")
-      assert.match(yield* (yield* listen()).failure, /^--cursor-file: .*: Expected what `inlet listen` writes/)
+        const unknown = yield* listen({ after: Option.some("01890000-0000-7000-8000-000000000000") })
+        assert.match(
+          yield* unknown.failure,
+          /^--after: Expected a cursor_now .* --from-start takes all mail that is kept/
+        )
+        yield* fs.writeFileString(file, "{}")
+        assert.match(yield* (yield* listen()).failure, /^--cursor-file: .*: Expected what `inlet listen` writes/)
 
-      const last = yield* listen({ file: `${file}.other` })
-      yield* inlet.call("DELETE", `/api/domains/${inbox.domainId}`, { key: inbox.key })
-      assert.strictEqual(yield* last.failure, "The domain was removed")
-    }).pipe(Effect.scoped)
+        const last = yield* listen({ file: `${file}.other` })
+        yield* inlet.call("DELETE", `/api/domains/${inbox.domainId}`, { key: inbox.key })
+        assert.strictEqual(yield* last.failure, "The domain was removed")
+      }).pipe(Effect.scoped)
   )
 
-  it.effect("makes the deliveries themselves with --take: tried again by the service, given up, and replayed", () =>
+  it.effect("leases deliveries with --take, which the service retries, gives up and replays", () =>
     Effect.gen(function* () {
       const { app, inbox, listen, send } = yield* developer
       const inlet = yield* TestInlet
@@ -227,7 +229,7 @@ layer(
     }).pipe(Effect.scoped)
   )
 
-  it.effect("shares deliveries among takers, and ends with --take where there is a webhook", () =>
+  it.effect("shares deliveries between takers, and exits with --take if a webhook is set", () =>
     Effect.gen(function* () {
       const { app, inbox, listen, send } = yield* developer
       const inlet = yield* TestInlet
@@ -257,7 +259,7 @@ layer(
     }).pipe(Effect.scoped)
   )
 
-  it.effect("takes the next with --take while the app is slow with one, never more than it may have in hand", () =>
+  it.effect("leases further deliveries during a slow request, up to its limit", () =>
     Effect.gen(function* () {
       const { app, inbox, listen, send } = yield* developer
       const sql = yield* SqlClient.SqlClient
@@ -291,7 +293,7 @@ layer(
     }).pipe(Effect.scoped)
   )
 
-  it.effect("lets what is under way with --take come to its end when it is stopped", () =>
+  it.effect("finishes deliveries in progress with --take before it exits", () =>
     Effect.gen(function* () {
       const { app, inbox, listen, send } = yield* developer
       const { lines, stop } = yield* listen({ take: 16 })

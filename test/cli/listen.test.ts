@@ -35,7 +35,7 @@ const event = (changes: Readonly<Record<string, unknown>> = {}) => ({
   ...changes
 })
 
-/** What the service sends: made with Node's own HMAC, not with our signer. */
+/** A webhook request signed with Node's HMAC, not with Inlet's signer. */
 const post = Effect.fnUntraced(function* (
   url: string,
   payload: { readonly event_id: string },
@@ -75,7 +75,7 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
     }).pipe(Effect.scoped)
   )
 
-  it.effect("marks an event that comes again, and prints it once", () =>
+  it.effect("marks a repeated event and prints it once", () =>
     Effect.gen(function* () {
       const program = yield* listen()
       const sent = event({ text: "" })
@@ -86,7 +86,7 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
     }).pipe(Effect.scoped)
   )
 
-  it.effect("refuses with 401 what does not verify, and says why", () =>
+  it.effect("answers 401 to an invalid signature and prints the reason", () =>
     Effect.gen(function* () {
       const program = yield* listen()
       const otherKey = yield* post(program.url, event(), { key: "whsec_other" })
@@ -105,7 +105,7 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
     }).pipe(Effect.scoped)
   )
 
-  it.effect("answers as --status says, after --delay", () =>
+  it.effect("answers with --status after --delay", () =>
     Effect.gen(function* () {
       const program = yield* listen(["--status", "500", "--delay", "700ms"])
       const before = yield* Clock.currentTimeMillis
@@ -137,7 +137,7 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
     }).pipe(Effect.scoped)
   )
 
-  it.effect("lets nothing in a mail steer the terminal", () =>
+  it.effect("prints no terminal escape sequence from a mail", () =>
     Effect.gen(function* () {
       const program = yield* listen()
       yield* post(program.url, event({ subject: "a\u001b[2Jb\u0007", text: "c\u001b]0;title\u0007d\te\r\nf" }))
@@ -148,7 +148,7 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
     }).pipe(Effect.scoped)
   )
 
-  it.effect("warns of a secret among its arguments, and says that its port is in use", () =>
+  it.effect("warns of a secret in its arguments, and reports a port in use", () =>
     Effect.gen(function* () {
       const { url } = yield* listen()
       const port = new URL(url).port
@@ -169,7 +169,7 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
     }).pipe(Effect.scoped)
   )
 
-  it.effect("ends when the npm that started it is killed", () =>
+  it.effect("exits when the npm that started it is killed", () =>
     Effect.gen(function* () {
       const port = yield* Ports.free
       const program = yield* Program.start("npm", ["run", "-s", "inlet", "--", "listen", "--port", `${port}`], {
@@ -177,7 +177,7 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
       })
       yield* program.says("Listening for webhooks")
       assert.strictEqual((yield* call(`http://127.0.0.1:${port}`, "GET", "/")).status, 404)
-      // npm alone: it cannot pass this signal on.
+      // Kills only npm, which cannot forward this signal.
       process.kill(program.pid, "SIGKILL")
       yield* eventually(
         Effect.exit(call(`http://127.0.0.1:${port}`, "GET", "/")),
@@ -187,7 +187,7 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
     }).pipe(Effect.scoped)
   )
 
-  it.effect("says what is wrong with a flag, and does not start", () =>
+  it.effect("rejects an invalid flag before it listens", () =>
     Effect.gen(function* () {
       const wrong = [
         [["--secret", secret, "--status", "99"], "an HTTP status from 200 to 599"],

@@ -17,14 +17,14 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
     describe.each([["with sessions", "legacy"] as const, ["by 2026-07-28", { pin: "2026-07-28" }] as const])(
       "%s",
       (_, era) => {
-        it.effect("is the server of MCP for clients that start a program", () =>
+        it.effect("serves MCP over stdio", () =>
           Effect.gen(function* () {
             const inlet = yield* TestInlet
             const { address, key } = yield* inlet.inbox()
             const client = yield* McpClient.program({ INLET_URL: inlet.url, INLET_API_KEY: key }, era)
             const direct = yield* McpClient.two(inlet.url, key, era)
             assert.deepStrictEqual(yield* client.tools, yield* direct.tools)
-            // While one waits, others are answered.
+            // Other requests are answered during a wait.
             const wait = yield* Effect.forkChild(client.call("wait_for_code", { to: address }))
             assert.lengthOf((yield* client.call("get_inboxes")).json.inboxes, 1)
             yield* Mail.send(inlet.smtpPort, { to: address, text: "Your verification code is 739204." })
@@ -39,7 +39,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       }
     )
 
-    it.effect("answers what can't be forwarded with an error that says what to do", () =>
+    it.effect("answers a message that it cannot forward with an error and the next step", () =>
       Effect.gen(function* () {
         const { url } = yield* TestInlet
         const says = Effect.fnUntraced(function* (env: Record<string, string>, line: string) {

@@ -6,14 +6,14 @@ import * as Program from "../Program.ts"
 // Programs start slowly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
-/** Tells of every module that it is loaded. */
+/** Prints every loaded module. */
 const tell = `
   import { registerHooks } from "node:module"
   registerHooks({ load: (url, context, next) => { console.log(url); return next(url, context) } })
   await import(process.argv[1])
 `
 
-/** Where the modules are that this one of the project has loaded. */
+/** The folders of modules that a project module has loaded. */
 const loadedBy = Effect.fnUntraced(function* (module: string) {
   const args = ["--input-type=module", "--eval", tell, `${Program.root}${module}`]
   const { code, stderr, stdout } = yield* Program.run(process.execPath, args)
@@ -24,8 +24,8 @@ const loadedBy = Effect.fnUntraced(function* (module: string) {
 const among = (urls: ReadonlyArray<string>, ...parts: ReadonlyArray<string>) =>
   urls.filter((url) => parts.some((part) => url.includes(part)))
 
-layer(NodeServices.layer)("What is loaded is held for as long as the process runs", (it) => {
-  it.effect("so the service loads no library of a store or a way to pay that it is not set to", () =>
+layer(NodeServices.layer)("The loaded modules", (it) => {
+  it.effect("of the service include no storage or payment library that is not configured", () =>
     Effect.gen(function* () {
       const loaded = yield* loadedBy("src/start/Start.ts")
       assert.isAbove(among(loaded, "/node_modules/effect/").length, 100)
@@ -36,7 +36,7 @@ layer(NodeServices.layer)("What is loaded is held for as long as the process run
     })
   )
 
-  it.effect("so a parser thread, of which there are several, has next to nothing of Effect", () =>
+  it.effect("of a parser thread include almost nothing of Effect", () =>
     Effect.gen(function* () {
       const loaded = yield* loadedBy("src/reading/ParserThread.ts")
       assert.isAbove(among(loaded, "/src/mime/").length, 10)

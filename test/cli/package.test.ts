@@ -11,13 +11,13 @@ import * as Program from "../Program.ts"
 // Programs start slowly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
-/** An empty folder into which the package was installed as anybody would get it. */
+/** An empty folder with the package installed from its tarball. */
 class Customer extends Context.Service<
   Customer,
   {
     readonly folder: string
     write(file: string, text: string): Effect.Effect<void>
-    /** What the compiler says of a file. */
+    /** The compiler's messages for a file. */
     check(file: string): Effect.Effect<{ readonly code: number; readonly stdout: string }>
   }
 >()("inlet/test/Customer") {
@@ -61,7 +61,7 @@ const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 const eventId = "0198c5d2-7a3e-7000-8000-000000000001"
 const body = JSON.stringify({ event_id: eventId, subject: "Grüße", recipient: "agent@example.com" })
 
-/** Headers made with Node's HMAC alone. */
+/** Headers signed with Node's HMAC. */
 const signed = Effect.gen(function* () {
   const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
   return {
@@ -74,7 +74,7 @@ const signed = Effect.gen(function* () {
 layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: true, timeout: "180 seconds" })(
   "The published package",
   (it) => {
-    it.effect("contains the compiled service, its start, and the pages, examples and deployment files", () =>
+    it.effect("contains the compiled service, its start script, pages, examples and deployment files", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const { folder } = yield* Customer
@@ -110,7 +110,7 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
       })
     )
 
-    it.effect("starts in an empty folder, and has the first verified webhook within a minute", () =>
+    it.effect("starts in an empty folder and delivers a verified webhook within 60 s", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const { folder } = yield* Customer
@@ -145,7 +145,7 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
       }).pipe(Effect.scoped)
     )
 
-    it.effect("verifies a signature made by hand, and refuses another", () =>
+    it.effect("verifies a signature made by hand and rejects a wrong one", () =>
       Effect.gen(function* () {
         const customer = yield* Customer
         yield* customer.write(
@@ -166,7 +166,7 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
       })
     )
 
-    it.effect("has every file that its README links to", () =>
+    it.effect("contains every file that its README links to", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const folder = `${(yield* Customer).folder}/node_modules/inlet-mail`
@@ -177,7 +177,7 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
       })
     )
 
-    it.effect("serves a receiver as the README shows it", () =>
+    it.effect("runs the receiver of the README", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const customer = yield* Customer
@@ -202,7 +202,7 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
       }).pipe(Effect.scoped)
     )
 
-    it.effect("has types: an event's fields are known", () =>
+    it.effect("exports types with the fields of an event", () =>
       Effect.gen(function* () {
         const customer = yield* Customer
         yield* customer.write(
@@ -219,7 +219,7 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
       })
     )
 
-    it.effect("has nothing in its verification that is not Node's", () =>
+    it.effect("imports only Node modules in its webhook verification", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const { folder } = yield* Customer
@@ -231,7 +231,7 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
       })
     )
 
-    it.effect("says in one line that a Node is too old, or that a dependency is not installed", () =>
+    it.effect("reports an old Node or a missing dependency in one line", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const { folder } = yield* Customer
@@ -259,7 +259,7 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
       }).pipe(Effect.scoped)
     )
 
-    it.effect("lets a suite of somebody else's fake the registrar and the billing: the example, as it stands", () =>
+    it.effect("runs the example suite with a fake registrar and fake billing", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const customer = yield* Customer
@@ -277,7 +277,7 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
       })
     )
 
-    it.effect("lets a suite sign with a key held elsewhere, and forge a signature: the example, as it stands", () =>
+    it.effect("runs the example that signs with an external key and forges a signature", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const customer = yield* Customer
@@ -288,7 +288,7 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
       })
     )
 
-    it.effect("lets a program add a registrar of its own: a Layer and a line of composition", () =>
+    it.effect("runs the example that adds a registrar", () =>
       Effect.gen(function* () {
         const customer = yield* Customer
         yield* customer.write(
@@ -337,7 +337,7 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
 )
 
 layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })("inlet-webhook", (it) => {
-  it.effect("brings the same verification alone: one package, without dependencies", () =>
+  it.effect("contains the same verification without dependencies", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-receiver-" })

@@ -12,7 +12,7 @@ import { TestInlet } from "../TestInlet.ts"
 // Programs start slowly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
-/** `inlet raw …` beside the service, with the key of a workspace; its standard output goes into a file. */
+/** Runs `inlet raw …` beside the service with a workspace key. Its standard output goes into a file. */
 const raw = Effect.fnUntraced(function* (eventId: string, key: string | undefined, ...args: ReadonlyArray<string>) {
   const { folder, url } = yield* TestInlet
   const file = `${folder}/${randomUUID()}.eml`
@@ -27,7 +27,7 @@ const raw = Effect.fnUntraced(function* (eventId: string, key: string | undefine
 layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServices: true, timeout: "120 seconds" })(
   "inlet raw",
   (it) => {
-    it.effect("prints the raw message behind an event, whichever domain of the workspace it is of, byte for byte", () =>
+    it.effect("prints the raw message of an event of any domain of the workspace, byte for byte", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const sql = yield* SqlClient.SqlClient
@@ -50,7 +50,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
-    it.effect("says in one line that the event is not one of this workspace, or not one at all", () =>
+    it.effect("reports an id of another workspace or a malformed id in one line", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -67,7 +67,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
-    it.effect("says in one line that the key is wrong or missing, and that the service is not there", () =>
+    it.effect("reports a wrong or missing key and an unreachable service in one line", () =>
       Effect.gen(function* () {
         const eventId = "0198c5d2-7a3e-7000-8000-000000000001"
         const wrong = yield* raw(eventId, "wrong")

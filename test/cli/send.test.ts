@@ -10,7 +10,7 @@ import { WebhookReceiver } from "../WebhookReceiver.ts"
 // Programs start slowly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
-/** `inlet send …` to the end. */
+/** Runs `inlet send …` until it exits. */
 const send = (args: ReadonlyArray<string>, env: Program.Options["env"] = {}) => CommandLine.run(["send", ...args], env)
 
 layer(Layer.mergeAll(TestInlet.layer(), WebhookReceiver.layer, NodeServices.layer), {
@@ -45,7 +45,7 @@ layer(Layer.mergeAll(TestInlet.layer(), WebhookReceiver.layer, NodeServices.laye
     }).pipe(Effect.scoped)
   )
 
-  it.effect("finds the server by --host and --port too", () =>
+  it.effect("connects to the server of --host and --port", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { address } = yield* inlet.inbox()
@@ -57,7 +57,7 @@ layer(Layer.mergeAll(TestInlet.layer(), WebhookReceiver.layer, NodeServices.laye
     })
   )
 
-  it.effect("prints one line with the server's own words when it refuses the recipient, and exits with 1", () =>
+  it.effect("prints the server's refusal of the recipient in one line and exits with 1", () =>
     Effect.gen(function* () {
       const { smtpPort } = yield* TestInlet
       const { code, stderr, stdout } = yield* send(["--to", "who@unknown.example", "--port", `${smtpPort}`])
@@ -67,7 +67,7 @@ layer(Layer.mergeAll(TestInlet.layer(), WebhookReceiver.layer, NodeServices.laye
     })
   )
 
-  it.effect("says which of several recipients were refused, after the reply for the others", () =>
+  it.effect("lists the refused recipients after the reply for the accepted ones", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { address } = yield* inlet.inbox()
@@ -80,7 +80,7 @@ layer(Layer.mergeAll(TestInlet.layer(), WebhookReceiver.layer, NodeServices.laye
     })
   )
 
-  it.effect("prints one line when nobody is there", () =>
+  it.effect("reports an unreachable server in one line", () =>
     Effect.gen(function* () {
       const port = yield* Ports.free
       const { code, stderr } = yield* send(["--to", "ada@unknown.example", "--port", `${port}`])
@@ -89,7 +89,7 @@ layer(Layer.mergeAll(TestInlet.layer(), WebhookReceiver.layer, NodeServices.laye
     })
   )
 
-  it.effect("says what is wrong with a flag", () =>
+  it.effect("rejects an invalid flag", () =>
     Effect.gen(function* () {
       const missing = yield* send([])
       assert.include(missing.stderr, "Missing required flag: --to")

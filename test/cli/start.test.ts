@@ -15,7 +15,7 @@ import * as TestDatabase from "../TestDatabase.ts"
 // Programs start slowly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
-/** Free ports and a folder of its own, unless the test says otherwise. */
+/** Free ports and a folder of its own, unless a test overrides them. */
 const world = Effect.fnUntraced(function* (env: Program.Options["env"] = {}) {
   const fs = yield* FileSystem.FileSystem
   return {
@@ -27,7 +27,7 @@ const world = Effect.fnUntraced(function* (env: Program.Options["env"] = {}) {
   }
 })
 
-/** `node src/main.ts`, which is expected to refuse: the lines it says so with, and its exit code. */
+/** Runs `node src/main.ts`, which must refuse. Returns its lines and exit code. */
 const refusal = Effect.fnUntraced(function* (env: Program.Options["env"]) {
   const given = yield* world({ LOG_LEVEL: "error", ...env })
   const { code, stderr, stdout } = yield* Program.run(process.execPath, ["src/main.ts"], { env: given })
@@ -44,13 +44,13 @@ const production = {
   PLATFORM_DOMAIN: "example.com"
 }
 
-/** What each wrong setting is answered with. */
+/** The message for each invalid setting. */
 const wrong: Readonly<Record<string, readonly [env: Record<string, string | undefined>, line: string]>> = {
-  "a port that is no number": [{ HTTP_PORT: "abc" }, "HTTP_PORT: Expected a port number from 0 to 65535"],
-  "a NODE_ENV that is none of the three": [{ NODE_ENV: "prod" }, "NODE_ENV: Expected development, test or production"],
+  "a port that is not a number": [{ HTTP_PORT: "abc" }, "HTTP_PORT: Expected a port number from 0 to 65535"],
+  "an unknown NODE_ENV": [{ NODE_ENV: "prod" }, "NODE_ENV: Expected development, test or production"],
   "an unknown role": [{ ROLES: "htp" }, "ROLES: Expected some of http, smtp and worker, separated by commas"],
   "a short key": [{ SECRETS_KEY: "c2hvcnQ=" }, "SECRETS_KEY: Expected 32 bytes in base64 (openssl rand -base64 32)"],
-  "production without anything, all that is missing at once": [
+  "production without settings, all missing ones at once": [
     { NODE_ENV: "production" },
     [
       "SERVICE_PUBLIC_URL: Missing, and production needs it: URL of the API as users see it, such as https://inlet.example.com",
@@ -81,7 +81,7 @@ const wrong: Readonly<Record<string, readonly [env: Record<string, string | unde
   ]
 }
 
-/** One where nobody answers. */
+/** An unreachable database. */
 const bucket = {
   RAW_STORE: "s3",
   S3_ENDPOINT: "http://127.0.0.1:9",
@@ -91,7 +91,7 @@ const bucket = {
   S3_SECRET_ACCESS_KEY: "secret"
 }
 
-/** The same way, asked of `Settings` alone. */
+/** The same check by reading `Settings` only. */
 const explained = {
   "SMTP_PORT=65536": "SMTP_PORT: Expected a port number from 0 to 65535",
   "ROLES=,": "ROLES: Expected some of http, smtp and worker, separated by commas",
@@ -117,7 +117,7 @@ const explained = {
     "OTEL_EXPORTER_OTLP_ENDPOINT: Expected an http or https URL such as https://inlet.example.com"
 }
 
-/** A folder that the embedded database is in already, so that starts are quick. */
+/** A folder with an embedded database, for quick starts. */
 class Folder extends Context.Service<Folder, { readonly path: string }>()("inlet/test/Folder") {
   static readonly layer = Layer.effect(
     Folder,
@@ -128,7 +128,7 @@ class Folder extends Context.Service<Folder, { readonly path: string }>()("inlet
   ).pipe(Layer.provide(NodeServices.layer))
 }
 
-/** Somebody else on a loopback port. */
+/** Another process on a loopback port. */
 const taken = Effect.gen(function* () {
   const port = yield* Ports.free
   const server = createServer()
@@ -151,14 +151,14 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
       )
     }
 
-    it.effect("in a process of its own, which ends with 1", () =>
+    it.effect("in a process of its own, with exit code 1", () =>
       Effect.gen(function* () {
-        const [env, line] = wrong["production without anything, all that is missing at once"] ?? assert.fail()
+        const [env, line] = wrong["production without settings, all missing ones at once"] ?? assert.fail()
         assert.deepStrictEqual(yield* refusal(env), refuses(line))
       })
     )
 
-    it.effect("every other wrong setting, by its name and what is expected of it", () =>
+    it.effect("each invalid setting, with its name and the expected value", () =>
       Effect.gen(function* () {
         for (const [setting, line] of Object.entries(explained)) {
           const [name = "", value = ""] = setting.split("=")
@@ -168,13 +168,13 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
       })
     )
 
-    it.effect("a certificate without its key, and a file that is not there", () =>
+    it.effect("a certificate without a key, and a missing file", () =>
       Effect.gen(function* () {
         const DATA_DIR = (yield* Folder).path
         const env = { DATA_DIR, ROLES: "smtp", SMTP_TLS_CERT: "package.json" }
         assert.deepStrictEqual(
           yield* refusal(env),
-          refuses("SMTP_TLS_KEY: Missing; SMTP_TLS_CERT and SMTP_TLS_KEY go together")
+          refuses("SMTP_TLS_KEY: Missing. SMTP_TLS_CERT and SMTP_TLS_KEY are required together")
         )
         assert.deepStrictEqual(
           yield* refusal({ ...env, SMTP_TLS_KEY: "/no/such/file" }),
@@ -183,7 +183,7 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
       })
     )
 
-    it.effect("a file that is no certificate", () =>
+    it.effect("a file that is not a certificate", () =>
       Effect.gen(function* () {
         const env = { SMTP_TLS_CERT: "package.json", SMTP_TLS_KEY: "package.json" }
         const { _tag, message } = yield* Effect.flip(Tls.keyPair).pipe(
@@ -194,7 +194,7 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
       })
     )
 
-    it.effect("a bucket without its key, and one where nobody answers", () =>
+    it.effect("a bucket without a key, and an unreachable bucket", () =>
       Effect.gen(function* () {
         const env = { ...bucket, DATA_DIR: (yield* Folder).path }
         assert.deepStrictEqual(
@@ -203,12 +203,12 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
         )
         assert.deepStrictEqual(
           yield* refusal(env),
-          refuses("S3_ENDPOINT: Asked at http://127.0.0.1:9: no answer (ECONNREFUSED)")
+          refuses("S3_ENDPOINT: Requested http://127.0.0.1:9: no answer (ECONNREFUSED)")
         )
       })
     )
 
-    it.effect("a port that somebody else has, for HTTP and for SMTP", () =>
+    it.effect("an HTTP or SMTP port in use", () =>
       Effect.gen(function* () {
         const DATA_DIR = (yield* Folder).path
         const port = yield* taken
@@ -220,7 +220,7 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
       }).pipe(Effect.scoped)
     )
 
-    it.effect("an address or a port that can't be listened on, saying which setting it is", () =>
+    it.effect("an invalid address or port, with the name of its setting", () =>
       Effect.gen(function* () {
         const nowhere = yield* Effect.callback<Error>((resume) => {
           const server = createServer()
@@ -241,7 +241,7 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
       })
     )
 
-    it.effect("a folder that can't be made", () =>
+    it.effect("a folder that cannot be created", () =>
       Effect.gen(function* () {
         assert.deepStrictEqual(
           yield* refusal({ DATA_DIR: "/proc/inlet" }),
@@ -254,7 +254,7 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
       })
     )
 
-    it.effect("a DATA_DIR that another process uses, and later a key that its data was not written under", () =>
+    it.effect("a DATA_DIR in use, and a SECRETS_KEY other than the one of the data", () =>
       Effect.gen(function* () {
         const env = yield* world({ SECRETS_KEY: production.SECRETS_KEY })
         const first = yield* Program.start(process.execPath, ["src/main.ts"], { env })
@@ -282,7 +282,7 @@ layer(Layer.merge(Folder.layer, NodeServices.layer), { excludeTestServices: true
 )
 
 layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })("npm start", (it) => {
-  it.effect("says where it listens and how to begin the tour", () =>
+  it.effect("prints its addresses and the first command of the tour", () =>
     Effect.gen(function* () {
       const env = yield* world(yield* TestDatabase.empty)
       const program = yield* Program.start("npm", ["start"], { env })
@@ -296,7 +296,7 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
   )
 
   it.effect.runIf(existsSync("/proc/self/environ"))(
-    "has all threads share one heap of malloc's, in the process that was started, and leaves its own setting to whoever has one",
+    "limits malloc to one arena in the same process, and keeps MALLOC_ARENA_MAX if it is set",
     () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -318,7 +318,7 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
       }).pipe(Effect.scoped)
   )
 
-  it.effect("prints one JSON object a line and nothing else with LOG_FORMAT=json, until its end", () =>
+  it.effect("prints only JSON, one object a line, with LOG_FORMAT=json", () =>
     Effect.gen(function* () {
       const env = yield* world({ LOG_FORMAT: "json", LOG_LEVEL: "debug", ...(yield* TestDatabase.empty) })
       const program = yield* Program.start(process.execPath, ["src/main.ts"], { env })

@@ -19,7 +19,7 @@ const shell = Effect.fnUntraced(function* (key: string, script: string) {
   })
 })
 
-/** `inlet wait …` with the key of a workspace. */
+/** Runs `inlet wait …` with a workspace key. */
 const wait = Effect.fnUntraced(function* (key: string, ...args: ReadonlyArray<string>) {
   const { url } = yield* TestInlet
   return yield* CommandLine.run(["wait", ...args], { INLET_URL: url, INLET_API_KEY: key })
@@ -30,7 +30,7 @@ const codeMail = (code: string) => ({
   text: `Your verification code is ${code}. It expires in 10 minutes.\n`
 })
 
-/** An app where one signs up: it sends a code and a link to whoever asks. */
+/** An app with a sign-up that sends a code and a link. */
 const signUp = Effect.fnUntraced(function* (address: string, code: string) {
   const { smtpPort } = yield* TestInlet
   const transport = createTransport({ host: "127.0.0.1", port: smtpPort, tls: { rejectUnauthorized: false } })
@@ -50,7 +50,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
   "inlet wait",
   (it) => {
     it.effect(
-      "prints the code of the mail that swaks sends after the mark, and not the old one in the same inbox",
+      "prints the code of the mail sent after the mark, not of an earlier one",
       () =>
         Effect.gen(function* () {
           yield* Needs.demand(Needs.swaks, Needs.terminal)
@@ -73,7 +73,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       Needs.options(Needs.swaks, Needs.terminal)
     )
 
-    it.effect("signs up at an app: the code and the link of its mail, each alone, or the mail as JSON", () =>
+    it.effect("prints the code, the link or the mail as JSON of a sign-up", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { domain, key } = yield* inlet.inbox()
@@ -112,7 +112,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
-    it.effect("counts only mail from its start on, and exits with 4 when the time is up", () =>
+    it.effect("ignores mail from before its start, and exits with 4 on timeout", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { address, key } = yield* inlet.inbox()
@@ -123,14 +123,14 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         assert.strictEqual(late.stderr, "No mail with a code within 1s\n")
         assert.strictEqual(late.code, 4)
 
-        // Nobody can write it into From.
+        // A From field cannot contain it.
         const forged = yield* wait(key, "--newer-than", "5m", "--from-domain", "sender.example", "--timeout", "1s")
         assert.strictEqual(forged.stderr, "No mail that matches within 1s\n")
         assert.strictEqual(forged.code, 4)
       })
     )
 
-    it.effect("passes over mail that comes meanwhile and is not what it waits for", () =>
+    it.effect("skips mail that does not match", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { address, key } = yield* inlet.inbox()
@@ -140,7 +140,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
           INLET_URL: inlet.url,
           INLET_API_KEY: key
         })
-        // By now it waits, unless the machine is busy; it is right in both cases.
+        // The command usually waits by now. The test is valid in both cases.
         yield* Effect.sleep("3 seconds")
         yield* Mail.send(inlet.smtpPort, {
           to: address,
@@ -152,7 +152,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       }).pipe(Effect.scoped)
     )
 
-    it.effect("says in one line what is wrong with the question", () =>
+    it.effect("reports an invalid flag in one line", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { key } = yield* inlet.inbox()

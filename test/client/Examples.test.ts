@@ -32,9 +32,9 @@ const World = Layer.merge(
 const example = (file: string) =>
   FileSystem.FileSystem.use((fs) => fs.readFileString(`${Program.root}examples/${file}`))
 
-layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The examples", (it) => {
+layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The example", (it) => {
   it.effect(
-    "sign-up.spec.ts: Playwright signs up in a browser, with the link and the code of real mail",
+    "sign-up.spec.ts signs up in a browser with the link and the code of real mail",
     () =>
       Effect.gen(function* () {
         const { smtpPort, url, workspace } = yield* TestInlet
@@ -53,7 +53,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The example
     Needs.options(Needs.chromium)
   )
 
-  /** Has a receiver get an event, get it again, and get one that nobody signed. */
+  /** Sends a receiver an event, its repetition, and an unsigned one. */
   const receive = Effect.fnUntraced(function* (command: string, file: string) {
     const { url, workspace } = yield* TestInlet
     const folder = yield* Published
@@ -96,7 +96,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The example
     return { folder }
   }, Effect.scoped)
 
-  it.effect("receiver.ts receives what is signed, once, and refuses all else", () =>
+  it.effect("receiver.ts accepts a signed event once and rejects all other requests", () =>
     Effect.gen(function* () {
       const { folder } = yield* receive(process.execPath, "receiver.ts")
       assert.deepStrictEqual(yield* folder.check(["receiver.ts"]), { code: 0, stdout: "" })
@@ -104,7 +104,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The example
   )
 
   it.effect(
-    "receiver.py does the same with Python's own library alone",
+    "receiver.py does the same with the standard library of Python",
     () => Effect.asVoid(receive("python3", "receiver.py")),
     Needs.options(Needs.python)
   )

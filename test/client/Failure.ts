@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-/** What a call of the client throws, or its promise is rejected with. */
+/** The error that a client call throws or rejects with. */
 export const failure = (call: () => unknown): Effect.Effect<unknown> =>
   Effect.promise(() =>
     Promise.resolve()

@@ -14,7 +14,7 @@ const begin = Effect.gen(function* () {
   })
   const inlet = new Inlet({ url, apiKey: key, timeout: 10_000 })
   const one = yield* Effect.promise(() => inlet.inbox())
-  /** A mail to this address, which is there when it succeeds. */
+  /** Sends a mail to this address and waits for its event. */
   const mail = (mail: Parameters<Inlet["simulate"]>[1], recipient = one.address) =>
     Effect.promise(() => inlet.simulate(inbox.domainId, mail, { recipient, wait: 10 }))
   return { inlet, inbox: one, mail, domain: inbox.domain }
@@ -37,7 +37,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
   excludeTestServices: true,
   timeout: "90 seconds"
 })("An inbox of the client", (it) => {
-  it.effect("waits for the code that comes, and the next time for the next one", () =>
+  it.effect("waits for the next code, and then for the one after it", () =>
     Effect.gen(function* () {
       const { inbox, mail } = yield* begin
       const first = inbox.code()
@@ -51,7 +51,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
     })
   )
 
-  it.effect("has codes, links and mails in whatever order they came, also in one mail", () =>
+  it.effect("returns codes, links and mails in any order, also from one mail", () =>
     Effect.gen(function* () {
       const { inbox, mail } = yield* begin
       yield* mail({ sample: "reset-link" })
@@ -70,7 +70,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
     })
   )
 
-  it.effect("has an address that nobody had, made by no request, and mail for no other", () =>
+  it.effect("has an unused address without a request, and receives no other mail", () =>
     Effect.gen(function* () {
       const { domain, inbox, inlet, mail } = yield* begin
       const inboxes = yield* Effect.promise(() => Promise.all(Array.from({ length: 100 }, () => inlet.inbox())))
@@ -83,7 +83,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
     })
   )
 
-  it.effect("says what came, when what it waits for does not, and tells no code and no link", () =>
+  it.effect("lists the mails that arrived when a wait times out, without codes and links", () =>
     Effect.gen(function* () {
       const { inbox, mail } = yield* begin
       const empty = yield* failure(() => inbox.code({ timeout: 100 }))
@@ -116,7 +116,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
     })
   )
 
-  it.effect("is sure that no more mail comes, but for what it was asked for", () =>
+  it.effect("asserts that no more mail arrives, except ignored mail", () =>
     Effect.gen(function* () {
       const { inbox, mail } = yield* begin
       yield* Effect.promise(() => inbox.none(50))
@@ -131,7 +131,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
     })
   )
 
-  it.effect("at an address that was chosen has only the mail from now on", () =>
+  it.effect("at a chosen address ignores earlier mail", () =>
     Effect.gen(function* () {
       const { domain, inlet, mail } = yield* begin
       const address = `qa@${domain}`
@@ -143,7 +143,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
     })
   )
 
-  it.effect("ends its waits with its signal, and with that of a call", () =>
+  it.effect("aborts its waits on its signal and on the signal of a call", () =>
     Effect.gen(function* () {
       const { inlet } = yield* begin
       const over = new AbortController()
@@ -159,7 +159,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "0" }), {
     })
   )
 
-  it.effect("asks for a domain once, and where there are several for its name", () =>
+  it.effect("requests the domain once, and requires a name if there are several", () =>
     Effect.gen(function* () {
       const domains = [
         { id: "1", domain: "new.example", status: "pending_verification" },

@@ -28,7 +28,7 @@ const statusOf = (call: () => Promise<unknown>) =>
   Effect.map(failure(call), (error) => error instanceof Client.ApiError && error.status)
 
 layer(World, { excludeTestServices: true, timeout: "90 seconds" })("The client", (it) => {
-  it.effect("has the domains of a workspace, and what DNS is to say of them", () =>
+  it.effect("lists the domains of a workspace and the DNS records of each", () =>
     Effect.gen(function* () {
       const { inlet } = yield* clientOf
       const own = yield* Effect.promise(() => inlet.domains.create("client.example"))
@@ -45,7 +45,7 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("The client",
     })
   )
 
-  it.effect("has mail come in, waits for it, and reads it in every form", () =>
+  it.effect("simulates a mail, waits for it, and reads it in every form", () =>
     Effect.gen(function* () {
       const { inlet } = yield* clientOf
       const { address, domain_id: id } = yield* Effect.promise(() => inlet.instantInbox())
@@ -74,7 +74,7 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("The client",
     })
   )
 
-  it.effect("takes a whole message as bytes, and gives its events where that is waited for", () =>
+  it.effect("simulates a raw message, and returns its events if asked to wait", () =>
     Effect.gen(function* () {
       const { inlet } = yield* clientOf
       const { domain, domain_id: id } = yield* Effect.promise(() => inlet.instantInbox())
@@ -88,7 +88,7 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("The client",
     })
   )
 
-  it.effect("sets a webhook, and has its attempts and replays", () =>
+  it.effect("sets a webhook, and lists its attempts and replays", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver
       const { inlet } = yield* clientOf
@@ -114,7 +114,7 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("The client",
     })
   )
 
-  it("speaks in the types of the contract", () => {
+  it("uses the types of the contract", () => {
     expectTypeOf<Client.BriefEvent>().toEqualTypeOf<typeof BriefEvent.Encoded>()
     expectTypeOf<Client.DeliveryAttempt>().toEqualTypeOf<typeof DeliveryAttempt.Encoded>()
     expectTypeOf<Client.Domain>().toEqualTypeOf<typeof Domain.Encoded>()

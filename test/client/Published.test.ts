@@ -36,7 +36,7 @@ const World = Layer.merge(
 ).pipe(Layer.provideMerge(NodeServices.layer))
 
 layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The client of the published package", (it) => {
-  it.effect("is its own files alone: it imports no package and nothing of Node", () =>
+  it.effect("imports neither a package nor a Node module", () =>
     Effect.gen(function* () {
       const path = yield* Path.Path
       const { read } = yield* Published
@@ -61,7 +61,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The client 
     })
   )
 
-  it.effect("is imported within 50 ms", () =>
+  it.effect("loads within 50 ms", () =>
     Effect.gen(function* () {
       const { run } = yield* Published
       const script = `const began = performance.now()
@@ -74,7 +74,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The client 
     })
   )
 
-  it.effect("has types that need nothing else, for programs of Node and of browsers", () =>
+  it.effect("has types that compile for Node and for browsers without other packages", () =>
     Effect.gen(function* () {
       const { check, write } = yield* Published
       yield* write(
@@ -99,7 +99,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The client 
     })
   )
 
-  it.effect("does what its page shows, line by line", () =>
+  it.effect("runs the code of its page as documented", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { check, run, write } = yield* Published
@@ -125,7 +125,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The client 
     })
   )
 
-  it.effect("keeps the mail of Playwright's tests apart, in workers side by side", () =>
+  it.effect("separates the mail of parallel Playwright tests", () =>
     Effect.gen(function* () {
       const { smtpPort, url, workspace } = yield* TestInlet
       const folder = yield* Published
@@ -138,7 +138,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The client 
            await expect(inbox.code()).rejects.toThrow("Nothing has come to it")
          })`
       )
-      // That of the page runs along.
+      // The test of the page runs too.
       const { failed, output, passed } = yield* Suite.playwright(folder, {
         tests: 15,
         workers: 4,
@@ -151,7 +151,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The client 
     })
   )
 
-  it.effect("keeps the mail of vitest's tests apart, in workers side by side", () =>
+  it.effect("separates the mail of parallel vitest tests", () =>
     Effect.gen(function* () {
       const { smtpPort, url, workspace } = yield* TestInlet
       const folder = yield* Published

@@ -27,7 +27,7 @@ const apiError = Effect.fnUntraced(function* (call: () => Promise<unknown>) {
   return error
 })
 
-/** Each look at the clock finds it an hour later. */
+/** A clock that advances by 1 h at each reading. */
 const hourlyLeaps = Effect.acquireRelease(
   Effect.sync(() => {
     const { now } = Date
@@ -42,7 +42,7 @@ const hourlyLeaps = Effect.acquireRelease(
 )
 
 describe("A request of the client", () => {
-  it.live("is made again after 429 and 503, as long as its time lasts", () =>
+  it.live("is retried after 429 and 503 until its timeout", () =>
     Effect.gen(function* () {
       const { inlet, requests } = yield* clientOf(refusal(429, "0"), refusal(503, "0"), told)
       assert.deepStrictEqual(yield* Effect.promise(() => inlet.domains.list()), [])
@@ -53,7 +53,7 @@ describe("A request of the client", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("has the time that it was given, however the clock of the machine leaps", () =>
+  it.live("keeps its timeout when the system clock is set", () =>
     Effect.gen(function* () {
       const { inlet, requests } = yield* clientOf(refusal(503, "0"), refusal(503, "0"), told)
       yield* hourlyLeaps
@@ -62,7 +62,7 @@ describe("A request of the client", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("fails at once where it would have to come back later than its time allows", () =>
+  it.live("fails at once if Retry-After exceeds its timeout", () =>
     Effect.gen(function* () {
       const { inlet, requests } = yield* clientOf(refusal(429, "20"), told)
       const error = yield* apiError(() => inlet.domains.get("1", { timeout: 5_000 }))
@@ -80,7 +80,7 @@ describe("A request of the client", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is made once where another status says no", () =>
+  it.live("is not retried after other statuses", () =>
     Effect.gen(function* () {
       for (const status of [400, 401, 404, 409, 500]) {
         const { inlet, requests } = yield* clientOf(refusal(status, "0"))
@@ -90,7 +90,7 @@ describe("A request of the client", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("ends with the reason of its signal, while it waits for its answer and while it waits to come back", () =>
+  it.live("rejects with the reason of its signal, during the request and during a backoff", () =>
     Effect.gen(function* () {
       for (const answer of [{ isSilent: true }, refusal(503, "5")]) {
         const { inlet } = yield* clientOf(answer)
@@ -105,7 +105,7 @@ describe("A request of the client", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says that nobody answers, not in time, or not as the service does", () =>
+  it.live("reports a refused connection, a timeout and a malformed answer", () =>
     Effect.gen(function* () {
       const silent = yield* clientOf({ isSilent: true })
       const late = yield* failure(() => silent.inlet.domains.list({ timeout: 200 }))
@@ -131,7 +131,7 @@ describe("A request of the client", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("never has the key in an error, nor has the client in what is printed of it", () =>
+  it.live("keeps the key out of errors and out of the printed client", () =>
     Effect.gen(function* () {
       const { inlet, url } = yield* clientOf({ status: 401, body: { error: `Bearer ${apiKey} is not known` } })
       const refused = yield* apiError(() => inlet.domains.list())
@@ -164,7 +164,7 @@ describe("A wait of the client", () => {
     body: { events: [], next_cursor: null, cursor_now, ...more }
   })
 
-  it.live("has looked at all that is there before it waits, and goes on where it stopped", () =>
+  it.live("checks existing mail first, and resumes after the last match", () =>
     Effect.gen(function* () {
       const event = { event_id: "e" }
       const { inlet, requests } = yield* clientOf(
@@ -189,7 +189,7 @@ describe("A wait of the client", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that a list or a simulated mail is asked for is as long as was said", () =>
+  it.live("has the timeout of the call, for lists and simulated mail too", () =>
     Effect.gen(function* () {
       const { inlet, requests } = yield* clientOf(page("now"))
       for (const wait of [0, 45]) {
@@ -204,7 +204,7 @@ describe("A wait of the client", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("never asks the service to hold its answer for longer than it has time, and is empty at the end of it", () =>
+  it.live("asks the service to wait no longer than its remaining time, and times out with an empty result", () =>
     Effect.gen(function* () {
       const { inlet, requests } = yield* clientOf(page("now-1"), refusal(503, "1"), {
         ...page("now-2"),
@@ -216,7 +216,7 @@ describe("A wait of the client", () => {
       assert.isNull(first)
       assert.isAtLeast(waits.length, 2)
       assert.isAtMost(Number(waits[0]), 3)
-      // A second has passed before the next.
+      // One second passes before the next request.
       assert.isBelow(Number(waits[1]), Number(waits[0]))
     }).pipe(Effect.scoped)
   )

@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers"
 import { setTimeout as pause } from "node:timers/promises"
 import { Effect } from "effect"
 
-/** What is answered: a status, headers and a body, or nothing at all. */
+/** An answer: status, headers and body, or no answer. */
 export interface Scripted {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
@@ -20,7 +20,7 @@ export interface Asked {
   readonly body: string
 }
 
-/** A service that gives these answers, one after the other, and the last one for ever. */
+/** A service that gives these answers in sequence and then repeats the last one. */
 export const serve = Effect.fnUntraced(function* (...answers: ReadonlyArray<Scripted>) {
   const requests: Array<Asked> = []
   const server = createServer((request, response) => {

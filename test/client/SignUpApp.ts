@@ -11,7 +11,7 @@ const form = (action: string, button: string, fields = "") =>
 const email = '<label>Email <input name="email" type="email" required></label>'
 const codeField = '<label>Code <input name="code" required></label>'
 
-/** An application with a sign-up of its own: it sends mail by SMTP to this port, and knows nothing of Inlet. */
+/** An application with a sign-up that sends mail by SMTP to this port and has no knowledge of Inlet. */
 export const serve = Effect.fnUntraced(function* (smtpPort: number) {
   const transport = createTransport({ host: "127.0.0.1", port: smtpPort, tls: { rejectUnauthorized: false } })
   const send = (to: string, subject: string, text: string) =>
@@ -39,7 +39,7 @@ export const serve = Effect.fnUntraced(function* (smtpPort: number) {
       case "POST /code": {
         const code = `${100_000 + codes.size * 977}`
         codes.set(code, address)
-        // The page is there before the mail is.
+        // The page is served before the mail is sent.
         void send(address, "Your code to sign in", `Your verification code is ${code}.\n`)
         return form("/sign-in", "Sign in", codeField)
       }

@@ -2,13 +2,10 @@ import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Path, Schema } from "effect"
 import * as Program from "../Program.ts"
 
-/** What a suite of somebody else's may have installed beside the package: the project's own. */
+/** The dev dependencies of a customer's test suite, taken from this project. */
 const installed = ["@playwright/test", "@types/node", "nodemailer", "vitest"]
 
-/**
- * A folder that has the package's own files and none of its dependencies, and
- * beside it the runners of tests and a sender of mail.
- */
+/** A folder with the package's files without its dependencies, beside the test runners and a mail sender. */
 export const folder = Effect.fnUntraced(function* (tarball: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -23,7 +20,7 @@ export const folder = Effect.fnUntraced(function* (tarball: string) {
     yield* fs.symlink(path.join(Program.root, "node_modules", name), link)
   }
   yield* fs.writeFileString(path.join(folder, "package.json"), '{ "type": "module" }\n')
-  // Each runner would take the files of the other for its own.
+  // Each runner would collect the files of the other.
   for (const part of parts) yield* fs.makeDirectory(path.join(folder, part))
   const run = (args: ReadonlyArray<string>, env: Program.Options["env"] = {}, part: (typeof parts)[number] | "" = "") =>
     Program.run(process.execPath, args, { cwd: path.join(folder, part), env: { CI: "true", ...env } }).pipe(
@@ -34,7 +31,7 @@ export const folder = Effect.fnUntraced(function* (tarball: string) {
     write: (file: string, text: string) => Effect.orDie(fs.writeFileString(path.join(folder, file), text)),
     read: (file: string) => Effect.orDie(fs.readFileString(path.join(folder, file))),
     run,
-    /** What the compiler says of files, with the types of Node unless others are named. */
+    /** The compiler's messages for files, with the types of Node by default. */
     check: (files: ReadonlyArray<string>, types: ReadonlyArray<string> = ["--types", "node", "--skipLibCheck"]) =>
       Effect.map(run([bin("typescript/bin/tsc"), ...strict, ...types, ...files]), ({ code, stdout }) => ({
         code,
@@ -53,7 +50,7 @@ const parts = ["playwright", "vitest"] as const
 
 export type Folder = Effect.Success<ReturnType<typeof folder>>
 
-/** What each test does, whoever runs it: two mails of its own have to come, and no other. */
+/** The steps of each test, for any runner: two mails of its own must arrive, and no other. */
 const ownMail = `
 import assert from "node:assert/strict"
 import { createTransport } from "nodemailer"
@@ -83,7 +80,7 @@ interface Suite {
   readonly apiKey: string
 }
 
-/** How a run of a suite ended. */
+/** The outcome of a suite's run. */
 export interface Outcome {
   readonly passed: number
   readonly failed: number
@@ -97,7 +94,7 @@ const PlaywrightReport = Schema.fromJsonString(
   })
 )
 
-/** Runs what is in the folder, and so many tests more, each with an inbox of its own. */
+/** Runs the folder's tests and this many generated ones, each with an inbox of its own. */
 export const playwright = Effect.fnUntraced(function* (
   folder: Folder,
   { apiKey, smtpPort, tests, url, workers }: Suite
@@ -135,7 +132,7 @@ const VitestReport = Schema.fromJsonString(
   Schema.Struct({ numPassedTests: Schema.Int, numFailedTests: Schema.Int, startTime: Schema.Finite })
 )
 
-/** The same by vitest: a file for each worker. */
+/** The same with vitest: one file for each worker. */
 export const vitest = Effect.fnUntraced(function* (folder: Folder, { apiKey, smtpPort, tests, url, workers }: Suite) {
   yield* folder.write("vitest/own-mail.js", ownMail)
   for (let file = 0; file < workers; file++) {

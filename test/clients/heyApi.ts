@@ -10,7 +10,7 @@ import {
 } from "./hey"
 import { client } from "./hey/client.gen"
 
-/** The tour, by the client of openapi-ts. Whoever runs it sends the mail to the address of the first line. */
+/** The tour with the client of openapi-ts. The caller sends a mail to the address in the first line of output. */
 const tour = async (baseUrl: string) => {
   client.setConfig({ baseUrl })
   const made = await workspacesCreate({ body: { name: "openapi-ts" } })
@@ -40,7 +40,7 @@ const tour = async (baseUrl: string) => {
     JSON.stringify({
       subject: event.subject,
       fromName: event.fromName,
-      // Of two views of a list, `full` has the whole delivery.
+      // Of the two list views, `full` contains the delivery.
       delivery: typeof event.delivery === "object" ? event.delivery.status : event.delivery,
       most,
       isRaw: `${raw.data}`.includes("Subject: "),

@@ -1,7 +1,9 @@
 import createClient from "openapi-fetch"
 import type { paths } from "./schema"
 
-/** The tour, by the client of openapi-typescript. Whoever runs it sends the mail to the address of the first line. */
+/**
+ * The tour with the client of openapi-typescript. The caller sends a mail to the address in the first line of output.
+ */
 const tour = async (baseUrl: string) => {
   const open = createClient<paths>({ baseUrl })
   const made = await open.POST("/api/workspaces", { body: { name: "openapi-typescript" } })
@@ -35,7 +37,7 @@ const tour = async (baseUrl: string) => {
     JSON.stringify({
       subject: event.subject,
       fromName: event.fromName,
-      // Of two views of a list, `full` has the whole delivery.
+      // Of the two list views, `full` contains the delivery.
       delivery: typeof event.delivery === "object" ? event.delivery.status : event.delivery,
       most,
       isRaw: `${raw.data}`.includes("Subject: "),

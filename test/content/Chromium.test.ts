@@ -6,7 +6,7 @@ import * as SeenHtml from "../../src/content/html/SeenHtml.ts"
 import * as Needs from "../Needs.ts"
 import { outright, seen } from "./Tricks.ts"
 
-/** Mails as people write them, and as nobody should. */
+/** Ordinary and malformed HTML mails. */
 const samples: ReadonlyArray<string> = [
   `<!doctype html><html><head><title>No</title><style>.m{display:none}@media(max-width:600px){.m{display:block}.d{display:none}}</style></head>
    <body bgcolor="#f4f4f4"><div style="display:none;max-height:0">Preheader</div><table width="600"><tr><td style="font-size:0"><img alt="Logo" src="x"></td></tr>
@@ -20,9 +20,9 @@ const samples: ReadonlyArray<string> = [
   "<table><caption>cap</caption>stray<tr><td>cell</td></tr></table><address>addr</address><p>a</p>b<hr>c<q>d</q>"
 ]
 
-describe("What Chromium shows", Needs.options(Needs.chromium), () => {
+describe("The visible text in Chromium", Needs.options(Needs.chromium), () => {
   it.live(
-    "is what is taken for seen, to the word",
+    "equals the text that Inlet considers visible, word for word",
     () =>
       Effect.gen(function* () {
         const read = yield* ShownText.reader(yield* ShownText.launch(Needs.pathOfChromium))

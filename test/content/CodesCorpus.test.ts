@@ -6,7 +6,7 @@ import * as Needs from "../Needs.ts"
 
 describe("The messages of the corpus", () => {
   it.effect(
-    "have no code, and none is told that is sure",
+    "yield no code with certainty, because none has one",
     () =>
       Effect.gen(function* () {
         const folder = yield* Config.String("CORPUS_DIR")

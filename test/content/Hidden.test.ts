@@ -10,9 +10,9 @@ const isIn = (told: SeenHtml.SeenHtml) =>
     (text) => text.includes("CANARY")
   )
 
-describe("What a person does not see", () => {
+describe("Hidden text", () => {
   it.each([...outright, ...ofText, ...ofColor, ...carried].map((trick) => [trick.name, trick] as const))(
-    "is left out: %s",
+    "is removed: %s",
     (_, trick) => {
       const told = around(trick, "CANARY")
       assert.isFalse(isIn(told), told.text)
@@ -21,29 +21,29 @@ describe("What a person does not see", () => {
     }
   )
 
-  it.each(seen.map((trick) => [trick.name, trick] as const))("is not what stands in %s", (_, trick) => {
+  it.each(seen.map((trick) => [trick.name, trick] as const))("does not include visible text in %s", (_, trick) => {
     assert.include(around(trick, "CANARY").text, "CANARY")
   })
 
-  it.each(["x<p title='CANARY", "x<!-- CANARY"])("is left out where a mail ends in it: %s", (html) => {
+  it.each(["x<p title='CANARY", "x<!-- CANARY"])("is removed if the mail ends inside it: %s", (html) => {
     assert.isFalse(isIn(SeenHtml.see(`<p>Before</p>${html}`)))
   })
 
-  it("is the same whatever sheets of other mails were read before", () => {
+  it("does not depend on style sheets of earlier mails", () => {
     const sheet = "@media print{\n.a{color:red;\n}\n.code{display:none}\n}\n"
-    // The same words cut in two say something else.
+    // The same text split at another point has another meaning.
     const [first, second] = sheet.split("\n}\n.code")
     const other = `<!doctype html><style>${first}</style><style>.code${second}</style><p class="code">Hello</p>`
     assert.strictEqual(SeenHtml.see(other).text, "")
     const mail = `<!doctype html><style>${sheet}</style><p>Your code is</p><p class="code">482913</p>`
     assert.strictEqual(SeenHtml.see(mail).text, "Your code is\n\n482913")
-    // Nor do two mails share what stands behind as much as is read.
+    // Nothing beyond the first 256 KiB of a style sheet is read or cached.
     const comment = `<style>/*${"x".repeat(256 * 1024)}*/</style>`
     const long = (style: string) => SeenHtml.see(`${comment}<style>.q{${style}}</style><p class="q">482913</p>`).text
     assert.deepStrictEqual([long("display:none"), long("color:red")], ["482913", "482913"])
   })
 
-  it("is told by name", () => {
+  it("is listed by the name of its trick", () => {
     const { hidden, hiddenText, text } = SeenHtml.see(
       "<div style='display:none'>Your order &amp; more &nbsp;&zwnj;</div><p>Hello</p>"
     )
@@ -58,7 +58,7 @@ describe("What a person does not see", () => {
   })
 })
 
-describe("Code points that nobody sees", () => {
+describe("Invisible code points", () => {
   it.each([
     ["CAN\u200bARY", "CANARY"],
     ["so\u00adft \ufeffhy\u2060phen", "soft hyphen"],
@@ -69,7 +69,7 @@ describe("Code points that nobody sees", () => {
     ["क्\u200dष", "क्\u200dष"],
     ["👩\u200d💻 ❤\ufe0f 1\ufe0f\u20e3", "👩\u200d💻 ❤\ufe0f 1\ufe0f\u20e3"],
     ["a&#1;b&#0;", "ab\ufffd"]
-  ])("%j is seen as %j", (source, text) => {
+  ])("%j is visible as %j", (source, text) => {
     assert.strictEqual(SeenHtml.see(`<p>${source}</p>`).text, text)
   })
 })

@@ -7,13 +7,13 @@ import { carried, isLegible, ofColor, ofText, outright, seen, type Trick } from 
 
 const tricks = [...outright, ...ofText, ...ofColor]
 
-/** A link has a color of its own, so words in the color of what is behind them have none. */
+/** A link has its own color, so these tricks leave out text of the background's color. */
 const words = (trick: Trick, number: number) =>
   ofColor.includes(trick)
     ? `CANARY${number} says that your code is 909090`
     : `CANARY${number} says that your code is 909090: <a href="https://canary.example/verify?token=Zm9vYmFyYmF6cXV4MTIzNA">verify it</a>`
 
-/** All that an agent is told of a mail in HTML: its event, and its content however it is asked for. */
+/** Everything that an agent receives from an HTML mail: its event, and its content in every view. */
 const told = (body: string) => {
   const contents = Mime.read(
     Buffer.from(
@@ -34,7 +34,7 @@ interface Pair {
   readonly html: string
 }
 
-/** The names of those that are told though nobody sees them, and of those behind which nothing is told. */
+/** The tricks whose hidden text is returned, and those that suppress the visible text after them. */
 const wrong = (all: ReadonlyArray<Pair>): ReadonlyArray<string> => {
   const mail = told(all.map(({ html }, number) => `<div>${html}</div><p>Seen${number}.</p>`).join(""))
   const everything = JSON.stringify(mail)
@@ -48,10 +48,10 @@ const wrong = (all: ReadonlyArray<Pair>): ReadonlyArray<string> => {
   ])
 }
 
-describe("What two tricks hide together", () => {
-  it("is nowhere where one is in the other", () => {
+describe("Text hidden by two tricks", () => {
+  it("is removed if one is nested in the other", () => {
     const found = tricks.flatMap((outer) => {
-      // A color of its own makes text legible again, and so does a style that says the contrary.
+      // A nested color or opposite style makes text visible again.
       const inner = outright.includes(outer)
         ? [...tricks, ...carried, ...seen]
         : ofText.includes(outer)
@@ -59,7 +59,7 @@ describe("What two tricks hide together", () => {
           : [...outright, ...ofText, ...carried]
       return wrong(
         inner
-          // A comment ends where the first one in it ends.
+          // A comment ends where a nested one ends.
           .filter(({ name }) => !(name.startsWith("<!") && outer.name.startsWith("<!")))
           .map((trick, number) => ({
             name: `${outer.name} around ${trick.name}`,
@@ -70,7 +70,7 @@ describe("What two tricks hide together", () => {
     assert.deepStrictEqual(found, [])
   }, 120_000)
 
-  it("is nowhere where one is beside the other", () => {
+  it("is removed if one follows the other", () => {
     const all = [...tricks, ...carried]
     const found = all.flatMap((one, index) =>
       wrong(
@@ -83,7 +83,7 @@ describe("What two tricks hide together", () => {
     assert.deepStrictEqual(found, [])
   }, 120_000)
 
-  it("is nowhere where one color is in the other, unless a person can read it", () => {
+  it("is removed if colors are nested, unless the contrast is readable", () => {
     for (const outer of ofColor) {
       const told = ofColor.filter((inner) => SeenHtml.see(outer.around(inner.around("CANARY"))).text.includes("CANARY"))
       const wanted = ofColor.filter((inner) => isLegible(outer, inner))

@@ -10,7 +10,7 @@ const of = (fields: ReadonlyArray<string>, envelopeFrom = "ada@sender.example") 
     })
   })
 
-describe("A mail is from", () => {
+describe("The sender kind of a mail is", () => {
   it.for([
     ["person", []],
     ["person", ["Auto-Submitted: no"]],
@@ -36,7 +36,7 @@ describe("A mail is from", () => {
     assert.strictEqual(of(fields), kind)
   })
 
-  it("a bounce where nobody can be told that it can't be delivered", () => {
+  it("a bounce if its return path is empty", () => {
     assert.strictEqual(of([], ""), "bounce")
     assert.strictEqual(of(["List-Id: <x>", "Auto-Submitted: auto-replied"], ""), "bounce")
   })

@@ -1,4 +1,4 @@
-/** A way to hide what is in it from a person, and to leave it in the HTML. */
+/** A way to hide text from a person while it stays in the HTML. */
 export interface Trick {
   readonly name: string
   readonly around: (inner: string) => string
@@ -16,7 +16,7 @@ const sheet = (css: string, around: (inner: string) => string): Trick => ({
 
 const markup = (html: string): Trick => ({ name: html, around: (inner) => html.replace("*", inner) })
 
-/** Each hides its inside from a person, whatever stands there. */
+/** Tricks that hide any content. */
 export const outright: ReadonlyArray<Trick> = [
   style("display:none"),
   style("DISPLAY : None !important"),
@@ -75,7 +75,7 @@ export const outright: ReadonlyArray<Trick> = [
   sheet("a:before{content:'}/*'} .u{display:none} /* */", (inner) => `<div class=u>${inner}</div>`),
   { name: "a sheet behind it", around: (inner) => `<div class=v>${inner}</div><style>.v{display:none}</style>` },
   {
-    name: "a sheet behind a variable",
+    name: "a style sheet after a variable",
     around: (inner) => `<style>:root{--w:none}</style><div style="display:var(--w)">${inner}</div>`
   },
   sheet("@scope (.jj){nav{display:none}}", (inner) => `<div class=jj><nav>${inner}</nav></div>`),
@@ -85,7 +85,7 @@ export const outright: ReadonlyArray<Trick> = [
   sheet("@layer a{.nn{display:none}}", (inner) => `<div class=nn>${inner}</div>`),
   sheet(".\\6f o{display:none}", (inner) => `<div class=oo>${inner}</div>`),
   {
-    name: "a block that does not end",
+    name: "an unterminated block",
     around: (inner) => `<div class=pp>${inner}</div><style>.pp{display:none</style>`
   },
   markup("<div hidden>*</div>"),
@@ -108,7 +108,7 @@ export const outright: ReadonlyArray<Trick> = [
   markup("<!--[if mso]>*<![endif]-->")
 ]
 
-/** Each hides text that says nothing of its own style. */
+/** Tricks that hide text without a style of its own. */
 export const ofText: ReadonlyArray<Trick> = [
   style("visibility:hidden"),
   style("visibility:collapse", "span"),
@@ -131,7 +131,7 @@ export const ofText: ReadonlyArray<Trick> = [
   style("font-size:0", "b")
 ]
 
-/** Each hides text in the color of what is behind it. By what they say: light words, dark or light on the same, no words. */
+/** Tricks that hide text in the background's color, grouped by the colors they use. */
 const colors = {
   white: [
     style("color:#fff"),
@@ -179,7 +179,7 @@ type ColorKind = keyof typeof colors
 
 export const ofColor: ReadonlyArray<Trick> = Object.values(colors).flat()
 
-/** In what kind of them which others are legible. The element that does so inside goes on in each that stands there. */
+/** For each group, the nested ones that are visible. The nested element sets colors for its content. */
 const legible: Record<ColorKind, ReadonlyArray<ColorKind>> = {
   white: ["onBlack"],
   whiteInside: ["onBlack", "onDark"],
@@ -192,7 +192,7 @@ const legible: Record<ColorKind, ReadonlyArray<ColorKind>> = {
 export const isLegible = (outer: Trick, inner: Trick): boolean =>
   legible[kindOf(outer)].some((kind) => colors[kind].includes(inner))
 
-// Each of `ofColor` is in one of them, and its keys are those of the type.
+// Each key of `ofColor` is in one of them.
 const kindOf = (trick: Trick) =>
   (Object.keys(colors) as ReadonlyArray<ColorKind>).find((kind) => colors[kind].includes(trick)) ?? "clear"
 
@@ -200,7 +200,7 @@ const plain = (inner: string) => inner.replaceAll(/<[^>]*>|['"]/g, "")
 
 const carrier = (html: string): Trick => ({ name: html, around: (inner) => html.replaceAll("*", plain(inner)) })
 
-/** Each has its words where nobody looks, in no element of the page. */
+/** Tricks with their text outside of the page's elements. */
 export const carried: ReadonlyArray<Trick> = [
   {
     name: "tag characters",
@@ -221,7 +221,7 @@ export const carried: ReadonlyArray<Trick> = [
   carrier("<noframes>*</noframes>")
 ]
 
-/** A person sees what is in each of these. */
+/** HTML whose content is visible. */
 export const seen: ReadonlyArray<Trick> = [
   style("display:block"),
   style("display:none;display:block"),
@@ -262,7 +262,7 @@ export const seen: ReadonlyArray<Trick> = [
   sheet(".qq:last-child{color:#fff}", (inner) => `<div><div class=qq>${inner}</div><br></div>`),
   markup("<div title='<p hidden>'>*</div>"),
   markup("<svg><p>*</p></svg>"),
-  // The old way to read colors makes nearly black of it.
+  // The legacy color parser yields nearly black.
   markup("<font color=fff>*</font>"),
   markup("<b style='display:none'><div>y</b>*</div>"),
   markup("<font style='color:#fff'><div></font>*</div>"),

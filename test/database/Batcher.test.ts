@@ -5,10 +5,10 @@ import * as Batcher from "../../src/database/Batcher.ts"
 
 type Ended = (exit: Exit.Exit<ReadonlyArray<string>, string>) => void
 
-/** Turns of the event loop in which nothing comes: then batches begin. */
+/** Event-loop turns without new items, after which batches start. */
 const quiet = Effect.promise(() => turn()).pipe(Effect.repeat({ times: 2 }))
 
-/** A batcher whose batches end when the test says so, and all that it told. */
+/** A batcher whose batches the test completes, with all that it reports. */
 const recording = (
   limits: {
     readonly lanes?: number
@@ -34,7 +34,7 @@ const recording = (
 }
 
 describe("A batcher", () => {
-  it.effect("begins once a turn of the event loop has brought no more, with all that came until then", () =>
+  it.effect("starts after an event-loop turn without new items, with all items so far", () =>
     Effect.gen(function* () {
       const { batches, end, push, told } = recording()
       push("a")
@@ -48,7 +48,7 @@ describe("A batcher", () => {
     })
   )
 
-  it.effect("waits no longer than 20 milliseconds where every turn brings more, and not where a batch is full", () =>
+  it.effect("starts after at most 20 ms or with a full batch", () =>
     Effect.gen(function* () {
       const now = yield* Effect.acquireRelease(
         Effect.sync(() => vi.spyOn(performance, "now").mockReturnValue(1_000)),
@@ -79,7 +79,7 @@ describe("A batcher", () => {
     })
   )
 
-  it.effect("keeps what comes while a batch runs for the next one", () =>
+  it.effect("collects items for the next batch while one runs", () =>
     Effect.gen(function* () {
       const { batches, end, push } = recording()
       push("a")
@@ -95,7 +95,7 @@ describe("A batcher", () => {
     })
   )
 
-  it.effect("gathers, where it is told to, until enough are there or the first has waited long enough", () =>
+  it.effect("waits, if configured, for a minimum size or a maximum delay", () =>
     Effect.gen(function* () {
       yield* Effect.acquireRelease(
         Effect.sync(() => vi.useFakeTimers({ toFake: ["setTimeout"] })),
@@ -117,7 +117,7 @@ describe("A batcher", () => {
     })
   )
 
-  it.effect("runs as many batches at a time as it has lanes", () =>
+  it.effect("runs as many batches concurrently as it has lanes", () =>
     Effect.gen(function* () {
       const { batches, end, push } = recording({ lanes: 2 })
       for (const item of ["a", "b", "c"]) {
@@ -131,7 +131,7 @@ describe("A batcher", () => {
     })
   )
 
-  it.effect("has 64 items at most, and as many bytes as are allowed unless one item alone has more", () =>
+  it.effect("limits a batch to 64 items and to a number of bytes, unless one item exceeds it", () =>
     Effect.gen(function* () {
       const many = recording()
       for (let number = 0; number < 65; number++) many.push("x")
@@ -150,7 +150,7 @@ describe("A batcher", () => {
     })
   )
 
-  it.effect("tries each item by itself when a batch fails, before it goes on", () =>
+  it.effect("retries each item alone after a batch fails", () =>
     Effect.gen(function* () {
       const { batches, end, push, told } = recording()
       for (const item of ["a", "b", "c"]) push(item)
@@ -168,7 +168,7 @@ describe("A batcher", () => {
     })
   )
 
-  it.effect("tries nothing again that failed with an outage, by an interruption, or alone", () =>
+  it.effect("does not retry after an outage, an interruption or a failure of one item", () =>
     Effect.gen(function* () {
       const { batches, end, push, told } = recording()
       for (const result of [Exit.fail("away"), Exit.interrupt(1)]) {
@@ -187,7 +187,7 @@ describe("A batcher", () => {
     })
   )
 
-  it.effect("fails an item that has no result", () =>
+  it.effect("fails an item without a result", () =>
     Effect.gen(function* () {
       const { end, push, told } = recording()
       push("a")
@@ -198,7 +198,7 @@ describe("A batcher", () => {
     })
   )
 
-  it.effect("takes what is pushed while results are told", () =>
+  it.effect("accepts items pushed while it reports results", () =>
     Effect.gen(function* () {
       const told: Array<string> = []
       const push: (item: string) => void = Batcher.plain<string, string, never>(
@@ -221,7 +221,7 @@ describe("A batcher", () => {
     })
   )
 
-  it.effect("runs an effect for each batch, also one that dies before it begins, until its scope is closed", () =>
+  it.effect("runs an effect for each batch until its scope closes, also after a defect", () =>
     Effect.gen(function* () {
       const told: Array<string> = []
       const scope = yield* Scope.make()

@@ -8,8 +8,8 @@ import { eventually } from "../Eventually.ts"
 
 const mortal = new URL("../MortalPglite.ts", import.meta.url)
 
-describe("An embedded database whose thread ends", { timeout: 60_000 }, () => {
-  it.live("fails the statement that was under way, is opened again, and has what was committed", () =>
+describe("An embedded database with a terminated thread", { timeout: 60_000 }, () => {
+  it.live("fails the running statement, reopens, and keeps committed data", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-embedded-" })
@@ -36,8 +36,8 @@ describe("An embedded database whose thread ends", { timeout: 60_000 }, () => {
   )
 })
 
-describe("An embedded database that is closed", { timeout: 60_000 }, () => {
-  it.live("is not missed by the statement that was under way", () =>
+describe("A closed embedded database", { timeout: 60_000 }, () => {
+  it.live("does not reopen for a statement that is still running", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-embedded-" })
@@ -59,7 +59,7 @@ describe("An embedded database that is closed", { timeout: 60_000 }, () => {
 })
 
 describe("The log of an embedded database", { timeout: 60_000 }, () => {
-  it.live("begins again at a checkpoint when it has grown enough, and not only at a stop", () =>
+  it.live("restarts at a checkpoint once it exceeds its size, not only at a stop", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-embedded-" })

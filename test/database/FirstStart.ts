@@ -2,7 +2,7 @@ import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect } from "effect"
 import * as InitialDatabase from "../../src/database/InitialDatabase.ts"
 
-// A process that makes the embedded database in the folder it is given, and ends.
+// A process that creates the embedded database in the given folder and exits.
 const [, , folder = ""] = process.argv
 
 InitialDatabase.ensure(folder, () => Effect.die("There is an image")).pipe(

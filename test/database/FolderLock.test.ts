@@ -16,8 +16,8 @@ const contend = Effect.fnUntraced(function* (where: string) {
 
 const release = ({ scope }: { readonly scope: Scope.Closeable }) => Scope.close(scope, Exit.void)
 
-describe("The lock of a folder", { timeout: 60_000 }, () => {
-  it.live("has one owner each time when several start at once over what a killed one left, and it is free again", () =>
+describe("The folder lock", { timeout: 60_000 }, () => {
+  it.live("has one owner when several processes start after a killed one, and is released again", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const where = yield* folder
@@ -34,7 +34,7 @@ describe("The lock of a folder", { timeout: 60_000 }, () => {
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.live("is not taken from a process that does not answer, nor from one that is stopped where it stands", () =>
+  it.live("is not taken from a process that does not answer or is stopped", () =>
     Effect.gen(function* () {
       const where = yield* folder
       for (const [name, answers] of [
@@ -57,7 +57,7 @@ describe("The lock of a folder", { timeout: 60_000 }, () => {
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.live("is taken where a copy of the folder has files in the place of its sockets", () =>
+  it.live("is taken in a copied folder with regular files instead of sockets", () =>
     Effect.gen(function* () {
       const where = yield* folder
       writeFileSync(`${where}/lock.aaaa`, "")

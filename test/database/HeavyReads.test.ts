@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import * as HeavyReads from "../../src/database/HeavyReads.ts"
 import { Asker } from "../../src/database/Turns.ts"
 
-/** Reads that are heard of as they begin, each so long. */
+/** Reads of a given duration that record their start. */
 const world = (millis: number) => {
   const reads = HeavyReads.make()
   const begun: Array<string> = []
@@ -23,7 +23,7 @@ const world = (millis: number) => {
 }
 
 describe("Heavy reads", () => {
-  it.effect("are one at a time, and after each comes as much rest", () =>
+  it.effect("run one at a time, with a pause as long as each read", () =>
     Effect.gen(function* () {
       const { begun, read } = world(40)
       const all = yield* Effect.forkChild(
@@ -40,7 +40,7 @@ describe("Heavy reads", () => {
     })
   )
 
-  it.effect("are each client's in turn, whatever one of them asks for", () =>
+  it.effect("alternate between clients", () =>
     Effect.gen(function* () {
       const { begun, read } = world(10)
       const asked = [...Array.makeBy(5, () => "one"), "two", "three"]
@@ -51,7 +51,7 @@ describe("Heavy reads", () => {
     })
   )
 
-  it.effect("that no client asked for wait for none", () =>
+  it.effect("without a client do not wait", () =>
     Effect.gen(function* () {
       const { begun, read } = world(10)
       const all = yield* Effect.forkChild(
@@ -64,7 +64,7 @@ describe("Heavy reads", () => {
     })
   )
 
-  it.effect("of one that is given up make way for the next", () =>
+  it.effect("of an interrupted request leave the queue", () =>
     Effect.gen(function* () {
       const { begun, read } = world(1_000)
       const given = yield* Effect.forkChild(read("one"))

@@ -10,7 +10,7 @@ import * as Tar from "../../src/database/Tar.ts"
 import { eventually } from "../Eventually.ts"
 import * as Program from "../Program.ts"
 
-/** The image, which has to be there. */
+/** The image in the repository. Dies if it is missing. */
 const image = Effect.gen(function* () {
   const tar = yield* InitialDatabase.image
   if (Option.isSome(tar)) return tar.value
@@ -20,7 +20,7 @@ const image = Effect.gen(function* () {
   )
 })
 
-/** The version of PostgreSQL's control file, and of its catalog. */
+/** The versions of PostgreSQL's control file and catalog. */
 const versions = (control: Uint8Array) => {
   const view = new DataView(control.buffer, control.byteOffset)
   return { control: view.getUint32(8, true), catalog: view.getUint32(12, true) }
@@ -28,7 +28,7 @@ const versions = (control: Uint8Array) => {
 
 const folder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "inlet-first-" }))
 
-/** What is in a folder, by name: how long a file is, or that it is a folder. */
+/** The entries of a folder, with the size of each file. */
 const listOf = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const names = yield* fs.readDirectory(folder, { recursive: true })
@@ -44,7 +44,7 @@ const expected = Effect.map(image, (tar) =>
   )
 )
 
-/** That PostgreSQL serves from `folder`. */
+/** Checks that PostgreSQL serves from `folder`. */
 const serves = (folder: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -53,7 +53,7 @@ const serves = (folder: string) =>
     ])
   }).pipe(Effect.provide(EmbeddedDatabase.layer(folder)))
 
-/** Runs an effect, and succeeds with what it has logged. */
+/** Runs an effect and returns its log. */
 const logged = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.suspend(() => {
     const lines: Array<string> = []
@@ -62,7 +62,7 @@ const logged = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 describe("The image of the embedded database", { timeout: 120_000 }, () => {
-  it.live("names no folder of the machine it was made on", () =>
+  it.live("contains no path of the machine that built it", () =>
     Effect.gen(function* () {
       const tar = Buffer.from(yield* image)
       for (const folder of [homedir(), Program.root, "/home/", "/root/", "/Users/", "inlet-image-"]) {
@@ -73,7 +73,7 @@ describe("The image of the embedded database", { timeout: 120_000 }, () => {
 })
 
 describe("The first start on the embedded database", { timeout: 120_000 }, () => {
-  it.live("makes it from the image, for its user alone, and the next start opens what is there", () =>
+  it.live("unpacks the image with mode 700, and the next start opens the data", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const data = yield* folder
@@ -97,30 +97,28 @@ describe("The first start on the embedded database", { timeout: 120_000 }, () =>
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.live(
-    "runs initdb where there is no image for this PGlite, which takes a while, and makes what the image has",
-    () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const data = yield* folder
-        const files = `${data}/postgres`
-        const [making] = yield* logged(InitialDatabase.ensure(files, EmbeddedDatabase.initdb, Effect.succeedNone))
-        assert.strictEqual(
-          making,
-          `Making the embedded database in ${files}. There is no image of it for PGlite ${yield* InitialDatabase.installed} (npm run image), so this takes some seconds`
-        )
-        yield* serves(data)
+  it.live("runs initdb without an image for this PGlite, with the same result", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const data = yield* folder
+      const files = `${data}/postgres`
+      const [making] = yield* logged(InitialDatabase.ensure(files, EmbeddedDatabase.initdb, Effect.succeedNone))
+      assert.strictEqual(
+        making,
+        `Making the embedded database in ${files}. There is no image of it for PGlite ${yield* InitialDatabase.installed} (npm run image), so this takes some seconds`
+      )
+      yield* serves(data)
 
-        const control = Tar.entries(yield* image).find(({ name }) => name === "global/pg_control")
-        assert.deepStrictEqual(
-          versions(control?.content ?? new Uint8Array(16)),
-          versions(yield* fs.readFile(`${files}/global/pg_control`)),
-          "The image has another catalog than the installed PGlite: run `npm run image` and commit the file"
-        )
-      }).pipe(Effect.provide(NodeServices.layer))
+      const control = Tar.entries(yield* image).find(({ name }) => name === "global/pg_control")
+      assert.deepStrictEqual(
+        versions(control?.content ?? new Uint8Array(16)),
+        versions(yield* fs.readFile(`${files}/global/pg_control`)),
+        "The image has another catalog than the installed PGlite: run `npm run image` and commit the file"
+      )
+    }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.live("leaves nothing or a whole database when it is killed with -9, and the next one makes it", () =>
+  it.live("leaves no database or a complete one after kill -9", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const data = yield* folder
@@ -130,7 +128,7 @@ describe("The first start on the embedded database", { timeout: 120_000 }, () =>
 
       const written = Effect.orElseSucceed(fs.readDirectory(`${files}.unfinished`, { recursive: true }), () => [])
       const isMade = fs.exists(files)
-      // At the first file, in the middle, with all of them there; what the one before left behind does not matter.
+      // Killed at the first file, in the middle, and with all files present. Earlier remains make no difference.
       for (const most of [1, 300, 900, Object.keys(whole).length]) {
         yield* Effect.gen(function* () {
           const first = yield* start
@@ -151,7 +149,7 @@ describe("The first start on the embedded database", { timeout: 120_000 }, () =>
   )
 
   it.live(
-    "refuses a folder that holds something else, a damaged one and a foreign one, in PostgreSQL's words and with what to do",
+    "refuses a folder with other files, a damaged one or a foreign one, with the error of PostgreSQL and the next step",
     () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
@@ -171,7 +169,7 @@ describe("The first start on the embedded database", { timeout: 120_000 }, () =>
         assert.strictEqual(foreign._tag, "FolderUnusable")
         assert.match(
           foreign.message,
-          /^The database in \S+ can't be opened: .+\. Put it back from a backup, or move it away/
+          /^The database in \S+ can't be opened: .+\. Restore it from a backup, or move it away/
         )
 
         yield* fs.remove(files, { recursive: true })
@@ -187,7 +185,7 @@ describe("The first start on the embedded database", { timeout: 120_000 }, () =>
             [damaged._tag, damaged.message],
             [
               "FolderUnusable",
-              `The database in ${files} can't be opened: ${words}. Put it back from a backup, or move it away to begin anew`
+              `The database in ${files} can't be opened: ${words}. Restore it from a backup, or move it away to start anew`
             ]
           )
           yield* fs.writeFile(`${files}/${file}`, whole)

@@ -5,8 +5,8 @@ import * as Outage from "../../src/database/Outage.ts"
 const failure = (cause: unknown) =>
   new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause, operation: "execute" }) })
 
-describe("An outage of the database", () => {
-  it("names the full disk of an embedded database, whose thread has ended", () => {
+describe("A database outage", () => {
+  it("is a full disk if the thread of the embedded database ended for lack of space", () => {
     const cause = new Error('could not write to file "pg_wal/xlogtemp.42": No space left on device')
     assert.match(
       Outage.inWords(failure(new Error("the thread ended", { cause }))),
@@ -14,11 +14,11 @@ describe("An outage of the database", () => {
     )
   })
 
-  it("names the full disk of a PostgreSQL server by its SQLSTATE", () => {
+  it("is a full disk if a PostgreSQL server reports its SQLSTATE", () => {
     assert.match(Outage.inWords(failure({ code: "53100" })), /free space on it/)
   })
 
-  it("says of any other outage that the database is out of reach", () => {
+  it("is otherwise an unreachable database", () => {
     assert.strictEqual(
       Outage.inWords(failure(new Error("connect ECONNREFUSED"))),
       "The database is out of reach. Retry in 5 s"

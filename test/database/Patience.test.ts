@@ -3,7 +3,7 @@ import { Deferred, Effect, Exit, Fiber } from "effect"
 import { SqlError } from "effect/sql/SqlError"
 import * as Patience from "../../src/database/Patience.ts"
 
-/** A statement that hears of its end, and takes so long to give up. */
+/** A statement that records its end and takes this long to cancel. */
 const hanging = (told: Array<string>, millis = 0) =>
   Effect.never.pipe(
     Effect.onInterrupt(() =>
@@ -14,8 +14,8 @@ const hanging = (told: Array<string>, millis = 0) =>
     )
   )
 
-describe("A statement that somebody waits for", () => {
-  it.live("gives its answer, its failure or its defect as they are", () =>
+describe("A query with a timeout", () => {
+  it.live("returns its result, failure or defect unchanged", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* Patience.within(Effect.succeed(1)), 1)
       assert.strictEqual(yield* Patience.within(Effect.delay(Effect.succeed(2), 5)), 2)
@@ -24,7 +24,7 @@ describe("A statement that somebody waits for", () => {
     })
   )
 
-  it.live("fails when its time is up, once it has been given up", () =>
+  it.live("fails at its timeout after the server cancelled it", () =>
     Effect.gen(function* () {
       const told: Array<string> = []
       const started = performance.now()
@@ -35,7 +35,7 @@ describe("A statement that somebody waits for", () => {
     })
   )
 
-  it.live("is given up when nobody waits any more, who hears of that once it has happened", () =>
+  it.live("is cancelled on interruption, which completes after the cancellation", () =>
     Effect.gen(function* () {
       const told: Array<string> = []
       const begun = yield* Deferred.make<void>()
@@ -48,7 +48,7 @@ describe("A statement that somebody waits for", () => {
     })
   )
 
-  it.live("uses up the time of its request when it is slow, and then the next is not begun", () =>
+  it.live("uses up the timeout of its request, and the next query does not start", () =>
     Effect.gen(function* () {
       const told: Array<string> = []
       yield* Patience.ofRequest(
@@ -56,7 +56,7 @@ describe("A statement that somebody waits for", () => {
           yield* Effect.ignore(Patience.within(hanging(told)))
           yield* Effect.ignore(Patience.within(hanging(told)))
           yield* Effect.flip(Patience.within(Effect.sync(() => void told.push("begun"))))
-          // How a transaction ends is said whatever came before.
+          // The end of a transaction is always sent.
           yield* Patience.withinAnew(Effect.sync(() => void told.push("ended")))
         })
       )

@@ -7,7 +7,7 @@ import * as SteadyClock from "../../src/database/SteadyClock.ts"
 
 const hour = 3_600_000
 
-/** A clock over a time of day that a test sets. */
+/** A clock on top of a system time that the test sets. */
 const clock = () => {
   let passed = 0
   let set = 0
@@ -20,7 +20,7 @@ const clock = () => {
     set: (millis: number) => {
       set += millis
     },
-    /** Lets time pass, and shows how much the clock says has passed since its start. */
+    /** Advances the time, and returns what the clock has advanced since its start. */
     past: (millis: number) => {
       passed += millis
       return now() - start
@@ -29,7 +29,7 @@ const clock = () => {
 }
 
 describe("The clock of the embedded database", { timeout: 60_000 }, () => {
-  it("does not leap when the time of day is set by two hours, and is right again within a day", () => {
+  it("does not jump when the system clock is set by 2 h, and is correct again within a day", () => {
     for (const leap of [2 * hour, -2 * hour]) {
       const { past, set } = clock()
       assert.strictEqual(past(1_000), 1_000)
@@ -40,7 +40,7 @@ describe("The clock of the embedded database", { timeout: 60_000 }, () => {
     }
   })
 
-  it("never goes backwards for that, and follows at once where it was set by more", () => {
+  it("never runs backwards, and follows a larger change at once", () => {
     const { past, set } = clock()
     set(-2 * hour)
     let before = past(0)
@@ -53,7 +53,7 @@ describe("The clock of the embedded database", { timeout: 60_000 }, () => {
     assert.isAbove(past(1), 900 * hour)
   })
 
-  it.live("is what PostgreSQL goes by: what is due in some minutes is not due when the clock is set by two hours", () =>
+  it.live("is the clock of PostgreSQL, so that a delivery due in minutes is not due after a change of 2 h", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-clock-" })

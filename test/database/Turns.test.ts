@@ -4,7 +4,7 @@ import * as Database from "../../src/database/Database.ts"
 import * as Patience from "../../src/database/Patience.ts"
 import * as Turns from "../../src/database/Turns.ts"
 
-/** One that takes its turn and ends it when it is told to; whose turn it was is written down. */
+/** A client that takes a connection and releases it on request. The order is recorded. */
 const make = Effect.fnUntraced(function* (turns: Turns.Turns) {
   const begun: Array<string> = []
   const ask = Effect.fnUntraced(function* (name: string, asker: string | undefined) {
@@ -20,8 +20,8 @@ const make = Effect.fnUntraced(function* (turns: Turns.Turns) {
   return { ask, begun }
 })
 
-describe("Turns at the sessions of a database", () => {
-  it.effect("go from one client to the next, whatever each asks for", () =>
+describe("Database connection sharing", () => {
+  it.effect("alternates between clients", () =>
     Effect.gen(function* () {
       const { ask, begun } = yield* make(Turns.make({ places: 1, mailShares: true }))
       const first = yield* ask("first", "busy")
@@ -34,7 +34,7 @@ describe("Turns at the sessions of a database", () => {
     })
   )
 
-  it.effect("are mail's first where it has the same session, and now and then the API's", () =>
+  it.effect("prefers mail on a shared connection, and lets the API in at intervals", () =>
     Effect.gen(function* () {
       const { ask, begun } = yield* make(Turns.make({ places: 1, mailShares: true }))
       const api = yield* Effect.forEach(Array.range(1, 3), (number) => ask(`api ${number}`, "client"))
@@ -47,7 +47,7 @@ describe("Turns at the sessions of a database", () => {
     })
   )
 
-  it.live("are the API's also after a few of mail that took long", () =>
+  it.live("lets the API in after a few slow statements of mail", () =>
     Effect.gen(function* () {
       const { ask, begun } = yield* make(Turns.make({ places: 1, mailShares: true }))
       const holder = yield* ask("holder", undefined)
@@ -61,7 +61,7 @@ describe("Turns at the sessions of a database", () => {
     })
   )
 
-  it.effect("are not waited for by mail where it has sessions of its own", () =>
+  it.effect("does not delay mail with connections of its own", () =>
     Effect.gen(function* () {
       const { ask, begun } = yield* make(Turns.make({ places: 2, mailShares: false }))
       for (const name of ["one", "two", "three"]) yield* ask(name, "client")
@@ -70,7 +70,7 @@ describe("Turns at the sessions of a database", () => {
     })
   )
 
-  it.effect("are not lost with those who are interrupted, before, while and after they have one", () =>
+  it.effect("loses no connection to interruptions before, during and after its use", () =>
     Effect.gen(function* () {
       const { ask, begun } = yield* make(Turns.make({ places: 1, mailShares: true }))
       const holder = yield* ask("holder", "a")
@@ -79,7 +79,7 @@ describe("Turns at the sessions of a database", () => {
       const last = yield* ask("last", undefined)
       yield* Fiber.interrupt(waiting.fiber)
       yield* Fiber.interrupt(last.fiber)
-      // Its turn comes at the moment at which it goes.
+      // It is interrupted in the moment it gets the connection.
       const end = yield* Effect.forkChild(holder.end)
       yield* Fiber.interrupt(given.fiber)
       yield* Fiber.await(end)
@@ -91,7 +91,7 @@ describe("Turns at the sessions of a database", () => {
     })
   )
 
-  it.live("fail for a client whose turn does not come in time, with what is unreachable", () =>
+  it.live("fails a client on timeout as with an unreachable database", () =>
     Effect.gen(function* () {
       const turns = Turns.make({ places: 1, mailShares: true })
       yield* Effect.forkChild(turns.within(Effect.never))

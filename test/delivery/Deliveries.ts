@@ -7,7 +7,7 @@ import { EventId } from "../../src/model/InboundEvent.ts"
 import { WorkspaceName } from "../../src/model/Workspace.ts"
 import { Workspaces } from "../../src/workspaces/Workspaces.ts"
 
-/** A verified domain of a workspace of its own, as the API would have made it. */
+/** A verified domain in a workspace of its own, as the API would create it. */
 export const domain = Effect.fnUntraced(function* (webhookUrl: string | null) {
   const sql = yield* SqlClient.SqlClient
   const workspaces = yield* Workspaces
@@ -21,7 +21,7 @@ export const domain = Effect.fnUntraced(function* (webhookUrl: string | null) {
   return { id, workspaceId, signingSecret }
 }, Effect.provide(NodeCrypto.layer))
 
-/** Events of a domain as the reader would have made them, each with a pending delivery; the first is due first. */
+/** Events of a domain as the reader would write them, each with a pending delivery, the first due first. */
 export const pending = Effect.fnUntraced(function* (domainId: DomainId, count: number) {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom
@@ -52,7 +52,7 @@ export const pending = Effect.fnUntraced(function* (domainId: DomainId, count: n
   return ids
 }, Effect.provide(NodeCrypto.layer))
 
-/** The same in numbers that no list of ids is made of, each with 2 KiB of payload. */
+/** The same in large numbers, each with a payload of 2 KiB. */
 export const backlog = Effect.fnUntraced(function* (domainId: DomainId, count: number) {
   const sql = yield* SqlClient.SqlClient
   const [email] = yield* sql<{ readonly id: string }>`
@@ -75,7 +75,7 @@ export const backlog = Effect.fnUntraced(function* (domainId: DomainId, count: n
   `
 })
 
-/** One event, with a delivery that is due, for each of many domains. */
+/** One event with a due delivery for each of many domains. */
 export const pendingOfEach = Effect.fnUntraced(function* (domainIds: ReadonlyArray<DomainId>) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -97,7 +97,7 @@ export const pendingOfEach = Effect.fnUntraced(function* (domainIds: ReadonlyArr
   `
 })
 
-/** How a delivery stands in the table. */
+/** The row of a delivery. */
 export const delivery = Effect.fnUntraced(function* (eventId: EventId) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{
@@ -130,7 +130,7 @@ export const attempts = Effect.fnUntraced(function* (eventId: EventId) {
   `
 })
 
-/** Lets a time go by for everything that is due or leased, and for every webhook that fails. */
+/** Moves all due times, leases and webhook failures back by this time. */
 export const pass = Effect.fnUntraced(function* (time: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -149,7 +149,7 @@ export const pass = Effect.fnUntraced(function* (time: string) {
   `
 })
 
-/** As if all but the last of the failures that a pause needs had been: a day is missing, and one failure. */
+/** Simulates all but the last of the failures that a pause needs: a day and a failure are missing. */
 export const failedOften = Effect.fnUntraced(function* (domainId: DomainId) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -158,7 +158,7 @@ export const failedOften = Effect.fnUntraced(function* (domainId: DomainId) {
   `
 })
 
-/** How a webhook stands in the table. */
+/** The columns of a webhook. */
 export const webhook = Effect.fnUntraced(function* (domainId: DomainId) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{ readonly failing: boolean; readonly paused: boolean; readonly probeIn: number | null }>`

@@ -12,7 +12,7 @@ import { WebhookReceiver } from "../WebhookReceiver.ts"
 /** Three attempts: the first, and one after each delay. */
 const settings = { WEBHOOK_RETRY_DELAYS: "20ms,20ms", WEBHOOK_TIMEOUT: "1s", ADMIN_TOKEN: "operator" }
 
-/** Keeps a delivery waiting for an hour. */
+/** Delays a retry by 1 h. */
 const later = { status: 503, headers: { "retry-after": "3600" } }
 
 interface Inbox {
@@ -33,7 +33,7 @@ const setWebhook = Effect.fnUntraced(function* ({ domainId, key }: Inbox, webhoo
   assert.strictEqual(status, 200)
 })
 
-/** The newest event, once its delivery stands like this. */
+/** The newest event, once its delivery has this status. */
 const newest = Effect.fnUntraced(function* ({ domainId, key }: Inbox, status: string, attempts: number) {
   const inlet = yield* TestInlet
   const { json } = yield* eventually(
@@ -68,7 +68,7 @@ const inbox = (url?: string) => TestInlet.use((inlet) => inlet.inbox(url))
 layer(TestInlet.layer(settings), { concurrent: true, excludeTestServices: true, timeout: "60 seconds" })(
   "Delivering",
   (it) => {
-    it.effect("tries as often as the schedule says, then the delivery is dead and says why", () =>
+    it.effect("retries by the schedule, then marks the delivery as dead with the reason", () =>
       Effect.gen(function* () {
         const receiver = yield* WebhookReceiver.make
         yield* receiver.answerAlways({ status: 500, body: "no room" })
@@ -109,7 +109,7 @@ layer(TestInlet.layer(settings), { concurrent: true, excludeTestServices: true, 
       })
     )
 
-    it.effect("succeeds when a retry does, and the first 2xx makes the domain live for good", () =>
+    it.effect("succeeds on a retry, and the first 2xx makes the domain live", () =>
       Effect.gen(function* () {
         const receiver = yield* WebhookReceiver.make
         const to = yield* inbox(receiver.url)
@@ -137,7 +137,7 @@ layer(TestInlet.layer(settings), { concurrent: true, excludeTestServices: true, 
       })
     )
 
-    it.effect("waits as long as a Retry-After asks, and says until when", () =>
+    it.effect("waits as long as Retry-After asks and reports the time", () =>
       Effect.gen(function* () {
         const receiver = yield* WebhookReceiver.make
         yield* receiver.answerWith(later)
@@ -154,7 +154,7 @@ layer(TestInlet.layer(settings), { concurrent: true, excludeTestServices: true, 
       })
     )
 
-    it.effect("gives up at once after a 410, and a replay tries again all the same", () =>
+    it.effect("gives up after a 410, and a replay posts it again", () =>
       Effect.gen(function* () {
         const receiver = yield* WebhookReceiver.make
         yield* receiver.answerWith(410)
@@ -168,7 +168,7 @@ layer(TestInlet.layer(settings), { concurrent: true, excludeTestServices: true, 
       })
     )
 
-    it.effect("says in the record of an attempt why there was no answer", () =>
+    it.effect("records why an attempt had no answer", () =>
       Effect.gen(function* () {
         const receiver = yield* WebhookReceiver.make
         const silent = yield* inbox(receiver.url)
@@ -189,7 +189,7 @@ layer(TestInlet.layer(settings), { concurrent: true, excludeTestServices: true, 
       })
     )
 
-    it.effect("lists the attempt whose worker died, and makes the next one", () =>
+    it.effect("lists the attempt of a terminated worker and makes the next one", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const receiver = yield* WebhookReceiver.make
@@ -199,7 +199,7 @@ layer(TestInlet.layer(settings), { concurrent: true, excludeTestServices: true, 
         const { event_id } = yield* newest(to, "pending", 1)
         yield* eventually(attemptsOf(to, event_id), (attempts) => attempts.length === 1)
 
-        // Claimed for a second attempt, five minutes after the first, by a worker that is no more.
+        // A second attempt, claimed 5 min after the first by a worker that has died.
         yield* sql`UPDATE delivery_attempts SET requested_at = requested_at - interval '6 minutes' WHERE event_id = ${event_id}`
         yield* sql`
         UPDATE deliveries SET attempts = 2, due_at = now(), leased_until = now() - interval '1 second'
@@ -218,7 +218,7 @@ layer(TestInlet.layer(settings), { concurrent: true, excludeTestServices: true, 
       })
     )
 
-    it.effect("holds mail that comes without a webhook: setting one sends nothing old, a replay does", () =>
+    it.effect("holds mail without a webhook until a replay, also once a webhook is set", () =>
       Effect.gen(function* () {
         const receiver = yield* WebhookReceiver.make
         const to = yield* inbox()
@@ -241,7 +241,7 @@ layer(TestInlet.layer(settings), { concurrent: true, excludeTestServices: true, 
       })
     )
 
-    it.effect("holds what is still to be delivered when the webhook is cleared", () =>
+    it.effect("holds pending deliveries when the webhook is cleared", () =>
       Effect.gen(function* () {
         const receiver = yield* WebhookReceiver.make
         yield* receiver.answerWith(later)
@@ -263,7 +263,7 @@ layer(TestInlet.layer(settings), { concurrent: true, excludeTestServices: true, 
       })
     )
 
-    it.effect("uses a new URL from the next attempt on, which is made at once", () =>
+    it.effect("posts to a new URL at once", () =>
       Effect.gen(function* () {
         const before = yield* WebhookReceiver.make
         const after = yield* WebhookReceiver.make
@@ -287,7 +287,7 @@ layer(TestInlet.layer(settings), { concurrent: true, excludeTestServices: true, 
       })
     )
 
-    it.effect("pauses while the domain is disabled, and goes on when it is enabled", () =>
+    it.effect("pauses while the domain is disabled and resumes when it is enabled", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const receiver = yield* WebhookReceiver.make
@@ -312,7 +312,7 @@ layer(TestInlet.layer(settings), { concurrent: true, excludeTestServices: true, 
       })
     )
 
-    it.effect("replays with a fresh budget, the attempts numbered on", () =>
+    it.effect("replays with a fresh retry budget and continues the attempt numbers", () =>
       Effect.gen(function* () {
         const receiver = yield* WebhookReceiver.make
         yield* receiver.answerAlways(500)
@@ -337,7 +337,7 @@ layer(TestInlet.layer(settings), { concurrent: true, excludeTestServices: true, 
       })
     )
 
-    it.effect("replays what is delivered only when it is forced to, with the same bytes", () =>
+    it.effect("replays a delivered event only with force, with the same bytes", () =>
       Effect.gen(function* () {
         const receiver = yield* WebhookReceiver.make
         const to = yield* inbox(receiver.url)
@@ -358,7 +358,7 @@ layer(TestInlet.layer(settings), { concurrent: true, excludeTestServices: true, 
       })
     )
 
-    it.effect("makes one delivery more of twenty replays at once", () =>
+    it.effect("makes one delivery of twenty concurrent replays", () =>
       Effect.gen(function* () {
         const receiver = yield* WebhookReceiver.make
         yield* receiver.answerWith(410)
@@ -369,7 +369,7 @@ layer(TestInlet.layer(settings), { concurrent: true, excludeTestServices: true, 
         const answers = yield* Effect.replicateEffect(replay(to, event_id), 20, { concurrency: "unbounded" })
         const statuses = answers.map(({ status }) => status)
         assert.include(statuses, 202)
-        // Who comes after the delivery is told that it has happened.
+        // Later requests get the outcome.
         assert.isTrue(statuses.every((status) => status === 202 || status === 409))
         yield* newest(to, "delivered", 2)
         assert.lengthOf(yield* receiver.all, 2)
@@ -377,7 +377,7 @@ layer(TestInlet.layer(settings), { concurrent: true, excludeTestServices: true, 
       })
     )
 
-    it.effect("does not lose a replay to the failure of an attempt that was under way", () =>
+    it.effect("keeps a replay that is requested during a failing attempt", () =>
       Effect.gen(function* () {
         const receiver = yield* WebhookReceiver.make
         const held: Array<ServerResponse> = []
@@ -394,7 +394,7 @@ layer(TestInlet.layer(settings), { concurrent: true, excludeTestServices: true, 
       })
     )
 
-    it.effect("loses nothing to a peer that closes its idle connections", () =>
+    it.effect("loses no delivery to a peer that closes idle connections", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const receiver = yield* WebhookReceiver.make

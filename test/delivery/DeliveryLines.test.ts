@@ -17,7 +17,10 @@ const a = domain(0xa)
 const b = domain(0xb)
 const c = domain(0xc)
 
-/** So many deliveries of a domain, named by its last digit and a number; its workspace is its own unless said. */
+/**
+ * A number of deliveries of a domain, named by the domain's last digit and a number. The domain has its own workspace
+ * by default.
+ */
 const deliveries = (
   domainId: DomainId,
   count: number,
@@ -30,7 +33,7 @@ const deliveries = (
     payload: new Uint8Array(bytes)
   }))
 
-/** Lines for two requests of a domain at a time, and what they began. */
+/** Queues with a concurrency of 2 for each domain, and the started deliveries. */
 const recording = ({ concurrency = 100, concurrencyPerDomain = 2 } = {}) => {
   const begun: Array<string> = []
   const running: Array<Delivery> = []
@@ -48,7 +51,7 @@ const recording = ({ concurrency = 100, concurrencyPerDomain = 2 } = {}) => {
     wanting: () => void wanted++
   })
 
-  /** The table holds these and is claimed from; what there is no place for stays in it. */
+  /** Claims from these rows as from the table. Deliveries without a slot remain. */
   const claim = (...table: ReadonlyArray<Delivery>) => {
     const waiting = [...new Map(table.map((delivery) => [delivery.domainId, delivery])).values()]
     const { admitted } = lines.admit(waiting, 1_000)
@@ -58,7 +61,7 @@ const recording = ({ concurrency = 100, concurrencyPerDomain = 2 } = {}) => {
     return { claimed: claimed.length, isMore: lines.take(claimed, admitted) }
   }
 
-  /** The oldest request of a domain is answered, after so long. */
+  /** Answers the oldest request of a domain after this time. */
   const answer = (domainId: DomainId, millis = 5, isSuccess = true) => {
     const index = running.findIndex((delivery) => delivery.domainId === domainId)
     const [delivery] = running.splice(index, 1)
@@ -70,7 +73,7 @@ const recording = ({ concurrency = 100, concurrencyPerDomain = 2 } = {}) => {
     lines.settled(domainId)
   }
 
-  /** Domains that have answered at once as often as it takes to have all their places. */
+  /** Domains with enough fast answers for their full concurrency. */
   const proven = (...domains: ReadonlyArray<DomainId>) => {
     for (const domainId of domains) {
       for (let places = 1; places === 1 || places < concurrencyPerDomain; places *= 2) {
@@ -85,8 +88,8 @@ const recording = ({ concurrency = 100, concurrencyPerDomain = 2 } = {}) => {
   return { lines, begun, running, returned, claim, answer, end, proven, wanted: () => wanted }
 }
 
-describe("The lines of deliveries", () => {
-  it("begin as many of a domain as may go at a time, the next ones in their order when one is answered", () => {
+describe("The delivery queues", () => {
+  it("start as many of a domain as its concurrency allows, and the next in order after each answer", () => {
     const { answer, begun, claim, lines, proven } = recording()
     proven(a)
     claim(...deliveries(a, 4))
@@ -101,19 +104,19 @@ describe("The lines of deliveries", () => {
     assert.lengthOf(begun, 4)
   })
 
-  it("begin no more in all than may go at a time, and let every domain have its turn", () => {
+  it("respect the total concurrency and alternate between domains", () => {
     const { begun, claim, end, proven } = recording({ concurrency: 4 })
     proven(a, b, c)
     const own = { workspaceId: workspace(1) }
     claim(...deliveries(a, 6, own), ...deliveries(b, 4, own))
     assert.deepStrictEqual(begun, ["a1", "a2", "b1", "b2"])
     claim(...deliveries(c, 2, own))
-    // Whichever request ends, the domain that has waited longest comes next.
+    // Whichever request ends, the domain that has waited longest is next.
     for (const ended of [a, b, a, c, b, a]) end(ended)
     assert.deepStrictEqual(begun.slice(4), ["c1", "a3", "c2", "b3", "a4", "b4"])
   })
 
-  it("leave a domain whose requests hang to itself", () => {
+  it("do not delay other domains behind a hanging one", () => {
     const { begun, claim, end, proven } = recording({ concurrency: 4 })
     proven(a, b)
     claim(...deliveries(a, 6), ...deliveries(b, 6))
@@ -122,7 +125,7 @@ describe("The lines of deliveries", () => {
     assert.deepStrictEqual(begun.slice(4), ["b3", "b4", "b5", "b6"])
   })
 
-  it("go on with the next one when a request ends before it has begun", () => {
+  it("continue after a request that ends before it starts", () => {
     const ended: Array<string> = []
     const lines = new DeliveryLines<Delivery>({
       concurrency: 1,
@@ -144,7 +147,7 @@ describe("The lines of deliveries", () => {
     assert.strictEqual(lines.underWay(), 0)
   })
 
-  it("never have more than two turns of a domain sent and not written down, however long that takes", () => {
+  it("keep at most two batches of a domain sent but not recorded", () => {
     const { answer, begun, claim, lines, proven } = recording()
     proven(a)
     claim(...deliveries(a, 6))
@@ -156,7 +159,7 @@ describe("The lines of deliveries", () => {
     assert.deepStrictEqual(begun, ["a1", "a2", "a3", "a4", "a5", "a6"])
   })
 
-  it("have places for three turns of a quick domain's requests, and for three turns in all", () => {
+  it("reserve three batches for a fast domain, and three batches in total", () => {
     const { lines, proven } = recording({ concurrency: 4 })
     proven(a, b, c)
     assert.strictEqual(lines.reserve(a, 4), 4)
@@ -165,7 +168,7 @@ describe("The lines of deliveries", () => {
     assert.strictEqual(lines.reserve(c, 5), 1)
   })
 
-  it("begin what comes into a place, which is given up when its outcome is written down", () => {
+  it("start a delivery in a reserved slot, and free the slot once its outcome is recorded", () => {
     const { answer, begun, lines, proven } = recording()
     proven(a)
     assert.strictEqual(lines.reserve(a, 6), 6)
@@ -176,7 +179,7 @@ describe("The lines of deliveries", () => {
     lines.release(a, 3)
     answer(a)
     answer(a)
-    // Three are still to be written down.
+    // Three are still to be recorded.
     assert.strictEqual(lines.reserve(a, 4), 3)
     lines.release(a, 3)
     lines.settled(a)
@@ -185,7 +188,7 @@ describe("The lines of deliveries", () => {
     assert.strictEqual(lines.reserve(a, 5), 5)
   })
 
-  it("have no place for a domain that got too few, until a claim finds no more of it", () => {
+  it("offer no slot to a domain with deliveries left in the table, until a claim finds no more", () => {
     const { claim, end, lines, proven } = recording()
     proven(a)
     assert.strictEqual(lines.reserve(a, 7), 6)
@@ -193,13 +196,13 @@ describe("The lines of deliveries", () => {
     assert.strictEqual(lines.reserve(a, 1), 0)
     assert.deepStrictEqual(claim(...deliveries(a, 6)), { claimed: 6, isMore: false })
     end(a)
-    // The claim took all there was room for: there may be more.
+    // The claim took all that fitted, so there may be more.
     assert.strictEqual(lines.reserve(a, 1), 0)
     claim(...deliveries(b, 1))
     assert.strictEqual(lines.reserve(a, 1), 1)
   })
 
-  it("want a claim once most of a domain has gone that may have more, and nothing for one that has not", () => {
+  it("request a claim once most deliveries of a domain with more are started", () => {
     const { claim, end, lines, proven, wanted } = recording()
     proven(a, b)
     claim(...deliveries(a, 7), ...deliveries(b, 5))
@@ -213,7 +216,7 @@ describe("The lines of deliveries", () => {
     assert.strictEqual(wanted(), 1)
   })
 
-  it("want a claim that found no room once there is one turn left in all", () => {
+  it("request a claim after one without room once a batch is left in total", () => {
     const { claim, end, proven, wanted } = recording({ concurrency: 2 })
     proven(a, b, c)
     claim(...deliveries(a, 3), ...deliveries(b, 3))
@@ -225,7 +228,7 @@ describe("The lines of deliveries", () => {
     assert.strictEqual(claim(...deliveries(c, 4)).claimed, 4)
   })
 
-  it("take an equal part of a claim from each domain, and say that some were left out", () => {
+  it("accept an equal share of a claim from each domain, and report the rest", () => {
     const { lines, proven } = recording({ concurrencyPerDomain: 16 })
     proven(a, b)
     const waiting = [a, b].flatMap((domainId) => deliveries(domainId, 1))
@@ -242,7 +245,7 @@ describe("The lines of deliveries", () => {
     assert.isTrue(lines.admit([...waiting, ...deliveries(c, 1)], 2).isCut)
   })
 
-  it("begin nothing more once they are stopped, and return what waits", () => {
+  it("start nothing after a stop, and return the waiting deliveries", () => {
     const { begun, claim, end, answer, lines, proven } = recording()
     proven(a, b)
     claim(...deliveries(a, 4), ...deliveries(b, 1))
@@ -263,7 +266,7 @@ describe("The lines of deliveries", () => {
   })
 })
 
-/** Domains from the first to the last number, `each` of them in one workspace. */
+/** Domains in a range of numbers, with `each` of them in one workspace. */
 const domainsOf = (first: number, count: number, each: number) =>
   Array.from({ length: count }, (_, index) => ({
     domainId: domain(first + index),
@@ -273,8 +276,8 @@ const domainsOf = (first: number, count: number, each: number) =>
 const one = ({ domainId, workspaceId }: { readonly domainId: DomainId; readonly workspaceId: WorkspaceId }) =>
   deliveries(domainId, 1, { workspaceId })
 
-describe("Domains of which nothing good is known", () => {
-  it("begin with one request at a time, and with twice as many after each success", () => {
+describe("Domains without a success", () => {
+  it("start with a concurrency of 1, which doubles after each success", () => {
     const { begun, claim, end } = recording({ concurrency: 256, concurrencyPerDomain: 16 })
     let table = deliveries(a, 400)
     const go = () => {
@@ -287,13 +290,13 @@ describe("Domains of which nothing good is known", () => {
       const before = begun.length
       end(a)
       go()
-      // One has ended, and the places have doubled.
+      // One request has ended, and the concurrency has doubled.
       assert.isAtLeast(begun.length, before + 1)
       assert.strictEqual(begun.length - before, places === 16 && before > 16 ? 1 : places / 2 + 1)
     }
   })
 
-  it("are back at one after a hang, and what waited for it is given back and claimed later", () => {
+  it("fall back to 1 after a timeout and return waiting deliveries for a later claim", () => {
     const { begun, claim, end, lines, proven, returned, running } = recording({ concurrencyPerDomain: 4 })
     proven(a)
     claim(...deliveries(a, 12))
@@ -308,7 +311,7 @@ describe("Domains of which nothing good is known", () => {
     assert.lengthOf(begun, 5)
   })
 
-  it("get nothing handed over while they hang: their mail waits in the table", () => {
+  it("receive no handed-over deliveries during timeouts", () => {
     const { claim, end, lines } = recording()
     claim(...deliveries(a, 1))
     end(a, 15_000, false)
@@ -320,13 +323,13 @@ describe("Domains of which nothing good is known", () => {
     assert.strictEqual(lines.reserve(a, 1), 1)
   })
 
-  it("have at most half of all places together, whoever they belong to", () => {
+  it("share at most half of the total concurrency", () => {
     const { claim, running } = recording({ concurrency: 256, concurrencyPerDomain: 16 })
     claim(...domainsOf(1, 500, 1).flatMap(one))
     assert.lengthOf(running, 128)
   })
 
-  it("have a quarter once they have hung, so that others that are not known either get a place", () => {
+  it("share a quarter after timeouts, so that other new domains get a slot", () => {
     const { claim, end, running } = recording({ concurrency: 256, concurrencyPerDomain: 16 })
     const hanging = domainsOf(1, 500, 1).flatMap(one)
     for (let rest = hanging; rest.length > 0; ) {
@@ -339,7 +342,7 @@ describe("Domains of which nothing good is known", () => {
     assert.lengthOf(running, 128)
   })
 
-  it("leave a place for the next workspace from the first second on, though 500 of 100 workspaces hang", () => {
+  it("leave a slot for another workspace while 500 domains of 100 workspaces hang", () => {
     const { begun, claim, running } = recording({ concurrency: 256, concurrencyPerDomain: 16 })
     claim(...domainsOf(0, 500, 5).flatMap(one))
     assert.isAtMost(running.length, 127)
@@ -348,7 +351,7 @@ describe("Domains of which nothing good is known", () => {
     assert.include(begun, "f1")
   })
 
-  it("take no place from a domain that answers at once", () => {
+  it("take no slot from a domain that answers at once", () => {
     const { claim, end, lines, proven, running } = recording({ concurrency: 256, concurrencyPerDomain: 16 })
     const tenant = domain(0xfff)
     proven(tenant)
@@ -362,7 +365,7 @@ describe("Domains of which nothing good is known", () => {
     }
   })
 
-  it("have a quarter of all places when they answer slowly, with as many requests as they like", () => {
+  it("share a quarter while they answer slowly", () => {
     const { claim, end, running } = recording({ concurrency: 64, concurrencyPerDomain: 16 })
     const slow = [a, b, c]
     for (const domainId of slow) {
@@ -377,7 +380,7 @@ describe("Domains of which nothing good is known", () => {
 })
 
 describe("A workspace", () => {
-  it("has an eighth of all requests at a time while others wait, and all of them when none does", () => {
+  it("uses an eighth of the concurrency while others wait, and all of it otherwise", () => {
     const { claim, end, proven, running } = recording({ concurrency: 16, concurrencyPerDomain: 16 })
     const [first, second] = domainsOf(1, 2, 10)
     if (first === undefined || second === undefined) return assert.fail("no domains")
@@ -390,16 +393,16 @@ describe("A workspace", () => {
     const round = () => end(running[0]?.domainId ?? first.domainId)
     for (let rounds = 0; rounds < 2; rounds++) round()
     assert.strictEqual(others(), 2)
-    // Both have an eighth now, and they take turns.
+    // Both have an eighth now, and alternate.
     for (let rounds = 0; rounds < 8; rounds++) round()
     assert.strictEqual(others(), 6)
   })
 })
 
-describe("Payloads that wait", () => {
+describe("Waiting payloads", () => {
   const mebibyte = 1024 * 1024
 
-  it("have 64 MiB, and what goes beyond is given back for a later claim", () => {
+  it("are limited to 64 MiB, and the rest is returned for a later claim", () => {
     const { claim, lines, proven, returned, running } = recording()
     proven(a)
     assert.strictEqual(lines.reserve(a, 6), 6)

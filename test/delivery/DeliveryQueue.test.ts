@@ -11,7 +11,7 @@ import * as Queues from "./Queues.ts"
 
 const url = "http://hooks.example/inbound"
 
-/** What is left over from another test is none of this one's business. */
+/** Clears deliveries of other tests. */
 const onlyMine = Effect.fnUntraced(function* (count: number, webhookUrl: string | null = url) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DELETE FROM deliveries`
@@ -29,7 +29,7 @@ const one = Effect.fnUntraced(function* (env: Record<string, string> = {}) {
   return id === undefined || claimed === undefined ? yield* Effect.die("nothing to claim") : { domain, id, claimed }
 })
 
-/** Runs as a process whose clock is off, with a queue of its own. */
+/** Runs as a process with a wrong clock and a queue of its own. */
 const withClockOff =
   (minutes: number) =>
   <A, E>(effect: Effect.Effect<A, E, DeliveryQueue>) =>
@@ -48,7 +48,7 @@ const withClockOff =
       })
     )
 
-/** Loses the worker that holds it, and lets the lease run out. */
+/** Loses the worker with the lease, and expires the lease. */
 const lose = Effect.fnUntraced(function* () {
   const [claimed] = yield* Queues.claimUpTo(1)
   yield* Deliveries.pass("61 seconds")
@@ -65,7 +65,7 @@ layer(
     timeout: "60 seconds"
   }
 )("DeliveryQueue", (it) => {
-  it.effect("holds deliveries that were written while their webhook was removed, and no others", () =>
+  it.effect("holds only deliveries written while their webhook was being removed", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* DeliveryQueue
@@ -86,7 +86,7 @@ layer(
     })
   )
 
-  it.effect("hands out what is due, oldest first, with all that a request needs", () =>
+  it.effect("claims due deliveries with all request data, oldest first", () =>
     Effect.gen(function* () {
       const { domain, ids } = yield* onlyMine(5)
       const claimed = yield* Queues.claimUpTo(3)
@@ -103,19 +103,19 @@ layer(
     })
   )
 
-  it.effect("hands nothing out twice, however many ask at once", () =>
+  it.effect("claims each delivery once for concurrent workers", () =>
     Effect.gen(function* () {
       const { ids } = yield* onlyMine(60)
       const rounds = yield* Effect.replicateEffect(Queues.claimUpTo(10), 12, { concurrency: "unbounded" })
       const claimed = rounds.flat().map(({ eventId }) => eventId)
       assert.lengthOf(claimed, new Set(claimed).size)
-      // Who asks in the same moment may be left with less, never with somebody else's.
+      // A concurrent claim may get fewer deliveries, but never those of another.
       const rest = (yield* Queues.claimUpTo(1_000)).map(({ eventId }) => eventId)
       assert.sameMembers([...claimed, ...rest], ids)
     })
   )
 
-  it.effect("keeps a lease for 60 seconds", () =>
+  it.effect("keeps a lease for 60 s", () =>
     Effect.gen(function* () {
       const { id } = yield* one()
       assert.closeTo((yield* Deliveries.delivery(id)).leasedFor ?? Number.NaN, 60, 5)
@@ -124,14 +124,14 @@ layer(
     })
   )
 
-  it.effect("keeps it for WEBHOOK_TIMEOUT and 30 seconds where that is longer", () =>
+  it.effect("keeps a lease for WEBHOOK_TIMEOUT plus 30 s if that is longer", () =>
     Effect.gen(function* () {
       const { id } = yield* one({ WEBHOOK_TIMEOUT: "90s" })
       assert.closeTo((yield* Deliveries.delivery(id)).leasedFor ?? Number.NaN, 120, 5)
     })
   )
 
-  it.effect("gives a domain as many at a time as it has room beside its busy ones", () =>
+  it.effect("claims as many of a domain as its free concurrency", () =>
     Effect.gen(function* () {
       const { domain: first } = yield* onlyMine(20)
       const second = yield* Deliveries.domain(url)
@@ -152,7 +152,7 @@ layer(
     })
   )
 
-  it.effect("reads no more payloads than there is room for, and always one", () =>
+  it.effect("reads only payloads that fit in memory, and at least one", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { ids } = yield* onlyMine(5)
@@ -166,7 +166,7 @@ layer(
     })
   )
 
-  it.effect("finds a domain's mail behind the hundreds of mails of a saturated one", () =>
+  it.effect("finds a domain's delivery behind hundreds of a saturated domain", () =>
     Effect.gen(function* () {
       const { domain: hung } = yield* onlyMine(500)
       const healthy = yield* Deliveries.domain(url)
@@ -179,7 +179,7 @@ layer(
     })
   )
 
-  it.effect("leaves alone what is not due, disabled, or without a webhook", () =>
+  it.effect("skips deliveries that are not due, disabled or without a webhook", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { domain } = yield* onlyMine(1)
@@ -200,7 +200,7 @@ layer(
     })
   )
 
-  it.effect("writes down a success: delivered, the attempt listed, the domain live", () =>
+  it.effect("records a success: delivered, attempt listed, domain live", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { claimed, domain, id } = yield* one()
@@ -222,7 +222,7 @@ layer(
     })
   )
 
-  it.effect("writes down a failure: due again after the first delay, the domain not live", () =>
+  it.effect("records a failure: due again after the first delay, domain not live", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { claimed, domain, id } = yield* one()
@@ -242,7 +242,7 @@ layer(
     })
   )
 
-  it.effect("waits longer after each failure and gives up after the eleventh", () =>
+  it.effect("increases the delay after each failure and gives up after the eleventh", () =>
     Effect.gen(function* () {
       const { ids } = yield* onlyMine(1)
       const [id] = ids
@@ -273,7 +273,7 @@ layer(
     })
   )
 
-  it.effect("gives up at once after a 410", () =>
+  it.effect("gives up after a 410", () =>
     Effect.gen(function* () {
       const { claimed, id } = yield* one()
       yield* Queues.settle(claimed, Queues.answered(410))
@@ -319,7 +319,7 @@ layer(
     { says: "but not when it is a fraction", status: 503, asked: Effect.succeed("120.5"), waits: [4, 6] },
     { says: "but not of another status", status: 500, asked: Effect.succeed("120"), waits: [4, 6] }
   ] as const) {
-    it.effect(`honours Retry-After ${says}`, () =>
+    it.effect(`honors Retry-After ${says}`, () =>
       Effect.gen(function* () {
         const { claimed, id } = yield* one()
         yield* Queues.settle(claimed, Queues.answered(status, yield* asked))
@@ -331,7 +331,7 @@ layer(
     )
   }
 
-  it.effect("lets Retry-After buy no attempt beyond the last", () =>
+  it.effect("makes no attempt beyond the last, whatever Retry-After says", () =>
     Effect.gen(function* () {
       const { claimed, id } = yield* one()
       yield* Queues.settle({ ...claimed, attemptOfBudget: 11 }, Queues.answered(503, "60"))
@@ -339,7 +339,7 @@ layer(
     })
   )
 
-  it.effect("hands an expired lease to another worker, and lists the attempt whose worker died", () =>
+  it.effect("claims an expired lease for another worker and lists the lost attempt", () =>
     Effect.gen(function* () {
       const { id } = yield* one()
       yield* Deliveries.pass("61 seconds")
@@ -352,7 +352,7 @@ layer(
   )
 
   for (const outcome of [Queues.answered(200), Queues.answered(500), Queues.answered(410)]) {
-    it.effect(`changes nothing when a worker that lost its lease brings a late ${outcome.statusCode}`, () =>
+    it.effect(`ignores a late ${outcome.statusCode} of a worker without the lease`, () =>
       Effect.gen(function* () {
         const { claimed: lost, id } = yield* one()
         yield* Deliveries.pass("61 seconds")
@@ -364,7 +364,7 @@ layer(
         const { dueIn: _, leasedFor, ...after } = yield* Deliveries.delivery(id)
         assert.deepInclude(before, after)
         assert.closeTo(leasedFor ?? Number.NaN, 60, 5)
-        // What the lost attempt was answered is told all the same.
+        // The outcome of the lost attempt is still recorded.
         assert.deepInclude((yield* Deliveries.attempts(id))[0], { attempt: 1, statusCode: outcome.statusCode })
 
         yield* Queues.settle(taken, Queues.answered(200))
@@ -373,7 +373,7 @@ layer(
     )
   }
 
-  it.effect("has what was given back claimed again at once, as the same attempt", () =>
+  it.effect("claims a returned delivery at once, as the same attempt", () =>
     Effect.gen(function* () {
       const queue = yield* DeliveryQueue
       const { claimed, id } = yield* one()
@@ -385,7 +385,7 @@ layer(
     })
   )
 
-  it.effect("takes nothing back from a worker that lost its lease", () =>
+  it.effect("ignores a return by a worker without the lease", () =>
     Effect.gen(function* () {
       const queue = yield* DeliveryQueue
       const { claimed: lost, id } = yield* one()
@@ -398,37 +398,35 @@ layer(
     })
   )
 
-  it.effect(
-    "tells of an attempt that nobody finished when it began and where it went, though the URL has changed",
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const domains = yield* Domains
-        const { domain, id } = yield* one()
-        yield* domains.setWebhook({ workspaceId: domain.workspaceId, id: domain.id }, `${url}/second`)
-        yield* domains.setWebhook({ workspaceId: domain.workspaceId, id: domain.id }, `${url}/third`)
-        // As a restart of the embedded database frees it, long before its lease would have ended.
-        yield* sql`UPDATE deliveries SET leased_until = now(), claimed_at = now() - interval '7 seconds'`
-        yield* Queues.claimUpTo(1)
-        const rows = yield* sql<{ readonly url: string; readonly age: number }>`
+  it.effect("records start and URL of a lost attempt, also after the URL has changed", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const domains = yield* Domains
+      const { domain, id } = yield* one()
+      yield* domains.setWebhook({ workspaceId: domain.workspaceId, id: domain.id }, `${url}/second`)
+      yield* domains.setWebhook({ workspaceId: domain.workspaceId, id: domain.id }, `${url}/third`)
+      // A restart of the embedded database releases the lease early.
+      yield* sql`UPDATE deliveries SET leased_until = now(), claimed_at = now() - interval '7 seconds'`
+      yield* Queues.claimUpTo(1)
+      const rows = yield* sql<{ readonly url: string; readonly age: number }>`
         SELECT url, extract(epoch FROM now() - requested_at)::float8 AS age FROM delivery_attempts WHERE event_id = ${id}
       `
-        assert.deepStrictEqual(
-          rows.map(({ url }) => url),
-          [url]
-        )
-        assert.closeTo(rows[0]?.age ?? Number.NaN, 7, 2)
+      assert.deepStrictEqual(
+        rows.map(({ url }) => url),
+        [url]
+      )
+      assert.closeTo(rows[0]?.age ?? Number.NaN, 7, 2)
 
-        yield* Deliveries.pass("61 seconds")
-        yield* Queues.claimUpTo(1)
-        assert.deepStrictEqual(
-          (yield* Deliveries.attempts(id)).map(({ url }) => url),
-          [url, `${url}/third`]
-        )
-      })
+      yield* Deliveries.pass("61 seconds")
+      yield* Queues.claimUpTo(1)
+      assert.deepStrictEqual(
+        (yield* Deliveries.attempts(id)).map(({ url }) => url),
+        [url, `${url}/third`]
+      )
+    })
   )
 
-  it.effect("lets a delivery wait that has lost three workers, and gives it up when it goes on like that", () =>
+  it.effect("delays a delivery after three lost workers, and gives up if that continues", () =>
     Effect.gen(function* () {
       const { ids } = yield* onlyMine(1)
       const [id] = ids
@@ -458,7 +456,7 @@ layer(
     })
   )
 
-  it.effect("hands out the others beside one that can't be signed, which fails like any other", () =>
+  it.effect("claims other deliveries beside one that cannot be signed, which counts as failed", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { domain, ids } = yield* onlyMine(1)
@@ -483,7 +481,7 @@ layer(
     })
   )
 
-  it.effect("writes down whatever a webhook made of its error", () =>
+  it.effect("stores any error text of a webhook", () =>
     Effect.gen(function* () {
       const { claimed, id } = yield* one()
       const error = `no valid answer (\u0000\ud800${"x".repeat(100_000)})`
@@ -494,7 +492,7 @@ layer(
   )
 
   for (const minutes of [-10, 10]) {
-    it.effect(`goes by the database's clock where its own is off by ${minutes} minutes`, () =>
+    it.effect(`uses the clock of the database if its own is off by ${minutes} minutes`, () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { ids } = yield* onlyMine(1)
@@ -515,7 +513,7 @@ layer(
     )
   }
 
-  it.effect("tells how long the oldest has been due that could be posted, and that could be taken", () =>
+  it.effect("reports the age of the oldest due delivery, for webhooks and for pull delivery", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { oldestDueSeconds } = yield* DeliveryQueue

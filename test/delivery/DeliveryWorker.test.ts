@@ -31,7 +31,7 @@ const settings = (env: Record<string, string>) =>
     ).pipe(Layer.provide(NodeServices.layer))
   )
 
-/** A worker of its own over the one database, as another process would have it. */
+/** A second worker on the same database, as in another process. */
 const startWorker = (env: Record<string, string> = {}, sender: typeof WebhookSender.layer = WebhookSender.layer) =>
   Layer.build(
     DeliveryWorker.layer.pipe(
@@ -42,7 +42,7 @@ const startWorker = (env: Record<string, string> = {}, sender: typeof WebhookSen
     )
   )
 
-/** A domain whose webhook has this path, with so many deliveries due. */
+/** A domain whose webhook has this path, with this many due deliveries. */
 const backlog = Effect.fnUntraced(function* (receiver: WebhookReceiver["Service"], path: string, count: number) {
   const domain = yield* Deliveries.domain(new URL(path, receiver.url).href)
   return yield* Deliveries.pending(domain.id, count)
@@ -55,7 +55,7 @@ const undelivered = SqlClient.SqlClient.use((sql) =>
   )
 )
 
-/** Counts what is open at the same moment, for each path and in all; answers after a while. */
+/** Counts concurrent requests for each path and in total, and answers after a delay. */
 const slowly = () => {
   const open = new Map<string, number>()
   const most = new Map<string, number>()
@@ -85,7 +85,7 @@ layer(Workspaces.layer.pipe(settings({}), Layer.provideMerge(TestDatabase.layer)
   excludeTestServices: true,
   timeout: "60 seconds"
 })("DeliveryWorker", (it) => {
-  it.effect("shares a queue with another worker: 500 deliveries, each made once", () =>
+  it.effect("shares a queue with another worker and delivers each of 500 deliveries once", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const ids = yield* Effect.forEach(Array.range(1, 5), (number) => backlog(receiver, `/${number}`, 100))
@@ -104,7 +104,7 @@ layer(Workspaces.layer.pipe(settings({}), Layer.provideMerge(TestDatabase.layer)
     })
   )
 
-  it.effect("keeps to its number of requests at a time, for each domain and in all", () =>
+  it.effect("respects its concurrency, per domain and in total", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const { most, react } = slowly()
@@ -119,7 +119,7 @@ layer(Workspaces.layer.pipe(settings({}), Layer.provideMerge(TestDatabase.layer)
     })
   )
 
-  it.effect("takes a request that can't be made for a failure, and goes on with the others", () =>
+  it.effect("counts a request that cannot be built as failed, and continues", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const [poison] = yield* backlog(receiver, "/poison", 1)
@@ -144,33 +144,33 @@ layer(Workspaces.layer.pipe(settings({}), Layer.provideMerge(TestDatabase.layer)
     })
   )
 
-  it.effect("drains the backlog of one webhook without a pause between its requests", () =>
+  it.effect("sends the backlog of one webhook without a pause between requests", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       yield* backlog(receiver, "/many", 320)
       const started = yield* Clock.currentTimeMillis
       yield* startWorker()
       yield* eventually(undelivered, (left) => left === 0, "30 seconds")
-      // Twenty times as many as go at once: a look a second would take twenty seconds.
+      // Twenty times the concurrency: polling every second would take 20 s.
       assert.isBelow((yield* Clock.currentTimeMillis) - started, 10_000)
     })
   )
 
-  it.effect("fills a place as soon as it is free", () =>
+  it.effect("reuses a free slot at once", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       yield* backlog(receiver, "/one-by-one", 50)
       const started = yield* Clock.currentTimeMillis
       yield* startWorker({ DELIVERY_CONCURRENCY_PER_DOMAIN: "1" })
       yield* eventually(undelivered, (count) => count === 0)
-      // One a second would be the pace of polling.
+      // Polling would send one a second.
       assert.isBelow((yield* Clock.currentTimeMillis) - started, 5_000)
     })
   )
 })
 
-layer(TestInlet.layer(), { excludeTestServices: true, timeout: "120 seconds" })("A webhook that hangs", (it) => {
-  it.effect("with hundreds of mails waiting, does not delay another domain's", () =>
+layer(TestInlet.layer(), { excludeTestServices: true, timeout: "120 seconds" })("A hanging webhook", (it) => {
+  it.effect("with hundreds of waiting mails delays no other domain", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const hanging = yield* WebhookReceiver.make
@@ -178,7 +178,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "120 seconds" })(
       yield* hanging.answerAlways(() => {})
       const stuck = yield* inlet.inbox(hanging.url)
       const well = yield* inlet.inbox(healthy.url)
-      // What starts with the first mail has started.
+      // Everything that starts with the first mail has started.
       yield* Mail.send(inlet.smtpPort, { to: well.address })
       yield* healthy.next
       yield* Deliveries.pending(DomainId.make(stuck.domainId), 500)
@@ -189,7 +189,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "120 seconds" })(
         yield* Mail.send(inlet.smtpPort, { to: well.address })
         const accepted = yield* Clock.currentTimeMillis
         yield* healthy.next
-        // It is well below a second; the hanging request ends after fifteen.
+        // Well below 1 s. The hanging request ends after 15 s.
         assert.isBelow((yield* Clock.currentTimeMillis) - accepted, 5_000)
       }
       assert.lengthOf(yield* hanging.all, 1)
@@ -197,7 +197,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "120 seconds" })(
   )
 
   it.effect(
-    "at 500 domains of 100 workspaces, delays no other tenant's mail, from the first one on",
+    "at 500 domains of 100 workspaces delays no other tenant from the first mail on",
     () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
@@ -219,7 +219,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "120 seconds" })(
           yield* Mail.send(inlet.smtpPort, { to: well.address })
           const accepted = yield* Clock.currentTimeMillis
           yield* healthy.next
-          // It is well below a second; a place that has to be waited for comes after fifteen.
+          // Well below 1 s. A wait for a slot would take 15 s.
           assert.isBelow((yield* Clock.currentTimeMillis) - accepted, 5_000)
         }
         assert.isAbove((yield* hanging.all).length, 60)

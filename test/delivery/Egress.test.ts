@@ -28,14 +28,14 @@ const egressWith = (env: Record<string, string> = {}) =>
 const settings = (env?: Record<string, string>) => egressWith(env).pipe(Layer.provideMerge(FakeInternet.layer))
 
 const check = (url: string) => Effect.flip(Egress.use((egress) => egress.check(url)))
-/** The answer to a request, or why there was none. */
+/** The answer to a request, or the reason for its failure. */
 const request = (url: string) =>
   Egress.use((egress) =>
     Effect.mapError(egress.send({ url, headers: { "X-Test": "1" }, body: Buffer.from("{}") }), ({ message }) => message)
   )
 const failed = (url: string) => Effect.flip(request(url))
 
-/** A server that says 200 and remembers what it heard; it keeps connections open or closes each. */
+/** A server that answers 200 and records its requests. It keeps connections open or closes each. */
 const web = Effect.fnUntraced(function* (connection: "keep-alive" | "close" = "close") {
   const heard: Array<IncomingMessage> = []
   const server = createServer((request, response) => {
@@ -46,8 +46,8 @@ const web = Effect.fnUntraced(function* (connection: "keep-alive" | "close" = "c
 })
 
 describe("Egress", () => {
-  layer(settings(), { excludeTestServices: true })("where addresses have to be public", (it) => {
-    it.effect("refuses a private address however it is written, and nobody is dialed", () =>
+  layer(settings(), { excludeTestServices: true })("with public addresses only", (it) => {
+    it.effect("refuses every spelling of a private address without a connection", () =>
       Effect.gen(function* () {
         const internet = yield* FakeInternet
         for (const [typed, address] of ForbiddenUrls.literals) {
@@ -58,7 +58,7 @@ describe("Egress", () => {
       })
     )
 
-    it.effect("refuses a name when any of its addresses is private, and does not say which", () =>
+    it.effect("refuses a name with a private address without naming the address", () =>
       Effect.gen(function* () {
         const internet = yield* FakeInternet
         const before = yield* internet.dialed
@@ -81,7 +81,7 @@ describe("Egress", () => {
       })
     )
 
-    it.effect("dials the address that was looked at, and leaves Host as the URL has it", () =>
+    it.effect("connects to the checked address and sends the Host of the URL", () =>
       Effect.gen(function* () {
         const internet = yield* FakeInternet
         const { heard, port } = yield* web()
@@ -100,7 +100,7 @@ describe("Egress", () => {
       })
     )
 
-    it.effect("says that a name has no address, or that DNS does not answer", () =>
+    it.effect("reports a name without addresses and a failed lookup", () =>
       Effect.gen(function* () {
         assert.deepInclude(yield* check("https://nowhere.example/"), {
           reason: "NoAddress",
@@ -111,7 +111,7 @@ describe("Egress", () => {
       })
     )
 
-    it.effect("gives up when the time is over, whether DNS, the connection or the greeting of TLS hangs", () =>
+    it.effect("times out in DNS, connection and TLS handshake", () =>
       Effect.gen(function* () {
         const internet = yield* FakeInternet
         yield* internet.publish("mute.example", "silence")
@@ -134,7 +134,7 @@ describe("Egress", () => {
       })
     )
 
-    it.effect("tries the next address when one refuses, and says so when all do", () =>
+    it.effect("tries the next address after a refusal, and reports when all refuse", () =>
       Effect.gen(function* () {
         const internet = yield* FakeInternet
         const { port } = yield* web()
@@ -148,7 +148,7 @@ describe("Egress", () => {
       })
     )
 
-    it.effect("checks the certificate against the name, though it dials an address", () =>
+    it.effect("verifies the certificate against the name, not the address", () =>
       Effect.gen(function* () {
         const internet = yield* FakeInternet
         const names: Array<unknown> = []
@@ -196,8 +196,8 @@ describe("Egress", () => {
     )
   })
 
-  layer(settings())("when DNS changes its mind", (it) => {
-    it.effect("looks again for every attempt on a new connection", () =>
+  layer(settings())("after a DNS change", (it) => {
+    it.effect("resolves the name again for every new connection", () =>
       Effect.gen(function* () {
         const internet = yield* FakeInternet
         const { heard, port } = yield* web("close")
@@ -222,7 +222,7 @@ describe("Egress", () => {
       })
     )
 
-    it.effect("asks once for a connection, so that a second answer has nothing to say", () =>
+    it.effect("resolves the name once for each connection", () =>
       Effect.gen(function* () {
         const internet = yield* FakeInternet
         const { port } = yield* web("close")
@@ -234,7 +234,7 @@ describe("Egress", () => {
       })
     )
 
-    it.effect("asks again after five seconds, and not for what goes over an open connection", () =>
+    it.effect("resolves again after 5 s, but not for an open connection", () =>
       Effect.gen(function* () {
         const internet = yield* FakeInternet
         const closing = yield* web("close")
@@ -258,8 +258,8 @@ describe("Egress", () => {
 
   layer(settings({ WEBHOOK_ALLOW: "10.77.0.0/24", WEBHOOK_DENY: "10.77.0.0/16, 198.41.3.0/24" }), {
     excludeTestServices: true
-  })("with lists of the operator", (it) => {
-    it.effect("reaches what is allowed though it is private or denied", () =>
+  })("with allow and deny lists", (it) => {
+    it.effect("connects to an allowed address that is private or denied", () =>
       Effect.gen(function* () {
         const internet = yield* FakeInternet
         const { port } = yield* web()
@@ -272,7 +272,7 @@ describe("Egress", () => {
       })
     )
 
-    it.effect("refuses what is denied though it is public, and says so", () =>
+    it.effect("refuses a denied public address with its reason", () =>
       Effect.gen(function* () {
         const internet = yield* FakeInternet
         const before = yield* internet.dialed
@@ -289,8 +289,8 @@ describe("Egress", () => {
     )
   })
 
-  layer(settings({ WEBHOOK_TIMEOUT: "3s" }), { excludeTestServices: true })("where one address says nothing", (it) => {
-    it.effect("dials the next one after a second", () =>
+  layer(settings({ WEBHOOK_TIMEOUT: "3s" }), { excludeTestServices: true })("with one silent address", (it) => {
+    it.effect("tries the next address after 1 s", () =>
       Effect.gen(function* () {
         const internet = yield* FakeInternet
         const mute = yield* raw(() => {})
@@ -309,9 +309,9 @@ describe("Egress", () => {
   })
 
   layer(settings({ ALLOW_PRIVATE_WEBHOOKS: "true", WEBHOOK_DENY: "169.254.169.254" }), { excludeTestServices: true })(
-    "where private addresses are allowed",
+    "with private addresses allowed",
     (it) => {
-      it.effect("reaches all but what is denied, in any of its forms", () =>
+      it.effect("refuses only denied addresses, in every spelling", () =>
         Effect.gen(function* () {
           const internet = yield* FakeInternet
           const { port } = yield* web()
@@ -344,7 +344,7 @@ const realNames = Layer.unwrap(
 ).pipe(Layer.provideMerge(DnsServer.layer), Layer.provide(Platform.layer))
 
 layer(realNames, { excludeTestServices: true })("Egress over a name server", (it) => {
-  it.effect("finds the private address behind a CNAME, and in the AAAA record beside a public A", () =>
+  it.effect("finds a private address behind a CNAME and in the AAAA record beside a public A", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer
       yield* dns.answer("A", "localhost", { address: "127.0.0.1" })
@@ -362,7 +362,7 @@ layer(realNames, { excludeTestServices: true })("Egress over a name server", (it
     })
   )
 
-  it.effect("knows localhost without asking DNS", () =>
+  it.effect("resolves localhost without DNS", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer
       yield* dns.answer("A", "sub.localhost", { address: open })
@@ -375,7 +375,7 @@ layer(realNames, { excludeTestServices: true })("Egress over a name server", (it
     })
   )
 
-  it.effect("tells a name without addresses from a name server that fails", () =>
+  it.effect("distinguishes a name without addresses from a failing name server", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer
       assert.deepInclude(yield* check("https://unknown.example/"), {

@@ -7,10 +7,10 @@ import type { Seen } from "./EgressScenario.ts"
 
 const scenario = fileURLToPath(new URL("./EgressScenario.ts", import.meta.url))
 
-/** Gives the loopback device of a new network an address that is private, and nothing else a way out. */
+/** Gives the loopback device of a new network namespace a private address and no route out. */
 const prepared = 'ip link set lo up && ip address add 10.77.0.1/24 dev lo && exec "$@"'
 
-/** A network that has only `lo`, as root or as root of a user namespace; where there is neither, a loopback address. */
+/** A network namespace with only `lo`, as root or in a user namespace. Without both, a loopback address. */
 const surroundings = Effect.gen(function* () {
   for (const flags of [["-n"], ["-r", "-n"]]) {
     const command = ["unshare", ...flags, "sh", "-c", prepared, "sh"]
@@ -22,9 +22,9 @@ const surroundings = Effect.gen(function* () {
   return { address: "127.77.0.1", command: [] }
 })
 
-layer(NodeServices.layer, { excludeTestServices: true })("A service that may reach public addresses alone", (it) => {
+layer(NodeServices.layer, { excludeTestServices: true })("A service limited to public addresses", (it) => {
   it.effect(
-    "does not touch what its webhook's name has come to point at, says so, and delivers once it is allowed",
+    "does not connect to a name that now points to a private address, and delivers once it is allowed",
     () =>
       Effect.gen(function* () {
         const { address, command } = yield* surroundings
@@ -33,7 +33,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("A service that may rea
           env: { PRIVATE_ADDRESS: address, TEST_DATABASE_URL: undefined }
         })
         assert.strictEqual(code, 0, `${stdout}${stderr}`)
-        // The test's own type of what its program prints.
+        // The program prints this type.
         const seen = (yield* Schema.decodeEffect(Schema.fromJsonString(Schema.Unknown))(stdout)) as Seen
         const advice = "Expected a host with public addresses alone; the operator can allow others (WEBHOOK_ALLOW)"
         assert.deepStrictEqual(seen, {

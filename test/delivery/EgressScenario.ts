@@ -7,7 +7,7 @@ import * as InletProcess from "../InletProcess.ts"
 import * as Mail from "../Mail.ts"
 import * as Ports from "../Ports.ts"
 
-/** What was seen, as it is printed. */
+/** The observations, as printed. */
 export interface Seen {
   readonly literal: { readonly status: number; readonly error: string }
   readonly name: { readonly status: number; readonly error: string }
@@ -18,7 +18,7 @@ export interface Seen {
   readonly throughProxy: number
 }
 
-/** Answers HTTP at one address, and counts the connections it has had. */
+/** Answers HTTP at one address and counts its connections. */
 const canary = Effect.fnUntraced(function* (address: string, port: number) {
   let connections = 0
   const server = createServer((request, response) => void request.resume().once("end", () => response.end("ok")))
@@ -35,8 +35,8 @@ const canary = Effect.fnUntraced(function* (address: string, port: number) {
 })
 
 /**
- * The service, a webhook whose name comes to point at a private address, and one
- * who listens there: first with public addresses alone, then with this one allowed.
+ * The service and a webhook whose name changes to a private address with a server: first with public addresses only,
+ * then with this one allowed.
  */
 const scenario = Effect.gen(function* () {
   const address = yield* Config.String("PRIVATE_ADDRESS")
@@ -60,7 +60,7 @@ const scenario = Effect.gen(function* () {
   }
 
   const guarded = yield* InletProcess.start(settings)
-  // Nobody asks more than DNS for this one.
+  // This name is only resolved.
   yield* dns.answer("A", "hooks.example.com", { address: "1.1.1.1" })
   const webhookUrl = `http://hooks.example.com:${port}/hook`
   const inbox = yield* guarded.inbox(webhookUrl)

@@ -5,7 +5,7 @@ import { generate } from "selfsigned"
 import { buildConnector } from "undici"
 import { Dial } from "../../src/delivery/Egress.ts"
 
-/** What is at an address: a server on a loopback port, or one that refuses, or says nothing. */
+/** The host at an address: a server on a loopback port, a refusing one or a silent one. */
 export type Place = number | "refuses" | "is silent"
 
 export interface KeyPair {
@@ -13,18 +13,18 @@ export interface KeyPair {
   readonly cert: string
 }
 
-/** Names, addresses and an authority of its own: what is asked and dialed there stays in this process or on loopback. */
+/** Names, addresses and a certificate authority inside this process or on loopback. */
 export class FakeInternet extends Context.Service<
   FakeInternet,
   {
-    /** What DNS says of a name from now on; the answers to its next questions in turn, the last one for good. */
+    /** Sets the answers for a name: the next queries get them in sequence, and the last one is repeated. */
     publish(name: string, ...answers: ReadonlyArray<ReadonlyArray<string> | "silence">): Effect.Effect<void>
-    /** How often the addresses of a name were asked for. */
+    /** The number of queries for a name. */
     asked(name: string): Effect.Effect<number>
     place(address: string, place: Place): Effect.Effect<void>
-    /** Every address and port that a connection was wanted to. */
+    /** The address and port of every connection attempt. */
     readonly dialed: Effect.Effect<ReadonlyArray<string>>
-    /** A certificate that is trusted here, valid from a day before now for so many days. */
+    /** A trusted certificate, valid from a day ago for this many days. */
     certify(name: string, days?: number): Effect.Effect<KeyPair>
   }
 >()("inlet/test/FakeInternet") {
@@ -102,7 +102,7 @@ export class FakeInternet extends Context.Service<
   )
 }
 
-/** A server on a loopback port of its own, with every connection it has had; closed with them. */
+/** A server on a loopback port that tracks its connections and is closed with them. */
 export const listening = Effect.fnUntraced(function* (server: Server) {
   const sockets: Array<Socket> = []
   server.on("connection", (socket) => {
@@ -121,6 +121,6 @@ export const listening = Effect.fnUntraced(function* (server: Server) {
   return { port: (server.address() as AddressInfo).port, sockets }
 })
 
-/** A server below HTTP: does what it likes with a connection once a request has begun. */
+/** A server below HTTP that controls each connection after a request has started. */
 export const raw = (react: (socket: Socket) => void) =>
   listening(createServer((socket) => void socket.once("data", () => react(socket))))

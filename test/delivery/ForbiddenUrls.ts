@@ -1,4 +1,4 @@
-/** Ways to write, in a URL, an address that is not public: what is typed, and the address it stands for. */
+/** Spellings of non-public addresses in a URL, with the address of each. */
 export const literals: ReadonlyArray<readonly [typed: string, address: string]> = [
   ["http://127.0.0.1/", "127.0.0.1"],
   ["http://127.0.0.1:22/", "127.0.0.1"],
@@ -62,7 +62,7 @@ export const literals: ReadonlyArray<readonly [typed: string, address: string]> 
   ["http://[ff02::1]/", "ff02::1"]
 ]
 
-/** Names that stand for such an address by themselves, in the form that a URL gives them. */
+/** Names for such addresses, in the form of a parsed URL. */
 export const names: ReadonlyArray<readonly [typed: string, host: string]> = [
   ["http://localhost/", "localhost"],
   ["http://LOCALHOST:6379/", "localhost"],
@@ -71,7 +71,7 @@ export const names: ReadonlyArray<readonly [typed: string, host: string]> = [
   ["http://sub.localhost/", "sub.localhost"]
 ]
 
-/** What is no URL for a webhook at all. */
+/** Invalid webhook URLs. */
 export const others: ReadonlyArray<string> = [
   "file:///etc/passwd",
   "file://127.0.0.1/etc/passwd",

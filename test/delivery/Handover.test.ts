@@ -32,7 +32,7 @@ const settings = Layer.provide(
   ).pipe(Layer.provide(NodeServices.layer))
 )
 
-/** A worker of its own, and what it takes over. */
+/** A separate worker, and the deliveries handed to it. */
 const start = Effect.map(
   Layer.build(
     DeliveryWorker.layer.pipe(
@@ -45,7 +45,7 @@ const start = Effect.map(
   Context.get(Handover)
 )
 
-/** Writes so many deliveries, leased where there are places, as the statement that makes events does. */
+/** Writes deliveries, leased if slots are free, as the statement that creates events does. */
 const write = (domainId: DomainId, count: number) => (places: number) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -63,7 +63,7 @@ const write = (domainId: DomainId, count: number) => (places: number) =>
     return { leased, places, ids }
   })
 
-/** Reserves places, writes, and begins what was written as leased. */
+/** Reserves slots, writes deliveries, and starts the leased ones. */
 const within = Effect.fnUntraced(function* <A extends { readonly leased: ReadonlyArray<SealedDelivery> }, E, R>(
   handover: Handover["Service"],
   domainId: DomainId,
@@ -80,7 +80,7 @@ const within = Effect.fnUntraced(function* <A extends { readonly leased: Readonl
   )
 })
 
-/** Has a webhook answer nobody, until what is returned has it answer all of them, and everybody after them. */
+/** Lets a webhook hang until the returned effect answers all requests. */
 const heldBack = Effect.fnUntraced(function* (receiver: WebhookReceiver["Service"]) {
   const open: Array<ServerResponse> = []
   yield* receiver.answerAlways((_, response) => void open.push(response))
@@ -94,7 +94,7 @@ const heldBack = Effect.fnUntraced(function* (receiver: WebhookReceiver["Service
 
 const nothing = (places: number) => Effect.succeed({ leased: [], places })
 
-/** A domain whose webhook has answered once, and so has all its places. */
+/** A domain with its full concurrency after a webhook answer. */
 const proven = Effect.fnUntraced(function* (handover: Handover["Service"], receiver: WebhookReceiver["Service"]) {
   const { id } = yield* Deliveries.domain(receiver.url)
   yield* within(handover, id, 1, write(id, 1))
@@ -103,7 +103,7 @@ const proven = Effect.fnUntraced(function* (handover: Handover["Service"], recei
   return id
 })
 
-/** All its places are free. */
+/** Checks that all slots are free. */
 const hasPlaces = (handover: Handover["Service"], id: DomainId) =>
   eventually(
     Effect.gen(function* () {
@@ -117,8 +117,8 @@ const hasPlaces = (handover: Handover["Service"], id: DomainId) =>
 layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
   excludeTestServices: true,
   timeout: "60 seconds"
-})("The handover of deliveries", (it) => {
-  it.effect("begins what was written as leased, and has it settled as its first attempt", () =>
+})("The delivery handover", (it) => {
+  it.effect("starts leased deliveries and records the first attempt of each", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const { id } = yield* Deliveries.domain(receiver.url)
@@ -134,24 +134,22 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
     })
   )
 
-  it.effect(
-    "gives a domain places for three turns of its requests, and none while older deliveries may be waiting",
-    () =>
-      Effect.gen(function* () {
-        const receiver = yield* WebhookReceiver.make
-        const handover = yield* start
-        const id = yield* proven(handover, receiver)
-        const answers = yield* heldBack(receiver)
-        assert.strictEqual((yield* within(handover, id, 10, write(id, 10))).places, 6)
-        assert.strictEqual((yield* within(handover, id, 1, nothing)).places, 0)
-        const { id: other } = yield* Deliveries.domain(receiver.url)
-        assert.strictEqual((yield* within(handover, other, 1, nothing)).places, 1)
-        yield* eventually(receiver.all, (requests) => requests.length === 3)
-        yield* answers
-      })
+  it.effect("gives a domain slots for three batches, and none while older deliveries may wait", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      const handover = yield* start
+      const id = yield* proven(handover, receiver)
+      const answers = yield* heldBack(receiver)
+      assert.strictEqual((yield* within(handover, id, 10, write(id, 10))).places, 6)
+      assert.strictEqual((yield* within(handover, id, 1, nothing)).places, 0)
+      const { id: other } = yield* Deliveries.domain(receiver.url)
+      assert.strictEqual((yield* within(handover, other, 1, nothing)).places, 1)
+      yield* eventually(receiver.all, (requests) => requests.length === 3)
+      yield* answers
+    })
   )
 
-  it.effect("delivers what got no place as well, and has places again when all of it is done", () =>
+  it.effect("delivers a message without a slot through a claim, and has slots again afterwards", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const { id } = yield* Deliveries.domain(receiver.url)
@@ -162,7 +160,7 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
     })
   )
 
-  it.effect("begins what comes into places that were reserved, and has them again when it is done", () =>
+  it.effect("starts deliveries in reserved slots and frees the slots afterwards", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const handover = yield* start
@@ -182,7 +180,7 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
     })
   )
 
-  it.effect("begins the others beside one whose secret can't be opened, which fails like any other", () =>
+  it.effect("starts other deliveries beside one with an unreadable secret, which counts as failed", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const handover = yield* start
@@ -206,7 +204,7 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
     }).pipe(Effect.provide(Logger.layer([])))
   )
 
-  it.effect("takes places back when nothing was written", () =>
+  it.effect("frees a slot if nothing was written", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const handover = yield* start
@@ -219,7 +217,7 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
     })
   )
 
-  it.effect("gives back what waits when the worker stops, and takes nothing more", () =>
+  it.effect("returns waiting deliveries when the worker stops, and accepts no more", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const handover = yield* start

@@ -18,7 +18,7 @@ const url = "http://hooks.example/inbound"
 
 const claimProbes = Effect.flatMap(DeliveryQueue, (queue) => queue.claimProbes(10))
 
-/** The one delivery that is due or to be tried is, and fails. */
+/** Claims the one delivery that is due or probed, and fails it. */
 const failNext = Effect.fnUntraced(function* (outcome = Queues.answered(500)) {
   const [claimed] = [...(yield* Queues.claimUpTo(1)), ...(yield* claimProbes)]
   if (claimed === undefined) return yield* Effect.die("nothing to fail")
@@ -26,7 +26,7 @@ const failNext = Effect.fnUntraced(function* (outcome = Queues.answered(500)) {
   return claimed
 })
 
-/** A domain with so many deliveries that are due, and none of another. */
+/** A domain with this many due deliveries, and no others. */
 const domainWith = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DELETE FROM domains`
@@ -34,13 +34,13 @@ const domainWith = Effect.fnUntraced(function* (count: number) {
   return { id, ids: yield* Deliveries.pending(id, count) }
 })
 
-/** The same, whose webhook has failed for five days and is paused: one delivery has been tried twice. */
+/** The same with a webhook that failed for five days and is paused. One delivery has two attempts. */
 const paused = Effect.fnUntraced(function* (count: number) {
   const { id, ids } = yield* domainWith(count)
   yield* failNext()
   yield* Deliveries.failedOften(id)
   yield* Deliveries.pass("5 days")
-  // Back in line with the first failure.
+  // Restores the order after the first failure.
   const again = yield* Effect.flatMap(DeliveryQueue, (queue) =>
     Effect.tap(Queues.claimUpTo(1_000), (all) =>
       Effect.forEach(all, (claimed) =>
@@ -53,7 +53,7 @@ const paused = Effect.fnUntraced(function* (count: number) {
   return { id, ids }
 })
 
-/** A queue of its own, and what it says. */
+/** A separate queue with its log. */
 const listening = () => {
   const said: Array<string> = []
   const logger = Logger.layer([Logger.make(({ message }) => void said.push(String([message].flat()[0])))])
@@ -67,66 +67,60 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
   excludeTestServices: true,
   timeout: "60 seconds"
 })("A webhook", (it) => {
-  it.effect(
-    "is paused when all it did for five days was fail, whichever mails it was asked to take, and says so once",
-    () =>
-      Effect.gen(function* () {
-        const { said, withQueue } = listening()
-        const { id } = yield* domainWith(1)
-        yield* failNext()
-        yield* Deliveries.failedOften(id)
-        yield* Deliveries.pass("4 days 23 hours")
-        yield* failNext().pipe(Effect.provide(withQueue))
-        assert.deepInclude(yield* Deliveries.webhook(id), { failing: true, paused: false })
-        assert.deepStrictEqual(said, [])
+  it.effect("is paused after five days of failures only, and logs it once", () =>
+    Effect.gen(function* () {
+      const { said, withQueue } = listening()
+      const { id } = yield* domainWith(1)
+      yield* failNext()
+      yield* Deliveries.failedOften(id)
+      yield* Deliveries.pass("4 days 23 hours")
+      yield* failNext().pipe(Effect.provide(withQueue))
+      assert.deepInclude(yield* Deliveries.webhook(id), { failing: true, paused: false })
+      assert.deepStrictEqual(said, [])
 
-        yield* Deliveries.pending(id, 3)
-        yield* Deliveries.pass("2 hours")
-        const claimed = yield* Queues.claimUpTo(10)
-        assert.lengthOf(claimed, 4)
-        yield* Effect.forEach(claimed, (one) => Queues.settle(one, Queues.answered(503))).pipe(
-          Effect.provide(withQueue)
-        )
-        const webhook = yield* Deliveries.webhook(id)
-        assert.isTrue(webhook.paused)
-        assert.closeTo(webhook.probeIn ?? Number.NaN, 3_600, 5)
-        assert.deepStrictEqual(said, [
-          "Every attempt failed for 5 days, so the webhook is paused. Inlet tries one delivery an hour"
-        ])
-        yield* Deliveries.pass("50 minutes")
-        assert.deepStrictEqual(yield* Queues.claimUpTo(10), [])
-        assert.deepStrictEqual(yield* claimProbes, [])
-      })
+      yield* Deliveries.pending(id, 3)
+      yield* Deliveries.pass("2 hours")
+      const claimed = yield* Queues.claimUpTo(10)
+      assert.lengthOf(claimed, 4)
+      yield* Effect.forEach(claimed, (one) => Queues.settle(one, Queues.answered(503))).pipe(Effect.provide(withQueue))
+      const webhook = yield* Deliveries.webhook(id)
+      assert.isTrue(webhook.paused)
+      assert.closeTo(webhook.probeIn ?? Number.NaN, 3_600, 5)
+      assert.deepStrictEqual(said, [
+        "Every attempt failed for 5 days, so the webhook is paused. Inlet tries one delivery an hour"
+      ])
+      yield* Deliveries.pass("50 minutes")
+      assert.deepStrictEqual(yield* Queues.claimUpTo(10), [])
+      assert.deepStrictEqual(yield* claimProbes, [])
+    })
   )
 
-  it.effect(
-    "is not paused by fewer than ten failures, nor by failures on fewer than three UTC days, whatever the clock says",
-    () =>
-      Effect.gen(function* () {
-        const { id } = yield* domainWith(20)
-        // A clock that jumps: nine failures, and then five days at once.
-        for (const _ of Array.range(1, 9)) yield* failNext()
-        yield* Deliveries.pass("5 days 1 hour")
-        for (const _ of Array.range(1, 3)) yield* failNext()
-        assert.deepInclude(yield* Deliveries.webhook(id), { failing: true, paused: false })
-        // The third day.
+  it.effect("is not paused after fewer than ten failures or on fewer than three UTC days", () =>
+    Effect.gen(function* () {
+      const { id } = yield* domainWith(20)
+      // With a clock that jumps: nine failures, then five days at once.
+      for (const _ of Array.range(1, 9)) yield* failNext()
+      yield* Deliveries.pass("5 days 1 hour")
+      for (const _ of Array.range(1, 3)) yield* failNext()
+      assert.deepInclude(yield* Deliveries.webhook(id), { failing: true, paused: false })
+      // The third day.
+      yield* Deliveries.pass("1 day")
+      yield* failNext()
+      assert.isTrue((yield* Deliveries.webhook(id)).paused)
+
+      const other = yield* domainWith(20)
+      for (const _ of Array.range(1, 8)) {
+        yield* failNext()
         yield* Deliveries.pass("1 day")
-        yield* failNext()
-        assert.isTrue((yield* Deliveries.webhook(id)).paused)
-
-        const other = yield* domainWith(20)
-        for (const _ of Array.range(1, 8)) {
-          yield* failNext()
-          yield* Deliveries.pass("1 day")
-        }
-        assert.deepInclude(yield* Deliveries.webhook(other.id), { failing: true, paused: false })
-        yield* failNext()
-        yield* failNext()
-        assert.isTrue((yield* Deliveries.webhook(other.id)).paused)
-      })
+      }
+      assert.deepInclude(yield* Deliveries.webhook(other.id), { failing: true, paused: false })
+      yield* failNext()
+      yield* failNext()
+      assert.isTrue((yield* Deliveries.webhook(other.id)).paused)
+    })
   )
 
-  it.effect("is not paused when a single attempt in these days has succeeded", () =>
+  it.effect("is not paused after a success in these days", () =>
     Effect.gen(function* () {
       const { id } = yield* domainWith(2)
       yield* failNext()
@@ -140,7 +134,7 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
     })
   )
 
-  it.effect("that is paused is tried once an hour, whoever asks, each time with another delivery", () =>
+  it.effect("that is paused is probed once an hour, each time with another delivery", () =>
     Effect.gen(function* () {
       const { id, ids } = yield* paused(3)
       const tried: Array<EventId> = []
@@ -166,7 +160,7 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
     })
   )
 
-  it.effect("that is paused uses up no attempts: they are listed and numbered on, and the budget stays", () =>
+  it.effect("that is paused consumes no retry budget, and its probes are listed and numbered", () =>
     Effect.gen(function* () {
       const {
         id,
@@ -188,7 +182,7 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
     })
   )
 
-  it.effect("that is paused spends nothing on what was under way either", () =>
+  it.effect("that is paused consumes no budget of attempts in progress", () =>
     Effect.gen(function* () {
       const { id, ids } = yield* domainWith(12)
       yield* failNext()
@@ -198,7 +192,7 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
       assert.lengthOf(claimed, 12)
       yield* Effect.forEach(claimed, (one) => Queues.settle({ ...one, attemptOfBudget: 11 }, Queues.answered(500)))
       assert.isTrue((yield* Deliveries.webhook(id)).paused)
-      // The one whose failure was the last before the pause has used its budget up.
+      // The delivery with the last failure before the pause has used its retry budget.
       const found = yield* statuses(ids)
       assert.lengthOf(
         found.filter((status) => status === "dead"),
@@ -211,47 +205,43 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
     })
   )
 
-  it.effect(
-    "whose URL was changed by a process that stopped before it resumed it is resumed by the first success",
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { id } = yield* paused(3)
-        yield* Deliveries.pass("1 hour")
-        yield* sql`UPDATE domains SET webhook_failing_since = NULL WHERE id = ${id}`
-        const [probe] = yield* claimProbes
-        if (probe === undefined) return assert.fail("nothing was tried")
-        yield* Queues.settle(probe, Queues.answered(200))
-        assert.isFalse((yield* Deliveries.webhook(id)).paused)
-        assert.lengthOf(yield* Queues.claimUpTo(10), 2)
-      })
+  it.effect("whose new URL was saved by a process that stopped is resumed by the first success", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { id } = yield* paused(3)
+      yield* Deliveries.pass("1 hour")
+      yield* sql`UPDATE domains SET webhook_failing_since = NULL WHERE id = ${id}`
+      const [probe] = yield* claimProbes
+      if (probe === undefined) return assert.fail("nothing was tried")
+      yield* Queues.settle(probe, Queues.answered(200))
+      assert.isFalse((yield* Deliveries.webhook(id)).paused)
+      assert.lengthOf(yield* Queues.claimUpTo(10), 2)
+    })
   )
 
-  it.effect(
-    "that is paused is resumed by the first success: all is due, the oldest first, so many at a time as ever",
-    () =>
-      Effect.gen(function* () {
-        const { said, withQueue } = listening()
-        const { id, ids } = yield* paused(40)
-        yield* Deliveries.pass("1 hour")
-        const [probe] = yield* claimProbes
-        if (probe === undefined) return assert.fail("nothing was tried")
-        yield* Queues.settle(probe, Queues.answered(200)).pipe(Effect.provide(withQueue))
+  it.effect("that is paused is resumed by the first success, oldest delivery first, at the usual concurrency", () =>
+    Effect.gen(function* () {
+      const { said, withQueue } = listening()
+      const { id, ids } = yield* paused(40)
+      yield* Deliveries.pass("1 hour")
+      const [probe] = yield* claimProbes
+      if (probe === undefined) return assert.fail("nothing was tried")
+      yield* Queues.settle(probe, Queues.answered(200)).pipe(Effect.provide(withQueue))
 
-        assert.deepStrictEqual(yield* Deliveries.webhook(id), { failing: false, paused: false, probeIn: null })
-        assert.deepStrictEqual(said, ["A paused webhook was resumed. All its deliveries are due"])
-        const claimed = yield* Queues.claimUpTo(64, { perDomain: 16 })
-        assert.lengthOf(claimed, 16)
-        assert.deepStrictEqual(yield* Queues.claimUpTo(64, { perDomain: 16, busy: new Map([[id, 16]]) }), [])
-        const rest = yield* Queues.claimUpTo(64)
-        assert.sameMembers(
-          [probe, ...claimed, ...rest].map(({ eventId }) => eventId),
-          ids
-        )
-      })
+      assert.deepStrictEqual(yield* Deliveries.webhook(id), { failing: false, paused: false, probeIn: null })
+      assert.deepStrictEqual(said, ["A paused webhook was resumed. All its deliveries are due"])
+      const claimed = yield* Queues.claimUpTo(64, { perDomain: 16 })
+      assert.lengthOf(claimed, 16)
+      assert.deepStrictEqual(yield* Queues.claimUpTo(64, { perDomain: 16, busy: new Map([[id, 16]]) }), [])
+      const rest = yield* Queues.claimUpTo(64)
+      assert.sameMembers(
+        [probe, ...claimed, ...rest].map(({ eventId }) => eventId),
+        ids
+      )
+    })
   )
 
-  it.effect("that is paused and says 410 loses the one delivery it was tried with, and no other", () =>
+  it.effect("that is paused loses only the probed delivery to a 410", () =>
     Effect.gen(function* () {
       const { id, ids } = yield* paused(3)
       yield* Deliveries.pass("1 hour")
@@ -262,7 +252,7 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
     })
   )
 
-  it.effect("that is paused is asked later where it wants more than an hour", () =>
+  it.effect("that is paused is probed later if Retry-After exceeds an hour", () =>
     Effect.gen(function* () {
       const { id } = yield* paused(1)
       yield* Deliveries.pass("1 hour")
@@ -271,7 +261,7 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
     })
   )
 
-  it.effect("that is paused is tried with the first mail that comes when nothing else has waited for an hour", () =>
+  it.effect("that is paused is probed with the first new mail after an hour without deliveries", () =>
     Effect.gen(function* () {
       const { id } = yield* paused(1)
       yield* Deliveries.pass("1 hour")
@@ -283,7 +273,7 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
     })
   )
 
-  it.effect("that is paused holds up nobody else's deliveries, and is not tried while its domain is disabled", () =>
+  it.effect("that is paused delays no other domain, and is not probed while its domain is disabled", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { id } = yield* paused(3)
@@ -302,27 +292,25 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
     })
   )
 
-  it.effect(
-    "that has moved is not blamed for the old URL: the attempt does not count, and the next is due at once",
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const {
-          id,
-          ids: [event]
-        } = yield* domainWith(1)
-        const [claimed] = yield* Queues.claimUpTo(1)
-        if (event === undefined || claimed === undefined) return assert.fail("nothing to claim")
-        yield* sql`UPDATE domains SET webhook_url = ${`${url}/new`} WHERE id = ${id}`
-        yield* Queues.settle(claimed, Queues.answered(410))
-        assert.deepInclude(yield* Deliveries.webhook(id), { failing: false })
-        assert.deepInclude((yield* Queues.claimUpTo(1))[0], {
-          eventId: event,
-          attempt: 2,
-          attemptOfBudget: 1,
-          url: `${url}/new`
-        })
+  it.effect("with a new URL is not charged for a failure of the old URL, and the next attempt is due at once", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const {
+        id,
+        ids: [event]
+      } = yield* domainWith(1)
+      const [claimed] = yield* Queues.claimUpTo(1)
+      if (event === undefined || claimed === undefined) return assert.fail("nothing to claim")
+      yield* sql`UPDATE domains SET webhook_url = ${`${url}/new`} WHERE id = ${id}`
+      yield* Queues.settle(claimed, Queues.answered(410))
+      assert.deepInclude(yield* Deliveries.webhook(id), { failing: false })
+      assert.deepInclude((yield* Queues.claimUpTo(1))[0], {
+        eventId: event,
+        attempt: 2,
+        attemptOfBudget: 1,
+        url: `${url}/new`
       })
+    })
   )
 })
 
@@ -357,7 +345,7 @@ const pausedInbox = Effect.fnUntraced(function* (receiver: WebhookReceiver["Serv
       inlet.call("PATCH", `/api/domains/${inbox.domainId}/delivery`, { key: inbox.key, body: { webhookUrl } }),
       ({ status }) => assert.strictEqual(status, 200)
     )
-  /** It is paused no more, and all that waited is delivered. */
+  /** Checks that the pause has ended and all pending mail is delivered. */
   const goesOn = Effect.gen(function* () {
     assert.isNull((yield* get).json.webhook_paused_at)
     yield* eventually(events("delivered"), (delivered) => delivered.length === waiting)
@@ -366,9 +354,9 @@ const pausedInbox = Effect.fnUntraced(function* (receiver: WebhookReceiver["Serv
 })
 
 layer(TestInlet.layer(), { concurrent: true, excludeTestServices: true, timeout: "60 seconds" })(
-  "The service, while a webhook is paused",
+  "A paused webhook",
   (it) => {
-    it.effect("keeps its mail pending, tries one, and sends the rest when that succeeds, 16 at a time", () =>
+    it.effect("keeps mail pending, is probed, and receives the rest after a success, 16 at a time", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const sql = yield* SqlClient.SqlClient
@@ -403,7 +391,7 @@ layer(TestInlet.layer(), { concurrent: true, excludeTestServices: true, timeout:
       })
     )
 
-    it.effect("sends all of it when one is replayed", () =>
+    it.effect("receives all pending mail after a replay of one", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const receiver = yield* WebhookReceiver.make
@@ -416,7 +404,7 @@ layer(TestInlet.layer(), { concurrent: true, excludeTestServices: true, timeout:
       })
     )
 
-    it.effect("sends all of it to a new URL as soon as that is set", () =>
+    it.effect("receives all pending mail at a new URL at once", () =>
       Effect.gen(function* () {
         const old = yield* WebhookReceiver.make
         const receiver = yield* WebhookReceiver.make
@@ -428,7 +416,7 @@ layer(TestInlet.layer(), { concurrent: true, excludeTestServices: true, timeout:
       })
     )
 
-    it.effect("sends all of it as soon as the same URL is set again", () =>
+    it.effect("receives all pending mail when the same URL is set again", () =>
       Effect.gen(function* () {
         const receiver = yield* WebhookReceiver.make
         const { goesOn, setWebhook } = yield* pausedInbox(receiver, 8)
@@ -438,7 +426,7 @@ layer(TestInlet.layer(), { concurrent: true, excludeTestServices: true, timeout:
       })
     )
 
-    it.effect("changes nothing when the URL of a webhook that is not paused is set again", () =>
+    it.effect("is not resumed by setting the URL of a webhook that is not paused", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const receiver = yield* WebhookReceiver.make
@@ -457,7 +445,7 @@ layer(TestInlet.layer(), { concurrent: true, excludeTestServices: true, timeout:
       })
     )
 
-    it.effect("holds it when the webhook is cleared, which is then not paused any more", () =>
+    it.effect("holds its mail and ends the pause when it is cleared", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const receiver = yield* WebhookReceiver.make

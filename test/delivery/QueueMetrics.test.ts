@@ -9,7 +9,7 @@ import * as Queues from "./Queues.ts"
 
 const url = "http://hooks.example/inbound"
 
-/** What a gauge says, for one queue where it has several. */
+/** The value of a gauge, for one of its queues. */
 const gauge = (id: string, queue?: string) =>
   Effect.map(Metric.snapshot, (all) => {
     const found = all.find((one) => one.id === id && one.attributes?.queue === queue)
@@ -21,8 +21,8 @@ const look = Layer.build(Layer.fresh(QueueMetrics.layer))
 layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer)), {
   excludeTestServices: true,
   timeout: "60 seconds"
-})("The metrics of the queues", (it) => {
-  it.effect("say 0 while nothing waits", () =>
+})("The queue metrics", (it) => {
+  it.effect("are 0 for empty queues", () =>
     Effect.gen(function* () {
       yield* look
       for (const queue of ["messages", "deliveries", "pull"]) {
@@ -33,7 +33,7 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer)), {
   )
 
   it.effect(
-    "say how long the oldest message is unread and the oldest delivery is due, a paused webhook's left out, those to be taken apart",
+    "report the age of the oldest unread message and due delivery, without paused webhooks, with pull delivery apart",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

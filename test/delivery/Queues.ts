@@ -6,7 +6,7 @@ import type { Outcome } from "../../src/delivery/WebhookSender.ts"
 import type { DomainId } from "../../src/model/Domain.ts"
 import { Workspaces } from "../../src/workspaces/Workspaces.ts"
 
-/** A queue of its own over the one database, as another process would have it. */
+/** A second queue on the same database, as in another process. */
 export const layer = (env: Record<string, string> = {}) =>
   Layer.unwrap(
     Effect.gen(function* () {

@@ -9,7 +9,7 @@ const webhooks = (env: Record<string, string>) =>
 
 const standard = Effect.map(webhooks({}), ({ retryDelays }) => Retries.schedule(retryDelays))
 
-/** The waits, in seconds, after the first, the second, … failure of a budget. */
+/** The delays in seconds after each failure of a retry budget. */
 const waits = Effect.fnUntraced(function* (schedule: ReturnType<typeof Retries.schedule>, failures: number) {
   const found = yield* Effect.forEach(Array.range(1, failures), (failure) => RetryDelay.after(schedule, failure))
   return found.map((wait) => (Option.isNone(wait) ? null : Duration.toSeconds(wait.value)))
@@ -18,7 +18,7 @@ const waits = Effect.fnUntraced(function* (schedule: ReturnType<typeof Retries.s
 const documented = [5, 60, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]
 
 describe("Retries", () => {
-  it.effect("gives eleven attempts over about three days, then the delivery is dead", () =>
+  it.effect("are eleven attempts over about three days, then the delivery is dead", () =>
     Effect.gen(function* () {
       const found = yield* Effect.flatMap(standard, (schedule) => waits(schedule, 12))
       assert.isTrue(found.slice(0, 10).every((wait) => wait !== null))
@@ -29,7 +29,7 @@ describe("Retries", () => {
     }).pipe(Random.withSeed("eleven attempts"))
   )
 
-  it.effect("spreads each wait over a fifth to either side, and no further", () =>
+  it.effect("have a jitter of at most 20 % in each direction", () =>
     Effect.gen(function* () {
       const schedule = yield* standard
       const rounds = yield* Effect.forEach(Array.range(1, 200), () => waits(schedule, documented.length))
@@ -43,7 +43,7 @@ describe("Retries", () => {
     }).pipe(Random.withSeed("spread"))
   )
 
-  it.effect("follows WEBHOOK_RETRY_DELAYS", () =>
+  it.effect("follow WEBHOOK_RETRY_DELAYS", () =>
     Effect.gen(function* () {
       const { retryDelays } = yield* webhooks({ WEBHOOK_RETRY_DELAYS: "100ms, 2s" })
       const [first, second, third] = yield* waits(Retries.schedule(retryDelays), 3)
@@ -53,7 +53,7 @@ describe("Retries", () => {
     }).pipe(Random.withSeed("settings"))
   )
 
-  it.effect("waits as long after a failure that another process has made before", () =>
+  it.effect("have the same delay after a failure in another process", () =>
     Effect.gen(function* () {
       const schedule = yield* standard
       const third = yield* RetryDelay.after(schedule, 3)
@@ -61,7 +61,7 @@ describe("Retries", () => {
     }).pipe(Random.withSeed("third"))
   )
 
-  it.effect("refuses a list without a single delay, by the setting's name", () =>
+  it.effect("require at least one delay and name the setting", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(webhooks({ WEBHOOK_RETRY_DELAYS: "," }))
       assert.include(Settings.explain(error), "WEBHOOK_RETRY_DELAYS")

@@ -27,7 +27,7 @@ const senderWith = (env: Record<string, string>, signer = WebhookSigner.layer) =
     Layer.provide(Platform.layer),
     Layer.provide(
       ConfigProvider.layer(
-        // No question leaves the machine: nobody answers there.
+        // A DNS server that does not exist: no query leaves the machine.
         ConfigProvider.fromEnv({ env: { WEBHOOK_TIMEOUT: "1s", DNS_SERVERS: "127.0.0.1:9", ...env } })
       )
     )
@@ -55,11 +55,11 @@ const listening = Effect.fnUntraced(function* (server: Server, scheme = "http") 
   return { url: `${scheme}://127.0.0.1:${port}/hook`, sockets }
 })
 
-/** A server below HTTP: does what it likes with a connection once a request has begun. */
+/** A server below HTTP that controls each connection after a request has started. */
 const raw = (react: (socket: Socket) => void) =>
   listening(createServer((socket) => void socket.once("data", () => react(socket))))
 
-/** Writes again and again until the other side has had enough. */
+/** Writes repeatedly until the peer closes. */
 const drip = (socket: Socket, piece: string, milliseconds: number) =>
   Effect.sync(() => void socket.write(piece)).pipe(
     Effect.andThen(Effect.sleep(milliseconds)),
@@ -75,7 +75,7 @@ const closed = (sockets: ReadonlyArray<Socket>) =>
   )
 
 layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
-  it.effect("makes one POST with the payload's exact bytes and says who it is", () =>
+  it.effect("sends one POST with the exact bytes of the payload and its User-Agent", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const outcome = yield* send(`${receiver.url}?token=1`)
@@ -94,7 +94,7 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
     })
   )
 
-  it.effect("takes any 2xx for success and every other status for a failure", () =>
+  it.effect("treats any 2xx as success and every other status as failure", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       for (const status of [200, 201, 202, 204, 299]) {
@@ -109,7 +109,7 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
     })
   )
 
-  it.effect("follows no redirect: body and signature go nowhere else", () =>
+  it.effect("follows no redirect", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       const elsewhere = yield* WebhookReceiver.make
@@ -129,7 +129,7 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
     })
   )
 
-  it.effect("tells Retry-After as it was sent", () =>
+  it.effect("returns Retry-After as sent", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       yield* receiver.answerWith({ status: 503, headers: { "retry-after": "120" } })
@@ -138,7 +138,7 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
     })
   )
 
-  it.effect("keeps the first KiB of an answer and no more", () =>
+  it.effect("keeps the first KiB of an answer", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       for (const [body, kept] of [
@@ -156,7 +156,7 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
     })
   )
 
-  it.effect("cuts off an endless answer, which was a success all the same", () =>
+  it.effect("aborts an endless answer and keeps its success", () =>
     Effect.gen(function* () {
       const { sockets, url } = yield* raw((socket) => {
         socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -168,13 +168,13 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
       })
       const outcome = yield* send(url)
       assert.deepInclude(outcome, { statusCode: 200, error: null, responseBody: "x".repeat(1_024) })
-      // Far below the timeout, which would end the answer too.
+      // Far below the timeout, which would also end the answer.
       assert.isBelow(outcome.durationMs, 15_000)
       yield* closed(sockets)
     }).pipe(Effect.provide(senderWith({ WEBHOOK_TIMEOUT: "30s" })))
   )
 
-  it.effect("waits for a dripping answer until the time is up, and the status still counts", () =>
+  it.effect("reads a slow answer until the timeout and keeps its status", () =>
     Effect.gen(function* () {
       const { sockets, url } = yield* raw((socket) => {
         socket.write("HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -188,7 +188,7 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
     })
   )
 
-  it.effect("takes a 2xx whose body breaks off for a success, and a 500 for a failure", () =>
+  it.effect("keeps the status of an answer with an aborted body", () =>
     Effect.gen(function* () {
       for (const [status, error] of [
         [200, null],
@@ -203,7 +203,7 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
     })
   )
 
-  it.effect("does not inflate a compressed answer", () =>
+  it.effect("does not decompress an answer", () =>
     Effect.gen(function* () {
       const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024))
       const { url } = yield* raw((socket) => {
@@ -217,7 +217,7 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
     })
   )
 
-  it.effect("fails a webhook that never answers when WEBHOOK_TIMEOUT is over, and hangs up", () =>
+  it.effect("fails a silent webhook after WEBHOOK_TIMEOUT and closes the connection", () =>
     Effect.gen(function* () {
       const { sockets, url } = yield* raw(() => {})
       const outcome = yield* send(url)
@@ -227,7 +227,7 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
     })
   )
 
-  it.effect("looks for those whose time is over, each by its own beginning", () =>
+  it.effect("times out each request from its own start", () =>
     Effect.gen(function* () {
       const { url } = yield* raw(() => {})
       const outcomes = yield* Effect.forEach([0, 300, 600, 900], (wait) => Effect.delay(send(url), wait), {
@@ -240,7 +240,7 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
     })
   )
 
-  it.effect("cuts a request that is interrupted, before it has begun or after, and has no outcome for it", () =>
+  it.effect("aborts an interrupted request at any time, without an outcome", () =>
     Effect.gen(function* () {
       const { sockets, url } = yield* raw((socket) => void socket.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"))
       const heard: Array<Outcome> = []
@@ -261,7 +261,7 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
     })
   )
 
-  it.effect("is not held up by dripping headers or by endless early hints", () =>
+  it.effect("times out on slow headers and on endless 103 answers", () =>
     Effect.gen(function* () {
       for (const [start, piece] of [
         ["HTTP/1.1 200 OK\r\n", "X-More: 1\r\n"],
@@ -279,26 +279,24 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
     })
   )
 
-  it.effect(
-    "says in plain words that a webhook wants another protocol, and tries it again like any other failure",
-    () =>
-      Effect.gen(function* () {
-        for (const head of [
-          "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
-          "HTTP/1.1 101 Switching Protocols\r\n\r\n",
-          "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 101 Hm\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"
-        ]) {
-          const { sockets, url } = yield* raw((socket) => void socket.write(head))
-          assert.deepInclude(yield* send(url), {
-            statusCode: null,
-            error: "the webhook answered 101 and wants another protocol; a webhook has to answer 2xx"
-          })
-          yield* closed(sockets)
-        }
-      })
+  it.effect("reports a protocol mismatch in plain words as a failure to retry", () =>
+    Effect.gen(function* () {
+      for (const head of [
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+        "HTTP/1.1 101 Switching Protocols\r\n\r\n",
+        "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 101 Hm\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"
+      ]) {
+        const { sockets, url } = yield* raw((socket) => void socket.write(head))
+        assert.deepInclude(yield* send(url), {
+          statusCode: null,
+          error: "the webhook answered 101 and wants another protocol; a webhook has to answer 2xx"
+        })
+        yield* closed(sockets)
+      }
+    })
   )
 
-  it.effect("says in plain words that nobody listens, or that the connection was reset or closed", () =>
+  it.effect("reports refused, reset and closed connections in plain words", () =>
     Effect.gen(function* () {
       const nobody = yield* send(`http://127.0.0.1:${yield* Ports.free}/hook`)
       assert.deepInclude(nobody, { statusCode: null, error: "connection refused", responseBody: null })
@@ -316,7 +314,7 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
     })
   )
 
-  it.effect("fails for what is no HTTP, and for headers without end", () =>
+  it.effect("fails on an answer other than HTTP and on endless headers", () =>
     Effect.gen(function* () {
       const flood = `HTTP/1.1 200 OK\r\n${"X-Flood: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n".repeat(10_000)}\r\n`
       for (const rubbish of ["220 mail.example ESMTP\r\n", "HTTP/1.1 abc\r\n\r\n", flood]) {
@@ -328,7 +326,7 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
     })
   )
 
-  it.effect("fails for a certificate that nobody has signed", () =>
+  it.effect("fails on an untrusted certificate", () =>
     Effect.gen(function* () {
       const pem = yield* Effect.promise(() =>
         generate([{ name: "commonName", value: "hooks.example" }], { keyType: "ec", algorithm: "sha256" })
@@ -341,18 +339,18 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
     })
   )
 
-  it.effect("uses its connections again", () =>
+  it.effect("reuses its connections", () =>
     Effect.gen(function* () {
       const { sockets, url } = yield* listening(
         createHttpServer((request, response) => void request.resume().once("end", () => response.end("ok")))
       )
       yield* Effect.replicateEffect(send(url), 20)
-      // One more where the next request comes before the end of the last answer was noticed.
+      // One more if a request starts before the end of the last answer is noticed.
       assert.isAtMost(sockets.length, 2)
     })
   )
 
-  it.effect("opens a new connection when the peer has closed the idle one", () =>
+  it.effect("reconnects after the peer closes an idle connection", () =>
     Effect.gen(function* () {
       const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
       const { sockets, url } = yield* listening(
@@ -369,8 +367,8 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
 
 layer(senderWith({ DELIVERY_CONCURRENCY: "20", DELIVERY_CONCURRENCY_PER_DOMAIN: "1", WEBHOOK_TIMEOUT: "30s" }), {
   excludeTestServices: true
-})("One host with the webhooks of many domains", (it) => {
-  it.effect("answers the others while some of its webhooks hang", () =>
+})("A host with the webhooks of many domains", (it) => {
+  it.effect("is delivered to while some of its webhooks hang", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       yield* receiver.answerAlways((request, response) => {
@@ -384,7 +382,7 @@ layer(senderWith({ DELIVERY_CONCURRENCY: "20", DELIVERY_CONCURRENCY_PER_DOMAIN: 
       yield* eventually(receiver.all, (requests) => requests.length === 19)
       const outcome = yield* send(receiver.url)
       assert.deepInclude(outcome, { statusCode: 200, error: null })
-      // The others hang for 30 seconds.
+      // The others hang for 30 s.
       assert.isBelow(outcome.durationMs, 15_000)
       yield* Fiber.interrupt(hanging)
     })
@@ -396,7 +394,7 @@ const signedAfter = (wait: Duration.Input) =>
     sign: ({ eventId, workspaceId }) => Effect.as(Effect.sleep(wait), { "X-Signed-For": `${workspaceId} ${eventId}` })
   })
 
-layer(senderWith({}, signedAfter("50 millis")), { excludeTestServices: true })("A signer that takes its time", (it) => {
+layer(senderWith({}, signedAfter("50 millis")), { excludeTestServices: true })("A slow signer", (it) => {
   it.effect("has its headers sent with the request", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
@@ -408,8 +406,8 @@ layer(senderWith({}, signedAfter("50 millis")), { excludeTestServices: true })("
   )
 })
 
-layer(senderWith({}, signedAfter("1 hour")), { excludeTestServices: true })("A signer that hangs", (it) => {
-  it.effect("fails the attempt after the timeout of a webhook, and the webhook is not asked", () =>
+layer(senderWith({}, signedAfter("1 hour")), { excludeTestServices: true })("A hanging signer", (it) => {
+  it.effect("fails the attempt after the webhook timeout without a request", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
       assert.deepInclude(yield* send(receiver.url), {
@@ -425,7 +423,7 @@ const refusing = Layer.succeed(WebhookSigner, {
   sign: () => Effect.fail(new SigningFailed({ message: "the key store answered 403" }))
 })
 
-layer(senderWith({}, refusing), { excludeTestServices: true })("A signer that fails", (it) => {
+layer(senderWith({}, refusing), { excludeTestServices: true })("A failing signer", (it) => {
   it.effect("fails the attempt with its message", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make

@@ -14,7 +14,7 @@ const toleratedSeconds = 300
 
 const stripe = new Stripe("sk_test_none")
 
-/** Stripe's library reads `t=…,v1=…` and keys its HMAC with the whole secret, as section 6 of the specification does. */
+/** Stripe's library parses `t=…,v1=…` and uses the whole secret as HMAC key, as in section 6 of the specification. */
 const stripeVerifies = (request: ReceivedRequest, header: string | Array<string> | undefined, secret: string) =>
   Effect.try({
     try: () => stripe.webhooks.signature?.verifyHeader(request.body, header ?? "", secret, toleratedSeconds) === true,
@@ -59,7 +59,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "5s,5s" }), WebhookRec
     return yield* receiver.next
   })
 
-  it.effect("carries the headers of both families, and they agree with the payload", () =>
+  it.effect("has headers of both families that match the payload", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const receiver = yield* WebhookReceiver
@@ -81,7 +81,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "5s,5s" }), WebhookRec
     })
   )
 
-  it.effect("is verified by other people's libraries, and by no other secret", () =>
+  it.effect("is verified by independent libraries, and only with its secret", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const receiver = yield* WebhookReceiver
@@ -101,7 +101,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "5s,5s" }), WebhookRec
     })
   )
 
-  it.effect("is made again on a retry with the same bytes, a later timestamp and a signature of its own", () =>
+  it.effect("has the same bytes, a later timestamp and a new signature on a retry", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const receiver = yield* WebhookReceiver
@@ -150,7 +150,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "5s,5s" }), WebhookRec
     })
   )
 
-  it.effect("forgets the old secret 24 hours after the rotation", () =>
+  it.effect("is no longer signed with the old secret 24 h after the rotation", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const receiver = yield* WebhookReceiver
@@ -176,7 +176,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "5s,5s" }), WebhookRec
     })
   )
 
-  it.effect("moves the pair of secrets on by one at a second rotation within the day", () =>
+  it.effect("is signed with the last two secrets after a second rotation within a day", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const receiver = yield* WebhookReceiver
@@ -195,7 +195,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "5s,5s" }), WebhookRec
     })
   )
 
-  it.effect("is signed with the secret of the moment, also where the mail came before the rotation", () =>
+  it.effect("is signed with the secret at the time of the request, not of the mail", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const receiver = yield* WebhookReceiver
@@ -213,13 +213,13 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "5s,5s" }), WebhookRec
   )
 })
 
-/** Lets this much of the old secret's time go by. */
+/** Moves the rotation of the secret back by this time. */
 const pass = (time: string) =>
   SqlClient.SqlClient.use(
     (sql) => sql`UPDATE workspaces SET previous_secret_until = previous_secret_until - ${time}::interval`
   )
 
-/** The next attempt after this one, made due as soon as the second of this one's signature is over. */
+/** The next attempt, made due in a later second than this signature. */
 const attemptAfter = Effect.fnUntraced(function* (before: ReceivedRequest) {
   const sql = yield* SqlClient.SqlClient
   const receiver = yield* WebhookReceiver

@@ -14,7 +14,7 @@ import { TestInlet } from "../TestInlet.ts"
 
 const cookieOf = ({ headers }: Answer) => (headers["set-cookie"] ?? "").split(";")[0] ?? ""
 
-/** A new demo inbox and the cookie that opens it. */
+/** A new demo inbox and its cookie. */
 const open = Effect.gen(function* () {
   const inlet = yield* TestInlet
   const answer = yield* inlet.call("POST", "/api/demo/inbox")
@@ -31,7 +31,7 @@ const events = Effect.fnUntraced(function* (cookie: string) {
   return yield* inlet.call("GET", "/api/demo/events", { headers: { cookie } })
 })
 
-/** A stream that is followed for as long as the scope lives. */
+/** A stream, open for the lifetime of the scope. */
 const follow = Effect.fnUntraced(function* (cookie: string, lastEventId?: string) {
   const inlet = yield* TestInlet
   const lines = yield* Queue.unbounded<string>()
@@ -48,7 +48,7 @@ const follow = Effect.fnUntraced(function* (cookie: string, lastEventId?: string
   return {
     status: response.status,
     headers: response.headers,
-    /** The id of what comes next. */
+    /** The id of the next event. */
     next: Effect.orDie(Effect.timeout(Queue.take(lines), "10 seconds"))
   }
 })
@@ -62,7 +62,7 @@ const sweeper = Effect.fnUntraced(function* () {
   )
 })
 
-/** Lets the inbox be as old as it gets. */
+/** Makes the inbox as old as its lifetime. */
 const age = Effect.fnUntraced(function* (domainId: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE demo_sessions SET expires_at = now() WHERE domain_id = ${domainId}`
@@ -71,7 +71,7 @@ const age = Effect.fnUntraced(function* (domainId: string) {
 layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestServices: true, timeout: "60 seconds" })(
   "The demo inbox",
   (it) => {
-    it.effect("is made without a key, with 201 and a cookie that no script can read", () =>
+    it.effect("is created without a key, with 201 and an HttpOnly cookie", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { headers, json, status } = yield* inlet.call("POST", "/api/demo/inbox")
@@ -89,7 +89,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("receives samples for its cookie, each one of its 20 mails, and gives out their bytes", () =>
+    it.effect("simulates samples for its cookie, counts each toward its 20 mails, and serves their bytes", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { cookie } = yield* open
@@ -123,7 +123,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("is the same with its cookie, with 200 and no other cookie", () =>
+    it.effect("is returned for its cookie with 200 and no new cookie", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* open
@@ -134,7 +134,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("is another one with a cookie that somebody made up, which is not taken over", () =>
+    it.effect("is a new one for an invented cookie", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const chosen = `inlet_demo=${"A".repeat(43)}`
@@ -144,7 +144,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("is kept with the hash of its cookie, not with the cookie", () =>
+    it.effect("is stored with the hash of its cookie", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { cookie, domainId } = yield* open
@@ -159,7 +159,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("shows its mails newest first, as a webhook would get them", () =>
+    it.effect("lists its mails as webhook payloads, newest first", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* open
@@ -182,7 +182,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("shows itself to its own cookie alone", () =>
+    it.effect("is visible only with its own cookie", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const mine = yield* open
@@ -206,7 +206,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("gives no key to the rest of the API, and no key opens it", () =>
+    it.effect("grants no access to the rest of the API, and API keys do not open it", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { cookie, domainId } = yield* open
@@ -218,7 +218,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("reflects nothing to pages of other origins", () =>
+    it.effect("allows no other origin", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const origin = { origin: "https://elsewhere.example" }
@@ -230,7 +230,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("streams mails as they arrive, and after a break from the one that was seen last", () =>
+    it.effect("streams mails on arrival and resumes after the last one seen", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* open
@@ -249,7 +249,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       }).pipe(Effect.scoped)
     )
 
-    it.effect("is open in five streams at once, not in six", () =>
+    it.effect("allows five concurrent streams", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { cookie } = yield* open
@@ -265,14 +265,14 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("takes 20 mails in its life, however many come at once, and answers 452 to the others", () =>
+    it.effect("accepts 20 mails, and answers 452 to further concurrent ones", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* open
         yield* Effect.forEach(Array.range(1, 18), () => Mail.send(inlet.smtpPort, { to: inbox.address }), {
           concurrency: 6
         })
-        // All have their RCPT accepted before the first sends its data.
+        // All RCPTs are accepted before the first sends its data.
         const replies = yield* Effect.scoped(
           Effect.gen(function* () {
             const dialogs = yield* Effect.forEach(Array.range(1, 8), () => Mailbox.begin(inlet.smtpPort, inbox.address))
@@ -302,7 +302,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("is over after 24 hours: its cookie, its address, its mails, its raw messages", () =>
+    it.effect("expires after 24 h with its cookie, address, mails and raw messages", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const sql = yield* SqlClient.SqlClient
@@ -329,7 +329,7 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
         const rows = (table: string) => sql`SELECT 1 FROM ${sql(table)} WHERE domain_id = ${inbox.domainId}`
         assert.lengthOf(yield* rows("demo_sessions"), 0)
         assert.lengthOf(yield* sql`SELECT 1 FROM domains WHERE id = ${inbox.domainId}`, 0)
-        // The mail of a domain that is gone goes in the background.
+        // The mail of a removed domain is removed in the background.
         for (const table of ["inbound_emails", "events"]) {
           yield* eventually(rows(table), (left) => left.length === 0)
         }
@@ -338,21 +338,21 @@ layer(Layer.merge(TestInlet.layer(), NodeHttpClient.layerUndici), { excludeTestS
       })
     )
 
-    it.effect("goes in batches when many are over", () =>
+    it.effect("is removed in batches when many have expired", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { demos } = yield* sweeper()
         yield* Effect.replicateEffect(open, 51)
-        // The clock of the embedded database has milliseconds, so one statement may not be later than the one before.
+        // The embedded database's clock has a resolution of 1 ms, so two statements may have the same time.
         yield* sql`UPDATE demo_sessions SET expires_at = now() - interval '1 second'`
-        // The service itself may come first, and be in the middle of it.
+        // The service's own sweep may run first or concurrently.
         yield* demos
         yield* eventually(sql`SELECT 1 FROM domains WHERE origin = 'demo'`, (left) => left.length === 0)
         assert.strictEqual(yield* demos, 0)
       })
     )
 
-    it.effect("shows the HTML part of a mail as a page that can do nothing", () =>
+    it.effect("serves the HTML part of a mail in a sandbox", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* open

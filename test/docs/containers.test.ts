@@ -14,7 +14,7 @@ const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta
 const Healthcheck = Schema.Struct({ test: Schema.Array(Schema.String), interval: Schema.String })
 const Disabled = Schema.Struct({ disable: Schema.Literal(true) })
 const Healthy = Schema.Struct({ condition: Schema.Literal("service_healthy") })
-/** A null is passed on from outside. */
+/** Null means a value from the environment. */
 const Environment = Schema.Record(Schema.String, Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])))
 const EnvFile = Schema.Tuple([Schema.Struct({ path: Schema.Literal(".env"), required: Schema.Literal(false) })])
 
@@ -27,7 +27,7 @@ const inlet = {
   stop_grace_period: Schema.String
 }
 
-/** One role of the scaled service: twice, and only when asked for. */
+/** One role of the scaled service: two replicas in the profile `scaled`. */
 const Role = Schema.Struct({
   ...inlet,
   profiles: Schema.Tuple([Schema.Literal("scaled")]),
@@ -68,13 +68,13 @@ const compose = Effect.suspend(() => Schema.decodeUnknownEffect(Compose)(Yaml.pa
 
 const garageToml = Effect.suspend(() => Effect.fromResult(Toml.parse(read("deploy/garage.toml"))))
 
-/** Text as Docker reads it when nothing is set outside: `${NAME:-fallback}` is its fallback, which may have one inside. */
+/** Text as Docker interpolates it without variables: `${NAME:-fallback}` is its fallback, which may be nested. */
 const interpolated = (text: string): string => {
   const inner = text.replace(/\$\{\w+:-([^${}]*)\}/g, "$1")
   return inner === text ? text : interpolated(inner)
 }
 
-/** The environment that a container gets when nothing is set outside. */
+/** The environment of a container without outer variables. */
 const unset = (environment: typeof Environment.Type): Record<string, string> =>
   Object.fromEntries(
     Object.entries(environment)
@@ -82,12 +82,12 @@ const unset = (environment: typeof Environment.Type): Record<string, string> =>
       .filter(([, value]) => value !== "")
   )
 
-/** Settings as a container of this environment reads them. */
+/** The settings of a container with this environment. */
 const given = <A>(config: Config.Config<A>, environment: typeof Environment.Type) =>
   Effect.provideService(config, ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: unset(environment) }))
 
 describe("docker-compose.yml", () => {
-  it.effect("starts the service beside PostgreSQL 17 and an S3 store, once they are healthy", () =>
+  it.effect("starts the service once PostgreSQL 17 and the S3 store are healthy", () =>
     Effect.gen(function* () {
       const { garage, inlet, postgres } = (yield* compose).services
       assert.strictEqual(postgres.image, "postgres:17")
@@ -103,7 +103,7 @@ describe("docker-compose.yml", () => {
     })
   )
 
-  it.effect("gives the service the bucket and the key that the store makes, in the store's region", () =>
+  it.effect("passes the store's bucket, key and region to the service", () =>
     Effect.gen(function* () {
       const { garage, inlet } = (yield* compose).services
       const { kind } = yield* given(Settings.rawStore, inlet.environment)
@@ -115,7 +115,7 @@ describe("docker-compose.yml", () => {
       const { S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY } = inlet.environment
       assert.strictEqual(S3_ACCESS_KEY_ID, garage.environment.GARAGE_DEFAULT_ACCESS_KEY)
       assert.strictEqual(S3_SECRET_ACCESS_KEY, garage.environment.GARAGE_DEFAULT_SECRET_KEY)
-      // The forms that Garage gives to its own.
+      // The formats of Garage's own keys.
       const { GARAGE_DEFAULT_ACCESS_KEY, GARAGE_DEFAULT_SECRET_KEY, GARAGE_RPC_SECRET } = unset(garage.environment)
       assert.match(GARAGE_DEFAULT_ACCESS_KEY ?? "", /^GK[0-9a-f]{24}$/)
       assert.match(GARAGE_DEFAULT_SECRET_KEY ?? "", /^[0-9a-f]{64}$/)
@@ -124,7 +124,7 @@ describe("docker-compose.yml", () => {
     })
   )
 
-  it.effect("has a secret for trying out that production refuses", () =>
+  it.effect("has a trial SECRETS_KEY that production refuses", () =>
     Effect.gen(function* () {
       const { environment } = (yield* compose).services.inlet
       const error = yield* Effect.flip(given(Settings.bucket, { ...environment, NODE_ENV: "production" }))
@@ -132,7 +132,7 @@ describe("docker-compose.yml", () => {
     })
   )
 
-  it.effect("keeps what all of them write in named volumes, and opens its ports to this machine alone", () =>
+  it.effect("stores data in named volumes and publishes ports on loopback only", () =>
     Effect.gen(function* () {
       const { services, volumes } = yield* compose
       assert.deepStrictEqual(services.inlet.volumes, ["inlet-data:/data", `\${TLS_DIR:-./deploy/tls}:/tls:ro`])
@@ -140,7 +140,7 @@ describe("docker-compose.yml", () => {
       const { data_dir, metadata_dir } = yield* garageToml
       assert.includeMembers([...services.garage.volumes], [`garage-meta:${metadata_dir}`, `garage-data:${data_dir}`])
       assert.deepStrictEqual(Object.keys(volumes), ["inlet-data", "postgres-data", "garage-meta", "garage-data"])
-      // What is outside may be chosen; inside the ports are those that the health checks and the balancer know.
+      // The outer ports are configurable. The inner ones are fixed for the health checks and the balancer.
       assert.deepStrictEqual(services.inlet.ports, [
         `\${PUBLISH_HTTP:-127.0.0.1:3000}:3000`,
         `\${PUBLISH_SMTP:-127.0.0.1:2525}:2525`
@@ -153,13 +153,13 @@ describe("docker-compose.yml", () => {
     })
   )
 
-  it.effect("scaled, runs each role twice, and opens the balancer's ports in the place of the service's", () =>
+  it.effect("runs each role twice when scaled, behind the ports of the balancer", () =>
     Effect.gen(function* () {
       const { balancer, http, inlet, smtp, worker } = (yield* compose).services
       const roles = yield* Effect.forEach([smtp, http, worker], ({ environment }) => given(Settings.roles, environment))
       assert.deepStrictEqual(roles, [["smtp"], ["http"], ["worker"]])
       for (const { environment, volumes } of [smtp, http, worker]) {
-        // One database, one bucket, and one folder for the secrets that development makes.
+        // One database, one bucket, and one folder for development secrets.
         const own = { ROLES: null, SMTP_PROXY_FROM: null, TRUST_PROXY: null }
         assert.deepStrictEqual({ ...environment, ...own }, inlet.environment)
         assert.deepStrictEqual(volumes, inlet.volumes)
@@ -169,7 +169,7 @@ describe("docker-compose.yml", () => {
     })
   )
 
-  it.effect("scaled, believes the balancer and nobody beyond it", () =>
+  it.effect("trusts only the balancer when scaled", () =>
     Effect.gen(function* () {
       const { http, smtp } = (yield* compose).services
       const { port, proxyFrom } = yield* given(Settings.smtp, smtp.environment)
@@ -182,13 +182,13 @@ describe("docker-compose.yml", () => {
     })
   )
 
-  it.effect("lets every setting reach every process, from .env or from the environment", () =>
+  it.effect("passes every setting to every process, from .env or the environment", () =>
     Effect.gen(function* () {
       const { http, inlet, smtp, worker } = (yield* compose).services
       for (const { environment } of [inlet, smtp, http, worker]) {
         for (const { name } of Settings.documented) assert.property(environment, name)
       }
-      // What is not fixed in these files is the reader's to set.
+      // Variables that are not fixed in these files can be set by the user.
       const fixed = Object.entries(inlet.environment).flatMap(([name, value]) =>
         value === null || `${value}`.includes(`\${${name}:-`) ? [] : [name]
       )
@@ -196,7 +196,7 @@ describe("docker-compose.yml", () => {
     })
   )
 
-  it.effect("names settings that exist", () =>
+  it.effect("uses existing settings", () =>
     Effect.gen(function* () {
       const known = Settings.documented.map(({ name }) => name)
       const { http, inlet, smtp, worker } = (yield* compose).services
@@ -208,7 +208,7 @@ describe("docker-compose.yml", () => {
   )
 
   it.live(
-    "is valid to Docker itself",
+    "passes docker compose config",
     () =>
       Effect.gen(function* () {
         const args = ["compose", "--file", "docker-compose.yml", "--profile", "scaled", "config", "--quiet"]
@@ -220,7 +220,7 @@ describe("docker-compose.yml", () => {
 
 describe("deploy/haproxy.cfg", () => {
   it.live(
-    "is valid to HAProxy itself",
+    "passes haproxy -c",
     () =>
       Effect.gen(function* () {
         const { code, stderr } = yield* Haproxy.run("-c", "-f", "deploy/haproxy.cfg")
@@ -236,7 +236,7 @@ describe("Dockerfile", () => {
   const all = (instruction: string) =>
     lines.filter((line) => line.startsWith(`${instruction} `)).map((line) => line.slice(instruction.length + 1))
 
-  it("runs the compiled service on Node 24 with production dependencies alone, and not as root", () => {
+  it("runs the compiled service on Node 24 with production dependencies, and not as root", () => {
     assert.deepStrictEqual(all("FROM"), ["node:24-slim AS compiled", "node:24-slim"])
     assert.include(all("RUN"), "node scripts/compile.ts && npm prune --omit=dev --ignore-scripts")
     assert.deepStrictEqual(all("USER"), ["node"])
@@ -247,13 +247,13 @@ describe("Dockerfile", () => {
     )
   })
 
-  it("keeps its data in a volume, and is asked for its health", () => {
+  it("stores its data in a volume and has a health check", () => {
     assert.include(all("ENV").join(" "), "DATA_DIR=/data")
     assert.deepStrictEqual(all("VOLUME"), ["/data"])
     assert.match(read("Dockerfile"), /^HEALTHCHECK [^\n]+\\\n {2}CMD \["node", "-e", ".*\/health`.*"\]$/m)
   })
 
-  it("copies only what .dockerignore lets through", () => {
+  it("copies only files that .dockerignore admits", () => {
     const allowed = read(".dockerignore")
       .split("\n")
       .flatMap((line) => (line.startsWith("!") ? [line.slice(1)] : []))
@@ -264,12 +264,12 @@ describe("Dockerfile", () => {
   })
 
   it.live(
-    "has all that compiling and running takes",
+    "contains every file for compilation and start",
     () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-image-" })
-        // npm is not asked: what it installs is what is installed here.
+        // npm is not run: the installed packages are compared.
         const stage = Effect.fnUntraced(function* (name: string, instructions: ReadonlyArray<string>) {
           const cwd = `${folder}/${name}`
           yield* fs.makeDirectory(cwd)

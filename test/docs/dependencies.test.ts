@@ -17,17 +17,17 @@ const read = <A>(file: string): A => JSON.parse(readFileSync(file, "utf8"))
 const lock = read<{ readonly lockfileVersion: number; readonly packages: Record<string, Locked> }>("package-lock.json")
 const manifest = read<Record<"dependencies" | "devDependencies", Record<string, string>>>("package.json")
 
-/** Everything that is installed, but ourselves. */
+/** Every installed package except this one. */
 const packages = Object.entries(lock.packages).filter(([path]) => path !== "")
 
 const named = (wanted: (entry: Locked) => boolean) =>
   packages.flatMap(([path, entry]) => (wanted(entry) ? [path.replace(/^.*node_modules\//, "")] : []))
 
-/** Licences that let everybody use, change and pass on what they cover. */
+/** Licenses that permit use, modification and distribution. */
 const permissive = /^\(?(MIT|MIT-0|ISC|0BSD|BSD-[23]-Clause|CC0-1\.0|Apache-2\.0|Unlicense|MPL-2\.0|PSF-2\.0)\b/
 
 describe("The dependencies", () => {
-  it("are locked, each to one version, and those we name ourselves to the version in package.json", () => {
+  it("are locked to one version each, and direct ones to the version in package.json", () => {
     assert.strictEqual(lock.lockfileVersion, 3)
     assert.deepStrictEqual(
       named(({ version }) => version === undefined),
@@ -39,8 +39,8 @@ describe("The dependencies", () => {
     }
   })
 
-  it("are checked against a strong hash wherever the lock file can know one, and come from a registry", () => {
-    // It has none for what this platform did not need when it was written.
+  it("come from a registry and have a strong hash in the lock file", () => {
+    // The lock file has no hash for packages that another platform needs.
     assert.deepStrictEqual(
       named(({ integrity, optional }) => integrity === undefined && optional !== true),
       []
@@ -55,7 +55,7 @@ describe("The dependencies", () => {
     )
   })
 
-  it("run nothing when they are installed, but for those that bring Node and esbuild to developers", () => {
+  it("run no install scripts, except Node and esbuild for development", () => {
     assert.deepStrictEqual(
       named(({ hasInstallScript }) => hasInstallScript === true),
       ["esbuild", "node"]
@@ -63,7 +63,7 @@ describe("The dependencies", () => {
     for (const name of ["esbuild", "node"]) assert.isTrue(lock.packages[`node_modules/${name}`]?.dev, name)
   })
 
-  it("have licences that let everybody use them", () => {
+  it("have permissive licenses", () => {
     assert.deepStrictEqual(
       named(({ license = "none" }) => !permissive.test(license)),
       []

@@ -14,7 +14,7 @@ import * as Program from "../Program.ts"
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")
 
-/** Settings as a process of this environment reads them, with what a reader has to give beside it. */
+/** The settings of a process with this environment and the values that an operator adds. */
 const given = <A>(config: Config.Config<A>, environment: Readonly<Record<string, string>>) =>
   Effect.provideService(
     config,
@@ -32,7 +32,7 @@ const given = <A>(config: Config.Config<A>, environment: Readonly<Record<string,
 
 const known: ReadonlyArray<string> = Settings.documented.map(({ name }) => name)
 
-/** The metrics of the service, by the page that a test compares with the sources. */
+/** The metrics of the service, from the page that a test compares with the sources. */
 const metrics = [...read("docs/how-to/monitor.md").matchAll(/^\| `(inlet_\w+)` \|/gm)].map(([, name = ""]) => name)
 const metricsIn = (text: string) =>
   [...text.matchAll(/\binlet_[a-z_]+\b/g)].map(([name]) => name.replace(/_(bucket|sum|count)$/, ""))
@@ -52,18 +52,18 @@ describe("deploy/kubernetes", () => {
       .map((text) => ({ text, json: Yaml.parse(text) }))
   )
 
-  it("is what Kubernetes' own schemas describe", () => {
+  it("matches the schemas of Kubernetes", () => {
     assert.isNotEmpty(documents)
     for (const { json } of documents) {
       const { kind } = Schema.decodeUnknownSync(Manifest)(json)
       const Model = models[kind]
       assert.isDefined(Model, kind)
-      // The schemas know no fields beside their own.
+      // The schemas reject unknown fields.
       assert.doesNotThrow(() => new Model(json as never).validate(), kind)
     }
   })
 
-  it.effect("has settings that exist, runs every role, and may take over the ports that it names", () =>
+  it.effect("has existing settings, runs every role, and may bind its ports", () =>
     Effect.gen(function* () {
       const [config] = documents.map(({ json }) => json as { kind: string; data: Record<string, string> })
       assert.strictEqual(config?.kind, "ConfigMap")
@@ -85,12 +85,12 @@ describe("deploy/inlet.service", () => {
   const unit = read("deploy/inlet.service")
 
   it.live(
-    "is valid to systemd itself",
+    "passes systemd-analyze verify",
     () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const folder = yield* fs.makeTempDirectoryScoped()
-        // What the unit starts need not be installed here.
+        // The program of the unit need not be installed here.
         const elsewhere = unit
           .replace("/usr/bin/node", process.execPath)
           .replace("EnvironmentFile=/", "EnvironmentFile=-/")
@@ -101,14 +101,14 @@ describe("deploy/inlet.service", () => {
     Needs.options(Needs.systemd)
   )
 
-  it("starts what npm start starts", () => {
+  it("has the start command of npm start", () => {
     const manifest: { readonly scripts: { readonly start: string } } = JSON.parse(read("package.json"))
     assert.include(unit, `ExecStart=/usr/bin/${manifest.scripts.start}\n`)
   })
 })
 
 describe("deploy/fly.toml", () => {
-  // The names and forms of Fly's reference of this file; what it does not know, it ignores without a word.
+  // The keys and formats of Fly's reference for this file, because Fly ignores unknown ones.
   const Ports = Schema.Struct({
     port: Schema.Int,
     handlers: Schema.Array(Schema.Literals(["http", "tls", "pg_tls", "proxy_proto"])),
@@ -151,7 +151,7 @@ describe("deploy/fly.toml", () => {
     vm: Schema.Array(Schema.Struct({ size: Schema.String, memory: Schema.String }))
   })
 
-  it.effect("has the names that Fly knows, settings that exist, and the ports that they say", () =>
+  it.effect("has keys that Fly knows, existing settings and matching ports", () =>
     Effect.gen(function* () {
       const toml = yield* Effect.fromResult(Toml.parse(read("deploy/fly.toml")))
       const fly = yield* Schema.decodeUnknownEffect(Fly)(toml, { onExcessProperty: "error" })
@@ -174,7 +174,7 @@ describe("deploy/alerts.yml", () => {
   const text = read("deploy/alerts.yml")
 
   it.live(
-    "is valid to Prometheus itself",
+    "passes promtool check",
     () =>
       Effect.gen(function* () {
         const { code, stdout } = yield* Program.run("promtool", ["check", "rules", "deploy/alerts.yml"])
@@ -184,7 +184,7 @@ describe("deploy/alerts.yml", () => {
     Needs.options(Needs.promtool)
   )
 
-  it("asks for metrics that there are", () => {
+  it("uses metrics that exist", () => {
     const asked = metricsIn(text)
     assert.isNotEmpty(asked)
     assert.includeMembers(metrics, asked)
@@ -192,11 +192,11 @@ describe("deploy/alerts.yml", () => {
 })
 
 describe("deploy/grafana-dashboard.json", () => {
-  it("shows every metric there is, and no other", () => {
+  it("shows every metric and no other", () => {
     assert.sameMembers([...new Set(metricsIn(read("deploy/grafana-dashboard.json")))], metrics)
   })
 
-  it("has panels side by side that don't lie over each other, each with a title and a question", () => {
+  it("has non-overlapping panels, each with a title and a description", () => {
     interface Panel {
       readonly id: number
       readonly type: string

@@ -11,7 +11,7 @@ const promises = [...page.slice(0, page.indexOf("## Proven under load")).matchAl
 )
 
 describe("docs/guarantees.md", () => {
-  it("has at least one test for each promise, and links to them", () => {
+  it("has a test for each promise and links to its list", () => {
     assert.isAbove(promises.length, 30)
     assert.deepStrictEqual(
       promises.map(({ promise }) => promise),
@@ -21,7 +21,7 @@ describe("docs/guarantees.md", () => {
     for (const { promise, tests } of Proofs.proofs) assert.isNotEmpty(tests, promise)
   })
 
-  it.each(Proofs.proofs)("is proven by tests that exist: $promise", ({ tests }) => {
+  it.each(Proofs.proofs)("is proven by existing tests: $promise", ({ tests }) => {
     for (const [file, title] of tests) {
       const test = new URL(file, root)
       assert.isTrue(existsSync(test), file)
@@ -33,14 +33,14 @@ describe("docs/guarantees.md", () => {
     }
   })
 
-  it("has its tests listed in docs/proofs.md", () =>
+  it("matches docs/proofs.md", () =>
     assert.strictEqual(
       readFileSync(new URL("docs/proofs.md", root), "utf8"),
       Proofs.render(),
       "npm run docs writes it"
     ))
 
-  it.effect("shows a table without a loss", () =>
+  it.effect("has a table without a lost mail", () =>
     Effect.sync(() => {
       const rowsOf = (name: string) => {
         const from = page.indexOf(`<!-- ${name} -->`)
@@ -67,7 +67,7 @@ describe("docs/guarantees.md", () => {
 })
 
 describe.each([["docs/contributing.md", 7]] as const)("%s", (page, atLeast) => {
-  it.effect("names test files that exist", () =>
+  it.effect("names existing test files", () =>
     Effect.sync(() => {
       const text = readFileSync(new URL(page, root), "utf8")
       const files = new Set([...text.matchAll(/`(test\/[^`]+\.ts)`/g)].map(([, file = ""]) => file))

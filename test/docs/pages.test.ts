@@ -18,7 +18,7 @@ const pages = [
 const architecture = read("docs/architecture.md")
 const section = (title: string) => architecture.split("\n## ").find((text) => text.startsWith(`${title}\n`)) ?? ""
 
-/** A heading as the part of a link behind the #. */
+/** The anchor of a heading. */
 const anchorOf = (heading: string) =>
   heading
     .toLowerCase()
@@ -28,7 +28,7 @@ const anchorOf = (heading: string) =>
 const anchors = (page: string) => [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => anchorOf(heading))
 
 describe("The pages", () => {
-  it.each(pages)("link to files and headings that exist: %s", (page) => {
+  it.each(pages)("link to existing files and headings: %s", (page) => {
     for (const [, target = ""] of read(page).matchAll(/\]\(([^)\s]+)\)/g)) {
       if (/^https?:/.test(target)) continue
       const [file = "", anchor] = target.split("#")
@@ -38,13 +38,13 @@ describe("The pages", () => {
     }
   })
 
-  it.each(pages)("name files of the project that exist: %s", (page) => {
+  it.each(pages)("name existing files of the project: %s", (page) => {
     for (const [, path = ""] of read(page).matchAll(/`((?:src|docs|bench|prove|migrations|deploy)\/[\w./-]*)`/g)) {
       assert.isTrue(existsSync(new URL(path, root)), path)
     }
   })
 
-  it("are each listed once in docs/README.md", () => {
+  it("are listed once each in docs/README.md", () => {
     const described = [...read("docs/README.md").matchAll(/^(?:-|\d\.) \[[^\]]+\]\(([^)]+)\)/gm)].map(
       ([, file = ""]) => file
     )
@@ -57,7 +57,7 @@ describe("The pages", () => {
 })
 
 describe("docs/architecture.md", () => {
-  it("has every folder and file at the top of src in its list of folders, and no other", () => {
+  it("lists every folder and file at the top of src", () => {
     const [, drawn = ""] = /\nsrc\/\n((?: {2}.*\n)+)/.exec(section("Folders")) ?? []
     const names = [...drawn.matchAll(/^ {2}( {2})?([\w.]+\/?) {2}/gm)].map(([, deep, name = ""]) =>
       deep === undefined ? name : `providers/${name}`
@@ -70,14 +70,14 @@ describe("docs/architecture.md", () => {
     assert.sameMembers(names, [...entries("src"), ...rooms.map((name) => `providers/${name}`)])
   })
 
-  it("names files that exist", () => {
+  it("names existing files", () => {
     const files = new Set(list("src", true).map((file) => file.replace(/^.*\//, "")))
     const named = [...architecture.matchAll(/`(\w+\.ts)`/g)].map(([, file = ""]) => file)
     assert.isAbove(named.length, 20)
     for (const file of named) assert.isTrue(files.has(file), file)
   })
 
-  it("links to a record of every decision, each listed once in docs/adr/README.md", () => {
+  it("links to every decision record, each listed once in docs/adr/README.md", () => {
     const listed = [...read("docs/adr/README.md").matchAll(/^- \[\d{4} [^\]]+\]\(([^)]+)\)$/gm)].map(
       ([, file = ""]) => file
     )

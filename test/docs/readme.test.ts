@@ -17,13 +17,13 @@ const rowsOf = (text: string) => text.split("\n").filter((line) => line.startsWi
 const rowOf = ({ fallback, meaning, name }: Documented) => `| \`${name}\` | ${fallback} | ${meaning} |`
 
 describe("The documentation", () => {
-  it("has every setting in docs/settings.md, with its default and its meaning", () => {
+  it("lists every setting in docs/settings.md with default and meaning", () => {
     const settings = read("docs/settings.md")
     assert.deepStrictEqual(rowsOf(settings), Settings.documented.map(rowOf))
     assert.strictEqual(settings, SettingsReference.page(), "npm run docs writes it anew")
   })
 
-  it("has the ten settings in the README that a newcomer needs, those of production among them", () => {
+  it("lists the ten settings of a newcomer in the README, including those for production", () => {
     const [, section = ""] = /\n## Settings\n([\s\S]*?)\n## /.exec(readme) ?? []
     const rows = rowsOf(section)
     assert.lengthOf(rows, 10)
@@ -35,7 +35,7 @@ describe("The documentation", () => {
     assert.include(section, "(docs/settings.md)")
   })
 
-  it("has every setting in .env.example, commented out", () => {
+  it("lists every setting in .env.example, commented out", () => {
     const plain = (text: string) => text.replaceAll("`", "")
     const [, ...entries] = read(".env.example").trimEnd().split("\n\n")
     assert.deepStrictEqual(
@@ -47,13 +47,13 @@ describe("The documentation", () => {
     )
   })
 
-  it("has an API reference that is what the contract says now", () =>
+  it("has an API reference that matches the contract", () =>
     assert.strictEqual(read("docs/api.md"), ApiReference.render(), "npm run docs writes it anew"))
 
-  it("has types of the client that are what the contract says now", () =>
+  it("has client types that match the contract", () =>
     assert.strictEqual(read("src/client/Contract.ts"), ClientTypes.render(), "npm run docs writes them anew"))
 
-  it("walks through providers with settings that exist, and with the lines of the log that there are", () => {
+  it("names existing settings and log lines in the walk through providers", () => {
     const page = read("docs/providers.md")
     const set = [...page.matchAll(/^([A-Z0-9_]+)=/gm)].map(([, name = ""]) => name)
     assert.isAbove(set.length, 20)
@@ -66,7 +66,7 @@ describe("The documentation", () => {
     for (const name of callbacks) assert.include(read("src/providers/billing/StripeCallback.ts"), `case "${name}"`)
   })
 
-  it("names every metric in docs/how-to/monitor.md", () => {
+  it("lists every metric in docs/how-to/monitor.md", () => {
     const sources = readdirSync(new URL("../../src", import.meta.url), { recursive: true, encoding: "utf8" })
       .filter((file) => file.endsWith(".ts"))
       .map((file) => read(`src/${file}`))
@@ -105,7 +105,7 @@ describe("The verification without a library in docs/how-to/verify-webhooks.md",
     }
   })
 
-  it.live("takes a genuine request, and one that is five minutes old", () =>
+  it.live("accepts a genuine request up to 300 s old", () =>
     Effect.gen(function* () {
       const { isGenuine, seconds } = yield* snippet
       assert.isTrue(isGenuine(signed(seconds)))
@@ -113,7 +113,7 @@ describe("The verification without a library in docs/how-to/verify-webhooks.md",
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("refuses what the specification says must be refused", () =>
+  it.live("rejects the requests that the specification rejects", () =>
     Effect.gen(function* () {
       const { isGenuine, seconds } = yield* snippet
       assert.isFalse(isGenuine(signed(seconds), body.replace("Grüße", "Grusse")), "another body")

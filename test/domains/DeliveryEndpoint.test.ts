@@ -7,7 +7,7 @@ import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import { TestInlet } from "../TestInlet.ts"
 
-/** Sets the webhook, and gives the whole answer. */
+/** Sets the webhook and returns the whole answer. */
 const patch = Effect.fnUntraced(function* (inbox: { readonly key: string; readonly domainId: string }, body: unknown) {
   const inlet = yield* TestInlet
   return yield* inlet.call("PATCH", `/api/domains/${inbox.domainId}/delivery`, { key: inbox.key, body })
@@ -34,7 +34,7 @@ const production = Layer.unwrap(
   )
 ).pipe(Layer.provideMerge(DnsServer.layer))
 
-/** Development, where webhooks must reach public addresses alone. */
+/** Development with public addresses only. */
 const guarded = Layer.unwrap(
   Effect.map(DnsServer, ({ server }) =>
     TestInlet.layer({
@@ -50,7 +50,7 @@ describe("The delivery endpoint", () => {
   layer(TestInlet.layer({ ADMIN_TOKEN: "operator" }), { excludeTestServices: true, timeout: "60 seconds" })(
     "in development",
     (it) => {
-      it.effect("sets the webhook and says so", () =>
+      it.effect("sets the webhook and returns it", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const inbox = yield* inlet.inbox()
@@ -67,7 +67,7 @@ describe("The delivery endpoint", () => {
         })
       )
 
-      it.effect("clears it with null", () =>
+      it.effect("clears the webhook with null", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const inbox = yield* inlet.inbox("https://example.com/hook")
@@ -78,7 +78,7 @@ describe("The delivery endpoint", () => {
         })
       )
 
-      it.effect("answers 400 to what is no webhook URL, and keeps the one that is set", () =>
+      it.effect("answers 400 to an invalid URL and keeps the current one", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const inbox = yield* inlet.inbox("https://example.com/kept")
@@ -104,7 +104,7 @@ describe("The delivery endpoint", () => {
         })
       )
 
-      it.effect("answers 409 while the domain is not verified", () =>
+      it.effect("answers 409 for an unverified domain", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const { key } = yield* inlet.workspace
@@ -121,7 +121,7 @@ describe("The delivery endpoint", () => {
         })
       )
 
-      it.effect("does no harm with a webhook at the service's own ports", () =>
+      it.effect("changes nothing through a webhook at the ports of the service", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const sql = yield* SqlClient.SqlClient
@@ -151,7 +151,7 @@ describe("The delivery endpoint", () => {
         })
       )
 
-      it.effect("answers 409 while the domain is disabled", () =>
+      it.effect("answers 409 for a disabled domain", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const inbox = yield* inlet.inbox("https://example.com/kept")
@@ -165,8 +165,8 @@ describe("The delivery endpoint", () => {
     }
   )
 
-  layer(guarded, { excludeTestServices: true, timeout: "60 seconds" })("where addresses have to be public", (it) => {
-    it.effect("answers 400 to a private address however it is written, and keeps the URL that is set", () =>
+  layer(guarded, { excludeTestServices: true, timeout: "60 seconds" })("with public addresses only", (it) => {
+    it.effect("answers 400 to every spelling of a private address and keeps the current URL", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const dns = yield* DnsServer
@@ -186,7 +186,7 @@ describe("The delivery endpoint", () => {
       })
     )
 
-    it.effect("answers 400 to a name that resolves to what it may not, or to nothing, and says what to do", () =>
+    it.effect("answers 400 to a name that resolves to a forbidden address or to none, with the next step", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const dns = yield* DnsServer
@@ -222,7 +222,7 @@ describe("The delivery endpoint", () => {
   })
 
   layer(production, { excludeTestServices: true, timeout: "60 seconds" })("in production", (it) => {
-    it.effect("takes https and answers 400 to http", () =>
+    it.effect("accepts https and answers 400 to http", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const dns = yield* DnsServer
@@ -240,7 +240,7 @@ describe("The delivery endpoint", () => {
       })
     )
 
-    it.effect("has no operator's routes without a token", () =>
+    it.effect("has no operator routes without a token", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         for (const key of [undefined, "", "undefined", "operator"]) {

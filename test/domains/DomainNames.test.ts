@@ -3,11 +3,11 @@ import { Effect } from "effect"
 import * as DomainNames from "../../src/domains/DomainNames.ts"
 
 const longestLabel = "a".repeat(63)
-/** 253 characters: what DNS has room for. */
-// 237 characters: `_service-verify.` in front of it makes 253.
+/** 253 characters, the maximum in DNS. */
+// 237 characters: with `_service-verify.` in front, 253.
 const longestName = `${`${longestLabel}.`.repeat(3)}${"a".repeat(33)}.example.com`
 
-/** Typed → canonical. */
+/** Input and canonical form. */
 const names: ReadonlyArray<readonly [typed: string, canonical: string]> = [
   ["example.com", "example.com"],
   ["Mail.EXAMPLE.Com", "mail.example.com"],
@@ -74,7 +74,7 @@ const refused: ReadonlyArray<readonly [typed: string, why: string]> = [
 
 describe("DomainNames", () => {
   for (const [typed, canonical] of names) {
-    it.effect(`reads ${short(typed)} as ${short(canonical)}`, () =>
+    it.effect(`parses ${short(typed)} as ${short(canonical)}`, () =>
       Effect.gen(function* () {
         assert.strictEqual(yield* DomainNames.parse(typed), canonical)
         assert.strictEqual(DomainNames.canonical(typed), canonical)
@@ -83,7 +83,7 @@ describe("DomainNames", () => {
   }
 
   for (const [typed, why] of refused) {
-    it.effect(`refuses ${why}: ${short(JSON.stringify(typed))}`, () =>
+    it.effect(`rejects ${why}: ${short(JSON.stringify(typed))}`, () =>
       Effect.gen(function* () {
         const error = yield* Effect.flip(DomainNames.parse(typed))
         assert.strictEqual(error._tag, "Invalid")
@@ -93,7 +93,7 @@ describe("DomainNames", () => {
     )
   }
 
-  it("is none where more is typed than any name has, and takes no time for it", () => {
+  it("rejects overlong input in constant time", () => {
     const began = performance.now()
     for (let times = 0; times < 10; times++) {
       assert.isUndefined(DomainNames.canonical(`a${"\u0316\u0301".repeat(8_000)}.example`))
@@ -101,7 +101,7 @@ describe("DomainNames", () => {
     assert.isBelow(performance.now() - began, 1_000)
   })
 
-  it("knows which names are the platform's", () => {
+  it("recognizes the names of the platform", () => {
     assert.isTrue(DomainNames.isWithin("inlet.test", "inlet.test"))
     assert.isTrue(DomainNames.isWithin("a.inbox.inlet.test", "inlet.test"))
     assert.isFalse(DomainNames.isWithin("notinlet.test", "inlet.test"))

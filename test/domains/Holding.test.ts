@@ -28,7 +28,7 @@ const claimant = Effect.fnUntraced(function* (name: string) {
   return {
     ...domain,
     register,
-    /** Its record is the only one that the name has. */
+    /** Publishes its record as the only one of the name. */
     publish: dns.answer("TXT", domain.txtName, { text: [domain.txtValue] }),
     verify: inlet.call("POST", `${path}/verify`, { key }),
     remove: inlet.call("DELETE", path, { key }),
@@ -53,8 +53,8 @@ const send = Effect.fnUntraced(function* (to: string, subject: string) {
 
 const subjects = (inbox: Mailbox.Inbox) => Effect.map(Mailbox.events(inbox), (events) => events.map((e) => e.subject))
 
-layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The holder of a name", (it) => {
-  it.effect("gets its mail, and whoever holds a name under it gets that one's, and nothing else", () =>
+layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The holder of a domain name", (it) => {
+  it.effect("receives its mail, but not the mail of a subdomain with another holder", () =>
     Effect.gen(function* () {
       const parent = yield* holder("family.example.com")
       const child = yield* holder("mail.family.example.com")
@@ -67,7 +67,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The holder o
     })
   )
 
-  it.effect("of a look-alike holds another name, which is shown in its xn-- form", () =>
+  it.effect("of a look-alike holds a different name, shown in its xn-- form", () =>
     Effect.gen(function* () {
       const cyrillic = yield* holder("аррӏе.com")
       assert.strictEqual((yield* cyrillic.get).json.domain, "xn--80ak6aa92e.com")
@@ -82,7 +82,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The holder o
     })
   )
 
-  it.effect("is not disturbed by others who wait for the name", () =>
+  it.effect("is not affected by other workspaces that wait for the name", () =>
     Effect.gen(function* () {
       const first = yield* holder("wanted.example.com")
       const other = yield* claimant("wanted.example.com")
@@ -93,7 +93,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The holder o
     })
   )
 
-  it.effect("keeps it when its record is gone and another proves it, until the operator takes it away", () =>
+  it.effect("keeps the name without its record while another workspace proves it, until the operator releases it", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const seller = yield* holder("sold.example.com")
@@ -105,7 +105,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The holder o
       assert.strictEqual(yield* send("a@sold.example.com", "for the seller"), 250)
       assert.deepStrictEqual(yield* subjects(seller), ["for the seller"])
 
-      // To disable it refuses its mail, and still keeps the name from others.
+      // A disabled domain refuses its mail and keeps the name.
       yield* inlet.call("POST", "/admin/domains/sold.example.com/disable", operator)
       assert.strictEqual(yield* send("a@sold.example.com", "for nobody"), 550)
       assert.strictEqual((yield* buyer.verify).status, 409)
@@ -122,7 +122,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The holder o
     })
   )
 
-  it.effect("can be taken away by the operator alone, and only where there is one", () =>
+  it.effect("loses the name only to the operator", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const waiting = yield* claimant("waiting.example.com")
@@ -139,7 +139,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The holder o
     })
   )
 
-  it.effect("that leaves gets no mail any more, and proves the name with a new record when it comes back", () =>
+  it.effect("that removes the domain receives no more mail, and needs a new record to return", () =>
     Effect.gen(function* () {
       const first = yield* holder("left.example.com")
       yield* first.remove

@@ -4,7 +4,7 @@ import * as Mail from "../Mail.ts"
 import { TestInlet } from "../TestInlet.ts"
 
 layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("The instant inbox", (it) => {
-  it.effect("is made at the first call, with 201", () =>
+  it.effect("is created by the first call with 201", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { key } = yield* inlet.workspace
@@ -20,7 +20,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("is the same at every later call, with 200", () =>
+  it.effect("is returned by later calls with 200", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { key } = yield* inlet.workspace
@@ -31,7 +31,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("is one, made once, when twenty ask at the same time", () =>
+  it.effect("is created once for twenty concurrent calls", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { key } = yield* inlet.workspace
@@ -54,7 +54,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("starts as verified, with nothing to publish, and takes mail for every local part at once", () =>
+  it.effect("starts as verified without DNS records and accepts every local part", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -69,7 +69,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("is another one after the first was detached", () =>
+  it.effect("is a new one after the first is removed", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -80,7 +80,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("has a name nobody can guess", () =>
+  it.effect("has an unguessable name", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inboxes = yield* Effect.forEach(Array.range(1, 20), () => inlet.inbox())

@@ -26,7 +26,7 @@ const registered = Effect.fnUntraced(function* (name: string) {
   }
 })
 
-/** The same, past its verification. */
+/** The same, verified. */
 const verified = Effect.fnUntraced(function* (name: string) {
   const dns = yield* DnsServer
   const domain = yield* registered(name)
@@ -35,8 +35,8 @@ const verified = Effect.fnUntraced(function* (name: string) {
   return domain
 })
 
-layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A name server that never answers", (it) => {
-  it.effect("ends a verification with 409 that says so, and a look at the MX record, within five seconds", () =>
+layer(World, { excludeTestServices: true, timeout: "60 seconds" })("Verification with a silent name server", (it) => {
+  it.effect("answers 409 with the reason within 5 s, and shows the MX record", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const dns = yield* DnsServer
@@ -58,9 +58,9 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A name serve
   )
 })
 
-layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS says", (it) => {
-  describe("of the TXT record", () => {
-    it.effect("answers 409 while there is no TXT record, and changes nothing", () =>
+layer(World, { excludeTestServices: true, timeout: "60 seconds" })("Verification", (it) => {
+  describe("by TXT record", () => {
+    it.effect("answers 409 without a TXT record and changes nothing", () =>
       Effect.gen(function* () {
         const domain = yield* registered("missing.example.com")
         const { json, status } = yield* domain.verify
@@ -72,7 +72,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
       })
     )
 
-    it.effect("answers 409 where the name exists without a TXT record", () =>
+    it.effect("answers 409 for a name without TXT records", () =>
       Effect.gen(function* () {
         const dns = yield* DnsServer
         const domain = yield* registered("empty.example.com")
@@ -83,7 +83,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
       })
     )
 
-    it.effect("answers 409 to a TXT record that has another value", () =>
+    it.effect("answers 409 to a TXT record with another value", () =>
       Effect.gen(function* () {
         const dns = yield* DnsServer
         const domain = yield* registered("mismatch.example.com")
@@ -97,7 +97,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
       })
     )
 
-    it.effect("does not take the value of another workspace that wants the same name", () =>
+    it.effect("rejects the value of another workspace that waits for the same name", () =>
       Effect.gen(function* () {
         const dns = yield* DnsServer
         const ada = yield* registered("others-token.example.com")
@@ -108,7 +108,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
       })
     )
 
-    it.effect("answers 200 with mx_pending once the record is there, though it was not there before", () =>
+    it.effect("answers 200 with mx_pending once the record exists", () =>
       Effect.gen(function* () {
         const dns = yield* DnsServer
         const domain = yield* registered("verified.example.com")
@@ -124,7 +124,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
       })
     )
 
-    it.effect("finds one match among several records, split in strings", () =>
+    it.effect("finds a match among several records, split into strings", () =>
       Effect.gen(function* () {
         const dns = yield* DnsServer
         const domain = yield* registered("split.example.com")
@@ -150,7 +150,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
       })
     )
 
-    it.effect("finds the match in a set that only fits TCP", () =>
+    it.effect("finds a match in an answer that needs TCP", () =>
       Effect.gen(function* () {
         const dns = yield* DnsServer
         const domain = yield* registered("huge.example.com")
@@ -160,7 +160,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
       })
     )
 
-    it.effect("finds the match in as much as one answer of DNS holds, 64 KiB, and not in more", () =>
+    it.effect("finds a match in a DNS answer of up to 64 KiB", () =>
       Effect.gen(function* () {
         const dns = yield* DnsServer
         const domain = yield* registered("vast.example.com")
@@ -168,7 +168,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
         yield* dns.answer("TXT", domain.txtName, { text: [...others, domain.txtValue] })
         assert.strictEqual((yield* domain.verify).status, 200)
 
-        // What has no room in TCP either is sent cut off (RFC 2181, section 9).
+        // An answer too large for TCP is truncated (RFC 2181, section 9).
         const over = yield* registered("too-vast.example.com")
         yield* dns.answer("TXT", over.txtName, "truncated")
         const [time, { json, status }] = yield* Effect.timed(over.verify)
@@ -178,7 +178,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
       })
     )
 
-    it.effect("finds the match behind a wildcard, which proves no more than that name", () =>
+    it.effect("accepts a wildcard as proof of one name only", () =>
       Effect.gen(function* () {
         const dns = yield* DnsServer
         const domain = yield* registered("wildcard.example.com")
@@ -191,7 +191,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
       })
     )
 
-    it.effect("follows a chain of aliases, and answers 409 to one that goes round", () =>
+    it.effect("follows a chain of CNAMEs, and answers 409 to a loop", () =>
       Effect.gen(function* () {
         const dns = yield* DnsServer
         const chained = yield* registered("chained.example.com")
@@ -210,7 +210,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
       })
     )
 
-    it.effect("asks for the xn-- form of a Unicode name", () =>
+    it.effect("queries the xn-- form of a Unicode name", () =>
       Effect.gen(function* () {
         const dns = yield* DnsServer
         const domain = yield* registered("bücher.example")
@@ -220,7 +220,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
       })
     )
 
-    it.effect("answers 409 that names the fault when DNS fails", () =>
+    it.effect("answers 409 with the error of a failed lookup", () =>
       Effect.gen(function* () {
         const dns = yield* DnsServer
         const domain = yield* registered("servfail.example.com")
@@ -232,7 +232,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
       })
     )
 
-    it.effect("answers 200 with the present status from then on, whatever DNS says", () =>
+    it.effect("answers 200 with the current status once verified, whatever DNS returns", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const dns = yield* DnsServer
@@ -251,7 +251,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
       })
     )
 
-    it.effect("answers 409 to a name that another workspace holds, and its holder keeps it", () =>
+    it.effect("answers 409 to a name that another workspace holds, and changes no holder", () =>
       Effect.gen(function* () {
         const dns = yield* DnsServer
         const holder = yield* verified("held.example.com")
@@ -265,21 +265,21 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
       })
     )
 
-    it.effect("gives the name to the next one who proves it, once its holder has let it go", () =>
+    it.effect("grants the name to the next workspace that proves it after the holder removed it", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const dns = yield* DnsServer
         const holder = yield* verified("handed-on.example.com")
         const next = yield* registered("handed-on.example.com")
         yield* inlet.call("DELETE", holder.path, { key: holder.key })
-        // The holder's record that is still there proves nothing for anyone else.
+        // The remaining record of the holder proves nothing for others.
         assert.strictEqual((yield* next.verify).status, 409)
         yield* dns.answer("TXT", next.txtName, { text: [next.txtValue] })
         assert.strictEqual((yield* next.verify).status, 200)
       })
     )
 
-    it.effect("lets one workspace win when several verify a name at the same time", () =>
+    it.effect("grants a name to one of several workspaces that verify at the same time", () =>
       Effect.gen(function* () {
         const dns = yield* DnsServer
         const rivals = yield* Effect.forEach(Array.range(1, 5), () => registered("contested.example.com"))
@@ -294,7 +294,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
       })
     )
 
-    it.effect("verifies once when one workspace asks ten times at the same time", () =>
+    it.effect("verifies once for ten concurrent requests of one workspace", () =>
       Effect.gen(function* () {
         const dns = yield* DnsServer
         const domain = yield* registered("impatient.example.com")
@@ -308,7 +308,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
       })
     )
 
-    it.effect("makes the domain take mail, and a first 2xx of its webhook makes it live", () =>
+    it.effect("makes the domain accept mail, and the first 2xx of its webhook makes it live", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const receiver = yield* WebhookReceiver
@@ -365,8 +365,8 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
     )
   })
 
-  describe("of the MX record", () => {
-    it.effect("tells the record to publish beside what is observed, nothing at first", () =>
+  describe("by MX record", () => {
+    it.effect("returns the expected record beside the observed ones", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const domain = yield* registered("no-mx.example.com")
@@ -381,7 +381,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
       })
     )
 
-    it.effect("is configured when our host is among others, in any case", () =>
+    it.effect("is configured if our host is among others, in any case", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const dns = yield* DnsServer
@@ -401,7 +401,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
       })
     )
 
-    it.effect("is not configured with other hosts alone", () =>
+    it.effect("is not configured with other hosts only", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const dns = yield* DnsServer
@@ -413,7 +413,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("What DNS say
       })
     )
 
-    it.effect("tells the record to publish when DNS fails too", () =>
+    it.effect("returns the expected record when DNS fails", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const dns = yield* DnsServer

@@ -39,7 +39,7 @@ const refused: ReadonlyArray<readonly [typed: string, expected: RegExp]> = [
 
 describe("WebhookUrl", () => {
   for (const [typed, normal] of accepted) {
-    it.effect(`takes ${typed.slice(0, 60)}, in production too`, () =>
+    it.effect(`accepts ${typed.slice(0, 60)}, in production too`, () =>
       Effect.gen(function* () {
         assert.strictEqual(yield* WebhookUrl.parse(typed, development), normal)
         assert.strictEqual(yield* WebhookUrl.parse(typed, inProduction), normal)
@@ -48,7 +48,7 @@ describe("WebhookUrl", () => {
   }
 
   for (const [typed, expected] of refused) {
-    it.effect(`refuses ${JSON.stringify(typed.slice(0, 60))} and says why`, () =>
+    it.effect(`rejects ${JSON.stringify(typed.slice(0, 60))} with a reason`, () =>
       Effect.gen(function* () {
         const error = yield* Effect.flip(WebhookUrl.parse(typed, development))
         assert.strictEqual(error._tag, "Invalid")
@@ -58,14 +58,14 @@ describe("WebhookUrl", () => {
     )
   }
 
-  it.effect("takes http in development", () =>
+  it.effect("accepts http in development", () =>
     Effect.gen(function* () {
       const url = yield* WebhookUrl.parse("http://localhost:4000/hook", development)
       assert.strictEqual(url, "http://localhost:4000/hook")
     })
   )
 
-  it.effect("takes https alone in production", () =>
+  it.effect("accepts only https in production", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(WebhookUrl.parse("http://example.com/hook", inProduction))
       assert.strictEqual(error._tag, "Invalid")

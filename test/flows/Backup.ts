@@ -16,8 +16,8 @@ const statuses = ({ json }: Answer) =>
   Object.fromEntries(json.events.map(({ delivery, subject }: Answer["json"]) => [subject, delivery.status]))
 
 /**
- * A service that has delivered one mail and not yet another one is backed up,
- * goes, and goes on elsewhere; `backUp` succeeds with the settings it has there.
+ * Backs up a service with one delivered and one pending mail, stops it, and restores it elsewhere. `backUp` returns
+ * the settings of the restored service.
  */
 export const goesOn = Effect.fnUntraced(function* (
   settings: Readonly<Record<string, string>>,
@@ -58,7 +58,7 @@ export const goesOn = Effect.fnUntraced(function* (
     assert.strictEqual(raw.status, 200)
     assert.include(raw.text, `Subject: ${subject}`)
   }
-  // A sender that has missed its 250 from the old one.
+  // A sender that missed its 250 from the old service retries.
   yield* send(second, "pending")
   yield* send(second, "new")
   yield* eventually(events(second), (answer) => statuses(answer).new === "delivered")

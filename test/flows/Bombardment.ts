@@ -6,16 +6,16 @@ import { bombs } from "../mime/Bombs.ts"
 import * as Pinger from "../Pinger.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
-/** What one hostile message did, in milliseconds. */
+/** The effect of one costly message, in milliseconds. */
 export interface Impact {
   readonly name: string
   readonly reply: string
   /** From the last dot to the reply. */
   readonly answered: number
-  /** From the reply to the event at the webhook; null when none came in time. */
+  /** From the reply to the event at the webhook, or null on timeout. */
   readonly delivered: number | null
   readonly parse: string
-  /** The slowest answer that anybody else got meanwhile. */
+  /** The slowest answer to other clients meanwhile. */
   readonly api: number
   readonly smtp: number
 }
@@ -49,7 +49,7 @@ const strike = Effect.fnUntraced(function* (
   return impact
 }, Effect.scoped)
 
-/** Sends every hostile message to a service, one after the other, while somebody else uses it. */
+/** Sends every costly message to a service in sequence, while another client uses it. */
 export const run = Effect.fnUntraced(function* (
   inlet: InletProcess,
   options: { readonly patience: number; readonly told?: (impact: Impact) => Effect.Effect<void> }
@@ -62,7 +62,7 @@ export const run = Effect.fnUntraced(function* (
   )
 })
 
-/** One line of a table for people. */
+/** One line of the printed table. */
 export const row = ({ answered, api, delivered, name, parse, smtp }: Impact) =>
   `| ${[
     name.replaceAll("|", "\\|").slice(0, 60),

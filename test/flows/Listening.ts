@@ -12,25 +12,25 @@ import * as InletProcess from "../InletProcess.ts"
 import * as Program from "../Program.ts"
 
 export interface Options {
-  /** To each app. */
+  /** Mails for each app. */
   readonly mails: number
-  /** How often each listener is killed with -9, and as often the service. */
+  /** How often each listener and the service are killed with -9. */
   readonly kills: number
   readonly perSecond: number
-  /** For each app the flags beside `--forward-to`. */
+  /** Flags for each app beside `--forward-to`. */
   readonly apps: ReadonlyArray<ReadonlyArray<string>>
-  /** Whether the minute that a lease of the dead lasts is waited for, or taken as over. */
+  /** Whether to wait for the 60 s lease of a dead process, or to expire it at once. */
   readonly leases: "waited for" | "taken as over"
 }
 
-/** The minute goes by. */
+/** Expires the leases of 60 s. */
 const endLeases = Effect.fnUntraced(function* <E, R>(database: Layer.Layer<SqlClient.SqlClient, E, R>) {
   const sql = Context.get(yield* Layer.build(database), SqlClient.SqlClient)
   yield* sql`UPDATE inbound_emails SET leased_until = now() WHERE leased_until > now()`
   yield* sql`UPDATE deliveries SET leased_until = now() WHERE leased_until > now()`
 }, Effect.scoped)
 
-/** `inlet listen --forward-to …` as a process that is killed and started again, with one file for its place. */
+/** Runs `inlet listen --forward-to …` as a process that is killed and restarted, with one position file. */
 const client = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Program.Options["env"]) {
   const parent = yield* Effect.scope
   let program: Program.Program | undefined
@@ -41,7 +41,7 @@ const client = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Pr
     return yield* Effect.race(begun, Effect.as(started.exitCode, false))
   })
   return {
-    // It ends where the service is not there: whoever keeps it running starts it again.
+    // It exits without the service, so a supervisor restarts it.
     start: Effect.repeat(spawned, { until: (hasBegun) => hasBegun }),
     kill: Effect.suspend(() =>
       program === undefined ? Effect.void : Effect.andThen(program.kill("SIGKILL"), Effect.exit(program.exitCode))
@@ -49,7 +49,7 @@ const client = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Pr
   }
 })
 
-/** Somebody with an inbox, an app, a listener between the two, and mail that comes without a pause. */
+/** An inbox, an app, a listener between them, and continuous mail. */
 const developer = Effect.fnUntraced(function* (
   service: Service.Service,
   name: string,
@@ -90,7 +90,7 @@ const developer = Effect.fnUntraced(function* (
 
   return {
     listener,
-    /** The app gets something anew. */
+    /** The app receives another mail. */
     flowing: Effect.suspend(() => {
       const before = app.events.size
       return eventually(
@@ -110,15 +110,15 @@ const developer = Effect.fnUntraced(function* (
     ),
     seen: Effect.gen(function* () {
       yield* eventually(Effect.sync(missing), ({ length }) => length === 0, "150 seconds")
-      // What was taken and not told before a death comes once more.
+      // A delivery that was made but not reported before a kill is repeated.
       yield* eventually(ask("events?delivery=pending"), ({ json }) => json.events?.length === 0, "150 seconds")
       return {
         accepted: accepted().length,
         received: app.events.size,
-        /** Requests beyond the first of an event. */
+        /** Repeated requests for an event. */
         repeated: [...app.events.values()].reduce((sum, { requests }) => sum + requests - 1, 0),
         missing: missing(),
-        /** Requests that one of two libraries did not believe. */
+        /** Requests that failed verification by one of two libraries. */
         rejected: app.rejected,
         events: yield* list("events?view=brief&"),
         attempts: yield* list("delivery-attempts?")
@@ -127,7 +127,10 @@ const developer = Effect.fnUntraced(function* (
   }
 })
 
-/** Mail comes in for several apps while their listeners and the service are killed again and again; what each app got of it. */
+/**
+ * Sends mail for several apps while their listeners and the service are killed repeatedly. Returns what each app
+ * received.
+ */
 export const run = Effect.fnUntraced(function* (options: Options) {
   const { apps, kills, leases } = options
   const installation = yield* InletProcess.installation
@@ -152,7 +155,7 @@ export const run = Effect.fnUntraced(function* (options: Options) {
   yield* Effect.forEach(developers, ({ finish }) => finish, { concurrency: "unbounded" })
   if (leases === "taken as over") {
     yield* DATABASE_URL === undefined
-      ? // It has one process at a time.
+      ? // One process at a time.
         service.kill.pipe(Effect.andThen(endLeases(EmbeddedDatabase.layer(DATA_DIR))), Effect.andThen(service.start))
       : endLeases(Database.layerPostgres(Redacted.make(DATABASE_URL)))
   }

@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import * as PowerCut from "../../prove/PowerCut.ts"
 
-/** Few mails and few cuts; `npm run prove` has more. */
+/** Few mails and few cuts. `npm run prove` has more. */
 export const lose = Effect.fnUntraced(function* (
   database: PowerCut.Database,
   settings?: Readonly<Record<string, string>>

@@ -8,7 +8,7 @@ import * as Backup from "./Backup.ts"
 describe("A PostgreSQL of our own", Needs.options(Needs.cluster), () => {
   layer(Cluster.layer, { excludeTestServices: true, timeout: "60 seconds" })("A backup of a running service", (it) => {
     it.effect(
-      "made with pg_dump and a copy of RAW_DIR goes on in another database and folder",
+      "from pg_dump and a copy of RAW_DIR runs in another database and folder",
       () =>
         Effect.gen(function* () {
           const cluster = yield* Cluster

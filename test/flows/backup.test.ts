@@ -5,7 +5,7 @@ import * as Backup from "./Backup.ts"
 
 describe("A backup of a service with the embedded database", () => {
   it.live(
-    "made by a copy of DATA_DIR after a stop goes on in another folder",
+    "from a copy of DATA_DIR after a stop runs in another folder",
     () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem

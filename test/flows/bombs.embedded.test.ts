@@ -4,12 +4,12 @@ import * as InletProcess from "../InletProcess.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 import * as Bombardment from "./Bombardment.ts"
 
-// A server makes no difference to how a message is read.
+// A PostgreSQL server does not change how a message is parsed.
 layer(WebhookReceiver.layer, { excludeTestServices: true, timeout: "60 seconds" })(
-  "A mebibyte made to stop its reader",
+  "A costly message of 1 MiB",
   (it) => {
     it.effect(
-      "is answered 250 and becomes an event in time, whatever its shape, and nobody else has to wait",
+      "is answered 250, becomes an event in time and delays no other mail, in every form",
       () =>
         Effect.gen(function* () {
           const inlet = yield* InletProcess.start({
@@ -22,7 +22,7 @@ layer(WebhookReceiver.layer, { excludeTestServices: true, timeout: "60 seconds" 
             assert.isNotNull(delivered, name)
             assert.isBelow(answered, 2_000, name)
             assert.isBelow(delivered ?? Number.NaN, 15_000, name)
-            // A bound for a busy machine; bench/README.md has what was measured on a quiet one.
+            // A bound for a busy machine. bench/README.md has the figures of an idle one.
             assert.isBelow(api, 1_000, name)
             assert.isBelow(smtp, 1_000, name)
           }

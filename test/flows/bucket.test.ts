@@ -23,7 +23,7 @@ const message = (number: number) =>
 layer(Layer.merge(InBucket, WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
   "With RAW_STORE=s3",
   (it) => {
-    it.effect("a mail is in the bucket when it is answered 250, goes to the webhook, and is read back by the API", () =>
+    it.effect("a mail is in the bucket before its 250, reaches the webhook, and is read back by the API", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const server = yield* S3Server
@@ -38,7 +38,7 @@ layer(Layer.merge(InBucket, WebhookReceiver.layer), { excludeTestServices: true,
         assert.strictEqual(event.subject, "mail 1")
         const raw = yield* Mailbox.raw(inbox, event.event_id)
         assert.isTrue(raw.endsWith(message(1)))
-        // Passed on as it was handed over, and never read back on its way.
+        // The message is handed over in memory and not read back.
         assert.strictEqual(yield* server.asked("get"), 1)
       })
     )
@@ -50,24 +50,26 @@ layer(Layer.merge(InBucket, WebhookReceiver.layer), { excludeTestServices: true,
       "cut request",
       "damaged request"
     ] satisfies Array<Mishap>) {
-      it.effect(`a mail is answered 451 while the bucket fails (${mishap}), keeps nothing, and is taken after it`, () =>
-        Effect.gen(function* () {
-          const inlet = yield* TestInlet
-          const server = yield* S3Server
-          const receiver = yield* WebhookReceiver
-          const inbox = yield* inlet.inbox(receiver.url)
-          yield* server.always(mishap)
-          assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message(2)), /^451 4\.3\.0 /)
-          yield* server.always(undefined)
-          assert.deepStrictEqual(yield* Mailbox.events(inbox), [])
-          assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message(2)), /^250 /)
-          assert.strictEqual((yield* receiver.next).event.subject, "mail 2")
-          assert.lengthOf(yield* Mailbox.events(inbox), 1)
-        }).pipe(Effect.ensuring(S3Server.use((server) => server.always(undefined))))
+      it.effect(
+        `a mail is answered 451 while the bucket fails (${mishap}), leaves no object, and is accepted afterwards`,
+        () =>
+          Effect.gen(function* () {
+            const inlet = yield* TestInlet
+            const server = yield* S3Server
+            const receiver = yield* WebhookReceiver
+            const inbox = yield* inlet.inbox(receiver.url)
+            yield* server.always(mishap)
+            assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message(2)), /^451 4\.3\.0 /)
+            yield* server.always(undefined)
+            assert.deepStrictEqual(yield* Mailbox.events(inbox), [])
+            assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message(2)), /^250 /)
+            assert.strictEqual((yield* receiver.next).event.subject, "mail 2")
+            assert.lengthOf(yield* Mailbox.events(inbox), 1)
+          }).pipe(Effect.ensuring(S3Server.use((server) => server.always(undefined))))
       )
     }
 
-    it.effect("a mail whose bucket hangs once is answered 250 by the second try", () =>
+    it.effect("a mail is answered 250 by a retry after the bucket hangs once", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const server = yield* S3Server
@@ -77,7 +79,7 @@ layer(Layer.merge(InBucket, WebhookReceiver.layer), { excludeTestServices: true,
       })
     )
 
-    it.effect("a message that can't be read is 503 and not 404, and is there again when the bucket is", () =>
+    it.effect("the API answers 503, not 404, while the bucket cannot read a message", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const server = yield* S3Server
@@ -99,7 +101,7 @@ layer(Layer.merge(InBucket, WebhookReceiver.layer), { excludeTestServices: true,
       }).pipe(Effect.ensuring(S3Server.use((server) => server.always(undefined))))
     )
 
-    it.effect("a domain that is removed takes its objects along", () =>
+    it.effect("a removed domain removes its objects", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const server = yield* S3Server
@@ -115,7 +117,7 @@ layer(Layer.merge(InBucket, WebhookReceiver.layer), { excludeTestServices: true,
     )
 
     it.effect(
-      "a message in the log from before the bucket was chosen is read from there, and erased with its domain",
+      "a message in the log from before the bucket was configured is readable and is erased with its domain",
       () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
@@ -141,8 +143,8 @@ layer(Layer.merge(InBucket, WebhookReceiver.layer), { excludeTestServices: true,
   }
 )
 
-describe("A process whose bucket fails now and then", { timeout: 120_000 }, () => {
-  it.live("loses nothing of what it answered 250, through a kill -9 too", () =>
+describe("A process with an unreliable bucket", { timeout: 120_000 }, () => {
+  it.live("loses no mail that it answered 250, also through kill -9", () =>
     Effect.gen(function* () {
       const server = yield* S3Server.make
       const receiver = yield* WebhookReceiver.make
@@ -161,7 +163,7 @@ describe("A process whose bucket fails now and then", { timeout: 120_000 }, () =
       assert.notInclude(yield* first.output, Redacted.value(server.secretAccessKey))
 
       yield* InletProcess.start(settings)
-      // What the dead one had in hand is another's after a minute.
+      // Another process takes over the work of the dead one after 60 s.
       const heard = yield* eventually(
         Effect.map(receiver.all, (all) => new Set(all.map(({ event }) => Number(/\d+/.exec(event.subject)?.[0])))),
         (numbers) => answered.every((number) => numbers.has(number)),

@@ -11,13 +11,13 @@ import { WebhookReceiver } from "../WebhookReceiver.ts"
 
 const message = "Message-ID: <1@sender.example>\r\nSubject: at this point\r\n\r\nBytes that are kept.\r\n"
 
-/** The state after a kill, and after the sender has come back and everything was delivered. */
+/** The state after a kill, and after the sender's retry with everything delivered. */
 interface Seen {
   readonly rows: number
   readonly records: number
 }
 
-/** Kills a process with a message at this point, starts another, and sends the message again as its sender does. */
+/** Kills a process at this point of a message, starts another, and retries the message. */
 const killedAt = Effect.fnUntraced(function* (point: "swallow statement" | "swallow answer") {
   const installation = yield* InletProcess.installation
   const { DATABASE_URL = "", DATA_DIR } = installation
@@ -48,7 +48,7 @@ const killedAt = Effect.fnUntraced(function* (point: "swallow statement" | "swal
 
   const second = yield* InletProcess.start(settings)
   assert.match(yield* Mailbox.deliver(second.smtpPort, inbox.address, message), /^250 /)
-  // The minute that a lease lasts goes by.
+  // Expires the 60 s lease.
   yield* sql`UPDATE inbound_emails SET leased_until = now() WHERE leased_until > now()`
   yield* sql`UPDATE deliveries SET leased_until = now() WHERE leased_until > now()`
   const path = `/api/domains/${inbox.domainId}/events`
@@ -66,7 +66,7 @@ const killedAt = Effect.fnUntraced(function* (point: "swallow statement" | "swal
 })
 
 describe("kill -9", { timeout: 120_000 }, () => {
-  it.live("between the sync and the row leaves bytes without a row, and the mail that is sent again is a new one", () =>
+  it.live("between the sync and the row leaves bytes without a row, and the retried mail is a new one", () =>
     Effect.gen(function* () {
       const { atDeath, atEnd } = yield* killedAt("swallow statement")
       assert.deepStrictEqual(atDeath, { rows: 0, records: 1 })
@@ -74,14 +74,12 @@ describe("kill -9", { timeout: 120_000 }, () => {
     })
   )
 
-  it.live(
-    "between the row and the 250 makes one event, of the bytes that were kept first, when the sender comes back",
-    () =>
-      Effect.gen(function* () {
-        const { atDeath, atEnd } = yield* killedAt("swallow answer")
-        assert.deepStrictEqual(atDeath, { rows: 1, records: 1 })
-        // The second copy goes with its segment.
-        assert.deepStrictEqual(atEnd, { rows: 1, records: 2 })
-      })
+  it.live("between the row and the 250 makes one event of the first bytes when the sender retries", () =>
+    Effect.gen(function* () {
+      const { atDeath, atEnd } = yield* killedAt("swallow answer")
+      assert.deepStrictEqual(atDeath, { rows: 1, records: 1 })
+      // The second copy is removed with its segment.
+      assert.deepStrictEqual(atEnd, { rows: 1, records: 2 })
+    })
   )
 })

@@ -8,12 +8,12 @@ import * as Mail from "../Mail.ts"
 import * as SmtpDialog from "../SmtpDialog.ts"
 import { type ReceivedRequest, WebhookReceiver } from "../WebhookReceiver.ts"
 
-/** Enough attempts for any outage of these tests. */
+/** Enough attempts for the outages of these tests. */
 const patient = { WEBHOOK_RETRY_DELAYS: Array.replicate("300ms", 300).join(",") }
 
 type Installation = Effect.Success<typeof InletProcess.installation>
 
-/** The minute that a lease lasts goes by. Where the database is embedded, who starts on it knows that nobody holds one. */
+/** Expires the 60 s lease. On the embedded database, a start releases all leases. */
 const letLeasesExpire = Effect.fnUntraced(function* ({ DATABASE_URL }: Installation) {
   if (DATABASE_URL === undefined) return
   const context = yield* Layer.build(Database.layerPostgres(Redacted.make(DATABASE_URL)))
@@ -27,7 +27,7 @@ const kill = Effect.fnUntraced(function* (inlet: InletProcess.InletProcess) {
   assert.deepStrictEqual(yield* inlet.ending, { code: null, signal: "SIGKILL" })
 })
 
-/** Every event of the number in the subject: one id, unless the mail was made an event twice. */
+/** The event ids by the number in the subject: one id, unless the mail became two events. */
 const eventsByNumber = (requests: ReadonlyArray<ReceivedRequest>) =>
   Map.groupBy(
     new Map(requests.map(({ event }) => [event.event_id, Number(/\d+/.exec(event.subject)?.[0])])),
@@ -38,7 +38,7 @@ const holds = (all: ReadonlySet<number>, some: ReadonlySet<number>) => [...some]
 
 const numbersIn = (requests: ReadonlyArray<ReceivedRequest>) => new Set(eventsByNumber(requests).keys())
 
-/** What was accepted so far, and what was at least sent to its last dot. */
+/** The accepted mails, and those sent up to the last dot. */
 interface Burst {
   readonly begun: Set<number>
   readonly sent: Set<number>
@@ -48,7 +48,7 @@ interface Burst {
 const message = (number: number) =>
   `Message-ID: <${number}@sender.example>\r\nSubject: mail ${number}\r\n\r\n${"All work and no play.\r\n".repeat(40)}`
 
-/** Mail after mail over one session, until the server is gone. */
+/** Sends mails over one session until the server is gone. */
 const session = Effect.fnUntraced(function* (port: number, to: string, { accepted, begun, sent }: Burst) {
   const dialog = yield* SmtpDialog.open(port)
   yield* dialog.say("EHLO sender.example")
@@ -65,7 +65,7 @@ const session = Effect.fnUntraced(function* (port: number, to: string, { accepte
   }
 }, Effect.scoped)
 
-/** One mail, sent as whoever got no answer sends it again. */
+/** Sends a mail again, as a sender without an answer does. */
 const resend = Effect.fnUntraced(function* (port: number, to: string, number: number) {
   const dialog = yield* SmtpDialog.open(port)
   for (const line of ["EHLO sender.example", "MAIL FROM:<a@sender.example>", `RCPT TO:<${to}>`, "DATA"]) {
@@ -74,7 +74,7 @@ const resend = Effect.fnUntraced(function* (port: number, to: string, number: nu
   assert.match(yield* dialog.say(`${message(number)}.`), /^250/)
 }, Effect.scoped)
 
-/** Kills the process in the middle of a burst to it, with one more mail half sent. */
+/** Kills the process during a burst with one more mail half sent. */
 const killInBurst = Effect.fnUntraced(function* (inlet: InletProcess.InletProcess, to: string) {
   const burst: Burst = { begun: new Set(), sent: new Set(), accepted: new Set() }
   const half = yield* SmtpDialog.open(inlet.smtpPort)
@@ -97,7 +97,7 @@ const killInBurst = Effect.fnUntraced(function* (inlet: InletProcess.InletProces
 })
 
 describe("kill -9", { timeout: 150_000 }, () => {
-  it.live("right after their 250s loses none of 50 mails that the webhook did not take yet", () =>
+  it.live("after the 250s loses none of 50 undelivered mails", () =>
     Effect.gen(function* () {
       const installation = yield* InletProcess.installation
       const receiver = yield* WebhookReceiver.make
@@ -126,7 +126,7 @@ describe("kill -9", { timeout: 150_000 }, () => {
       for (const [number, events] of eventsByNumber(yield* receiver.all)) {
         assert.lengthOf(events, 1, `events of mail ${number}`)
       }
-      // What was refused before the kill is still listed beside what came after it.
+      // Mails refused before the kill remain listed beside later ones.
       for (const { delivery, event_id } of json.events) {
         const attempts = yield* second.call(
           "GET",
@@ -141,7 +141,7 @@ describe("kill -9", { timeout: 150_000 }, () => {
     })
   )
 
-  it.live("in the middle of a burst loses nothing that was accepted, and makes up nothing that was not sent", () =>
+  it.live("during a burst loses no accepted mail and invents none", () =>
     Effect.gen(function* () {
       const installation = yield* InletProcess.installation
       const receiver = yield* WebhookReceiver.make
@@ -154,7 +154,7 @@ describe("kill -9", { timeout: 150_000 }, () => {
       yield* eventually(receiver.all, (requests) => holds(numbersIn(requests), accepted), "100 seconds")
       assert.isTrue(holds(sent, numbersIn(yield* receiver.all)))
 
-      // The sender can't know of a mail without an answer whether it was kept.
+      // The sender cannot know whether a mail without an answer was stored.
       const unanswered = [...begun].filter((number) => !accepted.has(number))
       yield* Effect.forEach(unanswered, (number) => resend(second.smtpPort, address, number))
       const requests = yield* eventually(receiver.all, (requests) => holds(numbersIn(requests), begun))
@@ -166,7 +166,7 @@ describe("kill -9", { timeout: 150_000 }, () => {
 
   const hasServer = Effect.runSync(Effect.orDie(InletProcess.hasServer))
 
-  // Only a server outlives one of its processes.
+  // Only a server survives one of its processes.
   if (hasServer) {
     it.live("of one process leaves its work to the others", () =>
       Effect.gen(function* () {

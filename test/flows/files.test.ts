@@ -4,11 +4,11 @@ import { Effect, FileSystem } from "effect"
 import * as InletProcess from "../InletProcess.ts"
 import * as Mail from "../Mail.ts"
 
-describe("What a process keeps on disk", { timeout: 120_000 }, () => {
-  it.live("is for its user alone: the embedded database, the raw messages, the secrets", () =>
+describe("The files of a process", { timeout: 120_000 }, () => {
+  it.live("are readable only by its user: the embedded database, raw messages and secrets", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      // Made by the operator, and open to all.
+      // A folder that the operator created with open permissions.
       const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-test-" })
       yield* fs.chmod(folder, 0o755)
       const inlet = yield* InletProcess.start({ DATA_DIR: folder })
@@ -16,7 +16,7 @@ describe("What a process keeps on disk", { timeout: 120_000 }, () => {
       yield* Mail.send(inlet.smtpPort, { to: address })
 
       const [segment = ""] = yield* fs.readDirectory(`${folder}/raw/segments`)
-      // The sockets that are the folder's lock give nothing away.
+      // The sockets of the folder lock contain nothing.
       const inFolder = (yield* fs.readDirectory(folder)).filter((name) => !/^lock(\.|$)/.test(name))
       assert.includeMembers(inFolder, ["admin-token", "postgres", "raw", "secrets-key"])
       for (const name of [...inFolder, "raw/segments", `raw/segments/${segment}`]) {

@@ -5,13 +5,13 @@ import { Effect, FileSystem } from "effect"
 import * as InletProcess from "../InletProcess.ts"
 
 describe.runIf(existsSync("/proc/self/status"))("The first start", { timeout: 120_000 }, () => {
-  it.live("on the embedded database takes less than 600 MB at its peak", () =>
+  it.live("on the embedded database peaks below 600 MB of memory", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const inlet = yield* InletProcess.start({
         DATA_DIR: yield* fs.makeTempDirectoryScoped({ prefix: "inlet-test-" })
       })
-      // The compiler goes on for a while.
+      // The compiler runs for a while.
       yield* inlet.inbox("http://127.0.0.1:9/")
       const status = yield* fs.readFileString(`/proc/${inlet.pid}/status`)
       const peak = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_000

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Config, Console, Effect } from "effect"
 import * as Listening from "./Listening.ts"
 
-/** `LISTEN_MAILS=1000 LISTEN_KILLS=10` for a long run, which waits for leases and prints its figures. */
+/** `LISTEN_MAILS=1000 LISTEN_KILLS=10` for a long run that waits for leases and prints its figures. */
 const size = Effect.gen(function* () {
   const mails = yield* Config.withDefault(Config.Int("LISTEN_MAILS"), 60)
   const kills = yield* Config.withDefault(Config.Int("LISTEN_KILLS"), 2)
@@ -12,7 +12,7 @@ const size = Effect.gen(function* () {
 
 describe("Apps without a public address", { timeout: 900_000 }, () => {
   it.live(
-    "get each mail at least once, signed, as copies and as deliveries, while listeners and service are killed",
+    "receive each mail at least once and signed, as copies and as deliveries, while listeners and service are killed",
     () =>
       Effect.gen(function* () {
         const { isShort, ...options } = yield* size
@@ -26,7 +26,7 @@ describe("Apps without a public address", { timeout: 900_000 }, () => {
           assert.isAtLeast(accepted, options.mails)
         }
         const [copies, deliveries] = seen
-        // Nothing is delivered by copies.
+        // Copies do not count as delivered.
         assert.lengthOf(copies?.attempts ?? [], 0)
 
         const events = deliveries?.events ?? []
@@ -41,7 +41,7 @@ describe("Apps without a public address", { timeout: 900_000 }, () => {
           assert.isTrue(last.ok)
           assert.strictEqual(last.attempt, all.length)
           assert.isTrue(all.every(({ url }) => url === "pull"))
-          // Those whose taker died.
+          // Deliveries whose listener was killed.
           assert.isTrue(before.every(({ durationMs, ok }) => !ok && durationMs === null))
         }
       })

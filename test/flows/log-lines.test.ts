@@ -5,10 +5,10 @@ import * as InletProcess from "../InletProcess.ts"
 import * as Mailbox from "../Mailbox.ts"
 import * as SmtpDialog from "../SmtpDialog.ts"
 
-/** What would end a line, break a JSON string, or steer a terminal. */
+/** Text that would end a line, break a JSON string or control a terminal. */
 const evil = '\u001b[31mEVIL\u001b]0;t\u0007"}\\\u2028\u0085\u009b31m{"level":"ERROR"}'
 
-/** A line that a stranger's text has ended would not be an object with these fields. */
+/** A line broken by injected text would not be an object with these fields. */
 const entryOf = (line: string) => {
   const entry: { readonly level: string; readonly message: unknown; readonly timestamp: string } = JSON.parse(line)
   assert.match(entry.timestamp, /^\d{4}-/)
@@ -16,7 +16,7 @@ const entryOf = (line: string) => {
 }
 
 describe("The log", { timeout: 120_000 }, () => {
-  it.live("is one line of JSON for each entry, whatever strangers write", () =>
+  it.live("has one JSON line for each entry, whatever strangers send", () =>
     Effect.gen(function* () {
       const inlet = yield* InletProcess.start({
         ...(yield* InletProcess.installation),
@@ -63,7 +63,7 @@ describe("The log", { timeout: 120_000 }, () => {
       const refused = lines.filter((line) => line.includes("RCPT was answered 550"))
       assert.isTrue(refused.some((line) => line.includes('"recipient":"EVIL@unknown.example"')))
       assert.isTrue(refused.some((line) => line.includes('"recipient_domain":"unknown.example"')))
-      // Beside refused recipients only the path of a request is written down, as it came.
+      // Beside refused recipients, only the request path is logged as received.
       const written = lines.filter((line) => line.includes("EVIL") && !refused.includes(line))
       assert.lengthOf(written, 1)
       assert.include(written[0], '"path":"/%1b[31mEVIL%0d%0a%22%7d/%E2%80%A8"')
@@ -74,7 +74,7 @@ describe("The log", { timeout: 120_000 }, () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("and the metrics have no more labels for a hundred strange requests than for one", () =>
+  it.live("and the metrics have the same labels after a hundred unusual requests as after one", () =>
     Effect.gen(function* () {
       const inlet = yield* InletProcess.start(yield* InletProcess.installation)
       const series = Effect.map(inlet.call("GET", "/metrics"), ({ text }) =>
@@ -96,7 +96,7 @@ describe("The log", { timeout: 120_000 }, () => {
         { concurrency: 8, discard: true }
       )
       const after = yield* series
-      // Some metrics show themselves for the first time after a while.
+      // Some metrics appear only after a while.
       assert.isBelow(after.length, before.length + 10)
       assert.notMatch(after.join(), /strange|example/)
     }).pipe(Effect.scoped)

@@ -7,9 +7,9 @@ import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
 layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
-  "A mail's way to the webhook",
+  "A mail to a domain with a webhook",
   (it) => {
-    it.effect("arrives as a verified event that the API lists as delivered, and makes the domain live", () =>
+    it.effect("arrives as a verified event, is listed as delivered, and makes the domain live", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const receiver = yield* WebhookReceiver
@@ -31,7 +31,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("brings attachment, HTML and an ISO-2022-JP subject with the right fields", () =>
+    it.effect("has an attachment, HTML and an ISO-2022-JP subject in the right fields", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const receiver = yield* WebhookReceiver

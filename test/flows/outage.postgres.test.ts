@@ -12,7 +12,7 @@ import * as McpClient from "../mcp/McpClient.ts"
 import * as Needs from "../Needs.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
-/** A service whose PostgreSQL, which is nobody else's, is behind a proxy. It stays the same whatever happens to that. */
+/** A service behind a proxy to a PostgreSQL server of its own. */
 class Outage extends Context.Service<
   Outage,
   {
@@ -20,7 +20,7 @@ class Outage extends Context.Service<
     readonly proxy: Effect.Success<ReturnType<typeof DatabaseProxy.before>>
     readonly inlet: InletProcess.InletProcess
     readonly inbox: InletProcess.Inbox
-    /** Runs a statement on the server, by a way of its own. */
+    /** Runs a statement directly on the server. */
     run(statement: string): Effect.Effect<string>
   }
 >()("inlet/test/flows/Outage") {
@@ -59,10 +59,10 @@ const message = (id: string) => `Message-ID: <${id}@sender.example>\r\nSubject: 
 
 const unknown = { event_id: "01890000-0000-7000-8000-000000000000", attempt: 1 }
 
-/** What became of a delivery that was taken. */
+/** The status of a leased delivery. */
 const taken = { statusCode: 200, durationMs: 1 }
 
-/** How a client of MCP begins. */
+/** The first request of an MCP client. */
 const initialize = {
   jsonrpc: "2.0",
   id: 1,
@@ -70,7 +70,7 @@ const initialize = {
   params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } }
 }
 
-/** 503 with Retry-After, within ten seconds. */
+/** 503 with Retry-After within 10 s. */
 const unavailable = Effect.fnUntraced(function* (asked: Effect.Effect<Answer>, what: string) {
   const [time, { headers, json, status }] = yield* Effect.timed(asked)
   assert.strictEqual(status, 503, what)
@@ -79,7 +79,7 @@ const unavailable = Effect.fnUntraced(function* (asked: Effect.Effect<Answer>, w
   assert.isBelow(Duration.toMillis(time), 10_000, what)
 })
 
-/** Everything is refused in time, and what needs no database is answered at once all the while. */
+/** Checks that requests are refused in time, and that routes without a database answer at once. */
 const refusesAll = Effect.gen(function* () {
   const { inbox, inlet } = yield* Outage
   const { address, domainId, key } = inbox
@@ -87,7 +87,7 @@ const refusesAll = Effect.gen(function* () {
     unavailable(inlet.call(method, path, { key, body }), `${method} ${path}`)
   const mail = Effect.gen(function* () {
     const [time, reply] = yield* Effect.timed(Mailbox.deliver(inlet.smtpPort, address, message("refused")))
-    // RCPT is answered 451, so there is nobody to take DATA for.
+    // RCPT is answered 451, so DATA cannot follow.
     assert.match(reply, /^(451 4\.3\.0|503 5\.5\.1) /)
     assert.isBelow(Duration.toMillis(time), 10_000)
   })
@@ -109,7 +109,7 @@ const refusesAll = Effect.gen(function* () {
       ask("POST", `/api/domains/${domainId}/deliveries/lease`, { wait: 60 }),
       ask("POST", `/api/domains/${domainId}/deliveries/settle`, { outcomes: [{ ...unknown, ...taken }] }),
       ask("POST", "/mcp", initialize),
-      // More than there are connections, so that some wait for one.
+      // More than there are connections, so that some wait.
       ...Array.makeBy(30, () => ask("GET", `/api/domains/${domainId}/events`)),
       mail
     ],
@@ -118,7 +118,7 @@ const refusesAll = Effect.gen(function* () {
   yield* Effect.raceFirst(refused, Effect.forever(healthy))
 })
 
-/** A stream of events that has begun. */
+/** An open event stream. */
 const follow = Effect.gen(function* () {
   const { inbox, inlet } = yield* Outage
   const ended = yield* Deferred.make<void>()
@@ -133,7 +133,7 @@ const follow = Effect.gen(function* () {
   return { ended: Effect.orDie(Effect.timeout(Deferred.await(ended), "10 seconds")) }
 })
 
-/** Everything is as before, and a mail goes all the way. */
+/** Checks that the service has recovered, with one mail from SMTP to the webhook. */
 const serves = Effect.fnUntraced(function* (id: string) {
   const { inbox, inlet } = yield* Outage
   const receiver = yield* WebhookReceiver
@@ -143,7 +143,7 @@ const serves = Effect.fnUntraced(function* (id: string) {
     Effect.map(receiver.all, (requests) => requests.filter(({ body }) => `${body}`.includes(`<${id}@`))),
     (requests) => requests.length === 1
   )
-  // What the webhook answered is written down after it was heard.
+  // The webhook's answer is recorded after it arrived.
   const { json } = yield* eventually(
     inlet.call("GET", "/api/domains", { key: inbox.key }),
     ({ json }) => json.domains[0]?.status === "live"
@@ -156,9 +156,9 @@ const serves = Effect.fnUntraced(function* (id: string) {
 
 describe("A PostgreSQL of our own", Needs.options(Needs.cluster), () => {
   layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("A running service", (it) => {
-    it.effect("serves once a PostgreSQL answers that was started after it", () => serves("first"))
+    it.effect("starts to serve once a PostgreSQL started after it answers", () => serves("first"))
 
-    it.effect("answers 503 and 451 in time while PostgreSQL is stopped where it stands, and goes on when it does", () =>
+    it.effect("answers 503 and 451 in time while PostgreSQL is suspended, and recovers", () =>
       Effect.gen(function* () {
         const { cluster } = yield* Outage
         yield* Effect.scoped(Effect.andThen(cluster.frozen, refusesAll))
@@ -166,7 +166,7 @@ describe("A PostgreSQL of our own", Needs.options(Needs.cluster), () => {
       })
     )
 
-    it.effect("ends its streams and answers 503 and 451 while PostgreSQL is gone, and goes on when it is back", () =>
+    it.effect("ends streams and answers 503 and 451 while PostgreSQL is stopped, and recovers", () =>
       Effect.gen(function* () {
         const { proxy } = yield* Outage
         const stream = yield* follow
@@ -178,36 +178,34 @@ describe("A PostgreSQL of our own", Needs.options(Needs.cluster), () => {
       })
     )
 
-    it.effect(
-      "has an agent wait, and takes the outcome of a delivery that it gave out before, once PostgreSQL is back",
-      () =>
-        Effect.gen(function* () {
-          const { inlet, proxy } = yield* Outage
-          const { address, domainId, key } = yield* inlet.inbox("http://127.0.0.1:9/")
-          const path = `/api/domains/${domainId}`
-          const ask = (method: "POST" | "PATCH", route: string, body: unknown) =>
-            inlet.call(method, `${path}/${route}`, { key, body })
-          yield* ask("PATCH", "delivery", { webhookUrl: null })
-          yield* ask("PATCH", "delivery", { pull: true })
-          const agent = yield* McpClient.one(inlet.url, key)
-          yield* Mailbox.deliver(inlet.smtpPort, address, message("taken"))
-          const { json } = yield* ask("POST", "deliveries/lease", { wait: 20 })
-          const outcome = { event_id: json.deliveries[0].event_id, attempt: 1, ...taken }
-          const settle = ask("POST", "deliveries/settle", { outcomes: [outcome] })
+    it.effect("lets an agent wait, and accepts the outcome of an earlier lease, once PostgreSQL is back", () =>
+      Effect.gen(function* () {
+        const { inlet, proxy } = yield* Outage
+        const { address, domainId, key } = yield* inlet.inbox("http://127.0.0.1:9/")
+        const path = `/api/domains/${domainId}`
+        const ask = (method: "POST" | "PATCH", route: string, body: unknown) =>
+          inlet.call(method, `${path}/${route}`, { key, body })
+        yield* ask("PATCH", "delivery", { webhookUrl: null })
+        yield* ask("PATCH", "delivery", { pull: true })
+        const agent = yield* McpClient.one(inlet.url, key)
+        yield* Mailbox.deliver(inlet.smtpPort, address, message("taken"))
+        const { json } = yield* ask("POST", "deliveries/lease", { wait: 20 })
+        const outcome = { event_id: json.deliveries[0].event_id, attempt: 1, ...taken }
+        const settle = ask("POST", "deliveries/settle", { outcomes: [outcome] })
 
-          const waiting = yield* Effect.forkChild(ask("POST", "deliveries/lease", { wait: 60 }))
-          const asking = yield* Effect.forkChild(agent.call("wait_for_mail", { after: "latest", seconds: 55 }))
-          yield* Effect.sleep("1 second")
-          yield* proxy.turn("cut")
-          assert.strictEqual((yield* Fiber.join(waiting)).status, 503)
-          const told = yield* Fiber.join(asking)
-          assert.deepStrictEqual([told.isError, told.text], [true, "The database is out of reach. Retry in 5 s"])
-          yield* unavailable(settle, "settle")
-          yield* proxy.turn("pass")
-          yield* eventually(inlet.call("GET", "/ready"), ({ status }) => status === 200, "10 seconds")
-          assert.strictEqual((yield* settle).json.outcomes[0].delivery.status, "delivered")
-          assert.strictEqual((yield* agent.call("list_mail")).json.mails[0].subject, "taken")
-        }).pipe(Effect.scoped)
+        const waiting = yield* Effect.forkChild(ask("POST", "deliveries/lease", { wait: 60 }))
+        const asking = yield* Effect.forkChild(agent.call("wait_for_mail", { after: "latest", seconds: 55 }))
+        yield* Effect.sleep("1 second")
+        yield* proxy.turn("cut")
+        assert.strictEqual((yield* Fiber.join(waiting)).status, 503)
+        const told = yield* Fiber.join(asking)
+        assert.deepStrictEqual([told.isError, told.text], [true, "The database is out of reach. Retry in 5 s"])
+        yield* unavailable(settle, "settle")
+        yield* proxy.turn("pass")
+        yield* eventually(inlet.call("GET", "/ready"), ({ status }) => status === 200, "10 seconds")
+        assert.strictEqual((yield* settle).json.outcomes[0].delivery.status, "delivered")
+        assert.strictEqual((yield* agent.call("list_mail")).json.mails[0].subject, "taken")
+      }).pipe(Effect.scoped)
     )
 
     it.effect("answers 503 in time while every statement is slow", () =>
@@ -221,7 +219,7 @@ describe("A PostgreSQL of our own", Needs.options(Needs.cluster), () => {
       })
     )
 
-    it.effect("answers 503 and 451 while PostgreSQL has no connection left, and goes on when it has", () =>
+    it.effect("answers 503 and 451 while PostgreSQL has no free connection, and recovers", () =>
       Effect.gen(function* () {
         const { run } = yield* Outage
         yield* run("ALTER ROLE service CONNECTION LIMIT 0")
@@ -232,7 +230,7 @@ describe("A PostgreSQL of our own", Needs.options(Needs.cluster), () => {
       })
     )
 
-    it.effect("outlives a crash of PostgreSQL under load, and loses nothing it has accepted", () =>
+    it.effect("survives a crash of PostgreSQL under load without a lost mail", () =>
       Effect.gen(function* () {
         const { cluster, inbox, inlet } = yield* Outage
         const accepted: Array<string> = []

@@ -14,11 +14,11 @@ import { WebhookReceiver } from "../WebhookReceiver.ts"
 
 const nothing: Readonly<Record<string, string>> = {}
 
-/** Every combination of one of each. */
+/** Every combination of one choice each. */
 const combined = (...choices: ReadonlyArray<ReadonlyArray<Readonly<Record<string, string>>>>) =>
   choices.reduce((all, choice) => all.flatMap((one) => choice.map((other) => ({ ...one, ...other }))), [nothing])
 
-/** Statements that read a table that grows with mail from one end to the other. */
+/** Statements with a sequential scan of a table that grows with mail. */
 const readingAll = (executed: ReadonlyArray<StatementPlans.Executed>) =>
   new Set(
     executed
@@ -31,10 +31,10 @@ const readingAll = (executed: ReadonlyArray<StatementPlans.Executed>) =>
       .map(({ statement }) => statement)
   )
 
-/** What has to have all of its input before it gives anything. */
+/** Plan nodes that need their whole input before they return a row. */
 const gathers = ["Sort", "Aggregate", "Bitmap Heap Scan", "Materialize", "Hash"]
 
-/** Indexes of a growing table that a plan reads without asking for a key, and not only up to a limit. */
+/** Indexes of growing tables that a plan scans without a key and without a limit. */
 const readWhole = (step: StatementPlans.Step, isLimited = false): ReadonlyArray<string> => {
   const index = step["Index Name"]
   const isOfGrowing = MailHistory.growing.some((table) => index?.startsWith(table) || step["Relation Name"] === table)
@@ -44,7 +44,7 @@ const readWhole = (step: StatementPlans.Step, isLimited = false): ReadonlyArray<
 }
 
 it.live(
-  "On an empty database, statements are planned as lookups by key: none reads a whole index, such as of all pending mail",
+  "On an empty database, statements are planned as lookups by key, not as full index scans",
   () =>
     Effect.gen(function* () {
       const { DATABASE_URL = "", DATA_DIR } = yield* InletProcess.installation
@@ -91,7 +91,7 @@ it.live(
 
 describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode = %s", (mode) => {
   it.live(
-    "no statement of mail, its lists and its removal reads a growing table from one end to the other",
+    "no statement on mail, its lists or its removal scans a growing table",
     () =>
       Effect.gen(function* () {
         const { DATABASE_URL = "", DATA_DIR } = yield* InletProcess.installation
@@ -121,7 +121,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
         }).pipe(Effect.provideContext(world))
         const ask = (path: string) => inlet.call("GET", `/api/domains/${inbox.domainId}${path}`, { key: inbox.key })
 
-        // So that the sweeper asks which of them is referred to.
+        // Makes the sweeper ask which of them are referenced.
         const fs = yield* FileSystem.FileSystem
         for (const days of [20, 16, 15]) {
           const openedAt = DateTime.toEpochMillis(DateTime.subtract(yield* DateTime.now, { days }))

@@ -20,14 +20,14 @@ const mails = (numbers: ReadonlyArray<number>, port: (number: number) => number,
     discard: true
   })
 
-/** What a receiver has heard, once it is this much: the number in each subject, in numerical order. */
+/** The numbers in the subjects that a receiver has got, sorted, once there are this many. */
 const heard = Effect.fnUntraced(function* (receiver: WebhookReceiver["Service"], count: number) {
   const requests = yield* eventually(receiver.all, (all) => all.length >= count, "60 seconds")
   return requests.map(({ event }) => Number(/\d+/.exec(event.subject)?.[0])).sort((one, other) => one - other)
 })
 
 describe("One folder with an embedded database", { timeout: 120_000 }, () => {
-  it.live("belongs to one process: a second one says so and does not start", () =>
+  it.live("belongs to one process, and a second one refuses to start", () =>
     Effect.gen(function* () {
       const settings = { DATA_DIR: yield* folder }
       const first = yield* InletProcess.start(settings)
@@ -43,7 +43,7 @@ describe("One folder with an embedded database", { timeout: 120_000 }, () => {
     })
   )
 
-  it.live("is free again after a stop, and after a kill -9 that left its lock behind", () =>
+  it.live("is released by a stop and by kill -9", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const settings = { DATA_DIR: yield* folder }
@@ -64,7 +64,7 @@ describe("One folder with an embedded database", { timeout: 120_000 }, () => {
 })
 
 describe("A database", { timeout: 120_000 }, () => {
-  it.live("is not opened with another SECRETS_KEY than its own", () =>
+  it.live("does not open with another SECRETS_KEY", () =>
     Effect.gen(function* () {
       const installation = yield* InletProcess.installation
       const keys = ["right", "wrong"].map((name) => Buffer.from(name.padEnd(32, "!")).toString("base64"))
@@ -86,10 +86,10 @@ describe("A database", { timeout: 120_000 }, () => {
 
 const hasServer = Effect.runSync(Effect.orDie(InletProcess.hasServer))
 
-// Several processes can only share a server.
+// Several processes can share only a server.
 if (hasServer) {
   describe("Several processes on one PostgreSQL", { timeout: 120_000 }, () => {
-    /** What they share, and a way into their database. */
+    /** Their shared settings, and a connection to their database. */
     const sharing = Effect.fnUntraced(function* (installation: typeof InletProcess.installation) {
       const { DATABASE_URL = "", DATA_DIR } = yield* installation
       const settings = {
@@ -102,12 +102,12 @@ if (hasServer) {
     })
     const shared = sharing(InletProcess.installation)
 
-    /** One more process, with a folder of its own. */
+    /** Another process with a folder of its own. */
     const join = Effect.fnUntraced(function* (settings: Readonly<Record<string, string>>) {
       return yield* InletProcess.start({ DATA_DIR: yield* folder, ...settings })
     })
 
-    it.live("start at once on an empty database, and migrate it once", () =>
+    it.live("start concurrently on an empty database and migrate it once", () =>
       Effect.gen(function* () {
         const { settings, sql } = yield* sharing(InletProcess.emptyInstallation)
         const fs = yield* FileSystem.FileSystem
@@ -123,7 +123,7 @@ if (hasServer) {
       }).pipe(Effect.provide(NodeServices.layer))
     )
 
-    it.live("deliver 200 mails to two of them, none lost and none twice", () =>
+    it.live("deliver 200 mails once each between two of them", () =>
       Effect.gen(function* () {
         const { settings, sql } = yield* shared
         const receiver = yield* WebhookReceiver.make
@@ -171,7 +171,7 @@ if (hasServer) {
       })
     )
 
-    it.live("hear of each other's events at once, and again after their connections were cut", () =>
+    it.live("receive each other's events at once, also after their connections were cut", () =>
       Effect.gen(function* () {
         const { settings, sql } = yield* shared
         const receiver = yield* WebhookReceiver.make
@@ -180,8 +180,8 @@ if (hasServer) {
           { concurrency: 2 }
         )
         const { address } = yield* accepting.inbox(receiver.url)
-        // Each mail is sent after the webhook of the one before. A worker that only polls once a second
-        // delivers one mail a second at most: 16 take it 15 seconds or more.
+        // Each mail is sent after the webhook of the previous one. A worker that polls every second would deliver one
+        // mail a second, so 16 would take at least 15 s.
         const sixteen = Effect.gen(function* () {
           const started = performance.now()
           for (const number of Array.range(1, 16)) {
@@ -191,14 +191,14 @@ if (hasServer) {
           return performance.now() - started
         })
         assert.isBelow(yield* sixteen, 15_000)
-        // Waits for their end: a session that is only told to end is still there for a moment.
+        // Waits for the end of the sessions, because a terminated one remains for a moment.
         yield* sql`SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`
         yield* eventually(sql`SELECT 1 FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`, (rows) => rows.length >= 2)
         assert.isBelow(yield* sixteen, 15_000)
       })
     )
 
-    it.live("take over what a frozen one holds, and its late news change nothing", () =>
+    it.live("take over the work of a suspended one and ignore its late outcomes", () =>
       Effect.gen(function* () {
         const { settings, sql } = yield* shared
         const receiver = yield* WebhookReceiver.make

@@ -30,12 +30,12 @@ describe("A PostgreSQL of our own", Needs.options(Needs.cluster), () => {
       )
 
       it.effect(
-        "while PostgreSQL is stopped for longer than any answer may take",
+        "while PostgreSQL is suspended for longer than any timeout",
         () => holds(Scenarios.databaseFrozen, 1),
         90_000
       )
 
-      it.effect("while the disk of the raw messages is full", () => holds(Scenarios.diskFull, 5), 90_000)
+      it.effect("while the raw message disk is full", () => holds(Scenarios.diskFull, 5), 90_000)
 
       it.effect("when one of two processes is killed for good", () => holds(Scenarios.oneOfTwoKilled, 4), 90_000)
     }

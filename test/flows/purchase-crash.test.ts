@@ -11,26 +11,26 @@ import * as Namecheap from "../simulators/Namecheap.ts"
 import { type StripeEvent, StripeSimulator } from "../simulators/Stripe.ts"
 import { type Mishap, Vendor } from "../simulators/Vendor.ts"
 
-/** What .com costs at the simulator, and our markup. */
+/** The simulator's price of .com, and the markup. */
 const price = 1_028 + 299
 
 const refusal = (name: string): Mishap => ({ error: 2030280, text: "TLD is not supported in API", name })
 
 const allRoles = "http,smtp,worker"
 
-/** One installation whose process is killed and started again. It asks the simulators through gates. */
+/** One installation whose process is killed and restarted. It reaches the simulators through gates. */
 class Machine extends Context.Service<
   Machine,
   {
     readonly registrarGate: Gate.Gate
     readonly stripeGate: Gate.Gate
-    /** The process that runs, or a new one where none does. */
+    /** The running process, or a new one. */
     running(roles?: string): Effect.Effect<InletProcess.InletProcess>
-    /** kill -9. */
+    /** Sends kill -9. */
     readonly kill: Effect.Effect<void>
-    /** The lease of the dead runs out. Where the database is embedded, who starts on it knows that nobody holds one. */
+    /** Expires the lease of the dead process. On the embedded database, a start releases all leases. */
     readonly letLeasesExpire: Effect.Effect<void>
-    /** The database, where it is a server that others than the process can reach. */
+    /** The database, if it is a server that other processes can reach. */
     readonly sql: SqlClient.SqlClient | undefined
   }
 >()("inlet/test/flows/Machine") {
@@ -87,7 +87,7 @@ const customerAt = Effect.fnUntraced(function* (inlet: InletProcess.InletProcess
   return customerOf(inlet.call, { id: json.workspace_id, key: json.api_key })
 })
 
-/** The next process, and the same customer there. */
+/** The next process with the same customer. */
 const afterRestart = Effect.fnUntraced(function* (customer: Customer) {
   const machine = yield* Machine
   const inlet = yield* machine.running()
@@ -97,13 +97,13 @@ const afterRestart = Effect.fnUntraced(function* (customer: Customer) {
 
 /** Where the process is killed. */
 interface Step {
-  /** What holds the order there; where nothing does, nobody works on it. */
+  /** The gate that holds the order there, or none if no worker runs. */
   readonly held: readonly [gate: "registrar" | "stripe", call: string, which: "request" | "answer"] | undefined
-  /** The registrar refuses, so that the money has to go back. */
+  /** The registrar refuses, so that a refund follows. */
   readonly refused: boolean
-  /** How the order looks then. */
+  /** The status of the order at that point. */
   readonly status: string
-  /** How often the registrar has been asked to register, before the kill and in all. */
+  /** The number of registration requests, before the kill and in total. */
   readonly registrations: readonly [before: number, inAll: number]
 }
 
@@ -123,25 +123,25 @@ const registered = step(["registrar", create, "answer"], "registering", [1, 1])
 const published = step(["registrar", setHosts, "answer"], "provisioning", [1, 1])
 
 const steps: Readonly<Record<string, Step>> = {
-  "when it is paid, before anybody registers": step(undefined, "paid", [0, 1]),
-  "when it is registering, and has only looked": step(["registrar", look, "request"], "registering", [0, 1]),
-  "when it is registering, before the registrar hears of it": step(
+  "when it is paid, before the registration": step(undefined, "paid", [0, 1]),
+  "when it is registering, after the look-up": step(["registrar", look, "request"], "registering", [0, 1]),
+  "when it is registering, before the registrar receives the request": step(
     ["registrar", create, "request"],
     "registering",
     [0, 1]
   ),
-  "when it is registering, and the registrar has done it": registered,
+  "when it is registering, after the registrar has registered": registered,
   "when the domain is attached, before its records are published": step(
     ["registrar", setHosts, "request"],
     "provisioning",
     [1, 1]
   ),
-  "when the records are published, before that is written": published,
+  "when the records are published, before that is recorded": published,
   "when it has failed, before the refund": step(["stripe", refund, "request"], "failed", [1, 1], true),
-  "when the refund is done, before that is written": step(["stripe", refund, "answer"], "failed", [1, 1], true)
+  "when the refund is done, before that is recorded": step(["stripe", refund, "answer"], "failed", [1, 1], true)
 }
 
-/** Holds an order there, and nothing of the others. */
+/** Holds this order there, and no other. */
 const hold = Effect.fnUntraced(function* ({ held }: Step, name: string, orderId = "") {
   const { registrarGate, stripeGate } = yield* Machine
   if (held === undefined) return Effect.void
@@ -152,14 +152,17 @@ const hold = Effect.fnUntraced(function* ({ held }: Step, name: string, orderId 
   return reached
 })
 
-/** How an order stood when its process was killed. */
+/** The state of an order when its process was killed. */
 const standing = Effect.fnUntraced(function* (buyer: Customer, orderId: string, name: string) {
   const vendor = yield* Vendor
   const { status } = yield* buyer.order(orderId)
   return { status: status as string, registrations: yield* vendor.asked("register", name) }
 })
 
-/** One order for each step, paid at Stripe. The process is killed when each of them is there, and another one goes on. */
+/**
+ * One order for each step, paid at Stripe. The process is killed when each order is at its step, and another one
+ * continues.
+ */
 class Killed extends Context.Service<
   Killed,
   {
@@ -169,7 +172,7 @@ class Killed extends Context.Service<
       readonly name: string
       readonly orderId: string
       readonly paid: StripeEvent
-      /** That it got there, and how it stood then. */
+      /** Whether the order reached its step, and its state there. */
       readonly before: Effect.Effect<Effect.Success<ReturnType<typeof standing>>>
     }>
   }
@@ -181,7 +184,7 @@ class Killed extends Context.Service<
       const stripe = yield* StripeSimulator
       const vendor = yield* Vendor
 
-      // Nobody works here, so that the next process finds all of them due at once.
+      // No worker runs here, so that the next process finds all of them due at once.
       const seller = yield* machine.running("http")
       const placed = yield* Effect.forEach(Object.values(steps), (here, index) =>
         Effect.gen(function* () {
@@ -237,7 +240,7 @@ layer(Killed.layer.pipe(Layer.provideMerge(Machine.layer("stripe"))), {
 
           const { get, orderThatIs } = customerOf(inlet.call, buyer)
           yield* orderThatIs(orderId, here.refused ? "refunded" : "completed")
-          // Stripe tells it once more, as it does after an answer that was lost.
+          // Stripe repeats the callback, as after a lost answer.
           assert.deepStrictEqual(yield* stripe.send(paid, `${inlet.url}/api/webhooks/stripe`), [200])
 
           assert.strictEqual(yield* vendor.asked("register", name), here.registrations[1])
@@ -261,7 +264,7 @@ layer(Killed.layer.pipe(Layer.provideMerge(Machine.layer("stripe"))), {
   }
 })
 
-/** A purchase whose answer nobody will hear; the wallet shows which order it is. */
+/** A purchase whose answer is dropped. The wallet shows its order. */
 const buyUnheard = Effect.fnUntraced(function* (buyer: Customer, name: string) {
   const answer = yield* Effect.forkChild(Effect.exit(buyer.buy(name)))
   const { entries } = yield* eventually(buyer.wallet, (wallet) => wallet.entries.length === 2)
@@ -274,8 +277,8 @@ layer(Machine.layer("mock"), { excludeTestServices: true, timeout: "60 seconds" 
   "kill -9 of the service, for an order paid from the wallet,",
   (it) => {
     for (const [when, here] of Object.entries({
-      "when it is registering, and the registrar has done it": registered,
-      "when the records are published, before that is written": published
+      "when it is registering, after the registrar has registered": registered,
+      "when the records are published, before that is recorded": published
     })) {
       it.effect(
         `${when}, ends in one registration and one charge`,
@@ -303,11 +306,11 @@ layer(Machine.layer("mock"), { excludeTestServices: true, timeout: "60 seconds" 
       )
     }
 
-    // Between these steps nobody is asked but the database, and only a server lets the test hold a row of it.
+    // These steps use only the database, and only on a server can the test lock a row.
     for (const [when, isDone] of hasServer
       ? ([
           ["when it has failed, before the refund", false],
-          ["when the refund is done, before that is written", true]
+          ["when the refund is done, before that is recorded", true]
         ] as const)
       : []) {
       it.effect(
@@ -324,7 +327,7 @@ layer(Machine.layer("mock"), { excludeTestServices: true, timeout: "60 seconds" 
             const { answer, orderId } = yield* buyUnheard(buyer, name)
             yield* registering.reached
 
-            // The refund waits for the wallet, and what is written after it for the order.
+            // The refund waits for the wallet, and the following update for the order.
             const wallet = yield* lock(sql`SELECT 1 FROM wallets WHERE workspace_id = ${buyer.id} FOR UPDATE`)
             yield* registering.letGo
             yield* buyer.orderThatIs(orderId, "failed")
@@ -339,7 +342,7 @@ layer(Machine.layer("mock"), { excludeTestServices: true, timeout: "60 seconds" 
               yield* eventually(waiting, (rows) => rows.length === 1)
             }
             yield* machine.kill
-            // The server would do what was begun, though nobody is there to be told.
+            // The server would finish a started statement of a dead client.
             for (const { pid } of yield* waiting) yield* sql`SELECT pg_terminate_backend(${pid})`
             yield* wallet.letGo
             yield* order.letGo
@@ -372,7 +375,7 @@ const waiting = Effect.gen(function* () {
       `
 })
 
-/** Locks rows in a transaction of its own until they are let go. */
+/** Locks rows in a transaction until they are released. */
 const lock = Effect.fnUntraced(function* <E, R>(rows: Effect.Effect<unknown, E, R>) {
   const { sql } = yield* Machine
   const [taken, over] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]

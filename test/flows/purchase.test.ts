@@ -14,21 +14,21 @@ import { Vendor } from "../simulators/Vendor.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
-/** The cheapest name that a search for `agent` shows. */
+/** The cheapest name of a search for `agent`. */
 const cheapest = Effect.fnUntraced(function* ({ get }: Customer) {
   const { json } = yield* get("/api/domains/search?q=agent")
   const offers = json.results.filter(({ available }: Answer["json"]) => available)
   return offers.toSorted((a: Answer["json"], b: Answer["json"]) => a.price_cents - b.price_cents)[0]
 })
 
-/** The domain's states so far, until DNS has spread and it is verified without anybody's doing. */
+/** The domain's statuses until DNS has propagated and it is verified by itself. */
 const verified = ({ get }: Customer, domainId: string) =>
   eventually(
     Effect.map(get(`/api/domains/${domainId}`), ({ json }) => json),
     ({ status }) => status === "mx_pending"
   )
 
-/** From a verified domain on it is as with any other: a webhook is set, and a mail to any address comes to it. */
+/** A verified domain works like any other: a webhook is set and receives a mail. */
 const receives = Effect.fnUntraced(function* (
   inlet: Pick<TestInlet["Service"], "call" | "smtpPort">,
   { key, secret }: { readonly key: string; readonly secret: string },
@@ -46,7 +46,7 @@ const receives = Effect.fnUntraced(function* (
 
 describe("A purchase", () => {
   it.live(
-    "on the defaults goes from search to a mail at the webhook with nobody's help",
+    "with default settings goes from search to a mail at the webhook without an operator",
     () =>
       Effect.gen(function* () {
         const inlet = yield* InletProcess.start(yield* InletProcess.installation)
@@ -65,7 +65,7 @@ describe("A purchase", () => {
   )
 })
 
-/** What the registrar's name servers answer for a name, once it has spread. */
+/** The answers of the registrar's name servers for a name after propagation. */
 const spread = Effect.fnUntraced(function* (name: string) {
   const vendor = yield* Vendor
   const dns = yield* DnsServer
@@ -85,7 +85,7 @@ const throughTheCheckout = <E>(
   layer(Layer.merge(world, WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
     `A purchase through Stripe and ${registrar}`,
     (it) => {
-      it.effect("goes from search over the payment to a mail at the webhook", () =>
+      it.effect("goes from search through payment to a mail at the webhook", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const stripe = yield* StripeSimulator
@@ -109,7 +109,7 @@ const throughTheCheckout = <E>(
           assert.strictEqual((yield* vendor.sale("agent.org"))?.years, 2)
           assert.strictEqual(yield* vendor.asked("register"), 1)
 
-          // DNS does not know of it yet, so the domain waits, and is looked at again.
+          // The domain is not in DNS yet, so it waits and is checked again.
           yield* eventually(dns.asked("TXT", "_service-verify.agent.org"), (count) => count > 0)
           assert.strictEqual((yield* agent.get(`/api/domains/${domain_id}`)).json.status, "pending_verification")
           yield* spread("agent.org")

@@ -65,7 +65,7 @@ with smtplib.SMTP("127.0.0.1", int(port)) as server:
     ...[`${port}`, to, subject, text, isEncrypted ? "tls" : ""]
   ])
 
-/** Handed to Postfix in plain; how it goes on is what its configuration says of the address. */
+/** Handed to Postfix in plain text. Its configuration for the address decides about TLS. */
 const postfix = (sending: Sending) =>
   Effect.flatMap(Postfix.relay(sending.port, { [sending.to]: sending.isEncrypted ? "encrypt" : "none" }), (port) =>
     nodemailer({ ...sending, port, isEncrypted: false })
@@ -79,7 +79,7 @@ const clients = [
 ] as const
 
 layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
-  "Mail of a foreign sender arrives as it was sent:",
+  "The mail of a foreign sender arrives as sent:",
   (it) => {
     for (const [name, send, needs] of clients) {
       for (const isEncrypted of [false, true]) {

@@ -18,7 +18,7 @@ import { WebhookReceiver } from "../WebhookReceiver.ts"
 const message = (number: number) =>
   `Message-ID: <${number}@sender.example>\r\nSubject: mail ${number}\r\n\r\nThrough a balancer.\r\n`
 
-/** Two processes on one PostgreSQL and one bucket, behind HAProxy as `docker compose --profile scaled` sets it up. */
+/** Two processes on one PostgreSQL and one bucket, behind HAProxy as in `docker compose --profile scaled`. */
 const world = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const bucket = yield* S3Server.make
@@ -44,7 +44,7 @@ const world = Effect.gen(function* () {
 }).pipe(Effect.provide(NodeServices.layer))
 
 describe("Two processes behind HAProxy", { timeout: 150_000, ...Needs.options(Needs.haproxy) }, () => {
-  it.live("hear of each client by its own address, and both have their share", () =>
+  it.live("see the address of each client and share the load", () =>
     Effect.gen(function* () {
       const { balancer, inlets, receiver } = yield* world
       const { address } = yield* inlets[0].inbox(receiver.url)
@@ -61,12 +61,12 @@ describe("Two processes behind HAProxy", { timeout: 150_000, ...Needs.options(Ne
         const { text } = yield* inlet.call("GET", "/metrics")
         assert.match(text, /^inlet_smtp_replies_total\{command="DATA",code="250"\} [1-9]/m)
       }
-      // The balancer looks at both all the time, and neither takes that for trouble.
+      // The balancer's health checks cause no log entries.
       for (const inlet of inlets) assert.notInclude(yield* inlet.output, "ERROR")
     })
   )
 
-  it.live("are one API, which goes on when one of them stops", () =>
+  it.live("serve one API that continues when one of them stops", () =>
     Effect.gen(function* () {
       const { balancer, inlets, receiver } = yield* world
       const { domainId, key } = yield* inlets[0].inbox(receiver.url)
@@ -79,13 +79,13 @@ describe("Two processes behind HAProxy", { timeout: 150_000, ...Needs.options(Ne
     })
   )
 
-  it.live("lose no mail and double none when one is killed with -9 in the middle of them", () =>
+  it.live("lose no mail and duplicate none when one is killed with -9", () =>
     Effect.gen(function* () {
       const { balancer, inlets, receiver, sql } = yield* world
       const { address, domainId, key } = yield* inlets[1].inbox(receiver.url)
       const numbers = Array.range(1, 300)
       const answered = yield* Ref.make(0)
-      // As a sender does it: until it has been told 250, it comes back with the same message.
+      // Retries a message until it is answered 250, as a sender does.
       const send = (number: number) =>
         Mail.send(balancer.smtpPort, {
           envelope: { from: "a@sender.example", to: address },
@@ -98,7 +98,7 @@ describe("Two processes behind HAProxy", { timeout: 150_000, ...Needs.options(Ne
       yield* Effect.forEach(numbers, send, { concurrency: 10, discard: true })
       assert.deepStrictEqual(yield* inlets[0].ending, { code: null, signal: "SIGKILL" })
 
-      // What the dead one had in hand would be another's after a minute.
+      // The work of the dead process would be taken over after 60 s.
       yield* Effect.sleep("3 seconds")
       yield* sql`UPDATE inbound_emails SET leased_until = now() - interval '1 second' WHERE state = 'received'`
       yield* sql`UPDATE deliveries SET leased_until = now() - interval '1 second' WHERE leased_until IS NOT NULL`
@@ -121,7 +121,7 @@ describe("Two processes behind HAProxy", { timeout: 150_000, ...Needs.options(Ne
 })
 
 describe("HAProxy", Needs.options(Needs.haproxy), () => {
-  it.live("puts the client's address last into X-Forwarded-For, where TRUST_PROXY=1 looks for it", () =>
+  it.live("appends the client address to X-Forwarded-For, where TRUST_PROXY=1 reads it", () =>
     Effect.gen(function* () {
       const port = yield* Ports.free
       const seen: Array<IncomingHttpHeaders> = []

@@ -33,7 +33,7 @@ const mail = {
 const webhook = { "the query of a webhook's URL": "sentinel-token-of-the-webhook" }
 const response = { "what a webhook answered": "sentinel-of-the-answer" }
 
-/** As it is, and as PostgreSQL, base64 or a URL would show it. */
+/** The value in plain text, and as PostgreSQL, base64 or a URL would show it. */
 const shapesOf = (secret: string) => [
   secret,
   Buffer.from(secret).toString("hex"),
@@ -41,7 +41,7 @@ const shapesOf = (secret: string) => [
   encodeURIComponent(secret)
 ]
 
-/** Which of these secrets a text tells. */
+/** The secrets that a text contains. */
 const toldBy = (text: string, secrets: Readonly<Record<string, string>>) =>
   Object.entries(secrets).flatMap(([name, secret]) =>
     shapesOf(secret).some((shape) => text.includes(shape)) ? [name] : []
@@ -59,7 +59,7 @@ const dump = Effect.gen(function* () {
   return rows.flat().map(({ row }) => row)
 })
 
-/** The installation's database, also while the process runs where that is a server. */
+/** The installation's database, also while the process runs if it is a server. */
 const within = <A, E>(
   { DATABASE_URL, DATA_DIR }: Effect.Success<typeof InletProcess.installation>,
   effect: Effect.Effect<A, E, SqlClient.SqlClient>
@@ -72,7 +72,7 @@ const within = <A, E>(
 const world = Layer.mergeAll(Vendors.layer, StripeSimulator.layer, DnsServer.layer, NodeServices.layer)
 
 describe("Secrets", { timeout: 120_000 }, () => {
-  it.live("are in no log, metric, trace, error or file, nor in clear in the database, at any level", () =>
+  it.live("appear in no log, metric, trace, error or file, and only encrypted in the database", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const stripe = yield* StripeSimulator
@@ -116,7 +116,7 @@ describe("Secrets", { timeout: 120_000 }, () => {
           attachments: [{ filename: "a.txt", content: mail["an attachment"] }]
         })
 
-      // A workspace, its mail, and webhooks that fail in every way before one works.
+      // A workspace, its mail, and webhooks that fail in every way before one succeeds.
       const { address, domainId, key, secret } = yield* inlet.inbox(receiver.url)
       const hook = (base: string) =>
         call("PATCH", `/api/domains/${domainId}/delivery`, {
@@ -155,7 +155,7 @@ describe("Secrets", { timeout: 120_000 }, () => {
       yield* call("GET", `/api/domains/${domainId}/events/${eventId}/attachments/0`, { key })
       yield* call("GET", `/api/domains/${domainId}/delivery-attempts`, { key })
 
-      // Keys that are new, old, revoked, wrong and in the wrong place.
+      // New, old, revoked, wrong and misplaced keys.
       const { api_key: readKey, id: readKeyId } = (yield* call("POST", "/api/workspaces/keys", {
         key,
         body: { scope: "read" }
@@ -185,7 +185,7 @@ describe("Secrets", { timeout: 120_000 }, () => {
       )
       yield* call("GET", "/api/demo/events", { headers: { cookie: `${cookie}!` } })
 
-      // A purchase at vendors that are not always well.
+      // A purchase with failing vendors.
       yield* namecheap.mishaps("price", "busy", { error: 1011102, text: "Parameter APIKey is invalid" })
       yield* openprovider.mishaps("login", "rubbish", { error: 196, text: "Authentication/Authorization Failed" })
       for (const name of ["first", "second", "third"]) {
@@ -212,7 +212,7 @@ describe("Secrets", { timeout: 120_000 }, () => {
         "60 seconds"
       )
 
-      // Bugs: the database refuses, and says in detail which row it refused.
+      // Bugs: the database refuses and names the refused row in detail.
       if (url !== undefined) {
         const change = (...statements: ReadonlyArray<string>) =>
           within(
@@ -270,7 +270,7 @@ describe("Secrets", { timeout: 120_000 }, () => {
       assert.isAbove(errors.length, 5)
       for (const { status, text } of errors) assert.deepStrictEqual(toldBy(text, all), [], `${status} ${text}`)
 
-      // Mail, and where it goes, is what the database is for.
+      // Mail and recipients are the purpose of the database.
       const rows = yield* within(installation, dump)
       assert.isAbove(rows.length, 20)
       for (const row of rows) assert.deepStrictEqual(toldBy(row, { ...given, ...made, ...vendors }), [], row)

@@ -8,10 +8,10 @@ import * as Ports from "../Ports.ts"
 import * as SmtpDialog from "../SmtpDialog.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
-/** The code of a process that ended because it was told to. */
+/** The exit code after SIGTERM. */
 const told = { code: 130, signal: null }
 
-/** Tells the process to stop and says how many seconds that took. */
+/** Sends SIGTERM and returns the seconds until the exit. */
 const stop = Effect.fnUntraced(function* (inlet: InletProcess.InletProcess) {
   const asked = yield* Clock.currentTimeMillis
   yield* inlet.signal("SIGTERM")
@@ -19,13 +19,13 @@ const stop = Effect.fnUntraced(function* (inlet: InletProcess.InletProcess) {
   return ((yield* Clock.currentTimeMillis) - asked) / 1_000
 })
 
-/** One installation: what stops in one test starts again in it or in the next. */
+/** One installation whose process stops and starts again within and between tests. */
 class Installation extends Context.Service<
   Installation,
   {
-    /** A new process in the place of the one before, not waited for. */
+    /** Starts a new process without waiting for it. */
     readonly spawned: Effect.Effect<InletProcess.InletProcess>
-    /** The process that runs, or a new one where none does. */
+    /** The running process, or a new one. */
     readonly running: Effect.Effect<InletProcess.InletProcess>
   }
 >()("inlet/test/flows/Installation") {
@@ -66,7 +66,7 @@ const halfSent = Effect.fnUntraced(function* (inlet: InletProcess.InletProcess, 
   return dialog
 })
 
-/** Answers that the test gives when it likes. */
+/** Answers that the test triggers. */
 const answersOf = (receiver: WebhookReceiver["Service"]) => {
   const open: Array<ServerResponse> = []
   return Effect.as(
@@ -88,13 +88,13 @@ const eventsOf = (inlet: InletProcess.InletProcess, { domainId, key }: InletProc
 
 const inTurn = { concurrent: false, timeout: 120_000 }
 
-// The last one takes half a minute for good reasons: it waits beside the others, which come one after the other.
-describe("Starts and stops", { concurrent: true, timeout: 120_000 }, () => {
+// The last test takes 30 s by design, so it runs beside the others, which are sequential.
+describe("Start and stop", { concurrent: true, timeout: 120_000 }, () => {
   layer(Installation.layer, { excludeTestServices: true, timeout: "60 seconds", concurrent: true })(
     "of one installation",
     (it) => {
       describe("A start", inTurn, () => {
-        it.effect("leaves nobody without an answer who comes before it serves", () =>
+        it.effect("answers every client that connects before it serves", () =>
           Effect.gen(function* () {
             const inlet = yield* (yield* Installation).spawned
             const knocked: Array<string> = []
@@ -104,7 +104,7 @@ describe("Starts and stops", { concurrent: true, timeout: 120_000 }, () => {
               Effect.timeoutOrElse({ duration: "10 seconds", orElse: () => Effect.succeed("held without an answer") }),
               Effect.tap((answer) => Effect.sync(() => knocked.push(answer)))
             )
-            // Close together, so that one falls between the opening of the port and the first answer.
+            // Frequent enough that one falls between the opening of the port and the first answer.
             yield* Effect.repeat(knock, {
               until: (answer) => answer === "ok",
               schedule: Schedule.spaced("3 millis")
@@ -115,12 +115,12 @@ describe("Starts and stops", { concurrent: true, timeout: 120_000 }, () => {
       })
 
       describe("SIGTERM", inTurn, () => {
-        it.effect("ends an idle process at once, without a word of complaint", () =>
+        it.effect("stops an idle process at once without a warning", () =>
           Effect.gen(function* () {
             const inlet = yield* (yield* Installation).running
             const dialog = yield* SmtpDialog.open(inlet.smtpPort)
             yield* dialog.say("EHLO sender.example")
-            // Accepted behind it, and not greeted yet.
+            // Accepted by the kernel but not greeted.
             const newcomer = yield* Effect.forkChild(SmtpDialog.open(inlet.smtpPort))
             assert.isTrue(yield* Ports.isAnswered(inlet.smtpPort))
             assert.isBelow(yield* stop(inlet), 5)
@@ -130,7 +130,7 @@ describe("Starts and stops", { concurrent: true, timeout: 120_000 }, () => {
           })
         )
 
-        it.effect("lets a message in the middle of its DATA come to its end, and takes none after it", () =>
+        it.effect("finishes a message during DATA and accepts none after it", () =>
           Effect.gen(function* () {
             const installation = yield* Installation
             const receiver = yield* WebhookReceiver.make
@@ -141,7 +141,7 @@ describe("Starts and stops", { concurrent: true, timeout: 120_000 }, () => {
             const stopping = yield* Effect.forkChild(stop(first))
             yield* eventually(Ports.isAnswered(first.smtpPort), (yes) => !yes)
             assert.match(yield* dialog.say("and the second.\r\n."), /^250/)
-            // The next one has to come back.
+            // The next sender must retry.
             assert.match(yield* dialog.reply, /^421 /)
             assert.isBelow(yield* Fiber.join(stopping), 10)
 
@@ -157,13 +157,13 @@ describe("Starts and stops", { concurrent: true, timeout: 120_000 }, () => {
           })
         )
 
-        it.effect("waits for the answers of the webhooks that are being asked", () =>
+        it.effect("waits for the answers of running webhook requests", () =>
           Effect.gen(function* () {
             const installation = yield* Installation
             const receiver = yield* WebhookReceiver.make
             const answers = yield* answersOf(receiver)
             const first = yield* installation.running
-            // A domain that is new has one request at a time.
+            // A new domain has a concurrency of 1.
             const inboxes = yield* Effect.replicateEffect(first.inbox(receiver.url), 5)
             yield* Effect.forEach(inboxes, ({ address }) => Mail.send(first.smtpPort, { to: address }))
             yield* eventually(receiver.all, (requests) => requests.length === 5)
@@ -185,52 +185,54 @@ describe("Starts and stops", { concurrent: true, timeout: 120_000 }, () => {
   )
 
   describe("SIGTERM", () => {
-    it.live("ends within 30 seconds whatever hangs, and the next start goes on with what was given back", () =>
-      Effect.gen(function* () {
-        const installation = yield* InletProcess.installation
-        const settings = { ...installation, WEBHOOK_TIMEOUT: "10m" }
-        const receiver = yield* WebhookReceiver.make
-        yield* answersOf(receiver)
-        const first = yield* InletProcess.start(settings)
-        const inboxes = yield* Effect.replicateEffect(first.inbox(receiver.url), 3)
-        const [inbox] = inboxes
-        assert.isDefined(inbox)
-        yield* Effect.forEach(inboxes, ({ address }) =>
-          Mail.send(first.smtpPort, { to: address, subject: "given back" })
-        )
-        yield* eventually(receiver.all, (requests) => requests.length === 3)
-        const dialog = yield* halfSent(first, inbox.address, "never whole")
-        const events = `/api/domains/${inbox.domainId}/events`
-        const { json } = yield* first.call("GET", events, { key: inbox.key })
-        const waiting = [
-          yield* Effect.forkChild(
-            Effect.exit(first.call("GET", `${events}?wait=60&after=${json.events[0].event_id}`, { key: inbox.key }))
-          ),
-          yield* Effect.forkChild(Effect.exit(first.call("GET", `${events}/stream`, { key: inbox.key })))
-        ]
+    it.live(
+      "stops a process with hanging requests within 30 s, and the next start resumes the returned deliveries",
+      () =>
+        Effect.gen(function* () {
+          const installation = yield* InletProcess.installation
+          const settings = { ...installation, WEBHOOK_TIMEOUT: "10m" }
+          const receiver = yield* WebhookReceiver.make
+          yield* answersOf(receiver)
+          const first = yield* InletProcess.start(settings)
+          const inboxes = yield* Effect.replicateEffect(first.inbox(receiver.url), 3)
+          const [inbox] = inboxes
+          assert.isDefined(inbox)
+          yield* Effect.forEach(inboxes, ({ address }) =>
+            Mail.send(first.smtpPort, { to: address, subject: "given back" })
+          )
+          yield* eventually(receiver.all, (requests) => requests.length === 3)
+          const dialog = yield* halfSent(first, inbox.address, "never whole")
+          const events = `/api/domains/${inbox.domainId}/events`
+          const { json } = yield* first.call("GET", events, { key: inbox.key })
+          const waiting = [
+            yield* Effect.forkChild(
+              Effect.exit(first.call("GET", `${events}?wait=60&after=${json.events[0].event_id}`, { key: inbox.key }))
+            ),
+            yield* Effect.forkChild(Effect.exit(first.call("GET", `${events}/stream`, { key: inbox.key })))
+          ]
 
-        yield* first.signal("SIGTERM")
-        assert.isBelow(yield* stop(first), 30)
-        assert.match(yield* dialog.reply, /^421 |^$/)
-        yield* Effect.forEach(waiting, Fiber.await)
+          yield* first.signal("SIGTERM")
+          assert.isBelow(yield* stop(first), 30)
+          assert.match(yield* dialog.reply, /^421 |^$/)
+          yield* Effect.forEach(waiting, Fiber.await)
 
-        yield* receiver.answerAlways(200)
-        const second = yield* InletProcess.start(settings)
-        // At once: nobody waits for the leases of ten minutes.
-        const delivered = yield* eventually(
-          Effect.map(
-            Effect.forEach(inboxes, (one) => eventsOf(second, one)),
-            (events) => events.flat()
-          ),
-          (events) => events.length === 3 && events.every(({ delivery }) => delivery.status === "delivered"),
-          "10 seconds"
-        )
-        assert.deepStrictEqual(
-          delivered.map(({ delivery, subject }) => ({ attempts: delivery.attempts, subject })),
-          Array.from({ length: 3 }, () => ({ attempts: 1, subject: "given back" }))
-        )
-        assert.lengthOf(yield* receiver.all, 6)
-      })
+          yield* receiver.answerAlways(200)
+          const second = yield* InletProcess.start(settings)
+          // At once, without waiting for leases of 10 min.
+          const delivered = yield* eventually(
+            Effect.map(
+              Effect.forEach(inboxes, (one) => eventsOf(second, one)),
+              (events) => events.flat()
+            ),
+            (events) => events.length === 3 && events.every(({ delivery }) => delivery.status === "delivered"),
+            "10 seconds"
+          )
+          assert.deepStrictEqual(
+            delivered.map(({ delivery, subject }) => ({ attempts: delivery.attempts, subject })),
+            Array.from({ length: 3 }, () => ({ attempts: 1, subject: "given back" }))
+          )
+          assert.lengthOf(yield* receiver.all, 6)
+        })
     )
   })
 })

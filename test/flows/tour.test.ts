@@ -17,7 +17,7 @@ const blocks = (page: string) =>
     ([, commands = ""]) => commands
   )
 
-/** The service as `npm start` runs it. */
+/** The service as started by `npm start`. */
 class Started extends Context.Service<
   Started,
   { readonly env: Readonly<Record<string, string>>; readonly replacements: ReadonlyArray<readonly [string, string]> }
@@ -55,15 +55,15 @@ class Started extends Context.Service<
   ).pipe(Layer.provideMerge(NodeServices.layer))
 }
 
-/** A terminal into which the blocks of a page are pasted. */
+/** A terminal for the blocks of a page. */
 const reader = Effect.gen(function* () {
   yield* Needs.demand(Needs.terminal)
   const { env, replacements } = yield* Started
   const terminal = yield* Program.start("bash", ["--noprofile", "--norc"], { env })
-  // Debian has name servers in a folder that is not on everybody's path.
+  // Debian's folder for name servers is not in every PATH.
   yield* terminal.type("PATH=$PATH:/usr/sbin\n")
   let pasted = 0
-  /** Pastes a block, waits until its commands have ended, and gives what was printed meanwhile. */
+  /** Pastes a block, waits for its commands, and returns their output. */
   const paste = Effect.fnUntraced(function* (block: string | undefined) {
     assert.isDefined(block)
     const commands = replacements.reduce((text, [usual, here]) => text.replaceAll(usual, here), block)
@@ -76,7 +76,7 @@ const reader = Effect.gen(function* () {
 })
 
 describe("The README", () => {
-  it("starts and tests the service with the two commands it names", () =>
+  it("starts and tests the service with its two commands", () =>
     assert.deepStrictEqual(blocks("README.md"), ["npm ci && npm start\n", "npm ci && npm test\n"]))
 })
 

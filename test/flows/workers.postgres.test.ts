@@ -13,7 +13,7 @@ import { eventually } from "../Eventually.ts"
 import * as InletProcess from "../InletProcess.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
-/** What the workers of one test share, and a way into their database. */
+/** The workers' shared settings, and a connection to their database. */
 const shared = Effect.gen(function* () {
   const { DATABASE_URL = "", DATA_DIR } = yield* InletProcess.installation
   const settings = { DATABASE_URL, DATA_DIR, ROLES: "http,worker", SECRETS_KEY: Buffer.alloc(32, 5).toString("base64") }
@@ -28,7 +28,7 @@ const shared = Effect.gen(function* () {
   return { settings, world, sql: Context.get(world, SqlClient.SqlClient) }
 })
 
-/** Nothing is claimed before it opens, so that nobody begins before everybody is there. */
+/** Blocks claims until all workers are up. */
 const gate = (sql: SqlClient.SqlClient) => ({
   close: sql`UPDATE domains SET status_before = status, status = 'disabled'`,
   open: sql`UPDATE domains SET status = status_before, status_before = NULL`
@@ -37,7 +37,7 @@ const gate = (sql: SqlClient.SqlClient) => ({
 const left = (sql: SqlClient.SqlClient) =>
   Effect.map(sql`SELECT 1 FROM deliveries WHERE status <> 'delivered' LIMIT 1`, (rows) => rows.length)
 
-/** How many deliveries a process says that it has made. */
+/** The number of deliveries that a process reports. */
 const madeBy = Effect.fnUntraced(function* (worker: InletProcess.InletProcess) {
   const { text } = yield* worker.call("GET", "/metrics")
   return Number(/^inlet_delivery_attempts_total\{outcome="delivered"\} (\d+)$/m.exec(text)?.[1] ?? 0)
@@ -46,8 +46,8 @@ const madeBy = Effect.fnUntraced(function* (worker: InletProcess.InletProcess) {
 const mebibytes = ({ pid }: InletProcess.InletProcess) =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1_024
 
-describe("Workers in processes of their own", { timeout: 150_000 }, () => {
-  it.live("four of them share 10,000 deliveries: each is made once, and no webhook has more than 64 at a time", () =>
+describe("Workers in separate processes", { timeout: 150_000 }, () => {
+  it.live("deliver each of 10,000 deliveries once, with at most 64 concurrent requests to a webhook", () =>
     Effect.gen(function* () {
       const { settings, sql, world } = yield* shared
       const receiver = yield* WebhookReceiver.make
@@ -91,41 +91,39 @@ describe("Workers in processes of their own", { timeout: 150_000 }, () => {
     })
   )
 
-  it.live(
-    "make a delivery again, with the same event id, when they are killed before they write that it was taken",
-    () =>
-      Effect.gen(function* () {
-        const { settings, sql, world } = yield* shared
-        const receiver = yield* WebhookReceiver.make
-        const doomed = yield* InletProcess.start(settings)
-        const answers: Array<() => void> = []
-        yield* receiver.answerWith((_request, response) => void answers.push(() => response.end()))
-        const [id] = yield* Effect.flatMap(Deliveries.domain(receiver.url), (domain) =>
-          Deliveries.pending(domain.id, 1)
-        ).pipe(Effect.provideContext(world))
-        const first = yield* receiver.next
-        yield* doomed.signal("SIGSTOP")
-        for (const answer of answers) answer()
-        yield* doomed.signal("SIGKILL")
-        yield* doomed.ending
+  it.live("repeat a delivery with the same event id when killed before they record it", () =>
+    Effect.gen(function* () {
+      const { settings, sql, world } = yield* shared
+      const receiver = yield* WebhookReceiver.make
+      const doomed = yield* InletProcess.start(settings)
+      const answers: Array<() => void> = []
+      yield* receiver.answerWith((_request, response) => void answers.push(() => response.end()))
+      const [id] = yield* Effect.flatMap(Deliveries.domain(receiver.url), (domain) =>
+        Deliveries.pending(domain.id, 1)
+      ).pipe(Effect.provideContext(world))
+      const first = yield* receiver.next
+      yield* doomed.signal("SIGSTOP")
+      for (const answer of answers) answer()
+      yield* doomed.signal("SIGKILL")
+      yield* doomed.ending
 
-        yield* InletProcess.start(settings)
-        yield* sql`UPDATE deliveries SET leased_until = now()`
-        const second = yield* receiver.next
-        assert.strictEqual(first.event.event_id, id)
-        assert.deepStrictEqual(second.body, first.body)
-        assert.strictEqual(second.headers["webhook-id"], first.headers["webhook-id"])
-        yield* eventually(left(sql), (count) => count === 0)
-      })
+      yield* InletProcess.start(settings)
+      yield* sql`UPDATE deliveries SET leased_until = now()`
+      const second = yield* receiver.next
+      assert.strictEqual(first.event.event_id, id)
+      assert.deepStrictEqual(second.body, first.body)
+      assert.strictEqual(second.headers["webhook-id"], first.headers["webhook-id"])
+      yield* eventually(left(sql), (count) => count === 0)
+    })
   )
 
-  it.live("start within five seconds and stay small before 100,000 pending deliveries", () =>
+  it.live("start within 5 s and stay small with 100,000 pending deliveries", () =>
     Effect.gen(function* () {
       const { settings, sql, world } = yield* shared
       const receiver = yield* WebhookReceiver.make
       const domain = yield* Deliveries.domain(receiver.url).pipe(Effect.provideContext(world))
       yield* Deliveries.backlog(domain.id, 100_000).pipe(Effect.provideContext(world), Patience.forMuch)
-      // Requests that never end, so that what the process holds is what it ever holds.
+      // Requests never end, so the memory of the process is at its maximum.
       yield* receiver.answerAlways(() => {})
 
       const started = yield* Clock.currentTimeMillis
@@ -135,17 +133,17 @@ describe("Workers in processes of their own", { timeout: 150_000 }, () => {
       const held = mebibytes(worker)
       assert.isBelow(seconds, 5)
       assert.isBelow(held, 400)
-      // A webhook that has answered nothing yet has one place.
+      // A webhook without an answer has a concurrency of 1.
       assert.lengthOf(yield* receiver.all, 1)
       const leased = yield* sql`SELECT 1 FROM deliveries WHERE leased_until IS NOT NULL`
-      // Three turns of its requests at most.
+      // At most three batches of its requests.
       assert.isAtMost(leased.length, 48)
     })
   )
 })
 
-describe("The outcome of a delivery", { timeout: 60_000 }, () => {
-  it.live("is written down although the statement and another transaction wait for each other", () =>
+describe("A delivery outcome", { timeout: 60_000 }, () => {
+  it.live("is recorded despite a deadlock with another transaction", () =>
     Effect.gen(function* () {
       const { sql, world } = yield* shared
       const queue = yield* Layer.build(Queues.layer()).pipe(Effect.provideContext(world))
@@ -166,7 +164,7 @@ describe("The outcome of a delivery", { timeout: 60_000 }, () => {
           yield* sql`SELECT 1 FROM domains WHERE id = ${id} FOR NO KEY UPDATE`
           yield* Deferred.succeed(locked, undefined)
           yield* eventually(blocked, (rows) => rows.length > 0)
-          // Who waits longer is rolled back: that is the other one.
+          // PostgreSQL aborts the transaction that waits longer, which is the other one.
           yield* sql`UPDATE deliveries SET due_at = due_at WHERE event_id = ${event}`
         })
       )

@@ -35,7 +35,7 @@ const registered = Effect.fnUntraced(function* (name: string, { verified }: { re
 
 const idsOf = ({ json }: Answer) => json.domains.map(({ id }: { readonly id: string }) => id).toSorted()
 
-describe("The operator's routes", () => {
+describe("The operator routes", () => {
   layer(
     Layer.merge(TestInlet.layer({ ADMIN_TOKEN: operator.key, WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiver.layer),
     { excludeTestServices: true, timeout: "60 seconds" }
@@ -67,7 +67,7 @@ describe("The operator's routes", () => {
       })
     )
 
-    it.effect("do not take the token for a workspace's key", () =>
+    it.effect("do not accept the token as a workspace key", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         assert.strictEqual((yield* inlet.call("GET", "/api/domains", operator)).status, 401)
@@ -88,7 +88,7 @@ describe("The operator's routes", () => {
       })
     )
 
-    it.effect("disable a domain, from any state, and enable it to the state before", () =>
+    it.effect("disable a domain in any state, and restore that state", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const sql = yield* SqlClient.SqlClient
@@ -106,7 +106,7 @@ describe("The operator's routes", () => {
           assert.deepStrictEqual(disabled.json, { domains: [expected] })
           assert.deepStrictEqual(yield* statusOf(inbox), expected)
 
-          // Twice is once: the state before is not forgotten.
+          // Disabling twice keeps the earlier status.
           assert.strictEqual((yield* change(before.domain, "disable")).status, 200)
           const enabled = yield* change(before.domain, "enable")
           assert.strictEqual(enabled.status, 200)
@@ -116,7 +116,7 @@ describe("The operator's routes", () => {
       })
     )
 
-    it.effect("mean the row that holds the name, or every pending one where none does", () =>
+    it.effect("address the row that holds the name, or else every pending one", () =>
       Effect.gen(function* () {
         const one = yield* registered("several.example.com", { verified: false })
         const two = yield* registered("several.example.com", { verified: false })
@@ -132,7 +132,7 @@ describe("The operator's routes", () => {
       })
     )
 
-    it.effect("take a name in any spelling, 400 what is none and 404 one that nobody has", () =>
+    it.effect("accept any spelling of a name, and answer 400 to an invalid and 404 to an unknown one", () =>
       Effect.gen(function* () {
         const inbox = yield* registered("bücher.example.com", { verified: true })
         assert.strictEqual((yield* change("B%C3%9CCHER.example.com.", "disable")).status, 200)
@@ -152,7 +152,7 @@ describe("The operator's routes", () => {
       })
     )
 
-    it.effect("make a disabled domain refuse its mail and answer 409 where its state matters", () =>
+    it.effect("make a disabled domain refuse mail and answer 409 to state changes", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -172,7 +172,7 @@ describe("The operator's routes", () => {
           assert.strictEqual(status, 409, route)
           assert.match(json.error, /disabled/)
         }
-        // What is there can still be looked at, and given up.
+        // The domain can still be read and removed.
         assert.lengthOf(yield* Mailbox.events(inbox), 1)
         assert.strictEqual((yield* inlet.call("GET", `${path}/mx`, { key: inbox.key })).status, 200)
 
@@ -181,7 +181,7 @@ describe("The operator's routes", () => {
       })
     )
 
-    it.effect("pause the deliveries of a disabled domain, which go on when it is enabled", () =>
+    it.effect("pause the deliveries of a disabled domain until it is enabled", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const sql = yield* SqlClient.SqlClient
@@ -194,7 +194,7 @@ describe("The operator's routes", () => {
 
         yield* change(inbox.domain, "disable")
         yield* sql`UPDATE deliveries SET due_at = now() - interval '1 hour' WHERE domain_id = ${inbox.domainId}`
-        // Another inbox's mail goes out meanwhile, so the worker has looked and passed this one over.
+        // Mail of another inbox is delivered meanwhile, so the worker has claimed and skipped this one.
         const other = yield* inlet.inbox(receiver.url)
         yield* Mail.send(inlet.smtpPort, { to: other.address })
         assert.strictEqual((yield* receiver.next).event.domain, other.domain)
@@ -209,7 +209,7 @@ describe("The operator's routes", () => {
   })
 
   layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("in development", (it) => {
-    it.effect("take the token that was made in DATA_DIR, for its owner's eyes alone", () =>
+    it.effect("accept the token in DATA_DIR, whose file only its owner can read", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const key = readFileSync(`${inlet.folder}/admin-token`, "utf8").trim()

@@ -32,7 +32,7 @@ const statuses = (answers: ReadonlyArray<{ readonly status: number }>) => answer
 layer(TestInlet.layer({ ...production, TRUST_PROXY: "1" }), { excludeTestServices: true, timeout: "60 seconds" })(
   "In production behind one proxy, a client",
   (it) => {
-    it.effect("makes three workspaces a day; the fourth is 429 until midnight UTC", () =>
+    it.effect("creates three workspaces a day, and the fourth is 429 until midnight UTC", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const made = yield* Effect.replicateEffect(create("192.0.2.1"), 3)
@@ -50,7 +50,7 @@ layer(TestInlet.layer({ ...production, TRUST_PROXY: "1" }), { excludeTestService
       })
     )
 
-    it.effect("makes three demo inboxes a day beside them, and none with the cookie of one", () =>
+    it.effect("creates three demo inboxes a day in addition, without counting an existing cookie", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         yield* create("192.0.2.2")
@@ -68,14 +68,14 @@ layer(TestInlet.layer({ ...production, TRUST_PROXY: "1" }), { excludeTestService
       })
     )
 
-    it.effect("gets a demo cookie that goes over https alone", () =>
+    it.effect("gets a Secure demo cookie", () =>
       Effect.gen(function* () {
         const { headers } = yield* openDemo("192.0.2.3")
         assert.match(headers["set-cookie"] ?? "", /; HttpOnly; Secure; SameSite=Lax$/)
       })
     )
 
-    it.effect("makes three and no more when twenty requests come at once", () =>
+    it.effect("creates three of twenty concurrent workspaces", () =>
       Effect.gen(function* () {
         const answers = yield* Effect.forEach(Array.range(1, 20), () => create("192.0.2.4"), {
           concurrency: "unbounded"
@@ -91,7 +91,7 @@ layer(TestInlet.layer({ ...production, TRUST_PROXY: "1" }), { excludeTestService
       })
     )
 
-    it.effect("is not counted for what was refused", () =>
+    it.effect("is not charged for refused requests", () =>
       Effect.gen(function* () {
         assert.strictEqual((yield* create("192.0.2.5", "")).status, 400)
         const made = yield* Effect.replicateEffect(create("192.0.2.5"), 3)
@@ -99,7 +99,7 @@ layer(TestInlet.layer({ ...production, TRUST_PROXY: "1" }), { excludeTestService
       })
     )
 
-    it.effect("begins anew the next day", () =>
+    it.effect("has a new quota the next day", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* Effect.replicateEffect(create("192.0.2.6"), 3)
@@ -109,7 +109,7 @@ layer(TestInlet.layer({ ...production, TRUST_PROXY: "1" }), { excludeTestService
       })
     )
 
-    it.effect("is the address that the proxy saw, whatever stands left of it or in other headers", () =>
+    it.effect("is the address that the proxy saw, not an earlier one or another header", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         yield* Effect.replicateEffect(create("192.0.2.7"), 3)
@@ -123,7 +123,7 @@ layer(TestInlet.layer({ ...production, TRUST_PROXY: "1" }), { excludeTestService
       })
     )
 
-    it.effect("is one client with all addresses of an IPv6 /64, and another one beside it", () =>
+    it.effect("is an IPv6 /64 as a whole", () =>
       Effect.gen(function* () {
         for (const address of ["2001:db8:1:2::1", "2001:db8:1:2:ffff::", "[2001:DB8:1:2::3]:443"]) {
           assert.strictEqual((yield* create(address)).status, 201)
@@ -138,7 +138,7 @@ layer(TestInlet.layer({ ...production, TRUST_PROXY: "1" }), { excludeTestService
 layer(TestInlet.layer(production), { excludeTestServices: true, timeout: "60 seconds" })(
   "In production without a proxy, a client",
   (it) => {
-    it.effect("is the address of its connection, whatever it says of itself", () =>
+    it.effect("is the address of its connection, whatever its headers say", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const answers = yield* Effect.forEach(["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"], (spoof) =>
@@ -156,7 +156,7 @@ layer(TestInlet.layer({ ...production, WORKSPACES_PER_IP_PER_DAY: "0" }), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })("With WORKSPACES_PER_IP_PER_DAY=0, a client", (it) => {
-  it.effect("makes as many as it likes", () =>
+  it.effect("creates any number of workspaces", () =>
     Effect.gen(function* () {
       assert.isTrue((yield* Effect.replicateEffect(create(), 5)).every(({ status }) => status === 201))
     })
@@ -166,7 +166,7 @@ layer(TestInlet.layer({ ...production, WORKSPACES_PER_IP_PER_DAY: "0" }), {
 layer(TestInlet.layer({ WORKSPACES_PER_IP_PER_DAY: "1" }), { excludeTestServices: true, timeout: "60 seconds" })(
   "In development, a client",
   (it) => {
-    it.effect("makes as many as it likes", () =>
+    it.effect("creates any number of workspaces", () =>
       Effect.gen(function* () {
         assert.isTrue((yield* Effect.replicateEffect(create(), 5)).every(({ status }) => status === 201))
       })
@@ -174,7 +174,7 @@ layer(TestInlet.layer({ WORKSPACES_PER_IP_PER_DAY: "1" }), { excludeTestServices
   }
 )
 
-describe("The address of a client", () => {
+describe("The client address", () => {
   const of = (proxies: number, socket: string | undefined, forwardedFor?: string) =>
     ClientAddress.of(
       {
@@ -184,17 +184,17 @@ describe("The address of a client", () => {
       proxies
     )
   const cases: ReadonlyArray<readonly [name: string, found: string, expected: string]> = [
-    ["is the socket's without proxies", of(0, "203.0.113.9", "192.0.2.1"), "203.0.113.9"],
-    ["is IPv4 when IPv6 only maps it", of(0, "::ffff:203.0.113.9"), "203.0.113.9"],
-    ["is the /64 of IPv6", of(0, "2001:db8:a:b:1:2:3:4"), "2001:db8:a:b::/64"],
+    ["is the socket's without a proxy", of(0, "203.0.113.9", "192.0.2.1"), "203.0.113.9"],
+    ["is IPv4 for an IPv4-mapped IPv6 address", of(0, "::ffff:203.0.113.9"), "203.0.113.9"],
+    ["is the /64 of an IPv6 address", of(0, "2001:db8:a:b:1:2:3:4"), "2001:db8:a:b::/64"],
     ["has no zone", of(0, "fe80::1%eth0"), "fe80:0:0:0::/64"],
     ["is the n-th from the right behind n proxies", of(2, "10.0.0.1", "192.0.2.1, 192.0.2.2, 192.0.2.3"), "192.0.2.2"],
-    ["is the socket's when fewer proxies than said were passed", of(2, "203.0.113.9", "192.0.2.1"), "203.0.113.9"],
-    ["is the socket's when no proxy said anything", of(1, "203.0.113.9"), "203.0.113.9"],
-    ["is the socket's when the proxy did not name an address", of(1, "203.0.113.9", "unknown"), "203.0.113.9"],
-    ["is read with a port behind it", of(1, "10.0.0.1", "192.0.2.1:5678"), "192.0.2.1"],
-    ["is not read from a text that only looks like one", of(1, "203.0.113.9", "192.0.2.1.example"), "203.0.113.9"],
-    ["is nobody's when even the socket has none", of(0, undefined), "unknown"]
+    ["is the socket's behind fewer proxies than configured", of(2, "203.0.113.9", "192.0.2.1"), "203.0.113.9"],
+    ["is the socket's without a forwarded address", of(1, "203.0.113.9"), "203.0.113.9"],
+    ["is the socket's if the forwarded address is malformed", of(1, "203.0.113.9", "unknown"), "203.0.113.9"],
+    ["may have a port", of(1, "10.0.0.1", "192.0.2.1:5678"), "192.0.2.1"],
+    ["is not parsed from similar text", of(1, "203.0.113.9", "192.0.2.1.example"), "203.0.113.9"],
+    ["is empty if the socket has none", of(0, undefined), "unknown"]
   ]
   for (const [name, found, expected] of cases) test(name, () => assert.strictEqual(found, expected))
 })

@@ -120,7 +120,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: "operator-token" }), { excludeTestServices:
       })
     )
 
-    it.effect("ends when the API key is replaced, and so does its link that nobody used", () =>
+    it.effect("ends when the API key is replaced, together with unused links", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { call, signIn } = yield* browser

@@ -6,7 +6,7 @@ import * as Mailbox from "../Mailbox.ts"
 import { TestInlet } from "../TestInlet.ts"
 
 layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("An error", (it) => {
-  it.effect("about a key says whether it is missing, cut off, another secret, or valid no more", () =>
+  it.effect("about a key says whether it is missing, truncated, wrong or revoked", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { key, secret } = yield* inlet.workspace
@@ -29,7 +29,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("about a body that is missing says what belongs into it", () =>
+  it.effect("about a missing body names the expected fields", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { domainId, key } = yield* inlet.inbox()
@@ -51,7 +51,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("about a search names the parameter that is wrong, and no other", () =>
+  it.effect("about a search names only the invalid parameter", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { key } = yield* inlet.workspace
@@ -64,7 +64,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("about an id that is none says which one, and what it should be", () =>
+  it.effect("about an id names it and the expected form", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { domainId, key } = yield* inlet.inbox()
@@ -81,7 +81,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("about a demo cookie says whether there was none or it is over", () =>
+  it.effect("about a demo cookie says whether it is missing or expired", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const errorFor = (headers: Readonly<Record<string, string>>) =>
@@ -91,7 +91,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("about one domain too many names the one there is, and how to remove it", () =>
+  it.effect("about a domain limit names the existing domain and how to remove it", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { key } = yield* inlet.workspace
@@ -103,7 +103,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       assert.strictEqual(status, 409)
       assert.match(
         json.error,
-        /^A workspace can have 1 domain of its own, and has first\.example\.com: remove one with /
+        /^A workspace can have 1 domain of its own, and has first\.example\.com\. Remove one with /
       )
     })
   )

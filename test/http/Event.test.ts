@@ -7,7 +7,7 @@ import { TestInlet } from "../TestInlet.ts"
 
 const nobodys = "01890000-0000-7000-8000-000000000000"
 
-/** A download, byte by byte. */
+/** Downloads bytes. */
 const download = Effect.fnUntraced(function* (inbox: Mailbox.Inbox, path: string) {
   const inlet = yield* TestInlet
   return yield* Effect.callback<{
@@ -36,7 +36,7 @@ const download = Effect.fnUntraced(function* (inbox: Mailbox.Inbox, path: string
 })
 
 layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("An event", (it) => {
-  it.effect("is shown as in the list", () =>
+  it.effect("has the same form as in the list", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -64,7 +64,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("that nobody has answers 404, and so do its message and its attachments", () =>
+  it.effect("with an unknown id answers 404, and so do its message and attachments", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -78,7 +78,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("has its raw message as a download: our fields, then byte for byte what came", () =>
+  it.effect("has a raw message to download, with our header fields in front of the original bytes", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -98,7 +98,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("has its attachments as downloads under their own type, by index", () =>
+  it.effect("has attachments to download by index with their own type", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -138,7 +138,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("answers 404 to an attachment it does not have", () =>
+  it.effect("answers 404 to an index without an attachment", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -156,7 +156,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("keeps hostile file names and types out of the headers of a download", () =>
+  it.effect("keeps hostile file names and types out of download headers", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -194,7 +194,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("gives a download without a usable type as application/octet-stream", () =>
+  it.effect("serves a download without a valid type as application/octet-stream", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()

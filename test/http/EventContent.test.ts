@@ -5,7 +5,7 @@ import * as Mailbox from "../Mailbox.ts"
 import { TestInlet } from "../TestInlet.ts"
 
 layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("The content of an event", (it) => {
-  it.effect("is read as Markdown, in pieces, with hidden words for who asks for them", () =>
+  it.effect("is read as Markdown in slices, with hidden words on request", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()

@@ -7,7 +7,7 @@ import * as Mailbox from "../Mailbox.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
-/** The events of a query, by their subjects, and the whole answer. */
+/** The subjects of a query's events, and the whole answer. */
 const list = Effect.fnUntraced(function* (inbox: Mailbox.Inbox, query: Readonly<Record<string, string | number>> = {}) {
   const inlet = yield* TestInlet
   const search = Object.entries(query)
@@ -22,7 +22,7 @@ const list = Effect.fnUntraced(function* (inbox: Mailbox.Inbox, query: Readonly<
   return { status, json, text, subjects }
 })
 
-/** An inbox that has had a mail with each of these subjects, in this order. */
+/** An inbox that received a mail with each of these subjects, in order. */
 const withMail = Effect.fnUntraced(function* (...subjects: ReadonlyArray<string>) {
   const inlet = yield* TestInlet
   const inbox = yield* inlet.inbox()
@@ -36,7 +36,7 @@ const withMail = Effect.fnUntraced(function* (...subjects: ReadonlyArray<string>
 layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiver.layer), {
   excludeTestServices: true,
   timeout: "60 seconds"
-})("The list of events", (it) => {
+})("The event list", (it) => {
   it.effect("is empty at first", () =>
     Effect.gen(function* () {
       const inbox = yield* withMail()
@@ -46,7 +46,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
     })
   )
 
-  it.effect("has the payload of the webhook and how the delivery stands, newest first", () =>
+  it.effect("contains webhook payloads with the delivery status, newest first", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const receiver = yield* WebhookReceiver
@@ -75,8 +75,8 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
     })
   )
 
-  describe("in pages", () => {
-    it.effect("goes on where the page before ended, to the end", () =>
+  describe("by page", () => {
+    it.effect("continues after the previous page to the end", () =>
       Effect.gen(function* () {
         const inbox = yield* withMail("1", "2", "3", "4", "5")
         const first = yield* list(inbox, { limit: 2 })
@@ -94,7 +94,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
       })
     )
 
-    it.effect("is not shifted by mail that comes in between", () =>
+    it.effect("does not shift when mail arrives between pages", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* withMail("1", "2", "3")
@@ -106,7 +106,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
       })
     )
 
-    it.effect("keeps the order of arrival when times of acceptance are equal or run backwards", () =>
+    it.effect("keeps the order of arrival with equal or decreasing acceptance times", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const inbox = yield* withMail("1", "2", "3")
@@ -120,11 +120,11 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
       })
     )
 
-    it.effect("has fifty events when no limit is given, and a hundred at most", () =>
+    it.effect("has 50 events by default and 100 at most", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const inbox = yield* withMail("original")
-        // Copies of the one event; what is looked at is the size of the page.
+        // Copies of one event, because only the page size is tested.
         yield* sql`
           INSERT INTO events (id, domain_id, inbound_email_id, position, recipient, sender, received_at, payload)
           SELECT gen_random_uuid(), domain_id, inbound_email_id, 1000 + n, recipient, sender, received_at, payload
@@ -144,7 +144,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
   })
 
   describe("oldest first", () => {
-    it.effect("goes forward from a mark, page by page, and leaves nothing out", () =>
+    it.effect("pages forward from a cursor without a gap", () =>
       Effect.gen(function* () {
         const inbox = yield* withMail("1", "2", "3", "4", "5", "6", "7")
         const { json } = yield* list(inbox)
@@ -159,7 +159,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
       })
     )
 
-    it.effect("goes forward from a time", () =>
+    it.effect("pages forward from a time", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const inbox = yield* withMail("January", "February", "March")
@@ -174,7 +174,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
       })
     )
 
-    it.effect("answers 400 to a cursor of the other order, and takes the id of an event as one of newest first", () =>
+    it.effect("answers 400 to a cursor of the other order, and accepts an event id as one of newest first", () =>
       Effect.gen(function* () {
         const inbox = yield* withMail("1", "2", "3")
         const down = (yield* list(inbox, { limit: 2 })).json
@@ -196,7 +196,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
       })
     )
 
-    it.effect("catches up with mail that comes all the while, and has each event once", () =>
+    it.effect("catches up with arriving mail and returns each event once", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* withMail()
@@ -230,8 +230,8 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
     )
   })
 
-  describe("after a mark", () => {
-    it.effect("has what came since, of an inbox that was empty too", () =>
+  describe("after a cursor", () => {
+    it.effect("contains later mail, also in an inbox that was empty", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* withMail()
@@ -245,7 +245,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
       })
     )
 
-    it.effect("has what came since when the event it was made at is no longer kept", () =>
+    it.effect("contains later mail when the event of the cursor is expired", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const inbox = yield* withMail("1", "2", "3")
@@ -257,7 +257,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
       })
     )
 
-    it.effect("that is newer than every event, as after a backup was put back, is 400", () =>
+    it.effect("answers 400 if the cursor is newer than every event, as after a restored backup", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const inbox = yield* withMail("1", "2")
@@ -271,7 +271,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
   })
 
   describe("filtered", () => {
-    it.effect("by recipient, whatever its case", () =>
+    it.effect("by recipient, in any case", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -289,7 +289,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
       })
     )
 
-    it.effect("by sender, whatever its case", () =>
+    it.effect("by sender, in any case", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -302,7 +302,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
       })
     )
 
-    it.effect("by recipient and by sender among the dead, whatever their case", () =>
+    it.effect("by recipient and sender among dead deliveries, in any case", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const sql = yield* SqlClient.SqlClient
@@ -361,7 +361,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
       })
     )
 
-    it.effect.each([60, 1_200])("by an address among %i that are held, some delivered between them", (count) =>
+    it.effect.each([60, 1_200])("by address among %i held events, with delivered ones between them", (count) =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const inbox = yield* withMail("original")
@@ -410,7 +410,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
       })
     )
 
-    it.effect("by the time of acceptance, both ends included, in any time zone", () =>
+    it.effect("by acceptance time, inclusive, in any time zone", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const inbox = yield* withMail("January", "February", "March")
@@ -436,7 +436,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
       })
     )
 
-    it.effect("by the state of the delivery", () =>
+    it.effect("by delivery status", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const sql = yield* SqlClient.SqlClient
@@ -470,7 +470,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
       })
     )
 
-    it.effect("to what is newer than an event", () =>
+    it.effect("to events newer than a given one", () =>
       Effect.gen(function* () {
         const inbox = yield* withMail("1", "2", "3")
         const { json } = yield* list(inbox)
@@ -481,7 +481,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
       })
     )
 
-    it.effect("by several things at once, in pages", () =>
+    it.effect("by several filters at once, in pages", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -512,7 +512,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
       })
     )
 
-    it.effect("answers 400 to a filter that says nothing, naming it", () =>
+    it.effect("answers 400 to an invalid filter and names it", () =>
       Effect.gen(function* () {
         const inbox = yield* withMail()
         const wrong: ReadonlyArray<readonly [name: string, values: ReadonlyArray<string>]> = [
@@ -537,7 +537,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
       })
     )
 
-    it.effect("takes times that are far away", () =>
+    it.effect("accepts distant times", () =>
       Effect.gen(function* () {
         const inbox = yield* withMail("now")
         for (const far of ["0000-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "1970-01-01"]) {

@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 300_000 })
 
 const sources = ["package.json", "package-lock.json", "tsconfig.json", "openapiTypescript.ts", "heyApi.ts"]
 
-/** A folder with the clients that two generators made of the running service's document, compiled. */
+/** A folder with the compiled clients of two generators, from the document of the running service. */
 class Generated extends Context.Service<Generated, { readonly folder: string }>()("inlet/test/Generated") {
   static readonly layer = Layer.effect(
     Generated,
@@ -44,8 +44,8 @@ const Told = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown))
 layer(Generated.layer.pipe(Layer.provideMerge(TestInlet.layer()), Layer.provideMerge(NodeServices.layer)), {
   excludeTestServices: true,
   timeout: "300 seconds"
-})("A client that a generator made of the OpenAPI document", (it) => {
-  it.effect.each(["openapiTypescript", "heyApi"])("compiles, and does the tour against the service: %s", (name) =>
+})("A client generated from the OpenAPI document", (it) => {
+  it.effect.each(["openapiTypescript", "heyApi"])("compiles and completes the tour against the service: %s", (name) =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { folder } = yield* Generated

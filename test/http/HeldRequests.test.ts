@@ -23,7 +23,7 @@ const send = Effect.fnUntraced(function* (address: string, subject: string) {
 const subjectsOf = ({ json }: Answer): ReadonlyArray<string> =>
   json.events.map(({ subject }: { readonly subject: string }) => subject)
 
-/** An inbox that has had a mail with each of these subjects, in this order; its events, oldest first. */
+/** An inbox that received a mail with each of these subjects, in order. Returns its events, oldest first. */
 const withMail = Effect.fnUntraced(function* (...subjects: ReadonlyArray<string>) {
   const inlet = yield* TestInlet
   const inbox = yield* inlet.inbox()
@@ -37,21 +37,21 @@ const withMail = Effect.fnUntraced(function* (...subjects: ReadonlyArray<string>
 layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
   "Held requests",
   (it) => {
-    describe("whose key is replaced", () => {
-      /** A wait and a stream that are open, and the stream of another workspace. */
+    describe("with a replaced key", () => {
+      /** An open wait and stream, and the stream of another workspace. */
       const held = Effect.gen(function* () {
         const inbox = yield* withMail()
         const other = yield* withMail()
         const wait = yield* Effect.forkChild(Effect.timed(get(inbox, "wait=60")))
         const stream = yield* follow(inbox)
         const others = yield* follow(other)
-        // Both have looked once.
+        // Both have queried once.
         yield* send(other.address, "open")
         yield* others.next
         return { inbox, other, wait, stream, others }
       })
 
-      it.effect("end at once where it is done: the wait with 401, the stream without another event", () =>
+      it.effect("end at once in the same process: the wait with 401, the stream without another event", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const { inbox, other, others, stream, wait } = yield* held
@@ -71,7 +71,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         })
       )
 
-      it.effect("end within seconds where another process did it", () =>
+      it.effect("end within seconds in another process", () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           const { inbox, stream, wait } = yield* held
@@ -87,8 +87,8 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       )
     })
 
-    describe("whose key is revoked", () => {
-      /** A wait and a stream with a read key, and a stream with the workspace's own. */
+    describe("with a revoked key", () => {
+      /** A wait and a stream with a read key, and a stream with the workspace key. */
       const held = Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* withMail()
@@ -97,14 +97,14 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         const wait = yield* Effect.forkChild(Effect.timed(get(reader, "wait=60&recipient=nobody@nowhere.example")))
         const stream = yield* follow(reader)
         const own = yield* follow(inbox)
-        // They have looked once.
+        // They have queried once.
         yield* send(inbox.address, "open")
         yield* stream.next
         yield* own.next
         return { inbox, keyId: json.id as string, wait, stream, own }
       })
 
-      it.effect("end at once where it is done, and those with the workspace's own key go on", () =>
+      it.effect("end at once in the same process, and those with the workspace key continue", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const { inbox, keyId, own, stream, wait } = yield* held
@@ -121,7 +121,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         })
       )
 
-      it.effect("end within seconds where another process did it", () =>
+      it.effect("end within seconds in another process", () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           const { inbox, keyId, own, stream, wait } = yield* held
@@ -135,8 +135,8 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       )
     })
 
-    describe("whose domain is removed", () => {
-      it.effect("end at once, the stream with event: end and the wait with 404, and give their places back", () =>
+    describe("for a removed domain", () => {
+      it.effect("end at once, the stream with event: end and the wait with 404, and free their slots", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const inbox = yield* withMail("one")
@@ -174,7 +174,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         })
       )
 
-      it.effect("end within seconds where another process did it", () =>
+      it.effect("end within seconds in another process", () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           const inbox = yield* withMail()
@@ -186,8 +186,8 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       )
     })
 
-    describe("that wait", () => {
-      it.effect("are answered as soon as mail comes", () =>
+    describe("as waits", () => {
+      it.effect("are answered when mail arrives", () =>
         Effect.gen(function* () {
           const inbox = yield* withMail()
           const waiting = yield* Effect.forkChild(Effect.timed(get(inbox, "wait=30")))
@@ -203,7 +203,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         })
       )
 
-      it.effect("are answered at once when something matches already", () =>
+      it.effect("are answered at once if an event matches", () =>
         Effect.gen(function* () {
           const inbox = yield* withMail("old")
           const [time, answer] = yield* Effect.timed(get(inbox, "wait=30"))
@@ -212,7 +212,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         })
       )
 
-      it.effect("are answered with an empty list when the time is up", () =>
+      it.effect("are answered with an empty list on timeout", () =>
         Effect.gen(function* () {
           const inbox = yield* withMail()
           const [time, answer] = yield* Effect.timed(get(inbox, "wait=1"))
@@ -224,7 +224,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         })
       )
 
-      it.effect("are not held at all with wait=0", () =>
+      it.effect("are not held with wait=0", () =>
         Effect.gen(function* () {
           const inbox = yield* withMail()
           const [time, answer] = yield* Effect.timed(get(inbox, "wait=0"))
@@ -233,7 +233,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         })
       )
 
-      it.effect("leave out what was seen, by after or since", () =>
+      it.effect("ignore events before after or since", () =>
         Effect.gen(function* () {
           const inbox = yield* withMail("seen")
           const [seen] = inbox.events
@@ -245,7 +245,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         })
       )
 
-      it.effect("are for new mail alone after the mark of a list, of an empty one too, and after latest", () =>
+      it.effect("return only new mail after a list cursor, also of an empty list, and after latest", () =>
         Effect.gen(function* () {
           const inbox = yield* withMail()
           const empty = (yield* get(inbox, "limit=1")).json.cursor_now
@@ -265,7 +265,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         })
       )
 
-      it.effect("go on from the mark of a wait that ended empty, and miss nothing between the two", () =>
+      it.effect("resume at the cursor of an empty wait without a gap", () =>
         Effect.gen(function* () {
           const inbox = yield* withMail("old")
           const ended = yield* get(inbox, "wait=1&after=latest")
@@ -288,7 +288,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         })
       )
 
-      it.effect("go on waiting when what comes does not match", () =>
+      it.effect("continue after an event that does not match", () =>
         Effect.gen(function* () {
           const inbox = yield* withMail()
           const waiting = yield* Effect.forkChild(
@@ -300,7 +300,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         })
       )
 
-      it.effect("are ended by new events alone, not by a delivery that changes", () =>
+      it.effect("end for new events only, not for a delivery status", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const receiver = yield* WebhookReceiver
@@ -316,7 +316,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         })
       )
 
-      it.effect("are not ended by another domain's mail", () =>
+      it.effect("do not end for mail of another domain", () =>
         Effect.gen(function* () {
           const inbox = yield* withMail()
           const other = yield* withMail()
@@ -326,7 +326,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         })
       )
 
-      it.effect("answer 400 with a cursor", () =>
+      it.effect("answer 400 to a page cursor", () =>
         Effect.gen(function* () {
           const inbox = yield* withMail("1", "2")
           const { json } = yield* get(inbox, "limit=1")
@@ -338,8 +338,8 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       )
     })
 
-    describe("that stream", () => {
-      it.effect("bring each new event, with its id and the payload of its webhook", () =>
+    describe("as streams", () => {
+      it.effect("send each new event with its id and payload", () =>
         Effect.gen(function* () {
           const inbox = yield* withMail("before the stream")
           const stream = yield* follow(inbox)
@@ -364,7 +364,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         })
       )
 
-      it.effect("go on behind Last-Event-ID, oldest first", () =>
+      it.effect("resume after Last-Event-ID, oldest first", () =>
         Effect.gen(function* () {
           const inbox = yield* withMail("1", "2", "3")
           const [first, second, third] = inbox.events
@@ -376,7 +376,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         })
       )
 
-      it.effect("go on behind the mark of a list", () =>
+      it.effect("resume at the cursor of a list", () =>
         Effect.gen(function* () {
           const inbox = yield* withMail("1")
           const mark = (yield* get(inbox, "limit=1")).json.cursor_now
@@ -387,7 +387,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         })
       )
 
-      it.effect("bring everything once when mail comes while a client reconnects again and again", () =>
+      it.effect("send each event once to a client that reconnects repeatedly", () =>
         Effect.gen(function* () {
           const inbox = yield* withMail("0")
           let last: string = inbox.events[0].event_id
@@ -407,7 +407,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         })
       )
 
-      it.effect("tell two followers the same, and nobody of another domain", () =>
+      it.effect("send the same events to two clients, and none to another domain", () =>
         Effect.gen(function* () {
           const inbox = yield* withMail()
           const other = yield* withMail()
@@ -421,7 +421,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         })
       )
 
-      it.effect("answer 400 to a Last-Event-ID that is no event of the domain, and keep no place", () =>
+      it.effect("answer 400 to an unknown Last-Event-ID and occupy no slot", () =>
         Effect.gen(function* () {
           const inbox = yield* withMail()
           for (const _ of Array.range(1, 25)) {
@@ -433,7 +433,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       )
     })
 
-    describe("are at most twenty of a workspace", () => {
+    describe("are limited to twenty for each workspace", () => {
       const tooMany = ({ headers, json, status }: Answer) => {
         assert.strictEqual(status, 429)
         assert.deepStrictEqual(Object.keys(json), ["error"])
@@ -441,7 +441,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         assert.match(headers["retry-after"] ?? "", /^[1-9]\d*$/)
       }
 
-      it.effect("as streams; the next wait or stream answers 429, and everything else is served", () =>
+      it.effect("as streams, after which a wait or stream answers 429 and other requests are served", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const inbox = yield* withMail("one")
@@ -461,7 +461,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         })
       )
 
-      it.effect("as waits; the one too many answers 429 at once", () =>
+      it.effect("as waits, after which one more answers 429 at once", () =>
         Effect.gen(function* () {
           const inbox = yield* withMail()
           const answers = yield* Queue.unbounded<Answer>()
@@ -479,7 +479,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         })
       )
 
-      it.effect("and a client that hangs up gives its place back", () =>
+      it.effect("and a client that disconnects frees its slot", () =>
         Effect.gen(function* () {
           const inbox = yield* withMail()
           yield* OpenWaits.are(0)
@@ -501,7 +501,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         })
       )
 
-      it.effect("and HEAD, which is answered at once, keeps no place", () =>
+      it.effect("and HEAD occupies no slot", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const inbox = yield* withMail()

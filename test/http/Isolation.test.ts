@@ -8,7 +8,7 @@ import { WebhookReceiver } from "../WebhookReceiver.ts"
 
 const nobodys = "01890000-0000-7000-8000-000000000000"
 
-/** Everything that can be asked with the id of a domain, and with that of an event beside it. */
+/** Every request with the id of a domain and of one of its events. */
 const requests = (domainId: string, eventId: string) =>
   [
     ["GET", `/api/domains/${domainId}`],
@@ -45,7 +45,7 @@ const ofEvent = (domainId: string, eventId: string) =>
     ["POST", `/api/domains/${domainId}/events/${eventId}/replay?force=true`]
   ] as const
 
-/** An inbox with a webhook and one delivered event that has an attachment. */
+/** An inbox with a webhook and one delivered event with an attachment. */
 const withMail = Effect.gen(function* () {
   const inlet = yield* TestInlet
   const receiver = yield* WebhookReceiver
@@ -62,7 +62,7 @@ const withMail = Effect.gen(function* () {
 layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
   "Another workspace's ids",
   (it) => {
-    it.effect("answer 404 exactly as ids that nobody has, and nothing happens", () =>
+    it.effect("answer 404 exactly as unknown ids, and change nothing", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const receiver = yield* WebhookReceiver
@@ -91,7 +91,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("open nothing under a domain of one's own", () =>
+    it.effect("answer 404 under a domain of the caller", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const receiver = yield* WebhookReceiver
@@ -117,7 +117,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("are no cursors: 400, with the same words as for a cursor that is unknown or malformed", () =>
+    it.effect("answer 400 as cursors, like unknown or malformed cursors", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const ada = yield* withMail
@@ -152,7 +152,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("are in no list", () =>
+    it.effect("appear in no list", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const ada = yield* withMail

@@ -16,7 +16,7 @@ interface Page {
   readonly next_cursor: string | null
 }
 
-/** An inbox with a mail of each of these sizes, the first the oldest. */
+/** An inbox with a mail of each of these sizes, oldest first. */
 const withMails = Effect.fnUntraced(function* (...sizes: ReadonlyArray<number>) {
   const inlet = yield* TestInlet
   const inbox = yield* inlet.inbox()
@@ -27,7 +27,7 @@ const withMails = Effect.fnUntraced(function* (...sizes: ReadonlyArray<number>) 
   return { ...inbox, list: `/api/domains/${inbox.domainId}/events` }
 })
 
-/** Every page of a list, as a client follows it. */
+/** Every page of a list, by its cursors. */
 const pages = Effect.fnUntraced(function* (path: string, headers: Readonly<Record<string, string>>) {
   const inlet = yield* TestInlet
   const all: Array<Page & { readonly bytes: number }> = []
@@ -47,8 +47,8 @@ const subjects = (all: ReadonlyArray<Page>) => all.map(({ events }) => events.ma
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 
 describe("A page of events", () => {
-  layer(TestInlet.layer({ HTTP_PAGE_BYTES: "600000" }), options)("ends at its bytes as well as at its number", (it) => {
-    it.effect("has one event at least, and all of them come in order, whole and once", () =>
+  layer(TestInlet.layer({ HTTP_PAGE_BYTES: "600000" }), options)("is limited by bytes and by number", (it) => {
+    it.effect("contains at least one event, and all events follow in order, once each", () =>
       Effect.gen(function* () {
         const sizes = [1_000, 200_000, 200_000, 150_000, 700_000, 10, 20, 900_000, 30]
         const { key, list } = yield* withMails(...sizes)
@@ -62,7 +62,7 @@ describe("A page of events", () => {
       })
     )
 
-    it.effect("is the same for a wait, one event, a stream and every filter", () =>
+    it.effect("has the same limit in a wait, a single event, a stream and every filter", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { address, key, list } = yield* withMails(400_000, 400_000, 10)
@@ -78,7 +78,7 @@ describe("A page of events", () => {
       })
     )
 
-    it.effect("leaves out what was removed while it was written", () =>
+    it.effect("omits an event that is removed while it is written", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { domainId, key, list } = yield* withMails(300_000, 290_000)
@@ -111,10 +111,10 @@ describe("A page of events", () => {
   })
 })
 
-/** More than the system takes over from us for a client that does not read. */
+/** More than the kernel buffers for a client that does not read. */
 const heavyBytes = 9_000_000
 
-/** An inbox whose newest event is heavy, whatever mails may weigh. */
+/** An inbox whose newest event is large, beyond the limit for mail. */
 const withHeavyEvent = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const inbox = yield* withMails(10, 10)
@@ -134,9 +134,9 @@ layer(
     HTTP_REQUESTS_PER_SECOND: "0"
   }),
   { ...options, timeout: "120 seconds" }
-)("Answers that nobody reads", (it) => {
+)("Unread answers", (it) => {
   it.effect(
-    "take so much room and no more: the next of theirs is 429, of all 503, until they are gone",
+    "are limited in memory: more answer 429 for one client and 503 for all until they are sent",
     () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
@@ -165,7 +165,7 @@ layer(
   )
 
   it.effect(
-    "are waited for by a stream, whose events come when they are gone",
+    "are waited for by a stream, which continues once they are sent",
     () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
@@ -186,7 +186,7 @@ layer(
   )
 
   it.effect(
-    "are cut when nothing is read; one that is read slowly is not, nor one that waits for us",
+    "are cut for a client that reads nothing, but not for a slow or waiting one",
     () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
@@ -217,8 +217,8 @@ layer(
     HTTP_REQUESTS_PER_SECOND: "0"
   }),
   options
-)("An answer that is being written", (it) => {
-  it.effect("is broken off when its key is revoked, and others are not", () =>
+)("Running answers", (it) => {
+  it.effect("are cut when the key is revoked, and others continue", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const port = Number(new URL(inlet.url).port)
@@ -240,28 +240,31 @@ layer(
 })
 
 describe("One workspace", () => {
-  layer(TestInlet.layer({ HTTP_REQUESTS_PER_SECOND: "20" }), options)("pays for what its answers weigh", (it) => {
-    it.effect("64 KiB as one request more: after a heavy one it hears 429 until that is paid, and others nothing", () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const one = yield* withHeavyEvent
-        const other = yield* inlet.workspace
-        const ask = (path: string) => inlet.call("GET", path, { key: one.key })
-        const heavy = yield* ask(one.list)
-        assert.strictEqual(heavy.status, 200)
-        assert.match(heavy.headers.ratelimit ?? "", /^"workspace";r=0;t=\d+$/)
-        const refused = yield* ask("/api/domains")
-        assert.strictEqual(refused.status, 429)
-        assert.match(refused.json.error, /64 KiB/)
-        assert.match(refused.headers["retry-after"] ?? "", /^[1-5]$/)
-        assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key: other.key })).status, 200)
-        yield* eventually(ask("/api/domains"), ({ status }) => status === 200)
-      })
-    )
-  })
+  layer(TestInlet.layer({ HTTP_REQUESTS_PER_SECOND: "20" }), options)(
+    "is charged for the size of its answers",
+    (it) => {
+      it.effect("at 64 KiB a request, and answers 429 after a large one while others are served", () =>
+        Effect.gen(function* () {
+          const inlet = yield* TestInlet
+          const one = yield* withHeavyEvent
+          const other = yield* inlet.workspace
+          const ask = (path: string) => inlet.call("GET", path, { key: one.key })
+          const heavy = yield* ask(one.list)
+          assert.strictEqual(heavy.status, 200)
+          assert.match(heavy.headers.ratelimit ?? "", /^"workspace";r=0;t=\d+$/)
+          const refused = yield* ask("/api/domains")
+          assert.strictEqual(refused.status, 429)
+          assert.match(refused.json.error, /64 KiB/)
+          assert.match(refused.headers["retry-after"] ?? "", /^[1-5]$/)
+          assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key: other.key })).status, 200)
+          yield* eventually(ask("/api/domains"), ({ status }) => status === 200)
+        })
+      )
+    }
+  )
 
-  layer(TestInlet.layer({ HTTP_REQUESTS_PER_SECOND: "2" }), options)("may ask so often", (it) => {
-    it.effect("and is told so in advance; beyond that it hears 429, and others nothing of it", () =>
+  layer(TestInlet.layer({ HTTP_REQUESTS_PER_SECOND: "2" }), options)("has a request rate", (it) => {
+    it.effect("with the remaining quota in headers, and answers 429 beyond it while others are served", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const one = yield* inlet.workspace
@@ -297,8 +300,8 @@ describe("One workspace", () => {
       HTTP_REQUESTS_PER_SECOND: "0"
     }),
     options
-  )("may have so much under way", (it) => {
-    it.effect("streams are counted among the waits, and one that hangs up makes room", () =>
+  )("has a limit of concurrent requests", (it) => {
+    it.effect("counts streams among the waits, and frees the slot of one that disconnects", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const port = Number(new URL(inlet.url).port)
@@ -310,7 +313,7 @@ describe("One workspace", () => {
               UnreadAnswer.ask(port, `${list}/stream`, { headers: bearer(key) }),
               2
             )
-            // Both are there before anybody else asks for a place.
+            // Both are open before the next request.
             for (const stream of streams) {
               yield* Effect.forkScoped(stream.rest)
               yield* eventually(stream.bytes, (bytes) => bytes > 0)
@@ -326,7 +329,7 @@ describe("One workspace", () => {
       })
     )
 
-    it.effect("waits not counted; the next hears 429 until one has ended", () =>
+    it.effect("without the waits, and answers 429 to one more until one ends", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const port = Number(new URL(inlet.url).port)
@@ -355,7 +358,7 @@ describe("One workspace", () => {
   })
 })
 
-/** Opens a connection, says nothing, and hears what it is told within a moment. */
+/** Opens a silent connection and returns what it receives within a short time. */
 const silent = (port: number, localAddress: string) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly heard: () => string; readonly destroy: () => void }>((resume) => {
@@ -372,9 +375,9 @@ const silent = (port: number, localAddress: string) =>
 
 describe("Connections", () => {
   layer(TestInlet.layer({ HTTP_MAX_CONNECTIONS: "8", HTTP_MAX_CONNECTIONS_PER_IP: "5" }), options)(
-    "of the API are counted",
+    "of the API are limited",
     (it) => {
-      it.effect("for each client address: 429; and in all: 503; those that close make room", () =>
+      it.effect("to 429 for each client address and 503 in total, until some close", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const port = Number(new URL(inlet.url).port)
@@ -403,7 +406,7 @@ describe("Connections", () => {
   )
 
   layer(TestInlet.layer({ HTTP_MAX_CONNECTIONS_PER_IP: "5", TRUST_PROXY: "1" }), options)("behind a proxy", (it) => {
-    it.effect("are the proxy's, so the requests are counted for each of its clients", () =>
+    it.effect("belong to the proxy, and its clients' requests are limited for each client address", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const port = Number(new URL(inlet.url).port)

@@ -21,7 +21,7 @@ import * as Ports from "../Ports.ts"
 
 class Url extends Context.Service<Url, string>()("inlet/test/http/Outage/Url") {}
 
-/** Everything that was logged, as it is written. */
+/** Everything that was logged, in its written form. */
 const logged: Array<string> = []
 const remember = Logger.make((options) => {
   logged.push(Logger.formatJson.log(options), Logger.formatLogFmt.log(options))
@@ -39,7 +39,7 @@ const handlers = HttpRouter.use((router) =>
   })
 )
 
-/** Routes that ask a database at this port, over a real socket. */
+/** Routes that query a database at this port over a real socket. */
 const served = (databasePort: number) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -52,7 +52,7 @@ const served = (databasePort: number) =>
       return HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
         Layer.provide(NodeHttpServer.layer(() => createHttpServer(), { host: "127.0.0.1", port })),
         Layer.merge(Layer.succeed(Url, `http://127.0.0.1:${port}`)),
-        // What fails is logged; this file makes it fail.
+        // Failures are logged, and this file causes them.
         Layer.provide(Logger.layer([remember])),
         Layer.provide(Platform.layer)
       )
@@ -61,7 +61,7 @@ const served = (databasePort: number) =>
 
 const nobodyListens = Layer.unwrap(Effect.map(Ports.free, served))
 
-/** A server that does this with every connection. */
+/** A server with this handler for every connection. */
 const listening = (greet: (socket: Socket) => void) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -110,13 +110,13 @@ describe("While the database", () => {
       })
     )
 
-    it.effect("the process still says that it serves", () =>
+    it.effect("the liveness probe still passes", () =>
       Effect.gen(function* () {
         assert.strictEqual((yield* get("/health")).status, 200)
       })
     )
 
-    it.effect("a bug is still a bug: 500 that tells nothing but a request id", () =>
+    it.effect("a bug still answers 500 with only a request id", () =>
       Effect.gen(function* () {
         const { headers, status, text } = yield* get("/breaks")
         assert.strictEqual(status, 500)
@@ -125,7 +125,7 @@ describe("While the database", () => {
       })
     )
 
-    it.effect("what is logged of them names the request and no credentials", () =>
+    it.effect("the log names the failed request without credentials", () =>
       Effect.gen(function* () {
         const secrets = {
           authorization: "Bearer ak_live_sentinel",

@@ -15,7 +15,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: `https://inlet.example.com/?a="><b>`
   excludeTestServices: true,
   timeout: "60 seconds"
 })("The pages", (it) => {
-  it.effect("are served with their assets, each as what it is", () =>
+  it.effect("are served with their assets under the right types", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       for (const path of pages) {
@@ -34,7 +34,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: `https://inlet.example.com/?a="><b>`
     })
   )
 
-  it.effect("allow nothing that they do not need", () =>
+  it.effect("have a minimal Content-Security-Policy", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       for (const path of [...pages, ...Object.keys(assets)]) {
@@ -56,7 +56,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: `https://inlet.example.com/?a="><b>`
     })
   )
 
-  it.effect("name no other host to load from, and carry no script or style in their text", () =>
+  it.effect("load nothing from other hosts and have no inline script or style", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       for (const path of pages) {
@@ -66,14 +66,14 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: `https://inlet.example.com/?a="><b>`
       }
       for (const path of ["/assets/inlet.css", "/assets/copy.js", "/assets/demo.js"]) {
         const { text } = yield* inlet.call("GET", path)
-        // The name of a language, which nothing is loaded from.
+        // The namespace of an element, from which nothing is loaded.
         const own = text.replaceAll("http://www.w3.org/2000/svg", "")
         assert.notMatch(own, /https?:\/\/|innerHTML|outerHTML|insertAdjacentHTML|eval\(/)
       }
     })
   )
 
-  it.effect("name the public URL in their curl lines, and it stays text", () =>
+  it.effect("contain the public URL in their curl commands as escaped text", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       for (const path of pages) {
@@ -97,7 +97,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: `https://inlet.example.com/?a="><b>`
     })
   )
 
-  it.effect("show a browser where to go on when a path is nobody's; programs get JSON, and so does the API", () =>
+  it.effect("answer an unknown path with HTML to browsers, and with JSON to programs and below /api", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const get = (path: string, accept?: string) =>

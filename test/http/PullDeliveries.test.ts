@@ -10,10 +10,10 @@ import * as Mailbox from "../Mailbox.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
-/** What a lease gives, with the settings of these tests. */
+/** The answer to a lease with the settings of these tests. */
 const settings = { WEBHOOK_RETRY_DELAYS: "50ms", HTTP_MAX_WAITS_PER_WORKSPACE: "2", HTTP_PAGE_BYTES: "20000" }
 
-/** An inbox whose mail is asked for, and what its owner does. */
+/** An inbox with pull delivery, and its owner's requests. */
 const taker = Effect.gen(function* () {
   const inlet = yield* TestInlet
   const sql = yield* SqlClient.SqlClient
@@ -30,7 +30,7 @@ const taker = Effect.gen(function* () {
     deliver,
     lease,
     settle,
-    /** What is due, once something is. */
+    /** The leased deliveries, once some are due. */
     due: Effect.map(lease({ wait: 20 }), ({ json }): ReadonlyArray<Answer["json"]> => json.deliveries),
     send: (subject: string, text = "Hi") => Mail.send(inlet.smtpPort, { to: inbox.address, subject, text }),
     domain: Effect.map(inlet.call("GET", path, { key }), ({ json }) => json),
@@ -41,7 +41,7 @@ const taker = Effect.gen(function* () {
     ),
     replay: (eventId: string) => inlet.call("POST", `${path}/events/${eventId}/replay`, { key }),
     events: Mailbox.events(inbox),
-    /** The minute of every lease of the domain goes by. */
+    /** Expires every lease of the domain. */
     leasesEnd: sql`
       UPDATE deliveries SET leased_until = now(), claimed_at = claimed_at - interval '1 minute'
       WHERE domain_id = ${inbox.domainId} AND leased_until IS NOT NULL
@@ -54,8 +54,8 @@ const took = { statusCode: 200, durationMs: 12, responseBody: "ok" }
 layer(Layer.merge(TestInlet.layer(settings), WebhookReceiver.layer), {
   excludeTestServices: true,
   timeout: "60 seconds"
-})("Mail that is asked for", (it) => {
-  it.effect("comes as the request of its webhook, and with the first 2xx it is delivered and the domain live", () =>
+})("A pull delivery", (it) => {
+  it.effect("has the request of its webhook, and its first 2xx marks it delivered and the domain live", () =>
     Effect.gen(function* () {
       const { attempts, domain, due, events, inbox, send, settle } = yield* taker
       const waiting = yield* Effect.forkChild(due)
@@ -84,35 +84,33 @@ layer(Layer.merge(TestInlet.layer(settings), WebhookReceiver.layer), {
     })
   )
 
-  it.effect(
-    "is tried again by the schedule of webhooks, dead after the last failure, and given out when replayed",
-    () =>
-      Effect.gen(function* () {
-        const { attempts, due, replay, send, settle } = yield* taker
-        yield* send("refused")
-        const [first] = yield* due
-        const refused = yield* settle({ ...first, statusCode: 500, durationMs: 3 })
-        assert.strictEqual(refused.json.outcomes[0].delivery.status, "pending")
-        const [second] = yield* due
-        assert.deepStrictEqual([second.event_id, second.attempt, second.body], [first.event_id, 2, first.body])
-        const dead = yield* settle({ ...second, error: "connect ECONNREFUSED", durationMs: 3 })
-        assert.strictEqual(dead.json.outcomes[0].delivery.status, "dead")
-        assert.strictEqual(dead.json.outcomes[0].delivery.lastError, "connect ECONNREFUSED")
+  it.effect("is retried by the webhook schedule, dead after the last failure, and leased again after a replay", () =>
+    Effect.gen(function* () {
+      const { attempts, due, replay, send, settle } = yield* taker
+      yield* send("refused")
+      const [first] = yield* due
+      const refused = yield* settle({ ...first, statusCode: 500, durationMs: 3 })
+      assert.strictEqual(refused.json.outcomes[0].delivery.status, "pending")
+      const [second] = yield* due
+      assert.deepStrictEqual([second.event_id, second.attempt, second.body], [first.event_id, 2, first.body])
+      const dead = yield* settle({ ...second, error: "connect ECONNREFUSED", durationMs: 3 })
+      assert.strictEqual(dead.json.outcomes[0].delivery.status, "dead")
+      assert.strictEqual(dead.json.outcomes[0].delivery.lastError, "connect ECONNREFUSED")
 
-        assert.strictEqual((yield* replay(first.event_id)).status, 202)
-        const [third] = yield* due
-        assert.strictEqual(third.attempt, 3)
-        const last = yield* settle({ ...third, ...took })
-        assert.strictEqual(last.json.outcomes[0].delivery.status, "delivered")
-        assert.deepStrictEqual(yield* attempts, [
-          [1, "pull", false, 500, "the app answered 500"],
-          [2, "pull", false, null, "connect ECONNREFUSED"],
-          [3, "pull", true, 200, null]
-        ])
-      })
+      assert.strictEqual((yield* replay(first.event_id)).status, 202)
+      const [third] = yield* due
+      assert.strictEqual(third.attempt, 3)
+      const last = yield* settle({ ...third, ...took })
+      assert.strictEqual(last.json.outcomes[0].delivery.status, "delivered")
+      assert.deepStrictEqual(yield* attempts, [
+        [1, "pull", false, 500, "the app answered 500"],
+        [2, "pull", false, null, "connect ECONNREFUSED"],
+        [3, "pull", true, 200, null]
+      ])
+    })
   )
 
-  it.effect("is shared by those who ask, and nobody gets what another one holds", () =>
+  it.effect("is leased to one of several clients", () =>
     Effect.gen(function* () {
       const { events, lease, send } = yield* taker
       yield* Effect.forEach(Array.range(1, 20), (number) => send(`mail ${number}`), { concurrency: 5 })
@@ -127,7 +125,7 @@ layer(Layer.merge(TestInlet.layer(settings), WebhookReceiver.layer), {
     })
   )
 
-  it.effect("is given out again when its lease is over, and a late outcome changes nothing", () =>
+  it.effect("is leased again after its lease expires, and a late outcome changes nothing", () =>
     Effect.gen(function* () {
       const { attempts, due, leasesEnd, send, settle } = yield* taker
       yield* send("slow")
@@ -136,7 +134,7 @@ layer(Layer.merge(TestInlet.layer(settings), WebhookReceiver.layer), {
       const late = yield* settle({ ...first, ...took })
       assert.strictEqual(late.status, 200)
       assert.strictEqual(late.json.outcomes[0].status, 409)
-      assert.match(late.json.outcomes[0].error, /^The lease of this attempt is over/)
+      assert.match(late.json.outcomes[0].error, /^The lease of this attempt has expired/)
       assert.deepStrictEqual(yield* attempts, [])
 
       const [second] = yield* due
@@ -145,7 +143,7 @@ layer(Layer.merge(TestInlet.layer(settings), WebhookReceiver.layer), {
       assert.strictEqual(both.json.outcomes[0].status, 409)
       const settled = yield* settle({ ...second, ...took })
       assert.strictEqual(settled.json.outcomes[0].status, 200)
-      // Whoever had no answer tells it again; the first outcome counts.
+      // A client without an answer repeats the outcome, and the first one counts.
       const again = yield* settle({ ...second, statusCode: 500, durationMs: 1 })
       assert.deepStrictEqual(again.json, settled.json)
       assert.deepStrictEqual(yield* attempts, [
@@ -155,7 +153,7 @@ layer(Layer.merge(TestInlet.layer(settings), WebhookReceiver.layer), {
     })
   )
 
-  it.effect("is given out where a worker was lost with it whose webhook was taken away meanwhile", () =>
+  it.effect("is leased after its worker and its webhook are gone", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { attempts, due, inbox, lease, leasesEnd, send } = yield* taker
@@ -171,7 +169,7 @@ layer(Layer.merge(TestInlet.layer(settings), WebhookReceiver.layer), {
     })
   )
 
-  it.effect("takes no outcome of an attempt that was not leased, nor of another domain's event", () =>
+  it.effect("accepts no outcome without a lease or for another domain", () =>
     Effect.gen(function* () {
       const ada = yield* taker
       const bob = yield* taker
@@ -190,7 +188,7 @@ layer(Layer.merge(TestInlet.layer(settings), WebhookReceiver.layer), {
     })
   )
 
-  it.effect("goes to a webhook once one is set, and what is under way then is told as before", () =>
+  it.effect("goes to a webhook once one is set, and earlier leases still accept their outcome", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver
       const { attempts, deliver, domain, due, events, lease, leasesEnd, send, settle } = yield* taker
@@ -227,7 +225,7 @@ layer(Layer.merge(TestInlet.layer(settings), WebhookReceiver.layer), {
     })
   )
 
-  it.effect("is held while nobody is to ask for it, and an outcome of before still counts, once", () =>
+  it.effect("is held after pull is switched off, and an earlier lease accepts one outcome", () =>
     Effect.gen(function* () {
       const { attempts, deliver, due, events, lease, send, settle } = yield* taker
       yield* send("under way")
@@ -250,7 +248,7 @@ layer(Layer.merge(TestInlet.layer(settings), WebhookReceiver.layer), {
     })
   )
 
-  it.effect("is weighed before it is read, and what does not fit on a page waits", () =>
+  it.effect("is measured before it is read, and waits if it does not fit on a page", () =>
     Effect.gen(function* () {
       const { events, lease, send } = yield* taker
       for (const number of Array.range(1, 3)) yield* send(`mail ${number}`, "x".repeat(15_000))
@@ -261,7 +259,7 @@ layer(Layer.merge(TestInlet.layer(settings), WebhookReceiver.layer), {
   )
 
   describe("by a request", () => {
-    it.effect("that waits has a place among the waits of its workspace, and ends with an empty list", () =>
+    it.effect("that waits counts toward the waits of its workspace and times out with an empty list", () =>
       Effect.gen(function* () {
         const { lease } = yield* taker
         const answers = yield* Effect.replicateEffect(lease({ wait: 2 }), 3, { concurrency: 3 })
@@ -274,7 +272,7 @@ layer(Layer.merge(TestInlet.layer(settings), WebhookReceiver.layer), {
       })
     )
 
-    it.effect("that asks for too much, or tells nonsense, is 400", () =>
+    it.effect("that exceeds a limit or is invalid answers 400", () =>
       Effect.gen(function* () {
         const { lease, settle } = yield* taker
         const one = { event_id: "01890000-0000-7000-8000-000000000000", attempt: 1, ...took }
@@ -301,7 +299,7 @@ layer(Layer.merge(TestInlet.layer(settings), WebhookReceiver.layer), {
       })
     )
 
-    it.effect("of a read key is 403: who takes mail changes what becomes of it", () =>
+    it.effect("with a read key answers 403, because a lease changes the delivery", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { inbox } = yield* taker

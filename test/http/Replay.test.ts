@@ -30,14 +30,14 @@ const setWebhook = Effect.fnUntraced(function* (inbox: Inbox, webhookUrl: string
   return yield* inlet.call("PATCH", `/api/domains/${inbox.domainId}/delivery`, { key: inbox.key, body: { webhookUrl } })
 })
 
-/** The only event of an inbox, once its delivery is in this state. */
+/** The only event of an inbox, once its delivery has this status. */
 const eventIn = (inbox: Inbox, state: string) =>
   Effect.map(
     eventually(Mailbox.events(inbox), ([event]) => event?.delivery.status === state),
     ([event]) => event
   )
 
-/** An inbox whose one event has got this answer from the webhook. */
+/** An inbox with one event that got this answer from the webhook. */
 const answered = Effect.fnUntraced(function* (status: number) {
   const inlet = yield* TestInlet
   const receiver = yield* WebhookReceiver
@@ -54,9 +54,9 @@ const World = Layer.merge(
   WebhookReceiver.layer
 )
 
-layer(World, { excludeTestServices: true, timeout: "60 seconds" })("After the delivery", (it) => {
-  describe("a replay", () => {
-    it.effect("is queued at once with 202, and its attempts are numbered on", () =>
+layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The delivery of an event", (it) => {
+  describe("by replay", () => {
+    it.effect("is queued with 202 and continues the attempt numbers", () =>
       Effect.gen(function* () {
         const receiver = yield* WebhookReceiver
         const inbox = yield* answered(410)
@@ -88,12 +88,12 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("After the de
       })
     )
 
-    it.effect("starts a fresh budget: what fails after it is tried again as from the first", () =>
+    it.effect("has a fresh retry budget", () =>
       Effect.gen(function* () {
         const receiver = yield* WebhookReceiver
         const inbox = yield* answered(410)
         const event = yield* eventIn(inbox, "dead")
-        // With one delay in the settings a budget is two attempts.
+        // With one configured delay, a retry budget is two attempts.
         yield* receiver.answerWith(500)
         yield* replay(inbox, event.event_id)
         yield* receiver.next
@@ -105,7 +105,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("After the de
       })
     )
 
-    it.effect("of a delivery that waits for its next attempt goes out now", () =>
+    it.effect("is made at once if a retry was pending", () =>
       Effect.gen(function* () {
         const receiver = yield* WebhookReceiver
         const inbox = yield* answered(500)
@@ -116,7 +116,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("After the de
       })
     )
 
-    it.effect("sends mail that came before there was a webhook; setting one does not", () =>
+    it.effect("includes mail from before the webhook was set, which is not sent by itself", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const receiver = yield* WebhookReceiver
@@ -133,7 +133,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("After the de
       })
     )
 
-    it.effect("of what is delivered answers 409, unless it is forced", () =>
+    it.effect("answers 409 for a delivered event, except with force", () =>
       Effect.gen(function* () {
         const receiver = yield* WebhookReceiver
         const inbox = yield* answered(200)
@@ -153,7 +153,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("After the de
       })
     )
 
-    it.effect("answers 409 while no webhook is set, forced or not", () =>
+    it.effect("answers 409 without a webhook, with or without force", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -168,7 +168,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("After the de
       })
     )
 
-    it.effect("answers 409 while the domain is disabled, forced or not", () =>
+    it.effect("answers 409 for a disabled domain, with or without force", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const receiver = yield* WebhookReceiver
@@ -186,13 +186,13 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("After the de
       })
     )
 
-    it.effect("asked for twenty times at once is one job", () =>
+    it.effect("is queued once for twenty concurrent requests", () =>
       Effect.gen(function* () {
         const receiver = yield* WebhookReceiver
         const inbox = yield* answered(410)
         const event = yield* eventIn(inbox, "dead")
         const before = (yield* receiver.all).length
-        // The webhook holds its answer until every request to replay has been answered.
+        // The webhook delays its answer until every replay request is answered.
         const held: Array<() => void> = []
         yield* receiver.answerWith((_request, response) => void held.push(() => response.writeHead(200).end()))
         const answers = yield* Effect.forEach(Array.range(1, 20), () => replay(inbox, event.event_id), {
@@ -208,8 +208,8 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("After the de
     )
   })
 
-  describe("the list of attempts", () => {
-    it.effect("is empty before the first", () =>
+  describe("in the list of attempts", () => {
+    it.effect("is absent before the first attempt", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { json, status } = yield* attempts(yield* inlet.inbox())
@@ -218,7 +218,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("After the de
       })
     )
 
-    it.effect("records each request and what became of it, newest first", () =>
+    it.effect("appears with each request and outcome, newest first", () =>
       Effect.gen(function* () {
         const receiver = yield* WebhookReceiver
         const inbox = yield* answered(500)
@@ -253,7 +253,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("After the de
       })
     )
 
-    it.effect("is told in pages, and by event", () =>
+    it.effect("is listed in pages and by event", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const receiver = yield* WebhookReceiver
@@ -279,7 +279,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("After the de
       })
     )
 
-    it.effect("misses none where several began in the same millisecond", () =>
+    it.effect("is complete with several attempts in the same millisecond", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const inbox = yield* answered(500)
@@ -302,7 +302,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("After the de
       })
     )
 
-    it.effect("answers 400 to a query that says nothing, naming it", () =>
+    it.effect("answers 400 to an invalid query and names the parameter", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()

@@ -14,7 +14,7 @@ const assertError = ({ headers, json, status, text }: Answer, expected: number, 
   assert.notMatch(json.error, /SELECT|INSERT|node_modules|\.ts:|\n {4}at /)
 }
 
-/** Writes pieces on one raw connection until the server has answered and closed, or has answered all it will. */
+/** Writes chunks on one raw connection until the server has answered and closed, or answered everything. */
 const speak = (url: string, ...pieces: ReadonlyArray<string | Buffer>) =>
   Effect.callback<string>((resume) => {
     const socket = connect(Number(new URL(url).port), "127.0.0.1").setEncoding("latin1")
@@ -35,8 +35,8 @@ const speak = (url: string, ...pieces: ReadonlyArray<string | Buffer>) =>
 const head = (...lines: ReadonlyArray<string>) => `${[...lines, "Host: inlet.example"].join("\r\n")}\r\n\r\n`
 
 layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("Requests", (it) => {
-  describe("that no route takes", () => {
-    it.effect("answer 404, without a key too", () =>
+  describe("for an unknown route", () => {
+    it.effect("answer 404, also without a key", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         for (const path of ["/nope", "/api", "/api/", "/api/nope?a=b", "/api/domains/%zz"]) {
@@ -45,7 +45,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       })
     )
 
-    it.effect("answer 405 to a method that the path does not have, with Allow, and without a key too", () =>
+    it.effect("answer 405 with Allow to an unsupported method, also without a key", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { key } = yield* inlet.workspace
@@ -71,7 +71,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       })
     )
 
-    it.effect("tell a stranger nothing about the operator's", () =>
+    it.effect("reveal nothing about the operator routes", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         for (const path of ["/admin/domains", "/admin/domains/example.com/disable"]) {
@@ -94,7 +94,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       })
     )
 
-    it.effect("take no notice of a body on GET", () =>
+    it.effect("ignore a body on GET", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const body = "{not json"
@@ -107,8 +107,8 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     )
   })
 
-  describe("whose id is no UUID", () => {
-    it.effect("answer 404 like those of an unknown one", () =>
+  describe("with an id that is not a UUID", () => {
+    it.effect("answer 404 like those with an unknown one", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { domainId, key } = yield* inlet.inbox()
@@ -147,7 +147,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       })
     )
 
-    it.effect("answer 400 when it is JSON of another form, naming the field", () =>
+    it.effect("answer 400 to JSON of another form and name the field", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         for (const body of ["null", "[]", "5", '"name"', "true", "", "[".repeat(100_000) + "]".repeat(100_000)]) {
@@ -165,7 +165,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       })
     )
 
-    it.effect("pass over fields that nobody asked for", () =>
+    it.effect("ignore unknown fields", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const fields = Array.from({ length: 10_000 }, (_, index) => `"f${index}":${index}`).join(",")
@@ -188,7 +188,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       })
     )
 
-    it.effect("answer 400 when the content type is another one", () =>
+    it.effect("answer 400 to another content type", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         for (const type of [
@@ -212,7 +212,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       })
     )
 
-    it.effect("need none where there is nothing to say", () =>
+    it.effect("need none if no field is required", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { key } = yield* inlet.workspace
@@ -225,7 +225,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       })
     )
 
-    it.effect("take 256 KiB, and answer 413 to a byte more", () =>
+    it.effect("accept 256 KiB and answer 413 to one byte more", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const filled = (length: number) => {
@@ -239,7 +239,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       })
     )
 
-    it.effect("answer 413 to a length that is announced, before the body comes", () =>
+    it.effect("answer 413 to an announced length before the body arrives", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const answer = yield* speak(
@@ -251,7 +251,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       })
     )
 
-    it.effect("answer 413 to chunks that grow over it", () =>
+    it.effect("answer 413 to chunks beyond the limit", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const chunk = `10000\r\n${"x".repeat(0x10000)}\r\n`
@@ -299,7 +299,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       '"//evil.example"'
     ]
 
-    it.effect("in any field of any body are refused, and never break anything", () =>
+    it.effect("in any field are refused without a 500", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { domainId, key } = yield* inlet.inbox()
@@ -325,7 +325,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       })
     )
 
-    it.effect("anywhere in a path or a query are refused, and never break anything", () =>
+    it.effect("in any path or query are refused without a 500", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { domainId, key } = yield* inlet.inbox()
@@ -365,8 +365,8 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     )
   })
 
-  describe("that are hardly HTTP", () => {
-    it.effect("are refused with 4xx and a closed connection, and the next one is served", () =>
+  describe("with broken HTTP", () => {
+    it.effect("answer 4xx and close the connection, and the next request is served", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const requests = [
@@ -390,7 +390,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
   })
 
   describe("with an X-Request-Id", () => {
-    it.effect("have it echoed when it is a sane token", () =>
+    it.effect("echo a valid one", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         for (const id of ["a", "trace-1.2_3:4", uuid, "x".repeat(128)]) {
@@ -400,7 +400,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       })
     )
 
-    it.effect("get another one when it is not", () =>
+    it.effect("replace an invalid one", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         for (const id of ["", "x".repeat(129), "two words", '<script>"', "a,b", "a;b=c", "\u00e4"]) {
@@ -410,7 +410,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       })
     )
 
-    it.effect("or without one, have one of their own on every answer", () =>
+    it.effect("or without one, have a unique one on every answer", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { domainId, key } = yield* inlet.inbox()

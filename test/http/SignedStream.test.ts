@@ -11,7 +11,7 @@ import { WebhookReceiver } from "../WebhookReceiver.ts"
 
 const decode = Schema.decodeSync(Schema.fromJsonString(SignedRequest))
 
-/** Other people's library and ours, with one secret. */
+/** Independent libraries and Inlet's, with one secret. */
 const verified = Effect.fnUntraced(function* ({ body, headers }: SignedRequest, secret: string) {
   const standard = yield* Effect.sync(() => new Webhook(secret).verify(body, headers))
   const ours = yield* Effect.orDie(verify({ headers, rawBody: body, secret }))
@@ -22,7 +22,7 @@ const verified = Effect.fnUntraced(function* ({ body, headers }: SignedRequest, 
 layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
   "A signed stream",
   (it) => {
-    it.effect("brings each event as the request of its webhook, which is made as if nobody followed", () =>
+    it.effect("sends each event as its webhook request, without affecting the delivery", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const receiver = yield* WebhookReceiver
@@ -37,7 +37,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         assert.strictEqual(copy.body, made.body.toString())
         const { event_id } = yield* verified(copy, inbox.secret)
         assert.strictEqual(event_id, id)
-        // All that the webhook got, but for what belongs to its connection and its second.
+        // The webhook's headers without those of the connection and the time.
         const own = ["host", "connection", "content-length", "transfer-encoding"]
         assert.sameMembers(
           Object.keys(copy.headers).map((name) => name.toLowerCase()),
@@ -48,7 +48,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("signs when it is asked, with the secrets of that moment: during a rotation with both", () =>
+    it.effect("signs at the time of sending, with both secrets during a rotation", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -72,7 +72,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("begins with the oldest mail that is kept behind start, as lists do", () =>
+    it.effect("starts at the oldest retained mail after start, like lists", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -91,7 +91,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("answers 400 to a view beside it, and to anything but true and false", () =>
+    it.effect("answers 400 to a view parameter and to a signed parameter other than true or false", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { domainId, key } = yield* inlet.inbox()

@@ -42,7 +42,7 @@ const World = Layer.merge(
 )
 
 layer(World, { excludeTestServices: true, timeout: "90 seconds" })("A simulated mail", (it) => {
-  it.effect("is the event that the same bytes are over SMTP, but for ids, times and the envelope", () =>
+  it.effect("becomes the same event as over SMTP, except for ids, times and envelope", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const sql = yield* SqlClient.SqlClient
@@ -66,10 +66,10 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("A simulated 
       const plain = message("same", "X-Odd: =?utf-8?q?caf=C3=A9?=", "List-Id: <l.example>")
       for (const bytes of [...["newsletter", "forwarded", "iso-2022-jp", "padded-boundaries"].map(fixture), plain]) {
         const before = (yield* Mailbox.events(box)).length
-        // UTF-8 is what the API takes of a text, too.
+        // The API also accepts UTF-8 text.
         yield* Mailbox.deliver(inlet.smtpPort, box.address, Buffer.from(bytes), { from: "ada@sender.example" })
         yield* eventually(Mailbox.events(box), (all) => all.length === before + 1)
-        // Or it would be taken for a retry.
+        // Otherwise it would be deduplicated.
         yield* sql`DELETE FROM received_once`
         const { json, status } = yield* raw(
           bytes,
@@ -95,7 +95,7 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("A simulated 
     })
   )
 
-  it.effect("is an event within a second", () =>
+  it.effect("becomes an event within a second", () =>
     Effect.gen(function* () {
       const { say } = yield* inbox
       const times: Array<number> = []
@@ -104,12 +104,12 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("A simulated 
         assert.strictEqual(status, 201)
         times.push(Duration.toSeconds(time))
       }
-      // The median, for a machine that does other things meanwhile.
+      // The median, because the machine may be busy.
       assert.isBelow(times.toSorted((one, other) => one - other)[2] ?? 10, 1)
     })
   )
 
-  it.effect("is answered 202 with its id at once, and 201 with its event where that is waited for", () =>
+  it.effect("is answered 202 with its id, or 201 with its event if the request waits", () =>
     Effect.gen(function* () {
       const { say, ...box } = yield* inbox
       const first = yield* say({ sample: "code" })
@@ -126,7 +126,7 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("A simulated 
     })
   )
 
-  it.effect("is any of the samples, each what it says", () =>
+  it.effect("has the content of its sample", () =>
     Effect.gen(function* () {
       const { say, ...box } = yield* inbox
       const event = Effect.fnUntraced(function* (sample: string) {
@@ -164,7 +164,7 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("A simulated 
     })
   )
 
-  it.effect("is what its fields say, beside a sample too", () =>
+  it.effect("has the fields of the request, also on top of a sample", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { say, ...box } = yield* inbox
@@ -212,7 +212,7 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("A simulated 
     })
   )
 
-  it.effect("has the verdicts that were given with it also when another reader takes it over", () =>
+  it.effect("keeps its simulated verdicts when another reader takes it over", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { say, ...box } = yield* inbox
@@ -252,7 +252,7 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("A simulated 
     })
   )
 
-  it.effect("is one mail when its bytes come again, or the request under its Idempotency-Key", () =>
+  it.effect("is deduplicated by its bytes and by Idempotency-Key", () =>
     Effect.gen(function* () {
       const { raw, say, ...box } = yield* inbox
       const first = yield* raw(message("twice"))
@@ -266,7 +266,7 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("A simulated 
     })
   )
 
-  it.effect("is as large as a mail by SMTP may be, and 413 beyond", () =>
+  it.effect("is as large as an SMTP message may be, and beyond answers 413", () =>
     Effect.gen(function* () {
       const { raw, say, ...box } = yield* inbox
       const large = `${message("large")}${"x".repeat(70)}\r\n`.padEnd(599_998, "x\r\n")
@@ -285,7 +285,7 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("A simulated 
     })
   )
 
-  it.effect("is refused where SMTP would refuse its recipient, with what to do", () =>
+  it.effect("is refused where SMTP refuses its recipient, with the next step", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { key } = yield* inlet.workspace
@@ -295,7 +295,7 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("A simulated 
         body: { sample: "code" }
       })
       assert.strictEqual(pending.status, 409)
-      assert.match(pending.json.error, /is verified: publish its TXT record and POST .*verify/)
+      assert.match(pending.json.error, /is verified\. Publish its TXT record, then POST .*verify/)
       const { raw, say, ...box } = yield* inbox
       const elsewhere = yield* say({ recipient: "ada@elsewhere.example" })
       assert.deepStrictEqual(
@@ -325,7 +325,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "2", MAX_EMA
   timeout: "60 seconds"
 })("A simulated mail", (it) => {
   it.effect(
-    "counts on the day of its workspace and on no client address, and is 429 until midnight when the day is full",
+    "counts toward the daily quota of the workspace, not of a client address, and answers 429 until midnight UTC",
     () =>
       Effect.gen(function* () {
         const { say } = yield* inbox
@@ -345,8 +345,8 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false", MAX_EMAILS_PER_DAY: "2", MAX_EMA
 layer(TestInlet.layer({ ROLES: "http", SENDER_CHECKS: "false" }), {
   excludeTestServices: true,
   timeout: "90 seconds"
-})("A simulated mail at a process with the role http alone", (it) => {
-  it.effect("is read there: its event is in the answer that waits for it, and its delivery is for a worker", () =>
+})("A simulated mail at a process with only the role http", (it) => {
+  it.effect("is parsed there and returned to a waiting request, and a worker delivers it", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { key, domainId } = yield* inlet.inbox("http://127.0.0.1:9/")

@@ -7,14 +7,14 @@ import { eventually } from "../Eventually.ts"
 import * as OpenWaits from "../OpenWaits.ts"
 import { TestInlet } from "../TestInlet.ts"
 
-/** A second instead of a minute. */
+/** 1 s instead of 60 s. */
 const impatient = Layer.succeed(HttpServer.Timeouts, {
   headersTimeout: 700,
   requestTimeout: 1_000,
   connectionsCheckingInterval: 100
 })
 
-/** A raw connection to the API, cut at the end of the scope. */
+/** A raw connection to the API, closed at the end of the scope. */
 const open = Effect.fnUntraced(function* () {
   const inlet = yield* TestInlet
   let heard = ""
@@ -33,7 +33,7 @@ const open = Effect.fnUntraced(function* () {
   return {
     write: (text: string) => Effect.sync(() => void socket.write(text)),
     reset: Effect.sync(() => void socket.resetAndDestroy()),
-    /** Everything it has heard, once the server has closed it. */
+    /** Everything received until the server closed the connection. */
     closed: Effect.map(
       eventually(
         Effect.sync(() => isClosed),
@@ -45,14 +45,14 @@ const open = Effect.fnUntraced(function* () {
   }
 })
 
-/** A byte now and then, for as long as the connection is open. */
+/** Sends a byte at intervals while the connection is open. */
 const dribble = (write: (text: string) => Effect.Effect<void>, text: string) =>
   Effect.forever(Effect.andThen(write(text), Effect.sleep("50 millis")))
 
 layer(TestInlet.layer().pipe(Layer.provide(impatient)), { excludeTestServices: true, timeout: "60 seconds" })(
-  "A client that takes its time",
+  "A slow client",
   (it) => {
-    it.effect("with its header is answered 408 and cut, however it dribbles", () =>
+    it.effect("with a slow header is answered 408 and disconnected", () =>
       Effect.gen(function* () {
         const silent = yield* open()
         const half = yield* open()
@@ -65,7 +65,7 @@ layer(TestInlet.layer().pipe(Layer.provide(impatient)), { excludeTestServices: t
       })
     )
 
-    it.effect("with its body is answered 408 and cut, and nothing is done", () =>
+    it.effect("with a slow body is answered 408 and disconnected, and changes nothing", () =>
       Effect.gen(function* () {
         const head = "POST /api/workspaces HTTP/1.1\r\nHost: inlet.example\r\nContent-Type: application/json\r\n"
         const announced = yield* open()
@@ -78,7 +78,7 @@ layer(TestInlet.layer().pipe(Layer.provide(impatient)), { excludeTestServices: t
       })
     )
 
-    it.effect("with the answer of a stream or a wait is not cut", () =>
+    it.effect("with a stream or a wait is not disconnected", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { domainId, key } = yield* inlet.inbox()
@@ -92,12 +92,12 @@ layer(TestInlet.layer().pipe(Layer.provide(impatient)), { excludeTestServices: t
   }
 )
 
-// All of them have the address of this machine.
+// All of them have the same client address.
 layer(TestInlet.layer({ HTTP_MAX_CONNECTIONS_PER_IP: "0" }), {
   excludeTestServices: true,
   timeout: "60 seconds"
-})("Many clients at once", (it) => {
-  it.effect("leave room for others: 300 that say nothing, 300 in the middle of a request, 100 that wait", () =>
+})("Many concurrent clients", (it) => {
+  it.effect("leave room for others: 300 silent ones, 300 in the middle of a request, 100 that wait", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inboxes = yield* Effect.replicateEffect(inlet.inbox(), 5)
@@ -126,7 +126,7 @@ layer(TestInlet.layer({ HTTP_MAX_CONNECTIONS_PER_IP: "0" }), {
     })
   )
 
-  it.effect("harm nobody when they break off in the middle, one by one", () =>
+  it.effect("cause no failure when they disconnect in the middle", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { domainId, key } = yield* inlet.inbox()
@@ -147,7 +147,7 @@ layer(TestInlet.layer({ HTTP_MAX_CONNECTIONS_PER_IP: "0" }), {
     })
   )
 
-  it.effect("that send 60 MB each are answered 413, and take no memory", () =>
+  it.effect("with 60 MB each are answered 413 without a rise in memory", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const chunk = Buffer.alloc(1024 * 1024, "x")

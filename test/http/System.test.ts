@@ -10,7 +10,7 @@ import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
 import { TestInlet } from "../TestInlet.ts"
 
-/** Every route of this API, with the errors it answers beside those of every route. */
+/** Every route of the API with its errors beyond the common ones. */
 const routes: Readonly<Record<string, ReadonlyArray<number>>> = {
   "post /api/workspaces": [201, 400],
   "get /api/workspace": [200, 401],
@@ -77,8 +77,8 @@ const operations = ({ paths }: Document) =>
 layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
   excludeTestServices: true,
   timeout: "60 seconds"
-})("The system's routes", (it) => {
-  it.effect("say that the process serves, and that the database answers", () =>
+})("The system routes", (it) => {
+  it.effect("report liveness and the state of the database", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       for (const path of ["/health", "/ready"]) {
@@ -90,7 +90,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
     })
   )
 
-  it.effect("give metrics that Prometheus reads, without a name of any tenant", () =>
+  it.effect("export metrics to Prometheus without tenant names", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -114,7 +114,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
     })
   )
 
-  it.effect("count what clients make up under one name", () =>
+  it.effect("count unknown paths and methods under one label", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       for (const method of ["PROPFIND", "M-SEARCH", "TRACE", "PUT", "OPTIONS", "UNLOCK"]) {
@@ -133,7 +133,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
     })
   )
 
-  it.effect("describe every route of the API with its statuses", () =>
+  it.effect("describe every route with its status codes", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { json, status } = yield* inlet.call("GET", "/openapi.json")
@@ -177,7 +177,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
     })
   )
 
-  it.effect("describe which routes need a key, and have a name and a line for each", () =>
+  it.effect("describe the authentication, operation id and summary of each route", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const document: Document = (yield* inlet.call("GET", "/openapi.json")).json
@@ -189,7 +189,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
         if (/ \/api\/(?!demo\/|console\/session$)/.test(route) && needsKey) {
           const [first, ...others] = operation.security
           assert.deepStrictEqual(first, { bearer: [] }, route)
-          // The other key that may ask the route, where there is one.
+          // The other kind of key, if the route accepts one.
           assert.includeDeepMembers([{ readKey: [] }], others, route)
         }
       }
@@ -200,7 +200,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
     })
   )
 
-  it.effect("describe themselves in the words of the wire, for programs that are made from it", () =>
+  it.effect("describe themselves with wire types for generated clients", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { json, text } = yield* inlet.call("GET", "/openapi.json")
@@ -228,7 +228,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
     })
   )
 
-  it.effect("describe the webhook with its headers, and examples that are what they describe", () =>
+  it.effect("describe the webhook with its headers and valid examples", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { json } = yield* inlet.call("GET", "/openapi.json")
@@ -251,7 +251,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
     })
   )
 
-  it.effect("are described once for a reader that has it already, and compressed for one that can", () =>
+  it.effect("answer 304 to a client with the current document, and compress it if accepted", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       for (const path of ["/openapi.json", "/docs"]) {
@@ -272,7 +272,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
     }).pipe(Effect.provide(NodeHttpClient.layerUndici))
   )
 
-  it.effect("are told at once to who sends a header of thousands of blanks, and so is a refusal", () =>
+  it.effect("answer a request with thousands of blanks in a header in time, and refuse it in time", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const blanks = " ".repeat(14_000)
@@ -286,7 +286,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
     })
   )
 
-  it.effect("describe the API with references that all lead somewhere", () =>
+  it.effect("have no dangling reference in the OpenAPI document", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { json, text } = yield* inlet.call("GET", "/openapi.json")
@@ -310,7 +310,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
     })
   )
 
-  it.effect("show the reference on a page for each group, without scripts and with links that lead somewhere", () =>
+  it.effect("show a reference page for each group, without scripts and without broken links", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const document: Document = (yield* inlet.call("GET", "/openapi.json")).json
@@ -346,7 +346,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
     })
   )
 
-  it.effect("find routes, parameters, fields and schemas in the reference by all words of a query", () =>
+  it.effect("find routes, parameters, fields and schemas by all words of a query", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const search = (query: string) =>
@@ -367,7 +367,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
   )
 
   it.effect(
-    "tell an agent in plain text how to begin, wait, read and buy, with every route of a workspace and the limits of the instance",
+    "describe sign-up, waits, reads and purchases with every workspace route and the limits in plain text",
     () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet

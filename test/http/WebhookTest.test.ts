@@ -43,7 +43,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_TIMEOUT: "1s", WEBHOOK_CHANGES_PER_M
     })
   )
 
-  it.effect("that redirects is told where to, because redirects are not followed", () =>
+  it.effect("that redirects gets a test result with the target, because Inlet follows no redirects", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver
       const { test } = yield* tested(receiver.url)
@@ -58,7 +58,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_TIMEOUT: "1s", WEBHOOK_CHANGES_PER_M
     })
   )
 
-  it.effect("that answers with an error, or not at all, is told in words what to check", () =>
+  it.effect("that fails gets a test result that says what to check", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver
       const { test } = yield* tested(receiver.url)

@@ -8,7 +8,7 @@ import { TestInlet } from "../TestInlet.ts"
 const settings = { MAX_EMAILS_PER_DAY: "5", MAX_MESSAGE_BYTES: "2000000", RETENTION_DAYS: "0" }
 
 layer(TestInlet.layer(settings), { excludeTestServices: true, timeout: "60 seconds" })("GET /api/workspace", (it) => {
-  it.effect("says who the key belongs to, its limits, and what is used of them today", () =>
+  it.effect("returns the workspace of the key, its limits and its usage of today", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -44,7 +44,7 @@ layer(TestInlet.layer(settings), { excludeTestServices: true, timeout: "60 secon
     })
   )
 
-  it.effect("counts nothing of yesterday's, and nothing of another workspace's", () =>
+  it.effect("excludes yesterday and other workspaces", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const sql = yield* SqlClient.SqlClient

@@ -19,9 +19,9 @@ const message = [
 ].join("\r\n")
 
 layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, timeout: "60 seconds" })(
-  "What is kept of a message",
+  "An accepted message",
   (it) => {
-    it.effect("is one inbound email for two addresses of a domain, with an event for each", () =>
+    it.effect("is stored once for two addresses of a domain, with an event for each", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -39,7 +39,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, 
       })
     )
 
-    it.effect("shows each of two workspaces its own recipient and nothing of the other", () =>
+    it.effect("shows each of two workspaces only its own recipient", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const ada = yield* inlet.inbox()
@@ -69,7 +69,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, 
       })
     )
 
-    it.effect("starts with our Return-Path and Received, and is byte for byte what came behind them", () =>
+    it.effect("starts with Return-Path and Received, followed by the original bytes", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -88,7 +88,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, 
       })
     )
 
-    it.effect("names no recipient in Received where there are several", () =>
+    it.effect("names no recipient in Received if there are several", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -101,7 +101,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, 
       })
     )
 
-    it.effect("says SMTP of a client that says HELO, and shows the null sender as such", () =>
+    it.effect("has SMTP in Received after HELO, and shows the null sender as empty", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -116,7 +116,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, 
       })
     )
 
-    it.effect("tells both trace fields of ours among the headers, before those that came", () =>
+    it.effect("lists both trace fields before the original headers", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -129,7 +129,7 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, 
       })
     )
 
-    it.effect("makes the whole event of the specification", () =>
+    it.effect("becomes the event of the specification", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()

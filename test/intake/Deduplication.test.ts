@@ -6,7 +6,7 @@ import { TestInlet } from "../TestInlet.ts"
 
 const message = "Message-ID: <1@sender.example>\r\nSubject: once\r\n\r\nbody\r\n"
 
-/** Lets time pass since everything that a domain has received. */
+/** Moves everything that a domain has received back by this time. */
 const age = Effect.fnUntraced(function* (domainId: string, interval: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -15,8 +15,8 @@ const age = Effect.fnUntraced(function* (domainId: string, interval: string) {
   `
 })
 
-layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("A message that is sent again", (it) => {
-  it.effect("is answered 250, makes no second event, keeps no second copy, and does not count", () =>
+layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("A retried message", (it) => {
+  it.effect("is answered 250 without a second event, copy or charge to the quota", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -29,7 +29,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("is recognised for all of its recipients, and takes no more of the disk either", () =>
+  it.effect("is recognized for all of its recipients without a second copy on disk", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -39,13 +39,13 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       }
       assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 2)
       assert.strictEqual((yield* Mailbox.onDisk(inbox.domainId)).length, 1)
-      // A recipient that has not had it yet gets it.
+      // A recipient without the message receives it.
       yield* Mailbox.deliver(inlet.smtpPort, [...to, `three@${inbox.domain}`], message)
       assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 3)
     })
   )
 
-  it.effect("is recognised whatever the envelope sender and the client call themselves", () =>
+  it.effect("is recognized with any envelope sender and client name", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -56,7 +56,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("is recognised by both of two connections at once, and kept once", () =>
+  it.effect("is recognized on two concurrent connections and stored once", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -73,7 +73,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("is another message when it has other bytes under the same Message-ID", () =>
+  it.effect("is a new message if its bytes differ under the same Message-ID", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -89,7 +89,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("is another message when it has no Message-ID", () =>
+  it.effect("is a new message without a Message-ID", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -99,7 +99,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("is another message at another domain, and for another local part, which is compared as sent", () =>
+  it.effect("is a new message at another domain or local part, compared as sent", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -116,7 +116,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("reaches only those of its recipients who don't have it yet", () =>
+  it.effect("reaches only recipients without it", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -131,7 +131,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("is recognised for seven days, and is a new message after them", () =>
+  it.effect("is recognized for seven days and is a new message after that", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -143,14 +143,14 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       yield* age(inbox.domainId, "2 minutes")
       yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message)
       assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 2)
-      // And from then on it is that one's retry.
+      // Later copies are retries of that one.
       yield* Mailbox.deliver(inlet.smtpPort, inbox.address, message)
       assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 2)
       assert.strictEqual(yield* Mailbox.acceptedToday(inbox.domainId), 2)
     })
   )
 
-  it.effect("is answered 250 while the workspace is full, where RCPT came before", () =>
+  it.effect("is answered 250 while the workspace is over its quota, if RCPT came before", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -162,7 +162,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("is kept when the first time was answered 452", () =>
+  it.effect("is stored if the first attempt was answered 452", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()

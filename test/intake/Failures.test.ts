@@ -13,7 +13,7 @@ import * as Mailbox from "../Mailbox.ts"
 import * as Ports from "../Ports.ts"
 import * as TestDatabase from "../TestDatabase.ts"
 
-/** A raw store in memory that can be told to fail for some domains, and what it holds. */
+/** A raw store in memory that can fail for some domains, with its content. */
 class FailingStore extends Context.Service<
   FailingStore,
   { readonly failing: Ref.Ref<(ref: RawRef) => boolean>; readonly kept: Ref.Ref<ReadonlySet<RawRef>> }
@@ -75,8 +75,8 @@ const keptOf = (domainId: string) =>
 
 const message = "Message-ID: <1@sender.example>\r\nSubject: kept or not\r\n\r\n"
 
-layer(World, { excludeTestServices: true, timeout: "60 seconds" })("When a message can't be kept", (it) => {
-  it.effect("because the raw store fails, the sender hears 451, and the next one is kept", () =>
+layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A message that cannot be stored", (it) => {
+  it.effect("because the raw store fails is answered 451, and the next one is stored", () =>
     Effect.gen(function* () {
       const port = yield* SmtpPort
       const { failing } = yield* FailingStore
@@ -97,7 +97,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("When a messa
     })
   )
 
-  it.effect("for one of two workspaces, it is kept for neither", () =>
+  it.effect("for one of two workspaces is stored for neither", () =>
     Effect.gen(function* () {
       const port = yield* SmtpPort
       const { failing } = yield* FailingStore
@@ -115,7 +115,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("When a messa
     })
   )
 
-  it.effect("because the database refuses, the sender hears 451, and what it sends again is kept once", () =>
+  it.effect("because the database refuses is answered 451, and its retry is stored once", () =>
     Effect.gen(function* () {
       const port = yield* SmtpPort
       const sql = yield* SqlClient.SqlClient
@@ -134,7 +134,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("When a messa
     })
   )
 
-  it.effect("because nobody can tell whose it is, RCPT is answered 451", () =>
+  it.effect("because the recipient cannot be looked up is answered 451 at RCPT", () =>
     Effect.gen(function* () {
       const port = yield* SmtpPort
       const sql = yield* SqlClient.SqlClient
@@ -147,7 +147,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("When a messa
     })
   )
 
-  it.effect("that was answered 250 is read without asking the raw store again", () =>
+  it.effect("by the raw store after its 250 is parsed from memory", () =>
     Effect.gen(function* () {
       const port = yield* SmtpPort
       const sql = yield* SqlClient.SqlClient

@@ -13,10 +13,10 @@ import * as Mailbox from "../Mailbox.ts"
 import * as Ports from "../Ports.ts"
 import { TestPostgres } from "../TestPostgres.ts"
 
-/** The embedded database lives in this process and has no wire to cut, so this file needs a server. */
+/** The embedded database has no network connection to cut, so this file needs a server. */
 const server = Config.Redacted("TEST_DATABASE_URL")
 
-/** A mail server whose database is behind a proxy, and the domain that mail is for. */
+/** A mail server whose database is behind a proxy, and a domain. */
 class Outage extends Context.Service<
   Outage,
   {
@@ -25,7 +25,7 @@ class Outage extends Context.Service<
     readonly turn: Effect.Success<ReturnType<typeof DatabaseProxy.before>>["turn"]
     readonly commitLost: Effect.Effect<void>
     readonly swallowed: Effect.Effect<void>
-    /** By a way of its own, which nothing is done to. */
+    /** Runs statements on a direct connection. */
     readonly sql: SqlClient.SqlClient
   }
 >()("inlet/test/intake/Outage") {
@@ -63,14 +63,14 @@ class Outage extends Context.Service<
 
 const message = (id: string) => `Message-ID: <${id}@sender.example>\r\nSubject: ${id}\r\n\r\n`
 
-/** How often a message is kept; each makes an event. */
+/** The number of stored copies of a message, each with an event. */
 const kept = Effect.fnUntraced(function* (id: string) {
   const { sql } = yield* Outage
   const rows = yield* sql`SELECT 1 FROM inbound_emails WHERE sha256 = sha256(${Buffer.from(message(id))}::bytea)`
   return rows.length
 })
 
-/** Waits until a message has been read, by the process that took it: nobody else reads here. */
+/** Waits until the process that accepted a message has parsed it. */
 const read = Effect.fnUntraced(function* (id: string, events: number) {
   const { sql } = yield* Outage
   yield* eventually(
@@ -82,7 +82,7 @@ const read = Effect.fnUntraced(function* (id: string, events: number) {
   )
 })
 
-/** Sends the same message again and again, as a sender does that has heard 451. */
+/** Retries a message, as a sender does after 451. */
 const retries = Effect.fnUntraced(function* (id: string) {
   const { address, port } = yield* Outage
   assert.match(yield* Mailbox.deliver(port, address, message(id)), /^250 /)
@@ -90,15 +90,15 @@ const retries = Effect.fnUntraced(function* (id: string) {
   assert.strictEqual(yield* kept(id), 1)
 })
 
-/** A 451 within ten seconds. */
+/** A 451 within 10 s. */
 const refusedInTime = Effect.fnUntraced(function* (said: Effect.Effect<string>) {
   const [time, reply] = yield* Effect.timed(said)
   assert.match(reply, /^451 4\.3\.0 /)
   assert.isBelow(Duration.toMillis(time), 10_000)
 })
 
-layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("When PostgreSQL", (it) => {
-  it.effect("is gone, the sender hears 451, and mail is taken again once it is back", () =>
+layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("While PostgreSQL", (it) => {
+  it.effect("is stopped, the sender receives 451, and mail is accepted again afterwards", () =>
     Effect.gen(function* () {
       const { address, port, turn } = yield* Outage
       const dialog = yield* Mailbox.begin(port, address)
@@ -110,13 +110,13 @@ layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("When 
     })
   )
 
-  it.effect("hangs, the sender hears 451 within ten seconds, and mail is taken again once it answers", () =>
+  it.effect("hangs, the sender receives 451 within 10 s, and mail is accepted again afterwards", () =>
     Effect.gen(function* () {
       const { address, port, turn } = yield* Outage
-      // More than there are connections, so that some wait for one.
+      // More than there are connections, so that some wait.
       const dialogs = yield* Effect.forEach(Array.range(1, 30), () => Mailbox.begin(port, address), { concurrency: 10 })
       yield* turn("hold")
-      // A busy domain is known for a second.
+      // The look-up of a busy domain is cached for 1 s.
       yield* Effect.sleep("1.1 seconds")
       yield* Effect.forEach(
         dialogs,
@@ -131,10 +131,10 @@ layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("When 
     })
   )
 
-  it.effect("answers each statement late, the sender hears 451 within ten seconds", () =>
+  it.effect("answers each statement late, the sender receives 451 within 10 s", () =>
     Effect.gen(function* () {
       const { address, port, turn } = yield* Outage
-      // To two, which takes several statements.
+      // Two recipients take several statements.
       const dialog = yield* Mailbox.begin(port, [address, `other-${address}`])
       yield* turn("slow")
       yield* refusedInTime(Mailbox.data(dialog, message("slow")))
@@ -143,7 +143,7 @@ layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("When 
     })
   )
 
-  it.effect("commits and its answer is lost, the row is found, the sender hears 250, and one event follows", () =>
+  it.effect("commits and the answer is lost, the row is found, the sender receives 250, and one event follows", () =>
     Effect.gen(function* () {
       const { address, commitLost, port, turn } = yield* Outage
       const dialog = yield* Mailbox.begin(port, address)
@@ -161,7 +161,7 @@ layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("When 
   )
 
   it.effect(
-    "commits a transaction and its answer is lost, the rows are found, the sender hears 250, and an event for each recipient follows",
+    "commits a transaction and the answer is lost, the rows are found, the sender receives 250, and an event for each recipient follows",
     () =>
       Effect.gen(function* () {
         const { address, commitLost, port, turn } = yield* Outage
@@ -177,10 +177,10 @@ layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("When 
       })
   )
 
-  it.effect("never gets the statement, no row is found, and the sender hears 451 within ten seconds", () =>
+  it.effect("never receives the statement, no row is found, and the sender receives 451 within 10 s", () =>
     Effect.gen(function* () {
       const { address, port, swallowed, turn } = yield* Outage
-      // Its connections have prepared the statement: it is swallowed by its name.
+      // Its connections have prepared the statement, which the proxy drops by name.
       yield* retries("before it is swallowed")
       const dialog = yield* Mailbox.begin(port, address)
       yield* turn("swallow statement")
@@ -193,7 +193,7 @@ layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("When 
     })
   )
 
-  it.effect("ends a deadlock at our cost, the sender hears 250 all the same", () =>
+  it.effect("aborts our transaction in a deadlock, the sender still receives 250", () =>
     Effect.gen(function* () {
       const { address, port, sql } = yield* Outage
       const blocked = sql`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
@@ -208,10 +208,10 @@ layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("When 
           Effect.gen(function* () {
             rounds++
             yield* sql`UPDATE daily_intake SET accepted = accepted WHERE workspace_id = ${row?.id ?? ""}`
-            // It writes the key of the message, and then waits for the counter.
+            // It writes the message key and then waits for the counter.
             const delivering = yield* Effect.forkChild(Mailbox.deliver(port, address, message("deadlock")))
             yield* eventually(blocked, (waiting) => waiting.length === 1)
-            // Now each waits for the other. Who began first finds out, and gives up.
+            // Now each waits for the other. PostgreSQL aborts the first one.
             yield* sql`LOCK TABLE received_once IN SHARE ROW EXCLUSIVE MODE`
             return delivering
           })

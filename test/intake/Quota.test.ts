@@ -7,7 +7,7 @@ import { TestInlet } from "../TestInlet.ts"
 const message = (subject: string) => `Subject: ${subject}\r\n\r\n`
 
 layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("The daily quota", (it) => {
-  it.effect("takes the hundredth message of a day, and answers RCPT with 452 4.2.2 from then on", () =>
+  it.effect("accepts the hundredth message of a day, and then answers RCPT with 452 4.2.2", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -19,7 +19,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("of one recipient is nobody else's", () =>
+  it.effect("of one recipient affects no other", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const full = yield* inlet.inbox()
@@ -36,7 +36,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("begins anew with the UTC day", () =>
+  it.effect("resets at midnight UTC", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const sql = yield* SqlClient.SqlClient
@@ -51,7 +51,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("lets exactly one of fifty senders through who come at once for the last place", () =>
+  it.effect("accepts exactly one of fifty concurrent messages for the last place", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -76,29 +76,27 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect(
-    "of one workspace that fills up between RCPT and DATA makes it 452 for the message, and nothing is kept",
-    () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const inboxes = [yield* inlet.inbox(), yield* inlet.inbox(), yield* inlet.inbox()]
-        const [, full] = inboxes
-        assert.isDefined(full)
-        const dialog = yield* Mailbox.begin(
-          inlet.smtpPort,
-          inboxes.map(({ address }) => address)
-        )
-        yield* Mailbox.acceptToday(full.domainId, 100)
-        assert.match(yield* Mailbox.data(dialog, message("for three")), /^452 4\.2\.2 /)
-        for (const inbox of inboxes) {
-          assert.deepStrictEqual(yield* Mailbox.accepted(inbox), [])
-          assert.deepStrictEqual(yield* Mailbox.stored(inbox.domainId), [])
-          assert.strictEqual(yield* Mailbox.acceptedToday(inbox.domainId), inbox === full ? 100 : 0)
-        }
-      })
+  it.effect("of a workspace that fills between RCPT and DATA answers 452 to the message, and nothing is stored", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inboxes = [yield* inlet.inbox(), yield* inlet.inbox(), yield* inlet.inbox()]
+      const [, full] = inboxes
+      assert.isDefined(full)
+      const dialog = yield* Mailbox.begin(
+        inlet.smtpPort,
+        inboxes.map(({ address }) => address)
+      )
+      yield* Mailbox.acceptToday(full.domainId, 100)
+      assert.match(yield* Mailbox.data(dialog, message("for three")), /^452 4\.2\.2 /)
+      for (const inbox of inboxes) {
+        assert.deepStrictEqual(yield* Mailbox.accepted(inbox), [])
+        assert.deepStrictEqual(yield* Mailbox.stored(inbox.domainId), [])
+        assert.strictEqual(yield* Mailbox.acceptedToday(inbox.domainId), inbox === full ? 100 : 0)
+      }
+    })
   )
 
-  it.effect("counts a message once, however many of a workspace's addresses it is for", () =>
+  it.effect("counts a message once for several addresses of a workspace", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const sql = yield* SqlClient.SqlClient
@@ -116,7 +114,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("counts nothing that was not accepted", () =>
+  it.effect("does not count refused messages", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -129,7 +127,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
   )
 })
 
-/** What the client at 127.0.0.1 is counted to have sent, for the day that is `ago`. */
+/** The counter of the client 127.0.0.1 for the day `ago` days back. */
 const sentBefore = Effect.fnUntraced(function* (count: number, ago = 0) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DELETE FROM client_limits WHERE action = 'email'`
@@ -151,7 +149,7 @@ const counted = Effect.gen(function* () {
 layer(TestInlet.layer({ MAX_EMAILS_PER_SENDER_PER_DAY: "3" }), { excludeTestServices: true, timeout: "60 seconds" })(
   "The quota of a client address",
   (it) => {
-    it.effect("keeps one client from using up a workspace's day, and tells it so with 452", () =>
+    it.effect("prevents one client from using up a workspace's quota, and answers it 452", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const [one, other] = [yield* inlet.inbox(), yield* inlet.inbox()]
@@ -164,17 +162,17 @@ layer(TestInlet.layer({ MAX_EMAILS_PER_SENDER_PER_DAY: "3" }), { excludeTestServ
         assert.strictEqual(yield* counted, 3)
         assert.strictEqual(yield* Mailbox.acceptedToday(one.domainId), 1)
         assert.strictEqual(yield* Mailbox.acceptedToday(other.domainId), 0)
-        // Refused messages do not fill the disk.
+        // Refused messages occupy no disk space.
         assert.strictEqual((yield* Mailbox.onDisk(one.domainId)).length, 1)
         assert.deepStrictEqual(yield* Mailbox.onDisk(other.domainId), [])
 
-        // Another client is another one.
+        // Another client is counted separately.
         const dialog = yield* Mailbox.begin(inlet.smtpPort, one.address, { localAddress: "127.0.0.2" })
         assert.match(yield* Mailbox.data(dialog, message("from elsewhere")), /^250 /)
       })
     )
 
-    it.effect("begins anew with the UTC day", () =>
+    it.effect("resets at midnight UTC", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -184,7 +182,7 @@ layer(TestInlet.layer({ MAX_EMAILS_PER_SENDER_PER_DAY: "3" }), { excludeTestServ
       })
     )
 
-    it.effect("counts a message once, whoever it is for, and neither a retry nor one that is refused", () =>
+    it.effect("counts a message once for any number of recipients, and neither a retry nor a refused message", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const [one, other, full] = [yield* inlet.inbox(), yield* inlet.inbox(), yield* inlet.inbox()]
@@ -200,7 +198,7 @@ layer(TestInlet.layer({ MAX_EMAILS_PER_SENDER_PER_DAY: "3" }), { excludeTestServ
       })
     )
 
-    it.effect("lets exactly one of twenty messages through that come at once for the last place", () =>
+    it.effect("accepts exactly one of twenty concurrent messages for the last place", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inboxes = [yield* inlet.inbox(), yield* inlet.inbox()]

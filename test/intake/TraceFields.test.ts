@@ -26,7 +26,7 @@ const render = (options: {
   })
 
 describe("Trace fields", () => {
-  it("are Return-Path and Received as RFC 5321 writes them", () => {
+  it("are Return-Path and Received as in RFC 5321", () => {
     assert.strictEqual(
       render({}),
       [
@@ -47,15 +47,15 @@ describe("Trace fields", () => {
     [{ encrypted: true }, "ESMTPS"],
     [{ utf8: true }, "UTF8SMTP"],
     [{ utf8: true, encrypted: true }, "UTF8SMTPS"]
-  ])("name the transmission %j as %s", (transmission, name) => {
+  ])("have %j as protocol %s", (transmission, name) => {
     assert.include(render({ transmission }), ` with ${name} id `)
   })
 
-  it("write an IPv6 client as a literal", () => {
+  it("have an IPv6 client as an address literal", () => {
     assert.include(render({ remoteAddress: "2001:db8::1" }), "([IPv6:2001:db8::1])")
   })
 
-  it("stay two fields of short lines whatever a sender calls itself", () => {
+  it("remain two fields of short lines for any client name", () => {
     const hostile = "x\r\nSubject: forged\r\n\r\n(<>)\u0000;\t".repeat(200)
     const fields = render({
       from: `${hostile}@sender.example`,
@@ -70,7 +70,7 @@ describe("Trace fields", () => {
     assert.isTrue(lines.every((line) => Buffer.byteLength(line) <= 998 && !/[\r\n\0]/.test(line)))
   })
 
-  it("say unknown of a client without a name", () => {
+  it("have unknown for a client without a name", () => {
     assert.include(render({ helo: "()" }), "Received: from unknown ([203.0.113.9])")
   })
 })

@@ -14,11 +14,11 @@ const connect = Effect.fnUntraced(function* (key: string) {
   )
 })
 
-/** All that a model has written and read. */
+/** All text that a model has written and read. */
 const tokensOf = ({ read }: Agent.Agent) =>
   read.reduce((sum, { answer, call, tool }) => sum + countTokens(tool) + countTokens(call) + countTokens(answer), 0)
 
-/** A site that sends this mail to whoever signs up. */
+/** A site that sends this mail on sign-up. */
 const site = Effect.fnUntraced(function* (mail: { readonly text: string; readonly html?: string }) {
   const { smtpPort } = yield* TestInlet
   return (to: string) =>
@@ -61,7 +61,7 @@ layer(TestInlet.layer({ MAX_EMAILS_PER_DAY: "0" }), { excludeTestServices: true,
       })
     )
 
-    it.effect("sorts 30 mails in eight calls and 5,500 tokens, reading only what a person wrote", () =>
+    it.effect("sorts 30 mails in eight calls and 5,500 tokens by reading only replies", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { address, domainId, key } = yield* inlet.inbox()
@@ -89,7 +89,7 @@ layer(TestInlet.layer({ MAX_EMAILS_PER_DAY: "0" }), { excludeTestServices: true,
       })
     )
 
-    it.effect("reads a newsletter of 900 KB to its end, 2,500 tokens at a time at most", () =>
+    it.effect("reads a newsletter of 900 KB completely, at most 2,500 tokens a call", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { address, domainId, key } = yield* inlet.inbox()

@@ -6,7 +6,7 @@ import * as Ports from "../Ports.ts"
 import * as Program from "../Program.ts"
 import { TestInlet } from "../TestInlet.ts"
 
-/** The suite knows no keys: a server in front of ours adds one, and leaves everything else as it is. */
+/** The suite has no keys: a proxy adds one and changes nothing else. */
 const keyed = Effect.fnUntraced(function* (port: number, key: string) {
   const inlet = yield* TestInlet
   yield* Effect.acquireRelease(
@@ -30,7 +30,7 @@ const keyed = Effect.fnUntraced(function* (port: number, key: string) {
   )
 })
 
-/** Those of the suite that ask for none of its own tools, resources and prompts. */
+/** The scenarios that need none of the suite's own tools, resources and prompts. */
 const scenarios = [
   "server-initialize",
   "ping",
@@ -44,7 +44,7 @@ const scenarios = [
 
 describe("The conformance suite of MCP", () => {
   it.live(
-    "passes the scenarios that need nothing but a server, dns-rebinding among them",
+    "passes the server scenarios, including dns-rebinding",
     () =>
       Effect.gen(function* () {
         const port = yield* Ports.free
@@ -52,7 +52,7 @@ describe("The conformance suite of MCP", () => {
         const inlet = yield* Layer.build(TestInlet.layer({ SERVICE_PUBLIC_URL: url }))
         const { stdout } = yield* Effect.gen(function* () {
           yield* keyed(port, (yield* (yield* TestInlet).inbox()).key)
-          // It writes its results into the folder that it is run in, if it is told none.
+          // Without an output option it writes its results into the working folder.
           const fs = yield* FileSystem.FileSystem
           const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-conformance-" })
           const suite = "node_modules/@modelcontextprotocol/conformance/dist/index.js"

@@ -38,7 +38,7 @@ const callOf = (name: string, args: McpClient.Arguments = {}, id = 2) => ({
   params: { name, arguments: args }
 })
 
-/** A session that is asked by plain HTTP. */
+/** A session over plain HTTP. */
 const session = Effect.fnUntraced(function* (key: string) {
   const opened = yield* post(key)
   const id = { "mcp-session-id": opened.headers["mcp-session-id"] ?? "", "mcp-protocol-version": "2025-11-25" }
@@ -49,7 +49,7 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
   "MCP",
   (it) => {
     describe.each(Object.entries(clients))("to %s", (_, connect) => {
-      it.effect("has six tools that work, a resource and a prompt", () =>
+      it.effect("offers six working tools, a resource and a prompt", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const { address, domain, key } = yield* inlet.inbox()
@@ -100,8 +100,8 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
       )
     })
 
-    describe("A key", () => {
-      it.effect("is asked for, whatever the method: 401 as on the API", () =>
+    describe("An API key", () => {
+      it.effect("is required for every method, with 401 as in the API", () =>
         Effect.gen(function* () {
           const missing = yield* post(undefined)
           assert.strictEqual(missing.status, 401)
@@ -115,7 +115,7 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
         })
       )
 
-      it.effect("that is replaced in the middle of a wait ends it with a sentence", () =>
+      it.effect("that is replaced during a wait ends the wait with an explanation", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const { key } = yield* inlet.inbox()
@@ -130,7 +130,7 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
         })
       )
 
-      it.effect("that reads waits and reads, and simulates nothing", () =>
+      it.effect("with read scope waits and reads, and simulates nothing", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const { address, key } = yield* inlet.inbox()
@@ -142,12 +142,12 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
           assert.isFalse((yield* client.call("read_mail", { event_id: code.event_id })).isError)
           const { isError, text } = yield* client.call("simulate_mail", { sample: "code" })
           assert.isTrue(isError)
-          assert.match(text, /A read key .* simulate_mail takes the workspace's own key/)
+          assert.match(text, /A read key .* simulate_mail requires the workspace's own key/)
           assert.lengthOf((yield* client.call("list_mail")).json.mails, 1)
         })
       )
 
-      it.effect("opens the mail of its workspace alone", () =>
+      it.effect("opens the mail of its workspace only", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const mine = yield* inlet.inbox()
@@ -164,7 +164,7 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
     })
 
     describe("A wait", () => {
-      it.effect("takes one of the workspace's places, and gives it back when its client cancels or leaves", () =>
+      it.effect("counts toward the waits of the workspace until its client cancels or disconnects", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const { key } = yield* inlet.inbox()
@@ -185,7 +185,7 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
         })
       )
 
-      it.effect("ends when the code comes, and is told the address alone that it is for", () =>
+      it.effect("ends when the code for its address arrives, not for another", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const { domain, key } = yield* inlet.inbox()
@@ -199,7 +199,7 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
     })
 
     describe("A session", () => {
-      it.effect("is ended by its client: 404 from then on, with what to do", () =>
+      it.effect("is ended by its client and then answers 404 with the next step", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const { key } = yield* inlet.inbox()
@@ -214,7 +214,7 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
         })
       )
 
-      it.effect("goes on in a process that has not opened it, as behind a restart", () =>
+      it.effect("continues in another process, as after a restart", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const { domain, key } = yield* inlet.inbox()
@@ -229,7 +229,7 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
         })
       )
 
-      it.effect("is unknown to another key, whose requests cancel nothing in it", () =>
+      it.effect("is unknown to another key, which cannot cancel its requests", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const one = yield* inlet.inbox()
@@ -246,7 +246,7 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
     })
 
     describe("A mail", () => {
-      it.effect("is told as what a person sees of it, with a notice, and that there was more", () =>
+      it.effect("shows its visible content with a notice, and reports omitted parts", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const { key } = yield* inlet.inbox()
@@ -265,7 +265,7 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
         })
       )
 
-      it.effect("counts as what it weighs where it is told in brief", () =>
+      it.effect("is charged for its full size in brief view", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const { address, domainId, key } = yield* inlet.inbox()
@@ -273,7 +273,7 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
           yield* Mailbox.events({ key, domainId })
           const { send } = yield* session(key)
           for (const tool of ["list_mail", "wait_for_mail", "wait_for_code"]) {
-            // After a while without any request.
+            // After a period without requests.
             yield* Effect.sleep("1 second")
             const { headers, text } = yield* send(callOf(tool))
             assert.include(text, "482913")
@@ -282,7 +282,7 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
         })
       )
 
-      it.effect("has its links by page, and its text by piece, without a gap", () =>
+      it.effect("has links in pages and text in slices without a gap", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const { address, domainId, key } = yield* inlet.inbox()
@@ -321,8 +321,8 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
       )
     })
 
-    describe("What is no call", () => {
-      it.effect("is told in a sentence what is expected", () =>
+    describe("An invalid request", () => {
+      it.effect("is answered with the expected form", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const { key } = yield* inlet.inbox()
@@ -343,12 +343,12 @@ layer(TestInlet.layer({ HTTP_MAX_WAITS_PER_WORKSPACE: "2" }), { excludeTestServi
             if (typeof sentence === "string") assert.strictEqual(text, sentence)
             else assert.match(text, sentence)
           }
-          // Models write null for what they leave out.
+          // Models send null for omitted parameters.
           assert.isFalse((yield* client.call("list_mail", { to: null, cursor: null })).isError)
         })
       )
 
-      it.effect("is refused as on every route: another site's page, a body that is too large, another method", () =>
+      it.effect("is refused as on every route: foreign origin, oversized body, wrong method", () =>
         Effect.gen(function* () {
           const inlet = yield* TestInlet
           const { key } = yield* inlet.inbox()

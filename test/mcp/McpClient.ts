@@ -4,11 +4,11 @@ import { Client as One } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport as OneTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { Effect, Schema } from "effect"
 
-/** What a client of MCP is told by a tool. */
+/** The result of a tool call. */
 export interface Told {
   readonly isError: boolean
   readonly text: string
-  /** The text as JSON; undefined where it is a sentence. */
+  /** The text as JSON, or undefined for a sentence. */
   // biome-ignore lint/suspicious/noExplicitAny: asserted field by field
   readonly json: any
 }
@@ -28,7 +28,7 @@ export type Arguments = Readonly<Record<string, unknown>>
 
 type Client = Pick<Two.Client, "close" | "listTools" | "getInstructions" | "getServerVersion">
 
-/** A client of one of the official packages, whose calls are Effects. */
+/** A client of one of the official packages with Effect methods. */
 const clientOf = (
   client: Client,
   callTool: (params: { name: string; arguments: Record<string, unknown> }) => Promise<unknown>,
@@ -53,18 +53,18 @@ const info = { name: "test", version: "1" }
 
 const headersOf = (key: string) => ({ requestInit: { headers: { authorization: `Bearer ${key}` } } })
 
-/** `@modelcontextprotocol/sdk`, until the scope ends. */
+/** A client of `@modelcontextprotocol/sdk`, closed with the scope. */
 export const one = Effect.fnUntraced(function* (url: string, key: string) {
   const client = new One(info)
   const transport = new OneTransport(new URL(`${url}/mcp`), headersOf(key))
   yield* Effect.acquireRelease(
-    // Its types and those of exactOptionalPropertyTypes do not agree about sessionId.
+    // Its type of sessionId conflicts with exactOptionalPropertyTypes.
     Effect.promise(() => client.connect(transport as Parameters<One["connect"]>[0])),
     () => Effect.promise(() => client.close())
   )
   return {
     ...clientOf(
-      client as unknown as Client, // The two packages have the same methods under types of their own.
+      client as unknown as Client, // The two packages have the same methods under different types.
       (params) => client.callTool(params),
       (params) => client.readResource(params),
       (params) => client.getPrompt(params)
@@ -74,7 +74,7 @@ export const one = Effect.fnUntraced(function* (url: string, key: string) {
   }
 })
 
-/** `@modelcontextprotocol/client/stdio`, which starts the program `inlet mcp`, until the scope ends. */
+/** A client of `@modelcontextprotocol/client/stdio`, which starts `inlet mcp`, closed with the scope. */
 export const program = Effect.fnUntraced(function* (
   env: Record<string, string>,
   era: "legacy" | { pin: string },
@@ -99,7 +99,7 @@ export const program = Effect.fnUntraced(function* (
   )
 })
 
-/** `@modelcontextprotocol/client`, which knows the protocols before 2026-07-28 and that one. */
+/** A client of `@modelcontextprotocol/client`, which supports the protocol 2026-07-28 and earlier ones. */
 export const two = Effect.fnUntraced(function* (url: string, key: string, era: "legacy" | { pin: string }) {
   const client = new Two.Client(info, { versionNegotiation: { mode: era } })
   const transport = new Two.StreamableHTTPClientTransport(new URL(`${url}/mcp`), headersOf(key))

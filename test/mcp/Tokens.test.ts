@@ -13,9 +13,9 @@ const japanese = "先週火曜日のご注文の請求書を添付しました�
 const russian = "Счёт за ваш заказ от прошлого вторника приложен; пожалуйста, оплатите его в течение двух недель. "
 
 layer(TestInlet.layer({ MAX_EMAILS_PER_DAY: "0" }), { excludeTestServices: true, timeout: "60 seconds" })(
-  "What MCP costs in tokens",
+  "The token cost of MCP",
   (it) => {
-    it.effect("is at most 1,500 for the tools and 200 for the instructions, in a conversation", () =>
+    it.effect("is at most 1,500 for the tools and 200 for the instructions of a conversation", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { key } = yield* inlet.inbox()
@@ -26,7 +26,7 @@ layer(TestInlet.layer({ MAX_EMAILS_PER_DAY: "0" }), { excludeTestServices: true,
       })
     )
 
-    it.effect("is at most 150 for a code, whoever it is from, and for one that does not come", () =>
+    it.effect("is at most 150 for a code from any sender, or for a timeout", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { address, key } = yield* inlet.inbox()
@@ -43,7 +43,7 @@ layer(TestInlet.layer({ MAX_EMAILS_PER_DAY: "0" }), { excludeTestServices: true,
       })
     )
 
-    it.effect("is at most 2,500 for any other answer by default, in the languages of mail", () =>
+    it.effect("is at most 2,500 for any other answer by default, in many languages", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { address, key } = yield* inlet.inbox()
@@ -67,7 +67,7 @@ layer(TestInlet.layer({ MAX_EMAILS_PER_DAY: "0" }), { excludeTestServices: true,
             assert.isAtMost(countTokens(text), 2_500, `${json.subject} ${part}`)
           }
         }
-        // Whoever asks for more gets no more than there is room for, and goes on.
+        // A higher limit returns only what fits, with a cursor.
         const all = yield* client.call("list_mail", { limit: 25 })
         assert.isBelow(Buffer.byteLength(all.text), 9_000)
       })

@@ -9,7 +9,7 @@ type Answer = Partial<Pick<Mime.Contents, "from" | "subject" | "text" | "to" | "
 
 type Case = readonly [name: string, lines: ReadonlyArray<string>, answer: Answer]
 
-/** The answer is right to the blank: texts are compared as they are. */
+/** Texts are compared exactly, whitespace included. */
 const read = (cases: ReadonlyArray<Case>) =>
   it.for(cases)("%s", ([, lines, { files, ...answer }]) => {
     const bytes = message(...lines)
@@ -33,14 +33,18 @@ const delSp = ["Content-Type: text/plain; charset=utf-8; format=flowed; delsp=ye
 describe("A text in format=flowed (RFC 3676)", () => {
   read([
     ["joins the lines of a paragraph", [...flowed, "one ", "two ", "three", "four"], { text: "one two three\nfour" }],
-    ["keeps an answer out of the quotation above it", [...flowed, "> Hi ", "Hello"], { text: "> Hi \nHello" }],
-    ["keeps a quotation out of the answer above it", [...flowed, "Hello ", "> Hi"], { text: "Hello \n> Hi" }],
+    ["separates a reply from the quotation above", [...flowed, "> Hi ", "Hello"], { text: "> Hi \nHello" }],
+    ["separates a quotation from the reply above", [...flowed, "Hello ", "> Hi"], { text: "Hello \n> Hi" }],
     [
-      "joins lines of one quote depth, whose mark is shown once",
+      "joins lines of one quote depth under one mark",
       [...flowed, "> one ", "> two", ">> old ", ">> older", "> three"],
       { text: "> one two\n>> old older\n> three" }
     ],
-    ["joins no lines of two depths", [...flowed, ">> old ", "> new ", "mine"], { text: ">> old \n> new \nmine" }],
+    [
+      "does not join lines of two quote depths",
+      [...flowed, ">> old ", "> new ", "mine"],
+      { text: ">> old \n> new \nmine" }
+    ],
     ["ends a paragraph at an empty line", [...flowed, "one ", "", "two"], { text: "one \n\ntwo" }],
     [
       "ends a quoted paragraph at an empty line of the quotation",
@@ -48,27 +52,31 @@ describe("A text in format=flowed (RFC 3676)", () => {
       { text: "> one \n>\n> two" }
     ],
     [
-      "joins nothing to the line of a signature",
+      "joins nothing to the signature separator",
       [...flowed, "so long ", "-- ", "Ada ", "Lovelace"],
       { text: "so long \n-- \nAda Lovelace" }
     ],
     [
-      "leaves the line of a quoted signature alone",
+      "keeps the separator of a quoted signature",
       [...flowed, "> so long ", "> -- ", "> Ada"],
       { text: "> so long \n> -- \n> Ada" }
     ],
     [
-      "takes off the blank that a line was stuffed with",
+      "removes space-stuffing",
       [...flowed, " From here", " > no quotation", "  indented"],
       { text: "From here\n> no quotation\n indented" }
     ],
-    ["joins stuffed lines as others", [...flowed, "one ", " From two"], { text: "one From two" }],
-    ["keeps a blank line of blanks as it flows", [...flowed, "one", "   ", "two"], { text: "one\n  two" }],
-    ["joins words that delsp has cut in two", [...delSp, "Donau ", "dampf  ", "schiff"], { text: "Donaudampf schiff" }],
-    ["joins quoted words that delsp has cut", [...delSp, "> Donau ", "> dampf", "neu"], { text: "> Donaudampf\nneu" }],
-    ["ends in line ends as it is sent", [...flowed, "one ", "two", "", ""], { text: "one two\n\n" }],
+    ["joins space-stuffed lines", [...flowed, "one ", " From two"], { text: "one From two" }],
+    ["keeps a line of spaces", [...flowed, "one", "   ", "two"], { text: "one\n  two" }],
+    ["joins words split under DelSp=yes", [...delSp, "Donau ", "dampf  ", "schiff"], { text: "Donaudampf schiff" }],
     [
-      "is none where it is not said",
+      "joins quoted words split under DelSp=yes",
+      [...delSp, "> Donau ", "> dampf", "neu"],
+      { text: "> Donaudampf\nneu" }
+    ],
+    ["keeps its line endings", [...flowed, "one ", "two", "", ""], { text: "one two\n\n" }],
+    [
+      "is not assumed without the parameter",
       ["Content-Type: text/plain", "", "one ", "two", " three"],
       { text: "one \ntwo\n three" }
     ]
@@ -84,7 +92,11 @@ describe("Raw bytes in a header", () => {
   ]
   const privet = bytes("f0d2c9d7c5d4")
   read([
-    ["are in the charset of the text: koi8-r", inCharset("koi8-r", `Subject: ${privet}`), { subject: "Привет" }],
+    [
+      "are decoded in the charset of the text: koi8-r",
+      inCharset("koi8-r", `Subject: ${privet}`),
+      { subject: "Привет" }
+    ],
     [
       "are in the charset of the text: euc-kr",
       inCharset("euc-kr", `Subject: [${bytes("c7d1b1b9")}] news`),
@@ -95,14 +107,18 @@ describe("Raw bytes in a header", () => {
       inCharset("gb2312", `Subject: ${bytes("c4e3bac3")}`),
       { subject: "你好" }
     ],
-    ["are in the charset of the text: big5", inCharset("big5", `Subject: ${bytes("a741a66e")}`), { subject: "你好" }],
     [
-      "are in the charset of the text in the names of people",
+      "are decoded in the charset of the text: big5",
+      inCharset("big5", `Subject: ${bytes("a741a66e")}`),
+      { subject: "你好" }
+    ],
+    [
+      "are decoded in the charset of the text in display names",
       inCharset("windows-1251", `To: ${bytes("c8e2e0ed")} <i@a.example>`, `Cc: "${bytes("c8e2e0ed")}" <j@a.example>`),
       { to: [{ name: "Иван", address: "i@a.example" }], cc: [{ name: "Иван", address: "j@a.example" }] }
     ],
     [
-      "are in the charset of the first text in the names of files, before it and behind it",
+      "are decoded in the charset of the first text in file names",
       [
         "Content-Type: multipart/mixed; boundary=b",
         "",
@@ -128,18 +144,22 @@ describe("Raw bytes in a header", () => {
       }
     ],
     [
-      "are UTF-8 where they are that, whatever the text is in",
+      "are decoded as UTF-8 if valid, in any charset of the text",
       inCharset("koi8-r", "Subject: Gr\xc3\xbc\xc3\x9fe"),
       { subject: "Grüße" }
     ],
     [
-      "are windows-1252 where they can't be in the charset of the text",
+      "are decoded as windows-1252 if invalid in the charset of the text",
       inCharset("gb2312", "Subject: Gr\xfc"),
       { subject: "Grü" }
     ],
-    ["are windows-1252 where the text is UTF-8", inCharset("utf-8", "Subject: Gr\xfc\xdfe"), { subject: "Grüße" }],
     [
-      "are one broken byte in UTF-8, though the text is in a charset of one byte",
+      "are decoded as windows-1252 beside a UTF-8 text",
+      inCharset("utf-8", "Subject: Gr\xfc\xdfe"),
+      { subject: "Grüße" }
+    ],
+    [
+      "are decoded as UTF-8 with one broken byte, beside a single-byte text",
       inCharset("koi8-r", "Subject: Gr\xc3\xbc\xc3\x9fe \xff"),
       { subject: "Grüße ÿ" }
     ]
@@ -149,7 +169,7 @@ describe("Raw bytes in a header", () => {
 describe("Recipients", () => {
   read([
     [
-      "of several fields all count, and of several authors the first",
+      "of several fields are merged, and the first author is used",
       [
         "From: one@a.example",
         "From: two@b.example",
@@ -179,7 +199,7 @@ describe("Recipients", () => {
       }
     ],
     [
-      "without a domain are listed as they stand",
+      "without a domain are listed unchanged",
       [
         "To: root, ada@a.example, Ada <ada>, <postmaster>",
         "Cc: undisclosed-recipients:;",
@@ -199,49 +219,53 @@ describe("Recipients", () => {
       }
     ],
     [
-      "beyond a thousand make the event partial",
+      "beyond 1,000 make the event partial",
       [`To: ${"a@a.example, ".repeat(600)}a@a.example`, `To: ${"a@a.example, ".repeat(600)}a@a.example`, "", ""],
       { parse: "partial", to: Array.from({ length: 1_000 }, () => ({ name: "", address: "a@a.example" })) }
     ]
   ])
 })
 
-describe("What says that it is encoded", () => {
+describe("An encoding declaration", () => {
   const uuencoded = ["Content-Type: text/plain", "Content-Transfer-Encoding: x-uuencode", ""]
   const base64 = ["Content-Type: text/plain; charset=utf-8", "Content-Transfer-Encoding: base64", ""]
   const zeros = "\0".repeat(45)
   read([
     [
-      "is a file in uuencode with blanks for zeros",
+      "of uuencode yields a file with spaces as zeros",
       ["", "see", "begin 644 z", `M${" ".repeat(60)}`, "#86)C", " ", "end", "bye"],
       { text: "see\nbye", files: [["z", `${zeros}abc`]] }
     ],
     [
-      "is a file in uuencode with blanks for zeros that got lost on the way",
+      "of uuencode yields a file with stripped trailing spaces",
       ["", "see", "begin 644 z", "M", "M", "#", "", "end", "bye"],
       { text: "see\nbye", files: [["z", `${zeros}${zeros}\0\0\0`]] }
     ],
     [
-      "is no file where it is words",
+      "of uuencode is ignored for plain words",
       ["", "begin 644 z", "HELLO", "I SAY", "end", "bye"],
       { text: "begin 644 z\nHELLO\nI SAY\nend\nbye", files: [] }
     ],
     [
-      "is what it is where it is no uuencode",
+      "of uuencode keeps other content unchanged",
       [...uuencoded, "plain words", "and more", ""],
       { text: "plain words\nand more\n" }
     ],
-    ["is plain words under the label base64", [...base64, "Hello there", ""], { text: "Hello there\n" }],
+    ["of base64 is ignored for plain words", [...base64, "Hello there", ""], { text: "Hello there\n" }],
     [
-      "is plain words under the label base64, with a word alone in front",
+      "of base64 is ignored for plain words after a single word",
       [...base64, "Hello", "this is a text without any marks", "bye"],
       { text: "Hello\nthis is a text without any marks\nbye" }
     ],
-    ["is one plain word under the label base64", [...base64, "Hello,"], { text: "Hello," }],
-    ["ends behind the padding of base64", [...base64, "SGVsbG8=", "Bye", "now"], { text: "HelloBye\nnow" }],
-    ["goes on behind padding where that is base64", [...base64, "SGVsbG8=", "IHlvdQ==", ""], { text: "Hello you" }],
+    ["of base64 is ignored for one plain word", [...base64, "Hello,"], { text: "Hello," }],
+    ["of base64 ends after the padding", [...base64, "SGVsbG8=", "Bye", "now"], { text: "HelloBye\nnow" }],
     [
-      "is a file without the footer behind it",
+      "of base64 continues after padding if more follows",
+      [...base64, "SGVsbG8=", "IHlvdQ==", ""],
+      { text: "Hello you" }
+    ],
+    [
+      "of base64 yields a file without the footer after it",
       [
         "Content-Type: multipart/mixed; boundary=b",
         "",
@@ -261,24 +285,24 @@ describe("What says that it is encoded", () => {
       { text: "see", files: [["a.csv", "a,b\n"]] }
     ],
     [
-      "is UTF-8 under the label of one byte",
+      "of a single-byte charset is ignored for UTF-8",
       ["Content-Type: text/plain; charset=iso-8859-1", "", "Gr\xc3\xbc\xc3\x9fe"],
       { text: "Grüße" }
     ],
     [
-      "is what its label says with a byte that is not UTF-8",
+      "of a single-byte charset applies if a byte is not UTF-8",
       ["Content-Type: text/plain; charset=iso-8859-1", "", "Gr\xc3\xbc\xc3\x9fe \xfc"],
       { text: "GrÃ¼ÃŸe ü" }
     ],
     [
-      "is what its label says with one character alone",
+      "of a single-byte charset applies to a single character",
       ["Content-Type: text/plain; charset=windows-1252", "", "\xc3\xa9"],
       { text: "Ã©" }
     ]
   ])
 })
 
-describe("A header that begins with a blank", () => {
+describe("A header that starts with whitespace", () => {
   const received = [" From: Ada <ada@a.example>", "Subject: hi", "", "body"]
   const ours = (recipient: string) => [
     "Return-Path: <ada@a.example>",
@@ -289,19 +313,19 @@ describe("A header that begins with a blank", () => {
   ]
   const trace = (recipient: string) => ours(recipient).join("\r\n").replace("\r\n;", ";").split("\r\n")
   read([
-    ["is whole as it came", received, { from: "ada@a.example", subject: "hi", text: "body" }],
+    ["is complete as received", received, { from: "ada@a.example", subject: "hi", text: "body" }],
     [
-      "is whole behind our own fields",
+      "is complete after the trace fields",
       [...trace("a@b.example"), ...received],
       { from: "ada@a.example", subject: "hi", text: "body" }
     ],
     [
-      "is whole behind our own fields for several recipients, with a tab",
+      "is complete after the trace fields for several recipients, with a tab",
       [...trace(""), "\tFrom: ada@a.example", "Subject: hi", "", "body"],
       { from: "ada@a.example", subject: "hi", text: "body" }
     ],
     [
-      "goes on with a field of another server that stands in front",
+      "continues a field of another server in front",
       ["Received: from a ([127.0.0.1])", "\tby b; Sun, 22 Nov 2026 13:00:00 +0000", " From: x@a.example", "", "body"],
       { from: null, text: "body" }
     ]

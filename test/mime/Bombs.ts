@@ -1,7 +1,7 @@
 import { type Bomb, bomb, header, mebibyte } from "./Bomb.ts"
 import { costBombs } from "./CostBombs.ts"
 
-/** `before`, as many of `piece` as there is room for, and `after`; every character is one byte. */
+/** `before`, `piece` repeated up to the limit, and `after`. Every character is one byte. */
 const filled = (before: string, piece: string, after = "") =>
   Buffer.from(
     before + piece.repeat(Math.floor((mebibyte - before.length - after.length) / piece.length)) + after,
@@ -17,7 +17,7 @@ const html = (piece: string, after = "") =>
     )
   )
 
-/** A field of this name, made of one start and many of `piece`. */
+/** A field with this name, a start and a repeated piece. */
 const field = (name: string, piece: string, start = "") =>
   bomb(`${name}: ${JSON.stringify(start + piece)}`, () =>
     filled(
@@ -38,7 +38,7 @@ const body = (name: string, type: string, piece: string, start = "", after = "")
 const manyParts = (name: string, part: string) =>
   body(name, "Content-Type: multipart/mixed; boundary=b", `--b\r\n${part}\r\n`, "", "--b--\r\n")
 
-/** Multiparts inside each other, each with its own boundary, and a text at the bottom. */
+/** Nested multiparts with different boundaries, and a text inside. */
 export const nestedMultiparts = (depth: number) => {
   const parts = [`${header(`nested ${depth}`)}MIME-Version: 1.0\r\n`]
   for (let level = 0; level < depth; level++) {
@@ -49,7 +49,7 @@ export const nestedMultiparts = (depth: number) => {
   return Buffer.from(parts.join(""))
 }
 
-/** Messages inside each other. */
+/** Nested messages. */
 export const nestedMessages = (depth: number, type = "message/rfc822") =>
   Buffer.from(
     `${header(`messages ${depth}`)}${`Content-Type: ${type}\r\n\r\n`.repeat(depth)}Subject: innermost\r\n\r\nat the bottom\r\n`
@@ -222,7 +222,7 @@ export const bodyBombs: ReadonlyArray<Bomb> = [
   bomb("blanks alone", () => filled("", " "))
 ]
 
-/** Made to keep those busy that look for what a person wrote. */
+/** Costly for the search for a reply. */
 export const replyBombs: ReadonlyArray<Bomb> = [
   ...[
     "> x\r\n",
@@ -234,13 +234,13 @@ export const replyBombs: ReadonlyArray<Bomb> = [
     "```\r\n"
   ].map((piece) => body(`lines of ${JSON.stringify(piece)}`, "Content-Type: text/plain", piece, "x\r\n")),
   body(
-    "answers between quotations",
+    "replies between quotations",
     "Content-Type: text/plain",
     "> a\r\nb c d e f g.\r\n",
     "x\r\nOn 1/2/24 10:00, A wrote:\r\n"
   ),
   body(
-    "an answer below a quotation",
+    "a reply below a quotation",
     "Content-Type: text/plain",
     "b c d\r\n",
     "x\r\nOn 1/2/24 10:00, A wrote:\r\n> a\r\n"
@@ -254,7 +254,7 @@ export const replyBombs: ReadonlyArray<Bomb> = [
 const encoded = (encoding: string, name: string, piece: string, after = "") =>
   body(`${encoding} of ${name}`, `Content-Transfer-Encoding: ${encoding}`, piece, "", after)
 
-/** Runs that end in something else, so that a decoder finds out late that they were none of its business. */
+/** Runs with a wrong end, which a decoder notices late. */
 const runs = (encoding: string): ReadonlyArray<Bomb> => [
   encoded(encoding, "blanks before a letter", " ", "x"),
   encoded(encoding, "blanks before a letter in many lines", `${" ".repeat(990)}x\r\n`),
@@ -287,7 +287,7 @@ export const encodingBombs: ReadonlyArray<Bomb> = [
   manyParts("parts of damaged base64", "Content-Transfer-Encoding: base64\r\n\r\n!!A=")
 ]
 
-/** Every one of them. */
+/** All costly messages. */
 export const bombs: ReadonlyArray<Bomb> = [
   ...htmlBombs,
   ...headerBombs,

@@ -6,7 +6,7 @@ import { simpleParser } from "mailparser"
 import * as Mime from "../../src/mime/Mime.ts"
 import * as Needs from "../Needs.ts"
 
-/** What is known of a foreign message. A column that nobody knows is undefined and not scored. */
+/** The expected values of a foreign message. An unknown column is undefined and not scored. */
 interface Expected {
   readonly file: string
   readonly subject: string | undefined
@@ -16,7 +16,7 @@ interface Expected {
   readonly count: number | undefined
 }
 
-/** What a parser found, in the words of the columns. */
+/** The values that a parser found, in the format of the columns. */
 interface Found {
   readonly subject: string
   readonly senders: ReadonlyArray<string>
@@ -42,9 +42,8 @@ const fixture = table(readFileSync(new URL("../fixtures/corpus-contents.tsv", im
 const json = (value: string | undefined) => (value === undefined || value === "-" ? undefined : JSON.parse(value))
 
 /**
- * What is known of each message: its source's word, or what two foreign parsers
- * agree on. The table of ours has that for the content, and what is right where
- * a message is broken in a way that those parsers do not read.
+ * The expected values of each message: those of its source, or those on which two foreign parsers agree. A separate
+ * table has the content, and the values of broken messages that those parsers do not read.
  */
 const expectations = (manifest: string, consensus: string): ReadonlyArray<Expected> => {
   const agreed = new Map(table(consensus).map((row) => [row.file, row]))
@@ -65,11 +64,11 @@ const expectations = (manifest: string, consensus: string): ReadonlyArray<Expect
   })
 }
 
-/** Which columns are right; those that nobody knows are left out. */
+/** The correct columns, without unknown ones. */
 const score = (expected: Expected, found: Found): ReadonlyArray<boolean | undefined> => {
   const { count, names, senders, subject, text } = expected
   const isOneDomain = new Set(senders?.map((address) => address.slice(address.lastIndexOf("@")).toLowerCase())).size < 2
-  // An agent is told one author, or none where it is not clear who that is.
+  // An agent gets one author, or none if it is unclear.
   const author = senders === undefined || !isOneDomain ? [] : senders.slice(0, 1)
   const told = isOneDomain ? found.senders.slice(0, 1) : found.senders.length > 1 ? [] : found.senders
   return [
@@ -83,7 +82,7 @@ const score = (expected: Expected, found: Found): ReadonlyArray<boolean | undefi
 
 const plainly = Effect.fnUntraced(function* (message: Buffer) {
   const mail = yield* Effect.promise(() => simpleParser(message))
-  // Without what it makes of the content itself.
+  // Without its own derived content.
   const bare = yield* Effect.promise(() =>
     simpleParser(message, { keepCidLinks: true, skipHtmlToText: true, skipTextToHtml: true })
   )
@@ -98,7 +97,7 @@ const plainly = Effect.fnUntraced(function* (message: Buffer) {
       names: mail.attachments.map(({ filename }) => filename ?? null)
     },
     said: [
-      // Files that it shows as they are encoded are attachments of ours.
+      // Inlet attaches files that it shows in encoded form.
       bare.html || "",
       (bare.text ?? "").replace(/^begin \d{3} [\s\S]*?^end$/gm, ""),
       ...bare.attachments.map(({ content }) => content.toString("latin1"))
@@ -132,7 +131,7 @@ const ours = Effect.fnUntraced(function* (message: Buffer) {
   }
 })
 
-/** Words of ASCII that one parser shows and the other one has nowhere. */
+/** ASCII words that one parser shows and the other does not have. */
 const missing = (said: ReadonlyArray<string>, from: ReadonlyArray<string>) => {
   const there = new Set(from.flatMap((text) => text.match(/\w{5,}/g) ?? []))
   const whole = from.join("\n")
@@ -166,9 +165,9 @@ const measure = Effect.gen(function* () {
 const count = (scores: ReadonlyArray<ReadonlyArray<boolean | undefined>>, column: number) =>
   scores.filter((one) => one[column] === true).length
 
-describe("Foreign messages", () => {
+describe("The messages of the corpus", () => {
   it.live(
-    "are read as well as plain simpleParser reads them or better in every column, and nothing of them vanishes",
+    "are parsed at least as well as by simpleParser in every column, without lost content",
     () =>
       Effect.gen(function* () {
         const measured = yield* measure

@@ -1,7 +1,7 @@
 import { type Bomb, bomb, header, mebibyte } from "./Bomb.ts"
 
-// Mails that cost far more than their size before each step was charged. The first four were known, `npm run fuzz:climb`
-// and a look at what it looks for found the others.
+// Mails with a CPU cost far above their size before each step was charged. The first four were known, and `npm run
+// fuzz:climb` found the others.
 
 const cut = (text: string) => Buffer.from(text.slice(0, mebibyte), "latin1")
 
@@ -26,11 +26,11 @@ const styles: ReadonlyArray<Bomb> = [
     `<style>div div div div div div{color:red}</style>${"<div>".repeat(3_000)}`
   ),
   mail(
-    "siblings by their places",
+    "siblings by position",
     `<style>${numbered(800, (number) => `p:nth-child(${number}n+1) ~ p{color:red}`)}</style>${"<p>x".repeat(8_000)}`
   ),
   mail(
-    "a rule of 30,000 declarations and styles that all differ",
+    "a rule of 30,000 declarations and distinct styles",
     `<style>*{${"top:1;".repeat(30_000)}}</style>${numbered(40_000, (number) => `<p style=top:1${number}>`)}`
   ),
   mail(
@@ -38,7 +38,7 @@ const styles: ReadonlyArray<Bomb> = [
     `<style>${numbered(4_000, (number) => `.a{top:${number}px}`)}</style><p class="${"a ".repeat(250)}">`
   ),
   mail(
-    "rules in rules that repeat the selector",
+    "nested rules that repeat the selector",
     `<style>a{${"&".repeat(9_000)}{${"&".repeat(9_000)}{color:red}}}</style>x`
   ),
   mail("blanks in attribute selectors", `<style>${`[a${" ".repeat(900)}x]{color:red}`.repeat(280)}</style><p>x`),
@@ -46,7 +46,7 @@ const styles: ReadonlyArray<Bomb> = [
   mail("addresses in a style that do not end", `<p style="background:${"url(".repeat(100_000)}">x`),
   mail("blanks in addresses of styles", `<p style="background:url(${" ".repeat(3_000)}">x`.repeat(100)),
   mail(
-    "digits that are no length",
+    "digits other than a length",
     numbered(2_000, (number) => `<p style="width:${"1".repeat(450)}-${number}">`)
   ),
   mail(
@@ -58,7 +58,7 @@ const styles: ReadonlyArray<Bomb> = [
 /** Costs of open elements and of the text made of them. */
 const elements: ReadonlyArray<Bomb> = [
   mail(
-    "formatting that is closed below 500 blocks",
+    "formatting closed below 500 blocks",
     `${"<b>".repeat(400)}${"<div>".repeat(500)}${"</b>".repeat(400)}${"</div>".repeat(500)}`.repeat(110)
   ),
   mail("tags below 950 elements", `<p><object>${"<span>".repeat(950)}${"<hr>".repeat(250_000)}`),

@@ -9,7 +9,7 @@ const fields = (message: string) =>
   ])
 
 describe("The header block", () => {
-  it("gives every field in order, repeated ones too, with its bytes as they stand", () => {
+  it("returns every field in order with its bytes, repeated ones too", () => {
     assert.deepStrictEqual(fields("A: 1\r\nB:2\r\nA:  3 \r\n\r\nC: 4\r\n"), [
       ["A", " 1\r\n"],
       ["B", "2\r\n"],
@@ -24,7 +24,7 @@ describe("The header block", () => {
     ])
   })
 
-  it("ends at the first empty line, with CRLF or LF, or where the message ends", () => {
+  it("ends at the first empty line, with CRLF or LF, or at the end of the message", () => {
     assert.deepStrictEqual(fields("A: 1\n\nB: 2\n"), [["A", " 1\n"]])
     assert.deepStrictEqual(fields("A: 1\r\nB: 2"), [
       ["A", " 1\r\n"],
@@ -34,7 +34,7 @@ describe("The header block", () => {
     assert.deepStrictEqual(fields(""), [])
   })
 
-  it("passes over lines that are no field where fields of mail come behind them", () => {
+  it("skips malformed lines before known mail fields", () => {
     assert.deepStrictEqual(
       fields(
         "From x Thu Jan  1 00:00:00 1970\r\nA: 1\r\nno colon\r\n: no name\r\nbad name: x\r\nGr\xfc\xdfe: x\r\nSubject: 2\r\n\r\n"
@@ -46,14 +46,14 @@ describe("The header block", () => {
     )
   })
 
-  it("ends where a text begins without an empty line before it", () => {
+  it("ends where text starts without an empty line", () => {
     assert.deepStrictEqual(fields("Subject: 1\r\nHello Bob,\r\nNote: this is text\r\n\r\nBye\r\n"), [
       ["Subject", " 1\r\n"]
     ])
     assert.deepStrictEqual(fields("Hello: 1\r\n--b\r\nContent-Type: text/plain\r\n\r\n"), [["Hello", " 1\r\n"]])
   })
 
-  it("reads lines that end in carriage returns alone, or in two and a line feed", () => {
+  it("parses lines that end in CR alone or in CR CR LF", () => {
     assert.deepStrictEqual(fields("Subject: 1\rTo: 2\r\rbody\r\n"), [
       ["Subject", " 1\n"],
       ["To", " 2\n"]
@@ -64,28 +64,28 @@ describe("The header block", () => {
     ])
   })
 
-  it("takes a first line that begins with a blank for a field, as there is nothing it could go on with", () => {
+  it("parses a first line with leading whitespace as a field", () => {
     assert.deepStrictEqual(fields(" From: a\r\nTo: b\r\n\r\n"), [
       ["From", " a\r\n"],
       ["To", " b\r\n"]
     ])
   })
 
-  it("takes a name with blanks before its colon (RFC 5322, section 4.5)", () => {
+  it("accepts whitespace before the colon (RFC 5322, section 4.5)", () => {
     assert.deepStrictEqual(fields("From : a\r\nTo\t: b\r\n\r\n"), [
       ["From", " a\r\n"],
       ["To", " b\r\n"]
     ])
   })
 
-  it("gives offsets that cut the field out of the message", () => {
+  it("returns the offsets of each field in the message", () => {
     const message = Buffer.from("A: 1\r\nB: 2\r\n 3\r\nC: 4\r\n\r\nbody")
     const [, b] = HeaderBlock.fields(message)
     assert.isDefined(b)
     assert.strictEqual(message.subarray(b.start, b.end).toString(), "B: 2\r\n 3\r\n")
   })
 
-  it("reads a message that is a view into other bytes", () => {
+  it("parses a message in a view of a larger buffer", () => {
     const around = Buffer.from("X: 0\r\nA: 1\r\n\r\nbody")
     assert.deepStrictEqual(
       HeaderBlock.fields(around.subarray(6)).map(({ name }) => name),
@@ -93,7 +93,7 @@ describe("The header block", () => {
     )
   })
 
-  it.prop("covers no byte twice, whatever the bytes are", { message: Schema.Uint8Array }, ({ message }) => {
+  it.prop("covers no byte twice, for any bytes", { message: Schema.Uint8Array }, ({ message }) => {
     let from = 0
     for (const { end, start } of HeaderBlock.fields(message)) {
       assert.isAtLeast(start, from)

@@ -45,22 +45,22 @@ describe("The text of a header field", () => {
     assert.strictEqual(value(raw), read)
   })
 
-  it("takes raw bytes that are no UTF-8 for windows-1252", () => {
+  it("decodes raw bytes other than UTF-8 as windows-1252", () => {
     assert.strictEqual(value(Buffer.from("Gr\xfc\xdfe \x80", "latin1")), "Grüße €")
   })
 
-  it("takes raw bytes inside of a Q-encoded word for what the word says", () => {
+  it("decodes raw bytes in a Q-encoded word with the charset of the word", () => {
     assert.strictEqual(value(Buffer.from("=?iso-8859-1?Q?Gr\xfc\xdfe?=", "latin1")), "Grüße")
     assert.strictEqual(value(Buffer.from("=?koi8-r?Q?\xf0\xd2=C9\xd7\xc5\xd4?=", "latin1")), "Привет")
     assert.strictEqual(value("=?utf-8?Q?Grüße?="), "Grüße")
   })
 
-  it("reads UTF-8 with a byte that is none, and Japanese that names no charset", () => {
+  it("decodes UTF-8 with one invalid byte, and Japanese without a charset", () => {
     assert.strictEqual(value(Buffer.from("Gr\xc3\xbc\xc3\x9fe \x96 us", "latin1")), "Grüße – us")
     assert.strictEqual(value("\u001b$BF|K\\8l\u001b(B"), "日本語")
   })
 
-  it("has no NUL, no lone surrogate and no line break, wherever they come from", () => {
+  it("contains no NUL, lone surrogate or line break", () => {
     assert.strictEqual(value("a\u0000b =?utf-8?Q?c=00d?="), "ab cd")
     assert.strictEqual(value("=?utf-8?Q?To:_x=0D=0ABcc:_y?="), "To: x Bcc: y")
     assert.strictEqual(value("a\rb"), "a b")
@@ -69,13 +69,13 @@ describe("The text of a header field", () => {
     assert.strictEqual(HeaderText.oneLine(" a\r\n\r\nb\nc "), "a b c")
   })
 
-  it("leaves an encoded word of an unknown charset or encoding readable", () => {
+  it("keeps an encoded word of an unknown charset or encoding readable", () => {
     assert.include(value("=?x-nobody-knows?Q?abc?="), "abc")
     assert.include(value("=?utf-8?X?abc?="), "abc")
     assert.include(value("=?utf-8?B?!!!?= tail"), "tail")
   })
 
-  it.prop("is clean, whatever the bytes are", { bytes: Schema.Uint8Array }, ({ bytes }) => {
+  it.prop("is valid for any bytes", { bytes: Schema.Uint8Array }, ({ bytes }) => {
     for (const field of HeaderBlock.fields(Buffer.concat([Buffer.from("X: "), bytes]))) {
       const text = HeaderText.value(field)
       assert.isTrue(text.isWellFormed())

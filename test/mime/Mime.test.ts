@@ -6,7 +6,7 @@ import { message } from "./Message.ts"
 const utf8 = (...lines: ReadonlyArray<string>) => Buffer.from(lines.join("\r\n"))
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/${name}.eml`, import.meta.url))
 
-/** Without what is read of the HTML when it is asked for. */
+/** Without the content that is extracted from the HTML later. */
 const told = ({ extracted: _e, seen: _s, ...contents }: Mime.Contents) => contents
 
 const empty: Omit<Mime.Contents, "seen" | "extracted"> = {
@@ -26,8 +26,8 @@ const empty: Omit<Mime.Contents, "seen" | "extracted"> = {
   parse: "full"
 }
 
-describe("A message's contents", () => {
-  it("are all there for one that uses much of what MIME has", () => {
+describe("The content of a message", () => {
+  it("is complete for one that uses many MIME features", () => {
     const { headers, ...contents } = told(Mime.read(fixture("forwarded")))
     assert.deepStrictEqual(contents, {
       message_id: "<forward-1@sender.example>",
@@ -87,17 +87,17 @@ describe("A message's contents", () => {
     ])
   })
 
-  it("are empty and null where there is nothing", () => {
+  it("is empty or null if absent", () => {
     assert.deepStrictEqual(told(Mime.read(new Uint8Array())), empty)
     assert.deepStrictEqual(told(Mime.read(message("", "body"))), { ...empty, text: "body" })
   })
 
-  it("have an empty subject and no message_id where those fields are empty", () => {
+  it("has an empty subject and no message_id if those fields are empty", () => {
     const contents = Mime.read(message("Subject:", "Message-ID: ", "From:", "", "body"))
     assert.deepInclude(contents, { subject: "", message_id: null, from: null, text: "body" })
   })
 
-  it("are the same every time, to the byte", () => {
+  it("is identical to the byte on every run", () => {
     for (const name of ["forwarded", "newsletter", "iso-2022-jp", "padded-boundaries"]) {
       const once = JSON.stringify(Mime.read(fixture(name)))
       assert.strictEqual(JSON.stringify(Mime.read(fixture(name))), once)
@@ -108,7 +108,7 @@ describe("A message's contents", () => {
 })
 
 describe("The text", () => {
-  it("is made from the HTML where there is no plain part", () => {
+  it("is derived from the HTML without a plain part", () => {
     const contents = Mime.read(fixture("newsletter"))
     assert.strictEqual(contents.subject, "Neues aus dem Café")
     assert.strictEqual(
@@ -131,7 +131,7 @@ describe("The text", () => {
     assert.match(contents.html ?? "", /^<!DOCTYPE html>\n<html>[\s\S]*<script>alert/)
   })
 
-  it("is made from the HTML where the plain part is blank", () => {
+  it("is derived from the HTML if the plain part is blank", () => {
     const contents = Mime.read(
       message(
         "Content-Type: multipart/alternative; boundary=b",
@@ -150,7 +150,7 @@ describe("The text", () => {
     assert.strictEqual(contents.text, "Hi")
   })
 
-  it("is the plain part where there is one, and the HTML stays as it was sent", () => {
+  it("is the plain part if there is one, and the HTML is unchanged", () => {
     const html = '<p onclick="x()">Hello <img src="cid:none"> https://example.com &amp; more</p>'
     const contents = Mime.read(
       message(
@@ -187,12 +187,12 @@ describe("The text", () => {
     ["iso-8859-15", "\xa4", "€"],
     ["utf-16le", "h\0i\0", "hi"],
     ["us-ascii", "plain", "plain"]
-  ] as const)("is read in %s", ([charset, bytes, text]) => {
+  ] as const)("is decoded from %s", ([charset, bytes, text]) => {
     const contents = Mime.read(message(`Content-Type: text/plain; charset=${charset}`, "", bytes))
     assert.strictEqual(contents.text, text)
   })
 
-  it("is there in an unknown charset, as far as it can be read", () => {
+  it("is decoded as far as possible in an unknown charset", () => {
     const contents = Mime.read(message("Content-Type: text/plain; charset=x-nobody-knows", "", "abc\x80"))
     assert.match(contents.text, /^abc/)
     assert.strictEqual(contents.parse, "full")
@@ -205,14 +205,14 @@ describe("The text", () => {
     ["quoted-printable", "broken =ZZ =", "broken =ZZ "],
     ["base64", "R3LDv!!!MOfZQ", "Grüße"],
     ["x-unknown", "as it is", "as it is"]
-  ] as const)("is decoded from %s, broken or not", ([encoding, body, text]) => {
+  ] as const)("is decoded from valid and broken %s", ([encoding, body, text]) => {
     const contents = Mime.read(
       message("Content-Type: text/plain; charset=utf-8", `Content-Transfer-Encoding: ${encoding}`, "", body)
     )
     assert.strictEqual(contents.text, text)
   })
 
-  it("and every other field has no NUL and no lone surrogate", () => {
+  it("contains no NUL and no lone surrogate, like every other field", () => {
     const contents = Mime.read(
       message(
         'From: "a\0b" <x@a.example>',
@@ -241,7 +241,7 @@ describe("The text", () => {
 })
 
 describe("The header", () => {
-  it("is read in raw UTF-8, and in windows-1252 where it is none", () => {
+  it("is decoded as raw UTF-8, and else as windows-1252", () => {
     const modern = Mime.read(
       utf8("From: Jörg <jörg@sender.example>", "To: 用户 <u@a.example>", "Subject: Grüße 世界", "", "")
     )
@@ -257,7 +257,7 @@ describe("The header", () => {
     assert.deepInclude(old.headers, { name: "Subject", value: "Grüße €" })
   })
 
-  it("counts the first of several fields that may stand once, but all recipients, and lists them all", () => {
+  it("uses the first of repeated single fields and all recipients, and lists all fields", () => {
     const contents = Mime.read(
       message(
         "From: First <first@a.example>",
@@ -326,12 +326,12 @@ describe("The header", () => {
     assert.strictEqual(contents.from, address)
   })
 
-  it("of a megabyte does not keep the body from being read", () => {
+  it("of 1 MB does not prevent parsing of the body", () => {
     const contents = Mime.read(message("Subject: large", `X-Large: ${"x".repeat(1_100_000)}`, "", "body"))
     assert.deepInclude(contents, { subject: "large", text: "body", parse: "full" })
   })
 
-  it("is listed in order, decoded, up to 64 KiB", () => {
+  it("is listed in order and decoded, up to 64 KiB", () => {
     const many = Array.from(
       { length: 3_000 },
       (_, number) => `X-${number}: =?utf-8?Q?=C3=A4=C3=A4=C3=A4=C3=A4=C3=A4=C3=A4?= tail`
@@ -347,7 +347,7 @@ describe("The header", () => {
     assert.strictEqual(contents.text, "body")
   })
 
-  it("lists a thousand addresses and references of a field, and no more", () => {
+  it("is limited to 1,000 addresses and references in a field", () => {
     const contents = Mime.read(
       message(
         `To: ${"a@a.example, ".repeat(5_000)}last@a.example`,
@@ -398,7 +398,7 @@ describe("Attachments", () => {
     assert.deepInclude(contents.attachments[0], { filename, size: 7, disposition: "attachment" })
   })
 
-  it("are counted from zero, with the bytes behind each index", () => {
+  it("have indexes from zero with matching bytes", () => {
     const raw = fixture("forwarded")
     const { attachments } = Mime.read(raw)
     assert.deepStrictEqual(
@@ -415,14 +415,14 @@ describe("Attachments", () => {
     assert.isUndefined(Mime.attachment(raw, 4))
   })
 
-  it("are found behind boundary lines with blanks at their end (RFC 2046, section 5.1.1)", () => {
+  it("are found after boundary lines with trailing whitespace (RFC 2046, section 5.1.1)", () => {
     const { attachments, text } = Mime.read(fixture("padded-boundaries"))
     assert.strictEqual(text, "visible text\n--not a boundary  \n-- \nthe signature")
     assert.strictEqual(attachments.length, 1)
     assert.deepInclude(attachments[0], { filename: "table.csv", contentType: "text/csv", size: 5 })
   })
 
-  it("are told as far as they came when the message was cut off", () => {
+  it("are returned as far as received in a truncated message", () => {
     const contents = Mime.read(
       message(
         "Content-Type: multipart/mixed; boundary=b",
@@ -443,7 +443,7 @@ describe("Attachments", () => {
   })
 
   it.for(["text plain", "application-x-gzip", "", "/", ";;;"])(
-    "or text hold what comes under the Content-Type %j",
+    "or text contain the body of Content-Type %j",
     (type) => {
       const { attachments, text } = Mime.read(message(`Content-Type: ${type}`, "", "content"))
       assert.isTrue(text === "content" || attachments[0]?.size === 7)

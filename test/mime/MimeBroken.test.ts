@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Mime from "../../src/mime/Mime.ts"
 import { message } from "./Message.ts"
 
-describe("What is broken", () => {
+describe("Broken MIME", () => {
   const part = (...lines: ReadonlyArray<string>) => ["--b", ...lines]
   const mixed = (...lines: ReadonlyArray<string>) =>
     message("Subject: x", "Content-Type: multipart/mixed; boundary=b", "", ...lines, "--b--", "")
@@ -11,12 +11,9 @@ describe("What is broken", () => {
     ["a missing empty line", message("Subject: x", "Hello there,", "this is the text", "", "Bye")],
     ["line feeds", Buffer.from("Subject: x\n\nHello there,\nthis is the text\n\nBye")],
     ["carriage returns", Buffer.from("Subject: x\r\rHello there,\rthis is the text\r\rBye\r\n")],
+    ["two CR in each line", Buffer.from("Subject: x\r\r\n\r\r\nHello there,\r\r\nthis is the text\r\r\n\r\r\nBye")],
     [
-      "two carriage returns a line",
-      Buffer.from("Subject: x\r\r\n\r\r\nHello there,\r\r\nthis is the text\r\r\n\r\r\nBye")
-    ],
-    [
-      "a type that is none",
+      "a malformed type",
       message("Subject: x", "Content-Type: text plain", "", "Hello there,", "this is the text", "", "Bye")
     ],
     [
@@ -28,7 +25,7 @@ describe("What is broken", () => {
       message("Subject: x", "Content-Type: multipart/mixed", "", "Hello there,", "this is the text", "", "Bye")
     ],
     [
-      "a multipart that names another one",
+      "a multipart with the wrong boundary",
       message(
         "Subject: x",
         "Content-Type: multipart/mixed; boundary=c",
@@ -88,7 +85,7 @@ describe("What is broken", () => {
       )
     ],
     [
-      "an inner multipart that never ends",
+      "an unterminated inner multipart",
       mixed(
         "--b",
         "Content-Type: multipart/alternative; boundary=i",
@@ -106,10 +103,10 @@ describe("What is broken", () => {
       message("Subject: x", "Content-Transfer-Encoding: 8bits", "", "Hello there,", "this is the text", "", "Bye")
     ],
     [
-      "a text that only claims to be base64",
+      "a text falsely declared as base64",
       message("Subject: x", "Content-Transfer-Encoding: base64", "", "Hello there,", "this is the text", "", "Bye")
     ]
-  ] as const)("is read as a person would: %s", ([, bytes]) => {
+  ] as const)("is parsed by its apparent intent: %s", ([, bytes]) => {
     const { attachments, parse, subject, text } = Mime.read(bytes)
     assert.deepStrictEqual(
       { attachments, parse, subject, text: text.trimEnd() },
@@ -131,18 +128,18 @@ describe("What is broken", () => {
       "Hello there!____________\nlist footer, as it is"
     ],
     ["x-uuencode", "begin 644 a.txt\r\n%2&5L;&\\`\r\n`\r\nend\r\n", "Hello"]
-  ] as const)("is decoded as far as it goes: %s of %j", ([encoding, body, text]) => {
+  ] as const)("is decoded as far as possible: %s of %j", ([encoding, body, text]) => {
     const contents = Mime.read(message(`Content-Transfer-Encoding: ${encoding}`, "", body))
     assert.strictEqual(contents.text.trimEnd(), text)
   })
 
-  it("is shown where it is text and attached where it is none", () => {
+  it("becomes text if readable and else an attachment", () => {
     const contents = Mime.read(mixed(...part("Content-Type: application-x-gzip", "", "\x1f\x8b\0\0")))
     assert.strictEqual(contents.text, "")
     assert.deepInclude(contents.attachments[0], { contentType: "application/octet-stream", size: 4 })
   })
 
-  it("is a file when a text has one uuencoded in its middle", () => {
+  it("yields a file from uuencode in the middle of a text", () => {
     const bytes = message("", "see:", "begin 644 ../a b.txt", "%2&5L;&\\`", "`", "end", "bye", "begin 644 no", "text")
     const contents = Mime.read(bytes)
     assert.strictEqual(contents.text, "see:\nbye\nbegin 644 no\ntext")
@@ -168,12 +165,12 @@ describe("What is broken", () => {
     ["x-mac-cyrillic", "; charset=x-mac-cyrillic", "\x8f\xf0\xe8\xe2\xe5\xf2", "Привет"],
     ["utf-7", "; charset=utf-7", "Hi +Jjo-", "Hi ☺"],
     ["no semicolon", " charset=koi8-r", "\xf0\xd2\xc9\xd7\xc5\xd4", "Привет"]
-  ] as const)("is in the charset that it can be in, with %s: %s of %j", ([, charset, raw, text]) => {
+  ] as const)("is decoded in the only valid charset, with %s: %s of %j", ([, charset, raw, text]) => {
     const contents = Mime.read(message(`Content-Type: text/plain${charset}`, "", raw))
     assert.strictEqual(contents.text, text)
   })
 
-  it("is in the charset that an HTML part names itself, where nobody else does", () => {
+  it("uses the charset in the HTML itself if no header has one", () => {
     const html = '<meta http-equiv="Content-Type" content="text/html; charset=koi8-r"><p>\xf0\xd2\xc9\xd7\xc5\xd4'
     const contents = Mime.read(message("Content-Type: text/html", "", html))
     assert.strictEqual(contents.text, "Привет")

@@ -3,7 +3,7 @@ import * as Mime from "../../src/mime/Mime.ts"
 import { nestedMultiparts } from "./Bombs.ts"
 import { message } from "./Message.ts"
 
-describe("A part", () => {
+describe("A MIME part", () => {
   const mixed = (...parts: ReadonlyArray<ReadonlyArray<string>>) =>
     message(
       "Content-Type: multipart/mixed; boundary=b",
@@ -14,7 +14,7 @@ describe("A part", () => {
     )
   const text = ["Content-Type: text/plain", "", "the text"]
 
-  it("of text with a file name is an attachment and not glued to the text", () => {
+  it("of text with a file name is an attachment, not appended to the text", () => {
     const contents = Mime.read(
       mixed(
         text,
@@ -34,13 +34,13 @@ describe("A part", () => {
     )
   })
 
-  it("of text with a file name that comes first is both, so that neither reader misses it", () => {
+  it("of text with a file name in first place is both text and attachment", () => {
     const contents = Mime.read(mixed(["Content-Type: text/plain; name=a.txt", "", "a"]))
     assert.strictEqual(contents.text, "a")
     assert.deepInclude(contents.attachments[0], { filename: "a.txt", size: 1 })
   })
 
-  it("that is a message is an attachment, whatever its disposition, and what is in it stays in it", () => {
+  it("of type message is an attachment with its contents, for any disposition", () => {
     const inner = ["Subject: inner", "Content-Type: multipart/mixed; boundary=i", "", "--i", "", "inner text", "--i--"]
     const contents = Mime.read(
       mixed(
@@ -70,7 +70,7 @@ describe("A part", () => {
     assert.deepInclude(contents.attachments[0], { contentType: "message/rfc822" })
   })
 
-  it("of a delivery report is attached with its type, and its fields can be read in the text too", () => {
+  it("of a delivery report is an attachment with its type, and its fields are part of the text", () => {
     const contents = Mime.read(
       mixed(text, [
         "Content-Type: message/delivery-status",
@@ -93,7 +93,7 @@ describe("A part", () => {
     "application/pkcs7-mime",
     "application/ms-tnef",
     "application/zip"
-  ])("of %s is an attachment with its type and size, as it is", (type) => {
+  ])("of %s is an unchanged attachment with type and size", (type) => {
     const bytes = mixed(text, [`Content-Type: ${type}`, "Content-Transfer-Encoding: base64", "", "UEsDBAoAAAA="])
     const contents = Mime.read(bytes)
     assert.strictEqual(contents.text, "the text")
@@ -102,7 +102,7 @@ describe("A part", () => {
     assert.deepStrictEqual([...(part?.content ?? [])], [0x50, 0x4b, 3, 4, 10, 0, 0, 0])
   })
 
-  it("of HTML without plain text beside it is read into the text together with the others", () => {
+  it("of HTML without plain text is merged into the text with the others", () => {
     const contents = Mime.read(
       mixed(["Content-Type: text/html", "", "<p>the letter</p>"], ["Content-Type: text/plain", "", "the footer"])
     )
@@ -111,8 +111,8 @@ describe("A part", () => {
   })
 })
 
-describe("More parts than anybody sends", () => {
-  it("are read as far as the text goes", () => {
+describe("An excessive number of parts", () => {
+  it("is parsed up to the text limit", () => {
     const many = message(
       "Subject: many",
       "Content-Type: multipart/mixed; boundary=b",
@@ -124,7 +124,7 @@ describe("More parts than anybody sends", () => {
     assert.strictEqual(contents.text, Array.from({ length: 1_100 }, () => "x").join("\n"))
   })
 
-  it("are listed up to a thousand, and the event says that there is more", () => {
+  it("is listed up to 1,000, and the event reports the truncation", () => {
     const many = message(
       "Subject: many",
       "Content-Type: multipart/mixed; boundary=b",
@@ -141,7 +141,7 @@ describe("More parts than anybody sends", () => {
     )
   })
 
-  it("inside each other are read to the bottom", () => {
+  it("in nesting is parsed to the innermost", () => {
     for (const depth of [900, 5_000]) {
       const contents = Mime.read(nestedMultiparts(depth))
       assert.deepInclude(contents, { text: "at the bottom", parse: "full" })

@@ -4,7 +4,7 @@ import * as Mime from "../../src/mime/Mime.ts"
 import { InboundEvent } from "../../src/model/InboundEvent.ts"
 import { message } from "./Message.ts"
 
-/** What real and hostile messages are made of. */
+/** Fragments of real and hostile messages. */
 const soup = Arbitrary.array(
   Arbitrary.schema(
     Schema.Literals([
@@ -71,7 +71,7 @@ const ContentsJson = Schema.fromJsonString(Contents)
 const encodeJson = Schema.encodeSync(ContentsJson)
 const decodeJson = Schema.decodeSync(ContentsJson)
 
-/** What is read, and what is found in it when it is asked for. */
+/** The parsed values, including those extracted later. */
 const read = (bytes: Uint8Array) => {
   const { extracted, seen: _, ...contents } = Mime.read(bytes)
   return { ...contents, extracted: extracted() }
@@ -117,7 +117,7 @@ const encoded = (encoding: string, bytes: Uint8Array) => {
       )
 }
 
-/** Inside as many multiparts as it is deep. */
+/** Nested in this many multiparts. */
 const nested = (part: Buffer, depth: number, id: string): Buffer =>
   depth === 0
     ? part
@@ -132,7 +132,7 @@ const tree = Arbitrary.all({
   leaves: Arbitrary.array(leaf, { maxLength: 8 })
 })
 
-/** A header that somebody made by hand. */
+/** A crafted header. */
 const hostile = Arbitrary.all({
   name: Arbitrary.schema(
     Schema.Literals([
@@ -179,18 +179,15 @@ const hostile = Arbitrary.all({
   )
 })
 
-describe("Any bytes at all", () => {
-  it.prop("are read, and what is read is fit for JSON", { bytes: Schema.Uint8Array }, ({ bytes }) => readable(bytes))
+describe("Random bytes", () => {
+  it.prop("are parsed to values valid in JSON", { bytes: Schema.Uint8Array }, ({ bytes }) => readable(bytes))
+
+  it.prop("in the form of a mail are parsed to values valid in JSON", { bytes: soup }, ({ bytes }) => readable(bytes), {
+    arbitrary: { runs: 500 }
+  })
 
   it.prop(
-    "that look like mail are read, and what is read is fit for JSON",
-    { bytes: soup },
-    ({ bytes }) => readable(bytes),
-    { arbitrary: { runs: 500 } }
-  )
-
-  it.prop(
-    "with a header made by hand are read, and what is read is fit for JSON",
+    "with a crafted header are parsed to values valid in JSON",
     { fields: Arbitrary.array(hostile, { maxLength: 6 }) },
     ({ fields }) =>
       readable(message(...fields.map(({ name, value }) => `${name}: ${value}`), "", "--b", "", "content", "--b--")),
@@ -198,9 +195,9 @@ describe("Any bytes at all", () => {
   )
 })
 
-describe("A message that was made as it should be", () => {
+describe("A well-formed message of any structure", () => {
   it.prop(
-    "gives back its subject, its texts and its files, whatever its shape",
+    "yields its subject, texts and files",
     { tree },
     ({ tree: { leaves, subject } }) => {
       const parts = leaves.map(({ content, depth, encoding, isFile, name, words }, number) => {

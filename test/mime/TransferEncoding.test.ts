@@ -19,7 +19,7 @@ const latin1 = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1")
 const said = (encoding: Encoding, body: string, type?: string) =>
   latin1(TransferEncoding.content(decode(encoding, Buffer.from(body, "latin1"), type)))
 
-/** What mailparser makes of the same part. */
+/** The result of mailparser for the same part. */
 const foreign = (encoding: Encoding, body: Uint8Array) =>
   Effect.promise(() => simpleParser(Buffer.concat([fieldsOf(encoding, "application/octet-stream"), body]))).pipe(
     Effect.map(({ attachments: [part] }) => latin1(part?.content ?? new Uint8Array()))
@@ -40,12 +40,12 @@ describe("Quoted-printable", () => {
     ["=\rx\r\r\n", "=\rx\r\r\n"],
     ["a\0\xe4", "a\0\xe4"],
     ["", ""]
-  ])("%j says %j", (body, content) => {
+  ])("decodes %j as %j", (body, content) => {
     assert.strictEqual(said("quoted-printable", body), content)
   })
 
   it.effect.prop(
-    "gives back what was encoded, wherever its lines were broken, as mailparser does",
+    "round-trips with any line breaks, as in mailparser",
     { bytes: Schema.Uint8Array, widths: Arbitrary.array(Arbitrary.schema(Schema.Literals([1, 3, 10, 70]))) },
     ({ bytes, widths }) =>
       Effect.gen(function* () {
@@ -80,7 +80,7 @@ describe("Quoted-printable", () => {
     "\xff"
   ]
   it.effect.prop(
-    "that is damaged says what mailparser makes of it",
+    "with damage is decoded as in mailparser",
     { some: Arbitrary.array(Arbitrary.schema(Schema.Literals(pieces)), { maxLength: 20 }) },
     ({ some }) =>
       Effect.map(foreign("quoted-printable", Buffer.from(some.join(""), "latin1")), (theirs) =>
@@ -99,7 +99,7 @@ describe("Base64", () => {
     ["SGVs=====bG8==", "Hello"],
     ["====", ""],
     ["", ""]
-  ])("%j says %j, and nothing was left out", (body, content) => {
+  ])("decodes %j as %j without loss", (body, content) => {
     assert.strictEqual(said("base64", body), content)
     assert.isTrue(decode("base64", Buffer.from(body)).isWhole)
   })
@@ -111,12 +111,12 @@ describe("Base64", () => {
     ["SGVsbG8hI", "Hello!"],
     ["SGVsb=SGVsbG8", "HelHello"],
     ["\xd3\xc7", ""]
-  ])("%j says %j, and something was left out", (body, content) => {
+  ])("decodes %j as %j and reports the loss", (body, content) => {
     assert.strictEqual(said("base64", body), content)
     assert.isFalse(decode("base64", Buffer.from(body, "latin1")).isWhole)
   })
 
-  it("of a text ends where something legible follows, and of a file it does not", () => {
+  it("of text ends before legible text, but of a file does not", () => {
     const body = "SGVsbG8gdGhlcmUh\r\n-- \r\nlist footer"
     assert.strictEqual(said("base64", body, "text/plain"), "Hello there!-- \r\nlist footer")
     assert.isTrue(decode("base64", Buffer.from(body), "text/plain").isWhole)
@@ -124,7 +124,7 @@ describe("Base64", () => {
   })
 
   it.effect.prop(
-    "in lines of one length says the same as in others, whatever is changed in it",
+    "in lines of equal length is decoded as in other lines after any change",
     {
       bytes: Schema.Uint8Array,
       changes: Arbitrary.array(
@@ -152,7 +152,7 @@ describe("Base64", () => {
   )
 
   it.effect.prop(
-    "gives back what was encoded, in lines of any length, as mailparser does",
+    "round-trips in lines of any length, as in mailparser",
     { bytes: Schema.Uint8Array, width: Arbitrary.schema(Schema.Literals([1, 5, 60, 76])) },
     ({ bytes, width }) =>
       Effect.gen(function* () {
@@ -166,7 +166,7 @@ describe("Base64", () => {
 
   const pieces = ["QUJD", "Q", "QQ", "QUI", "=", "==", "QUI=", "\r\n", " ", "!", "-", "_", "\0", "/", "+"]
   it.effect.prop(
-    "that is damaged says what mailparser makes of it",
+    "with damage is decoded as in mailparser",
     { some: Arbitrary.array(Arbitrary.schema(Schema.Literals(pieces)), { maxLength: 20 }) },
     ({ some }) =>
       Effect.map(foreign("base64", Buffer.from(some.join(""))), (theirs) =>
@@ -176,8 +176,8 @@ describe("Base64", () => {
   )
 })
 
-describe("What has no transfer encoding", () => {
-  it.each(["7bit", "8bit"] as const)("is as it stands: %s", (encoding) => {
+describe("A body without transfer encoding", () => {
+  it.each(["7bit", "8bit"] as const)("is unchanged: %s", (encoding) => {
     assert.strictEqual(said(encoding, "=41 \r\n\xe4\0 =\r\n"), "=41 \r\n\xe4\0 =\r\n")
   })
 })

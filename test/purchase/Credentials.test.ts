@@ -32,11 +32,11 @@ type Env = Readonly<Record<string, string>>
 const without = (env: Env, ...names: ReadonlyArray<string>): Env =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)))
 
-/** The providers under these settings, after all settings were read as a start does. */
+/** The providers under these settings, after all settings are read as in a start. */
 const built = Effect.fnUntraced(function* (env: Env, providers: typeof Providers.layer = Providers.layer) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* Effect.acquireRelease(fs.makeTempDirectory({ prefix: "inlet-test-" }), (made) =>
-    // What was under way when the start was refused may still be writing there.
+    // Tasks started before the refusal may still write there.
     Effect.ignore(fs.remove(made, { recursive: true }))
   )
   const provider = ConfigProvider.layer(ConfigProvider.fromEnv({ env: { DATA_DIR: folder, ...env } }))
@@ -45,13 +45,13 @@ const built = Effect.fnUntraced(function* (env: Env, providers: typeof Providers
   )
 })
 
-/** The line that a start ends with. */
+/** The last line of a start. */
 const refusal = (env: Env, providers?: typeof Providers.layer) =>
   Effect.flip(built(env, providers)).pipe(
     Effect.map((error) => (error instanceof Config.ConfigError ? Settings.explain(error) : error.message))
   )
 
-/** What each wrong set of credentials is answered with. */
+/** The message for each invalid configuration. */
 const wrong: Readonly<Record<string, readonly [env: Env, line: string]>> = {
   "Stripe without its key": [
     without(stripe, "STRIPE_SECRET_KEY"),
@@ -93,7 +93,7 @@ const wrong: Readonly<Record<string, readonly [env: Env, line: string]>> = {
     { REGISTRAR_PRIMARY: "acme" },
     "REGISTRAR_PRIMARY: acme is unknown. Known: mock, namecheap, openprovider"
   ],
-  "a primary registrar whose name can be none": [
+  "a malformed primary registrar": [
     { REGISTRAR_PRIMARY: "Acme Inc" },
     "REGISTRAR_PRIMARY: Expected a name such as namecheap, in lower-case letters"
   ],
@@ -105,7 +105,7 @@ const wrong: Readonly<Record<string, readonly [env: Env, line: string]>> = {
     { BILLING_PROVIDER: "acme" },
     "BILLING_PROVIDER: acme is unknown. Known: mock, stripe"
   ],
-  "a TLD map that is none": [
+  "a malformed TLD map": [
     { REGISTRAR_TLD_MAP: "com=namecheap" },
     "REGISTRAR_TLD_MAP: Expected pairs such as com:namecheap,io:openprovider"
   ],
@@ -117,11 +117,11 @@ const wrong: Readonly<Record<string, readonly [env: Env, line: string]>> = {
     { ...openprovider, REGISTRAR_PRIMARY: "openprovider", REGISTRAR_TLD_MAP: "test:mock" },
     "REGISTRAR_TLD_MAP: test:mock names a registrar that is not configured; mock sells only as REGISTRAR_PRIMARY"
   ],
-  "production that pays a real registrar with play money": [
+  "a real registrar with play money in production": [
     { ...production, ...without(openprovider, "OPENPROVIDER_API_URL") },
-    "BILLING_PROVIDER: mock gives every workspace $50.00 of play money, and openprovider takes real money; production needs stripe, or OPENPROVIDER_SANDBOX=true"
+    "BILLING_PROVIDER: mock gives every workspace $50.00 of play money, and openprovider takes real money. Production needs stripe, or OPENPROVIDER_SANDBOX=true"
   ],
-  "a markup below nothing": [
+  "a negative markup": [
     { DOMAIN_MARKUP_CENTS: "-299" },
     "DOMAIN_MARKUP_CENTS: Expected a whole number of US cents, such as 299 for $2.99"
   ]
@@ -146,12 +146,12 @@ layer(Layer.mergeAll(TestDatabase.layer, NodeServices.layer), { excludeTestServi
       }
     })
 
-    describe("A registrar and a way to pay of the operator's own", () => {
+    describe("A registrar and a billing provider of the operator", () => {
       const acme = FakeRegistrar.make({ name: "acme" }).layer
       const invoices = FakeBilling.make({ name: "invoices" }).layer
       const own = Providers.layerWith({ registrars: { acme }, billings: { invoices } })
 
-      it.effect("are a Layer and a line of composition, chosen by the same settings", () =>
+      it.effect("are selected as a Layer by the same settings", () =>
         Effect.gen(function* () {
           const env = { BILLING_PROVIDER: "invoices", REGISTRAR_PRIMARY: "acme", REGISTRAR_TLD_MAP: "com:acme" }
           const context = yield* built({ ...env, ...namecheap }, own)
@@ -160,7 +160,7 @@ layer(Layer.mergeAll(TestDatabase.layer, NodeServices.layer), { excludeTestServi
         })
       )
 
-      it.effect("stand beside ours, which are the default", () =>
+      it.effect("can be added to the built-in ones, which remain the default", () =>
         Effect.gen(function* () {
           const context = yield* built({}, own)
           assert.deepStrictEqual([...Context.get(context, Registrars).keys()].map(String), ["mock", "acme"])
@@ -168,7 +168,7 @@ layer(Layer.mergeAll(TestDatabase.layer, NodeServices.layer), { excludeTestServi
         })
       )
 
-      it.effect("have to call themselves what they are given as", () =>
+      it.effect("must return the name they are registered under", () =>
         Effect.gen(function* () {
           assert.strictEqual(
             yield* refusal({}, Providers.layerWith({ registrars: { acne: acme } })),
@@ -181,33 +181,33 @@ layer(Layer.mergeAll(TestDatabase.layer, NodeServices.layer), { excludeTestServi
         })
       )
 
-      it.effect("are not paid with play money in production", () =>
+      it.effect("cannot be paid with play money in production", () =>
         Effect.gen(function* () {
           assert.strictEqual(
             yield* refusal(production, own),
-            "BILLING_PROVIDER: mock gives every workspace $50.00 of play money, and acme may take real money; production needs another way to pay"
+            "BILLING_PROVIDER: mock gives every workspace $50.00 of play money, and acme may take real money. Production needs another billing provider"
           )
           yield* built({ ...production, BILLING_PROVIDER: "invoices" }, own)
         })
       )
     })
 
-    describe("The registrars that are configured", () => {
+    describe("The configured registrars", () => {
       const orders: Readonly<Record<string, readonly [env: Env, names: ReadonlyArray<string>]>> = {
-        "are the mock one alone by default": [{}, ["mock"]],
+        "are the mock registrar only by default": [{}, ["mock"]],
         "are those with credentials, after the primary one": [
           { ...namecheap, ...openprovider },
           ["mock", "namecheap", "openprovider"]
         ],
-        "leave out the mock one where another is the primary": [
+        "exclude the mock registrar beside a real primary one": [
           { ...namecheap, ...openprovider, REGISTRAR_PRIMARY: "openprovider" },
           ["openprovider", "namecheap"]
         ],
-        "may be a sandbox beside play money, in production too": [
+        "may be a sandbox with play money, also in production": [
           { ...production, ...without(namecheap, "NAMECHEAP_API_URL"), NAMECHEAP_SANDBOX: "true" },
           ["mock", "namecheap"]
         ],
-        "may be those that the TLD map names": [
+        "may be those of the TLD map": [
           { ...namecheap, REGISTRAR_TLD_MAP: "com:namecheap,com:mock" },
           ["mock", "namecheap"]
         ]
@@ -223,7 +223,7 @@ layer(Layer.mergeAll(TestDatabase.layer, NodeServices.layer), { excludeTestServi
   }
 )
 
-/** One for all starts: each ends before it has done anything. */
+/** Shared by all starts, because each fails early. */
 class Installation extends Context.Service<Installation, Effect.Success<typeof InletProcess.installation>>()(
   "inlet/test/purchase/Installation"
 ) {
@@ -232,7 +232,7 @@ class Installation extends Context.Service<Installation, Effect.Success<typeof I
 
 layer(Installation.layer, { excludeTestServices: true, timeout: "60 seconds" })("The process", (it) => {
   for (const what of ["Stripe without its key", "Openprovider without a password", "Stripe with a key for browsers"]) {
-    it.effect(`ends with that line for ${what}, and says no secret`, () =>
+    it.effect(`exits with that line for ${what}, without a secret`, () =>
       Effect.gen(function* () {
         const [env, line] = wrong[what] ?? assert.fail(`no case ${what}`)
         const { inlet } = yield* InletProcess.spawned({ ...(yield* Installation), ...env })

@@ -6,10 +6,10 @@ import * as Namecheap from "../simulators/Namecheap.ts"
 import { Vendor } from "../simulators/Vendor.ts"
 import { addsUp, type Customer, customer, inletWithNamecheap, kindsOf, letDue } from "./Shop.ts"
 
-/** What .com costs at the simulator, and our markup. */
+/** The simulator's price of .com, and the markup. */
 const price = 1_028 + 299
 
-/** The next look at an order has been and gone when a call of this kind has come. */
+/** Waits until the next check of an order has made a call of this kind. */
 const another = Effect.fnUntraced(function* (operation: Parameters<Vendor["Service"]["asked"]>[0], orderId: string) {
   const vendor = yield* Vendor
   const sql = yield* SqlClient.SqlClient
@@ -22,16 +22,16 @@ const another = Effect.fnUntraced(function* (operation: Parameters<Vendor["Servi
   )
 })
 
-/** One debit, which came back once. */
+/** One debit and its refund. */
 const assertGivenBack = Effect.fnUntraced(function* ({ wallet }: Customer, orderId: string) {
-  // The order has failed first, and the money follows.
+  // The order fails before the refund.
   const after = yield* eventually(wallet, (now) => kindsOf(now, orderId).length > 1)
   assert.deepStrictEqual(kindsOf(after, orderId), ["debit", "refund"])
   assert.strictEqual(after.balance_cents, 5_000)
   assert.isTrue(addsUp(after))
 })
 
-/** One debit, which was kept. */
+/** One debit without a refund. */
 const assertCharged = Effect.fnUntraced(function* ({ wallet }: Customer, orderId: string) {
   const after = yield* wallet
   assert.deepStrictEqual(kindsOf(after, orderId), ["debit"])
@@ -49,7 +49,7 @@ const orderOf = Effect.fnUntraced(function* ({ id, order }: Customer) {
 layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" })(
   "A registrar that, after the debit,",
   (it) => {
-    it.effect("registers and publishes makes it 201: one call each, and every record in the zone", () =>
+    it.effect("registers and publishes gives 201, with one call each and every record in the zone", () =>
       Effect.gen(function* () {
         const vendor = yield* Vendor
         const someone = yield* customer
@@ -70,7 +70,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       })
     )
 
-    it.effect("refuses makes it 502: the order is failed and the money back, once", () =>
+    it.effect("refuses gives 502, a failed order and one refund", () =>
       Effect.gen(function* () {
         const vendor = yield* Vendor
         const someone = yield* customer
@@ -91,14 +91,14 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
         assert.isUndefined(yield* vendor.sale("refused.com"))
         assert.deepStrictEqual((yield* someone.get("/api/domains")).json.domains, [])
 
-        // The money and the name are there for another try.
+        // The money and the name are available for another order.
         const again = yield* someone.buy("refused.com")
         assert.strictEqual(again.status, 201)
         assert.strictEqual((yield* someone.wallet).balance_cents, 5_000 - price)
       })
     )
 
-    it.effect("has sold the name to somebody else makes it 409, and the money comes back", () =>
+    it.effect("has sold the name to another customer gives 409 and a refund", () =>
       Effect.gen(function* () {
         const vendor = yield* Vendor
         const someone = yield* customer
@@ -115,7 +115,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       })
     )
 
-    it.effect("registers, and hangs up without a word, makes it 202: it is asked before anything is repeated", () =>
+    it.effect("registers and drops the connection gives 202, and a look-up before any repeat", () =>
       Effect.gen(function* () {
         const vendor = yield* Vendor
         const someone = yield* customer
@@ -134,7 +134,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       })
     )
 
-    it.effect("does nothing and says nothing makes it 202: the worker looks, and registers once", () =>
+    it.effect("does nothing and answers nothing gives 202, and the worker looks up and registers once", () =>
       Effect.gen(function* () {
         const vendor = yield* Vendor
         const someone = yield* customer
@@ -154,36 +154,34 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       })
     )
 
-    it.effect(
-      "never registers, however often it is asked, makes the order fail in the end, and gives the money back",
-      () =>
-        Effect.gen(function* () {
-          const vendor = yield* Vendor
-          const someone = yield* customer
-          const before = yield* vendor.asked("register")
-          yield* vendor.mishaps("register", "busy", "rubbish", "too many requests", "busy", "rubbish")
-          const { json } = yield* someone.buy("never.com")
-          for (let look = 0; look < 4; look++) {
-            yield* another("register", json.order_id)
-            assert.strictEqual((yield* someone.order(json.order_id)).status, "registering")
-            yield* assertCharged(someone, json.order_id)
-          }
-          yield* letDue(json.order_id)
-          const order = yield* someone.orderThatIs(json.order_id, "failed")
-          assert.strictEqual(order.failure, "The registrar did not register the name")
-          assert.strictEqual(yield* vendor.asked("register"), before + 5)
-          yield* assertGivenBack(someone, json.order_id)
-        })
+    it.effect("never registers makes the order fail in the end with a refund", () =>
+      Effect.gen(function* () {
+        const vendor = yield* Vendor
+        const someone = yield* customer
+        const before = yield* vendor.asked("register")
+        yield* vendor.mishaps("register", "busy", "rubbish", "too many requests", "busy", "rubbish")
+        const { json } = yield* someone.buy("never.com")
+        for (let look = 0; look < 4; look++) {
+          yield* another("register", json.order_id)
+          assert.strictEqual((yield* someone.order(json.order_id)).status, "registering")
+          yield* assertCharged(someone, json.order_id)
+        }
+        yield* letDue(json.order_id)
+        const order = yield* someone.orderThatIs(json.order_id, "failed")
+        assert.strictEqual(order.failure, "The registrar did not register the name")
+        assert.strictEqual(yield* vendor.asked("register"), before + 5)
+        yield* assertGivenBack(someone, json.order_id)
+      })
     )
 
-    it.effect("does not let itself be asked what it did leaves the money where it is until it does", () =>
+    it.effect("cannot be looked up keeps the money until it can", () =>
       Effect.gen(function* () {
         const vendor = yield* Vendor
         const someone = yield* customer
         const before = yield* vendor.asked("register")
         yield* vendor.mishaps("register", "hang-up")
         const { json } = yield* someone.buy("uncertain.com")
-        // Refuses to tell; which says nothing of what happened before.
+        // The look-up fails, which says nothing about the registration.
         yield* vendor.mishaps("holds", { error: 1011150, text: "Invalid request IP: 192.0.2.10" }, "rubbish")
         for (let look = 0; look < 2; look++) {
           yield* another("holds", json.order_id)
@@ -197,13 +195,13 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       })
     )
 
-    it.effect("refuses the second try because the first one went through late does not give the money back", () =>
+    it.effect("refuses the second attempt because the first succeeded late causes no refund", () =>
       Effect.gen(function* () {
         const vendor = yield* Vendor
         const someone = yield* customer
         yield* vendor.mishaps("register", "hang-up", { error: 2011170, text: "Another request for it is under way" })
         const { json } = yield* someone.buy("late.com")
-        // The registration is not to be seen yet, neither before the second try nor after it.
+        // The look-up does not show the registration yet.
         const unseen = { error: 2019166, text: "Domain late.com not found" }
         yield* vendor.mishaps("holds", unseen, unseen)
         yield* another("register", json.order_id)
@@ -216,26 +214,28 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       })
     )
 
-    it.effect("can't publish the records makes it 202: they are published later, and nothing is registered again", () =>
-      Effect.gen(function* () {
-        const vendor = yield* Vendor
-        const someone = yield* customer
-        const before = yield* vendor.asked("register")
-        yield* vendor.mishaps("publish", { error: 2019166, text: "Domain not found" })
-        const { json, status } = yield* someone.buy("published-later.com")
-        assert.deepStrictEqual([status, json.status], [202, "provisioning"])
-        assert.isString(json.domain_id)
-        assert.isUndefined(yield* vendor.zone("published-later.com"))
+    it.effect(
+      "cannot publish the records gives 202, and the records are published later without a second registration",
+      () =>
+        Effect.gen(function* () {
+          const vendor = yield* Vendor
+          const someone = yield* customer
+          const before = yield* vendor.asked("register")
+          yield* vendor.mishaps("publish", { error: 2019166, text: "Domain not found" })
+          const { json, status } = yield* someone.buy("published-later.com")
+          assert.deepStrictEqual([status, json.status], [202, "provisioning"])
+          assert.isString(json.domain_id)
+          assert.isUndefined(yield* vendor.zone("published-later.com"))
 
-        yield* letDue(json.order_id)
-        yield* someone.orderThatIs(json.order_id, "completed")
-        assert.lengthOf((yield* vendor.zone("published-later.com")) ?? [], 3)
-        assert.strictEqual(yield* vendor.asked("register"), before + 1)
-        yield* assertCharged(someone, json.order_id)
-      })
+          yield* letDue(json.order_id)
+          yield* someone.orderThatIs(json.order_id, "completed")
+          assert.lengthOf((yield* vendor.zone("published-later.com")) ?? [], 3)
+          assert.strictEqual(yield* vendor.asked("register"), before + 1)
+          yield* assertCharged(someone, json.order_id)
+        })
     )
 
-    it.effect("quotes its own credentials in a refusal does not have them passed on", () =>
+    it.effect("quotes its own credentials in a refusal is not quoted", () =>
       Effect.gen(function* () {
         const vendor = yield* Vendor
         const someone = yield* customer
@@ -248,7 +248,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       })
     )
 
-    it.effect("lost a name that a customer of ours has deleted here does not give it to the next one", () =>
+    it.effect("dropped a name that a customer removed here sells it to no other workspace", () =>
       Effect.gen(function* () {
         const vendor = yield* Vendor
         const sql = yield* SqlClient.SqlClient
@@ -256,7 +256,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
         const second = yield* customer
         const bought = yield* first.buy("deleted.com")
         yield* sql`DELETE FROM domains WHERE id = ${bought.json.domain_id}`
-        // An order from before that, which comes to its turn now.
+        // An earlier order that is processed now.
         yield* vendor.mishaps("register", "busy")
         const other = yield* second.buy("not-yet.com")
         yield* sql`UPDATE orders SET name = 'deleted.com' WHERE id = ${other.json.order_id}`
@@ -271,7 +271,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
 )
 
 layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" })("Of two workspaces", (it) => {
-  it.effect("that want one name the first one gets it, and the other is told at once", () =>
+  it.effect("the first to order a name gets it, and the other is refused at once", () =>
     Effect.gen(function* () {
       const vendor = yield* Vendor
       const [first, second] = [yield* customer, yield* customer]
@@ -293,7 +293,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
     })
   )
 
-  it.effect("that want one name the second one may have it when the first one's registration has failed", () =>
+  it.effect("the second may order a name once the first registration has failed", () =>
     Effect.gen(function* () {
       const vendor = yield* Vendor
       const sql = yield* SqlClient.SqlClient
@@ -302,7 +302,7 @@ layer(inletWithNamecheap(), { excludeTestServices: true, timeout: "60 seconds" }
       const waiting = yield* first.buy("second-chance.com")
       assert.strictEqual(waiting.json.status, "registering")
       assert.strictEqual((yield* second.buy("second-chance.com")).status, 409)
-      // Its last try was this one.
+      // That was its last attempt.
       yield* sql`UPDATE orders SET tries = 5 WHERE id = ${waiting.json.order_id}`
       yield* letDue(waiting.json.order_id)
       yield* first.orderThatIs(waiting.json.order_id, "failed")

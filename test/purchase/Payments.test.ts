@@ -9,10 +9,10 @@ import { Vendor } from "../simulators/Vendor.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { customer, inletWithStripe, letDue } from "./Shop.ts"
 
-/** What .com costs at the simulator, and our markup. */
+/** The simulator's price of .com, and the markup. */
 const price = 1_028 + 299
 
-/** An order that waits for its payment, with what a test does to it. */
+/** An order before its payment, with the actions of a test. */
 const placed = Effect.fnUntraced(function* (domain: string, more: Readonly<Record<string, unknown>> = {}) {
   const inlet = yield* TestInlet
   const stripe = yield* StripeSimulator
@@ -42,7 +42,7 @@ const refundsOf = Effect.fnUntraced(function* ({ data }: StripeEvent) {
   return (yield* stripe.refunds).filter((refund) => refund.payment_intent === data.object.payment_intent)
 })
 
-/** Nothing was begun for an order: neither by what was just done nor by a worker that looked since. */
+/** Checks that nothing was started for an order, by this action or by a worker since. */
 const assertUntouched = Effect.fnUntraced(function* (order: Effect.Success<ReturnType<typeof placed>>, domain: string) {
   const vendor = yield* Vendor
   const sql = yield* SqlClient.SqlClient
@@ -51,7 +51,7 @@ const assertUntouched = Effect.fnUntraced(function* (order: Effect.Success<Retur
   assert.isUndefined(yield* vendor.sale(domain))
 })
 
-/** The callback's work alone, on the service's database: what a worker does by the hour, and under other settings. */
+/** Processes callbacks on the service's database with other settings, as a worker does every hour. */
 const payments = Effect.fnUntraced(function* (secretKey = "sk_test_x") {
   const { webhookSecret } = yield* StripeSimulator
   const billing = BillingStripe.layer({
@@ -61,7 +61,7 @@ const payments = Effect.fnUntraced(function* (secretKey = "sk_test_x") {
   return Context.get(yield* Layer.build(Layer.fresh(Payments.layer).pipe(Layer.provide(billing))), Payments)
 })
 
-/** As if the order had been placed so long ago. */
+/** Moves the order's time back. */
 const age = Effect.fnUntraced(function* (orderId: string, interval: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE orders SET created_at = created_at - ${interval}::interval WHERE id = ${orderId}`
@@ -98,7 +98,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
     })
   )
 
-  it.effect("sends the browser back to the customer's pages where there are some", () =>
+  it.effect("redirects the browser to the configured pages of the customer", () =>
     Effect.gen(function* () {
       const stripe = yield* StripeSimulator
       const pages = { success_url: "https://shop.example/thanks", cancel_url: "https://shop.example/cart" }
@@ -120,7 +120,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
     })
   )
 
-  it.effect("holds nothing before it is paid: neither the name for others nor a place among one's domains", () =>
+  it.effect("reserves neither the name nor a domain of the workspace before the payment", () =>
     Effect.gen(function* () {
       const order = yield* placed("open.com")
       const again = yield* order.buy("open.com")
@@ -136,7 +136,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
     })
   )
 
-  it.effect("goes back where the workspace has filled its last place meanwhile", () =>
+  it.effect("is refunded if the workspace reached its domain limit meanwhile", () =>
     Effect.gen(function* () {
       const order = yield* placed("no-room.com")
       assert.strictEqual((yield* order.post("/api/domains", { domain: "no-room.example.com" })).status, 201)
@@ -148,7 +148,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
     })
   )
 
-  it.effect("is registered and completed by the worker once Stripe says that it is paid", () =>
+  it.effect("is registered and completed by the worker once Stripe reports the payment", () =>
     Effect.gen(function* () {
       const stripe = yield* StripeSimulator
       const vendor = yield* Vendor
@@ -168,7 +168,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
     })
   )
 
-  it.effect("is answered 502 when no checkout can be opened, and leaves nothing open", () =>
+  it.effect("is answered 502 if no checkout can be opened, without a pending order", () =>
     Effect.gen(function* () {
       const stripe = yield* StripeSimulator
       const someone = yield* customer
@@ -188,7 +188,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
     "more than 300 seconds from the future": { age: -310 }
   }
   for (const [what, how] of Object.entries(unsigned)) {
-    it.effect(`that is ${what} is refused, and nothing is done`, () =>
+    it.effect(`that is ${what} is rejected and changes nothing`, () =>
       Effect.gen(function* () {
         const order = yield* placed("unsigned.com")
         const event = yield* order.pay()
@@ -198,7 +198,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
     )
   }
 
-  it.effect("without a signature, or whose body is not the one that was signed, is refused", () =>
+  it.effect("without a valid signature of its body is rejected", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const order = yield* placed("changed.com")
@@ -215,7 +215,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
     })
   )
 
-  it.effect("that comes twenty times at once, and again later, is answered 200 and done once", () =>
+  it.effect("that arrives twenty times concurrently and once later is answered 200 and processed once", () =>
     Effect.gen(function* () {
       const vendor = yield* Vendor
       const before = yield* vendor.asked("register")
@@ -231,7 +231,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
     })
   )
 
-  it.effect("whose work fails is answered 500, and counts as new when Stripe sends it again", () =>
+  it.effect("that cannot be processed is answered 500, and is processed when Stripe repeats it", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const order = yield* placed("unlucky.com")
@@ -251,7 +251,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
     })
   )
 
-  it.effect("that tells the same payment under another id changes nothing more", () =>
+  it.effect("for the same payment under another id changes nothing", () =>
     Effect.gen(function* () {
       const vendor = yield* Vendor
       const order = yield* placed("told-again.com")
@@ -266,12 +266,12 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
     })
   )
 
-  it.effect("that says expired after the payment changes nothing, whichever was sent first", () =>
+  it.effect("for an expiry after the payment changes nothing, in any order of sending", () =>
     Effect.gen(function* () {
       const order = yield* placed("out-of-order.com")
       const paid = yield* order.pay()
       const expired = { ...paid, id: "evt_expired_late", type: "checkout.session.expired" }
-      // In this order a payment comes to an order that is over, and is honoured.
+      // In this order, a payment for an ended order is accepted.
       assert.deepStrictEqual(yield* order.call(expired), [200])
       assert.strictEqual(yield* order.status, "expired")
       assert.deepStrictEqual(yield* order.call(paid), [200])
@@ -281,7 +281,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
     })
   )
 
-  it.effect("that says completed, but unpaid, registers nothing before the money came", () =>
+  it.effect("for a completed but unpaid checkout registers nothing", () =>
     Effect.gen(function* () {
       const stripe = yield* StripeSimulator
       const order = yield* placed("later.com")
@@ -292,7 +292,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
     })
   )
 
-  it.effect("that says the money does not come ends the order", () =>
+  it.effect("for a failed payment ends the order", () =>
     Effect.gen(function* () {
       const stripe = yield* StripeSimulator
       const vendor = yield* Vendor
@@ -304,7 +304,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
     })
   )
 
-  it.effect("of a type that means nothing here is answered 200", () =>
+  it.effect("of an irrelevant type is answered 200", () =>
     Effect.gen(function* () {
       const order = yield* placed("other-news.com")
       const event = yield* order.pay()
@@ -315,14 +315,14 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
     })
   )
 
-  it.effect("for an order that we don't know is answered 200, and registers nothing", () =>
+  it.effect("for an unknown order is answered 200 and registers nothing", () =>
     Effect.gen(function* () {
       const vendor = yield* Vendor
       const order = yield* placed("unknown.com")
       const event = yield* order.pay()
       const registered = yield* vendor.asked("register")
       const { object } = event.data
-      // Its word that it is for this order is not enough: the checkout is not the one we opened.
+      // The claimed order is not enough, because the checkout was not opened by this service.
       const foreign = { ...event, id: "evt_foreign", data: { object: { ...object, id: "cs_test_foreign" } } }
       assert.deepStrictEqual(yield* order.call(foreign), [200])
       yield* assertUntouched(order, "unknown.com")
@@ -330,7 +330,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
     })
   )
 
-  it.effect("of live mode does nothing for a test key, nor one of test mode for a live key", () =>
+  it.effect("of live mode is ignored with a test key, and of test mode with a live key", () =>
     Effect.gen(function* () {
       const order = yield* placed("mode.com")
       const event = yield* order.pay()
@@ -343,7 +343,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
         yield* live.hear(callback)
         yield* assertUntouched(order, "mode.com")
       }
-      // It counts for nothing that it was told before in the wrong mode.
+      // A callback in the wrong mode has no effect.
       const test = yield* payments("sk_test_x")
       yield* test.hear(callback)
       yield* order.is("completed")
@@ -351,8 +351,8 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A 
   )
 })
 
-layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("Money that was paid at Stripe", (it) => {
-  it.effect("goes back once when the registration fails for good, and the order is refunded", () =>
+layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("A Stripe payment", (it) => {
+  it.effect("is refunded once if the registration fails for good", () =>
     Effect.gen(function* () {
       const vendor = yield* Vendor
       const order = yield* placed("refused.com")
@@ -367,21 +367,21 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("Mo
         refunds.map(({ amount, metadata, status }) => [amount, metadata.order_id, status]),
         [[price, order.orderId, "succeeded"]]
       )
-      // Told again, it is not paid again.
+      // A repeated callback is not refunded again.
       yield* order.call({ ...event, id: "evt_after_refund" })
       assert.strictEqual(yield* order.status, "refunded")
       assert.lengthOf(yield* refundsOf(event), 1)
     })
   )
 
-  it.effect("goes back as soon as Stripe does it, however often that fails, and once", () =>
+  it.effect("is refunded once as soon as Stripe allows it, after any number of failures", () =>
     Effect.gen(function* () {
       const stripe = yield* StripeSimulator
       const vendor = yield* Vendor
       const order = yield* placed("refund-later.com")
       yield* vendor.mishaps("register", { error: 2030280, text: "TLD is not supported in API" })
       const event = yield* order.pay()
-      // One refund is three requests at most: two refunds fail, and the third one's answer is lost on its way.
+      // A refund is up to three requests: two fail, and the answer to the third is lost.
       yield* stripe.failNext(6)
       yield* order.call(event)
       const waiting = yield* order.is("failed")
@@ -405,7 +405,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("Mo
     "the price in another currency": [{ currency: "eur" }, "A sum in EUR was paid, and the order costs $13.27"]
   } as const
   for (const [index, [what, [difference, failure]]] of Object.entries(wrong).entries()) {
-    it.effect(`and is ${what} goes back once, and buys nothing, however often it is told`, () =>
+    it.effect(`that is ${what} is refunded once on repeated callbacks, and buys nothing`, () =>
       Effect.gen(function* () {
         const vendor = yield* Vendor
         const order = yield* placed(`mispaid-${index}.com`)
@@ -416,7 +416,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("Mo
         assert.strictEqual(over.failure, failure)
         assert.lengthOf(yield* refundsOf(event), 1)
 
-        // Other news of this payment, even the right ones, come too late.
+        // Later callbacks of this payment are too late, even correct ones.
         for (const later of [mispaid, event]) yield* order.call({ ...later, id: `evt_${index}_${later === event}` })
         assert.strictEqual(yield* order.status, "refunded")
         assert.lengthOf(yield* refundsOf(event), 1)
@@ -426,7 +426,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("Mo
     )
   }
 
-  it.effect("and is nothing at all ends the order, as nothing can be given back", () =>
+  it.effect("of zero ends the order without a refund", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const order = yield* placed("for-nothing.com")
@@ -440,7 +440,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("Mo
     })
   )
 
-  it.effect("and is not what it should be, or for no order of ours, is told to the operator at level ERROR", () =>
+  it.effect("of an unexpected amount or for an unknown order is logged at level ERROR", () =>
     Effect.gen(function* () {
       const order = yield* placed("alarm.com")
       const event = yield* order.pay()
@@ -450,7 +450,7 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("Mo
       ])
       const { hear } = yield* payments()
       const { signed } = yield* StripeSimulator
-      /** The event as Stripe told it, but for its id and this. */
+      /** Stripe's event with another id and these changes. */
       const tell = Effect.fnUntraced(function* (id: string, changed: Partial<StripeEvent["data"]["object"]>) {
         const object = { ...event.data.object, amount_total: 1, ...changed }
         yield* hear(yield* signed({ ...event, id, data: { object } })).pipe(Effect.provide(alarms))
@@ -460,16 +460,16 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("Mo
       yield* tell("evt_alarm_second", { payment_intent: "pi_second" })
       yield* tell("evt_alarm_foreign", { id: "cs_foreign" })
       assert.deepStrictEqual(lines, [
-        ["Error", "A payment buys nothing and is given back: $0.01 was paid, and the order costs $13.27"],
-        ["Error", "A second payment came for one order; give it back at Stripe"],
-        ["Error", "A payment is for no order of ours"]
+        ["Error", "A payment buys nothing and is refunded: $0.01 was paid, and the order costs $13.27"],
+        ["Error", "An order was paid twice. Refund the second payment at Stripe"],
+        ["Error", "A payment belongs to no order of this service"]
       ])
       yield* order.is("refunded")
       assert.lengthOf(yield* refundsOf(event), 1)
     })
   )
 
-  it.effect("for a name that two workspaces wanted goes back to the one that came second", () =>
+  it.effect("is refunded to the later of two workspaces for one name", () =>
     Effect.gen(function* () {
       const vendor = yield* Vendor
       const sql = yield* SqlClient.SqlClient
@@ -491,24 +491,22 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("Mo
     })
   )
 
-  it.effect(
-    "comes too late for an abandoned checkout, which is over after 25 hours, and buys the name all the same",
-    () =>
-      Effect.gen(function* () {
-        const order = yield* placed("abandoned.com")
-        yield* age(order.orderId, "24 hours 59 minutes")
-        assert.strictEqual(yield* order.status, "pending_payment")
-        yield* age(order.orderId, "2 minutes")
-        const over = yield* order.order(order.orderId)
-        assert.deepStrictEqual([over.status, over.checkout_url], ["expired", null])
-        const event = yield* order.pay()
-        yield* order.call(event)
-        yield* order.is("completed")
-        assert.deepStrictEqual(yield* refundsOf(event), [])
-      })
+  it.effect("for an abandoned checkout buys the name, even after the 25 h of the order", () =>
+    Effect.gen(function* () {
+      const order = yield* placed("abandoned.com")
+      yield* age(order.orderId, "24 hours 59 minutes")
+      assert.strictEqual(yield* order.status, "pending_payment")
+      yield* age(order.orderId, "2 minutes")
+      const over = yield* order.order(order.orderId)
+      assert.deepStrictEqual([over.status, over.checkout_url], ["expired", null])
+      const event = yield* order.pay()
+      yield* order.call(event)
+      yield* order.is("completed")
+      assert.deepStrictEqual(yield* refundsOf(event), [])
+    })
   )
 
-  it.effect("comes too late for an order that was placed anew, and goes back", () =>
+  it.effect("for an order that was placed anew is refunded", () =>
     Effect.gen(function* () {
       const vendor = yield* Vendor
       const order = yield* placed("anew.com")
@@ -525,25 +523,23 @@ layer(inletWithStripe, { excludeTestServices: true, timeout: "60 seconds" })("Mo
     })
   )
 
-  it.effect(
-    "comes too late for a name that was sold meanwhile, even if its owner has deleted it here, and goes back",
-    () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const [first, second] = [yield* placed("sold.com"), yield* placed("sold.com")]
-        yield* first.call(yield* first.pay())
-        const { domain_id } = yield* first.is("completed")
-        yield* inlet.call("DELETE", `/api/domains/${domain_id}`, { key: first.key })
-        const event = yield* second.pay()
-        yield* second.call(event)
-        const over = yield* second.is("refunded")
-        assert.strictEqual(over.failure, "The name was taken meanwhile")
-        assert.lengthOf(yield* refundsOf(event), 1)
-        assert.deepStrictEqual((yield* second.get("/api/domains")).json.domains, [])
-      })
+  it.effect("for a name sold meanwhile is refunded, even if its owner removed the domain here", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const [first, second] = [yield* placed("sold.com"), yield* placed("sold.com")]
+      yield* first.call(yield* first.pay())
+      const { domain_id } = yield* first.is("completed")
+      yield* inlet.call("DELETE", `/api/domains/${domain_id}`, { key: first.key })
+      const event = yield* second.pay()
+      yield* second.call(event)
+      const over = yield* second.is("refunded")
+      assert.strictEqual(over.failure, "The name was taken meanwhile")
+      assert.lengthOf(yield* refundsOf(event), 1)
+      assert.deepStrictEqual((yield* second.get("/api/domains")).json.domains, [])
+    })
   )
 
-  it.effect("is never asked for by a checkout that nobody was told of: its order is over after five minutes", () =>
+  it.effect("is not possible for a checkout without an answer, whose order expires after 5 minutes", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const order = yield* placed("crashed.com")

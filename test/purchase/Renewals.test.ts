@@ -13,7 +13,7 @@ import { customer } from "./Shop.ts"
 
 const mock = RegistrarName.make("mock")
 
-/** A registrar that says this of any name it is asked for. Gives the names it was asked for. */
+/** A registrar with this answer for any name. Returns the names it was asked for. */
 const look = Effect.fnUntraced(function* (says: Effect.Effect<boolean, RegistrarError>) {
   const asked: Array<string> = []
   const registrar = Registrar.of({
@@ -36,7 +36,7 @@ const look = Effect.fnUntraced(function* (says: Effect.Effect<boolean, Registrar
   return asked
 })
 
-/** A domain that was bought and verified a year ago and a day. */
+/** A domain that was bought and verified 366 days ago. */
 const bought = Effect.fnUntraced(function* (name: string) {
   const sql = yield* SqlClient.SqlClient
   const someone = yield* customer
@@ -50,9 +50,9 @@ const bought = Effect.fnUntraced(function* (name: string) {
 const failure = (reason: Uncertain | Refused) => Effect.fail(new RegistrarError({ registrar: mock, reason }))
 
 layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
-  "A bought domain past its term",
+  "A bought domain after its term",
   (it) => {
-    it.effect("is disabled with the reason once the registrar has dropped it, and its mail is refused", () =>
+    it.effect("is disabled with a reason and refuses mail once the registrar has dropped it", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { domain, post, id } = yield* bought("dropped.com")
@@ -69,7 +69,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
-    it.effect("leaves its name free for others to verify once it is dropped", () =>
+    it.effect("frees its name for others to verify once dropped", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* bought("next-owner.com")
@@ -87,7 +87,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
-    it.effect("leaves its name free when the operator had disabled it before", () =>
+    it.effect("frees its name if the operator had disabled it before", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { domain, id } = yield* bought("disabled-before.com")
@@ -103,9 +103,9 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
     for (const [what, says] of [
       ["the registrar still holds it", Effect.succeed(true)],
       ["the registrar does not answer", failure(new Uncertain({ message: "no answer" }))],
-      ["the registrar does not want to tell", failure(new Refused({ message: "not now" }))]
+      ["the registrar refuses to answer", failure(new Refused({ message: "not now" }))]
     ] as const) {
-      it.effect(`stays as it is while ${what}`, () =>
+      it.effect(`is unchanged while ${what}`, () =>
         Effect.gen(function* () {
           const name = `${what.replaceAll(" ", "-")}.com`
           const { domain } = yield* bought(name)
@@ -116,7 +116,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       )
     }
 
-    it.effect("is the only one that is asked for", () =>
+    it.effect("is the only kind that is looked up at the registrar", () =>
       Effect.gen(function* () {
         const someone = yield* customer
         const { json } = yield* someone.buy("within-its-term.com")

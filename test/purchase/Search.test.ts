@@ -24,7 +24,7 @@ const vendor = (name: string, quote: Registrar["Service"]["quote"]): readonly [R
   }
 ]
 
-/** Sells what is listed here, for so many cents a year. */
+/** A registrar with these yearly prices in cents. */
 const selling = (name: string, prices: Readonly<Record<string, number>>) =>
   vendor(name, (names) =>
     Effect.succeed(
@@ -64,7 +64,7 @@ const found = (q: string, tlds?: string) =>
     results.map(({ domain, price_cents, registrar }) => [`${domain}`, registrar, price_cents])
   )
 
-describe("The names a search is about", () => {
+describe("The names of a search", () => {
   const names = (q: string, tlds?: string) =>
     Effect.map(search(q, tlds), (results) => results.map(({ domain }) => domain)).pipe(Effect.provide(among([])))
 
@@ -74,7 +74,7 @@ describe("The names a search is about", () => {
     })
   )
 
-  it.effect("are the label under the TLDs that are asked for, in that order, each once", () =>
+  it.effect("are the label under the requested TLDs, in order and once each", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* names("agent", "io,com, net ,.ORG,com"), [
         "agent.io",
@@ -86,21 +86,21 @@ describe("The names a search is about", () => {
     })
   )
 
-  it.effect("are a whole name alone, or first, with its label under the TLDs that are asked for", () =>
+  it.effect("are a full name alone, or first with its label under the requested TLDs", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* names("agent.co.uk"), ["agent.co.uk"])
       assert.deepStrictEqual(yield* names("agent.com", "net,com"), ["agent.com", "agent.net"])
     })
   )
 
-  it.effect("are in their one canonical form", () =>
+  it.effect("are in canonical form", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* names(" AGENT.Com. "), ["agent.com"])
       assert.deepStrictEqual(yield* names("bücher", "com"), ["xn--bcher-kva.com"])
     })
   )
 
-  it.effect("can be under twenty TLDs at a time, not more, and not under none", () =>
+  it.effect("are under one to twenty TLDs", () =>
     Effect.gen(function* () {
       const twenty = Array.from({ length: 20 }, (_, index) => `tld${index}x`)
       assert.lengthOf(yield* names("agent", twenty.join(",")), 20)
@@ -133,8 +133,8 @@ describe("The names a search is about", () => {
   }
 })
 
-describe("The offer that is shown", () => {
-  it.effect("is the cheapest of all registrars, with the markup, for one year", () =>
+describe("The offer", () => {
+  it.effect("is the cheapest of all registrars with the markup, for one year", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* search("agent", "com,net,org"), [
         {
@@ -175,7 +175,7 @@ describe("The offer that is shown", () => {
     )
   )
 
-  it.effect("is that of the first registrar when prices are equal", () =>
+  it.effect("is the first registrar's if prices are equal", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* found("agent.com"), [["agent.com", "openprovider", 1_299]])
     }).pipe(
@@ -185,30 +185,28 @@ describe("The offer that is shown", () => {
     )
   )
 
-  it.effect(
-    "comes from the registrars that REGISTRAR_TLD_MAP names for the TLD, and from all where it names none",
-    () =>
-      Effect.gen(function* () {
-        assert.deepStrictEqual(yield* found("agent", "com,net,co.uk,org"), [
-          ["agent.com", "namecheap", 1_299],
-          ["agent.net", "openprovider", 399],
-          ["agent.co.uk", "namecheap", 399],
-          ["agent.org", "openprovider", 399]
-        ])
-      }).pipe(
-        Effect.provide(
-          among(
-            [
-              selling("namecheap", { "agent.com": 1_000, "agent.net": 200, "agent.co.uk": 100, "agent.org": 200 }),
-              selling("openprovider", { "agent.com": 100, "agent.net": 100, "agent.co.uk": 50, "agent.org": 100 })
-            ],
-            { REGISTRAR_TLD_MAP: "com:namecheap, .CO.UK:namecheap, net:namecheap, net:openprovider" }
-          )
+  it.effect("comes from the registrars of REGISTRAR_TLD_MAP for the TLD, or from all without an entry", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* found("agent", "com,net,co.uk,org"), [
+        ["agent.com", "namecheap", 1_299],
+        ["agent.net", "openprovider", 399],
+        ["agent.co.uk", "namecheap", 399],
+        ["agent.org", "openprovider", 399]
+      ])
+    }).pipe(
+      Effect.provide(
+        among(
+          [
+            selling("namecheap", { "agent.com": 1_000, "agent.net": 200, "agent.co.uk": 100, "agent.org": 200 }),
+            selling("openprovider", { "agent.com": 100, "agent.net": 100, "agent.co.uk": 50, "agent.org": 100 })
+          ],
+          { REGISTRAR_TLD_MAP: "com:namecheap, .CO.UK:namecheap, net:namecheap, net:openprovider" }
         )
       )
+    )
   )
 
-  it.effect("costs what the registrar asks for all the years, and the markup once", () =>
+  it.effect("is the registrar's price for all years plus the markup once", () =>
     Effect.gen(function* () {
       const { priceCents } = yield* Search
       const offer = { registrar: RegistrarName.make("mock"), wholesaleCents: 999 }
@@ -219,7 +217,7 @@ describe("The offer that is shown", () => {
     }).pipe(Effect.provide(among([], { DOMAIN_MARKUP_CENTS: "500" })))
   )
 
-  it.effect("never is what no payment can be made of: nothing, or more than $999,999.99 for ten years", () =>
+  it.effect("is absent for a price of zero or above $999,999.99 for ten years", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* found("agent", "free,dear,dearer,dearest"), [
         ["agent.free", null, null],
@@ -246,7 +244,7 @@ describe("The offer that is shown", () => {
     )
   )
 
-  it.effect("never is for a name of the service itself", () =>
+  it.effect("is absent for a name of the platform", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* found("agent", "example,test"), [
         ["agent.example", null, null],
@@ -260,8 +258,8 @@ describe("The offer that is shown", () => {
   )
 })
 
-describe("A registrar that is slow or down", () => {
-  it.effect("is left out, and the others' quotes are there within five seconds", () =>
+describe("A slow or unavailable registrar", () => {
+  it.effect("is omitted, and the other quotes are returned within 5 s", () =>
     Effect.gen(function* () {
       const searching = yield* Effect.forkChild(found("agent.com"))
       yield* TestClock.adjust("4500 millis")
@@ -279,13 +277,13 @@ describe("A registrar that is slow or down", () => {
     )
   )
 
-  it.effect("leaves nothing available when there is no other", () =>
+  it.effect("leaves nothing available if there is no other", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* found("agent.com"), [["agent.com", null, null]])
     }).pipe(Effect.provide(among([down("mock")])))
   )
 
-  it.effect("is told apart from one that does not sell the name", () =>
+  it.effect("is distinguished from one that does not sell the name", () =>
     Effect.gen(function* () {
       const { offers } = yield* Search
       assert.deepStrictEqual(yield* offers(DomainName.make("agent.com")), {
@@ -315,8 +313,8 @@ const World = Layer.unwrap(
   })
 ).pipe(Layer.provideMerge(Layer.merge(Vendors.layer, DnsServer.layer)))
 
-layer(World, { excludeTestServices: true, timeout: "60 seconds" })("Search over HTTP, of two registrars", (it) => {
-  it.effect("shows the lower price, the primary registrar's when they are equal, and obeys the TLD map", () =>
+layer(World, { excludeTestServices: true, timeout: "60 seconds" })("Search over HTTP with two registrars", (it) => {
+  it.effect("shows the lower price, the primary registrar's if equal, and follows REGISTRAR_TLD_MAP", () =>
     Effect.gen(function* () {
       const { namecheap, openprovider } = yield* Vendors
       const { get } = yield* customer
@@ -368,7 +366,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("Search over 
     })
   )
 
-  it.effect("answers within five seconds without a registrar that takes longer", () =>
+  it.effect("answers within 5 s without a slower registrar", () =>
     Effect.gen(function* () {
       const { openprovider } = yield* Vendors
       const { get } = yield* customer
@@ -379,7 +377,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("Search over 
     })
   )
 
-  it.effect("answers without a registrar that is down, or talks nonsense", () =>
+  it.effect("answers without a registrar that is down or malformed", () =>
     Effect.gen(function* () {
       const { namecheap, openprovider } = yield* Vendors
       const { get } = yield* customer
@@ -401,7 +399,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("Search over 
     })
   )
 
-  it.effect("sells through the registrar that the customer wants, if it quotes", () =>
+  it.effect("sells through the registrar of the customer's choice if it quotes", () =>
     Effect.gen(function* () {
       const { namecheap } = yield* Vendors
       const { buy } = yield* customer
@@ -413,7 +411,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("Search over 
       const other = yield* customer
       const elsewhere = yield* other.buy("wanted.io", { registrar: "openprovider" })
       assert.strictEqual(elsewhere.status, 409)
-      assert.match(elsewhere.json.error, /^wanted\.io can't be had from openprovider/)
+      assert.match(elsewhere.json.error, /^wanted\.io is not available from openprovider/)
       yield* namecheap.mishaps("check", "rubbish")
       const silent = yield* other.buy("wanted-too.com", { registrar: "namecheap" })
       assert.strictEqual(silent.status, 502)
@@ -422,7 +420,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("Search over 
     })
   )
 
-  it.effect("buys from whoever is cheaper when the purchase is made, at that price", () =>
+  it.effect("buys from the cheapest registrar at the time of purchase", () =>
     Effect.gen(function* () {
       const { namecheap, openprovider } = yield* Vendors
       const { buy, get } = yield* customer

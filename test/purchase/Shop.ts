@@ -45,7 +45,7 @@ export const stripeSettings = ({
   STRIPE_API_URL: url
 })
 
-/** Both registrars, each on a port of its own. */
+/** Both registrars, each on its own port. */
 export class Vendors extends Context.Service<
   Vendors,
   { readonly namecheap: Vendor["Service"]; readonly openprovider: Vendor["Service"] }
@@ -61,7 +61,7 @@ export class Vendors extends Context.Service<
   )
 }
 
-/** The service that buys from the Namecheap simulator, paid from the wallet. */
+/** The service with the Namecheap simulator and the wallet. */
 export const inletWithNamecheap = (settings: Readonly<Record<string, string>> = {}) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -79,12 +79,12 @@ export const inletWithNamecheap = (settings: Readonly<Record<string, string>> = 
     Layer.provideMerge(Layer.merge(DnsServer.layer, Namecheap.layer))
   )
 
-/** The same, paid at the checkout of the Stripe simulator. */
+/** The service with the Namecheap simulator and the checkout of the Stripe simulator. */
 export const inletWithStripe = Layer.unwrap(
   Effect.map(StripeSimulator, (stripe) => inletWithNamecheap(stripeSettings(stripe)))
 ).pipe(Layer.provideMerge(StripeSimulator.layer))
 
-/** What a workspace does in the shop. */
+/** The actions of a workspace in the shop. */
 export interface Customer {
   readonly id: string
   readonly key: string
@@ -97,7 +97,7 @@ export interface Customer {
   post(path: string, body?: unknown): Effect.Effect<Answer>
 }
 
-/** A workspace, as seen through any way to call the API. */
+/** A workspace, through any way to call the API. */
 export const customerOf = (
   call: (method: "GET" | "POST", path: string, options?: CallOptions) => Effect.Effect<Answer>,
   { id, key }: { readonly id: string; readonly key: string }
@@ -123,19 +123,19 @@ export const customer = Effect.gen(function* () {
   return customerOf(inlet.call, yield* inlet.workspace)
 })
 
-/** What the service waits for before it goes on with an order has come about. */
+/** Makes the next check of an order due. */
 export const letDue = Effect.fnUntraced(function* (orderId: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE orders SET due_at = now() WHERE id = ${orderId}`
 })
 
-/** The wallet's entries add up to its balance, which is not below zero. */
+/** Checks that the ledger sums to the balance, which is not negative. */
 export const addsUp = (wallet: Answer["json"]): boolean =>
   wallet.balance_cents >= 0 &&
   wallet.balance_cents ===
     wallet.entries.reduce((sum: number, { amount_cents }: { readonly amount_cents: number }) => sum + amount_cents, 0)
 
-/** The kinds of the entries of one order, oldest first. */
+/** The kinds of one order's ledger entries, oldest first. */
 export const kindsOf = (wallet: Answer["json"], orderId: string): ReadonlyArray<string> =>
   wallet.entries
     .filter(({ order_id }: { readonly order_id: string }) => order_id === orderId)

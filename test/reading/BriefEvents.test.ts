@@ -35,7 +35,7 @@ const tokens = (message: Uint8Array) => {
   return countTokens(BriefEvent.render(payload, "delivered"))
 }
 
-/** Of each mail of a folder. */
+/** The brief event of each mail of a folder. */
 const counted = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const files = (yield* fs.readDirectory(folder, { recursive: true })).filter((file) => file.endsWith(".eml"))
@@ -46,7 +46,7 @@ const median = (numbers: ReadonlyArray<number>) =>
   numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)]
 
 describe("A brief event", () => {
-  it.effect("is at most 200 tokens of a newsletter, a reply or a mail in Japanese", () =>
+  it.effect("has at most 200 tokens for a newsletter, a reply and a mail in Japanese", () =>
     Effect.gen(function* () {
       const each = yield* counted(new URL("../fixtures/", import.meta.url).pathname)
       assert.isAtLeast(each.length, 4)
@@ -55,7 +55,7 @@ describe("A brief event", () => {
   )
 
   it.effect(
-    "is at most 200 tokens at the median of the corpus",
+    "has a median of at most 200 tokens over the corpus",
     () =>
       Effect.gen(function* () {
         const each = yield* counted(yield* Config.String("CORPUS_DIR"))

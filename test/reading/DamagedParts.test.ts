@@ -4,7 +4,7 @@ import * as Mime from "../../src/mime/Mime.ts"
 import * as DamagedParts from "../../src/reading/DamagedParts.ts"
 import { message } from "../mime/Message.ts"
 
-/** Base64 whose bytes have a parity bit: nothing that RFC 2045 knows, but mailparser reads it. */
+/** Base64 with a parity bit in each byte: invalid by RFC 2045, but decoded by mailparser. */
 const withParity = (text: string) =>
   String.fromCharCode(...[...Buffer.from(text).toString("base64")].map((letter) => letter.charCodeAt(0) | 0x80))
 
@@ -24,7 +24,7 @@ const read = Effect.fnUntraced(function* (bytes: Uint8Array) {
 })
 
 describe("A damaged part", () => {
-  it.effect("is read as mailparser reads it, and the message is whole", () =>
+  it.effect("is decoded as in mailparser without affecting the message", () =>
     Effect.gen(function* () {
       const bytes = mixed(withParity("Hello"), "d29ybGQ=")
       assert.deepInclude(Mime.read(bytes), { text: "world", parse: "partial" })
@@ -32,7 +32,7 @@ describe("A damaged part", () => {
     })
   )
 
-  it.effect("keeps the footer that a mailing list put behind it", () =>
+  it.effect("keeps the footer that a mailing list appended", () =>
     Effect.gen(function* () {
       const { parse, text } = yield* read(mixed("SGVsbG8hI\r\n-- \r\nlist footer"))
       assert.deepStrictEqual([text, parse], ["Hello!-- \nlist footer", "full"])
@@ -41,14 +41,14 @@ describe("A damaged part", () => {
 
   it.effect.each([
     ["is larger than 32 KiB", mixed(`!${"QUJD\r\n".repeat(6_000)}`), "ABC".repeat(6_000)],
-    ["has a long run of blanks", mixed(`SGVs!bG8h\r\n${" ".repeat(300)}REVG`), "Hello!DEF"]
-  ] as const)("that %s is read as far as it goes, and the message is partial", ([, bytes, text]) =>
+    ["has a long run of whitespace", mixed(`SGVs!bG8h\r\n${" ".repeat(300)}REVG`), "Hello!DEF"]
+  ] as const)("that %s is decoded as far as possible, and the event is partial", ([, bytes, text]) =>
     Effect.gen(function* () {
       assert.deepInclude(yield* read(bytes), { text, parse: "partial", mended: 0 })
     })
   )
 
-  it.effect("that is the seventeenth is read as far as it goes", () =>
+  it.effect("after sixteen others is decoded as far as possible", () =>
     Effect.gen(function* () {
       const sixteen = Array.from({ length: 16 }, () => "SGVs!bG8h")
       assert.deepInclude(yield* read(mixed(...sixteen)), { parse: "full", mended: 16 })

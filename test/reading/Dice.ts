@@ -1,20 +1,20 @@
-/** Chance that can be repeated: the same seed gives the same throws. */
+/** A seeded pseudorandom generator: the same seed yields the same sequence. */
 export interface Dice {
-  /** Below this number. */
+  /** An integer below this number. */
   below(limit: number): number
-  /** Whether it is one of so many times. */
+  /** True once in this many times on average. */
   oneIn(times: number): boolean
   pick<A>(choices: readonly [A, ...Array<A>]): A
-  /** The usual, but for one of so many times; fewer where the dice are calm. */
+  /** The usual value, except once in this many times. Calm dice deviate less often. */
   mostly<A>(usual: A, times: number, choices: readonly [A, ...Array<A>]): A
   shuffle<A>(list: ReadonlyArray<A>): Array<A>
-  /** So many of the pieces at most, one behind the other. */
+  /** Up to this many of the pieces, concatenated. */
   some(most: number, pieces: readonly [string, ...Array<string>]): string
 }
 
 export const make = (seed: number, calm = 1): Dice => {
   let state = seed >>> 0
-  // The generator that is known as mulberry32.
+  // The generator mulberry32.
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(state ^ (state >>> 15), state | 1)

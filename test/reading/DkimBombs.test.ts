@@ -6,12 +6,12 @@ import * as SenderZone from "./SenderZone.ts"
 import { envelopes } from "./SignedMail.ts"
 
 const mebibyte = 1_048_576
-/** As much of a header as is checked. */
+/** The maximum header size that is checked. */
 const header = 256 * 1_024 - 4_096
 
 const filled = (bytes: number, piece: string, end = "") => piece.repeat(Math.floor(bytes / piece.length)) + end
 
-/** Signed in a way that is wrong in nothing but the signature itself, so that all of it is looked at. */
+/** Signed correctly except for the signature value, so that every step of the check runs. */
 const signature = (body: string, form: DkimCanonical.Canonicalization, names = "From:To:Subject", more = "") =>
   `DKIM-Signature: v=1; a=rsa-sha256; c=${form}/${form}; d=sender.example; s=r1-good; h=${names};${more} bh=${DkimCanonical.bodyHash(Buffer.from(body, "latin1"), form)}; b=AAAA`
 
@@ -57,7 +57,7 @@ const bombs: ReadonlyArray<Bomb> = [
     body: ""
   },
   {
-    name: "five signatures of thousands of names, there or not",
+    name: "five signatures over thousands of fields, present or not",
     fields: (form) => [
       ...Array.from({ length: 5 }, () =>
         signature("", form, `From:${filled(20_000, "X:")}${filled(20_000, "From : ")}${filled(6_000, "Gone:", "To")}`)
@@ -76,7 +76,7 @@ const bombs: ReadonlyArray<Bomb> = [
     body: ""
   },
   {
-    name: "five signatures whose tags are blanks",
+    name: "five signatures with tags of whitespace",
     fields: (form) => [
       ...Array.from({ length: 5 }, () =>
         signature("", form, "From", `${filled(15_000, " \t")}z=${filled(30_000, " \t", "a")};`)
@@ -100,17 +100,17 @@ const bombs: ReadonlyArray<Bomb> = [
 
 const cases = bombs.flatMap((bomb) => (["simple", "relaxed"] as const).map((form) => [bomb.name, form, bomb] as const))
 
-describe("A mebibyte made to keep the check of a signature busy", () => {
-  it.live.each(cases)("is checked in no time: %s, %s", ([, form, { body, fields }]) =>
+describe("A costly signature of 1 MiB", () => {
+  it.live.each(cases)("is checked within its time limit: %s, %s", ([, form, { body, fields }]) =>
     Effect.gen(function* () {
       const [envelope] = envelopes
       const message = Buffer.from(`${fields(form).join("\r\n")}\r\n\r\n${body}`, "latin1")
-      // What it costs, and not how long it takes on a busy machine.
+      // CPU time, which does not depend on the load of the machine.
       const before = process.cpuUsage()
       const { checked, isOrdinary } = yield* Oracle.ours({ envelope, message }, SenderZone.ask)
       const { system, user } = process.cpuUsage(before)
       assert.isTrue(isOrdinary)
-      // Whatever it is of, it was verified to the end.
+      // Verification ran to its end.
       assert.include(checked.field, "dkim=fail (bad signature)")
       assert.isBelow((system + user) / 1_000_000, 1)
     })

@@ -1,7 +1,7 @@
 import { createHash, sign } from "node:crypto"
 import * as SenderZone from "./SenderZone.ts"
 
-// The plainest reading of RFC 6376, for text with a character for each byte. Signs whatever it is told to.
+// A literal implementation of RFC 6376 for text with one character for each byte. Signs any input.
 
 const relaxedLine = (line: string) => line.replace(/[ \t]+$/, "").replace(/[ \t]+/g, " ")
 
@@ -16,7 +16,7 @@ const nameOf = (line: string) =>
     .trim()
     .toLowerCase()
 
-/** The hash of a body in one of the two forms, bare line feeds taken for line ends. */
+/** The hash of a canonicalized body. A bare LF counts as a line end. */
 export const bodyHash = (body: string, form: string): string => {
   const lines = body.replace(/(?<!\r)\n/g, "\r\n").split("\r\n")
   const kept = form === "relaxed" ? lines.map(relaxedLine) : lines
@@ -25,7 +25,7 @@ export const bodyHash = (body: string, form: string): string => {
   return createHash("sha256").update(canonical, "latin1").digest("base64")
 }
 
-/** What goes into `b=` of a field that has this text before and behind that, in base64. */
+/** The `b=` value in base64 of a field with this text before and after it. */
 export const signature = (options: {
   readonly kind: SenderZone.KeyKind
   readonly form: string

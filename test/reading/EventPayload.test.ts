@@ -48,9 +48,9 @@ const hasNoControls = (payload: string) =>
     if (typeof value === "string") assert.notMatch(value, /[\0-\x08\v-\x1f\x7f-\x9f]/)
   })
 
-describe("The payload of an event", () => {
+describe("The event payload", () => {
   it.each([...outright, ...ofText, ...ofColor].map(({ around, name }) => [name, around] as const))(
-    "has no word that a person does not see in text, reply and extracted: %s",
+    "contains no hidden word in text, reply and extracted: %s",
     (_, around) => {
       const hidden = around("Your verification code is 604913")
       const { extracted, hiddenText, reply, text } = read(
@@ -59,12 +59,12 @@ describe("The payload of an event", () => {
       )
       assert.notInclude(JSON.stringify({ extracted, reply, text }), "604913")
       assert.match(reply ?? "", /^Yes, at noon\.\s[\s\S]*See you there\.$/)
-      // Programs write comments, for programs.
+      // Comments are for programs and are not shown.
       assert.strictEqual(hiddenText, !around("words").startsWith("<!--"))
     }
   )
 
-  it("is the event of the specification, in its order", () => {
+  it("is the event of the specification, in its field order", () => {
     const message = Buffer.from("From: Ada <ada@sender.example>\r\nMessage-ID: <1@sender.example>\r\n\r\nbody\r\n")
     const payload = render(message, Mime.read(message))
     assert.deepStrictEqual(JSON.parse(payload), {
@@ -121,7 +121,7 @@ describe("The payload of an event", () => {
     ])
   })
 
-  it("tells what is new in a reply, who sent it, and its conversation", () => {
+  it("contains the reply, the sender kind and the thread id", () => {
     const reply =
       "In-Reply-To: <1@example.com>\r\nList-Id: <x>\r\n\r\nYes.\r\n\r\nAda <a@b.example> wrote:\r\n> Shall we?\r\n"
     const { sender, tag, threadId, ...event } = read(reply)
@@ -132,23 +132,23 @@ describe("The payload of an event", () => {
     assert.strictEqual(threadId, first.threadId)
   })
 
-  it("lacks those where it was stored before there were any, and is an event all the same", () => {
+  it("lacks those fields if stored by an earlier version, and is still valid", () => {
     const { reply: _, sender: __, tag: ___, threadId: ____, ...before } = read("Subject: old\r\n\r\nbody")
     assert.deepStrictEqual(decode(JSON.stringify(before)), before)
   })
 
-  it("is the same bytes for the same bytes", () => {
+  it("has the same bytes for the same message", () => {
     const message = Buffer.from("From: a@sender.example\r\nDate: nonsense\r\n\r\nbody")
     assert.strictEqual(render(message, Mime.read(message)), render(message, Mime.read(message)))
   })
 
-  it("names the envelope sender where the From field is of no use", () => {
+  it("names the envelope sender if the From field is unusable", () => {
     assert.strictEqual(read("Subject: no from\r\n\r\n").from, "bounce@sender.example")
     assert.strictEqual(read("From: nobody\r\n\r\n").from, "bounce@sender.example")
     assert.strictEqual(read("From: nobody\r\n\r\n", { from: "" }).from, "")
   })
 
-  it("has the author's display name, decoded, and null where there is none or the From field is of no use", () => {
+  it("contains the author's display name, decoded, or null without a usable From field", () => {
     const nameIn = (field: string) => read(`${field}\r\n\r\n`).fromName
     assert.strictEqual(nameIn('From: "Lovelace, Ada" <ada@sender.example>'), "Lovelace, Ada")
     assert.strictEqual(nameIn("From: =?utf-8?q?J=C3=B6rg_=F0=9F=93=AC?= <j@sender.example>"), "Jörg 📬")
@@ -162,7 +162,7 @@ describe("The payload of an event", () => {
     assert.isNull(nameIn("Subject: no from"))
   })
 
-  it("has the key of domain and message_id, whoever the recipient is", () => {
+  it("has a key of domain and message_id for every recipient", () => {
     const text = "Message-ID: <1@sender.example>\r\n\r\n"
     const one = read(text, { recipient: "one@example.com" })
     const two = read(text, { recipient: "two@example.com", id: EventId.make(inboundEmailId) })
@@ -170,14 +170,14 @@ describe("The payload of an event", () => {
     assert.strictEqual(two.idempotency_key, one.idempotency_key)
   })
 
-  it("has the key of domain and the bytes as received where there is no message_id", () => {
+  it("has a key of domain and the original bytes without message_id", () => {
     const text = "Subject: without\r\n\r\nbody"
     const event = read(text)
     assert.isNull(event.message_id)
     assert.strictEqual(event.idempotency_key, sha256(`example.com\n${sha256(text).digest("hex")}`).digest("hex"))
   })
 
-  it("is made of the header alone when the message is not to be parsed", () => {
+  it("is built from the header alone if the message is not to be parsed", () => {
     const message = Buffer.from("From: ada@sender.example\r\nSubject: poison\r\nMessage-ID: <1@a>\r\n\r\nbody")
     const event = decode(render(message, Mime.headersOnly(message)))
     assert.deepInclude(event, {
@@ -208,19 +208,19 @@ describe("The payload of an event", () => {
     ["windows-1252 € as text", repeated("Content-Type: text/plain; charset=windows-1252\n\n", "\x80")],
     ["windows-1252 € as HTML", repeated("Content-Type: text/html; charset=windows-1252\n\n", "\x80")],
     [
-      "windows-1252 € as eight parts of HTML",
+      "windows-1252 € as eight HTML parts",
       Buffer.from(
         `Content-Type: multipart/mixed; boundary=b\n${parts("text/html; charset=windows-1252", "\x80").join("")}`,
         "latin1"
       )
     ],
     [
-      "quotes as eight parts of HTML",
+      "quotes as eight HTML parts",
       Buffer.from(`Content-Type: multipart/mixed; boundary=b\n${parts("text/html", '"').join("")}`)
     ],
-    ["bytes of no charset", repeated("Content-Type: text/html; charset=utf-8\n\n", "\xff")],
-    ["named controls as HTML", repeated("Content-Type: text/html\n\n", "&#1;&#127;&#x1f;\\")],
-    ["a subject of €", repeated("Subject: ", "\x80")],
+    ["bytes invalid in any charset", repeated("Content-Type: text/html; charset=utf-8\n\n", "\xff")],
+    ["control characters as HTML entities", repeated("Content-Type: text/html\n\n", "&#1;&#127;&#x1f;\\")],
+    ["a subject of € signs", repeated("Subject: ", "\x80")],
     ["a Message-ID of quotes", repeated("Message-ID: ", '"')],
     ["the shortest fields", repeated("", "a:\n")],
     ["addresses of one letter", repeated("To: a@b", ",a@b")],
@@ -232,13 +232,13 @@ describe("The payload of an event", () => {
         `Content-Type: multipart/mixed; boundary=b\n${`\n--b\nContent-Disposition: attachment; filename="${'\\"'.repeat(120)}"\n\n.`.repeat(2_000)}`
       )
     ]
-  ])("weighs at most three times the message and 1 MiB: %s", (_, message) => {
+  ])("has at most three times the size of the message plus 1 MiB: %s", (_, message) => {
     const payload = render(message, Mime.read(message))
     assert.isAtMost(Buffer.byteLength(payload), 3 * message.byteLength + MiB)
     decode(payload)
   })
 
-  it("has no control character but TAB and LF, whatever names one", () => {
+  it("contains no control character except TAB and LF in any name", () => {
     const all = Array.from({ length: 0xa0 }, (_, code) => String.fromCharCode(code)).filter(
       (one) => !"\r\n".includes(one)
     )
@@ -251,7 +251,7 @@ describe("The payload of an event", () => {
     }
   })
 
-  it("loses the end of its text where it would be too heavy, says so, and keeps its characters whole", () => {
+  it("truncates a text above the limit, reports it, and splits no character", () => {
     const message = Buffer.from("From: ada@sender.example\n\nbody")
     const contents = { ...Mime.read(message), html: "<p>kept</p>", text: "🎈".repeat(MiB) }
     const payload = render(message, contents)
@@ -263,7 +263,7 @@ describe("The payload of an event", () => {
   })
 
   it.prop(
-    "can be read back whatever the message and the envelope are",
+    "can be decoded for any message and envelope",
     {
       body: Arbitrary.schema(Schema.Uint8Array),
       header: Schema.String,

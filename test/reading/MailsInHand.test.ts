@@ -3,28 +3,28 @@ import { MailsInHand } from "../../src/reading/MailsInHand.ts"
 
 const mebibyte = 1024 * 1024
 
-/** Reserves messages of one size until there is no room. Returns how many found room. */
+/** Reserves messages of one size until the memory is full. Returns how many were admitted. */
 const fill = (inHand: MailsInHand, tenant: string, bytes: number) => {
   let count = 0
   while (inHand.reserve(tenant, bytes)) count++
   return count
 }
 
-describe("The messages in hand", () => {
-  it("leave half of the 64 MiB to others when one tenant takes all it may", () => {
+describe("The messages in memory", () => {
+  it("of one tenant are limited to half of the 64 MiB", () => {
     const inHand = new MailsInHand()
     assert.strictEqual(fill(inHand, "a", mebibyte), 32)
     assert.strictEqual(fill(inHand, "b", mebibyte), 16)
   })
 
-  it("have room for the small messages of another tenant when heavy ones have used up all memory", () => {
+  it("have room for small messages of another tenant when large ones use the memory", () => {
     const inHand = new MailsInHand()
     for (let tenant = 0; tenant < 100; tenant++) fill(inHand, `heavy ${tenant}`, mebibyte)
     assert.isFalse(inHand.reserve("newcomer", mebibyte))
     assert.strictEqual(fill(inHand, "newcomer", 4_096), 64)
   })
 
-  it("never take more than 96 MiB, however many tenants there are", () => {
+  it("never exceed 96 MiB for any number of tenants", () => {
     const inHand = new MailsInHand()
     let bytes = 0
     for (let tenant = 0; tenant < 2_000; tenant++) {
@@ -34,7 +34,7 @@ describe("The messages in hand", () => {
     assert.isAtMost(bytes, 96 * mebibyte)
   })
 
-  it("give room back that was reserved", () => {
+  it("release their reserved memory", () => {
     const inHand = new MailsInHand()
     const reserved = fill(inHand, "a", mebibyte)
     for (let count = 0; count < reserved; count++) inHand.release("a", mebibyte)

@@ -10,7 +10,7 @@ import { ThreadLimits } from "../../src/reading/ThreadLimits.ts"
 const domainId = DomainId.make("01981c9e-0000-7000-8000-000000000001")
 const inboundEmailId = InboundEmailId.make("01981c9e-1111-7000-8000-000000000001")
 
-/** Reads a message of a tenant in a parser thread, for one recipient. */
+/** Parses a message of a tenant in a parser thread, for one recipient. */
 export const read = Effect.fnUntraced(function* (message: Uint8Array, depth: Depth = "full", tenant = "tenant") {
   const threads = yield* ParserThreads
   const result = yield* threads
@@ -28,7 +28,7 @@ export const read = Effect.fnUntraced(function* (message: Uint8Array, depth: Dep
         sha256: new Uint8Array(32),
         verdicts: null
       },
-      // A thread takes the bytes away.
+      // The bytes are transferred to the thread.
       Uint8Array.from(message),
       Effect.sync(() => Uint8Array.from(message))
     )
@@ -36,7 +36,7 @@ export const read = Effect.fnUntraced(function* (message: Uint8Array, depth: Dep
   return { ...result, event: JSON.parse(Buffer.from(result.payloads[0] ?? new Uint8Array()).toString()) }
 })
 
-/** Parser threads with other limits than usual. */
+/** Parser threads with other limits. */
 export const threads = (limits: Partial<ThreadLimits> = {}) =>
   Layer.provide(
     Layer.merge(ParserThreads.layer, RequestReader.layer),

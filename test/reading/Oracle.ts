@@ -13,10 +13,10 @@ import type { SignedMail } from "./SignedMail.ts"
 const authservId = "mx.inlet.test"
 
 const verdicts: ReadonlyArray<string> = ["pass", "fail", "softfail", "neutral", "none", "temperror", "permerror"]
-// Checked against the list of them.
+// Checked against the list of verdicts.
 const verdict = (result: string) => (verdicts.includes(result) ? (result as Authentication["spf"]) : "neutral")
 
-/** What the library says of a message that it is given as a whole. */
+/** The verdicts of mailauth for a complete message. */
 export const whole = ({ envelope, message }: SignedMail, ask: Ask): Promise<SenderVerdicts.Checked> =>
   authenticate(message, {
     ip: envelope.remoteAddress,
@@ -25,7 +25,7 @@ export const whole = ({ envelope, message }: SignedMail, ask: Ask): Promise<Send
     mta: authservId,
     strict: true,
     disableBimi: true,
-    // Resolvers are typed by record type, which is only known here as text.
+    // Resolvers are typed by record type, which is only known at run time here.
     resolver: ask as never
   }).then(({ arc, dkim, dmarc, headers, spf }) => {
     const signatures = dkim.results.map(({ status }) => verdict(status.result))
@@ -45,10 +45,10 @@ export const whole = ({ envelope, message }: SignedMail, ask: Ask): Promise<Send
     }
   })
 
-/** Of all messages: what it remembers of one has to be true of the next. */
+/** Shared by all messages, so that a cached answer must also be right for the next one. */
 const findSpf = Spf.make(authservId)
 
-/** What we say of it, and whether our own code took it for ordinary. */
+/** The verdicts of Inlet, and whether its short path applied. */
 export const ours = Effect.fnUntraced(function* (mail: SignedMail, ask: Ask, findKey = DkimKey.make()) {
   const end = mail.message.indexOf("\r\n\r\n")
   const header = end === -1 ? mail.message : mail.message.subarray(0, end + 4)

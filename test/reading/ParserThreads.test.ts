@@ -28,10 +28,10 @@ const countedFor = (name: string, purpose: string) =>
     )
   )
 
-/** One that takes the parser more than a moment. */
+/** A message that takes the parser noticeable time. */
 const slow = bombs.find(({ name }) => name === "a field for every six bytes")?.build() ?? Buffer.alloc(0)
 
-/** One that takes it half a second or more: 10 mebibytes. */
+/** A message of 10 MiB that takes the parser 500 ms or more. */
 const slower = Effect.sync(() => {
   const bytes = bombs.find(({ name }) => name === "iso-2022-kr text")?.build() ?? Buffer.alloc(0)
   const text = bytes.subarray(bytes.indexOf("\r\n\r\n") + 4)
@@ -40,12 +40,12 @@ const slower = Effect.sync(() => {
 
 const options = { excludeTestServices: true, timeout: "60 seconds" } as const
 
-/** Threads are stopped and started again and again, which takes a busy machine long. */
+/** Threads are terminated and started repeatedly, which is slow on a busy machine. */
 const manyThreads = { timeout: 90_000 }
 
-describe("The threads that parse", () => {
-  layer(threads(), options)("with their usual limits", (it) => {
-    it.effect("read many messages at once, each for itself", () =>
+describe("The parser threads", () => {
+  layer(threads(), options)("with default limits", (it) => {
+    it.effect("parse many messages concurrently and independently", () =>
       Effect.gen(function* () {
         const subjects = Array.from({ length: 200 }, (_, number) => `mail ${number}`)
         const results = yield* Effect.forEach(subjects, (subject) => read(mail(subject)), { concurrency: "unbounded" })
@@ -56,7 +56,7 @@ describe("The threads that parse", () => {
       })
     )
 
-    it.effect("leave the process free while a mebibyte keeps them busy", () =>
+    it.effect("keep the event loop free while a message of 1 MiB is parsed", () =>
       Effect.gen(function* () {
         const busy = yield* Effect.forkChild(Effect.replicateEffect(read(slow), 4, { concurrency: "unbounded" }))
         let worst = 0
@@ -70,7 +70,7 @@ describe("The threads that parse", () => {
       })
     )
 
-    it.effect("look no deeper than they are asked to", () =>
+    it.effect("parse no deeper than requested", () =>
       Effect.gen(function* () {
         const headers = yield* read(mail("deep"), "headers")
         assert.deepStrictEqual([headers.parse, headers.event.subject, headers.event.text], ["headers", "deep", ""])
@@ -85,7 +85,7 @@ describe("The threads that parse", () => {
     it.effect.each([
       ["150 KB", 150_000],
       ["1 MiB", 1_048_000]
-    ] as const)("read a run of %s of blanks before a letter in full, within a second", ([, size]) =>
+    ] as const)("parse a run of %s of spaces before a letter in full within 1 s", ([, size]) =>
       Effect.gen(function* () {
         yield* read(mail("to begin with"))
         const before = yield* counted("inlet_parser_threads_lost_total")
@@ -99,9 +99,9 @@ describe("The threads that parse", () => {
       })
     )
 
-    it.effect("ask a more lenient decoder for a part that is damaged, as text and as an attachment", () =>
+    it.effect("retry a damaged part with a more lenient decoder, as text and as attachment", () =>
       Effect.gen(function* () {
-        // With a parity bit in each byte, which is nothing that RFC 2045 knows.
+        // With a parity bit in each byte, which is invalid by RFC 2045.
         const body = [...Buffer.from("Hello").toString("base64")].map((letter) => letter.charCodeAt(0) | 0x80)
         const { event, parse } = yield* read(encoded("base64", String.fromCharCode(...body)))
         assert.deepStrictEqual([parse, event.text], ["full", "Hello"])
@@ -111,7 +111,7 @@ describe("The threads that parse", () => {
       })
     )
 
-    it.effect("find no attachment where there is none", () =>
+    it.effect("return no attachment for an unknown index", () =>
       Effect.gen(function* () {
         const { attachment } = yield* RequestReader
         assert.isUndefined(yield* attachment(mail("none"), 0))
@@ -119,8 +119,8 @@ describe("The threads that parse", () => {
     )
   })
 
-  layer(threads(), options)("beside a tenant whose messages are slow", (it) => {
-    it.effect("read another tenant's message before that tenant's second one", () =>
+  layer(threads(), options)("beside a tenant with slow messages", (it) => {
+    it.effect("parse another tenant's message before that tenant's second one", () =>
       Effect.gen(function* () {
         yield* read(slow, "full", "heavy")
         const order: Array<string> = []
@@ -139,7 +139,7 @@ describe("The threads that parse", () => {
       })
     )
 
-    it.effect("start one more thread, which slow messages never take", () =>
+    it.effect("start one more thread, which slow messages never use", () =>
       Effect.gen(function* () {
         yield* Effect.replicateEffect(read(slow, "full", "heavy"), 4, { concurrency: "unbounded" })
         yield* eventually(countedFor("inlet_parser_threads", "delivery"), ([threads]) => threads === 2)
@@ -158,10 +158,10 @@ describe("The threads that parse", () => {
   })
 
   layer(threads({ waitMilliseconds: 0, crowdedMilliseconds: 0, surplusMilliseconds: 500 }), options)(
-    "where nobody is to wait",
+    "with mail waiting",
     (it) => {
       it.effect(
-        "are one more while messages wait, and one again when that has not happened for some time",
+        "grow by one while messages wait, and shrink after an idle period",
         () =>
           Effect.gen(function* () {
             const running = countedFor("inlet_parser_threads", "delivery")
@@ -179,10 +179,10 @@ describe("The threads that parse", () => {
   )
 
   layer(threads({ waitMilliseconds: 200, crowdedMilliseconds: 60_000 }), options)(
-    "where others wait for one message alone",
+    "with mail waiting for a single message",
     (it) => {
       it.effect(
-        "are one more while that is read",
+        "grow by one while that message is parsed",
         () =>
           Effect.gen(function* () {
             yield* read(mail("to begin with"))
@@ -197,9 +197,9 @@ describe("The threads that parse", () => {
     }
   )
 
-  layer(threads({ parseMilliseconds: 100, parseMillisecondsPerMiB: 0 }), options)("with hardly any time", (it) => {
+  layer(threads({ parseMilliseconds: 100, parseMillisecondsPerMiB: 0 }), options)("with a short time limit", (it) => {
     it.effect(
-      "are stopped when a message takes too long, which is then told by less",
+      "are terminated when a message exceeds it, and the event has less content",
       () =>
         Effect.gen(function* () {
           yield* read(mail("to begin with"))
@@ -212,10 +212,10 @@ describe("The threads that parse", () => {
   })
 
   layer(threads({ parseMilliseconds: 100, parseMillisecondsPerMiB: 0 }), options)(
-    "with hardly any time but when alone",
+    "with a short time limit except for a lone message",
     (it) => {
       it.effect(
-        "read in full what was beside such a message, when others have to wait for a new thread",
+        "parse the neighbors of such a message in full, while others wait for a new thread",
         () =>
           Effect.gen(function* () {
             yield* read(mail("to begin with"))
@@ -238,9 +238,9 @@ describe("The threads that parse", () => {
     }
   )
 
-  layer(threads({ heapMegabytes: 64 }), options)("with hardly any memory", (it) => {
+  layer(threads({ heapMegabytes: 64 }), options)("with a low memory limit", (it) => {
     it.effect(
-      "are stopped when a message takes too much, and the next is read as ever",
+      "are terminated when a message exceeds it, and the next one is parsed",
       () =>
         Effect.gen(function* () {
           const { event } = yield* read(slow)

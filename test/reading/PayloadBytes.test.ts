@@ -4,14 +4,14 @@ import { PayloadBytes } from "../../src/reading/PayloadBytes.ts"
 const text = (bytes: ArrayBuffer) => Buffer.from(bytes).toString()
 
 describe("Payloads as bytes", () => {
-  it("stand one behind the other, each with its length", () => {
+  it("are concatenated, each with its length", () => {
     const bytes = new PayloadBytes(64)
     assert.deepStrictEqual([bytes.add(["one", "zwölf"]), bytes.add([]), bytes.add(["三", "𝟜"])], [[3, 6], [], [3, 4]])
     assert.strictEqual(bytes.length, 16)
     assert.strictEqual(text(bytes.take()), "onezwölf三𝟜")
   })
 
-  it("are there once, in memory that nothing else is written to", () => {
+  it("share one memory block that nothing else writes to", () => {
     const bytes = new PayloadBytes(64)
     bytes.add(["one"])
     const taken = bytes.take()
@@ -22,7 +22,7 @@ describe("Payloads as bytes", () => {
     assert.strictEqual(bytes.take().byteLength, 0)
   })
 
-  it("may be longer than is usual, alone and together", () => {
+  it("may exceed the usual size, alone and together", () => {
     const bytes = new PayloadBytes(4)
     const long = "三".repeat(1_000)
     assert.deepStrictEqual(
@@ -37,10 +37,10 @@ describe("Payloads as bytes", () => {
     assert.strictEqual(text(bytes.take()), "c")
   })
 
-  it("of one message are there together or not at all", () => {
+  it("of one message are stored together or not at all", () => {
     const bytes = new PayloadBytes(4)
     bytes.add(["a"])
-    // Stands for memory that is not there.
+    // Simulates a failed allocation.
     const unwritable = Symbol("no text") as unknown as string
     assert.throws(() => bytes.add(["b", unwritable]))
     assert.deepStrictEqual(bytes.add(["c"]), [1])

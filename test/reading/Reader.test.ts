@@ -24,7 +24,7 @@ const messageOf = (subject: string) =>
     `Return-Path: <>\r\nReceived: from a by b\r\nFrom: ada@sender.example\r\nSubject: ${subject}\r\n\r\nbody\r\n`
   )
 
-/** A row as a crash after its 250 leaves it. `lease` is what is left of the dead reader's lease. */
+/** The row after a crash following its 250. `lease` is the remaining lease of the dead reader. */
 const leftOver = Effect.fnUntraced(function* (options: {
   readonly domainId: string
   readonly recipients: ReadonlyArray<string>
@@ -68,7 +68,7 @@ const endLease = Effect.fnUntraced(function* (id: string) {
   yield* sql`UPDATE inbound_emails SET leased_until = now() - interval '1 second' WHERE id = ${id}`
 })
 
-/** Where a TestInlet keeps a raw message. */
+/** The path of a raw message in a TestInlet. */
 const fileOf = Effect.fnUntraced(function* (domainId: string, id: InboundEmailId) {
   const fs = yield* FileSystem.FileSystem
   const { folder } = yield* TestInlet
@@ -77,7 +77,7 @@ const fileOf = Effect.fnUntraced(function* (domainId: string, id: InboundEmailId
   return { fs, file }
 }, Effect.provide(NodeServices.layer))
 
-/** What is kept behind it is looked at under this SHA-256. */
+/** The row has this SHA-256. */
 const isOf = Effect.fnUntraced(function* (id: InboundEmailId, message: Uint8Array) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE inbound_emails SET sha256 = ${createHash("sha256").update(message).digest()} WHERE id = ${id}`
@@ -89,7 +89,7 @@ const keep = Effect.fnUntraced(function* (domainId: string, id: InboundEmailId, 
   yield* fs.writeFile(file, message)
 })
 
-/** Keeps it in the log, as another process of this version. Succeeds with the file of its segment. */
+/** Appends it to the log, as another process of this version would. Returns the segment file. */
 const keepInLog = Effect.fnUntraced(function* (domainId: string, id: InboundEmailId, message: Uint8Array) {
   const { folder } = yield* TestInlet
   const sql = yield* SqlClient.SqlClient
@@ -104,7 +104,7 @@ const keepInLog = Effect.fnUntraced(function* (domainId: string, id: InboundEmai
   return `${folder}/raw/segments/${place?.segment}.seg`
 })
 
-/** What a disk, or somebody, makes of a file. */
+/** Changes to a file by a faulty disk or an attacker. */
 const damages: ReadonlyArray<readonly [what: string, damage: (whole: Buffer) => Buffer]> = [
   ["truncated", (whole) => whole.subarray(0, -3)],
   ["emptied", () => Buffer.alloc(0)],
@@ -133,7 +133,7 @@ const damagedUntilNow = Effect.map(Metric.snapshot, (all) =>
   )
 )
 
-/** Another process' reader, on the same database and raw store. */
+/** The reader of another process on the same database and raw store. */
 const another = Effect.gen(function* () {
   const { folder } = yield* TestInlet
   const store = RawStoreFile.layer(`${folder}/raw`).pipe(Layer.provide(NodeServices.layer))
@@ -143,7 +143,7 @@ const another = Effect.gen(function* () {
   return Context.get(built, Reader)
 })
 
-/** A message as it is at the end of DATA. */
+/** A message at the end of DATA. */
 const mailOf = (id: InboundEmailId, domainId: string, domain: string): Mail => {
   const message = Uint8Array.from(messageOf("in hand"))
   return {
@@ -164,7 +164,7 @@ const mailOf = (id: InboundEmailId, domainId: string, domain: string): Mail => {
   }
 }
 
-/** A domain with mail left over. */
+/** A domain with unparsed mail. */
 const backlog = Effect.fnUntraced(function* (name: string, size: number, lease: string) {
   const { address, domainId } = yield* Mailbox.attach(name)
   const ids = yield* Effect.forEach(Array.from({ length: size }), () =>
@@ -180,7 +180,7 @@ const backlog = Effect.fnUntraced(function* (name: string, size: number, lease: 
 layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
   "The reader",
   (it) => {
-    it.effect("reads what a crash has left over, and it is delivered", () =>
+    it.effect("parses and delivers messages left by a crash", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const receiver = yield* WebhookReceiver
@@ -209,7 +209,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("reads it from the log of the process that is no more", () =>
+    it.effect("parses messages from the log of a terminated process", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -230,7 +230,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
     for (const [what, damage] of damages) {
       for (const [where, store] of stores) {
         it.effect(
-          `makes an event of the envelope of a message in ${where} that was ${what}, and nothing serves it`,
+          `makes an event of the envelope of a message in ${where} that was ${what}, and serves no bytes of it`,
           () =>
             Effect.gen(function* () {
               const inlet = yield* TestInlet
@@ -258,7 +258,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       }
     }
 
-    it.effect("does not touch what another reader holds before its lease ends", () =>
+    it.effect("skips messages leased by another reader", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -278,7 +278,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("makes an event of the envelope when the raw message is gone", () =>
+    it.effect("makes an event of the envelope if the raw message is missing", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -299,7 +299,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("does not parse a message that took two readers with it, and makes an event of its header", () =>
+    it.effect("makes an event of the header alone after a message crashed two readers", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -331,7 +331,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("goes on with the next message when one can't be read, and tries that one again after its lease", () =>
+    it.effect("continues after a failed message and retries it after its lease", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -343,7 +343,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         yield* keep(inbox.domainId, whole, messageOf("whole"))
         yield* endLease(whole)
         yield* untilRead(whole)
-        // However often it is looked for in vain, it is read in full in the end.
+        // After any number of failed attempts it is parsed in full.
         for (let times = 0; times < 5; times++) {
           yield* endLease(broken)
           yield* eventually(state(broken), (row) => row?.held === true && row.readAttempts === 1)
@@ -363,11 +363,11 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("makes an event of mail that no table was made for", () =>
+    it.effect("makes an event of mail with a 12,000-character sender and a 20,000-character Message-ID", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
-        // Does not compress, as an index entry would.
+        // Incompressible, because an index entry is compressed.
         const noise = (length: number) =>
           Array.from({ length: Math.ceil(length / 64) }, (_, block) =>
             createHash("sha256").update(`${block}`).digest("hex")
@@ -390,7 +390,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("shares a backlog with other readers, and none of it is read twice", () =>
+    it.effect("shares a backlog with other readers without parsing a message twice", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { domainId } = yield* backlog("shared.example", 60, "-1 second")
@@ -411,12 +411,12 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("makes the events of a message once, also when it is read twice at the same time", () =>
+    it.effect("makes the events of a message once if it is parsed twice concurrently", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { domainId, ids } = yield* backlog("twice.example", 30, "1 hour")
         const reader = yield* another
-        // Twice each, as when a lease has run out and its message was claimed again.
+        // Twice each, as after a lease expired and its message was claimed again.
         yield* Effect.forEach(
           [...ids, ...ids],
           (id) => {
@@ -437,7 +437,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("gives back at once what it had in hand when it stops, and another goes on with it", () =>
+    it.effect("returns its messages at once on a stop, and another reader continues", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { domainId, ids } = yield* backlog("stopping.example", 40, "1 hour")

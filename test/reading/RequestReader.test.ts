@@ -10,7 +10,7 @@ const request = { part: "visible", format: "text", maxChars: 6_000, offset: 0 } 
 
 const payload = JSON.stringify({ text: "plain", html: "<p>Hello <b>there</b></p>", reply: null })
 
-/** Takes a thread some hundred milliseconds. */
+/** Takes a thread some 100 ms. */
 const slow = message(
   ...(bombs
     .find(({ name }) => name === "utf-7 text")
@@ -26,8 +26,8 @@ const ofTenant = <A, E>(tenant: string, work: Effect.Effect<A, E, RequestReader>
 
 const attached = (bytes: Uint8Array) => Effect.flatMap(RequestReader, (reader) => reader.attachment(bytes, 0))
 
-layer(threads(), { excludeTestServices: true, timeout: "60 seconds" })("The reader for requests", (it) => {
-  it.effect("reads the content of a payload, and an attachment of a message", () =>
+layer(threads(), { excludeTestServices: true, timeout: "60 seconds" })("The request parser", (it) => {
+  it.effect("returns the content of a payload and an attachment of a message", () =>
     Effect.gen(function* () {
       const reader = yield* RequestReader
       assert.strictEqual((yield* reader.content(payload, request)).content, "Hello there")
@@ -36,7 +36,7 @@ layer(threads(), { excludeTestServices: true, timeout: "60 seconds" })("The read
     })
   )
 
-  it.effect("refuses the tenth request of a tenant that waits, and still answers another tenant", () =>
+  it.effect("refuses the tenth waiting request of a tenant and still serves another tenant", () =>
     Effect.gen(function* () {
       const many = yield* Effect.forkChild(
         Effect.forEach(Array.from({ length: 20 }), () => Effect.exit(ofTenant("heavy", attached(slow))), {
@@ -53,7 +53,7 @@ layer(threads(), { excludeTestServices: true, timeout: "60 seconds" })("The read
     })
   )
 
-  it.effect("drops a request that is interrupted before its turn", () =>
+  it.effect("drops an interrupted request before its turn", () =>
     Effect.gen(function* () {
       const many = yield* Effect.forkChild(
         Effect.forEach(Array.from({ length: 8 }), () => ofTenant("gone", attached(slow)), { concurrency: "unbounded" })
@@ -69,7 +69,7 @@ layer(threads(), { excludeTestServices: true, timeout: "60 seconds" })("The read
     })
   )
 
-  it.effect("holds up no message for delivery", () =>
+  it.effect("delays no message for delivery", () =>
     Effect.gen(function* () {
       yield* read(attachment)
       const order: Array<string> = []
@@ -88,8 +88,8 @@ layer(threads(), { excludeTestServices: true, timeout: "60 seconds" })("The read
 layer(threads({ parseMilliseconds: 50, parseMillisecondsPerMiB: 0 }), {
   excludeTestServices: true,
   timeout: "60 seconds"
-})("The reader for requests, with hardly any time", (it) => {
-  it.effect("says that a message could not be read in time, and names the raw message", () =>
+})("The request parser with a short time limit", (it) => {
+  it.effect("reports a message that exceeds it, and refers to the raw message", () =>
     Effect.gen(function* () {
       yield* attached(attachment)
       const escapes = Buffer.alloc(64 * 1_024 * 1_024, "=41=42=43=44=45=46=47=48=49=4A=\r\n")

@@ -26,7 +26,7 @@ const alternative = (header: ReadonlyArray<string>, plain: string, html: string)
   ])
 
 const mails = {
-  "a code to log in with": alternative(
+  "a login code": alternative(
     ["From: Shop <noreply@shop.example>", "Subject: Your code is 482913", "Message-ID: <code@shop.example>"],
     "Your verification code is 482913. It is valid for ten minutes.",
     `<style>.h{display:none}</style><p class=h>482000</p><p>Your verification code is <b>482913</b>.</p>
@@ -75,7 +75,7 @@ const mails = {
 
 const times = 100
 
-/** What threads that were started for it make of every mail: how many threads, and each different payload. */
+/** Parses every mail on new threads. Returns the number of threads and the distinct payloads. */
 const payloads = Effect.gen(function* () {
   const results = yield* Effect.forEach(
     Object.entries(mails),
@@ -91,13 +91,13 @@ const payloads = Effect.gen(function* () {
   )
   return { threads: Math.max(...started), results: new Map(results) }
 }).pipe(
-  // One more thread whenever a message waits.
+  // Starts a thread whenever a message waits.
   Effect.provide(threads({ waitMilliseconds: 0, crowdedMilliseconds: 0 }), { local: true })
 )
 
-describe("The same bytes", () => {
+describe("The same message", () => {
   it.live(
-    "give the same payload each of a hundred times, in whichever thread, and after a restart",
+    "yields the same payload a hundred times, in any thread and after a restart",
     () =>
       Effect.gen(function* () {
         const first = yield* payloads
@@ -110,7 +110,7 @@ describe("The same bytes", () => {
           assert.deepStrictEqual([...(second.results.get(name) ?? [])], [payload], name)
         }
         const told = (name: keyof typeof mails) => JSON.parse([...(first.results.get(name) ?? [])][0] ?? "{}")
-        assert.strictEqual(told("a code to log in with").extracted.code.value, "482913")
+        assert.strictEqual(told("a login code").extracted.code.value, "482913")
         assert.strictEqual(told("a reply below a quotation").reply, "Noon is fine.")
         assert.strictEqual(told("a damaged part and a file").attachments.length, 1)
       }),

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from "node:crypto"
 
-/** Keys that messages are signed with here, and that a name server knows in many forms. */
+/** Signing keys, which a name server publishes in many forms. */
 export type KeyKind = "r1" | "r2" | "r5" | "ed"
 
 const rsa = (modulusLength: number) => generateKeyPairSync("rsa", { modulusLength })
@@ -14,7 +14,7 @@ const pairs: Record<KeyKind, { readonly publicKey: KeyObject; readonly privateKe
 export const privateKey = (kind: KeyKind): KeyObject => pairs[kind].privateKey
 
 const spki = (kind: KeyKind) => pairs[kind].publicKey.export({ format: "der", type: "spki" })
-/** As records have it: RFC 8463 has the bare key. */
+/** The form in records: RFC 8463 has the bare key. */
 const published = (kind: KeyKind) =>
   spki(kind)
     .subarray(kind === "ed" ? -32 : 0)
@@ -30,7 +30,7 @@ type Answer = ReadonlyArray<ReadonlyArray<string>> | { readonly code: string }
 
 const one = (text: string): Answer => [text.match(/.{1,200}/gs) ?? [""]]
 
-/** What a selector may find, by its name. */
+/** The records of each selector. */
 const selectors: { readonly [state: string]: (kind: KeyKind) => Answer } = {
   good: (kind) => one(usual(kind)),
   gone: () => ({ code: "ENOTFOUND" }),
@@ -85,7 +85,7 @@ const selectors: { readonly [state: string]: (kind: KeyKind) => Answer } = {
   huge: (kind) => one(`${usual(kind)}; n=${"x".repeat(3_000)}`)
 }
 
-/** What comes behind the kind of key in the selectors of keys that are odd. */
+/** Variants of a key, as suffixes of its selector. */
 export const states = Object.keys(selectors) as [string, ...Array<string>]
 
 const texts: { readonly [name: string]: Answer } = {
@@ -106,7 +106,7 @@ const find = (name: string): Answer => {
   return known ?? { code: "ENOTFOUND" }
 }
 
-/** Each failure is its own, for libraries write on them. */
+/** A new error for each failure, because libraries add properties to errors. */
 export const ask = (name: string, type: string): Promise<unknown> => {
   const record = type === "TXT" ? find(name) : { code: "ENOTFOUND" }
   return "code" in record

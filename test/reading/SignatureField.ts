@@ -2,7 +2,7 @@ import type { Dice } from "./Dice.ts"
 import * as DkimSigner from "./DkimSigner.ts"
 import * as SenderZone from "./SenderZone.ts"
 
-/** Names of senders, good and bad. */
+/** Valid and invalid sender names. */
 export const domains: readonly [string, ...Array<string>] = [
   "mail.sender.example",
   "other.example",
@@ -17,7 +17,7 @@ export const domains: readonly [string, ...Array<string>] = [
   ""
 ]
 
-/** Signatures are made at this time: in seconds of 1970, and past. */
+/** The signing time in seconds since 1970, in the past. */
 const signedAt = 1_760_000_000
 
 const plainIdentities = (domain: string): ReadonlyArray<string> => [
@@ -39,18 +39,18 @@ const identities = (domain: string): readonly [string, ...Array<string>] => [
   ""
 ]
 
-/** A value of a tag, or undefined for none. */
+/** The value of a tag, or undefined. */
 type Value = string | undefined
 
 const blanks = (dice: Dice) => dice.mostly("", 15, [" ", "\t", "  ", "\r\n ", "\r\n\t", " \r\n  "])
 
-/** With folds, as most signers write it. */
+/** Folded as by most signers. */
 const base64 = (dice: Dice, text: string) =>
   dice.oneIn(3)
     ? text.replace(/.{60}/g, (part) => `${part}${dice.pick([" ", "\r\n ", "\r\n\t", "\r\n        "])}`)
     : text
 
-/** How `c=` may say it; the last ones say something else. */
+/** Forms of `c=`. The last ones are wrong. */
 const formTag = (dice: Dice, header: string, body: string) => {
   const whole = `${header}/${body}`
   const short = header === "simple" ? [undefined, "simple"] : ["relaxed"]
@@ -84,7 +84,7 @@ const signedNames = (dice: Dice, fields: ReadonlyArray<string>): ReadonlyArray<s
   )
 }
 
-/** A DKIM-Signature field that signs these fields and this body, in one of the many ways to write it, right or wrong. */
+/** A DKIM-Signature field for these fields and this body, in one of many valid and invalid forms. */
 export const make = (dice: Dice, fields: ReadonlyArray<string>, body: string): string => {
   const kind = dice.mostly<SenderZone.KeyKind>(dice.pick(["r1", "r1", "r2", "ed"]), 10, ["r5"])
   const domain = dice.mostly("sender.example", 5, domains)

@@ -4,7 +4,7 @@ import type { Dice } from "./Dice.ts"
 import * as SenderZone from "./SenderZone.ts"
 import * as SignatureField from "./SignatureField.ts"
 
-/** A message that came from somewhere. */
+/** A message with its origin. */
 export interface SignedMail {
   readonly envelope: Envelope
   readonly message: Buffer
@@ -52,7 +52,7 @@ const oddFroms = (domain: string): readonly [string, ...Array<string>] => [
   ""
 ]
 
-/** The fields of a message, not all of them well formed. */
+/** The fields of a message, some malformed. */
 const header = (dice: Dice): Array<string> => {
   const domain = dice.mostly("sender.example", 4, SignatureField.domains)
   const value = () =>
@@ -124,14 +124,14 @@ const bodyOf = (dice: Dice): string => {
   const odd = ["\n", "\r", "\n\n", "\r\r\n", " \n", "\n\r\n", "\r \r\n"] as const
   const text = dice.some(20, dice.oneIn(6) ? [...pieces, ...odd] : [...pieces])
   if (dice.oneIn(300)) {
-    // Longer than what is looked at together, here and there.
+    // Sometimes longer than the chunk that is examined at once.
     const line = `${dice.pick(["x", "words ", "\t", "x \r\n", "x\r\n", "  ", "\r\n", "x\n"])}`
     return text + line.repeat(Math.ceil((dice.pick([32, 64, 96]) * 1_024 + dice.below(8) - 4) / line.length)) + text
   }
   return `${text}${dice.mostly("\r\n", 4, ["", " ", "\t", "\r\n\r\n", " \r\n\t\r\n \r\n", "\r", "\n", "\n\n"])}`
 }
 
-/** Something that happens on the way. */
+/** A change in transit. */
 const changed = (dice: Dice, message: string): string => {
   const end = message.indexOf("\r\n\r\n")
   const [head, body] = end === -1 ? [message, ""] : [message.slice(0, end), message.slice(end + 4)]
@@ -178,7 +178,7 @@ export const envelopes: readonly [Envelope, ...Array<Envelope>] = [
   { from: "", helo: "sender.example", remoteAddress: "127.0.0.1" }
 ]
 
-/** Makes a message, signs it a number of times, and does something to it; with a forwarder's seal now and then. */
+/** Builds a message, signs it several times and changes it. Some are sealed by a forwarder. */
 export const make = (dice: Dice): Promise<SignedMail> => {
   const fields = header(dice)
   const body = bodyOf(dice)

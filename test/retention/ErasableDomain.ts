@@ -14,7 +14,7 @@ export const folder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScop
   Effect.provide(NodeServices.layer)
 )
 
-/** A domain with messages in a segment of its own, and an eraser of them. */
+/** A domain with messages in a segment of its own, and an eraser for them. */
 export const make = Effect.fnUntraced(function* (messages: number, bytes: number, root: string) {
   const sql = yield* SqlClient.SqlClient
   const store = yield* Layer.build(RawStoreFile.layer(root))
@@ -50,7 +50,7 @@ export const make = Effect.fnUntraced(function* (messages: number, bytes: number
     erase,
     domain,
     detach: sql`DELETE FROM domains WHERE id = ${domain}`,
-    /** Its mail has gone, too. */
+    /** Checks that its mail is removed too. */
     remove: sql`DELETE FROM domains WHERE id = ${domain}`.pipe(
       Effect.andThen(Effect.repeat(yield* removal, { until: (left) => left === undefined }))
     )

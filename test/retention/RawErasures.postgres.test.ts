@@ -5,9 +5,9 @@ import * as RawLog from "../RawLog.ts"
 import * as TestDatabase from "../TestDatabase.ts"
 import * as ErasableDomain from "./ErasableDomain.ts"
 
-// The embedded database has one session, and so nothing that happens at once.
-layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })("Raw messages are erased", (it) => {
-  it.effect("also when their rows are committed while the removal of their domain waits for that", () =>
+// The embedded database has one session and thus no concurrency.
+layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })("A raw message is erased", (it) => {
+  it.effect("even if its row commits while the removal of its domain waits for it", () =>
     Effect.gen(function* () {
       const root = yield* ErasableDomain.folder
       const { erase, keep, remove, row, sql } = yield* ErasableDomain.make(1, 10, root)

@@ -34,9 +34,9 @@ const inboxWith = Effect.fnUntraced(function* (text: string) {
 const erasures = SqlClient.SqlClient.use((sql) => sql`SELECT * FROM raw_erasures`)
 
 layer(TestInlet.layer({ ADMIN_TOKEN: "operator" }), { excludeTestServices: true, timeout: "60 seconds" })(
-  "Mail that is removed before its time is overwritten on disk within seconds,",
+  "Mail removed before its retention ends is overwritten on disk within seconds",
   (it) => {
-    it.effect("when its domain is detached, and nothing of another domain is", () =>
+    it.effect("after its domain is removed, without affecting another domain", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inboxWith("detached")
@@ -49,7 +49,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: "operator" }), { excludeTestServices: true,
       })
     )
 
-    it.effect("when the operator takes the name away, and when a workspace goes", () =>
+    it.effect("after the operator releases the name, and after a workspace is removed", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const sql = yield* SqlClient.SqlClient
@@ -64,7 +64,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: "operator" }), { excludeTestServices: true,
       })
     )
 
-    it.effect("but not when it expires: then it goes with its segment", () =>
+    it.effect("but not on expiry, when it is removed with its segment", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const inbox = yield* inboxWith("expires")
@@ -73,7 +73,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: "operator" }), { excludeTestServices: true,
       })
     )
 
-    it.effect("also when the worker died in the middle of it, and when its segment is gone meanwhile", () =>
+    it.effect("also after the worker died during the erasure, or when its segment is gone", () =>
       Effect.gen(function* () {
         const { folder } = yield* TestInlet
         const sql = yield* SqlClient.SqlClient
@@ -94,7 +94,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: "operator" }), { excludeTestServices: true,
 )
 
 layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })("Raw messages are erased", (it) => {
-  it.effect("some at a time, so that mail that comes in does not wait long for the disk", () =>
+  it.effect("in batches, so that incoming mail does not wait long for the disk", () =>
     Effect.gen(function* () {
       const root = yield* ErasableDomain.folder
       const many = yield* ErasableDomain.make(600, 10, root)
@@ -109,12 +109,12 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
     })
   )
 
-  it.effect("by one of several workers each, and by another one a minute after the first has died", () =>
+  it.effect("by one of several workers each, and by another one 1 min after the first died", () =>
     Effect.gen(function* () {
       const root = yield* ErasableDomain.folder
       const { erase, remove, sql } = yield* ErasableDomain.make(3, 10, root)
       yield* remove
-      // As one leaves them that was killed.
+      // As after a kill.
       yield* sql`UPDATE raw_erasures SET due_at = now() + interval '1 minute'`
       assert.strictEqual(yield* erase, 0)
       assert.lengthOf(yield* RawLog.records(root), 3)
@@ -125,7 +125,7 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
     })
   )
 
-  it.effect("again a minute after an error of the disk, and those in other segments meanwhile", () =>
+  it.effect("again 1 min after a disk error, while other segments continue", () =>
     Effect.gen(function* () {
       const root = yield* ErasableDomain.folder
       const stuck = yield* ErasableDomain.make(2, 10, root)

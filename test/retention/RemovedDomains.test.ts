@@ -24,7 +24,7 @@ const nothing = { removed_domains: 0, inbound_emails: 0, events: 0, deliveries: 
 layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
   "The mail of a removed domain",
   (it) => {
-    it.effect("goes some at a time, those of several domains in turn, and nothing of it is left", () =>
+    it.effect("is removed completely in batches that alternate between domains", () =>
       Effect.gen(function* () {
         const root = yield* ErasableDomain.folder
         const one = yield* ErasableDomain.make(5, 10, root)
@@ -45,7 +45,7 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
       })
     )
 
-    it.effect("is not touched where the domain stands", () =>
+    it.effect("is unaffected if the domain exists", () =>
       Effect.gen(function* () {
         const root = yield* ErasableDomain.folder
         const stays = yield* ErasableDomain.make(2, 10, root)
@@ -58,11 +58,11 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
   }
 )
 
-// Nobody who would remove the mail.
+// No worker removes the mail.
 layer(TestInlet.layer({ ROLES: "http,smtp" }), { excludeTestServices: true, timeout: "60 seconds" })(
-  "A domain that is removed",
+  "A removed domain",
   (it) => {
-    it.effect("is gone for everybody at once, also while its mail is still to be removed", () =>
+    it.effect("is invisible at once, even while its mail is still being removed", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const sql = yield* SqlClient.SqlClient

@@ -18,7 +18,7 @@ import * as RawLog from "../RawLog.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
-/** A sweeper over the database and the raw store of the running service, under these settings. */
+/** A sweeper with these settings on the database and raw store of the running service. */
 const sweeper = Effect.fnUntraced(function* (env: Readonly<Record<string, string>> = {}) {
   const { folder } = yield* TestInlet
   const settings = ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
@@ -27,7 +27,7 @@ const sweeper = Effect.fnUntraced(function* (env: Readonly<Record<string, string
   return Context.get(built, Sweeper)
 })
 
-/** Lets time pass since everything that a domain has received. */
+/** Moves everything that a domain has received back by this time. */
 const age = Effect.fnUntraced(function* (domainId: string, interval: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -35,14 +35,14 @@ const age = Effect.fnUntraced(function* (domainId: string, interval: string) {
   `
 })
 
-/** Lets time pass since a file was written. */
+/** Moves a file's modification time back. */
 const ageFile = Effect.fnUntraced(function* (file: string, minutes: number) {
   const fs = yield* FileSystem.FileSystem
   const then = ((yield* Clock.currentTimeMillis) - minutes * 60_000) / 1_000
   yield* fs.utimes(file, then, then)
 }, Effect.provide(NodeServices.layer))
 
-/** Keeps a message in a file of its own, as versions before the log have left it. */
+/** Stores a message in a file of its own, as versions before the log did. */
 const inFile = Effect.fnUntraced(function* ({ domainId, event }: Effect.Success<typeof delivered>) {
   const sql = yield* SqlClient.SqlClient
   const fs = yield* FileSystem.FileSystem
@@ -55,7 +55,7 @@ const inFile = Effect.fnUntraced(function* ({ domainId, event }: Effect.Success<
   return file
 }, Effect.provide(NodeServices.layer))
 
-/** Moves the messages of a domain to a segment that was opened so long ago. */
+/** Moves the messages of a domain to a segment with this age. */
 const inSegmentOf = Effect.fnUntraced(function* (domainId: string, past: Partial<DateTime.DateTime.PartsForMath>) {
   const sql = yield* SqlClient.SqlClient
   const fs = yield* FileSystem.FileSystem
@@ -84,7 +84,7 @@ const countOf = Effect.fnUntraced(function* (table: string, domainId: string) {
   return rows.length
 })
 
-/** An inbox with one mail that has been delivered. */
+/** An inbox with one delivered mail. */
 const delivered = Effect.gen(function* () {
   const inlet = yield* TestInlet
   const receiver = yield* WebhookReceiver
@@ -99,7 +99,7 @@ const delivered = Effect.gen(function* () {
   return { ...inbox, event }
 })
 
-/** The statuses of everything that the API shows of an event. */
+/** The statuses of all API routes for an event. */
 const shown = Effect.fnUntraced(function* (
   inbox: { readonly key: string; readonly domainId: string },
   eventId: string
@@ -116,7 +116,7 @@ const shown = Effect.fnUntraced(function* (
   }
 })
 
-/** A logger, and what it has been told. */
+/** A logger and its entries. */
 const heard = () => {
   const lines: Array<string> = []
   return { lines, logger: Logger.layer([Logger.make(({ message }) => void lines.push(String([message].flat()[0])))]) }
@@ -125,7 +125,7 @@ const heard = () => {
 layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
   "The sweeper",
   (it) => {
-    it.effect("removes a message after 14 days, with its event and attempts, from database, disk and API", () =>
+    it.effect("removes a message after 14 days with its event and attempts from database, disk and API", () =>
       Effect.gen(function* () {
         const inbox = yield* delivered
         const { expired } = yield* sweeper()
@@ -152,7 +152,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("removes a segment of the log an hour after 14 days, when all of its messages are past their time", () =>
+    it.effect("removes a log segment an hour after 14 days once all its messages are expired", () =>
       Effect.gen(function* () {
         const inbox = yield* delivered
         const { expired, segments } = yield* sweeper()
@@ -165,7 +165,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         const other = yield* delivered
         yield* age(other.domainId, "14 days 30 minutes")
         const old = yield* inSegmentOf(other.domainId, { days: 14, minutes: 61 })
-        // The row goes first.
+        // The row is removed first.
         yield* segments
         assert.isTrue(yield* old.isThere)
         yield* expired
@@ -176,30 +176,28 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect(
-      "keeps a segment that a row still refers to, however old it is, and a segment that is still written",
-      () =>
-        Effect.gen(function* () {
-          const fs = yield* FileSystem.FileSystem
-          const { folder } = yield* TestInlet
-          const inbox = yield* delivered
-          const { segments } = yield* sweeper()
-          yield* age(inbox.domainId, "20 days")
-          const referred = yield* inSegmentOf(inbox.domainId, { days: 20, minutes: 59 })
-          // Its clock was wrong when it got its name.
-          const written = `${folder}/raw/segments/${Segments.nameOf(Segments.idAt(0, new Uint8Array(10)))}`
-          yield* fs.writeFileString(written, "")
-          yield* segments
-          assert.isTrue(yield* referred.isThere)
-          assert.isTrue(yield* fs.exists(written))
-          assert.strictEqual((yield* shown(inbox, inbox.event.event_id)).raw, 200)
-          yield* ageFile(written, 61)
-          yield* segments
-          assert.isFalse(yield* fs.exists(written))
-        }).pipe(Effect.provide(NodeServices.layer))
+    it.effect("keeps a segment that a row refers to or that is being written, at any age", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { folder } = yield* TestInlet
+        const inbox = yield* delivered
+        const { segments } = yield* sweeper()
+        yield* age(inbox.domainId, "20 days")
+        const referred = yield* inSegmentOf(inbox.domainId, { days: 20, minutes: 59 })
+        // Its clock was wrong when it was named.
+        const written = `${folder}/raw/segments/${Segments.nameOf(Segments.idAt(0, new Uint8Array(10)))}`
+        yield* fs.writeFileString(written, "")
+        yield* segments
+        assert.isTrue(yield* referred.isThere)
+        assert.isTrue(yield* fs.exists(written))
+        assert.strictEqual((yield* shown(inbox, inbox.event.event_id)).raw, 200)
+        yield* ageFile(written, 61)
+        yield* segments
+        assert.isFalse(yield* fs.exists(written))
+      }).pipe(Effect.provide(NodeServices.layer))
     )
 
-    it.effect("without a retention removes the segments that no row refers to, and no other", () =>
+    it.effect("removes only segments without rows if retention is off", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const inbox = yield* delivered
@@ -214,7 +212,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("removes more segments than one statement asks about", () =>
+    it.effect("removes more segments than one statement checks", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const { folder } = yield* TestInlet
@@ -230,7 +228,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       }).pipe(Effect.provide(NodeServices.layer))
     )
 
-    it.effect("leaves the domain its place: mail goes on, and positions with it", () =>
+    it.effect("keeps the domain with its positions, and accepts further mail", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* delivered
@@ -245,7 +243,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("keeps to RETENTION_DAYS, and removes nothing when it is 0", () =>
+    it.effect("follows RETENTION_DAYS, and removes nothing at 0", () =>
       Effect.gen(function* () {
         const inbox = yield* delivered
         yield* age(inbox.domainId, "3 days 1 minute")
@@ -257,7 +255,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("removes more than fits in one batch", () =>
+    it.effect("removes more messages than one batch holds", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const sql = yield* SqlClient.SqlClient
@@ -275,7 +273,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("removes a message whose raw message is already gone", () =>
+    it.effect("removes a message without its raw message", () =>
       Effect.gen(function* () {
         const inbox = yield* delivered
         const fs = yield* FileSystem.FileSystem
@@ -292,7 +290,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       }).pipe(Effect.provide(NodeServices.layer))
     )
 
-    it.effect("removes a message with the file that a version before has kept it in", () =>
+    it.effect("removes a message with its file from an earlier version", () =>
       Effect.gen(function* () {
         const inbox = yield* delivered
         const fs = yield* FileSystem.FileSystem
@@ -304,7 +302,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       }).pipe(Effect.provide(NodeServices.layer))
     )
 
-    it.effect("removes what the webhook never took: it is not sent any more, and the log says so", () =>
+    it.effect("removes undelivered mail, no longer sends it, and logs it", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const receiver = yield* WebhookReceiver
@@ -318,7 +316,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         assert.deepStrictEqual(lines, ["Messages expired before a webhook accepted them, and were removed"])
         assert.strictEqual(yield* countOf("deliveries", inbox.domainId), 0)
         const before = (yield* receiver.all).length
-        // Mail that comes after it is delivered, and it alone.
+        // Only later mail is delivered.
         yield* Mailbox.deliver(inlet.smtpPort, inbox.address, "Subject: taken\r\n\r\n")
         yield* eventually(Mailbox.events(inbox), ([listed]) => listed?.delivery.status === "delivered")
         assert.deepStrictEqual(
@@ -328,7 +326,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("removes a message while its webhook is being asked, whose answer then changes nothing", () =>
+    it.effect("removes a message during its webhook request, whose outcome then changes nothing", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const receiver = yield* WebhookReceiver
@@ -358,37 +356,35 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect(
-      "removes a raw message that no row knows after seven days, and no other, and says how many there are",
-      () =>
-        Effect.gen(function* () {
-          const inbox = yield* delivered
-          const fs = yield* FileSystem.FileSystem
-          const known = yield* inFile(inbox)
-          const old = yield* rawFile(inbox.domainId, "01981c9e-0000-7000-8000-000000000001")
-          const young = yield* rawFile(inbox.domainId, "01981c9e-0000-7000-8000-000000000002")
-          yield* fs.writeFileString(old, "left by a crash")
-          yield* fs.writeFileString(young, "about to be committed")
-          yield* ageFile(known, 30 * 24 * 60)
-          yield* ageFile(old, 7 * 24 * 60 + 1)
-          yield* ageFile(young, 7 * 24 * 60 - 1)
-          const told: Array<unknown> = []
-          const listening = Logger.layer([
-            Logger.make(({ fiber, message }) => {
-              if (String(message) === "Raw messages without a row")
-                told.push(fiber.getRef(References.CurrentLogAnnotations))
-            })
-          ])
-          assert.strictEqual(yield* Effect.provide((yield* sweeper()).orphans, listening), 1)
-          assert.deepInclude(told[0], { files: 1, files_removed: 1 })
-          assert.isFalse(yield* fs.exists(old))
-          assert.isTrue(yield* fs.exists(young))
-          assert.isTrue(yield* fs.exists(known))
-          assert.strictEqual((yield* shown(inbox, inbox.event.event_id)).raw, 200)
-        }).pipe(Effect.provide(NodeServices.layer))
+    it.effect("removes only raw messages without a row after seven days, and reports how many there are", () =>
+      Effect.gen(function* () {
+        const inbox = yield* delivered
+        const fs = yield* FileSystem.FileSystem
+        const known = yield* inFile(inbox)
+        const old = yield* rawFile(inbox.domainId, "01981c9e-0000-7000-8000-000000000001")
+        const young = yield* rawFile(inbox.domainId, "01981c9e-0000-7000-8000-000000000002")
+        yield* fs.writeFileString(old, "left by a crash")
+        yield* fs.writeFileString(young, "about to be committed")
+        yield* ageFile(known, 30 * 24 * 60)
+        yield* ageFile(old, 7 * 24 * 60 + 1)
+        yield* ageFile(young, 7 * 24 * 60 - 1)
+        const told: Array<unknown> = []
+        const listening = Logger.layer([
+          Logger.make(({ fiber, message }) => {
+            if (String(message) === "Raw messages without a row")
+              told.push(fiber.getRef(References.CurrentLogAnnotations))
+          })
+        ])
+        assert.strictEqual(yield* Effect.provide((yield* sweeper()).orphans, listening), 1)
+        assert.deepInclude(told[0], { files: 1, files_removed: 1 })
+        assert.isFalse(yield* fs.exists(old))
+        assert.isTrue(yield* fs.exists(young))
+        assert.isTrue(yield* fs.exists(known))
+        assert.strictEqual((yield* shown(inbox, inbox.event.event_id)).raw, 200)
+      }).pipe(Effect.provide(NodeServices.layer))
     )
 
-    it.effect("counts the records of the log that no row knows", () =>
+    it.effect("counts the log records without a row", () =>
       Effect.gen(function* () {
         const inbox = yield* delivered
         const sql = yield* SqlClient.SqlClient
@@ -402,7 +398,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         ])
         yield* inSegmentOf(inbox.domainId, { hours: 5 })
         yield* age(inbox.domainId, "5 hours")
-        // It is a copy, with the messages of others.
+        // A copy with the messages of others.
         yield* Effect.provide(sweeping, listening)
         yield* sql`DELETE FROM inbound_emails WHERE domain_id = ${inbox.domainId}`
         yield* Effect.provide(sweeping, listening)
@@ -411,7 +407,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("removes nothing for a day after the clock has moved by more than a day, and says so", () =>
+    it.effect("removes nothing for a day after the clock moved by more than a day, and logs it", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { mayRemove } = yield* sweeper()
@@ -439,7 +435,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("takes a raw message that could not be removed with its row for an orphan later", () =>
+    it.effect("treats a raw message that it failed to remove with its row as an orphan later", () =>
       Effect.gen(function* () {
         const inbox = yield* delivered
         const fs = yield* FileSystem.FileSystem
@@ -462,7 +458,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       }).pipe(Effect.provide(NodeServices.layer))
     )
 
-    it.effect("removes orphans of a domain that is gone, more than fit in one batch", () =>
+    it.effect("removes more orphans of a removed domain than one batch holds", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const { folder } = yield* TestInlet
@@ -481,7 +477,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       }).pipe(Effect.provide(NodeServices.layer))
     )
 
-    it.effect("removes a pending domain that nobody verified for 30 days, and no other", () =>
+    it.effect("removes only pending domains that were not verified for 30 days", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const sql = yield* SqlClient.SqlClient
@@ -509,7 +505,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("forgets more keys of retries than fit in one batch", () =>
+    it.effect("removes more idempotency keys than one batch holds", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const inbox = yield* delivered
@@ -524,47 +520,45 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect(
-      "forgets what only counted for a time: keys of retries, counters of days, secrets that were rotated",
-      () =>
-        Effect.gen(function* () {
-          const inlet = yield* TestInlet
-          const sql = yield* SqlClient.SqlClient
-          const old = yield* delivered
-          const young = yield* delivered
-          yield* inlet.call("POST", "/api/workspaces/rotate-secret", { key: old.key })
-          yield* inlet.call("POST", "/api/workspaces/rotate-secret", { key: young.key })
-          const workspaceOf = (domainId: string) => sql`SELECT workspace_id FROM domains WHERE id = ${domainId}`
-          yield* sql`
+    it.effect("removes expired idempotency keys, daily counters and rotated secrets", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const sql = yield* SqlClient.SqlClient
+        const old = yield* delivered
+        const young = yield* delivered
+        yield* inlet.call("POST", "/api/workspaces/rotate-secret", { key: old.key })
+        yield* inlet.call("POST", "/api/workspaces/rotate-secret", { key: young.key })
+        const workspaceOf = (domainId: string) => sql`SELECT workspace_id FROM domains WHERE id = ${domainId}`
+        yield* sql`
           UPDATE received_once SET received_at = now() - interval '7 days 1 minute'
           WHERE inbound_email_id = ${old.event.inbound_email_id}
         `
-          yield* sql`UPDATE daily_intake SET day = day - 2 WHERE workspace_id = (${workspaceOf(old.domainId)})`
-          yield* sql`
+        yield* sql`UPDATE daily_intake SET day = day - 2 WHERE workspace_id = (${workspaceOf(old.domainId)})`
+        yield* sql`
           UPDATE workspaces SET previous_secret_until = now() - interval '1 minute'
           WHERE id = (${workspaceOf(old.domainId)})
         `
-          yield* (yield* sweeper()).leftovers
-          const left = ({ domainId, event }: typeof old) =>
-            Effect.map(
-              sql`
+        yield* (yield* sweeper()).leftovers
+        const left = ({ domainId, event }: typeof old) =>
+          Effect.map(
+            sql`
               SELECT
                 (SELECT count(*) FROM received_once WHERE inbound_email_id = ${event.inbound_email_id})::int AS keys,
                 (SELECT count(*) FROM daily_intake WHERE workspace_id = workspaces.id)::int AS days,
                 (previous_signing_secret IS NOT NULL)::int AS secrets
               FROM workspaces WHERE id = (${workspaceOf(domainId)})
             `,
-              ([row]) => row
-            )
-          assert.deepStrictEqual(yield* left(old), { keys: 0, days: 0, secrets: 0 })
-          assert.deepStrictEqual(yield* left(young), { keys: 1, days: 1, secrets: 1 })
-        })
+            ([row]) => row
+          )
+        assert.deepStrictEqual(yield* left(old), { keys: 0, days: 0, secrets: 0 })
+        assert.deepStrictEqual(yield* left(young), { keys: 1, days: 1, secrets: 1 })
+      })
     )
   }
 )
 
 describe("The sweeper of a running process", () => {
-  it.effect("sweeps at its start and every ten minutes, orphans every day, and outlives a sweep that fails", () =>
+  it.effect("sweeps at its start and every 10 min, orphans daily, and survives a failed sweep", () =>
     Effect.gen(function* () {
       const sweeps = yield* Ref.make<ReadonlyArray<string>>([])
       const isHeld = yield* Ref.make(false)

@@ -10,7 +10,7 @@ const drain = (queue: FairQueue<string>) => {
 }
 
 describe("A fair queue", () => {
-  it("keeps the order of one tenant's items", () => {
+  it("keeps the order of each tenant's items", () => {
     const queue = queueAt({ now: 0 })
     for (const item of ["1", "2", "3"]) queue.push("a", item)
     assert.deepStrictEqual(drain(queue), ["1", "2", "3"])
@@ -23,7 +23,7 @@ describe("A fair queue", () => {
     assert.deepStrictEqual(drain(queue), ["a1", "b1", "a2", "b2", "a3"])
   })
 
-  it("prefers the tenant that used less, also for items that came later", () => {
+  it("prefers the tenant with less usage, also for later items", () => {
     const queue = queueAt({ now: 0 })
     queue.charge("heavy", 100)
     queue.push("heavy", "h1")
@@ -33,7 +33,7 @@ describe("A fair queue", () => {
     assert.deepStrictEqual(drain(queue), ["l1", "l2", "h1", "h2"])
   })
 
-  it("moves a waiting tenant behind the others when it is charged", () => {
+  it("moves a tenant back when it is charged", () => {
     const queue = queueAt({ now: 0 })
     queue.push("a", "a1")
     queue.push("b", "b1")
@@ -41,7 +41,7 @@ describe("A fair queue", () => {
     assert.deepStrictEqual(drain(queue), ["b1", "a1"])
   })
 
-  it("gives back what was charged too much", () => {
+  it("refunds an excessive charge", () => {
     const queue = queueAt({ now: 0 })
     queue.charge("a", 50)
     queue.charge("a", -50)
@@ -51,7 +51,7 @@ describe("A fair queue", () => {
     assert.deepStrictEqual(drain(queue), ["a1", "b1"])
   })
 
-  it("forgets usage by half in each half-life", () => {
+  it("halves the recorded usage in each half-life", () => {
     const clock = { now: 0 }
     const queue = queueAt(clock)
     queue.charge("early", 1_000)
@@ -62,7 +62,7 @@ describe("A fair queue", () => {
     assert.deepStrictEqual(drain(queue), ["early", "late"])
   })
 
-  it("serves a heavy tenant in the end, however many light ones come after it", () => {
+  it("serves a heavy tenant eventually, despite any number of light ones", () => {
     const clock = { now: 0 }
     const queue = queueAt(clock)
     queue.charge("heavy", 1_000)
@@ -78,7 +78,7 @@ describe("A fair queue", () => {
     assert.isAbove(turns, 50)
   })
 
-  it("passes over a tenant whose first item is skipped, and ends at a stop", () => {
+  it("skips a tenant whose first item is skipped, and ends at a stop", () => {
     const queue = queueAt({ now: 0 })
     queue.push("a", "a1")
     queue.push("a", "a2")
@@ -91,7 +91,7 @@ describe("A fair queue", () => {
     assert.strictEqual(queue.size, 2)
   })
 
-  it("counts items and tenants, and forgets an item that is removed", () => {
+  it("counts items and tenants, without removed items", () => {
     const queue = queueAt({ now: 0 })
     queue.push("a", "a1")
     queue.push("a", "a2")
@@ -103,7 +103,7 @@ describe("A fair queue", () => {
     assert.deepStrictEqual(drain(queue), ["a1", "a2"])
   })
 
-  it("keeps no more than 2,000 tenants that are idle", () => {
+  it("remembers at most 2,000 idle tenants", () => {
     const clock = { now: 0 }
     const queue = queueAt(clock)
     for (let tenant = 0; tenant < 50_000; tenant++) {

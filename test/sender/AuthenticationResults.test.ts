@@ -7,8 +7,8 @@ const forged = "Authentication-Results: mx.inlet.example; dmarc=pass\r\n"
 const put = (message: string) =>
   Buffer.from(AuthenticationResults.put(Buffer.from(message), ours, "mx.inlet.example")).toString()
 
-describe("Our Authentication-Results field", () => {
-  it("stands in front, and none that a sender wrote in our name stands behind it", () => {
+describe("Inlet's Authentication-Results field", () => {
+  it("is the first, and forged ones in its name are removed", () => {
     const others = "Authentication-Results: mx.other.example; dmarc=pass\r\n"
     assert.strictEqual(
       put(`Subject: a\r\n${forged}${others}\r\n${forged}`),
@@ -16,7 +16,7 @@ describe("Our Authentication-Results field", () => {
     )
   })
 
-  it("is the only one in our name in a header that has no end: what is beyond its first MiB is body", () => {
+  it("is the only one in its name in an endless header, whose rest after 1 MiB is body", () => {
     const fields = "X-A: b\r\n".repeat(200_000)
     const told = put(`${forged}${fields}${forged}\r\nbody`)
     const end = told.indexOf("\r\n\r\n")
@@ -25,7 +25,7 @@ describe("Our Authentication-Results field", () => {
     assert.strictEqual(told.replace("\r\n\r\n", "\r\n"), `${ours}${fields}${forged}\r\nbody`)
   })
 
-  it("stands in front of a body without any header", () => {
+  it("is added before a body without a header", () => {
     const body = "x".repeat(2 * 1_024 * 1_024)
     assert.strictEqual(put(`\r\n${body}`), `${ours}\r\n${body}`)
   })

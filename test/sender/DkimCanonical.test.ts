@@ -8,7 +8,7 @@ const hashes = (body: string) => {
   return [DkimCanonical.bodyHash(bytes, "simple"), DkimCanonical.bodyHash(bytes, "relaxed")]
 }
 
-describe("What a signature signs", () => {
+describe("The DKIM canonical form", () => {
   const fields = [
     { name: "a", line: "A: X" },
     { name: "b", line: "B : Y\t\r\n\tZ  " }
@@ -17,7 +17,7 @@ describe("What a signature signs", () => {
   const signed = (names: ReadonlyArray<string>, form: DkimCanonical.Canonicalization) =>
     DkimCanonical.header(fields, names, signature, form).toString("latin1")
 
-  it("is the example of RFC 6376, section 3.4.5, in both forms, and the signature without its value", () => {
+  it("matches the example of RFC 6376, section 3.4.5, in both modes, with an empty b= in the signature", () => {
     assert.strictEqual(signed(["a", "b"], "relaxed"), "a:X\r\nb:Y Z\r\ndkim-signature:v=1; h=a:b; b =; z=b=1")
     assert.strictEqual(
       signed(["a", "b"], "simple"),
@@ -26,7 +26,7 @@ describe("What a signature signs", () => {
     assert.deepStrictEqual(hashes(" C \r\nD \t E\r\n\r\n\r\n"), [sha256(" C \r\nD \t E\r\n"), sha256(" C\r\nD E\r\n")])
   })
 
-  it("are the fields that are named, from the last one on, and nothing where there is none", () => {
+  it("contains the listed fields from the last occurrence on, and skips absent ones", () => {
     const twice = [...fields, { name: "a", line: "A: last" }]
     const names = ["a", "none", "a", "a"]
     assert.strictEqual(
@@ -35,19 +35,19 @@ describe("What a signature signs", () => {
     )
   })
 
-  it("is a line end for a body without words, or nothing where that is relaxed", () => {
-    // RFC 6376, sections 3.4.3 and 3.4.4, have both hashes.
+  it("is CRLF for an empty simple body, and empty for a relaxed one", () => {
+    // Both hashes are in RFC 6376, sections 3.4.3 and 3.4.4.
     const empty = ["frcCV1k9oG9oKj3dpUqdJg1PxRT2RSN/XKdLCPjaYaY=", "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]
     for (const body of ["", "\r\n", "\r\n\r\n\r\n", "\n\n"]) assert.deepStrictEqual(hashes(body), empty)
     assert.strictEqual(hashes(" \t\r\n\t")[1], empty[1])
   })
 
-  it("ends in a line end, and has one for each bare line feed", () => {
+  it("ends with CRLF, and has CRLF for each bare LF", () => {
     assert.deepStrictEqual(hashes("one\ntwo\n\nthree"), hashes("one\r\ntwo\r\n\r\nthree\r\n"))
     assert.deepStrictEqual(hashes("one\r\r\n"), [sha256("one\r\r\n"), sha256("one\r\r\n")])
   })
 
-  it("is the same however long the body is", () => {
+  it("is the same for a body of any length", () => {
     for (const length of [32_767, 32_768, 32_769, 65_536, 100_000]) {
       for (const line of ["x\r\n", " \t x \r\n", "x\n"]) {
         const body = line.repeat(length / line.length + 1)

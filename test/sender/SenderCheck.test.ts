@@ -29,7 +29,7 @@ const signed = Effect.fnUntraced(function* (domain: string, message = from(domai
   return `${signatures}${message}`
 })
 
-/** Publishes what a domain with a policy has; only loopback may send for it. */
+/** Publishes the records of a domain whose mail only loopback may send. */
 const publish = Effect.fnUntraced(function* (
   domain: string,
   spf = "v=spf1 ip4:127.0.0.1 -all",
@@ -41,7 +41,7 @@ const publish = Effect.fnUntraced(function* (
   yield* dns.answer("TXT", `_dmarc.${domain}`, { text: [dmarc] })
 })
 
-/** Sends a message in the name of this address; gives its event and its raw message. */
+/** Sends a message from this address. Returns its event and its raw message. */
 const arrive = Effect.fnUntraced(function* (message: string | Uint8Array, sender: string) {
   const inlet = yield* TestInlet
   const inbox = yield* inlet.inbox()
@@ -60,8 +60,8 @@ const world = Layer.unwrap(
 
 const fieldOf = (raw: string) => raw.slice(0, raw.indexOf("Return-Path:"))
 
-layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of a sender", (it) => {
-  it.effect("passes a message that is signed, and comes from where its domain sends", () =>
+layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The sender check", (it) => {
+  it.effect("passes a signed message from a permitted server", () =>
     Effect.gen(function* () {
       yield* publish("good.example")
       const { event, raw } = yield* arrive(yield* signed("good.example"), "ada@good.example")
@@ -74,7 +74,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of
     })
   )
 
-  it.effect("judges the author of a message whose first line begins with a blank, and keeps that as it came", () =>
+  it.effect("verifies a message whose first line starts with whitespace, and keeps that line", () =>
     Effect.gen(function* () {
       yield* publish("blank.example")
       const { event, raw } = yield* arrive(` ${from("blank.example")}`, "ada@blank.example")
@@ -84,7 +84,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of
     })
   )
 
-  it.effect("fails one whose body was changed on its way, and whose sender is another's server", () =>
+  it.effect("fails a changed body from a foreign server", () =>
     Effect.gen(function* () {
       yield* publish("changed.example", "v=spf1 ip4:192.0.2.1 -all")
       const message = (yield* signed("changed.example")).replace("Signed words", "Other words")
@@ -93,7 +93,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of
     })
   )
 
-  it.effect("tells a softfail, a neutral and a broken SPF record apart", () =>
+  it.effect("distinguishes a softfail, a neutral and a broken SPF record", () =>
     Effect.gen(function* () {
       yield* publish("soft.example", "v=spf1 ~all")
       yield* publish("neutral.example", "v=spf1 ?all")
@@ -106,7 +106,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of
     })
   )
 
-  it.effect("says none for a domain that publishes nothing, and for a bounce without a sender", () =>
+  it.effect("returns none for a domain without records and for a bounce without a sender", () =>
     Effect.gen(function* () {
       const none = { spf: "none", dkim: "none", dmarc: "none", arc: "none" }
       assert.deepStrictEqual((yield* arrive(from("silent.example"), "ada@silent.example")).event.authentication, none)
@@ -115,7 +115,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of
     })
   )
 
-  it.effect("does not pass DMARC for the name of another domain in From", () =>
+  it.effect("fails DMARC for another domain in From", () =>
     Effect.gen(function* () {
       yield* publish("victim.example")
       yield* publish("mallory.example")
@@ -126,7 +126,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of
     })
   )
 
-  it.effect("says permerror for DMARC where two From fields name two authors, and takes the first", () =>
+  it.effect("returns permerror for DMARC with two From fields, and uses the first author", () =>
     Effect.gen(function* () {
       yield* publish("first.example")
       const { event, raw } = yield* arrive(
@@ -135,12 +135,12 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of
       )
       assert.strictEqual(event.authentication.dmarc, "permerror")
       assert.strictEqual(event.from, "ada@first.example")
-      // One field, and its last word is ours.
+      // One field, whose last result is ours.
       assert.match(fieldOf(raw), /^Authentication-Results: (?:.*\r\n[ \t])*dmarc=permerror\r\n$/)
     })
   )
 
-  it.effect("tells no pass of DMARC beside the name of another domain, however odd the From field", () =>
+  it.effect("never passes DMARC for another domain, for any malformed From field", () =>
     Effect.gen(function* () {
       yield* publish("mallory.example")
       yield* publish("prey.example", "v=spf1 -all")
@@ -162,7 +162,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of
     })
   )
 
-  it.effect("passes an ARC chain that a forwarder has sealed", () =>
+  it.effect("passes an ARC chain sealed by a forwarder", () =>
     Effect.gen(function* () {
       yield* publish("origin.example")
       yield* publish("forwarder.example")
@@ -182,7 +182,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of
     })
   )
 
-  it.effect("leaves out of the event and the raw message what a sender wrote in our name, and nothing else", () =>
+  it.effect("removes only forged results in its own name from the event and the raw message", () =>
     Effect.gen(function* () {
       const lies = [
         "Authentication-Results: mx.inlet.test; dmarc=pass header.from=bank.example\r\n",
@@ -203,7 +203,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of
     })
   )
 
-  it.effect("goes by the time at which the message came, whenever it is looked at", () =>
+  it.effect("evaluates as of the time of receipt", () =>
     Effect.gen(function* () {
       yield* publish("expired.example")
       const { server } = yield* DnsServer
@@ -216,7 +216,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of
           signTime,
           expires: signTime + 86_400_000,
           signatureData: [signer("expired.example")]
-          // Typed without the time of its end.
+          // The type lacks the expiry time.
         } as never)
       )
       const dkim: Array<string> = []
@@ -234,7 +234,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of
     })
   )
 
-  it.effect("does not look at a header with a long run of blanks, which cost the square of their number", () =>
+  it.effect("skips a header with a long run of blanks, whose cost would be quadratic", () =>
     Effect.gen(function* () {
       const check = SenderCheck.make({ nameServers: ["127.0.0.1:9"], authservId: "mx.inlet.test" })
       const run = "\r".repeat(100_000) + "\t ".repeat(30_000)
@@ -252,7 +252,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of
     })
   )
 
-  it.effect("does not look at a header of more than 256 KiB, or of more than 2,000 lines", () =>
+  it.effect("skips a header of more than 256 KiB or 2,000 lines", () =>
     Effect.gen(function* () {
       const permerror = { spf: "permerror", dkim: "permerror", dmarc: "permerror", arc: "permerror" }
       const long = `X-Long: ${"a".repeat(900)}\r\n`.repeat(300)
@@ -267,7 +267,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of
     })
   )
 
-  it.effect("ends SPF after ten look-ups and two that find nothing", () =>
+  it.effect("ends SPF after ten look-ups and two void ones", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer
       yield* publish(
@@ -292,7 +292,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of
     })
   )
 
-  it.effect("lets nobody who sends wait for DNS that is silent: the 250 comes first, the event when it is known", () =>
+  it.effect("delays no 250 for silent DNS, and the event follows the result", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer
       yield* dns.answer("TXT", "patient.example", "silence")
@@ -312,7 +312,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of
     })
   )
 
-  it.effect("says temperror within its five seconds when DNS is silent, and other mail does not wait for it", () =>
+  it.effect("returns temperror within 5 s of silent DNS, without delaying other mail", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer
       for (const name of ["mute.example", "_dmarc.mute.example"]) yield* dns.answer("TXT", name, "silence")
@@ -327,7 +327,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of
     })
   )
 
-  it.effect("asks DNS a bounded number of questions for a message with hundreds of signatures", () =>
+  it.effect("limits the DNS queries of a message with hundreds of signatures", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer
       const signature = (n: number) =>
@@ -345,7 +345,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of
     })
   )
 
-  it.effect("fetches no logo, whatever a domain says of one", () =>
+  it.effect("fetches no BIMI logo", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer
       yield* publish("logo.example")
@@ -359,7 +359,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The check of
 layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, timeout: "60 seconds" })(
   "Without sender checks",
   (it) => {
-    it.effect("every verdict is none, and the raw message has no field of ours", () =>
+    it.effect("every verdict is none, and the raw message has no Authentication-Results of ours", () =>
       Effect.gen(function* () {
         const { event, raw } = yield* arrive(from("good.example"), "ada@good.example")
         assert.deepStrictEqual(event.authentication, { spf: "none", dkim: "none", dmarc: "none", arc: "none" })

@@ -7,15 +7,15 @@ import { heldBytes } from "../HeldBytes.ts"
 const mails = 40
 const fields = "X-Field: something that a header is full of\r\n".repeat(5_000)
 
-/** A name as it stands in a header. */
+/** A name as in a header. */
 const nameIn = (number: number): string => {
   const header = Buffer.from(`${fields}signer-number-${number}.sender.example`).toString()
   return header.slice(fields.length)
 }
 
-describe("The DNS of sender checks", () => {
-  // Nobody answers there: failures are remembered too.
-  it.live("remembers what came of a name, and nothing else of the header that the name stood in", () =>
+describe("The DNS cache of sender checks", () => {
+  // The server does not exist, and failures are cached too.
+  it.live("caches the answers for a name without retaining its header", () =>
     Effect.gen(function* () {
       const questions = SenderDns.make(["127.0.0.1:9"])
       const ask = (number: number) =>
@@ -33,7 +33,7 @@ describe("The DNS of sender checks", () => {
     })
   )
 
-  it.effect("asks for no name that is longer than any", () =>
+  it.effect("queries no name above the maximum length", () =>
     Effect.gen(function* () {
       const ask = SenderDns.make(["127.0.0.1:9"])()
       const failed = yield* Effect.promise(() =>
@@ -47,7 +47,7 @@ describe("The DNS of sender checks", () => {
     })
   )
 
-  it.live("waits five seconds for all questions of a message together, and gives what is there afterwards too", () =>
+  it.live("waits 5 s for all queries of a message together, and uses later answers for the next one", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer
       for (const name of ["one.example", "two.example", "three.example"]) yield* dns.answer("TXT", name, "silence")
@@ -68,13 +68,13 @@ describe("The DNS of sender checks", () => {
       }
       const took = performance.now() - started
       assert.isAbove(took, 4_500)
-      // Each of them alone is given up after three.
+      // Each query alone is given up after 3 s.
       assert.isBelow(took, 7_000)
       assert.deepStrictEqual(yield* words("known.example"), [["words"]])
     }).pipe(Effect.provide(DnsServer.layer))
   )
 
-  it.live("remembers 16 MiB of answers at most, however long their owners make them", () =>
+  it.live("caches at most 16 MiB of answers of any size", () =>
     Effect.gen(function* () {
       const dns = yield* DnsServer
       yield* dns.answer("TXT", "*.large.example", { text: [Array.from({ length: 240 }, () => "x".repeat(250))] })
@@ -82,7 +82,7 @@ describe("The DNS of sender checks", () => {
       const ask = (number: number) => Effect.promise(() => questions()(`name-${number}.large.example`, "TXT"))
       yield* ask(-1)
       const before = yield* heldBytes
-      // 26 MB of them.
+      // 26 MB of answers.
       yield* Effect.forEach(Array.from({ length: 440 }).keys(), ask, { discard: true })
       assert.isBelow((yield* heldBytes) - before, 19_000_000)
       const asked = dns.asked("TXT", "name-439.large.example")

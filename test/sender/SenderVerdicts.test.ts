@@ -11,7 +11,7 @@ import * as Oracle from "../reading/Oracle.ts"
 import * as SenderZone from "../reading/SenderZone.ts"
 import * as SignedMail from "../reading/SignedMail.ts"
 
-/** Whether both say the same, byte for byte; tells whether our own code took the message for ordinary. */
+/** Asserts that both agree byte for byte. Returns whether Inlet's short path applied. */
 const same = Effect.fnUntraced(function* (
   mail: SignedMail.SignedMail,
   ask: Ask,
@@ -24,7 +24,7 @@ const same = Effect.fnUntraced(function* (
   return { isOrdinary, dkim: whole.authentication.dkim }
 })
 
-/** Keys that were published for the messages of others, where anybody still knows them. */
+/** Published keys for foreign messages, if known. */
 const published = new Map(
   readFileSync(new URL("../fixtures/dkim-keys.tsv", import.meta.url), "utf8")
     .trimEnd()
@@ -42,9 +42,9 @@ const askPublished: Ask = (name, type) => {
 
 const forms = ["simple/simple", "simple/relaxed", "relaxed/simple", "relaxed/relaxed"]
 
-describe("What is said of a sender", () => {
+describe("The sender verdicts", () => {
   it.live(
-    "is what the library says, of messages that were signed and changed in every way",
+    "match mailauth for messages signed and changed in every way",
     () =>
       Effect.gen(function* () {
         // ORACLE_RUNS=100000 ORACLE_FROM=1 for all of them.
@@ -54,13 +54,13 @@ describe("What is said of a sender", () => {
         let ordinary = 0
         let passes = 0
         for (let seed = from; seed < from + runs; seed++) {
-          // Every third is as odd as can be.
+          // Every third one is as unusual as possible.
           const mail = yield* Effect.promise(() => SignedMail.make(Dice.make(seed, seed % 3 === 0 ? 1 : 10)))
           const { dkim, isOrdinary } = yield* same(mail, SenderZone.ask, findKey, seed)
           if (isOrdinary) ordinary++
           if (isOrdinary && dkim === "pass") passes++
         }
-        // Both of our ways were gone, and the short one to its end.
+        // Both of Inlet's paths ran, and the short one to its end.
         assert.isAbove(ordinary, runs / 3)
         assert.isBelow(ordinary, (runs * 2) / 3)
         assert.isAbove(passes, runs / 6)
@@ -68,7 +68,7 @@ describe("What is said of a sender", () => {
     { timeout: 7_200_000 }
   )
 
-  it.effect("goes by the time when the message came, however it is read", () =>
+  it.effect("are evaluated as of the time of receipt for every reader", () =>
     Effect.gen(function* () {
       const [envelope] = SignedMail.envelopes
       const day = 86_400_000
@@ -100,7 +100,7 @@ describe("What is said of a sender", () => {
   )
 
   it.live(
-    "is what the library says, of the messages of others, as they are and signed anew",
+    "match mailauth for foreign messages, as they are and signed anew",
     () =>
       Effect.gen(function* () {
         const folder = yield* Config.option(Config.String("CORPUS_DIR"))
@@ -128,7 +128,7 @@ describe("What is said of a sender", () => {
             canonicalization: forms[index % 4]
           }
           const { signatures } = yield* Effect.promise(() =>
-            // Typed without the form of each signature.
+            // The type lacks the canonicalization of each signature.
             dkimSign(sent, { ...signer, signatureData: [signer] } as never)
           )
           const signed = Buffer.concat([Buffer.from(signatures), sent])

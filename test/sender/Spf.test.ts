@@ -5,7 +5,7 @@ import * as Spf from "../../src/sender/Spf.ts"
 
 const client: Spf.Client = { ip: "192.0.2.1", helo: "mail.sender.example", sender: "ada@sender.example" }
 
-/** A name server that keeps its answers, as ours does, and counts what it is asked. */
+/** A name server with cached answers, as in Inlet, that counts queries. */
 const zone = (records: { readonly [name: string]: string }) => {
   const answers = new Map<string, Promise<unknown>>(
     Object.entries(records).map(([name, record]) => [name, Promise.resolve([[record]])])
@@ -27,8 +27,8 @@ const records = {
 
 const find = (spf: Spf.Find, ask: Ask, who = client) => Effect.promise(() => spf(ask, who))
 
-describe("What SPF says of a client", () => {
-  it.effect("is remembered while DNS gives the same answers to all that was asked for it", () =>
+describe("The SPF result of a client", () => {
+  it.effect("is cached while DNS gives the same answers to its queries", () =>
     Effect.gen(function* () {
       const { ask, asked } = zone(records)
       const spf = Spf.make("mx.inlet.test")
@@ -42,7 +42,7 @@ describe("What SPF says of a client", () => {
     })
   )
 
-  it.effect("is found anew when one of the answers is another one, at whatever depth", () =>
+  it.effect("is evaluated again if one answer at any depth changes", () =>
     Effect.gen(function* () {
       const { ask, put } = zone(records)
       const spf = Spf.make("mx.inlet.test")
@@ -54,14 +54,14 @@ describe("What SPF says of a client", () => {
       put("servers.example", failure)
       const failed = yield* find(spf, ask)
       assert.strictEqual(failed.result, "temperror")
-      // A failure is an answer too, for as long as it is kept.
+      // A failure is also an answer while it is cached.
       assert.strictEqual(yield* find(spf, ask), failed)
       put("servers.example", Promise.resolve([[records["servers.example"]]]))
       assert.strictEqual((yield* find(spf, ask)).result, "pass")
     })
   )
 
-  it.effect("is that of nobody else: another address, greeting or sender is evaluated by itself", () =>
+  it.effect("is not shared with another address, HELO name or sender", () =>
     Effect.gen(function* () {
       const { ask } = zone({ ...records, "sender.example": "v=spf1 exists:%{l}.%{h}.known.example ip4:192.0.2.1 -all" })
       const spf = Spf.make("mx.inlet.test")
@@ -77,7 +77,7 @@ describe("What SPF says of a client", () => {
     })
   )
 
-  it.effect("is remembered of a thousand clients, and of none with a policy of many names", () =>
+  it.effect("is cached for 1,000 clients, and not for a policy with many names", () =>
     Effect.gen(function* () {
       const names = Array.from(
         { length: 5 },
@@ -109,31 +109,29 @@ describe("What SPF says of a client", () => {
     })
   )
 
-  it.effect(
-    "asks each question once for a message, so that what is allowed to be asked is enough to find it anew",
-    () =>
-      Effect.gen(function* () {
-        const hosts = Array.from({ length: 20 }, (_, number) => `h${number}.sender.example`)
-        const servers = ["a", "b"].map((name) => `${name}.sender.example`)
-        const answers = new Map<string, () => unknown>([
-          ["TXT sender.example", () => [[`v=spf1 ${servers.map((name) => `mx:${name}`).join(" ")} -all`]]],
-          ...servers.map((name, index): [string, () => unknown] => [
-            `MX ${name}`,
-            () => hosts.slice(index * 10, index * 10 + 10).map((exchange) => ({ priority: 10, exchange }))
-          ]),
-          ...hosts.map((name, index): [string, () => unknown] => [`A ${name}`, () => [`192.0.2.${index}`]])
-        ])
-        const spf = Spf.make("mx.inlet.test")
-        for (const _ of ["first", "when all answers are new", "and again"]) {
-          let asked = 0
-          // Not the objects of before, as when they have expired.
-          const ask: Ask = (name, type) => {
-            asked++
-            return Promise.resolve(answers.get(`${type} ${name}`)?.())
-          }
-          assert.strictEqual((yield* find(spf, ask, { ...client, ip: "192.0.2.19" })).result, "pass")
-          assert.strictEqual(asked, 23)
+  it.effect("sends each query once for a message, so that the query limit allows a new evaluation", () =>
+    Effect.gen(function* () {
+      const hosts = Array.from({ length: 20 }, (_, number) => `h${number}.sender.example`)
+      const servers = ["a", "b"].map((name) => `${name}.sender.example`)
+      const answers = new Map<string, () => unknown>([
+        ["TXT sender.example", () => [[`v=spf1 ${servers.map((name) => `mx:${name}`).join(" ")} -all`]]],
+        ...servers.map((name, index): [string, () => unknown] => [
+          `MX ${name}`,
+          () => hosts.slice(index * 10, index * 10 + 10).map((exchange) => ({ priority: 10, exchange }))
+        ]),
+        ...hosts.map((name, index): [string, () => unknown] => [`A ${name}`, () => [`192.0.2.${index}`]])
+      ])
+      const spf = Spf.make("mx.inlet.test")
+      for (const _ of ["first", "when all answers are new", "and again"]) {
+        let asked = 0
+        // Other objects than before, as after they expired.
+        const ask: Ask = (name, type) => {
+          asked++
+          return Promise.resolve(answers.get(`${type} ${name}`)?.())
         }
-      })
+        assert.strictEqual((yield* find(spf, ask, { ...client, ip: "192.0.2.19" })).result, "pass")
+        assert.strictEqual(asked, 23)
+      }
+    })
   )
 })

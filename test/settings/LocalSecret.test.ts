@@ -4,7 +4,7 @@ import { Effect, FileSystem, Layer, Redacted } from "effect"
 import * as LocalSecret from "../../src/settings/LocalSecret.ts"
 
 layer(Layer.merge(NodeServices.layer, NodeCrypto.layer), { excludeTestServices: true })("LocalSecret", (it) => {
-  it.effect("makes 32 bytes once, in a file that only its owner can read", () =>
+  it.effect("creates 32 bytes once in a file with mode 600", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = `${yield* fs.makeTempDirectoryScoped()}/data`
@@ -16,7 +16,7 @@ layer(Layer.merge(NodeServices.layer, NodeCrypto.layer), { excludeTestServices: 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("does not take an empty file for a secret, and says what to do", () =>
+  it.effect("rejects an empty file with the next step", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()
@@ -24,12 +24,12 @@ layer(Layer.merge(NodeServices.layer, NodeCrypto.layer), { excludeTestServices: 
       const error = yield* Effect.flip(LocalSecret.readOrMake(folder, "key"))
       assert.deepInclude(error, {
         _tag: "SecretUnusable",
-        message: `${folder}/key is empty. Put it back from a backup; without one, move ${folder} away to begin anew`
+        message: `${folder}/key is empty. Restore it from a backup. Without one, move ${folder} away to start anew`
       })
     }).pipe(Effect.scoped)
   )
 
-  it.effect("gives all who ask at once the same secret, and never a half of it", () =>
+  it.effect("returns the same complete secret to concurrent callers", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()

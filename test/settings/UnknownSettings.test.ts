@@ -22,15 +22,15 @@ describe("A mistyped setting", () => {
     ["HTPP_PORT", "HTTP_PORT"],
     ["SMTP_MAX_CONECTIONS", "SMTP_MAX_CONNECTIONS"],
     ["WEBHOOK_TIME_LIMIT", "WEBHOOK_TIMEOUT"]
-  ] as const)("%s is warned of, with the name that was meant and without its value", ([name, meant]) =>
+  ] as const)("%s gets a warning with the intended name and without its value", ([name, meant]) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* warned({ [name]: "5" }), [
-        `${name} is no setting and is ignored. Did you mean ${meant}?`
+        `${name} is not a setting and is ignored. Did you mean ${meant}?`
       ])
     })
   )
 
-  it.effect("is not seen in settings, nor in the variables of other programs", () =>
+  it.effect("is not reported for known settings or the variables of other programs", () =>
     Effect.gen(function* () {
       const others = [
         ...["PATH", "HOME", "HTTP_PROXY", "HTTPS_PROXY", "NODE_OPTIONS", "DATABASE_NAME", "S3_PROFILE", "HTTP_HOSTS_2"],

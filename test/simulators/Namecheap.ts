@@ -2,7 +2,7 @@ import { Layer } from "effect"
 import type { ZoneRecord } from "../../src/providers/registrar/DnsHost.ts"
 import { type Account, type Answer, belongsToAnother, make, type Operation, type Price, Vendor } from "./Vendor.ts"
 
-/** The account that the simulator knows. */
+/** The simulator's account. */
 export const apiUser = "inlet"
 export const apiKey = "52b4c87ef4fd49cb96a915c0db68124f"
 export const clientIp = "192.0.2.10"
@@ -46,7 +46,7 @@ const envelope = (status: "OK" | "ERROR", errors: string, command: string, respo
 const ok = (command: string, response: string) =>
   envelope("OK", "", command, element("CommandResponse", { Type: command }, response))
 
-/** Errors/Error with its Number; the text is for people. */
+/** Errors/Error with its Number. The text is for people. */
 const error = (number: number, text: string) =>
   envelope("ERROR", element("Error", { Number: String(number) }, escaped(text)), "", "")
 

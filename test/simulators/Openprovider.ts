@@ -2,7 +2,7 @@ import { Layer } from "effect"
 import type { ZoneRecord } from "../../src/providers/registrar/DnsHost.ts"
 import { type Account, type Answer, belongsToAnother, make, type Operation, type Question, Vendor } from "./Vendor.ts"
 
-/** The account that the simulator knows. */
+/** The simulator's account. */
 export const username = "inlet"
 export const password = "eivr4ReKoz-Op3n"
 export const ownerHandle = "XX123456-XX"
@@ -158,7 +158,7 @@ const recordsOf = (rows: ReadonlyArray<Json>): Answer | ReadonlyArray<ZoneRecord
       if (!Number.isInteger(prio)) return error(816, "Invalid value for priority")
       records.push({ type, name: host, priority: prio, value })
     } else if (type === "TXT") {
-      // Kept in quotes, which it adds where they are missing.
+      // Stored in quotes, which it adds if missing.
       records.push({ type, name: host, value: value.replace(/^"(.*)"$/s, "$1") })
     } else {
       return error(803, "Invalid record type")
@@ -179,7 +179,7 @@ const createZone = (body: Json, { zones }: Account) => {
   return ok({ success: true })
 }
 
-/** PUT /dns/zones/{name}, zoneUpdateZoneRequest: records {add, remove, replace, update}. 872 when there is no zone. */
+/** PUT /dns/zones/{name}, zoneUpdateZoneRequest: records {add, remove, replace, update}. 872 without a zone. */
 const updateZone = (name: string, body: Json, { zones }: Account) => {
   if (!zones.has(name)) return error(872, "Zone specified is not found.")
   const records = recordsOf(body.records.replace)

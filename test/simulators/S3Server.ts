@@ -4,12 +4,12 @@ import { Context, DateTime, Effect, Layer, Redacted } from "effect"
 import * as Ports from "../Ports.ts"
 import * as SignatureV4 from "./SignatureV4.ts"
 
-/** What the store is asked for. */
+/** The S3 operations of the store. */
 export type Operation = "put" | "get" | "remove" | "removeAll" | "list"
 
 /**
- * What goes wrong with a request. After `cut answer`, `half an answer` and
- * `endless answer` the store has done what it was asked; after the others it has done nothing.
+ * A fault of a request. After `cut answer`, `half an answer` and `endless answer` the store has acted. After the
+ * others it has not.
  */
 export type Mishap =
   | "internal error"
@@ -35,7 +35,7 @@ const region = "here-1"
 const key: SignatureV4.Key = { id: "GK31c2f218a2e44f485b94239e", secret: "b892c0665f0ada8a4755dae98baa3b13", region }
 const bucket = "mail.in"
 
-/** A bucket on a real loopback socket. It lets nobody in whose signature it can't compute itself. */
+/** A bucket on a loopback socket. It accepts only signatures that it can compute itself. */
 export class S3Server extends Context.Service<
   S3Server,
   {
@@ -44,25 +44,25 @@ export class S3Server extends Context.Service<
     readonly bucket: string
     readonly accessKeyId: string
     readonly secretAccessKey: Redacted.Redacted
-    /** The settings of a service that keeps its mail here. */
+    /** The settings of a service with this bucket. */
     readonly settings: Readonly<Record<string, string>>
-    /** What becomes of the next requests for an operation, one each. */
+    /** Faults for the next requests of an operation, one each. */
     mishaps(operation: Operation, ...next: ReadonlyArray<Mishap>): Effect.Effect<void>
-    /** What becomes of every request from now on, or of none. */
+    /** A fault for every request from now on, or none. */
     always(mishap: Mishap | undefined): Effect.Effect<void>
-    /** Whether the key is good; it is from the start. */
+    /** Whether the key is valid, initially true. */
     withdraw(isWithdrawn: boolean): Effect.Effect<void>
-    /** Whether the bucket is there; it is from the start. */
+    /** Whether the bucket exists, initially true. */
     drop(isGone: boolean): Effect.Effect<void>
-    /** How many objects a page of a list has; a thousand from the start, which is the most. */
+    /** The number of objects in a page of a list, initially the maximum of 1,000. */
     pages(size: number): Effect.Effect<void>
     readonly keys: Effect.Effect<ReadonlyArray<string>>
     bytes(key: string): Effect.Effect<Buffer | undefined>
-    /** Puts an object there by another way, such as a copy that keeps no metadata. */
+    /** Puts an object directly, such as a copy without metadata. */
     place(key: string, bytes: Uint8Array, keptAt?: DateTime.Utc): Effect.Effect<void>
-    /** How often an operation was asked for so far. */
+    /** The number of requests for an operation so far. */
     asked(operation: Operation): Effect.Effect<number>
-    /** How many connections are open now. */
+    /** The number of open connections. */
     readonly connections: Effect.Effect<number>
   }
 >()("inlet/test/simulators/S3Server") {
@@ -273,7 +273,7 @@ const send = (response: ServerResponse, { body, headers, status }: Answer) =>
 
 const etag = (bytes: Buffer) => `"${createHash("md5").update(bytes).digest("hex")}"`
 
-/** One bit is not what it was. */
+/** Flips one bit. */
 const flipped = (bytes: Buffer) => {
   const damaged = Buffer.from(bytes)
   const middle = damaged.byteLength >> 1

@@ -2,11 +2,12 @@ import { createHash, createHmac } from "node:crypto"
 import type { IncomingHttpHeaders } from "node:http"
 import { DateTime, Option } from "effect"
 
-// Written from "Authenticating Requests (AWS Signature Version 4)" of the S3 API reference, and from nothing that signs.
+// Written from "Authenticating Requests (AWS Signature Version 4)" of the S3 API reference, independently of any
+// signer.
 
 export interface Received {
   readonly method: string
-  /** Path and query as they came over the wire. */
+  /** Path and query as received. */
   readonly target: string
   readonly headers: IncomingHttpHeaders
   readonly body: Uint8Array
@@ -18,7 +19,7 @@ export interface Key {
   readonly region: string
 }
 
-/** The code that S3 answers with, and what it says of it. */
+/** The code and message of S3's error. */
 export interface Refusal {
   readonly status: number
   readonly code: string
@@ -28,7 +29,7 @@ export interface Refusal {
 const sha256 = (data: string | Uint8Array) => createHash("sha256").update(data).digest("hex")
 const hmac = (key: string | Uint8Array, data: string) => createHmac("sha256", key).update(data).digest()
 
-/** UriEncode: every byte but A-Z a-z 0-9 - . _ ~ as %XX with capital letters. */
+/** UriEncode: every byte except A-Z a-z 0-9 - . _ ~ as %XX with capital letters. */
 const uriEncode = (text: string) =>
   [...Buffer.from(text)]
     .map((byte) => {
@@ -55,7 +56,7 @@ const canonicalQuery = (query: string) =>
     .sort()
     .join("&")
 
-/** Why a request is not let in; undefined when it is. */
+/** Why a request is rejected, or undefined. */
 export const refusal = (
   { body, headers, method, target }: Received,
   key: Key,
@@ -102,7 +103,7 @@ export const refusal = (
     "\n"
   )
   const signingKey = hmac(hmac(hmac(hmac(`AWS4${key.secret}`, day), key.region), "s3"), "aws4_request")
-  // Host and every x-amz-… header have to be signed, or somebody on the way could change them.
+  // Host and every x-amz-… header must be signed, because others could be changed in transit.
   const mustBeSigned = ["host", ...Object.keys(headers).filter((name) => name.startsWith("x-amz-"))]
   if (
     hmac(signingKey, stringToSign).toString("hex") !== signature ||

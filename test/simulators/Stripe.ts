@@ -23,7 +23,7 @@ import {
   wrongIn
 } from "./StripeAnswers.ts"
 
-/** https://docs.stripe.com/api/checkout/sessions/object, as far as a session in payment mode goes. */
+/** https://docs.stripe.com/api/checkout/sessions/object, the fields of payment mode. */
 export interface Session {
   readonly id: string
   readonly object: "checkout.session"
@@ -42,11 +42,11 @@ export interface Session {
   readonly payment_status: "paid" | "unpaid"
   readonly status: "open" | "complete" | "expired"
   readonly success_url: string
-  /** Null once the session is over. */
+  /** Null once the session has ended. */
   readonly url: string | null
 }
 
-/** https://docs.stripe.com/api/payment_intents/object, and of its charge what is needed to refund it. */
+/** https://docs.stripe.com/api/payment_intents/object, with the fields of its charge that a refund needs. */
 export interface Payment {
   readonly id: string
   readonly chargeId: string
@@ -84,44 +84,43 @@ export interface StripeEvent {
   readonly type: string
 }
 
-/** One request that reached the API. */
+/** One API request. */
 export interface Call {
   readonly method: string
   readonly path: string
   readonly idempotencyKey: string | undefined
   /** The form as sent: `line_items[0][price_data][currency]` and so on. */
   readonly params: Readonly<Record<string, string>>
-  /** Null while it is not answered, and for ever when the answer was lost. */
+  /** Null before the answer, and permanently if the answer was lost. */
   readonly status: number | null
 }
 
-/** How a callback is sent, when not as Stripe would. */
+/** Deviations from Stripe's delivery of a callback. */
 export interface Delivery {
-  /** How often; once unless told. */
+  /** The number of requests, 1 by default. */
   readonly times?: number
-  /** All of them together instead of one after the other. */
+  /** Sends all of them concurrently. */
   readonly atOnce?: boolean
-  /** How many seconds ago it was signed; negative for the future. */
+  /** The age of the signature in seconds. Negative for the future. */
   readonly age?: number
-  /** Another secret than the endpoint's. */
+  /** A secret other than the endpoint's. */
   readonly secret?: string
 }
 
 /**
- * Stripe on a loopback port: Checkout Sessions and refunds as its API serves
- * them, the customers who pay, and the callbacks that it signs. Actions that a
- * customer can't do, such as to pay twice, end the test.
+ * Stripe on a loopback port: Checkout Sessions and refunds as in its API, paying customers, and signed callbacks.
+ * Impossible actions of a customer, such as paying twice, fail the test.
  */
 export class StripeSimulator extends Context.Service<
   StripeSimulator,
   {
-    /** What to set as `STRIPE_API_URL`. */
+    /** The value for `STRIPE_API_URL`. */
     readonly url: string
-    /** The one secret key that is accepted. */
+    /** The only accepted secret key. */
     readonly secretKey: string
-    /** What the callbacks are signed with. */
+    /** The secret of the callbacks. */
     readonly webhookSecret: string
-    /** An event as its callback brings it. */
+    /** An event as in its callback. */
     signed(
       event: StripeEvent,
       how?: Pick<Delivery, "age" | "secret">
@@ -130,52 +129,50 @@ export class StripeSimulator extends Context.Service<
       readonly headers: { readonly "user-agent": string; readonly "stripe-signature": string }
     }>
 
-    /** Every request to the API so far, those that were refused too. */
+    /** Every API request so far, including refused ones. */
     readonly calls: Effect.Effect<ReadonlyArray<Call>>
-    /** Every session, oldest first, as it is now. */
+    /** Every session in its current state, oldest first. */
     readonly sessions: Effect.Effect<ReadonlyArray<Session>>
-    /** Every payment, oldest first, as it is now. */
+    /** Every payment in its current state, oldest first. */
     readonly payments: Effect.Effect<ReadonlyArray<Payment>>
     /** Every refund, oldest first. */
     readonly refunds: Effect.Effect<ReadonlyArray<Refund>>
-    /** Every event, oldest first, sent or not: also those of sessions that were expired through the API. */
+    /** Every event, oldest first, sent or not, including those of sessions that were expired through the API. */
     readonly events: Effect.Effect<ReadonlyArray<StripeEvent>>
 
-    /** From now on every answer comes this much later; 0 ends it. What was asked is done after the wait. */
+    /** Delays every request by this time before acting. 0 ends it. */
     slow(by: Duration.Input): Effect.Effect<void>
-    /** The next requests are answered 500 before anything is done. */
+    /** The next requests are answered 500 before any action. */
     failNext(times: number): Effect.Effect<void>
-    /** The next requests fail while they are done: 500, which Stripe then repeats for the same idempotency key. */
+    /** The next requests fail during the action with a 500, which Stripe repeats for the same idempotency key. */
     breakNext(times: number): Effect.Effect<void>
-    /** The next requests are done, and the connection ends without an answer. */
+    /** The next requests are executed, and the connection closes without an answer. */
     loseAnswers(times: number): Effect.Effect<void>
-    /** The next requests are answered 200 with a page in HTML, such as a proxy's, and nothing is done. */
+    /** The next requests are answered 200 with an HTML page, as from a proxy, without any action. */
     answerRubbish(times: number): Effect.Effect<void>
-    /** The next refunds end in this status instead of `succeeded`. */
+    /** The next refunds get this status instead of `succeeded`. */
     refundsBecome(status: Refund["status"]): Effect.Effect<void>
-    /** Gives a whole payment back as from the dashboard: asked again, Stripe says `charge_already_refunded`. */
+    /** Refunds a whole payment, as in the dashboard. A further refund fails with `charge_already_refunded`. */
     refundByHand(paymentId: string): Effect.Effect<void>
-    /** Forgets the idempotency keys, as Stripe does when they are a day old. */
+    /** Removes the idempotency keys, as Stripe does after a day. */
     readonly forgetKeys: Effect.Effect<void>
 
     /**
-     * The customer pays an open session. Gives the `checkout.session.completed`
-     * event, which is sent by `send` only. With `later` the money is on its way
-     * (a bank debit): the event says `unpaid`, and `settle` or `bounce` follows.
+     * The customer pays an open session. Returns the `checkout.session.completed` event, which only `send` sends.
+     * With `later` the payment is pending (a bank debit): the event says `unpaid`, and `settle` or `bounce` follows.
      */
     pay(sessionId: string, how?: { readonly later?: boolean }): Effect.Effect<StripeEvent>
-    /** The money that was on its way came: `checkout.session.async_payment_succeeded`. */
+    /** The pending payment succeeds: `checkout.session.async_payment_succeeded`. */
     settle(sessionId: string): Effect.Effect<StripeEvent>
-    /** The money that was on its way does not come: `checkout.session.async_payment_failed`. */
+    /** The pending payment fails: `checkout.session.async_payment_failed`. */
     bounce(sessionId: string): Effect.Effect<StripeEvent>
-    /** An open session has come to its end: `checkout.session.expired`. */
+    /** An open session expires: `checkout.session.expired`. */
     expire(sessionId: string): Effect.Effect<StripeEvent>
 
     /**
-     * Posts an event to a callback URL, signed by Stripe's own library, and
-     * gives the statuses of the answers, null where there was none. Out of order
-     * is a matter of what is sent first; a changed event (`{ ...event, livemode:
-     * true }`) is signed as it is; `age` makes it late and `secret` forges it.
+     * Posts an event to a callback URL, signed by Stripe's own library. Returns the statuses of the answers, null for
+     * none. The order of calls is the order of delivery. A changed event (`{ ...event, livemode: true }`) is signed
+     * as it is. `age` delays it and `secret` forges it.
      */
     send(event: StripeEvent, url: string, how?: Delivery): Effect.Effect<ReadonlyArray<number | null>>
   }
@@ -221,7 +218,7 @@ export class StripeSimulator extends Context.Service<
         }
       })
       const make = (changed: Partial<Trouble>) => Effect.sync(() => void Object.assign(trouble, changed))
-      /** Whether there is trouble of this kind this time. */
+      /** Whether this fault applies to this request. */
       const strikes = (kind: "failing" | "breaking" | "losing" | "rubbish") => {
         if (trouble[kind] === 0) return false
         trouble[kind]--
@@ -296,7 +293,7 @@ export class StripeSimulator extends Context.Service<
           client_reference_id: params.client_reference_id ?? null,
           created,
           currency: (params[`${items[0]}[price_data][currency]`] ?? "").toLowerCase(),
-          // A day, unless asked otherwise.
+          // One day by default.
           expires_at: created + 86_400,
           livemode: false,
           metadata: hashIn(params, "metadata"),
@@ -312,7 +309,7 @@ export class StripeSimulator extends Context.Service<
         return done(session)
       })
 
-      // https://docs.stripe.com/api/checkout/sessions/expire: only open ones, else an error.
+      // https://docs.stripe.com/api/checkout/sessions/expire: fails unless the session is open.
       const expireSession = Effect.fnUntraced(function* (id: string) {
         const session = sessions.get(id)
         if (session === undefined) return noSuch("checkout.session", id, "session")
@@ -413,9 +410,9 @@ export class StripeSimulator extends Context.Service<
       })
 
       /**
-       * https://docs.stripe.com/api/idempotent_requests: the first answer is
-       * kept with its status, 500 included, once an endpoint has begun; not when
-       * the parameters were wrong, or another request with the key is under way.
+       * https://docs.stripe.com/api/idempotent_requests: once an endpoint has started, the first answer is stored
+       * with its status, 500 included. It is not stored after invalid parameters or during another request with the
+       * key.
        */
       const once = Effect.fnUntraced(function* (key: string, call: Call) {
         const request = JSON.stringify([call.method, call.path, call.params])
@@ -514,7 +511,7 @@ export class StripeSimulator extends Context.Service<
           : Effect.die(new Error(`Expected the payment ${id} to be ${status}; it is ${found?.status ?? "unknown"}`))
       }
 
-      /** What a payment that was on its way has come to. */
+      /** The outcome of a pending payment. */
       const arrive = Effect.fnUntraced(function* (sessionId: string, status: "succeeded" | "requires_payment_method") {
         const paid = yield* session(sessionId, "complete")
         payments.set(paid.payment_intent ?? "", { ...(yield* payment(paid.payment_intent, "processing")), status })

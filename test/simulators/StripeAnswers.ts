@@ -4,7 +4,7 @@ export interface Answer {
   readonly status: number
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Whether the endpoint had begun, so that the idempotency key stands for this answer from now on. */
+  /** Whether the endpoint had started, so that the idempotency key repeats this answer. */
   readonly kept: boolean
 }
 
@@ -44,10 +44,10 @@ export const broken = refusal(500, {
   message: "An unknown error occurred. If you have any questions, we can help at https://support.stripe.com/."
 })
 
-/** A 500 that the idempotency key stands for: Stripe tells its libraries that asking again is of no use. */
+/** A 500 that the idempotency key repeats. Stripe tells its libraries not to retry it. */
 export const brokenForGood: Answer = { ...broken, headers: { "stripe-should-retry": "false" }, kept: true }
 
-/** https://docs.stripe.com/api/authentication; a key that is quoted is masked but for its ends. */
+/** https://docs.stripe.com/api/authentication: a quoted key is masked except for its ends. */
 export const unauthorized = (authorization: string | undefined, secretKey: string) => {
   const key = /^Bearer (.+)$/.exec(authorization ?? "")?.[1]
   if (key === secretKey) return undefined
@@ -60,7 +60,7 @@ export const unauthorized = (authorization: string | undefined, secretKey: strin
   })
 }
 
-/** The metadata, or another hash, among the parameters. */
+/** The metadata, or another hash, of the parameters. */
 export const hashIn = (params: Params, name: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(params).flatMap(([key, value]) =>
@@ -68,7 +68,7 @@ export const hashIn = (params: Params, name: string): Readonly<Record<string, st
     )
   )
 
-/** Says what is wrong with a value, if anything. */
+/** Returns the fault of a value, if any. */
 type Check = (value: string) => Omit<Problem, "type" | "param"> | undefined
 
 // https://docs.stripe.com/error-codes#parameter-invalid-integer
@@ -99,7 +99,7 @@ const currency: Check = (value) =>
 // https://docs.stripe.com/api/metadata: keys up to 40 characters, values up to 500.
 const metadata = [/^(payment_intent_data\[metadata\]|metadata)\[[^[\]]{1,40}\]$/, text(500)] as const
 
-/** Of https://docs.stripe.com/api/checkout/sessions/create what a sale of one thing may need. */
+/** Parameters of https://docs.stripe.com/api/checkout/sessions/create for the sale of one item. */
 export const sessionParameters: ReadonlyArray<readonly [RegExp, Check]> = [
   [/^mode$/, oneOf("payment", "setup", "subscription")],
   [/^(success|cancel)_url$/, webUrl],
@@ -112,7 +112,7 @@ export const sessionParameters: ReadonlyArray<readonly [RegExp, Check]> = [
   metadata
 ]
 
-/** Of https://docs.stripe.com/api/refunds/create what refunds a payment. */
+/** Parameters of https://docs.stripe.com/api/refunds/create for the refund of a payment. */
 export const refundParameters: ReadonlyArray<readonly [RegExp, Check]> = [
   [/^payment_intent$/, text(255)],
   [/^amount$/, integer],

@@ -3,12 +3,12 @@ import { Context, Effect, FiberSet } from "effect"
 import type { ZoneRecord } from "../../src/providers/registrar/DnsHost.ts"
 import * as Ports from "../Ports.ts"
 
-/** What a registrar is asked for, under one word for all vendors. */
+/** The operations of a registrar, named the same for all vendors. */
 export type Operation = "login" | "price" | "check" | "holds" | "register" | "publish"
 
 /**
- * What goes wrong with a call. After `silence` and `hang-up` the vendor has done
- * what it was asked, and does not say so; after the others it has done nothing.
+ * A fault of a call. After `silence` and `hang-up` the vendor has acted without an answer. After the others it has
+ * not acted.
  */
 export type Mishap =
   | "busy"
@@ -19,7 +19,7 @@ export type Mishap =
   | { readonly delay: number }
   | { readonly error: number; readonly text: string; readonly name?: string }
 
-/** `fee` is charged on top, by vendors that say so. */
+/** `fee` is charged in addition by some vendors. */
 export interface Price {
   readonly decimal: string
   readonly currency: string
@@ -31,27 +31,27 @@ export interface Sale {
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** A vendor of domain names on a real loopback socket, with an account of ours. Names that begin with `taken` are not free. */
+/** A domain vendor on a loopback socket, with an account. Names that start with `taken` are not available. */
 export class Vendor extends Context.Service<
   Vendor,
   {
     readonly url: string
-    /** What a name under a TLD costs for a year; .com and a few more have prices from the start. */
+    /** Sets the yearly price of a TLD. Some, such as .com, have initial prices. */
     price(tld: string, price: Partial<Price>): Effect.Effect<void>
     premium(name: string): Effect.Effect<void>
-    /** What becomes of the next calls for an operation, one each: of any, or of those that say the mishap's name. */
+    /** Faults for the next calls of an operation, one each, for any call or those with the fault's name. */
     mishaps(operation: Operation, ...next: ReadonlyArray<Mishap>): Effect.Effect<void>
-    /** Forgets who is logged in. */
+    /** Ends all sessions. */
     readonly forget: Effect.Effect<void>
     /** Drops a name from the account. */
     drop(name: string): Effect.Effect<void>
-    /** What the account holds of a name. */
+    /** The account's record of a name. */
     sale(name: string): Effect.Effect<Sale | undefined>
-    /** The zone that is served for a name, in no particular order. */
+    /** The served zone of a name, in any order. */
     zone(name: string): Effect.Effect<ReadonlyArray<ZoneRecord> | undefined>
-    /** How often an operation was asked for so far, by calls that say this name if one is given. */
+    /** The number of calls of an operation so far, optionally only those with this name. */
     asked(operation: Operation, name?: string): Effect.Effect<number>
-    /** How many calls were given up before their answer. */
+    /** The number of calls interrupted before their answer. */
     readonly abandoned: Effect.Effect<number>
     /** The path and query of every call. */
     readonly urls: Effect.Effect<ReadonlyArray<string>>
@@ -79,11 +79,11 @@ export interface Answer {
   readonly body: string
 }
 
-/** How one vendor speaks. */
+/** The protocol of one vendor. */
 export interface Dialect {
   operation(question: Question): Operation | undefined
   answer(question: Question, account: Account): Answer
-  /** The shape of its errors. */
+  /** The form of its errors. */
   error(number: number, text: string): Answer
 }
 
@@ -91,7 +91,7 @@ const standard: Price = { decimal: "10.00", currency: "USD", fee: "0.00" }
 
 export const belongsToAnother = (name: string) => name.startsWith("taken")
 
-/** Whether a mishap is meant for a call. */
+/** Whether a fault applies to a call. */
 const isFor = (mishap: Mishap, said: string) =>
   typeof mishap === "string" || !("name" in mishap) || said.includes(mishap.name ?? "")
 

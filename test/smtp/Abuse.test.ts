@@ -11,14 +11,17 @@ import * as SmtpDialog from "../SmtpDialog.ts"
 
 const MiB = 1_024 * 1_024
 
-/** Memory of a process, as the system counts it. */
+/** The memory of a process according to the kernel. */
 const residentBytes = Effect.fnUntraced(function* (inlet: InletProcess.InletProcess) {
   const fs = yield* FileSystem.FileSystem
   const status = yield* fs.readFileString(`/proc/${inlet.pid}/status`)
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1_024
 })
 
-/** Sends the lines one by one, then the same piece again and again, until the server closes: what it said, and how much it took. */
+/**
+ * Sends the lines, then the same chunk repeatedly until the server closes. Returns the replies and the accepted
+ * bytes.
+ */
 const flood = (port: number, lines: ReadonlyArray<string>, piece: Buffer, most: number, { reads = true } = {}) =>
   Effect.callback<{ readonly heard: string; readonly sent: number }>((resume) => {
     let heard = ""
@@ -32,7 +35,7 @@ const flood = (port: number, lines: ReadonlyArray<string>, piece: Buffer, most: 
       heard += chunk
       if (next < lines.length) socket.write(`${lines[next++]}\r\n`)
       else if (next++ === lines.length) {
-        // In the end it reads: a client that does not can't see that it is sent away.
+        // Reads at the end, because a client that does not read cannot see the disconnect.
         if (!reads) socket.pause().setTimeout(1_000, () => socket.resume())
         socket.on("drain", pour)
         pour()
@@ -47,7 +50,7 @@ const run = (pid: number, files: number) =>
     assert.strictEqual(code, 0)
   )
 
-/** The process that is abused, as its neighbours see it. */
+/** The abused process, as seen by other clients. */
 class Abused extends Context.Service<Abused, InletProcess.InletProcess>()("inlet/test/smtp/Abused") {
   static readonly layer = Layer.effect(
     Abused,
@@ -60,9 +63,9 @@ class Abused extends Context.Service<Abused, InletProcess.InletProcess>()("inlet
 
 describe("Linux", { timeout: 120_000, ...Needs.options(Needs.limits) }, () => {
   layer(Layer.merge(Abused.layer, NodeServices.layer), { excludeTestServices: true, timeout: "60 seconds" })(
-    "A process",
+    "A process under abuse",
     (it) => {
-      it.effect("stays small whatever it is sent, and cuts it off", () =>
+      it.effect("limits its memory for any input and disconnects the sender", () =>
         Effect.gen(function* () {
           const inlet = yield* Abused
           const { address } = yield* inlet.inbox("http://127.0.0.1:9/")
@@ -71,21 +74,21 @@ describe("Linux", { timeout: 120_000, ...Needs.options(Needs.limits) }, () => {
           const floods = [
             ["a message of 200 MB", transaction, Buffer.from(`${"x".repeat(76)}\r\n`.repeat(1_000)), {}],
             ["a command of 200 MB", ["EHLO client.example"], Buffer.alloc(64 * 1_024, "x"), {}],
-            ["commands whose answers nobody reads", [], Buffer.from("NOOP\r\n".repeat(10_000)), { reads: false }],
+            ["commands without reading the answers", [], Buffer.from("NOOP\r\n".repeat(10_000)), { reads: false }],
             [
-              "recipients whose answers nobody reads",
+              "recipients without reading the answers",
               transaction.slice(0, 3),
               Buffer.from(`RCPT TO:<${address}>\r\n`.repeat(2_000)),
               { reads: false }
             ]
           ] as const
-          // The first time around a process grows for good reasons: it compiles, and fills its heap.
+          // A process grows in the first run because it compiles code and fills its heap.
           let before = Number.POSITIVE_INFINITY
           for (const [index, [name, lines, piece, how]] of [...floods, ...floods].entries()) {
             if (index === floods.length) before = yield* residentBytes(inlet)
             const { heard, sent } = yield* flood(inlet.smtpPort, lines, piece, ("reads" in how ? 40 : 200) * MiB, how)
             assert.match(heard, /^421 /m, name)
-            // What the system holds comes on top of what the process has read. After a 421 it throws away what still comes.
+            // The kernel's buffers come on top. After a 421 the process discards further input.
             if (!("reads" in how)) assert.isBelow(sent, 24 * MiB, name)
             assert.isBelow((yield* residentBytes(inlet)) - before, 82 * MiB, name)
           }
@@ -93,7 +96,7 @@ describe("Linux", { timeout: 120_000, ...Needs.options(Needs.limits) }, () => {
         })
       )
 
-      it.effect("outlives the want of file descriptors, and takes mail again when it is over", () =>
+      it.effect("survives a lack of file descriptors and then accepts mail again", () =>
         Effect.gen(function* () {
           const inlet = yield* Abused
           const { address } = yield* inlet.inbox("http://127.0.0.1:9/")
@@ -115,7 +118,7 @@ describe("Linux", { timeout: 120_000, ...Needs.options(Needs.limits) }, () => {
                 inlet.call("GET", "/health").pipe(
                   Effect.as("answered"),
                   Effect.catchDefect(() => Effect.succeed("closed")),
-                  // The system may also let it wait until there is a descriptor.
+                  // The kernel may also delay it until a descriptor is free.
                   Effect.timeoutOrElse({ duration: "3 seconds", orElse: () => Effect.succeed("waits") })
                 )
               )
@@ -123,7 +126,7 @@ describe("Linux", { timeout: 120_000, ...Needs.options(Needs.limits) }, () => {
             })
           )
           const after = Mailbox.deliver(inlet.smtpPort, address, "Subject: after\r\n\r\n").pipe(
-            // One that came too early may be left waiting.
+            // An early one may remain waiting.
             Effect.timeoutOrElse({ duration: "2 seconds", orElse: () => Effect.succeed("no answer") })
           )
           yield* eventually(after, (reply) => reply.startsWith("250 "))

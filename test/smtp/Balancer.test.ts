@@ -8,7 +8,7 @@ import * as SmtpDialog from "../SmtpDialog.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
-/** A session as a balancer passes it on. */
+/** A session as a balancer forwards it. */
 const through = (port: number, header: string) => SmtpDialog.open(port, { first: `${header}\r\n` })
 
 const send = Effect.fnUntraced(function* (dialog: SmtpDialog.SmtpDialog, to: string) {
@@ -21,8 +21,8 @@ const send = Effect.fnUntraced(function* (dialog: SmtpDialog.SmtpDialog, to: str
 layer(TestInlet.layer({ SMTP_PROXY_FROM: "127.0.0.0/30,::1", SMTP_MAX_CONNECTIONS_PER_IP: "2" }), {
   excludeTestServices: true,
   timeout: "60 seconds"
-})("A balancer that is trusted", (it) => {
-  it.effect("names the client, whose address the event has", () =>
+})("A trusted balancer", (it) => {
+  it.effect("passes the client's address on to the event", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -36,7 +36,7 @@ layer(TestInlet.layer({ SMTP_PROXY_FROM: "127.0.0.0/30,::1", SMTP_MAX_CONNECTION
     })
   )
 
-  it.effect("has each of its clients counted by itself", () =>
+  it.effect("has its clients counted separately", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const from = (client: string) => through(inlet.smtpPort, `PROXY TCP4 ${client} 192.0.2.1 40000 25`)
@@ -47,7 +47,7 @@ layer(TestInlet.layer({ SMTP_PROXY_FROM: "127.0.0.0/30,::1", SMTP_MAX_CONNECTION
     })
   )
 
-  it.effect("is the only one that is believed: to others the header is no command", () =>
+  it.effect("is the only one that is trusted: from others the PROXY header is an unknown command", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const dialog = yield* SmtpDialog.open(inlet.smtpPort, { localAddress: "127.0.0.9" })
@@ -57,15 +57,15 @@ layer(TestInlet.layer({ SMTP_PROXY_FROM: "127.0.0.0/30,::1", SMTP_MAX_CONNECTION
   )
 })
 
-describe("Two processes of one machine", () => {
+describe("Two processes on one machine", () => {
   it.live(
-    "share the port of their mail where they are told to",
+    "share the SMTP port if configured",
     () =>
       Effect.gen(function* () {
         const receiver = yield* WebhookReceiver
         const port = `${yield* Ports.free}`
         const one = yield* InletProcess.installation
-        // The second has a database of its own where the suite has no server for both.
+        // Without a PostgreSQL server, the second process has a separate database.
         const two = one.DATABASE_URL === undefined ? yield* InletProcess.installation : one
         const shared = { SMTP_PORT: port, SMTP_REUSE_PORT: "true" }
         const [first, second] = yield* Effect.all(
@@ -74,7 +74,8 @@ describe("Two processes of one machine", () => {
         )
         const inboxes = [yield* first.inbox(receiver.url), yield* second.inbox(receiver.url)]
         const taken = yield* Ref.make(0)
-        // The system deals the connections out, and each process knows its own inboxes where databases differ.
+        // The kernel distributes the connections, and with separate databases each process knows only its own
+        // inboxes.
         yield* Effect.forEach(
           Array.from({ length: 60 }, (_, number) => number),
           (number) =>
@@ -88,7 +89,7 @@ describe("Two processes of one machine", () => {
         assert.isAbove(count, one === two ? 59 : 5)
         yield* first.signal("SIGTERM")
         yield* first.ending
-        // The other goes on alone.
+        // The other process continues alone.
         assert.match(yield* Mail.send(Number(port), { to: inboxes[1]?.address ?? "" }), /^250/)
       }).pipe(Effect.provide(WebhookReceiver.layer)),
     90_000

@@ -13,7 +13,7 @@ const greeted = Effect.fnUntraced(function* () {
   return dialog
 })
 
-/** Says the same until the connection is closed: how often it was answered, and what came last. */
+/** Repeats a command until the connection is closed. Returns the number of replies and the last one. */
 const exhaust = Effect.fnUntraced(function* (dialog: SmtpDialog.SmtpDialog, line: string, times: number) {
   yield* dialog.write(`${line}\r\n`.repeat(times))
   const replies: Array<string> = []
@@ -29,10 +29,10 @@ layer(SmtpAlone.layer({}), { excludeTestServices: true })("A session", (it) => {
     ["RSET", 99],
     ["VRFY someone", 99],
     ["HELP", 99],
-    // The one before the flood counts too.
+    // The command before the flood counts too.
     ["EHLO again.example", 99],
     ["HELO again.example", 99]
-  ] as const)("of nothing but %s ends with 421 after a hundred", ([command, times]) =>
+  ] as const)("with only %s ends with 421 after 100", ([command, times]) =>
     Effect.gen(function* () {
       const dialog = yield* greeted()
       const { answered, last } = yield* exhaust(dialog, command, 500)
@@ -41,7 +41,7 @@ layer(SmtpAlone.layer({}), { excludeTestServices: true })("A session", (it) => {
     })
   )
 
-  it.effect("that asks for 500 recipients nobody has is answered twenty times and then 421, in one line of log", () =>
+  it.effect("with 500 unknown recipients is answered 20 times and then 421, with one log line", () =>
     Effect.gen(function* () {
       const { logged } = yield* SmtpAlone
       const dialog = yield* greeted()
@@ -55,7 +55,7 @@ layer(SmtpAlone.layer({}), { excludeTestServices: true })("A session", (it) => {
     })
   )
 
-  it.effect("that makes one mistake after another ends with 421 after twenty", () =>
+  it.effect("with repeated errors ends with 421 after 20", () =>
     Effect.gen(function* () {
       const dialog = yield* greeted()
       const mistakes = ["DATA", "RCPT TO:<a@b>", "MAIL FROM:nobody", "STARTTLS now"]
@@ -65,7 +65,7 @@ layer(SmtpAlone.layer({}), { excludeTestServices: true })("A session", (it) => {
     })
   )
 
-  it.effect("of unknown commands ends with 421", () =>
+  it.effect("with only unknown commands ends with 421", () =>
     Effect.gen(function* () {
       const dialog = yield* greeted()
       const { answered, last } = yield* exhaust(dialog, "XYZZY", 500)
@@ -74,7 +74,7 @@ layer(SmtpAlone.layer({}), { excludeTestServices: true })("A session", (it) => {
     })
   )
 
-  it.effect("may make nineteen mistakes and send its mail", () =>
+  it.effect("may make 19 errors and send its mail", () =>
     Effect.gen(function* () {
       const { port } = yield* SmtpAlone
       const strangers = Array.from({ length: 19 }, (_, number) => `${number}@unknown.example`)
@@ -83,7 +83,7 @@ layer(SmtpAlone.layer({}), { excludeTestServices: true })("A session", (it) => {
     })
   )
 
-  it.effect("may say RSET before each of any number of messages", () =>
+  it.effect("may send RSET before each of any number of messages", () =>
     Effect.gen(function* () {
       const dialog = yield* greeted()
       for (let times = 0; times < 130; times++) {
@@ -95,7 +95,7 @@ layer(SmtpAlone.layer({}), { excludeTestServices: true })("A session", (it) => {
     })
   )
 
-  it.effect("that names 3,100 recipients sends its message to the first hundred", () =>
+  it.effect("with 3,100 recipients sends its message to the first 100", () =>
     Effect.gen(function* () {
       const dialog = yield* greeted()
       yield* dialog.say("MAIL FROM:<sender@sender.example>")
@@ -108,7 +108,7 @@ layer(SmtpAlone.layer({}), { excludeTestServices: true })("A session", (it) => {
     })
   )
 
-  it.effect("that names one recipient for ever ends with 421", () =>
+  it.effect("with one endlessly repeated recipient ends with 421", () =>
     Effect.gen(function* () {
       const dialog = yield* greeted()
       yield* dialog.say("MAIL FROM:<sender@sender.example>")
@@ -118,7 +118,7 @@ layer(SmtpAlone.layer({}), { excludeTestServices: true })("A session", (it) => {
     })
   )
 
-  it.effect("that talks before it is greeted ends with 421", () =>
+  it.effect("with commands before the greeting ends with 421", () =>
     Effect.gen(function* () {
       const { port } = yield* SmtpAlone
       const dialog = yield* SmtpDialog.open(port, { first: "EHLO early.example\r\n" })
@@ -127,7 +127,7 @@ layer(SmtpAlone.layer({}), { excludeTestServices: true })("A session", (it) => {
     })
   )
 
-  it.effect.each([513, 2_048, 16_000])("is answered when a command has %i bytes", (length) =>
+  it.effect.each([513, 2_048, 16_000])("is answered after a command of %i bytes", (length) =>
     Effect.gen(function* () {
       const dialog = yield* greeted()
       assert.match(yield* dialog.say(`NOOP ${"x".repeat(length - 7)}`), /^(250|500) /)
@@ -135,7 +135,7 @@ layer(SmtpAlone.layer({}), { excludeTestServices: true })("A session", (it) => {
     })
   )
 
-  it.effect.each([17_000, 1_048_576])("ends with 421 when a command has %i bytes, with an end or without", (length) =>
+  it.effect.each([17_000, 1_048_576])("ends with 421 after a command of %i bytes, complete or not", (length) =>
     Effect.gen(function* () {
       for (const end of ["\r\n", ""]) {
         const dialog = yield* greeted()
@@ -146,7 +146,7 @@ layer(SmtpAlone.layer({}), { excludeTestServices: true })("A session", (it) => {
     })
   )
 
-  it.effect("puts nothing of what its client calls itself or others into the log's lines as it stands", () =>
+  it.effect("writes client input into the log only as escaped text", () =>
     Effect.gen(function* () {
       const { logged, port } = yield* SmtpAlone
       const evil = '\u001b[2Jroot\u0007"}forged'
@@ -175,7 +175,7 @@ layer(SmtpAlone.layer({}), { excludeTestServices: true })("A session", (it) => {
 layer(SmtpAlone.layer({ settings: { MAX_MESSAGE_BYTES: `${8 * 1_024 * 1_024}` } }), { excludeTestServices: true })(
   "A message",
   (it) => {
-    it.effect("may be one line of five megabytes", () =>
+    it.effect("may be one line of 5 MB", () =>
       Effect.gen(function* () {
         const { port } = yield* SmtpAlone
         const line = `Subject: long\r\n\r\n${"y".repeat(5_000_000)}\r\n`

@@ -11,7 +11,7 @@ const open = (port: number, count: number, localAddress?: string) =>
     concurrency: "unbounded"
   })
 
-/** How many of these were greeted, and how many sent away. */
+/** The numbers of accepted and refused connections. */
 const tally = (dialogs: ReadonlyArray<{ readonly greeting: string }>) => ({
   greeted: dialogs.filter(({ greeting }) => greeting.startsWith("220 ")).length,
   refused: dialogs.filter(({ greeting }) => greeting.startsWith("421 ")).length
@@ -25,40 +25,38 @@ const metric = (id: string, reason?: string) =>
   })
 
 layer(SmtpAlone.layer({ bounds: { lookMilliseconds: 10 } }), { excludeTestServices: true })(
-  "With the limits that are set by default",
+  "With the default limits",
   (it) => {
-    it.effect(
-      "an address gets 150 of 300 connections and 421 for the rest, and another is greeted within a second",
-      () =>
-        Effect.gen(function* () {
-          const { logged, port } = yield* SmtpAlone
-          const dialogs = yield* open(port, 300)
-          assert.deepStrictEqual(tally(dialogs), { greeted: 150, refused: 150 })
-          yield* Effect.forEach(dialogs, (dialog) =>
-            dialog.greeting.startsWith("421 ")
-              ? Effect.map(dialog.reply, (end) => assert.strictEqual(end, ""))
-              : Effect.void
-          )
+    it.effect("an address gets 150 of 300 connections and 421 for the rest, and another is greeted within 1 s", () =>
+      Effect.gen(function* () {
+        const { logged, port } = yield* SmtpAlone
+        const dialogs = yield* open(port, 300)
+        assert.deepStrictEqual(tally(dialogs), { greeted: 150, refused: 150 })
+        yield* Effect.forEach(dialogs, (dialog) =>
+          dialog.greeting.startsWith("421 ")
+            ? Effect.map(dialog.reply, (end) => assert.strictEqual(end, ""))
+            : Effect.void
+        )
 
-          const asked = yield* Clock.currentTimeMillis
-          assert.match((yield* SmtpDialog.open(port, { localAddress: "127.0.0.2" })).greeting, /^220 /)
-          assert.isBelow((yield* Clock.currentTimeMillis) - asked, 1_000)
+        const asked = yield* Clock.currentTimeMillis
+        assert.match((yield* SmtpDialog.open(port, { localAddress: "127.0.0.2" })).greeting, /^220 /)
+        assert.isBelow((yield* Clock.currentTimeMillis) - asked, 1_000)
 
-          yield* eventually(metric("inlet_smtp_connections"), (now) => now === 151)
-          assert.strictEqual(yield* metric("inlet_smtp_dismissals_total", "connections_per_address"), 150)
-          const lines = logged.filter((line) => line.includes("connections were refused"))
-          assert.isAtLeast(lines.length, 1)
-          assert.isBelow(lines.length, 75)
-          assert.include(lines[0], "127.0.0.1")
-        })
+        yield* eventually(metric("inlet_smtp_connections"), (now) => now === 151)
+        assert.strictEqual(yield* metric("inlet_smtp_dismissals_total", "connections_per_address"), 150)
+        const lines = logged.filter((line) => line.includes("connections were refused"))
+        assert.isAtLeast(lines.length, 1)
+        assert.isBelow(lines.length, 75)
+        assert.include(lines[0], "127.0.0.1")
+      })
     )
   }
 )
 
 layer(SmtpAlone.layer({ settings: { SMTP_MAX_CONNECTIONS_PER_IP: "3" } }), { excludeTestServices: true })(
-  "An address that has all the connections it may have",
+  "An address at its connection limit",
   (it) => {
-    it.effect("is told so at once, keeps those it has, and gets another for each that ends", () =>
+    it.effect("is refused at once, keeps its connections, and gets another for each that ends", () =>
       Effect.scoped(
         Effect.gen(function* () {
           const { port } = yield* SmtpAlone
@@ -78,7 +76,7 @@ layer(SmtpAlone.layer({ settings: { SMTP_MAX_CONNECTIONS_PER_IP: "3" } }), { exc
       )
     )
 
-    it.effect("is not held to connections that have ended, encrypted or not", () =>
+    it.effect("is not charged for ended connections, encrypted or not", () =>
       Effect.gen(function* () {
         const { port } = yield* SmtpAlone
         for (let times = 0; times < 6; times++) {
@@ -98,33 +96,31 @@ layer(SmtpAlone.layer({ settings: { SMTP_MAX_CONNECTIONS_PER_IP: "3" } }), { exc
 
 layer(SmtpAlone.layer({ settings: { SMTP_MAX_CONNECTIONS: "4", SMTP_MAX_CONNECTIONS_PER_IP: "0" } }), {
   excludeTestServices: true
-})("A server that has all the connections it takes", (it) => {
-  it.effect(
-    "gives one of the busiest network to the next one, answers 421 to the others, and goes on with the rest",
-    () =>
-      Effect.gen(function* () {
-        const { port } = yield* SmtpAlone
-        const begun = yield* Mailbox.begin(port, "someone@known.example")
-        const idle = yield* open(port, 3, "127.0.0.2")
-        assert.deepStrictEqual(tally(idle), { greeted: 3, refused: 0 })
-        const dialogs = yield* open(port, 5, "127.0.0.3")
-        assert.deepStrictEqual(tally(dialogs), { greeted: 1, refused: 4 })
-        const refused = dialogs.find(({ greeting }) => greeting.startsWith("421"))
-        assert.match(refused?.greeting ?? "", /^421 4\.7\.0 \S+ Too many connections; /)
-        assert.match(
-          yield* idle[0]?.reply ?? Effect.succeed(""),
-          /^421 4\.7\.0 Too many connections, and this one is idle/
-        )
-        assert.match(yield* idle[1]?.say("NOOP") ?? Effect.succeed(""), /^250 /)
-        assert.match(yield* Mailbox.data(begun, "Subject: goes on\r\n\r\n"), /^250 /)
-      })
+})("A server at its connection limit", (it) => {
+  it.effect("takes one connection from the busiest network for the next client, and answers 421 to the others", () =>
+    Effect.gen(function* () {
+      const { port } = yield* SmtpAlone
+      const begun = yield* Mailbox.begin(port, "someone@known.example")
+      const idle = yield* open(port, 3, "127.0.0.2")
+      assert.deepStrictEqual(tally(idle), { greeted: 3, refused: 0 })
+      const dialogs = yield* open(port, 5, "127.0.0.3")
+      assert.deepStrictEqual(tally(dialogs), { greeted: 1, refused: 4 })
+      const refused = dialogs.find(({ greeting }) => greeting.startsWith("421"))
+      assert.match(refused?.greeting ?? "", /^421 4\.7\.0 \S+ Too many connections; /)
+      assert.match(
+        yield* idle[0]?.reply ?? Effect.succeed(""),
+        /^421 4\.7\.0 Too many connections, and this one is idle/
+      )
+      assert.match(yield* idle[1]?.say("NOOP") ?? Effect.succeed(""), /^250 /)
+      assert.match(yield* Mailbox.data(begun, "Subject: goes on\r\n\r\n"), /^250 /)
+    })
   )
 })
 
 layer(SmtpAlone.layer({ settings: { SMTP_MAX_CONNECTIONS: "160", SMTP_MAX_CONNECTIONS_PER_IP: "20" } }), {
   excludeTestServices: true
-})("A server whose places are all taken by idle connections of a few addresses", (it) => {
-  it.effect("takes the mail of anybody else at once, and ends the idle ones within seconds", () =>
+})("A server full of idle connections from a few addresses", (it) => {
+  it.effect("accepts mail from others at once, and ends the idle connections within seconds", () =>
     Effect.gen(function* () {
       const { port } = yield* SmtpAlone
       const attackers = Array.from({ length: 8 }, (_, index) => `127.0.0.${index + 10}`)
@@ -133,7 +129,7 @@ layer(SmtpAlone.layer({ settings: { SMTP_MAX_CONNECTIONS: "160", SMTP_MAX_CONNEC
       for (let mail = 0; mail < 10; mail++) {
         assert.match(yield* Mail.send(port, { to: "someone@known.example" }), /^250 /)
       }
-      // Who says something is not idle.
+      // A session with commands is not idle.
       const last = idle.at(-1)
       const talking = Effect.flatMap(last?.say("NOOP") ?? Effect.succeed(""), () => Effect.sleep("500 millis"))
       yield* Effect.raceFirst(
@@ -149,7 +145,7 @@ layer(SmtpAlone.layer({ settings: { SMTP_MAX_CONNECTIONS: "160", SMTP_MAX_CONNEC
 layer(SmtpAlone.layer({ settings: { SMTP_MAX_CONNECTIONS: "0", SMTP_MAX_CONNECTIONS_PER_IP: "0" } }), {
   excludeTestServices: true
 })("Without limits", (it) => {
-  it.effect("an address may have as many connections as it likes", () =>
+  it.effect("an address may open any number of connections", () =>
     Effect.gen(function* () {
       const { port } = yield* SmtpAlone
       assert.deepStrictEqual(tally(yield* open(port, 200)), { greeted: 200, refused: 0 })

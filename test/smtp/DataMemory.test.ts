@@ -6,8 +6,8 @@ import * as Mailbox from "../Mailbox.ts"
 import * as SmtpDialog from "../SmtpDialog.ts"
 import { SmtpAlone } from "./SmtpAlone.ts"
 
-describe("The memory of messages", () => {
-  it("is shared, and what one message gives back another may have", () => {
+describe("The DATA memory", () => {
+  it("is shared between messages", () => {
     const memory = DataMemory.make(100)
     const first = memory.enter("a")
     const second = memory.enter("a")
@@ -17,7 +17,7 @@ describe("The memory of messages", () => {
     assert.deepStrictEqual([first.take(1), second.take(60), second.take(1)], [false, true, false])
   })
 
-  it("has room for who has less than an equal part of it, whatever the others hold", () => {
+  it("has room for a client below its equal share, whatever others use", () => {
     const memory = DataMemory.make(100)
     const greedy = memory.enter("a")
     assert.isTrue(greedy.take(100))
@@ -25,7 +25,7 @@ describe("The memory of messages", () => {
     assert.deepStrictEqual([modest.take(50), modest.take(1), greedy.take(1)], [true, false, false])
   })
 
-  it("is never more than twice the limit, however many clients there are", () => {
+  it("never exceeds twice the limit, for any number of clients", () => {
     const memory = DataMemory.make(100)
     let taken = 0
     for (let client = 0; client < 50; client++) {
@@ -35,7 +35,7 @@ describe("The memory of messages", () => {
     assert.strictEqual(taken, 200)
   })
 
-  it("is given back once, however often a message leaves", () => {
+  it("is released once for each message", () => {
     const memory = DataMemory.make(100)
     const [one, other] = [memory.enter("a"), memory.enter("a")]
     one.take(50)
@@ -46,14 +46,14 @@ describe("The memory of messages", () => {
     assert.isFalse(memory.enter("a").take(1))
   })
 
-  it("has no end when the limit is zero", () => {
+  it("is unlimited at 0", () => {
     assert.isTrue(DataMemory.make(0).enter("a").take(Number.MAX_SAFE_INTEGER))
   })
 })
 
 const known = "someone@known.example"
 
-/** A session in the middle of a message, of which 80 KB have been sent. */
+/** A session during a message of which 80 KB have been sent. */
 const halfway = Effect.fnUntraced(function* () {
   const { port } = yield* SmtpAlone
   const dialog = yield* SmtpDialog.open(port)
@@ -72,8 +72,8 @@ const delivered = (localAddress?: string) =>
 
 layer(SmtpAlone.layer({ settings: { MAX_MESSAGE_BYTES: "100000", SMTP_MAX_DATA_BYTES: "200000" } }), {
   excludeTestServices: true
-})("When all that is coming in is more than SMTP_MAX_DATA_BYTES", (it) => {
-  it.effect("a message is answered 452 4.3.1, and 250 when those before it have had their answers", () =>
+})("When incoming messages exceed SMTP_MAX_DATA_BYTES", (it) => {
+  it.effect("a message is answered 452 4.3.1, and 250 once earlier ones are answered", () =>
     Effect.gen(function* () {
       const { logged } = yield* SmtpAlone
       const first = yield* halfway()
@@ -81,7 +81,7 @@ layer(SmtpAlone.layer({ settings: { MAX_MESSAGE_BYTES: "100000", SMTP_MAX_DATA_B
       const refusal = yield* eventually(delivered(), (reply) => !reply.startsWith("250"))
       assert.strictEqual(refusal, "452 4.3.1 Too much mail is coming in at once; please try again")
       assert.isTrue(logged.some((line) => line.includes("DATA was answered 452 4.3.1")))
-      // Who has less than half of it may go on.
+      // A message below half of the limit may continue.
       assert.match(yield* delivered("127.0.0.2"), /^250 /)
       assert.match(yield* first.say("."), /^250 /)
       assert.match(yield* delivered(), /^250 /)
@@ -89,7 +89,7 @@ layer(SmtpAlone.layer({ settings: { MAX_MESSAGE_BYTES: "100000", SMTP_MAX_DATA_B
     })
   )
 
-  it.effect("the room of a client that goes away in the middle of a message is free again", () =>
+  it.effect("the memory of a client that disconnects during a message is released", () =>
     Effect.gen(function* () {
       const dialogs = [yield* halfway(), yield* halfway()]
       yield* eventually(delivered(), (reply) => reply.startsWith("452 4.3.1"))

@@ -13,7 +13,7 @@ interface Heard {
   readonly commands: ReadonlyArray<string>
 }
 
-/** What RFC 5321 (sections 4.1.1.4 and 4.5.2) makes of all that follows DATA, looked at as a whole. */
+/** The interpretation of everything after DATA by RFC 5321 (sections 4.1.1.4 and 4.5.2), parsed as a whole. */
 const model = (sent: string): Heard => {
   const lines = sent.split("\r\n")
   const end = lines.slice(0, -1).indexOf(".")
@@ -23,7 +23,7 @@ const model = (sent: string): Heard => {
   return { messages: [message.join("")], commands: ["DATA", ...behind.split(/\r?\n/)].filter((line) => line !== "") }
 }
 
-/** What the parser makes of the chunks that follow DATA. Empty commands are left out. */
+/** The parser's interpretation of chunks after DATA, without empty commands. */
 const read = (chunks: ReadonlyArray<Buffer>, answer = (go: () => void) => go()) =>
   Effect.callback<Heard>((resume) => {
     const messages: Array<string> = []
@@ -65,14 +65,14 @@ const expectModel = Effect.fnUntraced(function* (sent: string, waysToCut: Iterab
   return expected
 })
 
-/** Whole, byte by byte, and in two at every position. */
+/** As a whole, byte by byte, and split in two at every position. */
 const inTwo = function* ({ length }: string) {
   yield []
   yield Array.from({ length: length - 1 }, (_, index) => index + 1)
   for (let cut = 1; cut < length; cut++) yield [cut]
 }
 
-/** In three at all positions between. */
+/** Split in three at all positions in between. */
 const inThree = function* (from: number, to: number) {
   for (let first = from; first < to; first++) for (let second = first + 1; second <= to; second++) yield [first, second]
 }
@@ -83,7 +83,7 @@ const forms = new Set(
   lineEnds.flatMap((before) => dots.flatMap((dot) => lineEnds.map((behind) => `${before}${dot}${behind}`)))
 )
 
-/** The beginnings of a message that are easily taken for its end, or the other way round. */
+/** Starts of a message that resemble its end, or the reverse. */
 const beginnings = [
   ".\r\n",
   "..\r\n.\r\n",
@@ -101,7 +101,7 @@ const beginnings = [
   "\r\n..\r\n...\r\n.\r\n"
 ]
 
-/** Numbers below a bound, the same in every run. */
+/** Random integers below a bound, the same in every run. */
 const numbersFrom = (seed: number) => {
   let state = seed
   return (bound: number) => {
@@ -112,8 +112,8 @@ const numbersFrom = (seed: number) => {
 
 const turn = new DataStream.ReadTurn()
 
-describe("A turn of the event loop", () => {
-  it.live("takes 2 MiB of messages from all connections, and as much again the next turn", () =>
+describe("An event-loop turn", () => {
+  it.live("reads 2 MiB of messages from all connections", () =>
     Effect.gen(function* () {
       const turn = new DataStream.ReadTurn()
       const reads = () => Array.from({ length: 33 }, () => turn.add(64 * 1024))
@@ -125,20 +125,18 @@ describe("A turn of the event loop", () => {
   )
 })
 
-describe("What follows DATA", () => {
-  it.effect(
-    "ends at CRLF . CRLF alone and loses the dots behind CRLF alone, in every form and wherever it is cut",
-    () =>
-      Effect.gen(function* () {
-        for (const form of forms) {
-          const sent = `a${form}b\r\n.\r\nNOOP\r\n`
-          const { messages } = yield* expectModel(sent, inTwo(sent))
-          assert.strictEqual(messages[0]?.endsWith("b\r\n"), !form.includes("\r\n.\r\n"), JSON.stringify(form))
-        }
-      })
+describe("A DATA stream", () => {
+  it.effect("ends at CRLF . CRLF only and loses dots after CRLF only, in every form and at any split", () =>
+    Effect.gen(function* () {
+      for (const form of forms) {
+        const sent = `a${form}b\r\n.\r\nNOOP\r\n`
+        const { messages } = yield* expectModel(sent, inTwo(sent))
+        assert.strictEqual(messages[0]?.endsWith("b\r\n"), !form.includes("\r\n.\r\n"), JSON.stringify(form))
+      }
+    })
   )
 
-  it.effect("reads the same in three pieces, wherever those are cut", () =>
+  it.effect("is parsed the same in three pieces at any split", () =>
     Effect.gen(function* () {
       const short = lineEnds
         .slice(0, 6)
@@ -151,7 +149,7 @@ describe("What follows DATA", () => {
     })
   )
 
-  it.effect("may be a dot alone, a line of dots, or nothing, from its first byte on", () =>
+  it.effect("may start with a single dot or a line of dots, or be empty", () =>
     Effect.gen(function* () {
       for (const sent of beginnings) yield* expectModel(sent, inTwo(sent))
       assert.deepStrictEqual(model(".\r\n").messages, [""])
@@ -159,14 +157,14 @@ describe("What follows DATA", () => {
     })
   )
 
-  it.effect("keeps the bare CR and LF of a message, and the dots behind them", () =>
+  it.effect("keeps the bare CR and LF of a message and the dots after them", () =>
     Effect.gen(function* () {
       const kept = "a\n..b\n.c\r.d\r..e\n.\n\r\r..\r\0\n..\r\n"
       assert.deepStrictEqual((yield* expectModel(`${kept}.\r\n`, inTwo(kept))).messages, [kept])
     })
   )
 
-  it.effect("is read as RFC 5321 has it whatever its bytes: 4,000 messages made at random, cut at random", () =>
+  it.effect("is parsed as in RFC 5321 for 4,000 random messages at random splits", () =>
     Effect.gen(function* () {
       const below = numbersFrom(1)
       const alphabet = ["\r", "\n", ".", "\r\n", "\r\n.", "\r\n..", ".\r\n", "\0", "x", "some text", "\xff", "\r\n.\r"]
@@ -179,7 +177,7 @@ describe("What follows DATA", () => {
     })
   )
 
-  it.effect("is followed by commands and by more messages in the same packet, each cut anywhere", () =>
+  it.effect("may be followed by commands and messages in the same packet, at any split", () =>
     Effect.gen(function* () {
       const sent = Buffer.from(
         "one\r\n..\r\n.\r\nNOOP\r\nDATA\r\n.two\n.\r\n\r\n.\r\nDATA\r\n.\r\nRSET\r\nQUIT\r\n",
@@ -196,7 +194,7 @@ describe("What follows DATA", () => {
     })
   )
 
-  it("goes on only when the message has been answered", () => {
+  it("continues only after the message is answered", () => {
     const commands: Array<string> = []
     let ended = 0
     const parser = new DataStream.DataParser(() => turn)
@@ -211,7 +209,7 @@ describe("What follows DATA", () => {
     assert.isTrue(parser.writableLength > 0)
   })
 
-  it("is not copied where no dot is taken out", () => {
+  it("is not copied if no dot is removed", () => {
     const pieces: Array<Uint8Array> = []
     const parser = new DataStream.DataParser(() => turn)
     DataStream.receive(parser.startDataMode(), {
@@ -227,7 +225,7 @@ describe("What follows DATA", () => {
     )
   })
 
-  it("counts its bytes as they come, without the dots that were added", () => {
+  it("counts received bytes without stuffed dots", () => {
     const parser = new DataStream.DataParser(() => turn)
     const stream = parser.startDataMode(9)
     const seen: Array<readonly [number, boolean]> = []
@@ -244,13 +242,13 @@ describe("What follows DATA", () => {
       [10, true]
     ])
 
-    // The next message begins anew.
+    // The next message starts from zero.
     parser.continue()
     const next = parser.startDataMode(9)
     assert.deepStrictEqual([parser.dataBytes, next.byteLength, next.sizeExceeded], [0, 0, false])
   })
 
-  it("has no end once its session has been ended for it", () => {
+  it("has no end once its session is closed for it", () => {
     let ended = 0
     const parser = new DataStream.DataParser(() => turn)
     DataStream.receive(parser.startDataMode(), {
@@ -264,7 +262,7 @@ describe("What follows DATA", () => {
     assert.deepStrictEqual([ended, parser.writableLength], [0, 0])
   })
 
-  it("is cut short once when its client goes away, and not when it has come in full", () => {
+  it("is truncated once when its client disconnects, unless it is complete", () => {
     for (const [sent, cuts] of [
       ["half a mes", 1],
       ["all of it\r\n.\r\n", 0]
@@ -297,14 +295,14 @@ const alone = SmtpAlone.layer({
 const transaction = `MAIL FROM:<sender@sender.example>\r\nRCPT TO:<${known}>\r\nDATA\r\n`
 
 layer(alone, { excludeTestServices: true })("A message over a socket", (it) => {
-  it.effect("is read as RFC 5321 has it, in one packet or cut before the last byte of what looks like an end", () =>
+  it.effect("is parsed as in RFC 5321, in one packet or split before the last byte of an apparent end", () =>
     Effect.gen(function* () {
       const { port } = yield* SmtpAlone
       const dialog = yield* SmtpDialog.open(port)
       yield* dialog.say("EHLO client.example")
       for (const form of lineEnds.flatMap((before) => lineEnds.map((behind) => `${before}.${behind}`))) {
         const inside = `Subject: form\r\n\r\nbody${form}${transaction}`
-        // The true end is tried by the test of pipelining.
+        // The real end is tested with pipelining.
         if (inside.includes("\r\n.\r\n")) continue
         const sent = `${inside}\r\n.\r\n`
         for (const packets of [[sent], cutAt(Buffer.from(sent, "latin1"), [inside.length - transaction.length - 1])]) {
@@ -314,7 +312,7 @@ layer(alone, { excludeTestServices: true })("A message over a socket", (it) => {
           assert.match(`${mail}\n${rcpt}\n${data}`, /^250 .*\n250 .*\n354 /)
           for (const packet of packets) {
             yield* dialog.write(typeof packet === "string" ? Buffer.from(packet, "latin1") : packet)
-            // So that the rest comes in another packet.
+            // Sends the rest in another packet.
             if (packets.length > 1) yield* Effect.sleep("1 millis")
           }
           assert.match(yield* dialog.reply, /^250 2\.6\.0 /, JSON.stringify(form))
@@ -326,7 +324,7 @@ layer(alone, { excludeTestServices: true })("A message over a socket", (it) => {
     })
   )
 
-  it.effect("is followed by the next one in the same packet, and by a command", () =>
+  it.effect("may be followed by another message and a command in the same packet", () =>
     Effect.gen(function* () {
       received.length = 0
       const { port } = yield* SmtpAlone
@@ -351,8 +349,8 @@ const waiting = SmtpAlone.layer({
   }
 })
 
-layer(waiting, { excludeTestServices: true })("A client that sends on while its message is being kept", (it) => {
-  it.effect("is not read any further until the message has been answered, and is then", () =>
+layer(waiting, { excludeTestServices: true })("A client that pipelines during the storage of a message", (it) => {
+  it.effect("is read again once the message is answered", () =>
     Effect.gen(function* () {
       const { port } = yield* SmtpAlone
       const most = 64 * 1_024 * 1_024
@@ -378,7 +376,7 @@ layer(waiting, { excludeTestServices: true })("A client that sends on while its 
       socket.write(`x\r\n.\r\n${"NOOP\r\n".repeat(3)}QUIT\r\n`)
       socket.write(Buffer.alloc(most, "x"))
       yield* Effect.sleep("300 millis")
-      // What the two sockets hold is all that is under way.
+      // Only the buffers of the two sockets are in transit.
       assert.isAbove(socket.writableLength, most / 2)
       assert.notMatch(heard, /\r\n250 2\.6\.0 /)
       yield* Deferred.succeed(answered, undefined)
@@ -392,9 +390,9 @@ layer(waiting, { excludeTestServices: true })("A client that sends on while its 
 })
 
 layer(SmtpAlone.layer({ settings: { MAX_MESSAGE_BYTES: "70000" } }), { excludeTestServices: true })(
-  "A message of nothing but lines with dots",
+  "A message of dot lines only",
   (it) => {
-    it.effect("has the size of what is left of them", () =>
+    it.effect("has the size without the stuffed dots", () =>
       Effect.gen(function* () {
         const { port } = yield* SmtpAlone
         const line = ".\r\n"

@@ -6,11 +6,11 @@ import { SmtpAlone } from "./SmtpAlone.ts"
 
 const known = "someone@known.example"
 
-/** Writes the same for ever, every few milliseconds, while the test goes on. */
+/** Writes the same bytes every few milliseconds until the test ends. */
 const dribble = (dialog: SmtpDialog.SmtpDialog, bytes: string) =>
   Effect.forkScoped(Effect.repeat(dialog.write(bytes), Schedule.spaced("20 millis")))
 
-/** What comes until the connection is closed, and after how many milliseconds that is. */
+/** What arrives until the connection closes, and after how many milliseconds. */
 const untilClosed = Effect.fnUntraced(function* (dialog: SmtpDialog.SmtpDialog) {
   const began = yield* Clock.currentTimeMillis
   const heard: Array<string> = []
@@ -23,11 +23,11 @@ const untilClosed = Effect.fnUntraced(function* (dialog: SmtpDialog.SmtpDialog) 
 
 const commands = SmtpAlone.layer({ bounds: { lookMilliseconds: 10, commandMilliseconds: 300 } })
 
-layer(commands, { excludeTestServices: true })("The deadline of a command", (it) => {
+layer(commands, { excludeTestServices: true })("The command deadline", (it) => {
   it.effect.each([
     ["says nothing", ""],
-    ["sends a byte of its command now and then", "x"],
-    ["sends bytes that end no line", "NOOP\r"]
+    ["sends single bytes of a command", "x"],
+    ["sends bytes without a line end", "NOOP\r"]
   ] as const)("ends a session that %s, with 421", ([, bytes]) =>
     Effect.gen(function* () {
       const { port } = yield* SmtpAlone
@@ -40,7 +40,7 @@ layer(commands, { excludeTestServices: true })("The deadline of a command", (it)
     })
   )
 
-  it.effect("begins anew with every reply", () =>
+  it.effect("restarts with every reply", () =>
     Effect.gen(function* () {
       const { port } = yield* SmtpAlone
       const dialog = yield* SmtpDialog.open(port)
@@ -51,7 +51,7 @@ layer(commands, { excludeTestServices: true })("The deadline of a command", (it)
     })
   )
 
-  it.effect("is no deadline for a message", () =>
+  it.effect("does not apply to a message", () =>
     Effect.gen(function* () {
       const { port } = yield* SmtpAlone
       const dialog = yield* Mailbox.begin(port, known)
@@ -64,7 +64,7 @@ layer(commands, { excludeTestServices: true })("The deadline of a command", (it)
     })
   )
 
-  it.effect("ends a handshake that never comes", () =>
+  it.effect("ends a missing handshake", () =>
     Effect.gen(function* () {
       const { port } = yield* SmtpAlone
       const dialog = yield* SmtpDialog.open(port)
@@ -75,13 +75,13 @@ layer(commands, { excludeTestServices: true })("The deadline of a command", (it)
     })
   )
 
-  it.effect("ends a handshake that comes byte by byte", () =>
+  it.effect("ends a handshake that arrives byte by byte", () =>
     Effect.gen(function* () {
       const { port } = yield* SmtpAlone
       const dialog = yield* SmtpDialog.open(port)
       yield* dialog.say("EHLO client.example")
       assert.match(yield* dialog.say("STARTTLS"), /^220 /)
-      // The beginning of a record of 16 KiB.
+      // The start of a TLS record of 16 KiB.
       yield* dialog.write(Uint8Array.of(0x16, 0x03, 0x01, 0x40, 0x00))
       yield* dribble(dialog, "\u0001")
       const { milliseconds } = yield* untilClosed(dialog)
@@ -98,8 +98,8 @@ const transactions = SmtpAlone.layer({
   }
 })
 
-layer(transactions, { excludeTestServices: true })("The deadline of a transaction", (it) => {
-  it.effect("ends a message that dribbles", () =>
+layer(transactions, { excludeTestServices: true })("The transaction deadline", (it) => {
+  it.effect("ends a slow message", () =>
     Effect.gen(function* () {
       const { port } = yield* SmtpAlone
       const dialog = yield* Mailbox.begin(port, known)
@@ -111,7 +111,7 @@ layer(transactions, { excludeTestServices: true })("The deadline of a transactio
     })
   )
 
-  it.effect("ends recipients without end", () =>
+  it.effect("ends an endless list of recipients", () =>
     Effect.gen(function* () {
       const { port } = yield* SmtpAlone
       const dialog = yield* Mailbox.begin(port, known)
@@ -121,7 +121,7 @@ layer(transactions, { excludeTestServices: true })("The deadline of a transactio
     })
   )
 
-  it.effect("does not count the time that we take", () =>
+  it.effect("excludes the time of the server", () =>
     Effect.gen(function* () {
       const { port } = yield* SmtpAlone
       const dialog = yield* Mailbox.begin(port, known)
@@ -130,7 +130,7 @@ layer(transactions, { excludeTestServices: true })("The deadline of a transactio
     })
   )
 
-  it.effect("is each message's own", () =>
+  it.effect("is separate for each message", () =>
     Effect.gen(function* () {
       const { port } = yield* SmtpAlone
       const dialog = yield* SmtpDialog.open(port)
@@ -144,8 +144,8 @@ layer(transactions, { excludeTestServices: true })("The deadline of a transactio
   )
 })
 
-layer(SmtpAlone.layer({ bounds: { silenceMilliseconds: 200 } }), { excludeTestServices: true })("Silence", (it) => {
-  it.effect("in the middle of a message ends the session with 421", () =>
+layer(SmtpAlone.layer({ bounds: { silenceMilliseconds: 200 } }), { excludeTestServices: true })("Inactivity", (it) => {
+  it.effect("during a message ends the session with 421", () =>
     Effect.gen(function* () {
       const { port } = yield* SmtpAlone
       const dialog = yield* Mailbox.begin(port, known)

@@ -16,7 +16,7 @@ const ofSize = (bytes: number) => {
   return `${header}${body}\r\n`
 }
 
-/** What ends a message for some server somewhere, and must not for us (RFC 5321, section 4.1.1.4). */
+/** Sequences that end a message for some servers and must not end it here (RFC 5321, section 4.1.1.4). */
 const falseEnds: ReadonlyArray<readonly [string, string]> = [
   ["LF . LF", "\n.\n"],
   ["LF . CRLF", "\n.\r\n"],
@@ -43,7 +43,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
   excludeTestServices: true,
   timeout: "60 seconds"
 })("DATA", (it) => {
-  it.effect("ends at CRLF . CRLF and at nothing that looks like it, in one packet or byte by byte", () =>
+  it.effect("ends at CRLF . CRLF only, in one packet or byte by byte", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -61,7 +61,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
         if (split) {
           yield* dialog.write(`Subject: ${name}\r\n\r\nbody`)
           yield* Effect.forEach(Buffer.from(end), (byte) =>
-            // So that each byte comes in a packet of its own.
+            // Sends each byte in a packet of its own.
             Effect.andThen(Effect.sleep("1 millis"), dialog.write(Uint8Array.of(byte)))
           )
           yield* Effect.sleep("1 millis")
@@ -71,7 +71,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
         const reply = yield* dialog.reply
         assert.match(reply, /^(250 2\.6\.0|5\d\d) /, name)
         assert.strictEqual(yield* dialog.reply, "250 2.0.0 OK", name)
-        // Whatever else came out of the message would be answered before this.
+        // Any command smuggled in the message would be answered first.
         assert.match(yield* dialog.say("VRFY nobody"), /^252 /, name)
       }
       const events = yield* Mailbox.accepted(inbox)
@@ -83,7 +83,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
     })
   )
 
-  it.effect("undoes the dot stuffing wherever the packets are cut, and keeps every other byte", () =>
+  it.effect("removes dot stuffing at any packet split and keeps every other byte", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -95,7 +95,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
         yield* dialog.say(`RCPT TO:<${inbox.address}>`)
         yield* dialog.say("DATA")
         yield* dialog.write(sent.subarray(0, cut))
-        // So that the rest comes in another packet.
+        // Sends the rest in another packet.
         yield* Effect.sleep("1 millis")
         yield* dialog.write(sent.subarray(cut))
         assert.match(yield* dialog.reply, /^250 /, `cut at ${cut}`)
@@ -109,7 +109,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
     })
   )
 
-  it.effect("keeps bare CR and LF as they were sent, and the dots behind them", () =>
+  it.effect("keeps bare CR and LF, and the dots after them", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -122,7 +122,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
     })
   )
 
-  it.effect("keeps an empty message", () =>
+  it.effect("stores an empty message", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -134,7 +134,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
     })
   )
 
-  it.effect("takes a message of the limit to the byte, and answers 552 5.3.4 to one byte more", () =>
+  it.effect("accepts a message at the size limit, and answers 552 5.3.4 to one byte more", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -152,7 +152,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
     })
   )
 
-  it.effect("is refused at MAIL with 552 5.3.4 when the sender announces too much, and not for the limit itself", () =>
+  it.effect("is refused at MAIL with 552 5.3.4 for an announced size above the limit", () =>
     Effect.gen(function* () {
       const { smtpPort } = yield* TestInlet
       const dialog = yield* SmtpDialog.open(smtpPort)
@@ -162,7 +162,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
     })
   )
 
-  it.effect("closes the connection on who goes on more than 2 MiB beyond the limit", () =>
+  it.effect("closes the connection 2 MiB beyond the limit", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -187,7 +187,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
     })
   )
 
-  it.effect("answers 554 5.4.6 to a message that has been through 50 servers", () =>
+  it.effect("answers 554 5.4.6 to a message with 50 Received fields", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -205,7 +205,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
     })
   )
 
-  it.effect("answers 554 5.4.6 to a message that comes by us for the third time, and 250 for the second", () =>
+  it.effect("answers 554 5.4.6 to a message with two of our Received fields, and 250 with one", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -216,14 +216,14 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, once), /^250 /)
       const twice = yield* rawOf(1)
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, twice), /^554 5\.4\.6 /)
-      // As a relay may write it.
+      // As some relays write it.
       const folded = twice.replaceAll(/\r\n\tby mx\.inlet\.test with/g, " by MX.Inlet.Test\r\n    with")
       assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, folded), /^554 5\.4\.6 /)
       assert.strictEqual((yield* Mailbox.accepted(inbox)).length, 2)
     })
   )
 
-  it.effect("counts no Received field that stands in the body", () =>
+  it.effect("does not count Received fields in the body", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -232,7 +232,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
     })
   )
 
-  it.effect("takes 8-bit mail and gives it on as it was meant", () =>
+  it.effect("accepts 8BITMIME mail and decodes it", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -245,7 +245,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
     })
   )
 
-  it.effect("takes SMTPUTF8 mail with addresses and headers in UTF-8", () =>
+  it.effect("accepts SMTPUTF8 mail with UTF-8 addresses and headers", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -269,7 +269,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
     })
   )
 
-  it.effect("takes an address in UTF-8 also from a sender that does not announce it, every time", () =>
+  it.effect("accepts a UTF-8 address without SMTPUTF8, each time", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -282,7 +282,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
     })
   )
 
-  it.effect("is kept once when the connection breaks after the dot and the sender comes back with it", () =>
+  it.effect("is stored once when the connection breaks after the dot and the sender retries", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -292,7 +292,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
           const dialog = yield* Mailbox.begin(inlet.smtpPort, inbox.address)
           yield* dialog.say("DATA")
           yield* dialog.write(Mailbox.wire(message))
-          // So that the dot is out before the reset, which would overtake it.
+          // The dot must be sent before the reset, which would overtake it.
           yield* Effect.sleep("5 millis")
           yield* dialog.hangUp(true)
         })
@@ -303,7 +303,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
     })
   )
 
-  it.effect("keeps a line of megabytes and a header without end as they are", () =>
+  it.effect("stores a line of several MB and an endless header unchanged", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -317,7 +317,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
     })
   )
 
-  it.effect("is taken any number of times a day where MAX_EMAILS_PER_DAY is 0", () =>
+  it.effect("is accepted any number of times a day with MAX_EMAILS_PER_DAY=0", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -326,7 +326,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
     })
   )
 
-  it.effect("takes what nodemailer sends", () =>
+  it.effect("accepts mail from nodemailer", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -344,16 +344,14 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: `${limit}`, MAX_EMAILS_PER_DAY: "0", 
 })
 
 layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("A large header", (it) => {
-  it.effect(
-    "is looked at for servers in its first 256 KiB alone, so that one of nothing but fields holds up nobody",
-    () =>
-      Effect.gen(function* () {
-        const inlet = yield* TestInlet
-        const inbox = yield* inlet.inbox()
-        const hops = "Received: from a.example by b.example\r\n".repeat(60)
-        const fields = "X-A: b\r\n".repeat(40_000)
-        assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, `${hops}${fields}\r\n`), /^554 5\.4\.6 /)
-        assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, `${fields}${hops}\r\n`), /^250 /)
-      })
+  it.effect("is searched for Received fields in its first 256 KiB only", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const hops = "Received: from a.example by b.example\r\n".repeat(60)
+      const fields = "X-A: b\r\n".repeat(40_000)
+      assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, `${hops}${fields}\r\n`), /^554 5\.4\.6 /)
+      assert.match(yield* Mailbox.deliver(inlet.smtpPort, inbox.address, `${fields}${hops}\r\n`), /^250 /)
+    })
   )
 })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { MessageBytes } from "../../src/smtp/MessageBytes.ts"
 
 describe("The bytes of a message", () => {
-  it("are the same whatever pieces they come in", () => {
+  it("are the same for any pieces", () => {
     const message = Buffer.from(Array.from({ length: 5_000 }, (_, index) => index % 256))
     for (const size of [1, 3, 1_000, 5_000]) {
       const bytes = new MessageBytes()
@@ -13,7 +13,7 @@ describe("The bytes of a message", () => {
     }
   })
 
-  it("are copied once behind what is to stand before them, and by themselves into memory of their own", () => {
+  it("are copied once after their prefix, and alone into memory of their own", () => {
     const bytes = new MessageBytes()
     for (const piece of ["one", "", "two"]) bytes.push(Buffer.from(piece))
     const target = Buffer.from("trace: ...... end")
@@ -25,7 +25,7 @@ describe("The bytes of a message", () => {
     assert.strictEqual(buffer.byteLength, byteLength)
   })
 
-  it("cost little more than themselves when they come one by one", () => {
+  it("cost little more than their size when they arrive one by one", () => {
     const bytes = new MessageBytes()
     const before = process.memoryUsage().rss
     for (let at = 0; at < 1_000_000; at++) bytes.push(Buffer.of(at % 256))

@@ -5,8 +5,8 @@ import { selfSigned } from "../../src/smtp/SelfSigned.ts"
 
 const now = Date.UTC(2027, 0, 31)
 
-describe("A certificate of one's own", () => {
-  it("is for its host, signed by its own key, and good from the day before for a year", () => {
+describe("A self-signed certificate", () => {
+  it("is for its host, signed with its own key, and valid for a year from the day before", () => {
     const { cert, key } = selfSigned("mx.example.com", now)
     const certificate = new X509Certificate(cert)
     assert.strictEqual(certificate.subject, "CN=mx.example.com")
@@ -19,13 +19,13 @@ describe("A certificate of one's own", () => {
     assert.isDefined(createSecureContext({ cert, key }))
   })
 
-  it("has another serial number each time, a positive one", () => {
+  it("has a new positive serial number each time", () => {
     const serials = Array.from({ length: 50 }, () => new X509Certificate(selfSigned("mx.test", now).cert).serialNumber)
     assert.strictEqual(new Set(serials).size, 50)
     for (const serial of serials) assert.match(serial, /^[4-7][\dA-F]{31}$/)
   })
 
-  it("can be for the longest name there is", () => {
+  it("supports a name of maximum length", () => {
     const host = `${"a".repeat(63)}.${"b".repeat(63)}.${"c".repeat(63)}.${"d".repeat(61)}`
     assert.strictEqual(new X509Certificate(selfSigned(host, now).cert).checkHost(host), host)
   })

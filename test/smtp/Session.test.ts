@@ -7,7 +7,7 @@ import { TestInlet } from "../TestInlet.ts"
 layer(TestInlet.layer({ MAX_MESSAGE_BYTES: "65536" }), { excludeTestServices: true, timeout: "60 seconds" })(
   "An SMTP session",
   (it) => {
-    it.effect("is greeted with the name that MX records point at", () =>
+    it.effect("is greeted with the host name of the MX records", () =>
       Effect.gen(function* () {
         const { smtpPort } = yield* TestInlet
         const { greeting } = yield* SmtpDialog.open(smtpPort)
@@ -15,7 +15,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: "65536" }), { excludeTestServices: tr
       })
     )
 
-    it.effect("offers the extensions it keeps, with the size limit, and no other", () =>
+    it.effect("offers only the supported extensions, with the size limit", () =>
       Effect.gen(function* () {
         const { smtpPort } = yield* TestInlet
         const dialog = yield* SmtpDialog.open(smtpPort)
@@ -40,7 +40,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: "65536" }), { excludeTestServices: tr
       })
     )
 
-    it.effect("wants a greeting before a transaction, and a name in it", () =>
+    it.effect("requires a greeting with a name before a transaction", () =>
       Effect.gen(function* () {
         const { smtpPort } = yield* TestInlet
         const dialog = yield* SmtpDialog.open(smtpPort)
@@ -64,7 +64,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: "65536" }), { excludeTestServices: tr
       ["PROXY TCP4 203.0.113.9 127.0.0.1 1 25", /^5\d\d /],
       ["VRFY postmaster", /^252 (?!.*postmaster)/],
       ["", /^500 /]
-    ] as const)("refuses or evades %s, and goes on", ([command, reply]) =>
+    ] as const)("does not execute %s and continues", ([command, reply]) =>
       Effect.gen(function* () {
         const { smtpPort } = yield* TestInlet
         const dialog = yield* SmtpDialog.open(smtpPort)
@@ -74,7 +74,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: "65536" }), { excludeTestServices: tr
       })
     )
 
-    it.effect("refuses a body type that it has not offered", () =>
+    it.effect("refuses a body type that it does not offer", () =>
       Effect.gen(function* () {
         const { smtpPort } = yield* TestInlet
         const dialog = yield* SmtpDialog.open(smtpPort)
@@ -83,7 +83,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: "65536" }), { excludeTestServices: tr
       })
     )
 
-    it.effect("hangs up on a web browser", () =>
+    it.effect("disconnects a web browser", () =>
       Effect.gen(function* () {
         const { smtpPort } = yield* TestInlet
         const dialog = yield* SmtpDialog.open(smtpPort)
@@ -92,7 +92,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: "65536" }), { excludeTestServices: tr
       })
     )
 
-    it.effect("keeps to the order of the commands", () =>
+    it.effect("requires the order of commands", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { address } = yield* inlet.inbox()
@@ -133,7 +133,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: "65536" }), { excludeTestServices: tr
       })
     )
 
-    it.effect("takes a whole transaction in one packet, and answers each command in order", () =>
+    it.effect("accepts a whole transaction in one packet and answers each command in order", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()
@@ -169,7 +169,7 @@ layer(TestInlet.layer({ MAX_MESSAGE_BYTES: "65536" }), { excludeTestServices: tr
       })
     )
 
-    it.effect("that breaks off in the middle of a message keeps nothing of it, and harms nobody", () =>
+    it.effect("that ends during a message stores nothing and affects no other", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()

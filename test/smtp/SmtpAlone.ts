@@ -11,7 +11,7 @@ import * as Ports from "../Ports.ts"
 const domain = DomainName.make("known.example")
 const domainId = DomainId.make("01981c9e-4f00-7000-8000-000000000001")
 
-/** Keeps nothing, and takes mail for one domain. */
+/** Accepts mail for one domain and stores nothing. */
 const known: Intake["Service"] = {
   admit: (address) =>
     address.endsWith(`@${domain}`)
@@ -20,12 +20,12 @@ const known: Intake["Service"] = {
   receive: () => Effect.void
 }
 
-/** The SMTP server before an Intake of the test's own, without a database. */
+/** The SMTP server with an Intake of the test, without a database. */
 export class SmtpAlone extends Context.Service<
   SmtpAlone,
   {
     readonly port: number
-    /** What it has logged, a line each. */
+    /** Its log lines. */
     readonly logged: ReadonlyArray<string>
   }
 >()("inlet/test/SmtpAlone") {

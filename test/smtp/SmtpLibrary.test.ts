@@ -5,15 +5,15 @@ import * as SmtpLibrary from "../../src/smtp/SmtpLibrary.ts"
 
 const require = createRequire(import.meta.url)
 
-describe("smtp-server, whose internals are replaced in part,", () => {
-  it("is pinned to the version that was looked at, and that one is installed", () => {
+describe("smtp-server, with partly replaced internals,", () => {
+  it("is pinned to the reviewed version, which is installed", () => {
     assert.strictEqual(require("../../package.json").dependencies["smtp-server"], SmtpLibrary.version)
     assert.strictEqual(require("smtp-server/package.json").version, SmtpLibrary.version)
   })
 
-  it.effect("has the internals that were looked at", () => SmtpLibrary.check(SmtpLibrary.internals()))
+  it.effect("has the reviewed internals", () => SmtpLibrary.check(SmtpLibrary.internals()))
 
-  it.effect("keeps the service from starting with others, in a line that says what to do", () =>
+  it.effect("prevents the start in another version, with one line and the next step", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(SmtpLibrary.check(`${SmtpLibrary.internals()} `))
       assert.strictEqual(

@@ -15,7 +15,7 @@ import * as SmtpDialog from "../SmtpDialog.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { SmtpAlone } from "./SmtpAlone.ts"
 
-/** What comes next over a socket: one reply, if one is due; the error or the end otherwise. */
+/** The next reply on a socket, or its error or end. */
 const heard = (socket: Socket) =>
   Effect.callback<string>((resume) => {
     const settle = (text: string) => {
@@ -34,7 +34,7 @@ const say = (socket: Socket, line: string) =>
     heard(socket)
   )
 
-/** A session up to the 220 of STARTTLS; `behind` is sent in the packet of the command. */
+/** A session up to the 220 of STARTTLS. `behind` is sent in the packet of the command. */
 const askForTls = Effect.fnUntraced(function* (port: number, before: ReadonlyArray<string>, behind = "") {
   const socket = yield* Effect.acquireRelease(
     Effect.sync(() => connectPlain(port, "127.0.0.1").on("error", () => {})),
@@ -47,7 +47,7 @@ const askForTls = Effect.fnUntraced(function* (port: number, before: ReadonlyArr
   return socket
 })
 
-/** The handshake; null when it fails. */
+/** The TLS handshake, or null on failure. */
 const handshake = (socket: Socket, options: ConnectionOptions = { rejectUnauthorized: false }) =>
   Effect.callback<TLSSocket | null>((resume) => {
     const secure = connectTls({ socket, ...options }, () => resume(Effect.succeed(secure)))
@@ -59,7 +59,7 @@ const secured = (socket: Socket, options?: ConnectionOptions) =>
   handshake(socket, options).pipe(Effect.flatMap(Effect.fromNullishOr), Effect.orDie)
 
 layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("STARTTLS", (it) => {
-  it.effect("encrypts the session, whose mail is then received with ESMTPS", () =>
+  it.effect("encrypts the session, and its mail has ESMTPS in Received", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -72,12 +72,12 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       const [event] = yield* Mailbox.accepted(inbox)
       const raw = yield* Mailbox.raw(inbox, event.event_id)
       assert.match(raw, /\r\nReceived: [^;]* with ESMTPS id /)
-      // The dots are those of a message in plain text.
+      // The dots of a message in plain text.
       assert.isTrue(raw.endsWith("\r\n\r\nbody\n..\r\n.\r\n"))
     })
   )
 
-  it.effect("is what nodemailer does by itself, and mail without it is received with ESMTP", () =>
+  it.effect("is used by nodemailer, and mail without it has ESMTP in Received", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -89,14 +89,14 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("forgets what was said before it, and everything that was sent behind it in plain text", () =>
+  it.effect("discards the earlier session and everything pipelined in plain text", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
       const before = ["MAIL FROM:<sender@sender.example>", `RCPT TO:<${inbox.address}>`]
       const injected = `VRFY injected\r\nEHLO injected.example\r\n${before.join("\r\n")}\r\n${"VRFY injected\r\n".repeat(300)}`
       const secure = yield* secured(yield* askForTls(inlet.smtpPort, before, injected))
-      // The first thing heard inside is the answer to this.
+      // The first reply inside TLS answers this command.
       assert.match(yield* say(secure, "NOOP"), /^250 2\.0\.0 OK$/)
       assert.match(yield* say(secure, "DATA"), /^503 /)
       assert.match(yield* say(secure, "MAIL FROM:<sender@sender.example>"), /^503 /)
@@ -105,7 +105,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("takes no argument, and no second time", () =>
+  it.effect("accepts no argument and no repetition", () =>
     Effect.gen(function* () {
       const { smtpPort } = yield* TestInlet
       const dialog = yield* SmtpDialog.open(smtpPort)
@@ -117,12 +117,12 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("closes on garbage in the place of a handshake, and the server lives", () =>
+  it.effect("disconnects after garbage instead of a handshake, and the server continues", () =>
     Effect.gen(function* () {
       const { smtpPort } = yield* TestInlet
       const socket = yield* askForTls(smtpPort, [])
       const closed = yield* say(socket, "MAIL FROM:<sender@sender.example>".repeat(10)).pipe(
-        // An alert may come first.
+        // An alert may arrive first.
         Effect.repeat({ until: (text) => text === "closed", times: 3 })
       )
       assert.strictEqual(closed, "closed")
@@ -130,7 +130,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("speaks TLS 1.2 and later", () =>
+  it.effect("supports TLS 1.2 and later", () =>
     Effect.gen(function* () {
       const { smtpPort } = yield* TestInlet
       const old = { rejectUnauthorized: false, ciphers: "DEFAULT@SECLEVEL=0", minVersion: "TLSv1" } as const
@@ -140,7 +140,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("shows a certificate for the name of the mail host where none is configured", () =>
+  it.effect("presents a self-signed certificate for the mail host by default", () =>
     Effect.gen(function* () {
       const { smtpPort } = yield* TestInlet
       const secure = yield* secured(yield* askForTls(smtpPort, []))
@@ -149,7 +149,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
   )
 
   it.effect(
-    "takes what Python's smtplib sends over it",
+    "works with smtplib of Python",
     () =>
       Effect.gen(function* () {
         yield* Needs.demand(Needs.python)
@@ -200,7 +200,7 @@ const certificateFor = (name: string, days?: { readonly from: string; readonly t
     })
   )
 
-/** A certificate and its key in files, which can be written anew. */
+/** A certificate and key in files that can be replaced. */
 const files = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-tls-" })
@@ -229,7 +229,7 @@ const Certified = Layer.unwrap(
   })
 )
 
-/** The name in the certificate that a client is shown now. */
+/** The name in the certificate that a client receives now. */
 const shown = Effect.scoped(
   Effect.gen(function* () {
     const secure = yield* secured(yield* askForTls((yield* SmtpAlone).port, []))
@@ -237,29 +237,27 @@ const shown = Effect.scoped(
   })
 )
 
-layer(Certified, { excludeTestServices: true })("STARTTLS with a certificate of one's own", (it) => {
-  it.effect(
-    "shows that certificate, and a new one soon after its files are written, also to who was there before",
-    () =>
-      Effect.gen(function* () {
-        const { writeFor } = yield* Certificate
-        const { logged, port } = yield* SmtpAlone
-        assert.strictEqual(yield* shown, "mail.customer.example")
-        const early = yield* Effect.acquireRelease(
-          Effect.sync(() => connectPlain(port, "127.0.0.1").on("error", () => {})),
-          (socket) => Effect.sync(() => socket.destroy())
-        )
-        yield* heard(early)
-        yield* writeFor("renewed.customer.example")
-        yield* eventually(shown, (name) => name === "renewed.customer.example")
-        yield* say(early, "EHLO client.example")
-        yield* say(early, "STARTTLS")
-        assert.strictEqual((yield* secured(early)).getPeerCertificate().subject.CN, "renewed.customer.example")
-        assert.strictEqual(logged.filter((line) => line.includes("was renewed")).length, 1)
-      })
+layer(Certified, { excludeTestServices: true })("STARTTLS with a configured certificate", (it) => {
+  it.effect("presents it, and a new one soon after its files change, also to connected clients", () =>
+    Effect.gen(function* () {
+      const { writeFor } = yield* Certificate
+      const { logged, port } = yield* SmtpAlone
+      assert.strictEqual(yield* shown, "mail.customer.example")
+      const early = yield* Effect.acquireRelease(
+        Effect.sync(() => connectPlain(port, "127.0.0.1").on("error", () => {})),
+        (socket) => Effect.sync(() => socket.destroy())
+      )
+      yield* heard(early)
+      yield* writeFor("renewed.customer.example")
+      yield* eventually(shown, (name) => name === "renewed.customer.example")
+      yield* say(early, "EHLO client.example")
+      yield* say(early, "STARTTLS")
+      assert.strictEqual((yield* secured(early)).getPeerCertificate().subject.CN, "renewed.customer.example")
+      assert.strictEqual(logged.filter((line) => line.includes("was renewed")).length, 1)
+    })
   )
 
-  it.effect("keeps the certificate it has while the files are empty, torn or of two pairs, and says so once each", () =>
+  it.effect("keeps its certificate while the files are empty, incomplete or mismatched, and logs it once each", () =>
     Effect.gen(function* () {
       const { write, writeFor } = yield* Certificate
       const { logged } = yield* SmtpAlone
@@ -272,9 +270,9 @@ layer(Certified, { excludeTestServices: true })("STARTTLS with a certificate of 
         const before = complaints()
         yield* write("SMTP_TLS_CERT", broken)
         yield* eventually(Effect.sync(complaints), (now) => now > before)
-        // Several looks later.
+        // After several polls.
         yield* Effect.sleep("100 millis")
-        // A file may be seen while it is being written.
+        // A file may be read while it is written.
         assert.isAtMost(complaints() - before, 2)
         assert.strictEqual(yield* shown, "good.customer.example")
       }
@@ -283,7 +281,7 @@ layer(Certified, { excludeTestServices: true })("STARTTLS with a certificate of 
     })
   )
 
-  it.effect("goes on with one that has expired, for senders who don't look", () =>
+  it.effect("continues with an expired certificate", () =>
     Effect.gen(function* () {
       const { writeFor } = yield* Certificate
       const { logged } = yield* SmtpAlone
@@ -303,7 +301,7 @@ layer(Layer.empty, { excludeTestServices: true })("A start", (it) => {
     ["SMTP_TLS_KEY", { SMTP_TLS_CERT: "/dev/null", SMTP_TLS_KEY: "/nowhere/key.pem" }],
     ["SMTP_TLS_CERT", { SMTP_TLS_CERT: import.meta.filename, SMTP_TLS_KEY: import.meta.filename }],
     ["SMTP_TLS_CERT", { SMTP_TLS_CERT: "/dev/null", SMTP_TLS_KEY: "/dev/null" }]
-  ] as const)("is refused without a usable %s, which is named", ([setting, env]) =>
+  ] as const)("is refused without a valid %s, with the name of the setting", ([setting, env]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Tls.keyPair)
       assert.strictEqual(error._tag, "TlsUnusable")
@@ -312,12 +310,12 @@ layer(Layer.empty, { excludeTestServices: true })("A start", (it) => {
   )
 
   it.effect.each(["SMTP_TLS_CERT", "SMTP_TLS_KEY"] as const)(
-    "is refused when %s does not hold what it should, beside one that does",
+    "is refused if %s is invalid beside a valid one",
     (setting) =>
       Effect.gen(function* () {
         const { settings, write, writeFor } = yield* files
         yield* writeFor("mail.customer.example")
-        // A key in the place of the certificate, and the other way round nothing at all.
+        // A key in place of the certificate, and the reverse.
         yield* write(setting, setting === "SMTP_TLS_CERT" ? yield* keyOnly : "")
         const error = yield* Tls.keyPair.pipe(
           Effect.flip,
@@ -329,7 +327,7 @@ layer(Layer.empty, { excludeTestServices: true })("A start", (it) => {
 })
 
 describe("SIGHUP", { timeout: 60_000 }, () => {
-  it.live("makes a process show its new certificate at once", () =>
+  it.live("makes a process present its new certificate at once", () =>
     Effect.gen(function* () {
       const { settings, writeFor } = yield* files
       yield* writeFor("mail.customer.example")

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Logger, References } from "effect"
 import * as LogLine from "../../src/telemetry/LogLine.ts"
 
-/** What is written for a person, without its time and without colours. */
+/** The text form of a log entry, without time and colors. */
 const written = <A, E>(logged: Effect.Effect<A, E>) =>
   Effect.gen(function* () {
     const lines: Array<string> = []
@@ -14,8 +14,8 @@ const written = <A, E>(logged: Effect.Effect<A, E>) =>
       .replaceAll(/^\d\d:\d\d:\d\d\.\d{3} /gm, "")
   })
 
-describe("A line of the log for a person", () => {
-  it.effect("has its time, level and words, and what it is about, but no number of a fiber", () =>
+describe("A log line in text format", () => {
+  it.effect("has time, level, message and annotations, without a fiber id", () =>
     Effect.gen(function* () {
       const logged = Effect.logInfo("Listening on", { host: "::1", port: 3000 }).pipe(
         Effect.annotateLogs({ role: "http" })
@@ -24,7 +24,7 @@ describe("A line of the log for a person", () => {
     })
   )
 
-  it.effect("says why in the same line, and where from only of an error", () =>
+  it.effect("has its cause in the same line, with a stack for errors only", () =>
     Effect.gen(function* () {
       const cause = Cause.fail(new Error("the disk is full"))
       assert.strictEqual(yield* written(Effect.logWarning("Not kept", cause)), "WARN  Not kept: the disk is full")
@@ -35,7 +35,7 @@ describe("A line of the log for a person", () => {
     })
   )
 
-  it.effect("lets nothing in it begin a line or steer the terminal", () =>
+  it.effect("contains no line break and no terminal escape from its values", () =>
     Effect.gen(function* () {
       const logged = Effect.logInfo("HELO \u001b[31mEVIL\nINFO").pipe(Effect.annotateLogs({ helo: "a\rb\u009b" }))
       assert.strictEqual(yield* written(logged), "INFO  HELO \\x1b[31mEVIL\\x0aINFO helo=a\\x0db\\x9b")

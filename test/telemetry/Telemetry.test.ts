@@ -8,7 +8,7 @@ import * as Ports from "../Ports.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
-/** A collector that takes everything, and remembers it by path. */
+/** A collector that records everything by path. */
 const collector = Effect.gen(function* () {
   const port = yield* Ports.free
   const received: Array<{ readonly path: string; readonly text: string }> = []
@@ -36,7 +36,7 @@ const collector = Effect.gen(function* () {
   return { url: `http://127.0.0.1:${port}`, received }
 })
 
-/** A collector that takes connections and says nothing. */
+/** A collector that accepts connections without answering. */
 const blackHole = Effect.gen(function* () {
   const port = yield* Ports.free
   const sockets = new Set<Socket>()
@@ -63,7 +63,7 @@ const started = Effect.fnUntraced(function* (endpoint: string, logLevel = "error
   return { inlet: Context.get(world, TestInlet), stop: Scope.close(scope, Exit.void) }
 })
 
-/** A mail from SMTP to the webhook, whose words are all known. */
+/** A mail from SMTP to the webhook, with known words. */
 const delivered = Effect.fnUntraced(function* (inlet: TestInlet["Service"]) {
   const receiver = yield* WebhookReceiver
   const inbox = yield* inlet.inbox(`${receiver.url}?token=token-in-the-url`)
@@ -80,9 +80,9 @@ const delivered = Effect.fnUntraced(function* (inlet: TestInlet["Service"]) {
   return { inbox, millis: Duration.toMillis(time) }
 })
 
-describe("A collector", () => {
+describe("A telemetry collector", () => {
   it.live(
-    "gets logs, metrics and traces of what happens, and no key, secret or word of a mail",
+    "receives logs, metrics and traces without a key, secret or word of a mail",
     () =>
       Effect.gen(function* () {
         const { received, url } = yield* collector
@@ -115,7 +115,7 @@ describe("A collector", () => {
   )
 
   it.live(
-    "that never answers holds up neither mail nor the API nor the end of the process",
+    "that hangs delays neither mail, the API nor the exit",
     () =>
       Effect.gen(function* () {
         const { asked, url } = yield* blackHole
@@ -133,7 +133,7 @@ describe("A collector", () => {
   )
 
   it.live(
-    "that nobody started changes nothing",
+    "that is down changes nothing",
     () =>
       Effect.gen(function* () {
         const { inlet } = yield* started(`http://127.0.0.1:${yield* Ports.free}`)

@@ -11,7 +11,7 @@ import { eventually } from "../Eventually.ts"
 import { database } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
-/** A service of these Layers that looks at its orders often, on a database of the suite's. */
+/** A service with these layers that checks its orders often, on a database of the suite. */
 const inletOf = ({ settings, ...options }: Options) =>
   TestInlet.layer({ database, ...options, settings: { MAX_DOMAINS_PER_WORKSPACE: "0", ...settings } }).pipe(
     Layer.provide(Layer.succeed(OrderLooks, { interval: "50 millis" }))
@@ -32,7 +32,7 @@ const customer = Effect.gen(function* () {
 })
 
 describe("A fake registrar", { timeout: 60_000 }, () => {
-  it.live("sells the names it has, each once, and what it has sold is verified by itself", () => {
+  it.live("sells each of its names once and verifies it", () => {
     const registrar = FakeRegistrar.make({ name: "acme", prices: { "agent.com": 800 } })
     return Effect.gen(function* () {
       const { buy, get } = yield* customer
@@ -59,7 +59,7 @@ describe("A fake registrar", { timeout: 60_000 }, () => {
     }).pipe(Effect.provide(inletOf({ registrar: registrar.layer })))
   })
 
-  it.live("refuses, and the money goes back; fails or hangs, and the order waits until it works again", () => {
+  it.live("refuses with a refund, and after a failure or hang the order waits until it works again", () => {
     const registrar = FakeRegistrar.make()
     const billing = FakeBilling.make()
     return Effect.gen(function* () {
@@ -85,7 +85,7 @@ describe("A fake registrar", { timeout: 60_000 }, () => {
 })
 
 describe("A fake billing", { timeout: 60_000 }, () => {
-  it.live("takes the money at once, or refuses to: 409, and no order", () => {
+  it.live("debits at once, or refuses with 409 and without an order", () => {
     const billing = FakeBilling.make({ name: "invoices" })
     return Effect.gen(function* () {
       const { buy } = yield* customer
@@ -93,7 +93,7 @@ describe("A fake billing", { timeout: 60_000 }, () => {
       yield* billing.will("refuse")
       const refused = yield* buy("unpaid.com")
       assert.strictEqual(refused.status, 409)
-      assert.include(refused.json.error, "The fake billing says no")
+      assert.include(refused.json.error, "The fake billing refuses")
       assert.deepStrictEqual(
         billing.charged.map(({ domain }) => `${domain}`),
         ["paid.com"]
@@ -101,7 +101,7 @@ describe("A fake billing", { timeout: 60_000 }, () => {
     }).pipe(Effect.provide(inletOf({ billing: billing.layer })))
   })
 
-  it.live("has a checkout, and its news moves the order on", () => {
+  it.live("opens a checkout, whose callbacks update the order", () => {
     const billing = FakeBilling.make({ checkout: true })
     return Effect.gen(function* () {
       const inlet = yield* TestInlet
@@ -121,7 +121,7 @@ describe("A fake billing", { timeout: 60_000 }, () => {
 })
 
 describe("A fake DNS", { timeout: 60_000 }, () => {
-  it.live("answers what it is told to, and a domain of one's own is verified by it", () => {
+  it.live("returns its configured answers, which verify an own domain", () => {
     const dns = FakeDns.make()
     return Effect.gen(function* () {
       const inlet = yield* TestInlet
@@ -141,7 +141,7 @@ describe("A fake DNS", { timeout: 60_000 }, () => {
 })
 
 describe("A fake raw store", { timeout: 60_000 }, () => {
-  it.live("keeps mail, is full, and loses what it kept", () => {
+  it.live("stores mail, runs full, and loses messages", () => {
     const rawStore = FakeRawStore.make()
     return Effect.gen(function* () {
       const inlet = yield* TestInlet
@@ -164,7 +164,7 @@ describe("A fake raw store", { timeout: 60_000 }, () => {
 })
 
 describe("A fake clock", { timeout: 60_000 }, () => {
-  it.live("moves the time that webhooks are signed at", () => {
+  it.live("changes the timestamp of webhook signatures", () => {
     const clock = FakeClock.make()
     return Effect.gen(function* () {
       const inlet = yield* TestInlet
@@ -182,7 +182,7 @@ describe("A fake clock", { timeout: 60_000 }, () => {
 })
 
 describe("TestInlet", { timeout: 60_000 }, () => {
-  it.live("takes settings by their names, and gives a server's refusal as its answer", () =>
+  it.live("accepts settings by name and returns a refusal of the server as its answer", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { address } = yield* inlet.inbox()

@@ -2,18 +2,18 @@ import { setTimeout } from "node:timers/promises"
 import type { MessagePort } from "node:worker_threads"
 import { serve } from "../../src/threads/Serving.ts"
 
-/** What the thread of the tests can be asked. */
+/** The tasks of the test thread. */
 export type Task =
-  /** To answer with what it is given, after a while. */
+  /** Returns its input after a delay. */
   | { readonly kind: "echo"; readonly text: string; readonly millis: number }
-  /** To keep a port, which closes when the thread ends. */
+  /** Opens a port, which closes when the thread ends. */
   | { readonly kind: "keep"; readonly port: MessagePort }
-  /** To fail at this task alone. */
+  /** Fails this task only. */
   | { readonly kind: "fail" }
-  /** To break, with an error that nothing catches. */
+  /** Ends the thread with an uncaught error. */
   | { readonly kind: "break" }
   | { readonly kind: "exit" }
-  /** Never to come back. */
+  /** Never returns. */
   | { readonly kind: "spin" }
 
 const kept: Array<MessagePort> = []

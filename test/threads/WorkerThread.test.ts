@@ -8,11 +8,11 @@ const echoThread = WorkerThread.make<Task, string>(new URL("./EchoThread.ts", im
 
 const echo = (text: string, millis = 0): Task => ({ kind: "echo", text, millis })
 
-/** A thread whose script is this. */
+/** A thread with this script. */
 const threadOf = (script: string) =>
   WorkerThread.make<Task, string>(new URL(`data:text/javascript,${encodeURIComponent(script)}`))
 
-/** Gives the thread a port, and opens the latch once that is closed: with the thread. */
+/** Sends the thread a port, and opens the latch once that port closes with the thread. */
 const portWith = Effect.fnUntraced(function* (thread: WorkerThread.WorkerThread<Task, string>) {
   const { port1, port2 } = new MessageChannel()
   const closed = Latch.makeUnsafe()
@@ -21,8 +21,8 @@ const portWith = Effect.fnUntraced(function* (thread: WorkerThread.WorkerThread<
   return closed
 })
 
-describe("A thread that is asked", { timeout: 60_000 }, () => {
-  it.live("is ready, and answers each task to its asker, whichever is done first", () =>
+describe("A worker thread", { timeout: 60_000 }, () => {
+  it.live("becomes ready and answers each task to its caller in any order", () =>
     Effect.gen(function* () {
       const thread = yield* echoThread
       yield* thread.ready
@@ -32,14 +32,14 @@ describe("A thread that is asked", { timeout: 60_000 }, () => {
     })
   )
 
-  it.live("answers what it was asked before it was ready", () =>
+  it.live("answers tasks sent before it was ready", () =>
     Effect.gen(function* () {
       const thread = yield* echoThread
       assert.strictEqual(yield* thread.ask(echo("early")), "early")
     })
   )
 
-  it.live("lets a task fail by itself: its asker hears the error as a defect, and the next one is answered", () =>
+  it.live("fails one task as a defect of its caller and answers the next", () =>
     Effect.gen(function* () {
       const thread = yield* echoThread
       const beside = yield* Effect.forkChild(thread.ask(echo("beside", 100)))
@@ -50,7 +50,7 @@ describe("A thread that is asked", { timeout: 60_000 }, () => {
     })
   )
 
-  it.live("drops the answer of an asker that was interrupted, and answers all others", () =>
+  it.live("drops the answer for an interrupted caller and answers all others", () =>
     Effect.gen(function* () {
       const thread = yield* echoThread
       yield* thread.ready
@@ -63,10 +63,10 @@ describe("A thread that is asked", { timeout: 60_000 }, () => {
   )
 
   for (const [name, task, reason] of [
-    ["an error that nothing catches", { kind: "break" }, "The thread is broken"],
+    ["an uncaught error", { kind: "break" }, "The thread is broken"],
     ["its own exit", { kind: "exit" }, "The thread has ended with code 3"]
   ] as const) {
-    it.live(`fails everything that is asked, and all that comes after, when it ends by ${name}`, () =>
+    it.live(`fails running and later tasks when it ends by ${name}`, () =>
       Effect.gen(function* () {
         const thread = yield* echoThread
         yield* thread.ready
@@ -78,7 +78,7 @@ describe("A thread that is asked", { timeout: 60_000 }, () => {
     )
   }
 
-  it.live("is never ready when its script fails, and says why", () =>
+  it.live("never becomes ready if its script fails, and reports the error", () =>
     Effect.gen(function* () {
       const thread = yield* threadOf("await Promise.reject(new Error('There is no folder'))")
       const asked = yield* Effect.forkChild(Effect.flip(thread.ask(echo("early"))), { startImmediately: true })
@@ -87,7 +87,7 @@ describe("A thread that is asked", { timeout: 60_000 }, () => {
     }).pipe(Effect.timeout("20 seconds"))
   )
 
-  it.live("has ended when its scope has, in the middle of what it does, and fails what it was asked", () =>
+  it.live("ends with its scope during a task, and fails that task", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const thread = yield* Scope.provide(echoThread, scope)
@@ -100,7 +100,7 @@ describe("A thread that is asked", { timeout: 60_000 }, () => {
     }).pipe(Effect.timeout("20 seconds"))
   )
 
-  it.live("has no flag of its process, and no variable but the folder of compiled code", () =>
+  it.live("has no flags of its process, and only the compile cache variable", () =>
     Effect.gen(function* () {
       const thread = yield* threadOf(`
         import { parentPort } from "node:worker_threads"

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { SecretsKey } from "../../src/workspaces/SecretsKey.ts"
 import * as TestDatabase from "../TestDatabase.ts"
 
-/** A process that was given this byte, 32 times, as its key. */
+/** A process whose key is this byte, 32 times. */
 const withKey = (byte: number) =>
   SecretsKey.layer.pipe(
     Layer.provide(
@@ -18,7 +18,7 @@ const withKey = (byte: number) =>
 const secret = Redacted.make("whsec_a secret")
 
 layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })("SecretsKey", (it) => {
-  it.effect("opens what it sealed, in a later process with the same key too", () =>
+  it.effect("decrypts its ciphertext, also in a later process with the same key", () =>
     Effect.gen(function* () {
       const sealed = yield* SecretsKey.use((key) => key.seal(secret, "ada")).pipe(Effect.provide(withKey(1)))
       const opened = yield* SecretsKey.use((key) => key.open(sealed, "ada")).pipe(Effect.provide(withKey(1)))
@@ -26,7 +26,7 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
     })
   )
 
-  it.effect("seals the same secret differently every time", () =>
+  it.effect("encrypts the same secret differently every time", () =>
     Effect.gen(function* () {
       const key = yield* SecretsKey
       const one = yield* key.seal(secret, "ada")
@@ -36,7 +36,7 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
     }).pipe(Effect.provide(withKey(1)))
   )
 
-  it.effect("does not open the secret of one workspace for another, nor one that was tampered with", () =>
+  it.effect("rejects a secret of another workspace and a modified one", () =>
     Effect.gen(function* () {
       const key = yield* SecretsKey
       const sealed = yield* key.seal(secret, "ada")
@@ -48,7 +48,7 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
     }).pipe(Effect.provide(withKey(1)))
   )
 
-  it.effect("refuses to start with another key than the database was written under, and says what to do", () =>
+  it.effect("refuses to start with a key other than the database's, with the next step", () =>
     Effect.gen(function* () {
       yield* SecretsKey.use((key) => key.seal(secret, "ada")).pipe(Effect.provide(withKey(1)))
       const error = yield* Effect.flip(Effect.scoped(Layer.build(withKey(2))))

@@ -14,7 +14,7 @@ const changed = Effect.fnUntraced(function* (inbox: { readonly key: string; read
   })
 })
 
-/** An inbox with one event, and a way to replay it. */
+/** An inbox with one event, and a function that replays it. */
 const replayable = Effect.gen(function* () {
   const inlet = yield* TestInlet
   const receiver = yield* WebhookReceiver.make
@@ -30,8 +30,8 @@ describe("A workspace", () => {
   layer(TestInlet.layer({ REPLAYS_PER_MINUTE: "3", WEBHOOK_CHANGES_PER_MINUTE: "3" }), {
     excludeTestServices: true,
     timeout: "60 seconds"
-  })("in a minute", (it) => {
-    it.effect("has so many replays, and hears when it may ask again; another workspace has its own", () =>
+  })("in one minute", (it) => {
+    it.effect("has limited replays and receives Retry-After, separately from other workspaces", () =>
       Effect.gen(function* () {
         const { receiver, replay } = yield* replayable
         for (let count = 0; count < 3; count++) assert.strictEqual((yield* replay).status, 202)
@@ -45,7 +45,7 @@ describe("A workspace", () => {
       })
     )
 
-    it.effect("has so many changes of its webhook, whatever becomes of them", () =>
+    it.effect("has limited webhook changes, whatever their outcome", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox("http://127.0.0.1:9/first")
@@ -68,7 +68,7 @@ describe("A workspace", () => {
     excludeTestServices: true,
     timeout: "60 seconds"
   })("in a UTC day", (it) => {
-    it.effect("has so many of each in all processes, and hears how long it is until midnight", () =>
+    it.effect("has daily limits across all processes, with Retry-After until midnight", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { inbox, replay } = yield* replayable
@@ -79,7 +79,7 @@ describe("A workspace", () => {
         assert.isAtMost(Number(headers["retry-after"]), 86_400)
         assert.strictEqual((yield* changed(inbox, "http://127.0.0.1:9/2")).status, 200)
         assert.strictEqual((yield* changed(inbox, "http://127.0.0.1:9/3")).status, 429)
-        // Yesterday's do not count.
+        // Yesterday's operations do not count.
         yield* sql`UPDATE client_limits SET day = day - 1`
         assert.strictEqual((yield* replay).status, 202)
       })

@@ -31,7 +31,7 @@ const rowOf = Effect.fnUntraced(function* (id: string) {
   return row === undefined ? yield* Effect.die(`no workspace ${id}`) : row
 })
 
-/** Whether a header of the form `t=…,v1=…` was made with this secret (spec, section 6). */
+/** Whether a header of the form `t=…,v1=…` has a signature with this secret (spec, section 6). */
 const signedWith = (request: ReceivedRequest, header: string, secret: string) => {
   const [, seconds, signature] = /^t=(\d+),v1=([\da-f]{64})$/.exec(String(request.headers[header])) ?? []
   return createHmac("sha256", secret).update(`${seconds}.`).update(request.body).digest("hex") === signature
@@ -40,7 +40,7 @@ const signedWith = (request: ReceivedRequest, header: string, secret: string) =>
 layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServices: true, timeout: "60 seconds" })(
   "Workspaces",
   (it) => {
-    it.effect("are made without a key, and show theirs once", () =>
+    it.effect("are created without a key and show theirs once", () =>
       Effect.gen(function* () {
         const { json, status } = yield* create("Ada's agents")
         assert.strictEqual(status, 201)
@@ -54,7 +54,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("are as many as are asked for in development, each with a key and a secret of its own", () =>
+    it.effect("are unlimited in development, each with its own key and secret", () =>
       Effect.gen(function* () {
         const answers = yield* Effect.forEach(Array.range(1, 10), () => create("the same name"), {
           concurrency: "unbounded"
@@ -65,7 +65,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("keep their name trimmed and otherwise as it was given", () =>
+    it.effect("trim their name and otherwise keep it", () =>
       Effect.gen(function* () {
         const names: ReadonlyArray<readonly [given: string, kept: string]> = [
           ["a", "a"],
@@ -87,7 +87,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("refuse a name that is empty, too long, has control characters or is none", () =>
+    it.effect("refuse an empty, overlong or malformed name", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const count = Effect.map(sql`SELECT 1 FROM workspaces`, (rows) => rows.length)
@@ -125,14 +125,14 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("keep the SHA-256 of the key and the sealed secret, and neither in plain", () =>
+    it.effect("store the SHA-256 of the key and the encrypted secret", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { id, key, secret } = yield* inlet.workspace
         const row = yield* rowOf(id)
         assert.strictEqual(Buffer.from(row.apiKeyHash).toString("hex"), createHash("sha256").update(key).digest("hex"))
         const stored = Buffer.from(row.signingSecret)
-        // A nonce of 12 bytes, the secret, a tag of 16.
+        // A 12-byte nonce, the secret, and a 16-byte tag.
         assert.lengthOf(stored, 12 + secret.length + 16)
         for (const plain of [secret, secret.slice("whsec_".length), secret.slice(-8)]) {
           assert.isFalse(stored.includes(plain))
@@ -158,7 +158,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("have one key left when it is replaced ten times at once", () =>
+    it.effect("have one key after ten concurrent replacements", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { key } = yield* inlet.workspace
@@ -176,7 +176,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("sign with a new secret from its rotation on, and for a day with the one before too", () =>
+    it.effect("sign with the new secret after a rotation, and with the old one too for a day", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const receiver = yield* WebhookReceiver
@@ -199,7 +199,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         assert.isFalse(signedWith(rotated, "x-service-signature", inbox.secret))
         assert.isTrue(signedWith(rotated, "x-service-signature-previous", inbox.secret))
 
-        // A second rotation within the day moves the pair on by one.
+        // A second rotation within the day shifts the pair by one.
         const third: string = (yield* rotate).json.webhook_signing_secret
         const again = yield* deliver
         assert.isTrue(signedWith(again, "x-service-signature", third))
@@ -216,7 +216,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       })
     )
 
-    it.effect("seal the rotated secrets too, and leave the key as it is", () =>
+    it.effect("encrypt the rotated secrets too, and keep the key", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { id, key, secret } = yield* inlet.workspace

@@ -27,7 +27,7 @@ interface Flags extends Service.Place {
   readonly json: boolean
 }
 
-/** Asks the operator's routes of the running service, so that this works beside an embedded database too. */
+/** Calls the operator routes of the running service, so that this also works with an embedded database. */
 const ask = Effect.fnUntraced(function* <E extends Service.Failure, R>(
   { json, ...place }: Flags,
   question: (admin: Service.Client["admin"]) => Effect.Effect<{ readonly domains: ReadonlyArray<Domain> }, E, R>

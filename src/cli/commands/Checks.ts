@@ -20,7 +20,7 @@ const good = (about: string, says: string): Finding => ({ about, verdict: "good"
 const wrong = (about: string, says: string): Finding => ({ about, verdict: "wrong", says })
 const note = (about: string, says: string): Finding => ({ about, verdict: "note", says })
 
-/** Where senders deliver. Tests listen elsewhere. */
+/** The port where senders deliver. Tests use another one. */
 export const MailPort = Context.Reference("inlet/cli/MailPort", { defaultValue: () => 25 })
 
 /** Timeout of a check. */
@@ -58,7 +58,7 @@ export const database = Effect.gen(function* () {
   )
 })
 
-/** Whether raw messages can be kept: the folder can be written and synced, or the bucket can be listed. */
+/** Checks that raw messages can be stored: the folder can be written and synced, or the bucket can be listed. */
 export const rawStore = Effect.gen(function* () {
   const { folder, kind } = yield* Settings.rawStore
   if (kind === "s3") {
@@ -124,7 +124,7 @@ const greeting = (host: string, port: number) =>
     return Effect.sync(() => socket.destroy())
   }).pipe(Effect.timeout(patience))
 
-/** Whether the mail server answers at its public name. From this machine: what a provider closes further out is not seen. */
+/** Checks that the mail server answers at its public name. A provider's firewall is not visible from this machine. */
 export const port25 = Effect.gen(function* () {
   const dns = yield* Dns.Dns
   const port = yield* MailPort
@@ -147,7 +147,7 @@ export const port25 = Effect.gen(function* () {
 
 const day = 86_400_000
 
-/** Whether the certificate for STARTTLS can be used, is for MX_HOST, and how long it still is. */
+/** Checks that the STARTTLS certificate is usable and names MX_HOST, and reports how long it is valid. */
 export const certificate = Effect.gen(function* () {
   const { mxHost, tlsCertificate } = yield* Settings.smtp
   if (tlsCertificate === undefined) {

@@ -8,7 +8,7 @@ const Id = Schema.Union([Schema.String, Schema.Finite])
 
 const versionKey = "io.modelcontextprotocol/protocolVersion"
 
-/** As much of a message as decides how it is forwarded. */
+/** The part of a message that decides how it is forwarded. */
 const Message = Schema.fromJsonString(
   Schema.Struct({
     id: Schema.optionalKey(Id),
@@ -27,11 +27,11 @@ type Message = typeof Message.Type
 
 const Failure = Schema.fromJsonString(Schema.Struct({ error: Schema.String }))
 
-/** What a header can't say as it is goes as base64. */
+/** Encodes a value in base64 if a header cannot contain it. */
 const headerText = (text: string) =>
   /^[\x20-\x7e]*$/.test(text) && !text.startsWith("=?") ? text : `=?base64?${Buffer.from(text).toString("base64")}?=`
 
-/** The headers of a message whose protocol knows no session: they say what the message says. */
+/** The headers of a message in a protocol without sessions, which repeat values of the message. */
 const routed = ({ method = "", params = {} }: Message, version: string) => {
   const name = params.name ?? params.uri
   return {
@@ -50,7 +50,7 @@ const linesOf = (contentType: string, text: string): ReadonlyArray<string> =>
 const refusal = (id: typeof Id.Type | null, code: number, message: string) =>
   JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } })
 
-/** Forwards the messages of standard input to `/mcp`, and what is answered to standard output, until the input ends. */
+/** Forwards the messages on standard input to `/mcp` and the answers to standard output, until the input ends. */
 const forward = Effect.fnUntraced(function* ({ baseUrl, key }: Effect.Success<ReturnType<typeof Service.opened>>) {
   const client = yield* HttpClient.HttpClient
   const stdio = yield* Stdio.Stdio
@@ -100,7 +100,7 @@ const forward = Effect.fnUntraced(function* ({ baseUrl, key }: Effect.Success<Re
       return yield* Console.log(refusal(null, -32_700, "Expected a message of JSON-RPC on a line"))
     const message = decoded.value
     const { id, method, params = {} } = message
-    // Others need not wait for a wait, but all need the session.
+    // Other messages do not wait for a pending one, but all need the session.
     if (id !== undefined && method !== "initialize") return yield* FiberMap.run(underWay, id, send(line, message))
     yield* send(line, message)
     if (method === "notifications/cancelled" && params.requestId !== undefined) {

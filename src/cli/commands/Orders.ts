@@ -18,7 +18,7 @@ export const finished = (api: Service.Client, orderId: OrderId, wait: Duration.D
     state: ({ order_id, status }) => `Order ${order_id} is ${status}`
   })
 
-/** What has been done, and what is to be done next. */
+/** Prints the outcome and the next step. */
 export const told = ({ domain, failure, next_steps, order_id, price_cents, status, years }: Order) => [
   `${domain} for ${years === 1 ? "a year" : `${years} years`} at ${Cents.dollars(price_cents)}: ${status}`,
   `order ${order_id}`,

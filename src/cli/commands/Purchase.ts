@@ -47,7 +47,10 @@ export const command = Command.make(
         if (!yes) {
           const { results } = yield* api.purchase.search({ query: { q: domain } })
           const found = results.find((result) => result.domain === domain.toLowerCase())
-          if (found?.available !== true) return yield* new CommandFailed({ message: `${domain} is not to be had` })
+          if (found?.available !== true)
+            return yield* new CommandFailed({
+              message: `${domain} is not available. Search for another name with inlet search`
+            })
           yield* Confirmation.ask(
             yes,
             `Buy ${domain} for ${years === 1 ? "a year" : `${years} years`} at $${found.price} a year`

@@ -39,7 +39,7 @@ export const command = Command.make(
       ? [{ filename: path.basename(attach.value), content: Buffer.from(yield* fs.readFile(attach.value)) }]
       : []
     const transport = yield* Effect.acquireRelease(
-      // The certificate of a local server is its own.
+      // A local server has a self-signed certificate.
       Effect.sync(() => createTransport({ ...server, tls: { rejectUnauthorized: false } })),
       (transport) => Effect.sync(() => transport.close())
     )
@@ -48,7 +48,7 @@ export const command = Command.make(
       catch: (cause) => failed(reasonOf(cause))
     })
     yield* Console.log(`${sent.response}  ${sent.messageId}`)
-    // Some of several recipients.
+    // For some of several recipients.
     if (sent.rejected.length > 0) return yield* failed((sent.rejectedErrors ?? []).map(reasonOf).join("; "))
   }, Effect.scoped)
 ).pipe(Command.withDescription("Send a mail to the local SMTP server"))

@@ -7,7 +7,7 @@ const settingsIn = Effect.fnUntraced(function* (file: string) {
   return ConfigProvider.layerAdd(ConfigProvider.fromDotEnvContents(text))
 })
 
-// The service is loaded only when it is asked for: the other commands start quicker without it.
+// Loads the service only for this command, so that other commands start faster.
 const service = Effect.flatMap(
   Effect.promise(() => import("../../start/Start.ts")),
   ({ program }) => program

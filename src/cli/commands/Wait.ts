@@ -39,7 +39,7 @@ interface Question {
   readonly wanted: Wanted
 }
 
-/** One look: the newest mail that has what is wanted, and the mark from which the next look goes on. */
+/** One query: the newest matching mail, and the mark for the next query. */
 const look = Effect.fnUntraced(function* ({ api, id, query, wanted }: Question) {
   const first = yield* api.events.list({ params: { id }, query })
   let page = first
@@ -54,7 +54,7 @@ const look = Effect.fnUntraced(function* ({ api, id, query, wanted }: Question) 
   }
 })
 
-/** The mark of now. */
+/** The current mark. */
 const markOf = (api: Service.Client, id: DomainId) =>
   Effect.map(api.events.list({ params: { id }, query: { limit: 1, view: "brief" } }), ({ cursor_now }) => cursor_now)
 
@@ -134,7 +134,7 @@ export const command = Command.make(
       }
       const ends = (yield* Clock.currentTimeMillis) + Duration.toMillis(timeout)
 
-      // What is there already counts only where one has said from when on.
+      // Existing mail counts only with an explicit start.
       const before = Option.isSome(after)
         ? yield* look({ api, id, wanted, query: { ...filter, after: after.value } })
         : Option.isSome(newerThan)

@@ -4,7 +4,7 @@ import type { SignedRequest } from "../../delivery/RequestSigner.ts"
 import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
 
-/** Longest that an app may take. */
+/** Timeout of the app. */
 const patience = Duration.seconds(30)
 
 /** Maximum bytes of the answer to read. */
@@ -27,7 +27,7 @@ export interface Outcome {
   readonly responseBody: string | null
 }
 
-/** Refuses what can't be posted to. */
+/** Refuses an invalid URL. */
 export const checkUrl = Effect.fnUntraced(function* (text: string) {
   const url = URL.parse(text)
   if (url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "") return url.href
@@ -66,7 +66,7 @@ export const post = Effect.fnUntraced(function* (url: string, { body, headers }:
 
 const unanswered = (error: string) => ({ statusCode: null, error, responseBody: null })
 
-/** The status decides: an answer that breaks off or drips does not change it. */
+/** The status decides, even if the body breaks off or is slow. */
 const startOf = (response: HttpClientResponse.HttpClientResponse) => {
   let bytes = 0
   return response.stream.pipe(
@@ -89,7 +89,7 @@ const Named = Schema.fromJsonString(
   Schema.Struct({ event_id: Schema.String, recipient: Schema.String, subject: Schema.String })
 )
 
-/** A line for a request that was made: when, what came back, how long it took, of which mail, and what comes next. */
+/** One line for a request: time, status, duration, mail, and what follows. */
 export const tell = Effect.fnUntraced(function* (
   json: boolean,
   body: string,

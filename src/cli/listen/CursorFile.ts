@@ -15,7 +15,10 @@ const pathOf = Effect.fnUntraced(function* (domainId: DomainId) {
   return path.join(state, "inlet", "listen", `${domainId}.json`)
 })
 
-/** The place in the mail of a domain up to which an app has it, in a file; in the user's state folder where none is given. */
+/**
+ * Stores the position in a domain's mail up to which an app has it, in a file. The default is in the user's state
+ * folder.
+ */
 export const open = Effect.fnUntraced(function* (given: Option.Option<string>, domainId: DomainId) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -27,7 +30,7 @@ export const open = Effect.fnUntraced(function* (given: Option.Option<string>, d
   const text = failed(
     fs.readFileString(file).pipe(Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed("")))
   )
-  /** As this process knows it. */
+  /** The position in this process. */
   let last = yield* text
 
   const after = Effect.gen(function* () {
@@ -41,7 +44,7 @@ export const open = Effect.fnUntraced(function* (given: Option.Option<string>, d
     return cursor.after
   })
 
-  /** On the disk when it succeeds, whole: a crash leaves the one before or this one. */
+  /** The file is complete and synced on success. A crash leaves the previous or this position. */
   const write = Effect.fnUntraced(function* (after: string) {
     if ((yield* text) !== last) {
       return yield* unusable("Another `inlet listen` writes it, too. Give each its own --cursor-file")

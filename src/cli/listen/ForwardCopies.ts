@@ -7,24 +7,24 @@ import type * as Service from "../terminal/Service.ts"
 import * as AppRequest from "./AppRequest.ts"
 import * as CursorFile from "./CursorFile.ts"
 
-/** A stream that says nothing for so long, not even that it is still here, is dead. */
+/** Timeout of a stream without data or heartbeat. */
 const silence = Duration.seconds(45)
 
-/** A signature that has waited so long behind others is asked for anew: an app refuses one of 300 s. */
+/** Age at which a waiting request is signed again, because an app rejects a signature of 300 s. */
 const freshSeconds = 120
 
-/** Longest between two tries to connect. */
+/** Longest delay between connection attempts. */
 const longestWait = Duration.seconds(5)
 
-/** Characters of an event; the library stops at 10 MiB otherwise, and an event may weigh more. */
+/** Maximum characters of an event. The library's default is 10 MiB, and an event may be larger. */
 const largestEvent = 512 * 1024 * 1024
 
-/** A stream that ended, or that there was none of. It is tried again. */
+/** A stream that ended or could not be opened. It is retried. */
 class NotConnected extends Schema.TaggedError<NotConnected>()("NotConnected", { message: Schema.String }) {}
 
 const Refusal = Schema.Struct({ error: Schema.String })
 
-/** The stream of signed requests behind a place. */
+/** The stream of signed requests after a position. */
 const connect = Effect.fnUntraced(function* (api: Service.Client, id: DomainId, after: string) {
   const response = yield* api.events
     .stream({
@@ -76,7 +76,7 @@ export interface Options {
   readonly after: Option.Option<string>
 }
 
-/** The place where a listener begins, which is on the disk before anything is asked for from there. */
+/** The position where a listener starts. It is synced before the first request. */
 const begin = Effect.fnUntraced(function* (
   api: Service.Client,
   id: DomainId,
@@ -86,7 +86,7 @@ const begin = Effect.fnUntraced(function* (
   const given = fromStart ? "start" : Option.getOrUndefined(after)
   const known = given ?? (yield* cursor.after)
   if (known !== undefined && given === undefined) return { cursor, place: known }
-  // What comes from now on has to have a place, or what comes before the first answer of the app could be missed.
+  // A position is stored at once, or mail before the first answer of the app could be missed.
   const place =
     known === undefined || known === "latest"
       ? (yield* api.events.list({ params: { id }, query: { limit: 1, view: "brief" } })).cursor_now
@@ -96,8 +96,8 @@ const begin = Effect.fnUntraced(function* (
 })
 
 /**
- * Posts a copy of each event to an app, one after the other, and remembers each once the app has answered 2xx: each comes
- * at least once. What the app does not take is posted again, freshly signed, before any other.
+ * Posts a copy of each event to an app, in order, and stores the position once the app has answered 2xx. Each event
+ * arrives at least once. A refused event is signed again and retried before any other.
  */
 export const run = Effect.fnUntraced(function* (api: Service.Client, id: DomainId, options: Options) {
   const { json, url } = options
@@ -105,10 +105,10 @@ export const run = Effect.fnUntraced(function* (api: Service.Client, id: DomainI
   const { cursor } = begun
   let { place } = begun
   yield* Console.error(`Copies go to ${url}; ${cursor.file} has the place. Ctrl-C stops`)
-  /** Posts of one event, and connections, that failed one after the other. */
+  /** Consecutive failures of requests and connections. */
   let refused = 0
   let lost = 0
-  /** Why the stream is asked for anew. */
+  /** Why the stream is opened again. */
   const again: { for: "the app" | "the signature" | "the service" } = { for: "the service" }
 
   const forwarded = Effect.fnUntraced(function* ({ body, headers }: SignedRequest, eventId: string) {
@@ -131,7 +131,7 @@ export const run = Effect.fnUntraced(function* (api: Service.Client, id: DomainI
     return true
   })
 
-  /** Follows the stream until it ends, or something is to be asked for again. */
+  /** Follows the stream until it ends or must be opened again. */
   const follow = Effect.gen(function* () {
     const messages = yield* connect(api, id, place)
     if (lost > 0) yield* Console.error("Connected again")
@@ -148,7 +148,7 @@ export const run = Effect.fnUntraced(function* (api: Service.Client, id: DomainI
         )
         const now = (yield* Clock.currentTimeMillis) / 1_000
         const isOld = now - Number(request.headers["X-Service-Timestamp"]) > freshSeconds
-        // The first is as fresh as it can be, whatever the clocks say.
+        // The first one is fresh, whatever the clocks say.
         if (isOld && !isFirst) {
           again.for = "the signature"
           return false

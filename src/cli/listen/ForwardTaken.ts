@@ -27,7 +27,7 @@ interface Delivery extends SignedRequest {
   readonly attempt: number
 }
 
-/** A delivery that was posted, and is in hand until the service knows what became of it. */
+/** A posted delivery whose outcome is not reported yet. */
 interface Made {
   readonly delivery: Delivery
   readonly outcome: AppRequest.Outcome
@@ -37,7 +37,7 @@ interface Made {
 const passes = ({ _tag }: { readonly _tag: string }) =>
   _tag === "TooManyRequests" || _tag === "Unavailable" || _tag === "HttpClientError" || _tag === "TimeoutError"
 
-/** The domain's mail is to be asked for; where it is held so far, that is changed. */
+/** Turns pull delivery on for the domain if it is off. */
 const begin = Effect.fnUntraced(function* (api: Service.Client, id: DomainId) {
   const { domain, pull, webhookUrl } = yield* api.domains.get({ params: { id } })
   if (webhookUrl !== null) {
@@ -121,7 +121,7 @@ export const run = Effect.fnUntraced(function* (api: Service.Client, id: DomainI
   const answered = new Set<Made>()
   const settling = yield* Semaphore.make(1)
 
-  /** Tells of all that are answered by now together; of an event that was leased anew meanwhile one attempt at a time. */
+  /** Reports all finished deliveries together, and attempts of the same event one at a time. */
   const settleWith = (own: Made) =>
     Effect.suspend(() => {
       if (!answered.has(own)) return Effect.void
@@ -130,7 +130,10 @@ export const run = Effect.fnUntraced(function* (api: Service.Client, id: DomainI
       return settle(made)
     })
 
-  /** Each has a place from before it is leased until it is settled: no more are leased than are posted at once. */
+  /**
+   * A slot is taken before the lease and freed after the report, so that no more deliveries are leased than are
+   * posted at once.
+   */
   const places = yield* Queue.unbounded<null>()
   yield* Queue.offerAll(places, Array.replicate(null, atOnce))
 
@@ -141,7 +144,7 @@ export const run = Effect.fnUntraced(function* (api: Service.Client, id: DomainI
     yield* Queue.offer(places, null)
   }, Effect.uninterruptible)
 
-  // Whoever stops this waits for what is under way.
+  // A stop waits for running requests.
   const underWay = yield* FiberSet.make<void, Effect.Error<ReturnType<typeof make>>>()
 
   const takeNext = Effect.uninterruptibleMask(

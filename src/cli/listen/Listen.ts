@@ -18,7 +18,7 @@ import * as ForwardCopies from "./ForwardCopies.ts"
 import * as ForwardTaken from "./ForwardTaken.ts"
 import * as WebhookSecret from "./WebhookSecret.ts"
 
-/** A mail for a person, one fact a line. */
+/** A mail in text form, one field a line. */
 const render = (event: InboundEvent) =>
   [
     `✓ ${event.event_id}  verified`,
@@ -46,7 +46,7 @@ interface Receiving {
   readonly json: boolean
 }
 
-/** A webhook on this machine: verifies, deduplicates and prints what it gets. */
+/** A local webhook that verifies, deduplicates and prints its requests. */
 const receive = Effect.fnUntraced(
   function* ({ delay, json, port, secret, status }: Receiving) {
     const seen = new Map<string, number>()
@@ -85,7 +85,7 @@ const receive = Effect.fnUntraced(
   )
 )
 
-/** Flags of one way to listen that were given with the other. */
+/** Flags of the other mode that were given. */
 const misplaced = (flags: Readonly<Record<string, boolean>>) =>
   Object.entries(flags).flatMap(([flag, isGiven]) => (isGiven ? [flag] : []))
 
@@ -225,7 +225,7 @@ export const command = Command.make(
         json
       })
     },
-    // A script that starts it by `npm run` and is ended leaves no listener behind.
+    // The listener exits with the `npm run` that started it.
     Effect.raceFirst(Effect.orDie(Launcher.ended))
   )
 ).pipe(

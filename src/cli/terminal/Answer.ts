@@ -6,14 +6,14 @@ export const json = Flag.Boolean("json").pipe(
   Flag.withDefault(false)
 )
 
-/** A stranger wrote the mail: nothing in it may steer the terminal. */
+/** The mail is untrusted, so control characters are replaced. */
 export const visible = (line: string) => line.replace(/[^\P{Cc}\t]/gu, "\uFFFD")
 
-/** Prints an answer: as a line of JSON, or in lines for a person. */
+/** Prints an answer as one line of JSON, or as text. */
 export const lines = (json: boolean, answer: unknown, text: ReadonlyArray<string>) =>
   json ? Console.log(JSON.stringify(answer)) : Console.log(text.map(visible).join("\n"))
 
-/** One thing, a field a line. What is unset is left out. */
+/** One object, a field a line, without unset fields. */
 export const record = (json: boolean, answer: object) => {
   const fields = Object.entries(answer).filter(([, value]) => value !== null)
   const width = Math.max(...fields.map(([name]) => name.length))

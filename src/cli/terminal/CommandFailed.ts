@@ -5,7 +5,7 @@ export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandF
   message: Schema.String,
   exitCode: Schema.optionalKey(Schema.Int)
 }) {
-  /** The line is printed as it is, and nothing else about it. */
+  /** The line is printed unchanged, without a stack. */
   override readonly [Runtime.errorReported] = false
   override readonly [Runtime.errorExitCode] = this.exitCode ?? 1
 }

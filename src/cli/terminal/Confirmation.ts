@@ -14,7 +14,7 @@ export const ask = Effect.fnUntraced(function* (yes: boolean, what: string) {
   if (yes) return
   const stdio = yield* Stdio.Stdio
   if (!((yield* stdio.stdinIsTerminal) && (yield* stdio.stdoutIsTerminal))) {
-    return yield* new CommandFailed({ message: `${what}? No terminal to confirm at. Add --yes` })
+    return yield* new CommandFailed({ message: `${what}? There is no terminal to confirm. Add --yes` })
   }
   const isWanted = yield* Effect.catchTag(Prompt.run(Prompt.Confirm({ message: `${what}?` })), "QuitError", () =>
     Effect.succeed(false)

@@ -7,7 +7,7 @@ import { CommandFailed } from "./CommandFailed.ts"
 const Profile = Schema.Struct({
   url: Schema.String,
   key: Schema.RedactedFromValue(Schema.String),
-  /** Verifies webhooks in `inlet listen`. */
+  /** The signing secret, with which `inlet listen` verifies webhooks. */
   secret: Schema.optionalKey(Schema.RedactedFromValue(Schema.String))
 })
 type Profile = typeof Profile.Type
@@ -49,7 +49,7 @@ const write = Effect.fnUntraced(function* (profiles: Readonly<Record<string, Pro
   )
 })
 
-/** The profile of this name. */
+/** The profile with this name. */
 export const get = Effect.fnUntraced(function* (name: string) {
   const profiles = yield* all
   if (Object.hasOwn(profiles, name)) return profiles[name]

@@ -31,13 +31,13 @@ const profile = Flag.String("profile").pipe(
 /** The flags that name the service and the workspace. */
 export const place = { url, key, profile }
 
-/** Those of the commands for the operator, whose token is found otherwise. */
+/** The flags of operator commands, which find the token elsewhere. */
 export const operatorFlags = { url, json: Answer.json }
 
-/** Those of the commands that ask as a workspace. */
+/** The flags of workspace commands. */
 export const flags = { ...place, json: Answer.json }
 
-/** Those of the commands that need no key. */
+/** The flags of commands without a key. */
 export const openFlags = { url, profile, json: Answer.json }
 
 export interface Place {
@@ -69,7 +69,7 @@ const placeOf = Effect.fnUntraced(function* ({ key = Option.none(), profile = Op
 
 export const baseUrl = (place: Place) => Effect.map(placeOf(place), ({ baseUrl }) => baseUrl)
 
-/** The API of the service at this place, asked with this key or token. */
+/** The API of the service at this URL, with this key or token. */
 export const connect = (baseUrl: string, token?: Redacted.Redacted) =>
   HttpApiClient.make(Api, {
     baseUrl,
@@ -87,7 +87,7 @@ export interface Failure {
   readonly cause?: unknown
 }
 
-/** Where the service is, and the key of a workspace, without which nothing can be asked. */
+/** The URL and the required workspace key. */
 export const opened = Effect.fnUntraced(function* (place: Place) {
   const { baseUrl, key } = yield* placeOf(place)
   if (key === undefined) {
@@ -99,7 +99,7 @@ export const opened = Effect.fnUntraced(function* (place: Place) {
   return { baseUrl, key }
 })
 
-/** Asks the service as a workspace. A failure becomes a line for a person. */
+/** Calls the service as a workspace. A failure becomes one line of text. */
 export const ask = Effect.fnUntraced(function* <A, E extends Failure, R>(
   place: Place,
   question: (api: Client) => Effect.Effect<A, E, R>
@@ -108,7 +108,7 @@ export const ask = Effect.fnUntraced(function* <A, E extends Failure, R>(
   return yield* answered(baseUrl, Effect.flatMap(connect(baseUrl, key), question))
 })
 
-/** Asks what needs no key. */
+/** Calls a route without a key. */
 export const askOpenly = Effect.fnUntraced(function* <A, E extends Failure, R>(
   place: Place,
   question: (api: Client) => Effect.Effect<A, E, R>
@@ -126,7 +126,7 @@ export const answered = <A, E extends Failure, R>(baseUrl: string, question: Eff
         : unanswered(baseUrl, error)
   )
 
-/** The service's own words. */
+/** The message of the service. */
 const said = new Set([
   "Invalid",
   "Unauthorized",
@@ -140,7 +140,7 @@ const said = new Set([
   "BadGateway"
 ])
 
-/** The failure of a command whose question had no answer that it knows. */
+/** The failure of a command after an unexpected answer. */
 const unanswered = (baseUrl: string, error: Failure) =>
   new CommandFailed({
     message: `${baseUrl} gave no valid answer (${innermost(error)}). Check that the service runs there, or set --url`
@@ -149,7 +149,7 @@ const unanswered = (baseUrl: string, error: Failure) =>
 export const innermost = (error: { readonly message: string; readonly cause?: unknown }): string =>
   error.cause instanceof Error ? innermost(error.cause) : error.message
 
-/** A domain of the workspace, by its name or its id. */
+/** A domain of the workspace, by name or id. */
 export const domain = Effect.fnUntraced(function* (api: Client, named: string) {
   const { domains } = yield* api.domains.list()
   const wanted = named.toLowerCase()
@@ -163,7 +163,7 @@ export const domain = Effect.fnUntraced(function* (api: Client, named: string) {
   })
 })
 
-/** The only domain of the workspace, where none is named. */
+/** The only domain of the workspace, if none is named. */
 export const domainOrOnly = Effect.fnUntraced(function* (api: Client, named: string | undefined) {
   if (named !== undefined) return yield* domain(api, named)
   const { domains } = yield* api.domains.list()

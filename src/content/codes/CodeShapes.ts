@@ -1,10 +1,10 @@
 import { inWord } from "./WordSearch.ts"
 
-/** Something in a line that has the shape of a code. */
+/** A token in a line with the form of a code. */
 export interface Shape {
-  /** As it stands there. */
+  /** As shown in the mail. */
   readonly shown: string
-  /** As one types it: ASCII digits, groups of digits joined. */
+  /** As a person types it: ASCII digits, groups joined. */
   readonly value: string
   readonly from: number
   readonly to: number
@@ -41,9 +41,9 @@ const isDash = (unit: number): boolean => unit === 0x2d || (unit >= 0x2010 && un
 
 /** Text that must not precede a code: parts of numbers, names, money, addresses. */
 const notBefore = new Set([..."#/@.,$€£¥₹₽₩₺₴₫฿+=&%_~\\№-–—−:^"].map((mark) => mark.charCodeAt(0)))
-/** Nor with a space between. */
+/** The same with a space between. */
 const notBeforeSpace = new Set([..."#$€£¥₹₽₩₺₴₫฿№©"].map((mark) => mark.charCodeAt(0)))
-/** Nor behind it. */
+/** Text that must not follow a code. */
 const notBehind = new Set([..."%/@_=&€$£¥₽₩₺₴₫฿°+\\-–—−^#"].map((mark) => mark.charCodeAt(0)))
 
 const units =
@@ -52,23 +52,23 @@ const currencyBefore =
   /(?:^|[^\p{L}])(?:usd|eur|gbp|chf|jpy|cny|inr|rs\.?|kr\.?|sek|nok|dkk|pln|czk|huf|rp\.?|idr|r\$|us\$|no\.?|nr\.?|nº|n°|№)\s?$/iu
 
 /**
- * Where a token may begin that is a code: a digit, a capital in front of what may go on with one, and what may be a digit
- * of another script. Not the numbers and words in capitals that texts are full of: one to three digits in front of a word,
- * a mark or the end, and what stands behind a word without a mark between (`isTooShort`, `isNamed`).
+ * The possible starts of a code: a digit, a capital before a character that may continue it, and a possible digit of
+ * another script. Excludes the most frequent numbers and capitals of ordinary text: one to three digits before a
+ * word, a mark or the end, and text after a word without a mark between (`isTooShort`, `isNamed`).
  */
 const begins =
   /[0-9](?:(?<=[A-Za-z].)|(?![0-9]{0,2}(?: [A-Za-z]{2}|[.,:;!?)"”]|$)))|[A-Z](?<![A-Za-z0-9] ?.)(?=[A-Z0-9\-\u0660-\u1819\u2010-\u2014\u2212\uff10-\uff19])|[\u0660-\u1819\uff10-\uff19]/g
 
-/** Adds the shapes of a line to `found`, at most until it has `most` of them. */
+/** Adds the candidates of a line to `found`, up to `most` in total. */
 export const find = (line: string, found: Array<Shape>, most: number): void => {
   let place = 0
   begins.lastIndex = 0
-  // Words in small letters are passed over by the platform: this is the one step for each character of a mail.
+  // The pattern skips words in small letters natively. This is the only step for each character of a mail.
   while (begins.test(line)) {
     const at = begins.lastIndex - 1
     const unit = line.charCodeAt(at)
     if (isUpper(unit) ? !isToken(line.charCodeAt(at + 1)) : !isDigit(unit)) continue
-    // A token that begins with small letters may still hold a digit: x7k2p9.
+    // A token that starts with small letters may contain a digit: x7k2p9.
     let from = at
     while (from > place && isAtom(line.charCodeAt(from - 1))) from--
     const end = atomEnd(line, at + 1)
@@ -87,19 +87,19 @@ const atomEnd = (line: string, from: number): number => {
   return to
 }
 
-/** A short atom that no other one can follow as a group: most numbers of a mail. */
+/** A short token that no other can follow as a group: most numbers of a mail. */
 const isTooShort = (line: string, from: number, end: number): boolean => {
   if (end - from >= leastLength) return false
   const behind = line.charCodeAt(end)
   if (isDash(behind)) return false
   const next = line.charCodeAt(end + 1)
-  // All groups are of one length, and only single ones may be letters: 1 2 3 4.
+  // All groups have the same length, and only single characters may be letters: 1 2 3 4.
   return !isSpace(behind) || !(end - from === 1 ? isAtom(next) && !isAtom(line.charCodeAt(end + 2)) : isDigit(next))
 }
 
 type Kind = Shape["kind"] | "small" | undefined
 
-/** `small` has letters of both sizes or none but small ones. */
+/** `small` means letters of both cases or only small ones. */
 const kindOf = (line: string, from: number, to: number): Kind => {
   let digits = 0
   let upper = 0
@@ -115,14 +115,14 @@ const kindOf = (line: string, from: number, to: number): Kind => {
   return digits > 0 ? "small" : undefined
 }
 
-/** Looks at the token that begins with this atom, and returns where to go on. */
+/** Examines the token at this position, and returns the position after it. */
 const take = (line: string, from: number, firstEnd: number, found: Array<Shape>): number => {
   const kind = firstEnd - from > mostShown ? undefined : kindOf(line, from, firstEnd)
   if (kind === undefined || (kind === "letters" && !isNamed(line, from))) return firstEnd
   const groups: Array<readonly [number, number]> = [[from, firstEnd]]
   let to = firstEnd
   let separator = 0
-  // Groups of the same kind, joined by the same mark: 123 456, ABC-DEF, 1 2 3 4.
+  // Groups of the same kind with the same separator: 123 456, ABC-DEF, 1 2 3 4.
   while (to - from <= mostShown) {
     const unit = line.charCodeAt(to)
     const dash = isDash(unit)
@@ -147,7 +147,7 @@ const take = (line: string, from: number, firstEnd: number, found: Array<Shape>)
   return to
 }
 
-/** A word in capitals is a word, where it does not begin a line or stand behind a colon or a quotation mark. */
+/** A word in capitals is a plain word unless it starts a line or follows a colon or quotation mark. */
 const isNamed = (line: string, from: number): boolean => {
   let before = from - 1
   while (before >= 0 && before > from - 4 && !isAtom(line.charCodeAt(before))) {
@@ -170,7 +170,7 @@ const shapeOf = (
   const [from, firstEnd] = first
   const to = last[1]
   const dashed = isDash(separator)
-  // G-482913: the letter says whose it is, and is not typed.
+  // In G-482913 the letter names the sender and is not typed.
   const isPrefixed =
     dashed &&
     groups.length === 2 &&
@@ -195,7 +195,7 @@ const shapeOf = (
   const shown = line.slice(from, to)
   return {
     shown,
-    // Dashes between letters are typed as they are shown, between digits they are not.
+    // Dashes between letters are typed, those between digits are not.
     value: kind !== "digits" && dashed ? shown : value,
     from,
     to,
@@ -204,7 +204,7 @@ const shapeOf = (
   }
 }
 
-/** Nothing around it makes it a part of something else: money, a date, an address, a telephone number. */
+/** Checks that the token is not part of an amount, date, address or telephone number. */
 const stands = (line: string, { from, kind, to }: Shape): boolean => {
   const before = line.charCodeAt(from - 1)
   const behind = line.charCodeAt(to)
@@ -215,7 +215,7 @@ const stands = (line: string, { from, kind, to }: Shape): boolean => {
     if (before === 0x5b && from > 1 && isAtom(line.charCodeAt(from - 2))) return false
     if (isSpace(before)) {
       const mark = line.charCodeAt(from - 2)
-      // A group of digits behind another one, a sign of money, or a number sign.
+      // A group of digits after another one, a currency sign, or a number sign.
       if (kind === "digits" && isDigit(mark) && spacedDigits(line, from)) return false
       if (from > 1 && notBeforeSpace.has(mark)) return false
     }

@@ -12,7 +12,7 @@ export interface Code {
   readonly confidence: "high" | "low"
 }
 
-/** Where lines come from. */
+/** The source of a line. */
 export interface Source {
   readonly name: Code["source"]
   readonly spoken: SpokenLines.SpokenLines
@@ -31,14 +31,14 @@ interface Candidate {
   readonly shape: CodeShapes.Shape
   readonly source: Code["source"]
   readonly score: number
-  /** It stands at the label of something else. */
+  /** It has the label of another number. */
   readonly isOther: boolean
 }
 
-/** The last line of a mail whose code is for one site alone: `@example.com #482913`. */
+/** The last line of a mail with a code bound to one site: `@example.com #482913`. */
 const bound = /^@[a-z0-9.-]{3,253}(?: %[a-z0-9.-]{3,253})? #([A-Za-z0-9-]{4,12})(?: @\S{3,253})?$/
 
-/** Finds the code of a mail. Ignores quoted lines, which are old. */
+/** Finds the code of a mail. Ignores quoted lines. */
 export const find = (about: SpokenLines.SpokenLines, sources: ReadonlyArray<Source>): Code | null => {
   for (const { name, spoken } of sources) {
     const last = spoken.lines.findLast(({ quoted }) => !quoted)
@@ -53,7 +53,7 @@ export const find = (about: SpokenLines.SpokenLines, sources: ReadonlyArray<Sour
     const found = candidates(name, joined(spoken), subjectSays)
     const linked = new Set(found.length === 0 ? [] : links.map(({ text }) => text))
     for (const each of found) {
-      // A link with the number as its text refers to an order or invoice.
+      // A number that is link text refers to an order or invoice.
       const score = each.score + again(each, inSubject) - (linked.has(each.shape.shown) ? 30 : 0)
       all.push({ ...each, score })
     }
@@ -130,7 +130,7 @@ interface Weight {
 
 const wordless = /^[^\p{L}\p{N}]*$/u
 
-/** Points for what speaks for a code, and against it; `docs/extraction.md` says how good they are. */
+/** The score of a candidate. `docs/extraction.md` has the resulting accuracy. */
 const weigh = (
   context: SpokenLines.SpokenLines,
   index: number,
@@ -148,7 +148,7 @@ const weigh = (
   if (near.soon <= 5 && near.auth <= 25) near.code = Math.min(near.code, near.auth)
   const isOther = near.other < near.code
   const code = Math.min(near.code, subject?.code === 0 && isAlone && !isOther ? 60 : Number.POSITIVE_INFINITY)
-  // The subject speaks of something else: your boarding pass.
+  // The subject names another purpose: your boarding pass.
   const isElse = subject !== undefined && subject.others > 0 && subject.code > 0
   let score = 0
   if (code <= 40) score += 50
@@ -156,7 +156,7 @@ const weigh = (
   else if (code <= 160) score += isAlone ? 44 : 18
   else if (isAlone && code <= 300) score += 36
   if (isOther) score -= 60
-  // Bookings and licences have codes of letters among many numbers.
+  // Bookings and licenses have codes of letters among many numbers.
   if (shape.kind !== "digits") score -= Math.min(30, 10 * near.others) + (isElse ? 12 : 0)
   if (near.deal < 200) score -= shape.kind === "digits" && near.auth < 100 ? 20 : 50
   if (near.auth < 200) score += 20
@@ -184,7 +184,7 @@ const form = ({ grouped, kind, value }: CodeShapes.Shape): number => {
   }
   if (kind === "letters") {
     if (WordSearch.search(value.toLowerCase()).length > 0) return -100
-    // Names and words have vowels; codes are made without them, lest they be words.
+    // Names and words have vowels. Generated codes usually avoid them.
     const vowels = value.match(/[AEIOUY]/g)?.length ?? 0
     if (!grouped && value.length < 5) return -60
     return vowels * 3 > value.length ? -40 : grouped ? -8 : vowels > 1 ? -60 : vowels === 1 ? -25 : -10

@@ -12,7 +12,7 @@ const mostText = 64 * 1024
 /** Extracts code, links and unsubscribe data of a mail. */
 export const of = (mail: {
   readonly subject: string
-  /** The plain text as it was sent, or null where there is none. */
+  /** The plain text as sent, or null without one. */
   readonly text: string | null
   /** The visible content of each HTML part. */
   readonly html: ReadonlyArray<SeenHtml>
@@ -39,7 +39,7 @@ export const of = (mail: {
   }
 }
 
-/** The lines there is room for; the last of them may be the beginning of one. */
+/** The lines within the limit. The last one may be cut. */
 const within = (lines: ReadonlyArray<SeenLine>, room: number) => {
   let left = room
   for (const [index, line] of lines.entries()) {

@@ -10,14 +10,14 @@ export interface Votes {
   invite: number
   login: number
   verify: number
-  /** A password is spoken of, and not that it was lost. */
+  /** A password is mentioned, but not as lost. */
   password: number
   foot: number
 }
 
 export const none = (): Votes => ({ reset: 0, invite: 0, login: 0, verify: 0, password: 0, foot: 0 })
 
-/** In the order of a tie: a reset is confirmed and a team is joined by signing in, so those come first. */
+/** The order decides a tie. Resets and invitations also ask to sign in, so they come first. */
 const kinds = ["reset", "invite", "login", "verify"] as const
 
 const kindOf: Partial<Record<Category, keyof Votes>> = {
@@ -29,7 +29,7 @@ const kindOf: Partial<Record<Category, keyof Votes>> = {
   foot: "foot"
 }
 
-/** Adds what words say, each kind of word once. */
+/** Adds the votes of a text, each category once. */
 export const hear = (votes: Votes, hits: ReadonlyArray<Hit>, weight: number): void => {
   for (const [index, { category }] of hits.entries()) {
     const kind = kindOf[category]
@@ -38,7 +38,7 @@ export const hear = (votes: Votes, hits: ReadonlyArray<Hit>, weight: number): vo
   }
 }
 
-/** By the names that programs give to their addresses, which are English in every language. */
+/** Path names that programs use in URLs, in English for every language. */
 const paths: ReadonlyArray<readonly [RegExp, keyof Votes]> = [
   [/reset|recover|password|passwd|forgot/, "reset"],
   [/invit|\/join/, "invite"],
@@ -67,7 +67,7 @@ export const most = (votes: Votes): { readonly kind: LinkKind; readonly votes: n
   let kind: LinkKind = "other"
   let best = 0
   for (const each of kinds) {
-    // Who is invited sets a password, too.
+    // An invitation may also ask for a password.
     const isForPassword = each === (votes.invite > votes.reset ? "invite" : "reset")
     const count = votes[each] + (isForPassword ? votes.password * 0.75 : 0)
     if (count > best) {

@@ -4,7 +4,7 @@ import * as Secret from "./Secret.ts"
 import type { SpokenLines } from "./SpokenLines.ts"
 import * as WordSearch from "./WordSearch.ts"
 
-/** A link that a mail was sent for, as an event names it. */
+/** A main link of a mail, as an event lists it. */
 export interface Link {
   readonly kind: LinkKind.LinkKind
   readonly url: string
@@ -18,18 +18,18 @@ export interface Source {
   readonly links: ReadonlyArray<SeenLink>
 }
 
-/** Maximum links to search, characters of a link, and links to return. */
+/** The maximum numbers of links to search, of characters in a link, and of links to return. */
 export const mostLooked = 500
 export const longestUrl = 2_048
 const mostTold = 5
 /** Maximum different links. */
 const mostKnown = 100
-/** A mail with more links is a list of them, as a newsletter that counts clicks. */
+/** A mail with more links is a list of links, such as a newsletter with tracked clicks. */
 const many = 12
 const longestText = 200
 const mostLabels = 4
 
-/** A URL, with the words that it is linked by. */
+/** A URL with its link text. */
 interface Target {
   readonly url: string
   readonly labels: Set<string>
@@ -47,9 +47,8 @@ interface Known extends Target {
 }
 
 /**
- * The links that a person got this mail for, the best first: those that carry a
- * secret and say what they are for, and the mail's one button. No quoted ones,
- * and nothing from the foot of a mail.
+ * Returns the main links of a mail, best first: those with a secret and a stated purpose, and the only button.
+ * Excludes quoted and footer links.
  */
 export const find = (about: SpokenLines, sources: ReadonlyArray<Source>): ReadonlyArray<Link> => {
   const known = read(targetsOf(sources)).filter(({ votes }) => votes.foot <= LinkKind.most(votes).votes)
@@ -103,7 +102,7 @@ const targetsOf = (sources: ReadonlyArray<Source>): ReadonlyArray<Target> => {
   return [...targets.values()]
 }
 
-/** In a list of links only those are read further that say what they are for. */
+/** In a list of links, only links with a stated purpose are considered. */
 const read = (targets: ReadonlyArray<Target>): ReadonlyArray<Known> =>
   targets.flatMap((target, order) => {
     const votes = LinkKind.none()
@@ -116,7 +115,7 @@ const read = (targets: ReadonlyArray<Target>): ReadonlyArray<Known> =>
     return [{ ...target, text, votes, order, hasSecret: Secret.isIn(target.url) }]
   })
 
-/** Adds what the sentence around a link says, and the two above it. */
+/** Adds the votes of the link's sentence, and of the two before it. */
 const listen = ({ line, spoken, votes }: Known): void => {
   const around = LinkKind.none()
   for (const [place, weight] of [

@@ -6,7 +6,7 @@ import * as WordSearch from "./WordSearch.ts"
 export interface Said {
   code: number
   other: number
-  /** How many there are. */
+  /** The number of such words. */
   others: number
   deal: number
   auth: number
@@ -22,7 +22,7 @@ const nothing = (): Said => ({
   soon: Number.POSITIVE_INFINITY
 })
 
-/** The topic of a category's words. Others are about signing in. */
+/** The topic of a category's words. Other words are about signing in. */
 const speaksOf = new Map<WordSearch.Hit["category"], ReadonlyArray<Exclude<keyof Said, "others">>>([
   ["otp", ["auth", "code"]],
   ["code", ["code"]],
@@ -44,7 +44,7 @@ export const says = (hits: ReadonlyArray<WordSearch.Hit>): Said => {
   return said
 }
 
-/** Whether a line, or the one above it, has words without which a number in a sentence is no code. */
+/** Whether a line, or the one above it, has the words that make a number in a sentence a code. */
 export const mayMean = (context: SpokenLines.SpokenLines, index: number): boolean => {
   if ((context.lines[index]?.text.length ?? 0) > SpokenLines.longest) return true
   let isSoon = false
@@ -57,11 +57,11 @@ export const mayMean = (context: SpokenLines.SpokenLines, index: number): boolea
   return (isSoon && isAuth) || (index > 0 && context.hits(index - 1).some(speaks))
 }
 
-/** Whether a line has the label of a number that is no code. */
+/** Whether a line has the label of another number. */
 export const isLabelled = (context: SpokenLines.SpokenLines, index: number): boolean =>
   context.hits(index).some(({ category }) => category === "other")
 
-/** The context of a shape: its line, some lines before, and two lines after. */
+/** The context of a candidate: its line, some lines before, and two lines after. */
 export const around = (context: SpokenLines.SpokenLines, index: number, shape: Shape, isAlone: boolean): Said => {
   const near = nothing()
   if (!isAlone) hearLine(near, context, index, shape)
@@ -70,7 +70,7 @@ export const around = (context: SpokenLines.SpokenLines, index: number, shape: S
   return near
 }
 
-/** How far the lines above count, in characters: those above a line of words only where they announce it. */
+/** The distance in characters at which lines above count. Above a line of words they count only as an announcement. */
 const reachAbove = (near: Said, above: string | undefined, shape: Shape, isAlone: boolean): number => {
   if (isAlone) return 300
   const isAnnounced = shape.from < 20 && (/[:：]$/.test(above ?? "") || near.soon < 40 || near.auth < 40)
@@ -95,7 +95,7 @@ const hearAbove = (
     const hits = context.hits(above)
     const spoken = hits.findLast(speaks)
     for (const hit of hits) {
-      // The line speaks of a code: another word counts when it is the label right before the number.
+      // The line mentions a code: another word counts only as the label right before the number.
       const isLabel = spoken === undefined || (hit.from > spoken.to && length - hit.to < 4)
       if (hit.category !== "other" || isLabel) hear(near, hit, distance + length - hit.to)
     }
@@ -116,7 +116,7 @@ const hearBelow = (
   for (let below = index + 1; below <= index + 2 && distance < reach; below++) {
     const line = context.lines[below]
     if (line === undefined || line.quoted) break
-    // Labels stand before, or alone below; what follows a code that was announced is about something else.
+    // Labels precede the number or stand alone below it. Text after an announced code is about something else.
     for (const hit of context.hits(below)) {
       if (hit.category !== "other" || near.code > 300) hear(near, hit, distance + hit.from)
     }
@@ -142,18 +142,18 @@ const hearLine = (near: Said, context: SpokenLines.SpokenLines, index: number, s
   const from = isLong ? left.length : isSame ? shape.from : WordSearch.fold(line.slice(0, shape.from)).length
   const text = isLong ? left + WordSearch.fold(line.slice(shape.from, shape.to + 120)) : folded
   const to = from + (shape.to - shape.from)
-  // A sentence that ends in between takes words away.
+  // A sentence end between them separates words from the number.
   const sentence = (part: string) => (part.match(ends)?.length ?? 0) * 40
   for (const hit of isLong ? WordSearch.phrases(text) : context.hits(index)) {
     if (hit.to <= from) {
       const between = text.slice(hit.to, from)
-      // A label that has its number already: order 55123, your code is 482913.
+      // A label with its own number: order 55123, your code is 482913.
       const isTaken = number.test(between)
       if (isTaken && hit.category === "other") continue
       const distance = from - hit.to + (isMeasured(hit) ? sentence(between) : 0)
       hear(near, hit, isTaken && !/[:：]\s*$/.test(between) ? distance + 40 : distance)
     } else if (hit.from >= to) {
-      // A label behind it belongs to what follows: 482913 (ref: KXTP).
+      // A label after the number belongs to the following text: 482913 (ref: KXTP).
       const isLabel = hit.category === "other" && /[:：#]/.test(text.slice(hit.to - 1, hit.to + 2))
       if (!isLabel) hear(near, hit, hit.from - to + 1 + (isMeasured(hit) ? sentence(text.slice(to, hit.from)) : 0))
     }

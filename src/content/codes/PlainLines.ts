@@ -1,22 +1,22 @@
 import type { SeenLine, SeenLink } from "../html/SeenHtml.ts"
 
-/** Lines of plain text, in the form of those that HTML gives, and the links in them. */
+/** Lines of plain text with their links, in the form of HTML lines. */
 export interface PlainText {
   readonly lines: ReadonlyArray<SeenLine>
   readonly links: ReadonlyArray<SeenLink>
 }
 
-/** Lines before a copy of the answered mail. Everything below is old. */
+/** A line that precedes a copy of the answered mail. All lines below it are old. */
 const original =
   /^[\s>]*(?:-{2,} ?(?:original message|ursprüngliche nachricht|message d'origine|mensaje original)|_{20,}$)/i
 
 const starts = /https?:\/\//gi
-/** Ends a URL in plain text: space, brackets and quotes around it, and letters of scripts that write no spaces. */
+/** Ends a URL in plain text: space, surrounding brackets and quotes, and letters of scripts without spaces. */
 const ends = /[\s<>"\u3000-\u9fff\uff00-\uffef]|$/g
 const stop = /[.,;:!?'*_\])}]/
 const beforeUrl = /[\s([<:]/
 
-/** The lines that can be seen of the first `most` characters. A line that begins with `>` is quoted. */
+/** The visible lines of the first `most` characters. A line that starts with `>` is quoted. */
 export const read = (text: string, most: number, mostLinks: number, longestUrl: number): PlainText => {
   const lines: Array<SeenLine> = []
   const links: Array<SeenLink> = []
@@ -46,7 +46,7 @@ export const read = (text: string, most: number, mostLinks: number, longestUrl: 
   return { lines, links }
 }
 
-/** `Label ( https://… )`, `Label [https://…]` and `Label: https://…` have a text, others stand for themselves. */
+/** `Label ( https://… )`, `Label [https://…]` and `Label: https://…` have a text. Other URLs have none. */
 const urls = (line: string, longest: number): Array<{ readonly url: string; readonly text: string }> => {
   const found: Array<{ readonly url: string; readonly text: string }> = []
   let label = 0
@@ -67,20 +67,20 @@ const urls = (line: string, longest: number): Array<{ readonly url: string; read
   return found
 }
 
-/** Up to a square bracket that was opened before it: [https://…]Or so. */
+/** Cuts at a square bracket opened before the URL: [https://…]Or so. */
 const cut = (url: string): string => {
   const at = url.indexOf("]")
   return at === -1 || url.lastIndexOf("[", at) !== -1 ? url : url.slice(0, at)
 }
 
-/** Without the characters at its end that this pattern fits. A pattern for all of them would try each run from each of its places. */
+/** Removes trailing characters of a class. A regular expression for the whole run would try it from each position. */
 const withoutEnd = (text: string, character: RegExp): string => {
   let end = text.length
   while (end > 0 && character.test(text[end - 1] ?? "")) end--
   return text.slice(0, end)
 }
 
-/** Without the marks of the sentence around it; a closing bracket stays where one was opened in it. */
+/** Removes punctuation around a URL. A closing bracket stays if the URL opened it. */
 const trimmed = (url: string): string => {
   const bare = withoutEnd(url, stop)
   return url[bare.length] === ")" && bare.includes("(") ? `${bare})` : url[bare.length] === "_" ? `${bare}_` : bare

@@ -26,7 +26,7 @@ export const isIn = (url: string): boolean => {
   return false
 }
 
-/** Long, and of letters and digits mixed, or of small and capital letters. */
+/** Long, with mixed letters and digits, or with both letter cases. */
 const isRandom = (part: string): boolean => {
   if (part.length < leastRandom) return false
   let changes = 0

@@ -1,15 +1,15 @@
 import type { SeenLine } from "../html/SeenHtml.ts"
 import * as WordSearch from "./WordSearch.ts"
 
-/** Lines, and the words of the lists in them: each line is read when it is asked for, and once. */
+/** Lines with the words found in them. Each line is searched once, on demand. */
 export interface SpokenLines {
   readonly lines: ReadonlyArray<SeenLine>
   readonly folded: (index: number) => string
-  /** For a long line only its beginning. */
+  /** Of a long line only its start. */
   readonly hits: (index: number) => ReadonlyArray<WordSearch.Hit>
 }
 
-/** Units of a line whose words are read as a whole. */
+/** The length up to which a line is searched completely. */
 export const longest = 600
 
 export const of = (lines: ReadonlyArray<SeenLine>): SpokenLines => {
@@ -46,5 +46,5 @@ export const empty: SeenLine = {
   strong: false
 }
 
-/** One line by itself. */
+/** A single line. */
 export const alone = (text: string): SpokenLines => of([{ ...empty, text }])

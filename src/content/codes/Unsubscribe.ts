@@ -1,4 +1,4 @@
-/** How to leave the list that a mail came from (RFC 2369, RFC 8058). */
+/** The unsubscribe address of a mailing list (RFC 2369, RFC 8058). */
 export interface Unsubscribe {
   readonly url: string | null
   readonly mailto: string | null
@@ -13,7 +13,7 @@ const longestAddress = 2_048
 
 const bracketed = /<([^<>]*)>/g
 
-/** From the values of List-Unsubscribe and List-Unsubscribe-Post: the first URL and the first address of mail in angle brackets. */
+/** Parses List-Unsubscribe and List-Unsubscribe-Post: the first URL and the first mail address in angle brackets. */
 export const read = (list: string | undefined, post: string | undefined): Unsubscribe | null => {
   if (list === undefined) return null
   let url: string | null = null

@@ -1,6 +1,6 @@
 import { type Category, categories, words } from "./Words.ts"
 
-/** A word that was found, by its place in the searched text. */
+/** A found word with its position in the searched text. */
 export interface Hit {
   readonly category: Category
   readonly from: number
@@ -10,22 +10,24 @@ export interface Hit {
 interface Entry {
   readonly word: string
   readonly category: Category
-  /** It begins a word. */
+  /** It matches only at the start of a word. */
   readonly begins: boolean
-  /** It ends a word. */
+  /** It matches only at the end of a word. */
   readonly ends: boolean
 }
 
 const ascii = /^[\0-\x7f]*$/
 const accents = /[\u0300-\u036f\u200b-\u200f]+/g
 
-/** Case, accents and forms of the same letter away, in the text as in the lists. The length may change. */
+/** Folds case, accents and letter variants, for the text and the lists. The length may change. */
 export const fold = (text: string): string =>
   ascii.test(text)
     ? text.toLowerCase()
     : text.toLowerCase().normalize("NFKD").replace(accents, "").replaceAll("\u2019", "'")
 
-/** Letters that stand in words with spaces around them. Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese have none. */
+/**
+ * Letters of scripts that separate words by spaces. Excludes Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese.
+ */
 export const inWord = (unit: number): boolean =>
   unit < 0x80
     ? (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x41 && unit <= 0x5a)
@@ -36,28 +38,28 @@ export const inWord = (unit: number): boolean =>
       (unit >= 0x1200 && unit < 0x1780) ||
       (unit >= 0x1e00 && unit < 0x2000)
 
-/** Hebrew and Arabic put articles and prepositions in front of a word without a space. */
+/** Hebrew and Arabic join articles and prepositions to a word. */
 const takesPrefixes = (unit: number): boolean => unit >= 0x590 && unit < 0x780
 
 const mix = (hash: number, unit: number): number => ((hash * 33) ^ unit) & 0xffff
 
-/** The hash of the first `length` units from here. */
+/** The hash of `length` units from this position. */
 const hashAt = (text: string, at: number, length: number): number => {
   let hash = 0
   for (let place = at; place < at + length; place++) hash = mix(hash, text.charCodeAt(place))
   return hash
 }
 
-/** Words by the hash of their first units: four, or as many as they have. */
+/** Words by the hash of their first units: four, or fewer for short words. */
 interface Table {
   readonly entries: ReadonlyMap<number, ReadonlyArray<Entry>>
-  /** By hash: 0 where no word begins so, 1 where one begins a word, 3 where one may begin inside a word. */
+  /** By hash: 0 if no word starts so, 1 if one does at the start of a word, 3 if one may match inside a word. */
   readonly glance: Uint8Array
 }
 
 const all: ReadonlyArray<Entry> = (() => {
   const byWord = new Map<string, ReadonlyArray<Entry>>()
-  for (const language of Object.values(words)) {
+  for (const language of words) {
     for (const category of categories) {
       for (const text of (language[category] ?? "").split(/, |(?<=\.),? /)) {
         const word = fold(text.replace(/^-/, "").replace(/\.$/, ""))
@@ -69,7 +71,7 @@ const all: ReadonlyArray<Entry> = (() => {
           begins: !text.startsWith("-") && inWord(unit) && !(takesPrefixes(unit) && word.length > 2),
           ends: text.endsWith(".") && inWord(word.charCodeAt(word.length - 1))
         }
-        // Two languages may use a word for two things: the earlier category counts.
+        // If languages disagree about a word, the earlier category counts.
         const others = byWord.get(word) ?? []
         const [other] = others
         const rank = other === undefined ? 0 : categories.indexOf(category) - categories.indexOf(other.category)
@@ -101,7 +103,7 @@ const fours = tableOf(4)
 const threes = tableOf(3)
 const twos = tableOf(2)
 
-/** The longest word of the table that begins here. */
+/** The longest word of the table at this position. */
 const longest = ({ entries }: Table, hash: number, folded: string, place: number, isInside: boolean) => {
   for (const entry of entries.get(hash) ?? []) {
     if (isInside && entry.begins) continue
@@ -112,7 +114,10 @@ const longest = ({ entries }: Table, hash: number, folded: string, place: number
   return undefined
 }
 
-/** By the hash of two units: whether any word begins so, and whether inside a word. At most places none does. */
+/**
+ * By the hash of two units: whether a word starts so, and whether one matches inside a word. Most positions match
+ * none.
+ */
 const pairs: Uint8Array = (() => {
   const glance = new Uint8Array(0x1_0000)
   for (const entry of all) {
@@ -133,7 +138,7 @@ const wordAt = (folded: string, place: number, pair: number, isInside: boolean):
   )
 }
 
-/** The words of the lists in a folded text, in their order; the longest counts, and none overlap. */
+/** The listed words in a folded text, in order. The longest match counts, without overlaps. */
 export const search = (folded: string): ReadonlyArray<Hit> => {
   const hits: Array<Hit> = []
   let isInside = false
@@ -162,7 +167,7 @@ export const search = (folded: string): ReadonlyArray<Hit> => {
 
 const joint = /^[^.,;:!?\n]{0,4}$/
 
-/** The same, where a word of another label takes the word for code along: zip code, code promo. */
+/** The same, but a neighboring word of another label takes over a word for code: zip code, code promo. */
 export const phrases = (folded: string): ReadonlyArray<Hit> => {
   const hits = search(folded)
   if (!hits.some(({ category }) => category === "code" || category === "otp")) return hits

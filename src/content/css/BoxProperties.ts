@@ -60,7 +60,7 @@ const side =
 
 const clips = (value: string) => /^(hidden|clip|scroll|auto|-moz-hidden-unscrollable)$/.test(value)
 
-/** Width of a border or a padding that can be seen. */
+/** Width of a visible border or padding. */
 const isSome = (value: string) =>
   value.split(" ").some((word) => {
     const length = Length.parse(word)
@@ -91,7 +91,7 @@ const mask: Property = (effects, value) => {
   effects.isMasked = Shapes.gradient(value)?.every((color) => Color.alphaOf(color) < 26) ?? false
 }
 
-/** Boxes: whether they are there, where, and how much of them. */
+/** Properties of boxes: their presence, position and size. */
 export const properties: Readonly<Record<string, Property>> = {
   display: (effects, value) => {
     const display = displays[value.replace(/^block flow(-root)?$/, "block")]

@@ -1,6 +1,6 @@
 import { named } from "./NamedColors.ts"
 
-/** Red, green, blue and alpha in a byte each, red the highest. */
+/** Red, green, blue and alpha in one byte each, red the highest. */
 export type Color = number
 
 export const white: Color = 0xffffffff
@@ -75,7 +75,7 @@ const functional = (name: string, content: string): Color | undefined => {
   }
 }
 
-/** By its lightness alone, the cube root of luminance, which is what contrast is about. */
+/** Converts by lightness only, the cube root of luminance, which determines contrast. */
 const gray = (lightness: number, opacity: number): Color => {
   const luminance = Math.max(0, lightness) ** 3
   const value = luminance <= 0.0031308 ? luminance * 12.92 : 1.055 * luminance ** (1 / 2.4) - 0.055
@@ -99,7 +99,7 @@ const hwb = (hue: number, whiteness: number, blackness: number, opacity: number)
   return packed(channel(24), channel(16), channel(8), opacity)
 }
 
-/** `in srgb, red 20%, white`, in any space as if it were sRGB. */
+/** `in srgb, red 20%, white`. Other color spaces are treated as sRGB. */
 const mixed = (content: string): Color | undefined => {
   const [, first = "", second = ""] = splitArguments(content)
   const share = (part: string) => /(?<![\d.])([\d.]+)%/.exec(part)?.[1]
@@ -112,7 +112,7 @@ const mixed = (content: string): Color | undefined => {
   return packed(channel(24), channel(16), channel(8), channel(0))
 }
 
-/** Arguments between the commas that stand in no inner brackets. */
+/** Splits arguments at commas outside of nested brackets. */
 export const splitArguments = (content: string): ReadonlyArray<string> => {
   const parts: Array<string> = []
   let depth = 0
@@ -130,7 +130,10 @@ export const splitArguments = (content: string): ReadonlyArray<string> => {
   return parts
 }
 
-/** The color of an old attribute such as `bgcolor`, where everything is one (the standard's rules for parsing a legacy color). */
+/**
+ * Parses the color of a legacy attribute such as `bgcolor`, where any text is a color (the standard's rules for
+ * parsing a legacy color).
+ */
 export const legacy = (text: string): Color | undefined => {
   const value = text.trim().toLowerCase()
   if (value === "" || value === "transparent") return undefined
@@ -170,7 +173,7 @@ const luminance = (color: Color) =>
   0.7152 * (linear[(color >>> 16) & 255] ?? 0) +
   0.0722 * (linear[(color >>> 8) & 255] ?? 0)
 
-/** From 1, the same, to 21 (WCAG 2). */
+/** The contrast ratio from 1, equal, to 21 (WCAG 2). */
 export const contrast = (one: Color, other: Color): number => {
   const [first, second] = [luminance(one), luminance(other)]
   return (Math.max(first, second) + 0.05) / (Math.min(first, second) + 0.05)

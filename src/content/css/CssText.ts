@@ -1,18 +1,18 @@
 import type { Declaration } from "./Declarations.ts"
 import { counts } from "./Declarations.ts"
 
-/** More of a value says nothing here: what is long is the address of an image. */
+/** The maximum length of a value. Longer ones are image URLs. */
 const longestValue = 500
 
 const [quote, apostrophe, star, slash, backslash] = [34, 39, 42, 47, 92]
 const opening: Readonly<Record<number, number>> = { 40: 41, 91: 93, 123: 125 }
 
-/** Characters that are more than themselves. */
+/** Characters with a special meaning. */
 const special = Uint8Array.from({ length: 128 }, (_, code) =>
   "\"'/\\()[]{};,".includes(String.fromCharCode(code)) ? 1 : 0
 )
 
-/** Behind a comment, a string or an escape that begins at `at`; otherwise `at` itself. */
+/** The position after a comment, string or escape at `at`, else `at` itself. */
 const behindOpaque = (css: string, at: number): number => {
   const code = css.charCodeAt(at)
   if (code === backslash) return at + 2
@@ -24,16 +24,16 @@ const behindOpaque = (css: string, at: number): number => {
   for (let end = at + 1; end < css.length; end++) {
     const inside = css.charCodeAt(end)
     if (inside === code) return end + 1
-    // A string that does not end in its line is a mistake, and ends there.
+    // An unterminated string ends at the end of its line.
     if (inside === 10) return end
     if (inside === backslash) end++
   }
   return css.length
 }
 
-/** Where the first of these characters stands outside of strings, comments and brackets; the end where there is none. */
+/** The position of the first of these characters outside of strings, comments and brackets, or the end. */
 export const find = (css: string, from: number, end: number, stops: string): number => {
-  /** The closing brackets that are waited for; more of them are not kept apart. */
+  /** The expected closing brackets. Deeper ones are not distinguished. */
   const closing: Array<number> = []
   let at = from
   while (at < end) {
@@ -56,13 +56,13 @@ export const find = (css: string, from: number, end: number, stops: string): num
   return end
 }
 
-/** `url()` in the place of each `url(…)` that ends. Goes over the text once. */
+/** Replaces each complete `url(…)` by `url()`, in one pass. */
 const withoutAddresses = (value: string): string => {
   const starts = /url\(\s*/gi
   const stops = /[)"']/g
   let left = ""
   let at = 0
-  /** The first place, from the last one that was looked at, where an address without quotation marks stops. */
+  /** The first position from the last examined one where an unquoted URL stops. */
   let stop = 0
   for (let start = starts.exec(value); start !== null; start = starts.exec(value)) {
     const from = starts.lastIndex
@@ -88,7 +88,7 @@ const withoutAddresses = (value: string): string => {
   return left + value.slice(at)
 }
 
-/** Without comments, escapes taken for what they mean, in lower case, blanks as one. */
+/** Removes comments, decodes escapes, lowers case and collapses whitespace. */
 const plain = (text: string, keepsCase: boolean): string => {
   let value = text.includes("/*") ? text.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, " ") : text
   if (value.includes("\\")) value = unescaped(value)
@@ -101,7 +101,7 @@ const plain = (text: string, keepsCase: boolean): string => {
   return keepsCase ? value : value.toLowerCase()
 }
 
-/** `dis\70 lay` is `display`. */
+/** `dis\70 lay` becomes `display`. */
 export const unescaped = (text: string): string =>
   text.replace(/\\(?:([\da-f]{1,6})\s?|(\n)|([\s\S]))/gi, (_, digits?: string, feed?: string, other?: string) => {
     if (digits === undefined) return feed === undefined ? (other ?? "") : ""
@@ -124,11 +124,11 @@ const declaration = (css: string, start: number, colon: number, end: number): De
   }
 }
 
-/** The declarations of a `style` attribute, or of the block of a rule, that count here. */
+/** The relevant declarations of a `style` attribute or a rule's block. */
 export const declarations = (css: string): ReadonlyArray<Declaration> => {
   const found: Array<Declaration> = []
   const isSimple = !/["'(/\\{[]/.test(css)
-  // Looked for once where many declarations have none.
+  // Searched once if many declarations have none.
   let colon = css.indexOf(":")
   for (let at = 0; at < css.length && colon >= 0; ) {
     const semicolon = isSimple ? css.indexOf(";", at) : find(css, at, css.length, ";")
@@ -141,18 +141,18 @@ export const declarations = (css: string): ReadonlyArray<Declaration> => {
   return found
 }
 
-/** A rule of a sheet, or a rule with rules in it. */
+/** A rule of a style sheet, or a rule with nested rules. */
 export interface Block {
   readonly prelude: string
   readonly start: number
   readonly end: number
 }
 
-/** The rules between two places, in order. `isNested`: declarations stand among them, which are passed over. */
+/** The rules between two positions, in order. With `isNested`, declarations between them are skipped. */
 export function* blocks(css: string, from: number, end: number, isNested = false): Generator<Block> {
   for (let at = from; at < end; ) {
     const open = find(css, at, end, "{;")
-    // `;` ends a statement such as @import; in a prelude that is none, it is a mistake that goes on.
+    // `;` ends a statement such as @import. In the prelude of a rule it is an error that does not end it.
     const head = css
       .slice(at, open)
       .replace(/<!--|-->/g, "")
@@ -170,6 +170,6 @@ export function* blocks(css: string, from: number, end: number, isNested = false
   }
 }
 
-/** A prelude without comments and surplus blanks, its case kept. */
+/** A prelude without comments and surplus whitespace, in its original case. */
 export const prelude = (text: string): string =>
   (text.includes("/*") ? text.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, " ") : text).trim()

@@ -2,7 +2,7 @@ import * as BoxProperties from "./BoxProperties.ts"
 import type { Effects } from "./Effects.ts"
 import * as TextProperties from "./TextProperties.ts"
 
-/** A property and its value, both in lower case but for custom properties, blanks as one. */
+/** A property and its value, both in lower case except custom properties, whitespace collapsed. */
 export interface Declaration {
   readonly property: string
   readonly value: string
@@ -14,10 +14,10 @@ const properties: ReadonlyMap<string, TextProperties.Property> = new Map([
   ...Object.entries(TextProperties.properties)
 ])
 
-/** Whether a property decides anything here. */
+/** Whether a property affects visibility. */
 export const counts = (property: string): boolean => properties.has(property) || property.startsWith("--")
 
-/** Steps that it takes to find out what declarations say. */
+/** The steps for evaluating declarations. */
 export const cost = (declarations: ReadonlyArray<Declaration>): number =>
   declarations.reduce((steps, { value }) => steps + stepsOfOne + value.length / unitsInAStep, 0)
 

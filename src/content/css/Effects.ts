@@ -1,7 +1,7 @@
 import type { Color } from "./Color.ts"
 import type { Length } from "./Length.ts"
 
-/** How an element stands among others, as far as lines go. */
+/** The layout of an element relative to others, as far as lines depend on it. */
 export type Display = "none" | "inline" | "block" | "row" | "cell" | "table" | "item"
 
 /** The effects of an element's declarations on the visibility of its text. */
@@ -14,14 +14,14 @@ export interface Effects {
   background?: Color | "inherit"
   /** The colors of a gradient in front of the background color. */
   gradient?: ReadonlyArray<Color> | undefined
-  /** The background is seen through the letters alone. */
+  /** The background is visible only through the letters. */
   clipsToText?: boolean
   fontSize?: Length | "inherit"
   lineHeight?: Length | "normal" | "inherit"
   spacing?: Length | "inherit"
   indent?: Length | "inherit"
   bold?: boolean | "inherit"
-  /** Line breaks count (`pre-line`), or blanks as well. */
+  /** Line breaks are kept (`pre-line`), or all whitespace. */
   preserves?: "nothing" | "lines" | "all" | "inherit"
   letters?: "upper" | "lower" | "as written" | "inherit"
   opacity?: number
@@ -54,9 +54,9 @@ export interface Effects {
   clipsY?: boolean
   hasPadding?: boolean
   hasBorder?: boolean
-  /** Custom properties, by their names. */
+  /** Custom properties, by name. */
   custom?: Map<string, string>
-  /** Some value is to be known only where the element stands: `var()`. */
+  /** A value depends on the element's position: `var()`. */
   isLate?: boolean
 }
 
@@ -70,7 +70,7 @@ export const farBack = 500
 const isSmall = (length: Length | undefined, em: number) =>
   length !== undefined && length.px + length.number + length.em * em < leastBox && length.percent < 1
 
-/** To the left or the top, where it can't be scrolled to. */
+/** To the left or top, where the page cannot scroll. */
 const isFarBack = (length: Length | undefined, em: number) =>
   length !== undefined && (length.px + length.number + length.em * em < -farBack || length.percent <= -100)
 
@@ -78,7 +78,7 @@ const isFarOff = (length: Length | undefined, em: number) =>
   length !== undefined &&
   (Math.abs(length.px + length.number + length.em * em) > far || Math.abs(length.percent) >= 1_000)
 
-/** Whether an element and all in it is out of sight, whatever its descendants say. `em` is its font size. */
+/** Whether an element with its content is hidden, whatever its descendants declare. `em` is its font size. */
 export const isGone = (effects: Effects, em: number): boolean => {
   if (effects.display === "none" || effects.skipsContent === true) return true
   if (effects.isMoved === true || effects.isTranslated === true || effects.isClippedByPath === true) return true
@@ -92,7 +92,7 @@ export const isGone = (effects: Effects, em: number): boolean => {
   return isFarBack(left, em) || isFarBack(top, em) || [left, right, top, bottom].some((side) => isFarOff(side, em))
 }
 
-/** Whether it hides text by itself, whatever it stands in and whatever its colors. */
+/** Whether it hides text regardless of its parents and colors. */
 export const hides = (effects: Effects): boolean => {
   const { fontSize, opacity = 1, visible } = effects
   const isTiny = typeof fontSize === "object" && fontSize.px + fontSize.em * 16 < leastBox

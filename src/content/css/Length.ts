@@ -1,6 +1,6 @@
 import { splitArguments } from "./Color.ts"
 
-/** A length as the sum of what it depends on. A plain number counts as `number` alone. */
+/** A length as the sum of its dependencies. A plain number is only `number`. */
 export interface Length {
   readonly px: number
   readonly em: number
@@ -8,13 +8,13 @@ export interface Length {
   readonly number: number
 }
 
-/** The assumed window in px: a desktop's. */
+/** The assumed desktop window in px. */
 export const viewport = { width: 1_280, height: 720 }
 
 const units: Readonly<Record<string, Length>> = (() => {
   const px = (value: number): Length => ({ px: value, em: 0, percent: 0, number: 0 })
   const em = (value: number): Length => ({ px: 0, em: value, percent: 0, number: 0 })
-  // A whole window is far away in either direction.
+  // A whole window is out of sight in either direction.
   const wide = viewport.width / 100
   const high = wide
   return {
@@ -50,7 +50,7 @@ const units: Readonly<Record<string, Length>> = (() => {
 
 export const ofPixels = (px: number): Length => ({ px, em: 0, percent: 0, number: 0 })
 
-/** In px, where an em and the whole are so many. */
+/** Resolves to px for a given em and whole. */
 export const resolve = ({ em, number, percent, px }: Length, ems: number, whole: number): number =>
   px + number + em * ems + (percent / 100) * whole
 
@@ -70,7 +70,7 @@ const times = (length: Length, factor: number): Length => ({
 
 const simple = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?)([a-z]*|%)$/
 
-/** Undefined for what is no length. */
+/** Undefined if it is not a length. */
 export const parse = (text: string): Length | undefined => {
   const match = simple.exec(text)
   if (match !== null) {
@@ -80,7 +80,7 @@ export const parse = (text: string): Length | undefined => {
   return text.length <= 200 && text.endsWith(")") ? functional(text, 0) : undefined
 }
 
-/** For comparing lengths of which one depends on what is not known yet. */
+/** Compares lengths, one of which depends on unknown values. */
 const rough = (length: Length) => resolve(length, 16, 160)
 
 const functional = (text: string, depth: number): Length | undefined => {
@@ -128,7 +128,7 @@ const calculated = (content: string, depth: number): Length | undefined => {
   return total === undefined ? product : sum(total, product, sign)
 }
 
-/** Operands and operators, brackets as one piece. */
+/** Operands and operators, with brackets as one token. */
 const pieces = (content: string): ReadonlyArray<string> => {
   const spaced = content.replace(/[*/]/g, " $& ")
   const result: Array<string> = []

@@ -62,7 +62,7 @@ const feature = (text: string): boolean => {
   return isMost ? own <= amount(value) : own === amount(value)
 }
 
-/** Conditions in brackets, joined by `and` and `or`, `not` before each. */
+/** Conditions in brackets, joined by `and` and `or`, with optional `not`. */
 const condition = (text: string, depth: number): boolean => {
   if (depth > 4) return false
   let result: boolean | undefined
@@ -86,7 +86,7 @@ const condition = (text: string, depth: number): boolean => {
 const bracket = (text: string, depth: number) =>
   text.startsWith("(") || text.startsWith("not") ? condition(text, depth + 1) : feature(text)
 
-/** Words and brackets, each in one piece. */
+/** Splits into words and brackets. */
 const words = (text: string): ReadonlyArray<string> => {
   const found: Array<string> = []
   let depth = 0
@@ -106,13 +106,13 @@ const words = (text: string): ReadonlyArray<string> => {
   return word === "" ? found : [...found, word]
 }
 
-/** `not screen and (…)` denies the whole of it. */
+/** `not screen and (…)` negates the whole condition. */
 const query = (text: string): boolean => {
   const denied = /^not\s+([a-z].*)$/.exec(text)
   return denied === null ? condition(text, 0) : !condition(denied[1] ?? "", 0)
 }
 
-/** Whether rules behind this media query count for a mail on a desktop. */
+/** Whether a media query matches a mail on a desktop. */
 export const holds = (text: string): boolean => {
   const queries = text
     .slice(0, 500)

@@ -2,15 +2,15 @@ import type { Budget } from "./Budget.ts"
 import { splitArguments } from "./Color.ts"
 import { find, unescaped } from "./CssText.ts"
 
-/** An element as selectors see it. */
+/** An element as selectors match it. */
 export interface Matched {
   readonly name: string
   readonly id: string
-  /** Names of classes between blanks, with a blank at either end; empty where there are none. */
+  /** Class names separated by spaces, with a space at both ends. Empty without classes. */
   readonly classes: string
   readonly parent: Matched | undefined
   readonly previous: Matched | undefined
-  /** Its place among its siblings, from 1. */
+  /** Its position among its siblings, from 1. */
   readonly index: number
   readonly attributes: ReadonlyArray<string>
 }
@@ -29,17 +29,17 @@ interface Compound {
   readonly classes: Array<string>
   readonly attributes: Array<Attribute>
   readonly pseudos: Array<(element: Matched, budget: Budget) => boolean>
-  /** Between this one and the one to its left. */
+  /** The combinator to the compound on its left. */
   combinator: "" | " " | ">" | "+" | "~"
 }
 
-/** From the right to the left. */
+/** From right to left. */
 export interface Selector {
   readonly compounds: ReadonlyArray<Compound>
   readonly specificity: number
-  /** Says nothing of other elements, attributes or places. */
+  /** Does not depend on other elements, attributes or positions. */
   readonly isSimple: boolean
-  /** Asks for what is not known while an element begins, and is taken to fit. */
+  /** Depends on what is unknown at an element's start, and counts as matching. */
   readonly isUnsure: boolean
 }
 
@@ -51,7 +51,7 @@ const attributeOf = (element: Matched, name: string): string | undefined => {
   return undefined
 }
 
-/** Characters that are compared, or brought into lower case first, in the time of a step. */
+/** Characters compared or lowered in the time of one step. */
 const comparedInAStep = 4
 
 const holds = (element: Matched, { ignoresCase, name, operator, value }: Attribute, budget: Budget): boolean => {
@@ -94,7 +94,7 @@ const fits = (compound: Compound, element: Matched, budget: Budget): boolean => 
   )
 }
 
-/** Whether the compounds from `index` on fit this element and those to its left or above it. */
+/** Whether the compounds from `index` on match this element and those to its left or above it. */
 const fitsFrom = (compounds: ReadonlyArray<Compound>, index: number, element: Matched, budget: Budget): boolean => {
   const compound = compounds[index]
   if (compound === undefined) return true
@@ -117,7 +117,7 @@ export const matches = ({ compounds }: Selector, element: Matched, budget: Budge
 
 const identifier = /^(?:[\w-]|[^\x00-\x7f]|\\[\da-f]{1,6}\s?|\\[\s\S])+/i
 
-/** The selectors of a prelude; those that we don't know match nothing and are left out. */
+/** The selectors of a prelude. Unknown ones match nothing and are left out. */
 export const parseList = (text: string, foldsCase: boolean, depth = 0): ReadonlyArray<Selector> =>
   depth > 4 ? [] : splitSelectors(text).flatMap((part) => parse(part, foldsCase, depth) ?? [])
 
@@ -212,7 +212,7 @@ const parse = (text: string, foldsCase: boolean, depth: number): Selector | unde
   }
   if (isEmpty) return undefined
   compounds.push(compound)
-  // Each compound knows how it stands to the one on its left, and the list begins at the right.
+  // Each compound has the combinator to the one on its left, and the list starts at the right.
   const rightToLeft = compounds.reverse()
   return {
     compounds: rightToLeft,
@@ -228,7 +228,7 @@ interface Pseudo {
   readonly isUnsure?: boolean
 }
 
-/** Said of places among siblings behind an element or of its kind, and of states that a mail begins with. */
+/** Pseudo-classes about later siblings, types, and initial states. */
 const unsure =
   /^(last-child|only-child|first-of-type|last-of-type|only-of-type|nth-last-child|nth-of-type|nth-last-of-type|has|lang|dir|defined|enabled|read-only|default|optional|valid|in-range)$/
 
@@ -252,7 +252,7 @@ const pseudoClass = (name: string, content: string, foldsCase: boolean, depth: n
     case "matches":
     case "-webkit-any": {
       const selectors = parseList(content, foldsCase, depth + 1)
-      // A selector that we don't know must not make `:not` true for everything.
+      // An unknown selector must not make `:not` match everything.
       const isKnown = selectors.length === splitArguments(content).length && !selectors.some((each) => each.isUnsure)
       if (name === "not" && !isKnown) return undefined
       const highest = Math.max(0, ...selectors.map(({ specificity }) => specificity))

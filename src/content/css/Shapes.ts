@@ -22,14 +22,14 @@ const calls = (value: string): ReadonlyArray<readonly [string, string]> => {
   return found
 }
 
-/** A stop of a gradient without the places at its end: `red 10% 20%` is red. */
+/** A gradient stop without its positions: `red 10% 20%` is red. */
 const withoutPlaces = (stop: string): string => {
   const words = stop.split(/\s+/)
   while (words.length > 1 && /^[+-]?[\d.]+(%|[a-z]+)$/.test(words.at(-1) ?? "")) words.pop()
   return words.join(" ")
 }
 
-/** The colors of a gradient; undefined where there is none. */
+/** The colors of a gradient, or undefined. */
 export const gradient = (value: string): ReadonlyArray<Color.Color> | undefined => {
   if (!value.includes("gradient(")) return undefined
   const colors: Array<Color.Color> = []
@@ -44,7 +44,7 @@ export const gradient = (value: string): ReadonlyArray<Color.Color> | undefined 
   return colors.length === 0 ? undefined : colors.slice(0, 4)
 }
 
-/** The shorthand: its color, its gradient, and nothing of the rest. */
+/** The `background` shorthand: its color and gradient only. */
 export const background = (effects: Effects, value: string): void => {
   if (value === "inherit") {
     effects.background = "inherit"
@@ -68,7 +68,7 @@ export const background = (effects: Effects, value: string): void => {
   }
 }
 
-/** Moved by more than anybody looks. */
+/** Moved out of sight. */
 export const isFar = (parts: ReadonlyArray<string>): boolean =>
   parts.some((part) => {
     const length = Length.parse(part.trim())
@@ -121,7 +121,7 @@ const numbersOf = (content: string) =>
     .filter((part) => part !== "")
     .map((part) => Length.parse(part))
 
-/** `rect(0 0 0 0)`, of the old property `clip`. */
+/** `rect(0 0 0 0)` of the legacy property `clip`. */
 export const isEmptyRect = (value: string): boolean => {
   const [call] = calls(value)
   if (call === undefined || call[0] !== "rect") return false

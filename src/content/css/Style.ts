@@ -4,7 +4,7 @@ import * as Length from "./Length.ts"
 
 /** Inherited styles of an element, and whether text in it is visible. */
 export interface Style {
-  /** Out of sight, with all in it. */
+  /** Hidden with all its content. */
   readonly isGone: boolean
   readonly isVisible: boolean
   readonly opacity: number
@@ -13,7 +13,7 @@ export interface Style {
   /** The colors behind the text: one, or those of a gradient. */
   readonly backdrop: ReadonlyArray<Color.Color>
   readonly fontSize: number
-  /** By how much the font size is seen larger or smaller than it is. */
+  /** The factor between the visible and the declared font size. */
   readonly scale: number
   readonly spacing: number
   readonly indent: number
@@ -22,9 +22,9 @@ export interface Style {
   readonly preserves: "nothing" | "lines" | "all"
   readonly letters: "upper" | "lower" | "as written"
   readonly isDisc: boolean
-  /** Text that stands here is seen. */
+  /** Text at this position is visible. */
   readonly isShown: boolean
-  /** An image that stands here is seen. */
+  /** An image at this position is visible. */
   readonly showsImages: boolean
 }
 
@@ -54,7 +54,7 @@ export const initial: Style = {
   showsImages: true
 }
 
-/** The same, with nothing in it seen. */
+/** The same with its content hidden. */
 export const gone = (style: Style): Style =>
   style.isGone ? style : { ...style, isGone: true, isShown: false, showsImages: false }
 
@@ -84,13 +84,13 @@ const background = (parent: Style, effects: Effects.Effects): ReadonlyArray<Colo
   return gradient.map((stop) => Color.over(stop, base[0] ?? Color.white))
 }
 
-/** Letters that a background is seen through have its color. */
+/** Letters with a clipped background have the background's color. */
 const ink = (effects: Effects.Effects, color: Color.Color): Color.Color => {
   if (effects.clipsToText !== true || Color.alphaOf(color) > 25) return color
   return effects.gradient?.[0] ?? given(effects.background, color)
 }
 
-/** The style inside an element that stands in `parent`. */
+/** The style of an element in `parent`. */
 export const inside = (parent: Style, effects: Effects.Effects): Style => {
   const size = given(effects.fontSize, undefined)
   const fontSize =

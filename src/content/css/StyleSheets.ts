@@ -11,32 +11,32 @@ import * as Selector from "./Selector.ts"
 /** Maximum length of all style sheets of a mail in UTF-16 units. Mail programs read far less. */
 const longest = 256 * 1024
 
-/** Rules that count. */
+/** The maximum number of rules. */
 const mostRules = 4_000
 
-/** A longer selector is not read. */
+/** The maximum length of a selector. */
 const longestSelector = 20_000
 
-/** Steps that it takes to read a selector in brackets, as of `:not()`. */
+/** The steps for parsing a selector in brackets, as in `:not()`. */
 const stepsOfABracket = 300
 
 interface Rule {
   readonly selector: Selector.Selector
   readonly declarations: ReadonlyArray<Declaration>
   readonly order: number
-  /** Tells the rules of one set from those of another. */
+  /** Distinguishes the rules of one set from those of another. */
   readonly key: string
-  /** Steps that its declarations cost each time they are taken together with others. */
+  /** The steps for merging its declarations with others. */
   readonly cost: number
 }
 
-/** The rules of sheets, and the steps that it took to read their selectors. */
+/** The rules of style sheets, and the steps for parsing their selectors. */
 interface Sheets {
   readonly rules: ReadonlyArray<Rule>
   readonly steps: number
 }
 
-/** Rules by what their last compound asks for first. */
+/** Rules by the first condition of their last compound. */
 export interface Rules {
   readonly byId: ReadonlyMap<string, ReadonlyArray<Rule>>
   readonly byClass: ReadonlyMap<string, ReadonlyArray<Rule>>
@@ -50,12 +50,12 @@ export interface Rules {
 
 interface Draft {
   readonly rules: Array<Rule>
-  /** The first rule of each block by its text: of two blocks that are the same, only the later one can win. */
+  /** The first rule of each block by its text. Of two equal blocks only the later one can win. */
   readonly blocks: Map<string, number>
-  /** By the order of the rule. */
+  /** By the order of the rules. */
   readonly repeated: Set<number>
   readonly foldsCase: boolean
-  /** Of brackets, and one for each unit of a rule in a rule, which repeats the selector around it. */
+  /** For brackets, and for each unit of a nested rule, which repeats the selector around it. */
   steps: number
   readonly mostSteps: number
 }
@@ -87,7 +87,7 @@ const opens = (name: string, condition: string): boolean => {
   return name === "layer"
 }
 
-/** `@scope (.a) to (.b)` is about what is in `.a`. */
+/** `@scope (.a) to (.b)` applies to the content of `.a`. */
 const scopeOf = (condition: string): string => /^\(([^()]+)\)/.exec(condition)?.[1] ?? ":root"
 
 /** Expands a nested rule with its parent selector. Undefined if the result is too long. */
@@ -168,12 +168,12 @@ const indexed = (rules: ReadonlyArray<Rule>, foldsCase: boolean): Rules => {
   }
 }
 
-/** Sheets that were read before, for the same ones come with every mail of a sender. */
+/** The cache of parsed style sheets, because every mail of a sender has the same ones. */
 const known = new Map<string, Sheets>()
 let knownSize = 0
 const mostKnown = 512 * 1024
 
-/** The hashes of sheets that came once. */
+/** The hashes of sheets seen once. */
 const came = new Set<string>()
 const mostCame = 10_000
 
@@ -185,7 +185,7 @@ const isSecond = (key: string): boolean => {
   return false
 }
 
-/** The sheets of a mail as far as they are read. */
+/** The style sheets of a mail, up to the maximum length. */
 const within = (sheets: ReadonlyArray<string>): ReadonlyArray<string> => {
   let room = longest
   return sheets.flatMap((sheet) => {
@@ -195,11 +195,11 @@ const within = (sheets: ReadonlyArray<string>): ReadonlyArray<string> => {
   })
 }
 
-/** The rules of all sheets of a mail, in their order. Without a doctype the case of classes does not count. */
+/** The rules of all sheets of a mail, in order. Without a doctype class names are case-insensitive. */
 export const rules = (sheets: ReadonlyArray<string>, foldsCase: boolean, budget: Budget): Rules => {
   const texts = within(sheets)
   if (texts.length === 0) return indexed([], foldsCase)
-  // With their lengths: a sheet that is cut in two at another place says something else, and may be another sender's.
+  // The key has the lengths, because sheets split at another position differ and may be of another sender.
   const key = `${foldsCase ? "1" : "0"}${texts.map(({ length }) => length).join()}:${texts.join("")}`
   let list = known.get(key)
   if (list === undefined) {
@@ -220,7 +220,7 @@ export const rules = (sheets: ReadonlyArray<string>, foldsCase: boolean, budget:
       known.clear()
       knownSize = 0
     }
-    // Those that cost more than this mail has may be read for a longer one. What comes once is not worth its memory.
+    // Rules that exceed this mail's budget may be parsed for a longer one. A sheet seen once is not cached.
     if (list.steps <= budget.steps && isSecond(key)) {
       known.set(apart(key), list)
       knownSize += key.length
@@ -235,10 +235,10 @@ const nothing: ReadonlyArray<Rule> = []
 const byWeight = (one: Rule, other: Rule) =>
   one.selector.specificity - other.selector.specificity || one.order - other.order
 
-/** The cost of ordering one of many rules, which come in few sorted lists. */
+/** The cost of sorting a rule among many that arrive in a few sorted lists. */
 const sortingSteps = 2
 
-/** The rules that fit an element, the weakest first. */
+/** The rules that match an element, the weakest first. */
 export const fitting = (rules: Rules, element: Selector.Matched, budget: Budget): ReadonlyArray<Rule> => {
   if (rules.isEmpty) return nothing
   let found: Array<Rule> | undefined

@@ -3,7 +3,7 @@ import type { Effects } from "./Effects.ts"
 import * as Length from "./Length.ts"
 import * as Shapes from "./Shapes.ts"
 
-/** Writes down what the value of a property says; a value that a browser drops says nothing. */
+/** Records the effect of a property's value. A value that a browser drops has none. */
 export type Property = (effects: Effects, value: string) => void
 
 const fontSizes: Readonly<Record<string, number>> = {
@@ -32,7 +32,7 @@ const fontSize = (value: string): Effects["fontSize"] => {
     return { px: 0, em: value === "smaller" ? 5 / 6 : 1.2, percent: 0, number: 0 }
   const length = Length.parse(value)
   if (length === undefined) return undefined
-  // Browsers take a bare number of a style for a mistake, but 0.
+  // Browsers reject a plain number in a style, except 0.
   return length.number !== 0 ? undefined : { ...length, em: length.em + length.percent / 100, percent: 0 }
 }
 
@@ -76,7 +76,7 @@ const preserves: Property = (effects, value) => {
   else effects.preserves = /^(pre-line|preserve-breaks)(\s|$)/.test(value) ? "lines" : "nothing"
 }
 
-/** Colors and letters. */
+/** Properties of colors and letters. */
 export const properties: Readonly<Record<string, Property>> = {
   color: color("color", Color.black),
   "-webkit-text-fill-color": color("fill", Color.black),

@@ -12,8 +12,8 @@ import type { Tag } from "./HtmlTokens.ts"
 import * as Variables from "./Variables.ts"
 
 /**
- * Effects by what is said of an element before its own declarations, and by those: most elements
- * of a mail say what others have said, and the next mail does, too.
+ * Caches effects by the declarations that apply to an element before its own, and by its own. Most elements of a mail
+ * have the same ones, and so has the next mail.
  */
 const known = new Map<string, Map<string, Effects>>()
 const mostKnown = 4_000
@@ -25,7 +25,7 @@ const sizeInMail = 1_000_000
 
 const none: Effects = {}
 
-/** Effects of elements with only a name. */
+/** The effects of elements without attributes. */
 const byTag = new Map(
   Array.from(ElementKind.known, ({ css, name }) => [
     name,
@@ -36,7 +36,7 @@ const byTag = new Map(
 /** Cascades the styles of browser, attributes, style sheets and element. Later ones win. */
 export class Cascade {
   readonly rules: StyleSheets.Rules
-  /** By element and rules, in this mail. */
+  /** By element and rules, for this mail. */
   readonly #known = new Map<string, Effects>()
   readonly #budget: Budget
   #size = 0

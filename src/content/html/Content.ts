@@ -5,7 +5,7 @@ import * as SeenHtml from "./SeenHtml.ts"
 export interface ContentRequest {
   readonly part: "reply" | "visible" | "full" | "hidden"
   readonly format: "markdown" | "text"
-  /** UTF-16 units. */
+  /** In UTF-16 units. */
   readonly maxChars: number
   readonly offset: number
 }
@@ -14,26 +14,26 @@ export interface ContentRequest {
 export interface Said {
   readonly text: string
   readonly html: string | null
-  /** Null or absent where it is the text. */
+  /** Null or absent if equal to the text. */
   readonly reply?: string | null
 }
 
-/** A piece of the content, and how to go on. */
+/** A slice of the content, and the offset of the next. */
 export interface Content {
   readonly format: "markdown" | "text"
   readonly content: string
-  /** Length of the whole in UTF-16 units. */
+  /** Length of the whole content in UTF-16 units. */
   readonly length: number
   readonly next_offset: number | null
-  /** Bytes of this piece divided by four. */
+  /** Bytes of this slice divided by four. */
   readonly tokens_estimate: number
   readonly hidden: {
     /** Number of hidden words. */
     readonly words: number
-    /** Their beginning, where `part` is `hidden`. */
+    /** The first hidden words, if `part` is `hidden`. */
     readonly excerpt: string | null
   }
-  /** The links of this piece. */
+  /** The links of this slice. */
   readonly links: ReadonlyArray<Markdown.Reference>
 }
 
@@ -42,7 +42,7 @@ const mostLinks = 500
 
 const isLow = (code: number) => code >= 0xdc00 && code <= 0xdfff
 
-/** No half of a character at either end. */
+/** Moves both ends so that no character is split. */
 const piece = (text: string, offset: number, maxChars: number) => {
   const start = Math.min(text.length, isLow(text.charCodeAt(offset)) ? offset + 1 : offset)
   const most = Math.min(text.length, start + maxChars)

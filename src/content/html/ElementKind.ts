@@ -67,30 +67,30 @@ const cellsAndCaptions = set("td th caption")
 /** The default properties of an element name. */
 export interface ElementKind {
   readonly name: string
-  /** How a browser shows them, as declarations. */
+  /** How a browser styles the element, as declarations. */
   readonly css: string
   /** The level of a heading, else 0. */
   readonly heading: number
-  /** A blank line stands before and after. */
+  /** It has a blank line before and after. */
   readonly isParagraph: boolean
   readonly isVoid: boolean
-  /** Ends where it is not needed, and begins again where text follows (the standard's formatting elements). */
+  /** A formatting element of the standard: misnested, it is closed and reopened in the following text. */
   readonly isFormatting: boolean
-  /** Ends a paragraph that is open. */
+  /** It closes an open paragraph. */
   readonly endsParagraph: boolean
-  /** An end tag of an unknown or inline element does not reach over it. */
+  /** The end tag of an unknown or inline element does not search beyond it. */
   readonly isSpecial: boolean
-  /** Its start tag ends a drawing (the standard's rules for foreign content). */
+  /** Its start tag closes SVG and MathML (the standard's rules for foreign content). */
   readonly endsDrawing: boolean
-  /** May stand in a head. */
+  /** It may be in the head. */
   readonly isForHead: boolean
-  /** Its text is none of the page's. */
+  /** Its text is not shown in the page. */
   readonly isSilent: boolean
-  /** A part of a table that holds no text itself: a browser puts it before the table. */
+  /** A table part without text of its own. A browser puts text there before the table. */
   readonly isFramework: boolean
-  /** May stand in such a part. */
+  /** It may be in such a part. */
   readonly isPartOfTable: boolean
-  /** Holds text of its own in a table. */
+  /** It contains text in a table. */
   readonly isCellOrCaption: boolean
 }
 
@@ -131,7 +131,7 @@ const all: ReadonlyMap<string, ElementKind> = new Map(
 
 const other = make("")
 
-/** All that are named here; the others are alike. */
+/** The elements with special rules. All others are equal. */
 export const known: ReadonlyArray<ElementKind> = [...all.values()]
 
 /** `name` is in lower case. */

@@ -3,49 +3,49 @@ import type { Matched } from "../css/Selector.ts"
 import type { Style } from "../css/Style.ts"
 import type { ElementKind } from "./ElementKind.ts"
 
-/** A row of a table; its cells are counted while they come. */
+/** A row of a table that counts its cells. */
 export interface Row {
   cells: number
   /** Its parent: the table or a part of it. */
   readonly table: Frame
 }
 
-/** An element that is open. */
+/** An open element. */
 export interface Frame extends Matched {
   readonly kind: ElementKind
   readonly parent: Frame | undefined
   readonly previous: Frame | undefined
-  /** Its start tag, for telling one formatting element from another. */
+  /** Its start tag, which distinguishes formatting elements. */
   readonly tag: string
   effects: Effects | undefined
   display: Display
-  /** Its own, and of what is in it: they differ where the content is closed. */
+  /** Its own style, and that of its content, which differs if the content is collapsed. */
   style: Style
   inner: Style
   /** Its content is collapsed. */
   isClosed: boolean
-  /** Custom properties, own and those further out. */
+  /** Custom properties, own and inherited. */
   custom: { readonly own: ReadonlyMap<string, string>; readonly outer: Frame["custom"] } | undefined
   /** Number of the innermost block or cell. */
   element: number
   readonly row: Row | undefined
   /** The innermost cell. */
   cell: Frame | undefined
-  /** Place of the cell in its row, from 1. */
+  /** Position of the cell in its row, from 1. */
   readonly column: number
   isQuoted: boolean
   /** Its following siblings are quoted. */
   readonly quotesTheRest: boolean
   list: { readonly isOrdered: boolean; readonly depth: number; next: number } | undefined
   readonly heading: number
-  /** Has a background of its own, or a border. */
+  /** It has a background of its own, or a border. */
   hasBox: boolean
   hasPadding: boolean
-  /** Letters seen in it, counted for cells. */
+  /** The number of visible letters, counted for cells. */
   letters: number
   children: number
   lastChild: Frame | undefined
-  /** True once a select's option or a details' summary was seen. */
+  /** Whether a select's option or a details' summary has been shown. */
   hasShown: boolean
 }
 

@@ -53,18 +53,18 @@ const classesOf = (value: string | undefined, foldsCase: boolean): string => {
 const idOf = (value: string | undefined, foldsCase: boolean): string =>
   value === undefined ? "" : foldsCase ? value.toLowerCase() : value
 
-/** An element costs so much when it begins again, or loses an element around it. */
+/** The cost of reopening an element or losing one around it. */
 const stepsOfACopy = 20
 
-/** Of the start tag of a formatting element, so many units tell it from others. */
+/** The length of a formatting start tag that distinguishes elements. */
 const longestTag = 1_000
 
-/** Makes an element of a start tag, with its style. */
+/** Creates an element with its style from a start tag. */
 export class FrameMaker {
   readonly #cascade: Cascade
   readonly #budget: Budget
   #elements = 0
-  /** Styles by what they stand in and what is declared: siblings share theirs. */
+  /** Styles by parent and declarations, because siblings share theirs. */
   readonly #styles = new Map<Style.Style, Map<Effects, Style.Style>>()
 
   constructor(cascade: Cascade, budget: Budget) {
@@ -72,7 +72,7 @@ export class FrameMaker {
     this.#budget = budget
   }
 
-  /** The element once more, in another parent. */
+  /** The same element in another parent. */
   again(frame: Frame, parent: Frame): Frame {
     this.#budget.steps -= stepsOfACopy
     const style = this.#style(parent, frame.effects, frame.name)
@@ -151,7 +151,7 @@ export class FrameMaker {
     return frame
   }
 
-  /** Gives an element its style. */
+  /** Computes the style of an element. */
   #dress(frame: Frame, parent: Frame, tokens: Tag) {
     const { name } = frame
     const effects = this.#cascade.effects(tokens, frame, parent.custom)

@@ -11,7 +11,7 @@ export interface Tag {
   readonly hasAttributes: () => boolean
 }
 
-/** Elements whose content is no markup; the ones that are marked have character references in it. */
+/** Elements whose content is not markup. The marked ones contain character references. */
 const raw = new Map([
   ["style", false],
   ["script", false],
@@ -31,24 +31,24 @@ const [exclamation, quote, apostrophe, slash, equals, greater, question] = [33, 
  * number of times.
  */
 export class HtmlTokens {
-  /** Name of a tag in lower case. */
+  /** Tag name in lower case. */
   name = ""
-  /** A text with decoded character references. */
+  /** Text with decoded character references. */
   text = ""
-  /** The text was the content of this element, where markup is not read. */
+  /** The text was the content of this element, in which markup is not parsed. */
   rawOf = ""
   isSelfClosing = false
   readonly #html: string
   #at = 0
   readonly #hasReferences: boolean
   #raw = ""
-  /** Where the text stands. */
+  /** The position of the text. */
   #textFrom = 0
   #textTo = 0
   #isAsWritten = false
-  /** Names and values of the tag, one behind the other, and of longer tags before it. */
+  /** Names and values of the tag's attributes, followed by remains of longer tags before it. */
   readonly #attributes: Array<string> = []
-  /** Number of valid entries. Emptying the array would cost more than reading a tag. */
+  /** Number of valid entries. Clearing the array would cost more than parsing a tag. */
   #count = 0
 
   constructor(html: string) {
@@ -56,7 +56,7 @@ export class HtmlTokens {
     this.#hasReferences = html.includes("&")
   }
 
-  /** Of the text that was read last. */
+  /** Of the last text. */
   get looks(): TextLooks.TextLooks {
     return this.#isAsWritten ? TextLooks.of(this.#html, this.#textFrom, this.#textTo) : TextLooks.of(this.text)
   }
@@ -78,22 +78,22 @@ export class HtmlTokens {
     return this.#count > 0
   }
 
-  /** All of them, names and values one behind the other. */
+  /** All attributes, names and values alternating. */
   attributes(): ReadonlyArray<string> {
     return this.#attributes.slice(0, this.#count).map((text, index) => (index % 2 === 1 ? this.#valueOf(text) : text))
   }
 
-  /** The content of an element without markup comes next. */
+  /** Expects the content of an element without markup. */
   get isInRaw(): boolean {
     return this.#raw !== ""
   }
 
-  /** Where the next token begins. */
+  /** Position of the next token. */
   get position(): number {
     return this.#at
   }
 
-  /** In SVG, `style` and `title` are tags like any other. */
+  /** In SVG, `style` and `title` are ordinary tags. */
   readMarkup() {
     this.#raw = ""
   }
@@ -161,13 +161,13 @@ export class HtmlTokens {
     const name = html.slice(start, at)
     this.name = isLower ? name : name.toLowerCase()
     let count = 0
-    // Until it has ended.
+    // Up to its end.
     this.#count = 0
     this.isSelfClosing = false
     for (;;) {
       let code = html.charCodeAt(at)
       if (Number.isNaN(code)) {
-        // A tag that does not end swallows the rest.
+        // An unterminated tag swallows the rest.
         this.#at = html.length
         return "end"
       }
@@ -223,7 +223,7 @@ const isLetter = (code: number) => (code >= 97 && code <= 122) || (code >= 65 &&
 const isBlank = (code: number) =>
   code === blank || code === lineFeed || code === tab || code === carriageReturn || code === formFeed
 
-/** Behind a comment, a doctype or what browsers take for a comment. */
+/** The position after a comment, a doctype or a bogus comment. */
 const endOfComment = (html: string, open: number): number => {
   if (!html.startsWith("<!--", open)) {
     const end = html.indexOf(">", open)
@@ -240,7 +240,7 @@ const endOfComment = (html: string, open: number): number => {
   }
 }
 
-/** Where the end tag of an element begins whose content is no markup. */
+/** The position of the end tag of an element without markup. */
 const endOfRaw = (html: string, start: number, name: string): number => {
   for (let at = start; ; ) {
     const end = html.indexOf("</", at)

@@ -12,32 +12,32 @@ import { Link } from "./Link.ts"
 import { OpenElements } from "./OpenElements.ts"
 import * as StyleElements from "./StyleElements.ts"
 
-/** An image smaller than this is no image. */
+/** A smaller image counts as none. */
 const leastImage = 16
 
 const longestUrl = 8_192
 
-/** Most texts begin with a letter and need no scan. */
+/** Most texts start with a letter and need no scan. */
 const isBlank = (text: string) => !isGraphic(text.charCodeAt(0)) && text.trim() === ""
 
 const isGraphic = (unit: number) => unit > 0x20 && unit < 0x7f
 
 const isIsland = (name: string) => name === "foreignobject" || name === "desc" || name === "title"
 
-/** A side of an image, as its attribute says it. */
+/** The size of an image from its attribute. */
 const sizeOf = (value: string | undefined): Length.Length | undefined => {
   const match = value === undefined ? null : /^\s*(\d{1,6}(?:\.\d*)?)(%?)/.exec(value)
   if (match === null) return undefined
   return match[2] === "%" ? undefined : Length.ofPixels(Number(match[1]))
 }
 
-/** What a text begins before there is a body. */
+/** What a text opens before the body. */
 const noElement = ElementKind.of("")
 
-/** A tag that is not there. */
+/** An empty tag. */
 const bare = { attribute: () => undefined, attributes: () => [], hasAttributes: () => false }
 
-/** Reads HTML once, from its beginning to its end, with the elements that are open and no tree. */
+/** Walks HTML once from start to end, with the open elements and without a tree. */
 export class HtmlWalk {
   readonly writer = new LineWriter()
   readonly #tokens: HtmlTokens
@@ -48,10 +48,10 @@ export class HtmlWalk {
   #drawings = 0
   #islands = 0
   #hasBody = false
-  /** Those that are open. */
+  /** The open links. */
   readonly #links = new Map<Frame, Link>()
 
-  /** `ofMail` is how long all HTML of the mail is. */
+  /** `ofMail` is the length of all HTML of the mail. */
   constructor(html: string, ofMail = html.length) {
     this.#budget = new Budget(html.length, ofMail)
     this.#tokens = new HtmlTokens(html)
@@ -75,7 +75,7 @@ export class HtmlWalk {
       else this.#start(ElementKind.of(tokens.name))
       if (this.writer.isFull) break
     }
-    // No person wrote this: the rest is left out.
+    // Beyond this depth the rest is left out.
     if (this.#isOver) {
       this.writer.hasHidden = true
       this.writer.isCut = true
@@ -105,7 +105,7 @@ export class HtmlWalk {
     else if (!blank) writer.hide(text)
   }
 
-  /** Where a browser puts what stands in a table and in none of its cells. */
+  /** Where a browser puts content that is in a table but not in a cell. */
   #beforeTable(frame: Frame): Frame {
     let at = frame
     while (at.name !== "table" && at.parent !== undefined) {
@@ -156,20 +156,20 @@ export class HtmlWalk {
     const top = open.top
     const parent = top.kind.isFramework && !kind.isPartOfTable ? this.#beforeTable(top) : top
     const frame = this.#frames.make(parent, kind, tokens)
-    // Rules that hide it may be unevaluated.
+    // Rules that hide it may not be evaluated.
     if (this.#budget.isSpent) return
     if (kind.isVoid) return this.#void(frame)
     open.push(frame)
     this.#begin(frame)
   }
 
-  /** A second body adds its attributes to the first; here they count from where it stands. */
+  /** A second body adds its attributes to the first, here from its position on. */
   #isRepeated(name: string, isSecond: boolean): boolean {
     if (name !== "html" && name !== "body") return false
     return (isSecond || (name === "html" && this.#open.stack.length > 1)) && !this.#tokens.hasAttributes()
   }
 
-  /** Before the body: begins what a tag takes for granted. */
+  /** Before the body: opens the elements that a tag implies. */
   #begins({ isForHead, name }: ElementKind.ElementKind) {
     const open = this.#open
     if (open.stack.length === 1 && name !== "html") this.#imply("html")
@@ -185,7 +185,7 @@ export class HtmlWalk {
 
   #begin(frame: Frame) {
     const { name, parent } = frame
-    // Where an element has a tree of its own in a template, that is shown in the place of its content.
+    // A declarative shadow root in a template is shown instead of the element's content.
     if (name === "template" && parent !== undefined && this.#tokens.attribute("shadowrootmode") !== undefined) {
       parent.inner = Style.gone(parent.inner)
     }
@@ -255,7 +255,7 @@ export class HtmlWalk {
     return sides.some((side) => side !== undefined && side.percent === 0 && Length.resolve(side, 16, 0) < leastImage)
   }
 
-  /** The element once more, in another parent; a link goes on in it. */
+  /** The same element in another parent. A link continues in it. */
   #again(frame: Frame, parent: Frame): Frame {
     const next = this.#frames.again(frame, parent)
     const link = this.#links.get(frame)
@@ -266,7 +266,7 @@ export class HtmlWalk {
     return next
   }
 
-  /** Formatting that ended with its block begins again. */
+  /** Reopens formatting elements that were closed with their block. */
   #goOn() {
     const open = this.#open
     if (open.again.length === 0) return

@@ -7,13 +7,13 @@ import * as TextLooks from "./TextLooks.ts"
 const invisible =
   /(?:[\0-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u061c\u115f\u1160\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]|\u034f|[\u17b4\u17b5]|[\u180b-\u180f]|[\ufe00-\ufe0f])+/gu
 
-/** Letters that join or part differently with a zero-width joiner or non-joiner between them. */
+/** Letters whose joining depends on a zero-width joiner or non-joiner between them. */
 const joining =
   /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Nko}\p{Script=Mongolian}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}]/u
 
 const picture = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f/u
 
-/** Text written from the right to the left, whatever its letters. */
+/** Text after U+202E, which is shown in reverse order. */
 const overridden = /\u202e([^\u202c\u202e\n]*)\u202c?/g
 
 const before = (text: string, at: number) => {
@@ -23,7 +23,7 @@ const before = (text: string, at: number) => {
 
 const after = (text: string, at: number) => String.fromCodePoint(text.codePointAt(at) ?? 0x20)
 
-/** Text as it is seen, and what was written in it with code points that stand for letters and show none. */
+/** The visible text, and text encoded in invisible code points. */
 export const without = (text: string): { readonly seen: string; readonly hidden: string } => {
   if (!TextLooks.isSuspect(TextLooks.of(text))) return { seen: text, hidden: "" }
   let hidden = ""
@@ -49,5 +49,5 @@ export const without = (text: string): { readonly seen: string; readonly hidden:
   return { seen, hidden }
 }
 
-/** Whether there is anything in it that a person or a machine would read. */
+/** Whether it contains anything readable for a person or a program. */
 export const hasWords = (text: string): boolean => /[\p{L}\p{N}]/u.test(text)

@@ -3,17 +3,17 @@ import * as Frames from "./Frame.ts"
 
 const named = (names: string) => names.slice(0, Frames.longestNames).trim().toLowerCase()
 
-/** A line while it is written, and after. What is rarely asked for is made when it is. */
+/** A line, during and after writing. Rarely used values are computed on demand. */
 export class Line {
   text = ""
-  /** Line ends before it: 0 where a cell begins in the same row, 2 for a blank line. */
+  /** Line breaks before it: 0 for a cell in the same row, 2 for a blank line. */
   readonly gap: 0 | 1 | 2
   /** The list marker before it. */
   readonly marker: string
   fontSize = 0
   spaced = false
   strong = true
-  /** Blanks and line ends count in it. */
+  /** Whitespace and line breaks are kept. */
   readonly isPreserved: boolean
   readonly quoted: boolean
   readonly #first: Frame
@@ -56,7 +56,7 @@ export class Line {
     return this.#first
   }
 
-  /** Text of this element belongs to it. */
+  /** It contains text of this element. */
   styled(frame: Frame) {
     const { fontSize, isBold, scale, spacing } = frame.inner
     this.#last = frame

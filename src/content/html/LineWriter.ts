@@ -4,25 +4,25 @@ import { Line } from "./Line.ts"
 import type { Link } from "./Link.ts"
 import * as TextLooks from "./TextLooks.ts"
 
-/** Longest text that is kept, in UTF-16 units, and how many lines and links. */
+/** The maximum length of text in UTF-16 units, and the maximum numbers of lines and links. */
 export const longestText = 256 * 1024
 const mostLines = 50_000
 const mostLinks = 5_000
 const longestHidden = 64 * 1024
 
-/** Puts what is seen into lines, and what is not aside. */
+/** Writes visible text into lines, and hidden text apart. */
 export class LineWriter {
   readonly lines: Array<Line> = []
   readonly links: Array<Link> = []
   hidden = ""
   hasHidden = false
-  /** The HTML was not read to its end: it is nested too deep, or costs too much. */
+  /** The HTML was not parsed to its end, because of its depth or cost. */
   isCut = false
   /** Characters in all lines. */
   size = 0
   #line: Line | undefined
   #link: Link | undefined
-  /** A blank is due before the next word. */
+  /** A space is pending before the next word. */
   #blank = false
   #gap: 0 | 1 | 2 = 1
   #marker = ""
@@ -31,7 +31,7 @@ export class LineWriter {
     return this.size >= longestText || this.lines.length >= mostLines
   }
 
-  /** Ends the line; the next one begins in another cell, in a new line or behind a blank one. */
+  /** Ends the line. The next one is in another cell, on a new line or after a blank one. */
   end(gap: 0 | 1 | 2) {
     if (this.#line !== undefined) {
       this.#line = undefined
@@ -40,7 +40,7 @@ export class LineWriter {
     this.#blank = false
   }
 
-  /** `<br>` ends a line, or is an empty one. */
+  /** `<br>` ends a line, or adds an empty one. */
   break() {
     if (this.#line !== undefined) this.end(1)
     else this.#gap = this.#gap === 0 ? 1 : 2
@@ -62,7 +62,7 @@ export class LineWriter {
     this.links.push(link)
   }
 
-  /** Text that is not seen. */
+  /** Hidden text. */
   hide(text: string) {
     const { hidden, seen } = Invisible.without(text)
     if (!this.hasHidden && !Invisible.hasWords(seen) && hidden === "") return
@@ -70,14 +70,14 @@ export class LineWriter {
     if (this.hidden.length < longestHidden) this.hidden += `${seen.slice(0, longestHidden).toWellFormed()} ${hidden}`
   }
 
-  /** Text as it stands in the source, in this element. */
+  /** Adds source text in this element. */
   write(source: string, looks: TextLooks.TextLooks, frame: Frame) {
     const { letters, preserves } = frame.inner
     const isSuspect = TextLooks.isSuspect(looks)
     const { hidden, seen } = isSuspect ? Invisible.without(source) : { hidden: "", seen: source }
     if (hidden !== "") this.hide(` ${hidden}`)
     const text = letters === "upper" ? seen.toUpperCase() : letters === "lower" ? seen.toLowerCase() : seen
-    // Without what is not seen, blanks may stand together.
+    // Removing hidden text may leave adjacent spaces.
     if (preserves === "nothing") return this.#flow(text, isSuspect || TextLooks.isRagged(looks), frame)
     let isFirst = true
     for (const part of text.split("\n")) {
@@ -108,13 +108,13 @@ export class LineWriter {
     this.#blank = true
   }
 
-  /** Index of the line that is written, or that will be. */
+  /** Index of the current line. */
   #at(): number {
     return this.#line === undefined ? this.lines.length : this.lines.length - 1
   }
 
   #flow(text: string, isRagged: boolean, frame: Frame) {
-    // What stands between two tags, mostly.
+    // Whitespace between two tags, mostly.
     if (text === "\n" || text === "\r\n") {
       this.#blank = true
       return
@@ -132,14 +132,14 @@ export class LineWriter {
     this.#blank = isFollowed
   }
 
-  /** Words of the page itself. */
+  /** Text of the page. */
   #put(text: string, frame: Frame) {
     const link = this.#link
     const isApart = this.#blank || link?.endLine !== this.#at()
     const kept = this.#add(text, frame)
     if (frame.cell !== undefined) frame.cell.letters += kept.length
     if (link === undefined) return
-    // The words of a picture give way to words.
+    // Text takes precedence over the alternative text of an image.
     link.text = !link.hasText || link.text === "" ? kept : `${link.text}${isApart ? " " : ""}${kept}`
     link.hasText = true
     link.letters += kept.length

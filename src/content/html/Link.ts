@@ -1,14 +1,14 @@
 import type { Frame } from "./Frame.ts"
 
-/** A link while it is written, and after. */
+/** A link, during and after writing. */
 export class Link {
   readonly url: string
   text = ""
   line = -1
-  /** Where it ends: in which line, and behind how many characters of it. */
+  /** Its end: the line, and the number of characters in it. */
   endLine = -1
   endAt = 0
-  /** Where it begins in its first line. */
+  /** Its start in its first line. */
   startAt = 0
   hasImage = false
   hasText = false
@@ -30,7 +30,7 @@ export class Link {
     const { cell, hasBox, hasPadding, parent } = this.#frame
     if (this.#frame.name === "button" || parent?.name === "button") return true
     if (hasBox && (hasPadding || this.#frame.display !== "inline")) return true
-    // A cell that holds nothing else is the button's face.
+    // A cell with only the link is the button's area.
     return cell?.hasBox === true && cell.letters === this.letters && this.letters > 0
   }
 }

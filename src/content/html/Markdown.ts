@@ -2,7 +2,7 @@ import type { Frame } from "./Frame.ts"
 import type { Line } from "./Line.ts"
 import type { Link } from "./Link.ts"
 
-/** A link, by the number that it has in the text: `[words][1]`. */
+/** A link by its number in the text: `[words][1]`. */
 export interface Reference {
   readonly ref: number
   readonly text: string
@@ -18,7 +18,7 @@ const escaped = (text: string): string => withImages(text.replace(/[\\`*[\]<]/g,
 
 const imageStart = "\\[image: "
 
-/** Round brackets around the words of images: square ones are escaped, as are all. */
+/** Parentheses around image text, because square brackets are escaped. */
 const withImages = (text: string): string => {
   let start = text.indexOf(imageStart)
   if (start < 0) return text
@@ -36,7 +36,7 @@ const withImages = (text: string): string => {
 
 const escapedStart = (text: string): string => text.replace(/^(\s*)([#>+|~=-]|\d+[.)](?=\s))/, "$1\\$2")
 
-/** Numbers for links: one for each address. */
+/** Numbers links, one number for each URL. */
 export class References {
   readonly all: Array<Reference> = []
   readonly #numbers = new Map<string, number>()
@@ -57,7 +57,7 @@ const tableOf = (line: Line): Frame | undefined => {
   return at
 }
 
-/** The line, its links as references. */
+/** The line with its links as references. */
 const withLinks = (line: Line, links: ReadonlyArray<Link>, index: number, references: References): string => {
   let text = ""
   let at = 0
@@ -75,7 +75,7 @@ interface Row {
   readonly cells: ReadonlyArray<string>
 }
 
-/** Rows of a table in which each cell has one line at most, and two rows or more have two cells with words. */
+/** Table rows with one line in each cell, and at least two rows with text in two cells. */
 const rowsOf = (lines: ReadonlyArray<Line>, texts: ReadonlyArray<string>): ReadonlyArray<Row> | undefined => {
   const rows = new Map<object, Array<string>>()
   for (const [index, line] of lines.entries()) {
@@ -98,7 +98,7 @@ const table = (rows: ReadonlyArray<Row>): string => {
   return [first, `|${" --- |".repeat(columns)}`, ...others].join("\n")
 }
 
-/** Lines as Markdown: headings, lists, quotations, code and tables; links as references, images by their words. */
+/** Renders lines as Markdown: headings, lists, quotations, code and tables, links as references, images as text. */
 export const render = (lines: ReadonlyArray<Line>, links: ReadonlyArray<Link>, references: References): string => {
   const byLine = new Map<number, Array<Link>>()
   for (const link of links) {
@@ -107,7 +107,7 @@ export const render = (lines: ReadonlyArray<Line>, links: ReadonlyArray<Link>, r
     else found.push(link)
   }
   const blocks: Array<string> = []
-  /** Tables that only put things in their place. */
+  /** Layout tables. */
   const layouts = new Set<Frame>()
   let last: Line | undefined
   const put = (text: string, line: Line, isApart: boolean) => {

@@ -2,10 +2,10 @@ import type { Budget } from "../css/Budget.ts"
 import type { ElementKind } from "./ElementKind.ts"
 import type { Frame } from "./Frame.ts"
 
-/** Deepest nesting that is read: no person wrote more. */
+/** Maximum nesting depth, far above real mail. */
 const deepest = 1_000
 
-/** Formatting elements that begin again; more of them do not. */
+/** Maximum formatting elements to reopen. */
 const mostAgain = 12
 
 const groups = new Set(["tbody", "thead", "tfoot"])
@@ -14,12 +14,12 @@ const groups = new Set(["tbody", "thead", "tfoot"])
 const scope = new Set(["table", "td", "th", "caption", "template", "object", "applet", "marquee", "html"])
 
 /**
- * The elements that are open, by the standard's rules for building a tree: which
- * tag ends which element. It keeps no tree. A tag costs what it closes, and takes a step of the budget for each element that it looks through.
+ * The open elements, by the standard's rules for tree construction: which tag closes which element. It keeps no tree.
+ * A tag costs the elements it closes, and one step of the budget for each element it searches.
  */
 export class OpenElements {
   readonly stack: Array<Frame>
-  /** Formatting elements that ended with a block around them, and go on where text follows. */
+  /** Formatting elements that were closed with a block and are reopened at the next text. */
   again: Array<Frame> = []
   readonly #open = new Map<string, number>()
   readonly #closed: (frame: Frame) => void
@@ -30,7 +30,7 @@ export class OpenElements {
   constructor(options: {
     readonly root: Frame
     readonly closed: (frame: Frame) => void
-    /** The same element, with what another parent hands down. */
+    /** The same element with the inheritance of another parent. */
     readonly restyle: (frame: Frame, parent: Frame) => Frame
     /** Without a doctype a table does not end a paragraph. */
     readonly isQuirky: boolean
@@ -61,7 +61,7 @@ export class OpenElements {
     this.#open.set(frame.name, (this.#open.get(frame.name) ?? 0) + 1)
   }
 
-  /** Ends what a start tag of this name ends without saying so. */
+  /** Closes the elements that this start tag implicitly ends. */
   before(kind: ElementKind) {
     const { name } = kind
     switch (name) {
@@ -142,7 +142,7 @@ export class OpenElements {
     if (frame !== undefined) this.#count(frame)
   }
 
-  /** Closes the element at this place and all in it. Formatting in it goes on behind it, but not behind a cell. */
+  /** Closes the element at this index with its content. Formatting is reopened after it, except after a cell. */
   #popTo(index: number): true {
     if (index === this.stack.length - 1) {
       this.#pop()
@@ -204,7 +204,7 @@ export class OpenElements {
     }
   }
 
-  /** Closes what is open in the innermost table, up to a part of it that may hold what comes. */
+  /** Closes elements in the innermost table up to a part that may contain the tag. */
   #endUpTo(mayHold: (frame: Frame) => boolean) {
     if (!this.has("table")) return
     for (let index = this.stack.length - 1; index > 0; index--) {
@@ -218,7 +218,7 @@ export class OpenElements {
     }
   }
 
-  /** Ends a formatting element. A block that began in it stays open, without it. */
+  /** Closes a formatting element. A block that was opened inside it stays open. */
   #endFormatting(name: string): boolean {
     const { stack } = this
     let isCrossed = false

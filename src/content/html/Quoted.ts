@@ -1,4 +1,4 @@
-/** Marks that mail programs put on what they quote. */
+/** The marks of mail programs on quotations. */
 const marks = [
   "gmail_quote",
   "gmail_quote_container",
@@ -34,7 +34,7 @@ const marks = [
   "spark_quote"
 ]
 
-/** Marks behind which all is quoted, to the end of the element they stand in. */
+/** Marks after which everything is quoted, to the end of the parent element. */
 const marksOfTheRest = [
   "divrplyfwdmsg",
   "appendonsend",
@@ -44,25 +44,25 @@ const marksOfTheRest = [
   "mail-editor-reference-message-container"
 ]
 
-/** The line that Outlook draws above the header of the message it quotes. */
+/** The border that Outlook puts above the header of the original message. */
 const outlook = /border-top:\s*solid #(?:e1e1e1|b5c4df) 1\.0pt;\s*padding:\s*3\.0pt/i
 
-/** Outlook on the web writes `x_` before the names of others, Yahoo a number before its own. */
+/** Outlook on the web prefixes foreign names with `x_`, Yahoo with a number. */
 const before = String.raw`(?:x_)*(?:(?:yiv\d+|ydp[\da-f]+)(?=yahoo_quoted))?`
 
 const named = (names: ReadonlyArray<string>) => new RegExp(`(?:^|\\s)${before}(?:${names.join("|")})(?=\\s|$)`)
 const quote = named(marks)
 const rest = named(marksOfTheRest)
 
-/** Shorter names are none of these, and nearly all are shorter. */
+/** The minimum length of a mark. Nearly all names are shorter. */
 const leastLength = Math.min(...[...marks, ...marksOfTheRest].map(({ length }) => length))
 
-/** Whether an element is marked as quoted. `names` are its classes and its id in lower case, `style` is its attribute. */
+/** Whether an element is marked as quoted. `names` has its classes and id in lower case, `style` its attribute. */
 export const isQuote = (name: string, names: string, style: string): boolean =>
   name === "blockquote" ||
   (names.length >= leastLength && quote.test(names)) ||
   (style.length > 40 && outlook.test(style))
 
-/** Whether what follows it in the same element is quoted as well. */
+/** Whether the rest of its parent element is quoted as well. */
 export const quotesTheRest = (names: string, style: string): boolean =>
   (names.length >= leastLength && rest.test(names)) || (style.length > 40 && outlook.test(style))

@@ -4,36 +4,36 @@ import type { LineWriter } from "./LineWriter.ts"
 import type { Link } from "./Link.ts"
 import * as SeenText from "./SeenText.ts"
 
-/** One line as a person sees it: what stands in one block, table cell or between line breaks. */
+/** One visible line: the text of one block or table cell, or between line breaks. */
 export interface SeenLine {
   /** Visible text with collapsed white space and without invisible code points. */
   readonly text: string
-  /** Number of the innermost block or cell; lines of one element share it. */
+  /** Number of the innermost block or cell, shared by the lines of one element. */
   readonly element: number
   /** Number of cells in its table row, 0 outside a table. */
   readonly cells: number
-  /** In px, the largest of the line, inherited; 16 when nothing says. */
+  /** In px, the largest font size of the line, 16 by default. */
   readonly fontSize: number
   /** Letter-spacing of 2 px or 0.1 em or more. */
   readonly spaced: boolean
   /** Class names and ids of the element and its two nearest ancestors, in lower case. */
   readonly names: string
-  /** Inside what a mail program marks as quoted. */
+  /** In an element that a mail program marks as quoted. */
   readonly quoted: boolean
   /** Bold, or a heading. */
   readonly strong: boolean
 }
 
-/** A link that a person can see. */
+/** A visible link. */
 export interface SeenLink {
   readonly url: string
   /** Visible text of the link, or the alt text of its image. */
   readonly text: string
   /** Index into `lines`. */
   readonly line: number
-  /** Looks like one: a background colour or a border, and padding, on it or its cell. */
+  /** Styled as a button: a background color or border, and padding, on it or its cell. */
   readonly button: boolean
-  /** Holds nothing but an image. */
+  /** Contains only an image. */
   readonly image: boolean
   readonly quoted: boolean
 }
@@ -42,26 +42,26 @@ export interface SeenLink {
 export interface SeenHtml {
   readonly lines: ReadonlyArray<SeenLine>
   readonly links: ReadonlyArray<SeenLink>
-  /** The event's `text` where it is made from HTML. */
+  /** The event's `text` if it is made from HTML. */
   readonly text: string
-  /** Words were left out. */
+  /** Whether words were left out. */
   readonly hidden: boolean
-  /** These words, bounded. */
+  /** The hidden words, limited. */
   readonly hiddenText: string
 }
 
 /**
- * Reads HTML as a browser on a desktop shows it. The same HTML gives the same, in time that grows with its length.
- * `ofMail` is how long all HTML of the mail is.
+ * Interprets HTML as a desktop browser does, in time linear in its length. Equal HTML gives equal results. `ofMail`
+ * is the length of all HTML of the mail.
  */
 export const see = (html: string, ofMail = html.length): Seen => new Seen(new HtmlWalk(html, ofMail).run())
 
-/** With what is made only when it is asked for. */
+/** With values computed on demand. */
 export class Seen implements SeenHtml {
   readonly lines: ReadonlyArray<Line>
   readonly links: ReadonlyArray<Link>
   readonly hidden: boolean
-  /** The HTML was not read to its end. */
+  /** The HTML was not parsed to its end. */
   readonly isCut: boolean
   readonly #writer: LineWriter
   #text: string | undefined

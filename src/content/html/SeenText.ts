@@ -2,7 +2,7 @@ import type { Line } from "./Line.ts"
 import { longestText } from "./LineWriter.ts"
 import type { Link } from "./Link.ts"
 
-/** Without what a person leaves out of an address. */
+/** Without the parts of a URL that a person omits. */
 const bare = (address: string) =>
   address
     .replace(/^(?:https?:\/\/|mailto:)/i, "")
@@ -10,11 +10,11 @@ const bare = (address: string) =>
     .replace(/\/$/, "")
     .toLowerCase()
 
-/** A link's address stands behind its words, unless they are it. */
+/** A link's URL follows its text, unless both are equal. */
 const addressOf = ({ text, url }: Link): string =>
   text === "" || !/^(https?|mailto):/i.test(url) || bare(url) === bare(text) ? "" : ` [${url}]`
 
-/** Lines as plain text: cells of a row one behind the other, blank lines between paragraphs. */
+/** Lines as plain text: cells of a row on one line, blank lines between paragraphs. */
 export const render = (lines: ReadonlyArray<Line>, links: ReadonlyArray<Link>): string => {
   let text = ""
   let next = 0

@@ -7,8 +7,8 @@ const ragged = 2
 const unseen = 4
 
 /**
- * What each unit is, 0 for most. A class of so many ranges costs a search for every character:
- * ten times a look at a table.
+ * The class of each UTF-16 unit, 0 for most. A pattern with so many ranges would search for every character, ten
+ * times the cost of a table look-up.
  */
 let units: Uint8Array | undefined
 
@@ -18,23 +18,23 @@ const unitOf = (unit: number): number => {
   return suspect.test(String.fromCharCode(unit)) ? unseen : 0
 }
 
-/** What a text is made of, found in one go: flags, 0 for most. */
+/** The properties of a text, found in one pass: flags, 0 for most. */
 export type TextLooks = number
 
 /** Contains invisible code points. */
 export const isSuspect = (looks: TextLooks): boolean => (looks & unseen) !== 0
 
-/** It holds blanks that are not one alone, or that are none of ASCII's. */
+/** It contains runs of whitespace, or whitespace other than ASCII. */
 export const isRagged = (looks: TextLooks): boolean => (looks & ragged) !== 0
 
-/** Of a piece of a text, where it stands: each step in a piece that was cut out of it costs three times as much. */
+/** For a slice of a text, by its position: each step in a substring costs three times as much. */
 export const of = (text: string, from = 0, to = text.length): TextLooks => {
   units ??= Uint8Array.from({ length: 0x10000 }, (_, unit) => unitOf(unit))
   let found = 0
   let before = 0
   for (let at = from; at < to; at++) {
     const unit = units[text.charCodeAt(at)] ?? 0
-    // A blank behind a blank.
+    // A space after a space.
     found |= (unit & before) === blank ? ragged : unit & ~blank
     before = unit
   }

@@ -6,11 +6,11 @@ const longest = 500
 const mostLooks = 64
 
 const stepsOfALook = 3
-/** Of one `var()`, and how many units of the value around it are gone through in one step. */
+/** The steps of one `var()`, and the units of its value processed in one step. */
 const stepsOfOne = 20
 const unitsInAStep = 4
 
-/** A custom property as it is known where an element stands. */
+/** A custom property as known at an element. */
 const lookUp = (custom: Frame["custom"], name: string, budget: Budget): string | undefined => {
   let at = custom
   for (let count = 0; at !== undefined && count < mostLooks; count++) {
@@ -22,7 +22,7 @@ const lookUp = (custom: Frame["custom"], name: string, budget: Budget): string |
   return undefined
 }
 
-/** A value without `var()`; undefined where one of them stands for nothing. */
+/** A value without `var()`, or undefined if one has no value. */
 const substituted = (value: string, custom: Frame["custom"], budget: Budget, depth: number): string | undefined => {
   const start = value.indexOf("var(")
   if (start < 0) return value
@@ -44,7 +44,7 @@ const substituted = (value: string, custom: Frame["custom"], budget: Budget, dep
     : substituted(value.slice(0, start) + found + value.slice(end), custom, budget, depth + 1)
 }
 
-/** Declarations with what their variables stand for. */
+/** Declarations with their variables substituted. */
 export const resolved = (
   declarations: ReadonlyArray<Declaration>,
   custom: Frame["custom"],

@@ -5,11 +5,11 @@ import * as ReplyWords from "./ReplyWords.ts"
 /** Characters to keep before a tag. The last 200 are searched. */
 const longestBefore = 1_000
 
-/** How many times the words in front of an unmarked quotation are looked at: so many times, and once for so many units. */
+/** The maximum number of checks before unmarked quotations: a fixed number, plus one for a number of units. */
 const mostLooks = 200
 const unitsOfALook = 250
 
-/** Deepest nesting that is read: the parser's work at each tag grows with it. */
+/** Maximum nesting depth, because the parser's work for each tag grows with it. */
 const deepest = 1_000
 
 type Role = "none" | "cut" | "around" | "head"
@@ -21,24 +21,23 @@ const roleOf = (name: string, attributes: { readonly [name: string]: string }, i
   const isNamed = (name === "div" && attributes.name === "quote") || attributes["data-smartmail"] === "gmail_signature"
   if (isNamed || ReplyWords.marked.test(marks)) return "cut"
   if (name !== "blockquote") return name === "div" && ReplyWords.markedAround.test(marks) ? "around" : "none"
-  // People indent with it, too.
+  // Authors indent with it, too.
   const isMarked = attributes.type === "cite" || attributes.cite !== undefined || /quote/i.test(marks)
   return isMarked || ReplyWords.quotingLine.test(style) || isBehindIntro() ? "cut" : "none"
 }
 
 /**
- * HTML without what is in the quotations and signatures that programs mark, and a line that says
- * so in the place of it; undefined where there are none. The elements stay, and the styles in
- * them: what those hide from a person must not be seen now. Reads each tag once.
+ * Cuts quotations and signatures that programs mark out of HTML, and leaves a marker line instead. Undefined without
+ * any. The elements and their styles stay, so that hidden text stays hidden. Reads each tag once.
  */
 export const cut = (html: string): string | undefined => {
   if (!ReplyWords.partsOfMarks.some((part) => html.includes(part)) || !ReplyWords.marks.test(html)) return undefined
   const gaps: Array<readonly [from: number, to: number]> = []
   const styles: Array<readonly [from: number, to: number]> = []
   const open: Array<{ readonly role: Role; readonly start: number; readonly inner: number; hasQuotation: boolean }> = []
-  /** How deep the element is that is cut out; -1 where all that follows is. */
+  /** The depth of the removed element, or -1 if everything after it is removed. */
   let cutAt: number | undefined
-  /** The last words in front of a tag: some quotations are known by them alone. */
+  /** The last words before a tag, which identify some quotations. */
   let before = ""
   let looks = mostLooks + html.length / unitsOfALook
   const isBehindIntro = () => looks-- >= 1 && isIntro(before.slice(-200).trim(), true)
@@ -69,7 +68,7 @@ export const cut = (html: string): string | undefined => {
       if (one !== undefined && name === "style") styles.push([one.start, parser.endIndex + 1])
       if (one === undefined || (cutAt !== undefined && cutAt !== open.length)) return
       cutAt = undefined
-      // Around a mail that is forwarded there is no quotation.
+      // A forwarded mail is not a quotation.
       if (one.role === "cut" || (one.role === "around" && !one.hasQuotation)) gaps.push([one.inner, parser.startIndex])
     }
   })

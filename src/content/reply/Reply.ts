@@ -5,7 +5,7 @@ import * as ReplyWords from "./ReplyWords.ts"
 /** Maximum text to search, and maximum reply. */
 const longest = 64 * 1024
 
-/** HTML that is longer is not cut, for styles at its end count as well; its text is. */
+/** Longer HTML is not cut, because styles at its end count as well. Its text is. */
 const longestHtml = 512 * 1024
 
 /**
@@ -16,21 +16,21 @@ const longestHtml = 512 * 1024
 export const read = (mail: {
   readonly text: string
   readonly html: string | null
-  /** The text that a person sees of HTML, or undefined where that costs too much. */
+  /** The visible text of HTML, or undefined beyond the budget. */
   readonly render: (html: string) => string | undefined
-  /** The same of the HTML of the mail. */
+  /** The same for the HTML of the mail. */
   readonly seen: () => string
 }): string | null => {
   const { html, render, text } = mail
   const left = html === null || html.length > longestHtml ? undefined : MarkedQuotes.cut(html)
   const rendered = (left === undefined ? undefined : render(left))?.slice(0, longest) ?? ""
-  // An element that began in a quotation may have hidden what stands behind it.
+  // An element opened in a quotation may have hidden text after it.
   const seen = rendered !== "" && isAmong(rendered, mail.seen()) ? own(rendered, false) : undefined
   const reply = seen === undefined || seen === "" ? (own(text.slice(0, longest), text.length > longest) ?? seen) : seen
   return reply === undefined || reply.trim() === text.trim() ? null : reply.toWellFormed()
 }
 
-/** Whether all words are among others, in their order. The last of them may be the beginning of one. */
+/** Whether all words occur among others, in order. The last one may be cut. */
 const isAmong = (words: string, others: string): boolean => {
   const there = others.split(/\s+/)
   let at = 0
@@ -76,7 +76,7 @@ const own = (text: string, isCut: boolean): string | undefined => {
   return whole.replace(/^(?:[^\S\n]*\n)+/, "").trimEnd()
 }
 
-/** The lines without the mail that they answer. */
+/** The lines without the answered mail. */
 const withoutAnswered = (lines: Lines): Lines => {
   const at = lines.findIndex(isAbout)
   if (at === -1) return withoutLastQuote(lines)
@@ -88,13 +88,13 @@ const withoutAnswered = (lines: Lines): Lines => {
   if (hasTop && (lines[at]?.kind === "head" || next === undefined || !isQuote(next))) return withoutLastQuote(top)
   const pieces = piecesOf(behind)
   const answers = pieces.filter(([first]) => first !== undefined && !isQuote(first))
-  // Several quotations, with an answer to each: they say what is answered.
+  // Several quotations with a reply to each belong to the reply.
   if (pieces.length > 2 || next === undefined || !isQuote(next)) return withoutLastQuote([...top, ...behind])
   const answer = answers[0] ?? []
   return withoutLastQuote(hasTop && isAppended(answer) ? top : [...top, ...answer])
 }
 
-/** Quotations and what is between them, in turn. */
+/** Quotations and the text between them, alternating. */
 const piecesOf = (lines: Lines): ReadonlyArray<Lines> => {
   const found: Array<Array<Line>> = []
   for (const line of lines) {
@@ -126,7 +126,7 @@ const isSentence = ({ line }: Line): boolean => {
   return words.length >= 12 || (isFull && !/https?:|www\.|@|\d{5,}/.test(line))
 }
 
-/** The lines in front of the one that is drawn above a signature, and without what a phone puts there. */
+/** The lines before a signature separator, without a phone's footer. */
 const withoutSignature = (lines: Lines): Lines => {
   const first = lines.findIndex(isText)
   let end = lines.length
@@ -138,13 +138,13 @@ const withoutSignature = (lines: Lines): Lines => {
     else if (isDrawn(line.line.trim(), words)) end = at
   }
   const last = lines.slice(0, end).findLastIndex((line) => isText(line) || isQuote(line))
-  // In the middle it is what a phone has put there only where it stands alone.
+  // In the middle it is a phone's footer only on a line of its own.
   const isAlone = (at: number) => lines[at - 1]?.kind === "blank" && lines[at + 1]?.kind === "blank"
   const isPhone = ({ kind, line }: Line, at: number) => kind === "device" && line.length <= 80 && isAlone(at)
   return last < first ? lines : lines.slice(0, last + 1).filter((line, at) => !isPhone(line, at))
 }
 
-/** Whether a line is drawn above a signature, and not between the parts of a text. */
+/** Whether a line is a signature separator, not a rule between paragraphs. */
 const isDrawn = (line: string, below: Lines): boolean => {
   if (/^(?:--|—|–|ᐧ)$/.test(line)) return true
   if (/^_{3,}$/.test(line)) return below.length <= 15

@@ -1,19 +1,18 @@
 import * as ReplyWords from "./ReplyWords.ts"
 
 /**
- * What a line of a mail is: a quoted one, one that says who wrote what is quoted ("intro"),
- * one of a header in front of a whole mail that is not quoted ("head"), a line drawn, or what
- * a phone puts below.
+ * The kind of a line: quoted, an attribution ("intro"), a header field before an unquoted mail ("head"), a rule, or a
+ * phone's footer.
  */
 export type Kind = "text" | "blank" | "quote" | "intro" | "head" | "divider" | "device"
 
 type Kinds = ReadonlyArray<Kind>
 type Lines = ReadonlyArray<string>
 
-/** Stands in the place of what HTML marks as quotation or signature. */
+/** Replaces what HTML marks as quotation or signature. */
 export const mark = "[[quotation-9b1d5e27]]"
 
-/** Longer lines are written by people. */
+/** Longer lines are text. */
 const longest = 300
 
 const isDated = (text: string) =>
@@ -38,7 +37,10 @@ export const isIntro = (text: string, isQuoted: boolean): boolean => {
   return begins && ReplyWords.ends.test(line)
 }
 
-/** How many times `isIntro` is asked of one text: so many times, and once for so many lines. Behind that, lines are text. */
+/**
+ * The maximum calls of `isIntro` for one text: a fixed number, plus one for a number of lines. Further lines are
+ * text.
+ */
 const mostLooks = 500
 const linesOfALook = 4
 
@@ -46,7 +48,7 @@ interface Looks {
   left: number
 }
 
-/** The kind of each line. Looks at each a bounded number of times. */
+/** The kind of each line. Examines each line a bounded number of times. */
 export const kinds = (lines: Lines): Kinds => {
   const code = codeIn(lines)
   const looks: Looks = { left: mostLooks + lines.length / linesOfALook }
@@ -70,7 +72,7 @@ export const kinds = (lines: Lines): Kinds => {
   return found
 }
 
-/** What most lines of texts begin with, and no blank, quoted or drawn one does: a letter or digit of ASCII. */
+/** The start of most text lines, and never of a blank, quoted or rule line: an ASCII letter or digit. */
 const isPlain = (unit: number): boolean =>
   (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x41 && unit <= 0x5a) || (unit >= 0x30 && unit <= 0x39)
 
@@ -83,11 +85,11 @@ const kindOf = (line: string, before: Kind | undefined): Kind => {
   if (!isWords && ReplyWords.divider.test(start)) return "divider"
   if (ReplyWords.head.test(start) || (start.includes("above") && ReplyWords.above.test(start))) return "head"
   if (line.length > 160 || before === "text" || before === "quote") return "text"
-  // Without the addresses of links in Markdown.
+  // Without the URLs of Markdown links.
   return ReplyWords.device.test(start.replace(/[[\]]|\([^()\s]{0,200}\)/g, "")) ? "device" : "text"
 }
 
-/** Code between fences is text, whatever it looks like. */
+/** Fenced code is text. */
 const codeIn = (lines: Lines): ReadonlySet<number> => {
   const fences = lines.flatMap((line, at) => (line.startsWith("```") ? [at] : []))
   const code = new Set<number>()
@@ -97,7 +99,7 @@ const codeIn = (lines: Lines): ReadonlySet<number> => {
   return code
 }
 
-/** A quoted line that was too long: its end stands without a mark between others that have one. */
+/** The wrapped end of a quoted line, without a mark between marked lines. */
 const isBroken = (lines: Lines, found: Kinds, at: number): boolean => {
   const before = lines[at - 1] ?? ""
   const isBetween = found[at - 1] === "quote" && found[at + 1] === "quote"
@@ -148,7 +150,7 @@ const beginsLater = (lines: Lines, isQuoted: boolean, looks: Looks): boolean => 
   return false
 }
 
-/** Which field of a header a line begins with, up to the colon behind it. */
+/** The header field at the start of a line, up to its colon. */
 const fieldOf = (line: string): string | undefined => {
   const start = line.slice(0, 41)
   const [colon, wide] = [start.indexOf(":"), start.indexOf("：")]
@@ -157,7 +159,7 @@ const fieldOf = (line: string): string | undefined => {
   return ReplyWords.fieldOf(start.slice(0, at + 1))
 }
 
-/** The same by the number of the line, found once. */
+/** The same by line number, computed once. */
 const fieldsOf = (lines: Lines): ((at: number) => string | undefined) => {
   const known: Array<string | undefined> = []
   return (at) => {

@@ -1,10 +1,10 @@
 /**
- * What mail programs write around the mail that is answered, by language. Collected from the
- * programs' own translations (Gmail, Outlook, Apple Mail, Thunderbird, Yahoo, mobile programs).
- * Data: the words first, and at the end the shapes of lines that are made of them.
+ * The text that mail programs put around the answered mail, by language. Collected from the programs' own
+ * translations (Gmail, Outlook, Apple Mail, Thunderbird, Yahoo, mobile programs). The words come first, then the
+ * patterns made of them.
  */
 
-/** "wrote", as it stands in the line above a quotation. */
+/** "wrote" in an attribution line. */
 const wroteWords = [
   "wrote|writes|said|says|sent|quoting", // English
   "schrieb|schreibt|geschrieben|zitat von", // German
@@ -44,11 +44,11 @@ const wroteWords = [
   "ने लिखा" // Hindi
 ].join("|")
 
-/** What such a line begins with, in front of the day. */
+/** The start of an attribution line, before the date. */
 const opensWords =
   "On|At|In message|Am|Le|El|Em|Il|Op|Den|Dňa|Dnia|Dne|V dňa|La|Pe|Στις|Στην|Kun|På|W dniu|Wiadomość napisana|Вы|Dana|Dne|На|В|У|בתאריך|ב-|في|在|於|于|Vào|Vào lúc|เมื่อ|Pada|El dia|Il giorno|Em qua|Ngày|(?:man|tir?|ons?|tors?|fre|lør|søn|ma|to|fr|lø|sø)\\."
 
-/** The fields of a header that Outlook and others write in front of a whole mail. */
+/** The header fields that Outlook and others put before a complete mail. */
 const fieldsWords = {
   from: "From|Von|De|Da|Van|Från|Fra|Lähettäjä|Od|Nadawca|От|От кого|Від|Feladó|De la|Από|Kimden|Gönderen|מאת|من|发件人|發件人|寄件者|寄件人|差出人|送信者|送信元|보낸 사람|보낸사람|보낸이|Từ|Người gửi|จาก|Dari|Expéditeur|Remitente|Mittente|Afzender|Avsändare|Absender|Pošiljatelj|Šalje|Nuo|Saatja|Sender",
   date: "Sent|Date|Gesendet|Datum|Envoyé(?: le)?|Enviado(?: el| em| a)?|Enviada(?: em)?|Fecha|Data|Inviato|Verzonden|Skickat|Sendt|Dato|Lähetetty|Päivämäärä|Päiväys|Wysłano|Отправлено|Дата|Надіслано|Odesláno|Odoslané|Dátum|Elküldve|Küldve|Trimis|Στάλθηκε|Ημερομηνία|Gönderildi|Gönderilme(?: Tarihi)?|Tarih|נשלח|תאריך|تم الإرسال|التاريخ|تاريخ|发送时间|發送時間|日期|寄件日期|已傳送|送信日時|日時|日付|보낸 날짜|날짜|일시|Đã gửi|Ngày|วันที่|ส่ง|ส่งเมื่อ|Dikirim|Tanggal|Le|Poslano|Išsiųsta|Saadetud",
@@ -59,15 +59,15 @@ const fieldsWords = {
     "Subject|Betreff|Objet|Asunto|Assunto|Oggetto|Onderwerp|Ämne|Emne|Aihe|Temat|Тема|Předmět|Predmet|Tárgy|Subiect|Θέμα|Konu|נושא|الموضوع|主题|主旨|主題|件名|제목|Chủ đề|Tiêu đề|เรื่อง|Perihal|Subjek|Zadeva|Tema|Teema|Assumpte"
 }
 
-/** What stands between dashes above a whole mail. */
+/** The text between dashes above a complete mail. */
 const originalWords =
   "Original(?:\\s+E?-?Mail)? Message|Original E?-?mail|Original Appointment|Forwarded (?:message|e?-?mail)|Reply message|Ursprüngliche (?:Nachricht|Mail|E-Mail)|Original-?Nachricht|Weitergeleitete (?:Nachricht|E-?Mail)|Message d['’]origine|Message original|Courriel original|Message transféré|Mensaje original|Mensaje reenviado|Mensagem original|Mensagem (?:re)?encaminhada|Messaggio originale|Messaggio inoltrato|Oorspronkelijk bericht|Origineel bericht|Doorgestuurd bericht|Ursprungligt meddelande|Originalmeddelande|Vidarebefordrat meddelande|Opprinnelig melding|Videresendt melding|Oprindelig meddelelse|Videresendt meddelelse|Alkuperäinen viesti|(?:Edelleenl|L)ähetetty viesti|Välitetty viesti|(?:Wiadomość )?Oryginalna(?: wiadomość)?|Wiadomość oryginalna|Przekazana wiadomość|Treść oryginalnej wiadomości|(?:Исходное|Оригинальное|Пересылаемое|Пересланное|Перенаправленное) (?:сообщение|письмо)|(?:Вихідне|Оригінальне|Переслане) повідомлення|Původní (?:zpráva|e-mail)|Přeposlaná zpráva|Pôvodná správa|Preposlaná správa|Eredeti üzenet|Továbbított üzenet|Mesaj(?:ul)? (?:original|inițial|redirecționat)|Αρχικό μήνυμα|Προωθημένο μήνυμα|Orijinal (?:Mesaj|İleti)|Özgün İleti|İletilen ileti|הודעה מקורית|הודעה שהועברה|الرسالة الأصلية|رسالة معاد توجيهها|原始邮件|原始郵件|转发邮件|转发的邮件|轉寄郵件|已轉寄的郵件|元のメッセージ|オリジナル ?メッセージ|転送メッセージ|원본 메시지|원본 메일|전달된 메시지|Thư gốc|Thư đã chuyển tiếp|ข้อความต้นฉบับ|Pesan [Aa]sli|Pesan terusan|Izvorno sporočilo|Izvorna poruka|Originalna poruka|Missatge original"
 
-/** The same without dashes, at the beginning of a line. */
+/** The same without dashes, at the start of a line. */
 const forwardedWords =
   "Begin forwarded message|Anfang der weitergeleiteten (?:Nachricht|E-Mail)|Début du message (?:transféré|réexpédié)|Inicio del mensaje reenviado|Início da mensagem (?:re)?encaminhada|Inizio(?: del)? messaggio inoltrato|Begin doorgestuurd bericht|Vidarebefordrat brev|Videresendt (?:brev|melding)|Start på videresendt besked|Välitetty viesti alkaa|Początek przekazywanej wiadomości|Начало переадресованного сообщения|Začátek přeposílané zprávy|A továbbított levél eleje|İletilen ileti başlangıcı|开始转发的邮件|下面是被转发的邮件|開始轉寄郵件|以下是轉寄的郵件|転送されたメッセージ|전달된 메시지 시작"
 
-/** What phones and programs put below a text. */
+/** The footers of phones and programs. */
 const deviceWords = [
   "sen[dt] (?:from|via|with|by|using|on)\\b|get outlook for|from my .{1,20}$|\\S+ from mobile$|typed on my|download .{1,20} for (?:ios|android)",
   "envoyé (?:de|du|depuis|avec|à partir|par)\\b|(?:télécharge[rz]|obtenir|obtenez) outlook",
@@ -99,19 +99,19 @@ const deviceWords = [
 
 const any = (words: string) => `(?<![\\p{L}\\p{N}])(?:${words})`
 
-/** Says that somebody wrote; in the middle of a line, at its end or with what may end it. */
+/** The word for "wrote", in the middle or at the end of a line. */
 export const wrote = new RegExp(`${any(wroteWords)}(?![\\p{Ll}])`, "iu")
 export const wroteInside = new RegExp(`${any(wroteWords)}\\s?[:：]\\s`, "iu")
 export const wroteAlone = new RegExp(`^[\\s>]*(?:${wroteWords})[\\s:：.>*_-]*$`, "iu")
 export const ends = new RegExp(`(?:[:：]|${any(wroteWords)}[\\s.…]*)[\\s>*_-]*$`, "iu")
 
-/** Begins a line that says so. */
+/** The start of an attribution line. */
 export const opens = new RegExp(`^(?:${opensWords})(?:[\\s,]|(?<=[^\\x00-\\x7f]))`, "iu")
 export const startsWithNumber = /^.{0,16}\d/
 export const startsWithDate = /^\d{4}[-/.]\d/
 export const startsWithAddress = /^[^<>@]{0,80}[<([]?\s*(?:mailto:)?[^\s<>@]{1,64}@[^\s<>@]{1,200}/
 export const viaSomething = /^.{1,60} via /
-/** As Gmail has it in some languages, and one of its old forms. */
+/** Gmail's form in some languages, and an old one. */
 export const dayAndAddress = /^.{0,16}\d.*<[^<>@\s]+@[^<>@\s]+>\s*:?\s*$/
 export const dayAndZone = /^(?:19|20)\d\d-\d\d-\d\d \d{1,2}:\d\d GMT[+-]\d\d:\d\d \S.{0,80}$/
 
@@ -120,7 +120,7 @@ export const year = /(?<!\d)(?:19|20)\d\d(?!\d)/
 export const time = /(?<!\d)\d{1,2}\s?[:.hH時시点點]\s?\d{2}(?!\d)/
 export const twoNumbers = /\d\D+\d/
 
-/** The words of a list with their options written out: `Envoyé(?: le)?` is `Envoyé` and `Envoyé le`. */
+/** Expands optional parts of a list's words: `Envoyé(?: le)?` is `Envoyé` and `Envoyé le`. */
 const spelled = (words: string): ReadonlyArray<string> =>
   words.split(/\|(?![^(]*\)\?)/).flatMap((word) => {
     const [, before = "", options, behind = ""] = /^(.*?)\(\?:(.*?)\)\?(.*)$/.exec(word) ?? [word, word]
@@ -134,7 +134,7 @@ const fieldNames = new Map(
     .flatMap(([name, words]) => spelled(words).map((word) => [word, name] as const))
 )
 
-/** Which field a line begins with, by what stands up to and with its colon. */
+/** The header field of a line, by its text up to the colon. */
 export const fieldOf = (start: string): string | undefined =>
   fieldNames.get(
     start
@@ -143,14 +143,14 @@ export const fieldOf = (start: string): string | undefined =>
       .toLowerCase()
   )
 
-/** Stands above a whole mail. */
+/** Precedes a complete mail. */
 export const head = new RegExp(
   `^[\\s>*]*(?:[-_=—]{2,}(?:\\s|&nbsp;)*(?:${originalWords})(?:\\s|&nbsp;)*:?\\s*(?:[-_=—]{2,})?[\\s*]*|(?:${forwardedWords})\\s*[:：]?\\s*)$`,
   "iu"
 )
-/** Stands above the header of one, in words nobody has listed. */
+/** Precedes the header of a complete mail, in any words. */
 export const dashed = /^[\s>*]*-{3,}\s*\p{L}[\p{L} '’:.-]{2,40}?\s*-{3,}[\s*]*$/u
-/** What support desks write above a mail that is to be answered. */
+/** The line of support systems above a mail to be answered. */
 export const above =
   /^[\s#*_=-]*(?:please\s)?.{0,40}\b(?:reply|answer|respond|type)\b.{0,30}\babove\b.{0,20}\bline\b.{0,40}$/i
 
@@ -162,24 +162,24 @@ export const appended = /unsubscribe|confidential|intended recipient|abmelden|d�
 export const reachable = /https?:|www\.|\S@\S|\+?\d[\d ()/.-]{6,}\d/
 export const directions = /[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g
 
-/** Classes and ids. Outlook on the web writes `x_` in front of them, Yahoo `ydp` and a number. */
+/** Classes and ids. Outlook on the web prefixes them with `x_`, Yahoo with `ydp` and a number. */
 const names = (words: string) => new RegExp(`(?:^|\\s)(?:x_)*(?:ydp[\\da-f]+|yiv\\d+)?(?:${words})(?=\\s|$)`, "i")
 
-/** Elements that programs mark as quotation or signature. */
+/** Elements marked as quotation or signature. */
 export const marked = names(
   "gmail_attr|yahoo_quoted(?:_\\d+)?|moz-cite-prefix|moz-forward-container|moz-email-headers-table|protonmail_quote|tutanota_quote|zmail_extra|zmail_extra_hr|olk_src_body_section|mac_outlook_attribution_blockquote|isreplycontent|isforwardcontent|mailcontainerquote|freshdesk_quote|front-blockquote|cremedquote|outlookmessageheader|quoted_text|quoted-text|reply-intro|mail-quote|hey_quote|gmail_signature|gmail_signature_prefix|moz-signature|protonmail_signature_block|tutanota_signature|zmail_signature|applemailsignature|signature|ms-outlook-mobile-signature|yahoo-signature|email-signature"
 )
-/** Behind these all is a mail that is answered. */
+/** Elements after which everything is the answered mail. */
 export const markedHead = names(
   "divrplyfwdmsg|appendonsend|stopspelling|mail-editor-reference-message-container|ms-outlook-mobile-reference-message"
 )
 export const outlookLine = /border:\s*none;\s*border-top:\s*solid #[\da-f]{6} 1\.0pt;\s*padding:\s*3\.0pt/i
-/** Gmail's is around the quotation, and around what is written between its pieces. */
+/** Gmail's class around the quotation and replies within it. */
 export const markedAround = names("gmail_quote|gmail_quote_container|gmail_extra")
 export const quotingLine = /border-left(?:-width)?\s*:(?!\s*(?:none|0))/i
-/** What HTML has in it that is worth a look: what is written by hand has none of these. */
+/** HTML worth searching: handwritten HTML has none of these. */
 export const marks =
   /<blockquote|<BLOCKQUOTE|gmail_|yahoo_|moz-|RplyFwdMsg|appendonsend|stopSpelling|protonmail_|tutanota_|zmail_|ignature|reference-message|OLK_SRC|OutlookMessageHeader|name="quote"/
 
-/** Each of the marks has one of these in it: seldom and short ones, which the platform finds in a tenth of the time. */
+/** Short, rare strings, one of which is in each mark. The platform finds them in a tenth of the time. */
 export const partsOfMarks = ["quote", "QUOTE", "_", "moz-", "Fwd", "pendon", "Spell", "gnatur", "-messa", "Outloo"]

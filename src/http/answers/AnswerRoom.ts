@@ -4,16 +4,16 @@ import { TooManyRequests, Unavailable } from "../../model/ApiError.ts"
 import * as Settings from "../../Settings.ts"
 import { type Answer, CurrentAnswer } from "./CurrentAnswer.ts"
 
-/** What a connection's own buffers hold; smaller answers are not counted. */
+/** The size that a connection's own buffers hold. Smaller answers are not counted. */
 const smallBytes = 16 * 1024
 
-/** The bytes of answers on their way, of all clients together and of each, against `HTTP_MAX_ANSWER_BYTES` and `…_PER_WORKSPACE`. */
+/** Limits the unsent bytes of answers, in total and per client, by `HTTP_MAX_ANSWER_BYTES` and `…_PER_WORKSPACE`. */
 export class AnswerRoom extends Context.Service<
   AnswerRoom,
   {
     /** Reserves memory for an answer before its bytes are loaded, until it is sent, and charges the client for it. */
     reserve(bytes: number): Effect.Effect<void, TooManyRequests | Unavailable>
-    /** Room for a piece of a stream, which is waited for, until the scope closes. */
+    /** Waits for memory for a chunk of a stream, and holds it until the scope closes. */
     whileWritten(bytes: number): Effect.Effect<void, never, Scope.Scope>
   }
 >()("inlet/http/AnswerRoom") {

@@ -6,7 +6,7 @@ import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 export const make = (text: string, contentType: string, headers: Readonly<Record<string, string>> = {}) => {
   const compressed = gzipSync(text)
   const etag = `W/"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`
-  // Asked for again each time, so it is never older than the service.
+  // Revalidated each time, so it is never older than the service.
   const common = { ...headers, etag, "cache-control": "no-cache", vary: "accept-encoding" }
   return ({ headers: asked }: HttpServerRequest.HttpServerRequest): HttpServerResponse.HttpServerResponse => {
     if (asked["if-none-match"]?.split(",").some((known) => known.trim() === etag)) {

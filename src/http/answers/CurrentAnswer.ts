@@ -10,7 +10,7 @@ import type { TooManyRequests } from "../../model/ApiError.ts"
 export interface Answer {
   /** The owner of the request for limits: a client address, later the workspace or demo inbox. */
   owner: string
-  /** Bytes of it that there is room for. */
+  /** Reserved bytes of the answer. */
   reserved: number
   /** Charges bytes to the owner of the request. Charges nothing before the owner is known. */
   charge: (bytes: number) => Effect.Effect<void, TooManyRequests>
@@ -22,12 +22,12 @@ export interface Answer {
   readonly whenOver: (listener: () => void) => void
 }
 
-/** The answer to the request of this fiber; none outside of a request. */
+/** The answer to the request of this fiber, or none outside of a request. */
 export const CurrentAnswer = Context.Reference<Answer | undefined>("inlet/http/CurrentAnswer", {
   defaultValue: () => undefined
 })
 
-/** A stream that is run outside of the request, as the body of an answer is, and is counted as if it were inside. */
+/** Runs a stream outside of its request, as the body of an answer is, and counts it as part of the request. */
 export const kept = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
   Effect.gen(function* () {
     const answer = yield* CurrentAnswer
@@ -59,7 +59,7 @@ const begin = (
   owner: string,
   endsOf: (socket: Socket) => Set<() => void>
 ): Answer => {
-  const { socket } = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage // The server speaks HTTP/1.1 alone.
+  const { socket } = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage // The server supports only HTTP/1.1.
   const response = NodeHttpServerRequest.toServerResponse(request) as ServerResponse // As above.
   const listeners: Array<() => void> = []
   let isOver = response.closed || socket.destroyed

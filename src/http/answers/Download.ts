@@ -1,14 +1,14 @@
 import { HttpServerResponse } from "effect/http"
 import type { EventId } from "../../model/InboundEvent.ts"
 
-/** The raw message of an event, to be saved. */
+/** Returns the raw message of an event as a download. */
 export const message = (eventId: EventId, bytes: Uint8Array) =>
   HttpServerResponse.uint8Array(bytes, {
     contentType: "message/rfc822",
     headers: { "content-disposition": `attachment; filename="${eventId}.eml"`, ...download }
   })
 
-/** An attachment, to be saved under its own name and type. */
+/** Returns an attachment as a download with its own name and type. */
 export const attachment = (file: {
   readonly content: Uint8Array
   readonly contentType: string
@@ -19,10 +19,10 @@ export const attachment = (file: {
     headers: { "content-disposition": contentDisposition(file.filename), ...download }
   })
 
-// A stranger's bytes are never shown as a page of ours.
+// Untrusted bytes are never shown as a page of this origin.
 const download = { "x-content-type-options": "nosniff", "content-security-policy": "sandbox; default-src 'none'" }
 
-/** RFC 6266: an ASCII name for old clients, the real one beside it. */
+/** RFC 6266: an ASCII name for old clients, and the real one. */
 const contentDisposition = (filename: string | null) => {
   const name = (filename ?? "attachment").split(/[\\/]/).at(-1) || "attachment"
   const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, "_").slice(0, 200)

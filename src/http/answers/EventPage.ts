@@ -8,13 +8,13 @@ import type { AnswerRoom } from "./AnswerRoom.ts"
 import * as CurrentAnswer from "./CurrentAnswer.ts"
 import * as TextPieces from "./TextPieces.ts"
 
-/** A page of events as an answer. A short one is one text; a long one is written as it is read, a piece at a time. */
+/** A page of events as an answer. A short one is a single text. A long one is written in chunks as it is loaded. */
 export const toResponse = Effect.fnUntraced(function* (
   page: Page<ListedEvent> & { readonly cursorNow?: string },
   options: {
     readonly room: AnswerRoom["Service"]
     readonly payloads: (events: ReadonlyArray<ListedEvent>) => Stream.Stream<LoadedEvent, SqlError>
-    /** In parts: the payloads are JSON already, and long, and are passed on as they are. */
+    /** In parts, because payloads are long JSON texts that are passed on unchanged. */
     readonly encode: (event: LoadedEvent) => ReadonlyArray<string>
     readonly headers?: Readonly<Record<string, string>>
     /** Fails when the key is revoked, which ends a long answer. */

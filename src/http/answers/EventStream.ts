@@ -16,11 +16,11 @@ const last = ['event: end\ndata: {"reason":"The domain was removed"}\n\n']
  * stream. Loads the next events when the previous ones are written, so a client that does not read holds few.
  */
 export const toResponse = Effect.fnUntraced(function* (options: {
-  /** A few at a time, and none each time that nothing was new. */
+  /** A few at a time, and an empty list whenever nothing is new. */
   readonly events: Stream.Stream<ReadonlyArray<ListedEvent>, SqlError>
   readonly room: AnswerRoom["Service"]
   readonly payloads: (events: ReadonlyArray<ListedEvent>) => Stream.Stream<LoadedEvent, SqlError>
-  /** What gives the data of the next few events, in parts: their payloads, unless another view of them is asked for. */
+  /** Returns the data of the next events in parts: their payloads, or another view of them. */
   readonly encoder?: Effect.Effect<(event: LoadedEvent) => Effect.Effect<ReadonlyArray<string>>, SqlError>
   /** Maximum size of an event in that view, as a multiple of its payload. */
   readonly growth?: number

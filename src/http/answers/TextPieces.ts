@@ -1,11 +1,11 @@
 import { Effect, Stream } from "effect"
 
-/** UTF-16 units that are encoded at a time, some 256 KiB. */
+/** UTF-16 units that are encoded at a time, about 256 KiB. */
 const most = 128 * 1024
 
 /**
- * Encodes texts as UTF-8. Long ones are encoded in pieces with turns for other requests in between. Each text may
- * consist of several parts.
+ * Encodes texts as UTF-8. Long ones are encoded in chunks, and other requests run in between. Each text may consist
+ * of several parts.
  */
 export const encoded = <E, R>(texts: Stream.Stream<ReadonlyArray<string>, E, R>): Stream.Stream<Uint8Array, E, R> =>
   Stream.flatMap(texts, (parts) =>
@@ -17,7 +17,7 @@ export const encoded = <E, R>(texts: Stream.Stream<ReadonlyArray<string>, E, R>)
         )
   )
 
-/** Slices of a text, which share its memory. No pair of surrogates is parted. */
+/** Slices of a text without copies. No surrogate pair is split. */
 const pieces = (text: string): ReadonlyArray<string> => {
   const all: Array<string> = []
   for (let start = 0; start < text.length; ) {

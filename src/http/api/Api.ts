@@ -13,7 +13,7 @@ import { SimulateApi } from "../simulate/SimulateApi.ts"
 import { SystemApi } from "../system/SystemApi.ts"
 import { WorkspacesApi } from "../workspaces/WorkspacesApi.ts"
 
-/** The whole HTTP interface: handlers, OpenAPI, the typed client and docs/api.md come from it. */
+/** The whole HTTP interface, source of the handlers' types, OpenAPI, the client and docs/api.md. */
 export class Api extends HttpApi.make("inlet")
   .add(WorkspacesApi)
   .add(DomainsApi)

@@ -3,7 +3,7 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import * as Settings from "../../Settings.ts"
 import * as OpenApiDocument from "./OpenApiDocument.ts"
 
-/** What an agent needs to use this instance, at `/llms.txt`. */
+/** The guide for agents to this instance, at `/llms.txt`. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { publicUrl } = yield* Settings.http
@@ -57,7 +57,7 @@ const limits = Effect.gen(function* () {
   ]
 })
 
-/** Every route with its query, in a line; of the groups that a workspace's key is for. */
+/** Every route with its query on one line, for groups that accept a workspace key. */
 const routesOf = ({ paths, tags }: OpenApiDocument.Document): string =>
   tags
     .flatMap(({ name }) => {

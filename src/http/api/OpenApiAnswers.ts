@@ -1,4 +1,4 @@
-/** What each operation answers when all went well, by status. */
+/** The success answers of each operation, by status. */
 export const successes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "workspaces.create": { 201: "The workspace, with its key and its secret" },
   "workspaces.get": { 200: "The workspace of the key" },

@@ -5,7 +5,7 @@ const domainId = "019b76da-a800-7000-8000-000000000001"
 const emailId = "019b76da-a800-7000-8000-000000000002"
 const time = "2026-01-31T12:00:00.000Z"
 
-/** As a webhook brings it. */
+/** The payload of a webhook request. */
 export const event = {
   event: "inbound.email.received",
   event_id: eventId,
@@ -89,7 +89,7 @@ const key = {
   last_used_at: null
 }
 
-/** Bodies of requests, by operation. */
+/** Request bodies, by operation. */
 export const requests: Readonly<Record<string, unknown>> = {
   "workspaces.create": { name: "my agent" },
   "workspaces.createKey": { scope: "read", name: "my agent" },
@@ -104,7 +104,7 @@ export const requests: Readonly<Record<string, unknown>> = {
   "purchase.buy": { domain: "example.com", years: 1 }
 }
 
-/** Bodies of answers, by operation and status. */
+/** Answer bodies, by operation and status. */
 export const answers: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "workspaces.createKey": { 201: { ...key, api_key: `${key.begins}${"…".repeat(3)}` } },
   "workspaces.listKeys": { 200: { keys: [{ ...key, last_used_at: time }] } },

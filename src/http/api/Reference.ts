@@ -6,7 +6,7 @@ import * as PageFrame from "../pages/PageFrame.ts"
 import * as OpenApiDocument from "./OpenApiDocument.ts"
 import * as ReferencePages from "./ReferencePages.ts"
 
-/** Serves the description of the API: `/openapi.json` for programs, `/docs` and the pages below it for people. */
+/** Serves the API documentation: `/openapi.json`, and `/docs` with the pages below it. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { publicUrl } = yield* Settings.http

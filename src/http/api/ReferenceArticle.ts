@@ -4,12 +4,12 @@ import { type Shape, typeOf } from "./SchemaWords.ts"
 
 const { escape } = PageFrame
 
-/** Text of the contract as HTML. Words between backticks become code. */
+/** Text of the contract as HTML. Text between backticks becomes code. */
 export const prose = (text: string): string => escape(text).replace(/`([^`]+)`/g, "<code>$1</code>")
 
 export const verb = (method: string): string => `<span class="verb">${method}</span>`
 
-/** A path that may break behind each slash, and nowhere else. */
+/** A path with line breaks allowed only after each slash. */
 export const path = (text: string): string => escape(text).replaceAll("/", "/<wbr>")
 
 export const table = (header: ReadonlyArray<string>, rows: ReadonlyArray<string>): string =>
@@ -40,7 +40,7 @@ export const route = (method: string, template: string, operation: Operation, ur
     isOpen: operation.security.length === 0
   })
 
-/** Renders the request that a customer's webhook gets, with an example body. */
+/** Renders the request to a customer's webhook, with an example body. */
 export const webhook = (operation: Operation): string => {
   const [body] = Object.values(operation.requestBody?.content ?? {})
   return article("POST", "your webhook", operation, { call: example(body?.example), isOpen: false })

@@ -5,7 +5,7 @@ import * as Article from "./ReferenceArticle.ts"
 import * as Search from "./ReferenceSearch.ts"
 import type { Shape } from "./SchemaWords.ts"
 
-/** The reference at `/docs`: an overview, a page for each group of routes, and search. All without a script. */
+/** The reference at `/docs`: an overview, a page for each group of routes, and search, without scripts. */
 export interface ReferencePages {
   /** HTML by path: `/docs`, `/docs/<group>`, `/docs/webhook`, `/docs/schemas`. */
   readonly pages: ReadonlyMap<`/${string}`, string>
@@ -13,7 +13,7 @@ export interface ReferencePages {
   search(query: string): string
 }
 
-/** Renders the document for an instance that its users reach at `url`. */
+/** Renders the document for an instance with the public URL `url`. */
 export const make = (document: Document, url: string): ReferencePages => {
   const { components, info, paths, tags } = document
   const operations = Object.entries(paths).flatMap(([path, methods]) =>

@@ -92,7 +92,7 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries")
       OpenApi.annotations({
         summary: "Lease deliveries",
         description:
-          'For a domain with `{"pull": true}`: gives what is due, the oldest first, each as the request that a webhook would get. Post `body` as it is with `headers`, and settle what came back until `leased_until`; nobody else gets it before. What is not settled in time counts as an attempt and is given out again.'
+          'For a domain with `{"pull": true}`: returns due deliveries, oldest first, each as its webhook request. Post `body` unchanged with `headers`, and report the outcome before `leased_until`. No other client gets the delivery until then. An expired lease counts as an attempt, and the delivery is leased again.'
       })
     ),
     HttpApiEndpoint.post("settle", "/api/domains/:id/deliveries/settle", {

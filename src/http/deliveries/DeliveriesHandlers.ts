@@ -15,7 +15,7 @@ import * as GroupApi from "../requests/GroupApi.ts"
 import { OpenRequests } from "../requests/OpenRequests.ts"
 import { DeliveriesApi, mostAtOnce, type Outcome } from "./DeliveriesApi.ts"
 
-/** Bytes of an answer that are kept, as of a webhook's. */
+/** Maximum stored bytes of an answer, as of a webhook's. */
 const keptBytes = 1_024
 
 export const layer = HttpApiBuilder.group(
@@ -29,7 +29,7 @@ export const layer = HttpApiBuilder.group(
     const open = yield* OpenRequests
     const room = yield* AnswerRoom
 
-    /** The workspace, if the domain is its own. */
+    /** The workspace, if it has this domain. */
     const ownerOf = (id: DomainId) =>
       Effect.flatMap(CurrentWorkspace, (workspace) =>
         Effect.as(domains.get({ workspaceId: workspace.id, id }), workspace)
@@ -75,7 +75,7 @@ export const layer = HttpApiBuilder.group(
 
 const encodeTime = Schema.encodeSync(Schema.DateTimeUtcFromString)
 
-/** In parts, for the body is long. */
+/** In parts, because the body is long. */
 const encode = ({ attempt, id, leasedUntil, payload }: Pulled & { readonly payload: string }, sign: Signer.SignEvent) =>
   Effect.map(sign({ id, payload }), ({ body, headers }) => [
     `{"event_id":"${id}","attempt":${attempt},"headers":${JSON.stringify(headers)},"body":`,
@@ -110,5 +110,5 @@ const settledOf = ({ attempt, event_id }: Outcome, standing: Standing | undefine
         status: 409 as const,
         delivery: null,
         error:
-          "The lease of this attempt is over, or was never given: nothing is written down, and the delivery is given out again if it is still due"
+          "The lease of this attempt has expired or never existed. The outcome is ignored, and the delivery is leased again if it is still due"
       }

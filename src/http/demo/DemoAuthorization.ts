@@ -9,7 +9,7 @@ import { OpenRequests } from "../requests/OpenRequests.ts"
 
 export const cookieName = "inlet_demo"
 
-/** The demo inbox whose cookie this request carries. */
+/** The demo inbox of this request's cookie. */
 export class CurrentDemoInbox extends Context.Service<CurrentDemoInbox, DemoInbox>()("inlet/http/CurrentDemoInbox") {}
 
 /** The cookie of `POST /api/demo/inbox` (spec, section 5, rule 5). */

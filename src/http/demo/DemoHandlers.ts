@@ -20,10 +20,10 @@ import { OpenRequests } from "../requests/OpenRequests.ts"
 import { DemoApi } from "./DemoApi.ts"
 import { CurrentDemoInbox, cookieName } from "./DemoAuthorization.ts"
 
-/** More than a demo inbox takes, unless they are heavy. */
+/** More events than a demo inbox holds, unless they are large. */
 const eventsOnAPage = 100
 
-/** A tab or two; a stream costs a look at the database every second. */
+/** Enough for some tabs. A stream costs a database query every second. */
 const streamsPerInbox = 5
 
 export const layer = HttpApiBuilder.group(
@@ -98,7 +98,7 @@ export const layer = HttpApiBuilder.group(
       simulate: Effect.fnUntraced(function* ({ payload }) {
         const inbox = yield* CurrentDemoInbox
         const draft = Sample.of(payload.sample, `inbox@${inbox.domain}`)
-        // A sample is small: it is not counted with the memory for messages.
+        // A sample is small and does not count toward the message memory.
         const message = yield* simulation.compose(inbox, () => draft, { reserve: () => true })
         const id = yield* simulation.receive(inbox, { message, from: draft.returnPath })
         return { inbound_email_id: id }

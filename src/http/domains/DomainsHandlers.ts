@@ -53,7 +53,7 @@ export const layer = HttpApiBuilder.group(
       remove: Effect.fnUntraced(function* ({ params }) {
         const workspace = yield* CurrentWorkspace
         yield* domains.remove({ workspaceId: workspace.id, id: params.id })
-        // Its waits and streams look, and end.
+        // Its waits and streams look up the domain, and end.
         feed.announce(params.id, { isDue: false })
       }),
       verify: ({ params }) => CurrentWorkspace.use(({ id }) => verification.verify({ workspaceId: id, id: params.id })),

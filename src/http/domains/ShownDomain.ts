@@ -2,7 +2,10 @@ import { Effect } from "effect"
 import { Domain } from "../../model/Domain.ts"
 import { CurrentWorkspace } from "../requests/Authorization.ts"
 
-/** A domain as the key of the request may see it: the URL of a webhook may carry a token, and a read key is shown its host alone. */
+/**
+ * A domain as shown to the caller. Read-only keys see only the host of the webhook URL, because the path may contain
+ * a token.
+ */
 export const of = (domain: Domain) =>
   CurrentWorkspace.useSync(({ scope }) =>
     scope === "full" || domain.webhookUrl === null

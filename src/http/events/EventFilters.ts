@@ -7,7 +7,7 @@ const millis = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 const isUnit = (unit: string | undefined): unit is keyof typeof millis =>
   unit !== undefined && Object.hasOwn(millis, unit)
 
-/** Milliseconds of a time such as `5m`; undefined where it is none, or too long. */
+/** Milliseconds of a duration such as `5m`. Undefined if malformed or too long. */
 export const millisOf = (text: string): number | undefined => {
   const [, count, unit] = /^(\d{1,7})([smhd])$/.exec(text) ?? []
   if (!isUnit(unit)) return undefined
@@ -32,7 +32,7 @@ const text = (most: number, description: string) => {
 const domainForm = "Expected a domain name such as github.com"
 const ageForm = `Expected a time such as 90s, 5m, 2h or 7d, at most ${mostDays}d`
 
-/** What lists, waits and streams of events are narrowed by beside addresses and times. All of them together have to match. */
+/** The filters of lists, waits and streams beside addresses and times. All of them must match. */
 export const query = {
   has: oneOf(["code", "link", "attachment"], "with a code, with a link that was extracted, with an attachment"),
   fromDomain: Schema.optionalKey(
@@ -56,7 +56,7 @@ export const query = {
   view: oneOf(["full", "brief"], "`brief` for each event in a few fields, without texts, HTML and headers")
 }
 
-/** The filter that a query asks for. */
+/** The filter of a query. */
 export const toFilter = Effect.fnUntraced(function* <Q extends Asked>({ fromDomain, newerThan, since, ...filter }: Q) {
   const now = yield* Clock.currentTimeMillis
   const age = newerThan === undefined ? undefined : millisOf(newerThan)

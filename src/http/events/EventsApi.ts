@@ -32,13 +32,13 @@ const time = (meaning: string) => {
       description: `${meaning}, such as 2026-01-31T12:00:00Z`,
       ...OpenApiSchemas.dateTime
     })
-      // Four digits for the year: Postgres does not reach as far as JavaScript does.
+      // Four digits for the year, because JavaScript's range exceeds that of Postgres.
       .check(Schema.isPattern(/^\d{4}-\d\d-\d\d/, { message }))
       .pipe(Schema.decodeTo(Schema.DateTimeUtcFromString.annotate({ message })))
   )
 }
 
-/** NUL is in no address, and Postgres refuses it. */
+/** No address contains NUL, and Postgres rejects it. */
 const Address = Schema.String.annotate({ description: "an address, compared without case" }).check(
   Schema.isPattern(/^[^\0]*$/, { message: "Expected an address" })
 )

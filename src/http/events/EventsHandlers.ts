@@ -41,7 +41,7 @@ export const layer = HttpApiBuilder.group(
     const limits = yield* WorkspaceLimits
     const signer = yield* Signer.RequestSigner
 
-    /** The domain, if it is this workspace's. */
+    /** The domain, if it is in this workspace. */
     const owned = (id: DomainId) =>
       CurrentWorkspace.use((workspace) =>
         Effect.as(domains.get({ workspaceId: workspace.id, id }), {
@@ -90,7 +90,7 @@ export const layer = HttpApiBuilder.group(
           events: yield* events.follow(domainId, headers["last-event-id"], yield* EventFilters.toFilter(asked)),
           room,
           ...(isSigned
-            ? // Asked for anew for each few events, so that a rotation of the secret is followed.
+            ? // Read again for each few events, so that a rotation of the secret takes effect.
               { encoder: Effect.map(signer.of(workspaceId), (sign) => encodeSigned(sign)), growth: Signer.growth }
             : view === "brief"
               ? { encoder: Effect.succeed((event: LoadedEvent) => Effect.succeed(encodeBrief(event))) }

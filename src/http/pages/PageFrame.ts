@@ -1,20 +1,20 @@
 import { HttpServerResponse } from "effect/http"
 
-/** A page may load what is ours, and nothing else. */
+/** The Content-Security-Policy of pages: only own resources. */
 export const headers = {
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
-  // Small, and never older than the service behind it.
+  // Small, and revalidated so that it is never older than the service.
   "cache-control": "no-cache"
 }
 
-/** Text as HTML, between tags and in attributes. */
+/** Escapes text for HTML, between tags and in attributes. */
 export const escape = (text: string) =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
 
-/** What stands around the words of every page for people. `title` is text; `body` is HTML, with a `main` of that id. */
+/** The frame of every page. `title` is text, `body` is HTML with a `main` of that id. */
 export const render = ({
   assets = ["inlet.css", "copy.js"],
   body,
@@ -25,7 +25,7 @@ export const render = ({
   readonly title: string
   readonly body: string
   readonly description?: string
-  /** Style sheets and modules, in their order. */
+  /** Style sheets and modules, in order. */
   readonly assets?: ReadonlyArray<string>
   /** Links at the end of the page. */
   readonly hasFoot?: boolean
@@ -57,6 +57,6 @@ const asset = (name: string) =>
     ? `<script type="module" src="/assets/${name}"></script>`
     : `<link rel="stylesheet" href="/assets/${name}" />`
 
-/** A page as an answer. */
+/** Returns a page as an answer. */
 export const answer = (page: string, status = 200) =>
   HttpServerResponse.text(page, { contentType: "text/html; charset=utf-8", headers, status })

@@ -14,10 +14,10 @@ export const layer = Layer.unwrap(
     const { publicUrl } = yield* Settings.http
     const url = publicUrl.replace(/\/$/, "")
 
-    /** Anyone with the order id sees domain, years and state, and nothing else. */
+    /** The holder of an order id sees domain, years and state only. */
     const asked = Effect.gen(function* () {
       const { order } = yield* HttpServerRequest.ParsedSearchParams
-      // The page is right without it, too.
+      // The page is valid without the order, too.
       return isOrderId(order) ? yield* Effect.orElseSucceed(orders.find(order), () => undefined) : undefined
     })
 
@@ -100,7 +100,7 @@ ${developers([
 
 const cancel = (order: OrderRow | undefined, url: string): string => {
   const isOpen = order === undefined || order.status === "pending_payment"
-  // It was paid after all.
+  // The order was paid meanwhile.
   if (!isOpen && order.status !== "expired") return success(order, url)
   return told({
     title: "Nothing was charged",
@@ -163,7 +163,7 @@ const advice = (order: OrderRow | undefined) => {
   }
 }
 
-/** What the order is for, and its number to copy. */
+/** The item of the order, and its number to copy. */
 const bought = (order: OrderRow | undefined) =>
   order === undefined
     ? ""
@@ -179,7 +179,7 @@ const getOrder = (
 ) => `curl -s ${url}/api/domains/orders/${order?.id ?? "$ORDER_ID"} \\
   -H "Authorization: Bearer $API_KEY"`
 
-/** Who pays need not read it. `text` is HTML, `line` is text. */
+/** Details that the payer need not read. `text` is HTML, `line` is text. */
 const developers = (
   steps: ReadonlyArray<{ readonly heading: string; readonly text: string; readonly line: string }>
 ) => `<details class="developers"><summary>For the developer</summary>

@@ -21,7 +21,7 @@ export class CurrentWorkspace extends Context.Service<
   }
 >()("inlet/http/CurrentWorkspace") {}
 
-/** Serves requests as the workspaces whose API keys they carry, and counts them for these. */
+/** Authenticates requests by their API keys, and counts them for the key's workspace. */
 export const serveAsHolder = Effect.gen(function* () {
   const workspaces = yield* Workspaces
   const open = yield* OpenRequests
@@ -56,7 +56,7 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
   /** The refusal for read keys. */
   static readonly refusal = (what: string) =>
     new Forbidden({
-      message: `A read key (ak_read_…) reads mail and does nothing else: ${what} takes the workspace's own key, \`Authorization: Bearer ak_live_…\``
+      message: `A read key (ak_read_…) only reads mail: ${what} requires the workspace's own key, \`Authorization: Bearer ak_live_…\``
     })
 
   static readonly layer = Layer.effect(

@@ -3,7 +3,7 @@ import type { HttpServerRequest } from "effect/http"
 /** The limit on every route except simulate. */
 const usual = 256 * 1024
 
-/** Beside the base64 of the largest message. */
+/** The margin beside the base64 of the largest message. */
 const besideMessage = 64 * 1024
 
 const simulate = /^\/api\/domains\/[^/]+\/simulate$/
@@ -23,6 +23,6 @@ export const of = (
 
 const isRaw = (contentType = "") => /^\s*message\/rfc822\s*(;|$)/i.test(contentType)
 
-/** The bound in words. */
+/** The limit as text. */
 export const tooLarge = (bytes: number): string =>
   `The body is larger than ${bytes % 1024 === 0 ? `${bytes / 1024} KiB` : `${bytes} bytes`}`

@@ -4,7 +4,7 @@ import * as PageQuery from "./PageQuery.ts"
 
 const maxChars = 20_000
 
-/** What may be asked of the content of an event. */
+/** The query of a content request. */
 export const ContentQuery = {
   part: Schema.optionalKey(
     Schema.Literals(["reply", "visible", "full", "hidden"]).annotate({
@@ -33,7 +33,7 @@ export const requestOf = (query: {
   offset: query.offset ?? 0
 })
 
-/** A piece of the content of an event. */
+/** A slice of an event's content. */
 export const EventContent = Schema.Struct({
   format: Schema.Literals(["markdown", "text"]),
   content: Schema.String.annotate({ description: "the piece. Links in Markdown are `[words][ref]`" }),

@@ -10,7 +10,7 @@ import * as DatabaseErrors from "./DatabaseErrors.ts"
 
 const form = "Expected 1 to 255 printable ASCII characters, such as a UUID"
 
-/** For the routes that take one, beside their other headers. */
+/** The header for routes that accept it, beside their other headers. */
 export const headers = {
   "idempotency-key": Schema.optionalKey(
     Schema.String.check(Schema.isPattern(/^[!-~]{1,255}$/, { message: form })).annotate({
@@ -20,7 +20,7 @@ export const headers = {
   )
 }
 
-/** A request that is sent twice under one `Idempotency-Key` is done once. Its workspace is known before. */
+/** Executes a request once for each `Idempotency-Key`. Its workspace is known before. */
 export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requires: CurrentWorkspace }>()(
   "inlet/http/Idempotency",
   { error: [Invalid.http, NotFound.http, Conflict.http, TooManyRequests.http, Unprocessable.http] }
@@ -35,7 +35,7 @@ export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requir
         Effect.gen(function* () {
           const request = yield* HttpServerRequest.HttpServerRequest
           const key = request.headers["idempotency-key"]
-          // One of a wrong form is refused with the other headers.
+          // A malformed key is refused with the other headers.
           if (key === undefined || !/^[!-~]{1,255}$/.test(key)) return yield* httpEffect
           const { id } = yield* CurrentWorkspace
           const { pathname, search } = new URL(request.url, "http://localhost")
@@ -85,7 +85,7 @@ const again = (answer: Answer) => {
 
 const utf8 = new TextDecoder()
 
-/** What stands of it; undefined where it is to be done again. */
+/** The stored answer, or undefined if the request must be executed again. */
 const answerOf = <E>(exit: Exit.Exit<HttpServerResponse.HttpServerResponse, E>): Answer | undefined => {
   if (Exit.isFailure(exit)) {
     const error = Option.getOrUndefined(Cause.findErrorOption(exit.cause))

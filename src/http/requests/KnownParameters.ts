@@ -3,7 +3,7 @@ import { HttpServerRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { Invalid } from "../../model/ApiError.ts"
 
-/** As much of a client's own text as its error repeats. */
+/** The maximum length of the client's text in an error. */
 const shown = 40
 
 /** Refuses unknown query parameters. An ignored misspelled filter would widen a list. */

@@ -4,25 +4,25 @@ import { EventId } from "../../model/InboundEvent.ts"
 import { ContentQuery, EventContent } from "./ContentQuery.ts"
 import * as PageQuery from "./PageQuery.ts"
 
-// What can be asked of one mail, the same for a workspace and for a demo inbox.
+// The endpoints for one mail, shared by workspaces and demo inboxes.
 
 const one = { eventId: EventId }
 
-/** The raw message, as bytes. */
+/** Returns the raw message as bytes. */
 export const raw = {
   params: one,
   success: HttpApiSchema.StreamUint8Array({ contentType: "message/rfc822" }),
   error: [NotFound.http, Unavailable.http, Damaged.http]
 } as const
 
-/** The bytes of an attachment. */
+/** Returns the bytes of an attachment. */
 export const attachment = {
   params: { ...one, index: PageQuery.between(0, 100_000, "index of the attachment in the event") },
   success: HttpApiSchema.StreamUint8Array(),
   error: [NotFound.http, Unavailable.http, Damaged.http]
 } as const
 
-/** A piece of what it says. */
+/** Returns a slice of the content. */
 export const content = {
   params: one,
   query: ContentQuery,

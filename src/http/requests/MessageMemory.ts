@@ -8,13 +8,13 @@ import { memoryFull } from "../../simulate/Simulation.ts"
 import { CurrentWorkspace } from "./Authorization.ts"
 import * as BodyLimit from "./BodyLimit.ts"
 
-/** What a request holds of the memory for messages. */
+/** A request's share of the message memory. */
 export class MessageShare extends Context.Service<
   MessageShare,
   {
     /** Reserves more bytes. Returns false beyond the limit. */
     take(bytes: number): boolean
-    /** Keeps all of it until the work is done, also when the request has ended before. */
+    /** Holds the memory until the work is done, even if the request has ended. */
     during<A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R>
   }
 >()("inlet/http/MessageShare") {}

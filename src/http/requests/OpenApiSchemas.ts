@@ -9,18 +9,18 @@ export interface JsonSchema {
 export const wholeNumber = (minimum: number, maximum: number) => ({ "x-wire": { type: "integer", minimum, maximum } })
 export const dateTime = { "x-wire": { type: "string", format: "date-time" } }
 
-/** Whether an annotation of a schema goes into the document; it is taken out again here. */
+/** An annotation that includes a schema in the document. It is removed here. */
 export const isForTheDocument = (key: string): boolean => key === "x-wire"
 
 const isRecord = Schema.is(Schema.Record(Schema.String, Schema.Unknown))
 
-/** Where schemas are kept, for references to them. */
+/** The path of schemas, for references to them. */
 const component = "#/components/schemas/"
 
-/** The name of the form on the wire is that of the thing itself. */
+/** The wire form has the name of its type. */
 const nameOf = (name: string) => name.replace(/Encoded$/, "")
 
-/** A schema in the words of the wire, not of the library that made it. */
+/** Rewrites a schema in wire terms instead of the library's. */
 export const plain = (schema: unknown, property = ""): JsonSchema => {
   const rewritten = rewrite(schema, property)
   return isRecord(rewritten) ? rewritten : {}
@@ -31,7 +31,7 @@ const rewrite = (schema: unknown, property = ""): unknown => {
   if (!isRecord(schema)) return schema
   const { additionalProperties, anyOf, pattern, "x-wire": wire, ...rest } = schema
   const kept: Record<string, unknown> = { ...rest, ...(isRecord(wire) ? wire : {}) }
-  // Answers gain fields in later versions, and requests may have more than is asked for.
+  // Later versions may add fields to answers, and requests may contain unknown ones.
   if (additionalProperties !== undefined && additionalProperties !== false) {
     kept.additionalProperties = rewrite(additionalProperties)
   }
@@ -44,7 +44,7 @@ const rewrite = (schema: unknown, property = ""): unknown => {
       Object.entries(kept.properties).map(([name, value]) => [name, rewrite(value, name)])
     )
   }
-  // Every number of JavaScript: no bound that anybody gains by.
+  // The full number range of JavaScript is no useful bound.
   if (kept.minimum === Number.MIN_SAFE_INTEGER) delete kept.minimum
   if (kept.maximum === Number.MAX_SAFE_INTEGER) delete kept.maximum
   const isText = kept.type === "string" || (Array.isArray(kept.type) && kept.type.includes("string"))
@@ -65,11 +65,11 @@ const alternatives = (parts: ReadonlyArray<unknown>): JsonSchema => {
   }
 }
 
-/** The named schemas, each once, under the name of its form on the wire. */
+/** The named schemas, each once, under the name of its wire form. */
 export const components = (schemas: Readonly<Record<string, unknown>>): Record<string, JsonSchema> =>
   Object.fromEntries(
     Object.entries(schemas)
-      // The text of an event within a stream is no thing of its own.
+      // The text of an event within a stream has no schema of its own.
       .filter(([name, schema]) => !(isRecord(schema) && "contentSchema" in schema && nameOf(name) in schemas))
       .map(([name, schema]) => [nameOf(name), plain(schema)] as const)
       .sort(([a], [b]) => a.localeCompare(b, "en"))

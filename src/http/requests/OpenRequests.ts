@@ -14,12 +14,12 @@ const rememberedKeys = 10_000
 /** A workspace may use the requests of so many seconds at once. */
 const burstSeconds = 3
 
-/** Bytes of an answer that count as one request more. */
+/** Bytes of an answer that count as one more request. */
 const bytesOfARequest = 64 * 1024
 
 const openWaits = Metric.gauge("inlet_http_waits", { description: "Open waits and event streams" })
 
-/** Counts the requests of each workspace and demo inbox, so that one of them can't use up the server. */
+/** Limits the requests of each workspace and demo inbox, so that one cannot exhaust the server. */
 export class OpenRequests extends Context.Service<
   OpenRequests,
   {
@@ -119,5 +119,5 @@ export class OpenRequests extends Context.Service<
   )
 }
 
-// Keys are not kept in the clear for longer than their request.
+// Keys are not retained in plain text after their request.
 const hashOf = (key: Redacted.Redacted) => createHash("sha256").update(Redacted.value(key)).digest("base64")

@@ -1,10 +1,10 @@
 import { Schema, SchemaTransformation } from "effect"
 import * as OpenApiSchemas from "./OpenApiSchemas.ts"
 
-/** A whole number, as it stands in a query. */
+/** A whole number in a query. */
 export const between = (minimum: number, maximum: number, meaning: string) => {
   const message = `Expected a whole number from ${minimum} to ${maximum}`
-  // The description is read from the encoded side, which is what is on the wire.
+  // The description is taken from the encoded side, which is the wire form.
   return Schema.String.annotate({
     description: `${meaning}; ${minimum} to ${maximum}`,
     ...OpenApiSchemas.wholeNumber(minimum, maximum)

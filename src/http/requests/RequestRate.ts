@@ -1,4 +1,4 @@
-/** What an owner may still ask for. */
+/** The remaining requests of an owner. */
 interface Bucket {
   tokens: number
   at: number
@@ -11,7 +11,7 @@ export interface Taken {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Owners that are remembered, but for those that may ask for everything again. */
+/** The maximum number of owners to remember, without those at their full burst. */
 const swept = 10_000
 
 /**
@@ -55,11 +55,14 @@ export const make = ({ burst, perSecond }: { readonly burst: number; readonly pe
   }
 
   return {
-    /** Owners that are known. */
+    /** The number of known owners. */
     remembered: () => buckets.size,
-    /** Takes a token, or none and only looks, if one is there. */
+    /** Takes a token if there is one, or only checks for one. */
     take: (owner: string, now: number, wanted: 0 | 1) => taken(owner, now, wanted, 1),
-    /** Takes what more a request turns out to cost, unless others are owed for already. The next requests wait until it is paid. */
+    /**
+     * Charges the additional cost of a request, unless the owner is already in debt. Later requests wait until it is
+     * paid.
+     */
     charge: (owner: string, now: number, tokens: number) => taken(owner, now, tokens, 0)
   }
 }

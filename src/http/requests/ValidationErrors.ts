@@ -3,16 +3,16 @@ import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
 import * as Issue from "effect/SchemaIssue"
 import { Invalid, NotFound } from "../../model/ApiError.ts"
 
-/** A request that does not decode is answered like every other error, naming the field and what is expected. */
+/** Answers a malformed request like every other error, with the field and the expected form. */
 export class ValidationErrors extends HttpApiMiddleware.Service<ValidationErrors>()("inlet/http/ValidationErrors", {
   error: [Invalid.http, NotFound.http]
 }) {
   static readonly layer = HttpApiMiddleware.layerSchemaErrorTransform(ValidationErrors, (error, { endpoint }) => {
     switch (error.kind) {
-      // An id that is no UUID names nothing, like an unknown UUID.
+      // A malformed id answers like an unknown UUID.
       case "Params":
         return Effect.fail(new NotFound({ message: describe(error.cause.issue) }))
-      // Our own answer does not encode: a bug.
+      // An answer that cannot be encoded is a bug.
       case "Body":
       case "ResponseHeaders":
         return Effect.die(error.cause)
@@ -34,7 +34,7 @@ const clearer: Readonly<Record<string, string>> = {
   "Expected a UUID": "Expected a UUID, as the lists and answers of this API give it"
 }
 
-/** What does not decode, in words: each field and what is expected. `whole` is what the whole should be. */
+/** Describes decoding errors: each field with the expected form. `whole` is the expected form of the whole. */
 export const describe = (issue: SchemaIssue.Issue, whole = ""): string =>
   format(issue)
     .issues.map(({ message, path = [] }) => {
@@ -44,10 +44,10 @@ export const describe = (issue: SchemaIssue.Issue, whole = ""): string =>
     })
     .join("; ")
 
-/** Fields of which none is needed are told where they are few. */
+/** Optional fields are listed if they are few. */
 const mostNamed = 2
 
-/** The body of a route in words. */
+/** The expected body of a route as text. */
 const bodyOf = ({ payload }: HttpApiEndpoint.Top): string => {
   const [first] = payload.get("application/json")?.schemas ?? []
   const fields = first !== undefined && SchemaAST.isObjects(first.ast) ? first.ast.propertySignatures : []

@@ -12,7 +12,7 @@ import { KnownParameters } from "../requests/KnownParameters.ts"
 import { MessageMemory } from "../requests/MessageMemory.ts"
 import * as PageQuery from "../requests/PageQuery.ts"
 
-/** Text of one line: a header field ends where the line does. */
+/** Text of one line, because a line break would end the header field. */
 const line = (most: number) =>
   Schema.String.check(
     Schema.isPattern(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, { message: "Expected text of one line" }),
@@ -26,7 +26,7 @@ const From = line(998).annotate({
     "the sender in header and envelope, `ada@example.com` or `Ada <ada@example.com>`. Empty for the null sender of a bounce"
 })
 
-/** What the library writes itself, and what is no name of a field. */
+/** Fields that the library writes itself, and invalid field names. */
 const headerName = /^(?!content-|mime-version$)[!-9;-~]{1,76}$/i
 
 const Headers = Schema.Record(Schema.String, line(10_000))
@@ -78,7 +78,7 @@ const SimulatedMail = Schema.Struct({
 }).annotate({ identifier: "SimulatedMail" })
 export type SimulatedMail = typeof SimulatedMail.Type
 
-/** A whole message as it is. */
+/** A raw message. */
 const Raw = Schema.Uint8Array.pipe(
   Schema.decodeTo(
     Schema.Struct({ message: Schema.Uint8Array }),
@@ -97,7 +97,7 @@ export class SimulateApi extends HttpApiGroup.make("simulate")
         wait: Schema.optionalKey(PageQuery.between(0, 60, "seconds to wait for the event"))
       },
       headers: Idempotency.headers,
-      // A client writes the first that fits, and any object fits the mail in words.
+      // A client encodes with the first matching member, and any object matches the mail from fields.
       payload: [Raw, SimulatedMail],
       success: [
         Schema.Struct({ inbound_email_id: InboundEmailId, events: Schema.Array(BriefEvent) }).pipe(

@@ -47,7 +47,7 @@ export const layer = HttpApiBuilder.group(
             : Option.none()
         return Option.match(brief, {
           onNone: () => HttpServerResponse.jsonUnsafe({ inbound_email_id: id }, { status: 202 }),
-          // They are JSON already.
+          // The events are JSON already.
           onSome: (events) =>
             HttpServerResponse.text(`{"inbound_email_id":"${id}","events":[${events.join(",")}]}`, {
               status: 201,
@@ -70,7 +70,7 @@ export const takesMail = ({ disabled_reason, domain, id, status }: Domain) => {
       return new Conflict({ message: `${domain} is disabled: ${disabled_reason}` })
     default:
       return new Conflict({
-        message: `${domain} takes no mail before it is verified: publish its TXT record and POST /api/domains/${id}/verify first`
+        message: `${domain} accepts no mail before it is verified. Publish its TXT record, then POST /api/domains/${id}/verify`
       })
   }
 }
@@ -85,7 +85,7 @@ export const draftOf =
     return {
       ...base,
       ...own,
-      // A null sender has an author all the same.
+      // A mail from the null sender still has an author.
       ...(from === undefined || from === "" ? {} : { from }),
       headers: { ...base.headers, ...own.headers },
       ...(attachments === undefined

@@ -41,7 +41,7 @@ export const make = Effect.gen(function* () {
     concurrency: "unbounded",
     discard: true
   }).pipe(
-    // Whoever asked first may hang up; the others wait for the same look.
+    // The first client may disconnect, while others wait for the same check.
     Effect.uninterruptible,
     Effect.cachedWithTTL(lookEvery)
   )

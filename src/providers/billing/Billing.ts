@@ -5,7 +5,7 @@ import type { DomainName } from "../../model/Domain.ts"
 import type { BillingProvider, OrderId } from "../../model/Order.ts"
 import type { WorkspaceId } from "../../model/Workspace.ts"
 
-/** The payment provider did not do it, or did not answer. */
+/** The payment provider failed or did not answer. */
 export class BillingError extends Schema.TaggedError<BillingError>()("BillingError", { message: Schema.String }) {}
 
 /** The payment: amount, workspace and order. */
@@ -17,17 +17,17 @@ export interface Bill {
   readonly priceCents: number
 }
 
-/** A request of the payment provider to us, as it came: a signature is about these very bytes. */
+/** A payment callback as received, because its signature covers the raw bytes. */
 export interface Callback {
   readonly rawBody: Uint8Array
-  /** Names in lower case. */
+  /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>
 }
 
 /** The content of a payment callback. Missing values are null. */
 export interface PaymentNews {
   readonly eventId: string
-  /** `other` is news that changes no order, such as a checkout that is completed but not paid yet. */
+  /** `other` changes no order, such as a completed but unpaid checkout. */
   readonly kind: "paid" | "expired" | "failed" | "other"
   readonly checkoutId: string | null
   readonly orderId: string | null
@@ -54,23 +54,22 @@ export class Billing extends Context.Service<
   {
     readonly provider: BillingProvider
     /**
-     * Takes the money at once where that is possible: runs in the transaction
-     * that writes the order, so there is never one without the other. False
-     * where the customer has to pay at a checkout first.
+     * Debits at once if possible. Runs in the transaction that writes the order, so that neither exists without the
+     * other. Returns false if the customer must pay at a checkout first.
      */
     charge(bill: Bill): Effect.Effect<boolean, Conflict | SqlError>
-    /** Opens the checkout of an order. The same order gives the same checkout, however often it is asked. */
+    /** Opens the checkout of an order. Repeated calls for the same order return the same checkout. */
     checkout(
       bill: Bill & { readonly successUrl: string; readonly cancelUrl: string }
     ): Effect.Effect<{ readonly id: string; readonly url: string }, BillingError>
-    /** Gives the whole price back. Safe to repeat: an order is refunded once. */
+    /** Refunds the whole price. Idempotent: an order is refunded once. */
     refund(bill: Bill & { readonly paymentId: string | null }): Effect.Effect<void, BillingError | SqlError>
     /**
      * Verifies and decodes a callback. Null for the other mode of the account. `NotFound` if the provider has no
      * callbacks.
      */
     hear(callback: Callback): Effect.Effect<PaymentNews | null, Invalid | NotFound>
-    /** `NotFound` where customers pay at a checkout. */
+    /** `NotFound` for providers with a checkout. */
     wallet(workspaceId: WorkspaceId): Effect.Effect<WalletStatement, NotFound | SqlError>
   }
 >()("inlet/providers/billing/Billing") {}

@@ -12,7 +12,7 @@ export const layer = Layer.effect(
     return Billing.of({
       provider: BillingProvider.make("mock"),
       charge: (bill) => Effect.as(wallet.debit(bill), true),
-      // Nothing is left to be paid.
+      // The order is already paid.
       checkout: () => Effect.die("the wallet has no checkout"),
       refund: wallet.refund,
       hear: () => Effect.fail(new NotFound({ message: "No such route. This service does not use Stripe" })),

@@ -9,20 +9,20 @@ import * as StripeCallback from "./StripeCallback.ts"
 /** The keys from Stripe's dashboard. */
 export interface Options {
   readonly secretKey: Redacted.Redacted
-  /** Verifies the callbacks: see StripeCallback. */
+  /** The signing secret of callbacks, see StripeCallback. */
   readonly webhookSecret: Redacted.Redacted
-  /** Scheme, host and port of another server than Stripe's own. */
+  /** Scheme, host and port of a server other than Stripe's. */
   readonly apiUrl?: string | undefined
   /** Timeout of a request, 10 s by default. */
   readonly timeout?: Duration.Input | undefined
 }
 
-/** Paid at Stripe: every order has a Checkout Session. */
+/** Payment at Stripe: every order has a Checkout Session. */
 export const layer = (options: Options) =>
   Layer.sync(Billing, () => {
     const stripe = new Stripe(Redacted.value(options.secretKey), {
       ...(options.apiUrl === undefined ? {} : serverAt(new URL(options.apiUrl))),
-      // Its time-out covers the whole request; that of Node's client starts again with every byte.
+      // This timeout covers the whole request. The timeout of Node's client restarts with every byte.
       httpClient: Stripe.createFetchHttpClient(),
       timeout: Duration.toMillis(options.timeout ?? "10 seconds"),
       maxNetworkRetries: 0,
@@ -64,7 +64,7 @@ export const layer = (options: Options) =>
       if (paymentId === null) {
         return yield* new BillingError({ message: "The order has no Stripe payment id, so Inlet cannot refund it" })
       }
-      // Without an amount it is all that has not been given back yet.
+      // Without an amount, Stripe refunds the rest.
       const { status } = yield* ask(() =>
         stripe.refunds.create(
           { payment_intent: paymentId, metadata: { order_id: orderId } },
@@ -116,9 +116,8 @@ const serverAt = ({ hostname, port, protocol }: URL) => {
 }
 
 /**
- * Under one key Stripe does a thing once and gives the same answer again, for a
- * day at least, so a lost answer is safe to ask for twice more. The library
- * does it, as it knows Stripe's hints on what is worth repeating.
+ * Stripe executes a request once per idempotency key and repeats the answer for at least a day, so a lost answer can
+ * be requested twice more. The library does it, because it knows Stripe's hints for retries.
  */
 const repeatable = (idempotencyKey: string) => ({ idempotencyKey, maxNetworkRetries: 2 })
 
@@ -143,7 +142,7 @@ const decodeRefund = Schema.decodeUnknownEffect(Schema.Struct({ status: Schema.N
 
 const told = (error: StripeError | Schema.SchemaError | BillingError) => {
   if (!isStripeError(error)) {
-    return error._tag === "BillingError" ? error : new BillingError({ message: "Stripe's answer was not understood" })
+    return error._tag === "BillingError" ? error : new BillingError({ message: "Stripe's answer could not be decoded" })
   }
   const reference = error.requestId === undefined ? "" : ` (Stripe request ${error.requestId})`
   return new BillingError({ message: `${reasonOf(error)}${reference}` })
@@ -156,7 +155,7 @@ const reasonOf = (error: StripeError) => {
     return "Stripe does not accept the secret key of this service"
   }
   if (error instanceof errors.StripeRateLimitError) return "Stripe is asked too often at the moment"
-  // A repetition may find the first request, which took too long for us, still under way.
+  // A retry may find the first request, which timed out here, still running.
   if (error.code === "idempotency_key_in_use") return "Stripe is still busy with an earlier request for this order"
   if (error instanceof errors.StripeAPIError) return "Stripe failed to answer"
   // Removes the masked keys that Stripe quotes.

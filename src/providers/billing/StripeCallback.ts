@@ -3,7 +3,7 @@ import Stripe from "stripe"
 import { Invalid } from "../../model/ApiError.ts"
 import type { PaymentNews } from "./Billing.ts"
 
-/** The news, and whether it is about real money. */
+/** The event, and whether it is in live mode. */
 export interface StripeNews extends PaymentNews {
   readonly livemode: boolean
 }
@@ -15,7 +15,7 @@ const toleratedSeconds = 300
  * valid signature is enough.
  */
 export const verify = Effect.fn("StripeCallback.verify")(function* (callback: {
-  /** The bytes as they came, before any parsing. */
+  /** The raw body. */
   readonly rawBody: Uint8Array
   /** The Stripe-Signature header. */
   readonly signature: string | undefined
@@ -24,7 +24,7 @@ export const verify = Effect.fn("StripeCallback.verify")(function* (callback: {
   const signature = callback.signature ?? ""
   const signedAt = yield* timestamp(signature)
   const now = yield* Clock.currentTimeMillis
-  // Stripe's library refuses what is too old, not what is from the future.
+  // Stripe's library rejects old timestamps, not future ones.
   if (Math.abs(Math.floor(now / 1_000) - signedAt) > toleratedSeconds) {
     return yield* new Invalid({
       message: `Stripe-Signature: expected a time of signing within ${toleratedSeconds} seconds of this clock`
@@ -45,7 +45,8 @@ export const verify = Effect.fn("StripeCallback.verify")(function* (callback: {
   return yield* Effect.mapError(news(event), misunderstood)
 })
 
-// The library's own decoder drops a byte order mark and repairs broken UTF-8, so other bytes than the signed would pass.
+// The library's own decoder drops a byte order mark and repairs invalid UTF-8, so it would accept bytes other than
+// the signed ones.
 const exactText = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 const timestamp = (signature: string) => {
@@ -64,7 +65,7 @@ const Event = Schema.Struct({
   id: Schema.NonEmptyString,
   type: Schema.String,
   livemode: Schema.Boolean,
-  /** The connected account whose event this is; our own account's have none. */
+  /** The connected account of the event. Events of our own account have none. */
   account: Unset(Schema.String),
   data: Schema.Struct({ object: Schema.Unknown })
 })
@@ -109,7 +110,7 @@ const news = Effect.fnUntraced(function* (callback: unknown): Effect.fn.Return<S
     livemode,
     kind: kindOf(type, session.payment_status),
     checkoutId: session.id,
-    // Customers can set the client reference in the address of a payment link, the metadata only we.
+    // Customers can set the client reference in a payment link's URL, but not the metadata.
     orderId: session.metadata?.order_id ?? session.client_reference_id ?? null,
     paymentId: typeof payment === "object" ? (payment?.id ?? null) : payment,
     amountCents: session.amount_total ?? null,

@@ -9,7 +9,7 @@ import { OrderId } from "../../model/Order.ts"
 import type { WorkspaceId } from "../../model/Workspace.ts"
 import type { Bill, WalletStatement } from "./Billing.ts"
 
-/** What every workspace starts with: $50.00 (spec, section 8). */
+/** The initial balance of every workspace: $50.00 (spec, section 8). */
 const openingCents = 5_000
 
 const Entry = Schema.Struct({
@@ -19,13 +19,13 @@ const Entry = Schema.Struct({
   createdAt: Schema.DateTimeUtcFromDate
 })
 
-/** The mock balance of a workspace: a ledger whose entries add up to the balance, which never goes below zero. */
+/** The mock balance of a workspace: a ledger whose entries sum to the balance, which is never negative. */
 export class Wallet extends Context.Service<
   Wallet,
   {
-    /** Takes the price of an order, in the caller's transaction. */
+    /** Debits the price of an order, in the caller's transaction. */
     debit(bill: Bill): Effect.Effect<void, Conflict | SqlError>
-    /** Gives the price of an order back, once. */
+    /** Refunds the price of an order, once. */
     refund(bill: Bill): Effect.Effect<void, SqlError>
     get(workspaceId: WorkspaceId): Effect.Effect<WalletStatement, SqlError>
   }

@@ -4,9 +4,8 @@ import { Dns, Host, NetAddress } from "effect/net"
 const hostsFile = "/etc/hosts"
 
 /**
- * How the addresses of a host are found: `localhost` is loopback (RFC 6761), the
- * hosts file comes before DNS, and DNS is asked for both families. The system's
- * own lookup would ask other servers than ours, on threads that files need too.
+ * Resolves a host: `localhost` is loopback (RFC 6761), the hosts file precedes DNS, and DNS is queried for both
+ * address families. The system's own look-up would use other name servers, and threads that files need.
  */
 export const make = Effect.fnUntraced(function* (resolve: Dns.Dns["Service"]["resolve"]) {
   const fs = yield* FileSystem.FileSystem
@@ -23,7 +22,7 @@ export const make = Effect.fnUntraced(function* (resolve: Dns.Dns["Service"]["re
     const answers = yield* Effect.all([records(name, "A"), records(name, "AAAA")], { mode: "result", concurrency: 2 })
     const addresses = answers.flatMap((answer) => (Result.isSuccess(answer) ? answer.success : []))
     if (addresses.length > 0) return addresses
-    // That a name has none is known only where both answers say so.
+    // A name has no address only if both answers say so.
     const reasons = answers.flatMap((answer) => (Result.isFailure(answer) ? [answer.failure.reason] : []))
     const reason = reasons.find((one) => one !== "NotFound") ?? "NotFound"
     return yield* new Dns.DnsError({ reason, method: "lookup", hostname: name })

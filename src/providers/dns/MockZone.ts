@@ -8,7 +8,7 @@ interface Row {
   readonly value: string
 }
 
-/** Answers for the zones of the mock registrar, and passes every other question on. */
+/** Answers for the zones of the mock registrar, and forwards all other queries. */
 export const layer = Layer.effect(
   Dns.Dns,
   Effect.gen(function* () {

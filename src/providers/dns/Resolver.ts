@@ -4,13 +4,14 @@ import { Dns } from "effect/net"
 import * as Settings from "../../Settings.ts"
 import * as HostAddresses from "./HostAddresses.ts"
 
-/** Answers everything that asks DNS: `DNS_SERVERS`, or the system's. A question takes 4 s at most. */
+/** The resolver of all DNS queries: `DNS_SERVERS`, or the system's. A query takes at most 4 s. */
 export const layer = Layer.effect(
   Dns.Dns,
   Effect.gen(function* () {
     const { nameServers } = yield* Settings.dns
     const dns = yield* NodeDns.make({ nameServers, timeout: "1 second", tries: 2 })
-    // The resolver waits longer at every try and asks each server in turn, so its own limits don't bound a question.
+    // The resolver's own timeouts do not limit a query, because it waits longer at every attempt and tries each
+    // server.
     const resolve: typeof dns.resolve = (name, type) =>
       dns.resolve(name, type).pipe(
         Effect.timeoutOrElse({

@@ -7,11 +7,11 @@ export type ZoneRecord =
   | { readonly type: "MX"; readonly name: string; readonly priority: number; readonly value: string }
   | { readonly type: "TXT"; readonly name: string; readonly value: string }
 
-/** The DNS of the names that a registrar sold. */
+/** The DNS of domains that a registrar sold. */
 export class DnsHost extends Context.Service<
   DnsHost,
   {
-    /** Makes these the records of the zone. Safe to repeat: each call states the whole zone. */
+    /** Replaces the records of the zone. Idempotent, because each call has the whole zone. */
     publish(name: DomainName, records: ReadonlyArray<ZoneRecord>): Effect.Effect<void, RegistrarError>
   }
 >()("inlet/providers/registrar/DnsHost") {}

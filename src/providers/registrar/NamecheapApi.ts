@@ -9,7 +9,7 @@ export interface Credentials {
   readonly apiUrl: string
   readonly apiUser: string
   readonly apiKey: Redacted.Redacted
-  /** The address we call from, as whitelisted in the account (IPv4). */
+  /** The IPv4 address of this service, as whitelisted in the account. */
   readonly clientIp: string
 }
 
@@ -18,18 +18,18 @@ export const takenCodes: ReadonlySet<string> = new Set(["3019166", "4019166"])
 
 const tooManyRequests = "500000"
 
-/** Namecheap's XML API (namecheap.com/support/api/): one URL, a command, and an envelope that says OK or ERROR. */
+/** Namecheap's XML API (namecheap.com/support/api/): one URL, a command, and an envelope with OK or ERROR. */
 export const make = Effect.fnUntraced(function* ({ apiKey, apiUrl, apiUser, clientIp }: Credentials) {
   const client = yield* HttpClient.HttpClient
 
-  /** The `CommandResponse`. Asked once, whatever comes of it. */
+  /** The `CommandResponse`. Never retried. */
   const once = Effect.fn("NamecheapApi.call")(function* (
     command: string,
     parameters: Readonly<Record<string, string>>
   ) {
     const { body, status } = yield* exchange(
       client,
-      // In the body, so that the key is in no URL, and so in no log of one.
+      // In the body, so that no URL and no log of one contains the key.
       HttpClientRequest.post(apiUrl).pipe(
         HttpClientRequest.bodyUrlParams({
           ApiUser: apiUser,
@@ -50,7 +50,8 @@ export const make = Effect.fnUntraced(function* ({ apiKey, apiUrl, apiUser, clie
     const { Number: code } = yield* attributes(VendorError)(error)
     const message = inWords(`${textOf(error)} (${code})`, [apiKey])
     if (code === tooManyRequests) return yield* unavailable(message, code)
-    // 1… is our access and 2… our parameters; from 3… on the registry may have been asked, and the outcome is unknown.
+    // Codes 1… concern access and 2… parameters. From 3… on the registry may have received the request, so the
+    // outcome is unknown.
     return yield* /^[12]\d{6}$/.test(code) || takenCodes.has(code) ? refused(message, code) : unclear(message, code)
   })
 
@@ -74,13 +75,13 @@ export const Flag = Schema.String.pipe(
 
 const notUnderstood = () => unclear("its answer can't be understood")
 
-/** The first element at a path, which has to be there. */
+/** The required first element at a path. */
 export const only = (element: Xml.Element, ...path: ReadonlyArray<string>) => {
   const [first] = at(element, ...path)
   return first === undefined ? Effect.fail(notUnderstood()) : Effect.succeed(first)
 }
 
-/** The attributes of an element, as a schema has them. */
+/** The attributes of an element, decoded by a schema. */
 export const attributes = <A, I>(schema: Schema.Codec<A, I>) => {
   const decode = Schema.decodeUnknownEffect(schema)
   return (element: Xml.Element) => decode({ ...element.attributes }).pipe(Effect.mapError(notUnderstood))

@@ -9,17 +9,16 @@ export interface Credentials {
   readonly password: Redacted.Redacted
 }
 
-/** "Authentication/authorization failed": the password at a login, an old token elsewhere. */
+/** "Authentication/authorization failed": the password at a login, otherwise an old token. */
 const authorizationFailed = "196"
 
 /**
- * Numbers that say no more than that something went wrong, or that it is not
- * decided yet (199, 299, 399, 999: unknown error; 339, 340, 341, 502: the
- * registry or the vendor's database).
+ * Codes of an unknown or pending outcome (199, 299, 399, 999: unknown error. 339, 340, 341, 502: the registry or the
+ * vendor's database).
  */
 const undecided: ReadonlySet<number> = new Set([199, 299, 339, 340, 341, 399, 502, 999])
 
-/** Openprovider's REST API, v1beta (docs.openprovider.com): JSON in an envelope whose `code` is 0 when all is well. */
+/** Openprovider's REST API, v1beta (docs.openprovider.com): JSON in an envelope with `code` 0 for success. */
 export const make = Effect.fnUntraced(function* ({ apiUrl, password, username }: Credentials) {
   const client = yield* HttpClient.HttpClient
 
@@ -32,7 +31,7 @@ export const make = Effect.fnUntraced(function* ({ apiUrl, password, username }:
       client,
       request.pipe(HttpClientRequest.prependUrl(apiUrl), HttpClientRequest.acceptJson)
     )
-    // Refusals come with a status of 500 as well: the envelope decides where there is one.
+    // Refusals may have status 500, so the envelope decides if there is one.
     const answer = yield* decodeEnvelope(body).pipe(
       Effect.mapError(() =>
         inTrouble(status)
@@ -54,7 +53,7 @@ export const make = Effect.fnUntraced(function* ({ apiUrl, password, username }:
     )
   })
 
-  /** One token for all calls, until the vendor does not know it any more. */
+  /** One token for all calls, until the vendor rejects it. */
   const tokens = yield* Cache.makeWith(
     (username: string) =>
       HttpClientRequest.post("/auth/login").pipe(
@@ -63,7 +62,7 @@ export const make = Effect.fnUntraced(function* ({ apiUrl, password, username }:
         Effect.map(({ token }) => token),
         safeToRepeat
       ),
-    // The vendor keeps a token for two days.
+    // The vendor's token is valid for two days.
     { capacity: 1, timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.days(1) : Duration.zero) }
   )
 
@@ -77,7 +76,7 @@ export const make = Effect.fnUntraced(function* ({ apiUrl, password, username }:
       return Effect.gen(function* () {
         const token = yield* Cache.get(tokens, username)
         return yield* sendWith(token).pipe(
-          // Nothing is done for a token that is not known, so even a registration may be asked again.
+          // A call with an invalid token has no effect, so even a registration may be retried.
           Effect.catchIf(
             ({ code }) => code === authorizationFailed,
             () =>

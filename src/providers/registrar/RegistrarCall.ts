@@ -12,7 +12,7 @@ import { NameTaken, Refused, RegistrarError, Uncertain } from "./Registrar.ts"
  */
 export class VendorFailure extends Schema.TaggedError<VendorFailure>()("VendorFailure", {
   kind: Schema.Literals(["refused", "unavailable", "unclear"]),
-  /** The vendor's own number of the error, where it gave one. */
+  /** The vendor's error number, if any. */
   code: Schema.NullOr(Schema.String),
   message: Schema.String
 }) {}
@@ -26,7 +26,7 @@ export const unavailable = (message: string, code: string | null = null) =>
 export const unclear = (message: string, code: string | null = null) =>
   new VendorFailure({ kind: "unclear", code, message })
 
-/** The whole answer as text. The client's own error is dropped: it carries the request, and with it credentials. */
+/** The whole answer as text. Drops the client's own error, which contains the request with credentials. */
 export const exchange = (client: HttpClient.HttpClient, request: HttpClientRequest.HttpClientRequest) =>
   client.execute(request).pipe(
     Effect.flatMap((response) => Effect.map(response.text, (body) => ({ status: response.status, body }))),
@@ -35,11 +35,11 @@ export const exchange = (client: HttpClient.HttpClient, request: HttpClientReque
 
 const waits = Schedule.exponential("200 millis").pipe(Schedule.jittered)
 
-/** Only for calls that change nothing, or state the whole outcome: asking twice is asking once. */
+/** Retries calls that change nothing or set a complete state. */
 export const safeToRepeat = <A, R>(self: Effect.Effect<A, VendorFailure, R>) =>
   Effect.retry(self, { schedule: waits, times: 3, while: ({ kind }) => kind === "unavailable" })
 
-/** Failures as the rest of the product knows them. A time-out says nothing about the outcome. */
+/** Converts failures to the service's errors. A timeout leaves the outcome unknown. */
 export const asRegistrar =
   (registrar: RegistrarName, time: Duration.Input) =>
   <A, R>(self: Effect.Effect<A, VendorFailure | NameTaken, R>): Effect.Effect<A, RegistrarError, R> =>
@@ -56,8 +56,8 @@ export const asRegistrar =
     )
 
 /**
- * The owner of a name that the vendor says is not free. It may be us, by a
- * registration whose answer was lost: only another's name is `NameTaken`.
+ * Checks a name that the vendor reports as taken. A registration with a lost answer may have succeeded, so it is
+ * `NameTaken` only if the account does not hold it.
  */
 export const whoHas = <R>(ours: Effect.Effect<boolean, VendorFailure, R>) =>
   ours.pipe(
@@ -65,7 +65,7 @@ export const whoHas = <R>(ours: Effect.Effect<boolean, VendorFailure, R>) =>
     Effect.flatMap((yes) => Effect.fail(yes ? unclear("the name is in our account already") : new NameTaken()))
   )
 
-/** A name at the boundary where it is registered: example.co.uk is `example` under `co.uk`. */
+/** Splits a name at its public suffix: example.co.uk is `example` under `co.uk`. */
 export const split = (name: DomainName) => {
   const { domain, domainWithoutSuffix, publicSuffix } = parseSuffix(name, { allowPrivateDomains: false })
   return domain === name && domainWithoutSuffix !== null && publicSuffix !== null
@@ -81,7 +81,7 @@ export const parts = (name: DomainName) => {
 /** Both vendors require the script of an IDN, which is unknown here, so IDNs are not bought. */
 export const isPlain = (name: DomainName): boolean => !name.split(".").some((label) => label.startsWith("xn--"))
 
-/** A decimal price in cents, by its digits and rounded up; undefined for anything else. */
+/** Parses a decimal price to cents, rounded up. Undefined for anything else. */
 export const centsOf = (price: string | number): number | undefined => {
   const [, whole, fraction = ""] = /^(\d{1,9})(?:\.(\d+))?$/.exec(String(price)) ?? []
   if (whole === undefined) return undefined
@@ -89,5 +89,5 @@ export const centsOf = (price: string | number): number | undefined => {
   return Number(whole) * 100 + Number(fraction.slice(0, 2).padEnd(2, "0")) + more
 }
 
-/** Seconds that resolvers may keep a record of ours; both vendors take this number. */
+/** The TTL of records in seconds, valid for both vendors. */
 export const ttl = 900

@@ -13,18 +13,17 @@ const ourName = RegistrarName.make("mock")
 const uncertain = ({ message }: SqlError) =>
   new RegistrarError({ registrar: ourName, reason: new Uncertain({ message }) })
 
-/** Wholesale cents for a year. A TLD that is not here costs as much as .io. */
+/** Wholesale cents for a year. Other TLDs cost as much as .io. */
 const prices: Readonly<Record<string, number>> = { com: 999, net: 1_099, org: 1_049, dev: 1_299, io: 3_499, test: 500 }
 
 const priceOf = (name: DomainName) => prices[name.slice(name.indexOf(".") + 1)] ?? 3_499
 
-/** Names that have no owner in the world (RFC 6761). */
+/** Reserved TLDs without real owners (RFC 6761). */
 const isReserved = (name: DomainName) => /\.(test|example|invalid)$/.test(name)
 
 /**
- * Sells every name once and remembers it in the database; names that begin with
- * `taken` belong to another. Its names are verified without a word of the real
- * DNS, so in production it sells only names that have no owner there.
+ * Sells every name once and stores it in the database. Names that start with `taken` belong to another owner. Its
+ * names are verified without real DNS, so in production it sells only reserved names.
  */
 const registrar = Layer.effect(
   Registrar,
@@ -59,7 +58,7 @@ const registrar = Layer.effect(
   })
 )
 
-/** The zone is a table, and the product's own resolver answers from it (MockZone). */
+/** The zone is a table that the service's resolver answers from (MockZone). */
 export const zones = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return DnsHost.of({

@@ -10,7 +10,7 @@ import * as RegistrarCall from "./RegistrarCall.ts"
 
 const ourName = RegistrarName.make("namecheap")
 
-/** The registrant, as the registry knows it. The phone number is of the form +NNN.NNNNNNNNNN. */
+/** The registrant. The phone number has the form +NNN.NNNNNNNNNN. */
 export interface Contact {
   readonly firstName: string
   readonly lastName: string
@@ -29,10 +29,10 @@ export interface Options extends NamecheapApi.Credentials {
   readonly time?: Duration.Input
 }
 
-/** The most names that domains.check takes at once. */
+/** Maximum names of a domains.check call. */
 const mostNames = 50
 
-/** The vendor asks that prices are kept, and allows 50 calls a minute. */
+/** The vendor asks to cache prices, and allows 50 calls a minute. */
 const pricesKept = Duration.hours(1)
 
 export const layer = (options: Options) =>
@@ -41,7 +41,7 @@ export const layer = (options: Options) =>
       const api = yield* NamecheapApi.make(options)
       const inTime = RegistrarCall.asRegistrar(ourName, options.time ?? "10 seconds")
 
-      /** Our cost of a year under a TLD in cents, fees included; null where it is not sold for dollars. */
+      /** The cost of a year under a TLD in cents, fees included. Null if it is not sold in dollars. */
       const prices = yield* Cache.makeWith(
         Effect.fnUntraced(
           function* (tld: string) {
@@ -126,13 +126,13 @@ export const layer = (options: Options) =>
         (effect, name) => Effect.catchIf(effect, isTaken, () => RegistrarCall.whoHas(holds(name)))
       )
 
-      /** setHosts replaces all the records there are. */
+      /** setHosts replaces all records. */
       const publish = Effect.fnUntraced(function* (name: DomainName, records: ReadonlyArray<ZoneRecord>) {
         const { label, suffix } = yield* RegistrarCall.parts(name)
         const answer = yield* api.repeatedly("namecheap.domains.dns.setHosts", {
           SLD: label,
           TLD: suffix,
-          // Without it the MX records are stored and not served.
+          // Without it MX records are stored but not served.
           EmailType: "MX",
           ...Object.assign({}, ...records.map(hostParameters))
         })
@@ -162,7 +162,7 @@ const Price = Schema.Struct({
   Duration: Schema.String,
   DurationType: Schema.String,
   YourPrice: Schema.optional(Schema.String),
-  /** The fee of ICANN, which is charged on top; so spelled on the wire. */
+  /** The additional ICANN fee, in the spelling of the API. */
   YourAdditonalCost: Schema.optional(Schema.String),
   Currency: Schema.String
 })
@@ -179,11 +179,11 @@ const Check = Schema.Struct({
   Available: NamecheapApi.Flag,
   ErrorNo: Schema.optional(Schema.String),
   IsPremiumName: Schema.optional(NamecheapApi.Flag),
-  /** A new TLD's charge for coming early. */
+  /** A new TLD's early access fee. */
   EapFee: Schema.optional(Schema.String)
 })
 
-/** Free, at the ordinary price. */
+/** Available at the standard price. */
 const isOrdinary = ({ Available, EapFee, ErrorNo, IsPremiumName }: typeof Check.Type) =>
   Available &&
   IsPremiumName !== true &&
@@ -201,11 +201,11 @@ const isTaken = ({ code }: RegistrarCall.VendorFailure) => code !== null && Name
 /** "Domain not found" and "not associated with your account". */
 const isOfAnother = ({ code }: RegistrarCall.VendorFailure) => code === "2019166" || code === "2016166"
 
-/** The vendor does not know the product, and has nothing against us. */
+/** A rejected parameter, such as an unknown product. The credentials are valid. */
 const isOfParameters = ({ code, kind }: RegistrarCall.VendorFailure) =>
   kind === "refused" && code?.startsWith("2") === true
 
-/** The same person in every role that domains.create asks for. */
+/** The same contact in every role of domains.create. */
 const contactParameters = (contact: Contact): Readonly<Record<string, string>> =>
   Object.fromEntries(
     ["Registrant", "Tech", "Admin", "AuxBilling"].flatMap((role) => [

@@ -10,15 +10,15 @@ import * as RegistrarCall from "./RegistrarCall.ts"
 const ourName = RegistrarName.make("openprovider")
 
 export interface Options extends OpenproviderApi.Credentials {
-  /** The customer of the account that names are registered for, such as XX123456-XX. */
+  /** The handle of the registrant, such as XX123456-XX. */
   readonly ownerHandle: string
-  /** The name servers of new names; the vendor's own when undefined. */
+  /** The name server group of new names, by default the vendor's. */
   readonly nsGroup: string | undefined
   /** Total timeout of a call, retries included. */
   readonly time?: Duration.Input
 }
 
-/** More names in one check are answered with an error. */
+/** More names in one check cause an error. */
 const mostNames = 15
 
 const ownNameServers = "dns-openprovider"
@@ -41,7 +41,7 @@ export const layer = (options: Options) =>
           ({ results }) => results
         )
 
-      /** One extension that is not sold spoils the answer for all, so then each is asked for itself. */
+      /** One unsupported extension fails the whole check, so each is then requested alone. */
       const checkEach = (names: ReadonlyArray<Named>) =>
         check(names).pipe(
           Effect.catchIf(isInvalidExtension, () =>
@@ -101,7 +101,7 @@ export const layer = (options: Options) =>
         (effect, name) => Effect.catchIf(effect, isTaken, () => RegistrarCall.whoHas(holds(name)))
       )
 
-      /** `replace` gives the whole zone. A zone that is not there is made, by either of two calls at once. */
+      /** `replace` sends the whole zone. A missing zone is created, by either of two concurrent calls. */
       const publish = Effect.fnUntraced(function* (name: DomainName, records: ReadonlyArray<ZoneRecord>) {
         const { label, suffix } = yield* RegistrarCall.parts(name)
         const rows = records.map(rowOf)
@@ -150,13 +150,13 @@ const Check = Schema.Struct({
   status: Schema.String,
   is_premium: maybe(Schema.Boolean),
   premium: maybe(Schema.Struct({ price: maybe(Schema.Struct({ create: maybe(Schema.Finite) })) })),
-  /** Our price is `reseller`, in the currency of the account. */
+  /** The cost is `reseller`, in the currency of the account. */
   price: maybe(Schema.Struct({ reseller: maybe(Schema.Struct({ price: Schema.Finite, currency: Schema.String })) }))
 })
 
 const Checks = Schema.Struct({ results: Schema.Array(Check) })
 
-/** Undefined unless it is free, ordinary and sold for dollars. */
+/** Undefined unless available, standard and sold in dollars. */
 const centsForAYear = ({ is_premium, premium, price, status }: typeof Check.Type): number | undefined => {
   const own = price?.reseller
   if (status !== "free" || is_premium === true || (premium?.price?.create ?? 0) > 0) return undefined
@@ -179,7 +179,7 @@ const Registered = Schema.Struct({ status: Schema.String })
 
 const Success = Schema.Struct({ success: Schema.Boolean })
 
-/** Deleted, and failed. Active (ACT) and on its way (REQ, PEN) are ours. */
+/** Deleted and failed. Active (ACT) and pending (REQ, PEN) names are held. */
 const gone: ReadonlySet<string> = new Set(["DEL", "FAI"])
 
 const saying = (...codes: ReadonlyArray<string>) => {

@@ -3,10 +3,10 @@ import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import type { EventId } from "../../model/InboundEvent.ts"
 import type { WorkspaceId } from "../../model/Workspace.ts"
 
-/** A request could not be signed now. Its attempt fails and is retried by the schedule. `message` is shown to the workspace. */
+/** Signing failed. The attempt fails and is retried by the schedule. `message` is shown to the workspace. */
 export class SigningFailed extends Schema.TaggedError<SigningFailed>()("SigningFailed", { message: Schema.String }) {}
 
-/** The secrets of a workspace that sign now: the previous one for a day after a rotation. */
+/** The current signing secrets of a workspace, with the previous one for a day after a rotation. */
 export interface SigningSecrets {
   readonly current: Redacted.Redacted
   readonly previous: Redacted.Redacted | undefined
@@ -28,15 +28,15 @@ export class WebhookSigner extends Context.Service<
   WebhookSigner,
   {
     /**
-     * Returns the headers that let a receiver trust a request: for exactly these bytes, stamped with this second. A
-     * signer may ask another machine; it has as long as a webhook has to answer (`WEBHOOK_TIMEOUT`).
+     * Returns the signature headers for exactly these bytes and this second. A signer may call another machine,
+     * within the timeout of a webhook (`WEBHOOK_TIMEOUT`).
      */
     sign(request: Signable): Effect.Effect<Readonly<Record<string, string>>, SigningFailed>
   }
 >()("inlet/providers/signing/WebhookSigner") {
   /** Signs with the secrets of the workspace by HMAC-SHA256 (spec, section 6; Standard Webhooks). */
   static readonly layer = Layer.sync(WebhookSigner, () => {
-    // A secret signs many messages; its keys live as long as it does.
+    // A secret signs many messages, so its keys are cached with it.
     const known = new WeakMap<Redacted.Redacted, Keys>()
     const keysOf = (secret: Redacted.Redacted): Keys => {
       const before = known.get(secret)
@@ -57,7 +57,7 @@ interface Keys {
 const keysIn = (secret: string): Keys => ({
   // The whole secret as text is the key, `whsec_` included.
   service: createSecretKey(Buffer.from(secret)),
-  // The bytes behind `whsec_` are the key.
+  // The bytes after `whsec_` are the key.
   standard: createSecretKey(Buffer.from(secret.slice("whsec_".length), "base64"))
 })
 

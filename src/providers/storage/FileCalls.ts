@@ -3,32 +3,32 @@ import { close, fdatasync, fstat, fsync, ftruncate, open, rm, stat, writev } fro
 type Told = (error: Error | null) => void
 type ToldOf<A> = (error: Error | null, result: A) => void
 
-/** A file and what the system knows it by: no other has that while this one is open. */
+/** An open file with its identity, which no other file has meanwhile. */
 export interface OpenFile {
   readonly descriptor: number
   readonly inode: number
   readonly device: number
 }
 
-/** The calls that a segment of the log is written with. */
+/** The system calls for segments of the log. */
 export interface FileCalls {
-  /** A file that is not there yet, to be appended to. */
+  /** Creates a new file for appending. */
   readonly open: (file: string, told: ToldOf<OpenFile>) => void
   readonly syncFolder: (folder: string, told: Told) => void
-  /** Writes all of it unless something is in the way; gives the bytes that were written. */
+  /** Writes all bytes unless an error occurs. Returns the number of written bytes. */
   readonly write: (descriptor: number, content: ReadonlyArray<Uint8Array>, told: ToldOf<number>) => void
   readonly sync: (descriptor: number, told: Told) => void
-  /** Whether the open file is still the one of this name. */
+  /** Whether the name still refers to the open file. */
   readonly isThere: (file: string, opened: OpenFile, told: (isThere: boolean) => void) => void
   readonly truncate: (descriptor: number, bytes: number, told: Told) => void
   readonly close: (descriptor: number) => void
   readonly remove: (file: string) => void
 }
 
-/** Goes with an error. */
+/** Fails with an error. */
 export const unopened: OpenFile = { descriptor: -1, inode: -1, device: -1 }
 
-/** Node's, in the pool of threads that it has anyway. */
+/** Node's calls, in its thread pool. */
 export const ofNode: FileCalls = {
   open: (file, told) =>
     open(file, "ax", 0o600, (error, descriptor) =>

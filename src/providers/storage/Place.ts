@@ -1,16 +1,16 @@
 import { Schema } from "effect"
 
-/** Where a message stands in the log of segments. A message with a file or an object of its own has no place. */
+/** The position of a message in the segment log. A message in a file or object of its own has none. */
 export interface Place {
   /** The id of its segment. */
   readonly segment: string
-  /** Where its record begins. */
+  /** The offset of its record. */
   readonly at: number
   /** Bytes of the message. */
   readonly bytes: number
 }
 
-/** The columns of a row that name a place: all of them, or none. */
+/** The columns of a position, all set or all null. */
 export const columns = {
   segment: Schema.NullOr(Schema.String),
   rawAt: Schema.NullOr(Schema.BigInt),

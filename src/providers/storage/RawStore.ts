@@ -6,21 +6,24 @@ import type * as Place from "./Place.ts"
 import { missing, type RawDamaged, type RawStoreError } from "./RawStoreError.ts"
 import * as Segments from "./Segments.ts"
 
-/** Where raw messages are kept. References are ours, never a sender's. */
+/** Stores raw messages. References are generated, never a sender's. */
 export class RawStore extends Context.Service<
   RawStore,
   {
-    /** Keeps the whole message, durably, or nothing. Succeeds with its place in the log; null for a file or an object of its own. */
+    /**
+     * Stores the whole message durably, or nothing. Returns its position in the log, or null for a file or object of
+     * its own.
+     */
     put(ref: RawRef, message: ReadonlyArray<Uint8Array>): Effect.Effect<Place.Place | null, RawStoreError>
     /** Fails while writes fail: full or read-only disk, missing bucket. */
     readonly writable: Effect.Effect<void, RawStoreError>
     get(ref: RawRef, place: Place.Place | null): Effect.Effect<Uint8Array, NotFound | RawDamaged | RawStoreError>
-    /** Removes the file or the object. Removing what is not there is no error. */
+    /** Removes the file or object. Idempotent. */
     remove(ref: RawRef): Effect.Effect<void, RawStoreError>
     removeDomain(domainId: DomainId): Effect.Effect<void, RawStoreError>
-    /** The files and objects that have been kept since before `time`, for the sweeper. */
+    /** The files and objects stored before `time`, for the sweeper. */
     olderThan(time: DateTime.Utc): Stream.Stream<RawRef, RawStoreError>
-    /** The log, also where it was written before another store was chosen. */
+    /** The log, also if it was written before another store was configured. */
     readonly segments: Segments.Segments
   }
 >()("inlet/providers/storage/RawStore") {

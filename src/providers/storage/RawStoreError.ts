@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { NotFound } from "../../model/ApiError.ts"
 
-/** The store could not do it: full, read-only, out of reach, damaged. */
+/** The store failed: full, read-only, unreachable or damaged. */
 export class RawStoreError extends Schema.TaggedError<RawStoreError>()("RawStoreError", { cause: Schema.Defect() }) {}
 
 /** The stored bytes differ from the written ones. */

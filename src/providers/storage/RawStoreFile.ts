@@ -20,7 +20,7 @@ export const layer = (root: string, calls?: FileCalls.FileCalls) =>
       const segments = yield* Segments.make(root)
       const fileOf = (ref: string) => path.join(root, ref)
 
-      /** The files of one folder that are old enough; a file that vanishes meanwhile was removed by another process. */
+      /** The files of a folder above an age. A file that vanishes meanwhile was removed by another process. */
       const oldIn = (domainId: DomainId, time: DateTime.Utc) =>
         Stream.fromIterableEffect(fs.readDirectory(fileOf(`inbound/${domainId}`))).pipe(
           Stream.filterEffect((name) =>
@@ -37,7 +37,7 @@ export const layer = (root: string, calls?: FileCalls.FileCalls) =>
         )
 
       return RawStore.of({
-        // No span for a message: the log has one write for many.
+        // No span for a message, because one write of the log stores many.
         put: (ref, message) => log.put({ ...ownerOf(ref), message }),
         writable: Effect.mapError(trial(fs, path.join(Segments.folderOf(root), "writable")), failed),
         get: Effect.fn("RawStore.get")((ref, place) =>
@@ -55,7 +55,7 @@ export const layer = (root: string, calls?: FileCalls.FileCalls) =>
           Stream.fromIterableEffect(fs.readDirectory(fileOf("inbound"))).pipe(
             // Nothing was copied back from a bucket.
             Stream.catchReason("PlatformError", "NotFound", () => Stream.empty),
-            // Other files there are not ours.
+            // Other files there are foreign.
             Stream.filter(Schema.is(DomainId)),
             Stream.flatMap((domainId) => oldIn(domainId, time)),
             Stream.mapError(failed)
@@ -65,7 +65,7 @@ export const layer = (root: string, calls?: FileCalls.FileCalls) =>
     })
   )
 
-/** As much as a few small messages. */
+/** The size of a few small messages. */
 const trialBytes = 64 * 1024
 
 /** Writes a file, syncs it and removes it. */

@@ -7,15 +7,15 @@ import { failed, missing } from "./RawStoreError.ts"
 import * as S3Api from "./S3Api.ts"
 import type { Segments } from "./Segments.ts"
 
-/** The store does not let us in; the message names the setting to look at. */
+/** The store refuses access. The message names the setting to check. */
 export class BucketUnusable extends Schema.TaggedError<BucketUnusable>()("BucketUnusable", {
   message: Schema.String
 }) {}
 
 export interface Options extends S3Api.Bucket {
-  /** Bytes of the largest answer that is read. */
+  /** Maximum bytes of an answer. */
   readonly largest: number
-  /** The log that was written before the bucket was chosen. */
+  /** The log from before the bucket was configured. */
   readonly segments: Segments
 }
 
@@ -61,7 +61,7 @@ export const layer = ({ largest, segments, ...bucket }: Options) =>
           below("inbound/").pipe(
             Stream.filter(({ keptAt }) => DateTime.isLessThan(keptAt, time)),
             Stream.map(({ key }) => key),
-            // Other objects there are not ours.
+            // Other objects there are foreign.
             Stream.filter(Schema.is(RawRef)),
             Stream.mapError(failed)
           ),
@@ -76,7 +76,7 @@ const unusable =
   ({ code, message }: S3Api.S3Error) => {
     switch (code) {
       case null:
-        return new BucketUnusable({ message: `S3_ENDPOINT: Asked at ${endpoint}: ${message}` })
+        return new BucketUnusable({ message: `S3_ENDPOINT: Requested ${endpoint}: ${message}` })
       case "NoSuchBucket":
         return new BucketUnusable({ message: `S3_BUCKET: No bucket ${name} at ${endpoint}` })
       case "AuthorizationHeaderMalformed":

@@ -15,11 +15,11 @@ export interface Bucket {
   readonly patience: Duration.Input
 }
 
-/** Why the store did not do what it was asked. */
+/** Why a request failed. */
 export class S3Error extends Schema.TaggedError<S3Error>()("S3Error", {
   /** The store's error code, such as NoSuchKey. Null if the answer is not from an S3 store. */
   code: Schema.NullOr(Schema.String),
-  /** Whether the same request may go well the next time. */
+  /** Whether a retry may succeed. */
   isPassing: Schema.Boolean,
   message: Schema.String
 }) {}
@@ -43,7 +43,7 @@ export interface Listed {
   readonly keptAt: DateTime.Utc
 }
 
-// Every request states the whole outcome, so asking it twice is asking it once.
+// Every request is idempotent.
 const waits = Schedule.exponential("100 millis").pipe(Schedule.jittered)
 
 /** Statuses below 500 that concern the connection and not the request. */
@@ -54,16 +54,16 @@ const passingCodes: ReadonlySet<string> = new Set([
   "XAmzContentSHA256Mismatch"
 ])
 
-/** The header that keeps the hash of an object beside it: the bytes that come back have to match. */
+/** The metadata header with the hash of an object, which a read must match. */
 const hashHeader = "x-amz-meta-sha256"
 
-/** The part of S3's API that a store of small objects needs, in the path style, which every S3 store speaks. */
+/** The part of S3's API for small objects, with path-style requests, which every S3 store supports. */
 export const make = Effect.fnUntraced(function* (bucket: Bucket) {
   const client = HttpClient.withScope(yield* HttpClient.HttpClient)
   const base = `${bucket.endpoint.replace(/\/+$/, "")}/${encoded(bucket.name)}`
   const signingKeys = new Map<string, ArrayBuffer>()
 
-  /** Signed anew for each try: a signature is good for some minutes. */
+  /** Signs each attempt anew, because a signature expires after some minutes. */
   const signed = ({ body, headers = {}, key, method, query = {} }: Call) =>
     Effect.flatMap(DateTime.now, (now) =>
       Effect.promise(() =>
@@ -93,16 +93,16 @@ export const make = Effect.fnUntraced(function* (bucket: Bucket) {
             body: new Uint8Array(body)
           }))
         ),
-        // The client's own error is dropped: it carries the request, and with it the signature.
+        // Drops the client's own error, which contains the request with its signature.
         Effect.mapError((error) => silent(reasonOf(error))),
-        // A connection whose answer is not waited for is cut.
+        // Closes a connection whose answer is not awaited.
         Effect.scoped
       )
     },
     Effect.timeoutOrElse({ duration: bucket.patience, orElse: () => Effect.fail(silent("it took too long")) })
   )
 
-  /** The store's own words for a refusal. */
+  /** The store's message for a refusal. */
   const refusal = Effect.fnUntraced(function* ({ body, status }: Answer) {
     const isPassing = inTrouble(status)
     const unreadable = () => odd(`with HTTP status ${status}`, isPassing)
@@ -116,14 +116,14 @@ export const make = Effect.fnUntraced(function* (bucket: Bucket) {
     })
   })
 
-  /** One request until it is answered as `understand` likes it. */
+  /** Sends one request and decodes its answer with `understand`. */
   const ask = <A>(call: Call, understand: (answer: Answer) => Effect.Effect<A, S3Error>) =>
     once(call).pipe(
       Effect.flatMap((answer) => (answer.status < 300 ? understand(answer) : refusal(answer))),
       Effect.retry({ schedule: waits, times: 2, while: ({ isPassing }) => isPassing })
     )
 
-  /** Done only with the answer that S3 gives to a PUT, which the page of a proxy in between is not. */
+  /** Succeeds only with S3's answer to a PUT, not with the page of a proxy. */
   const put = Effect.fn("S3Api.put")((key: string, body: Uint8Array) =>
     ask(
       { method: "PUT", key, headers: { "content-type": "message/rfc822", [hashHeader]: hex("sha256", body) }, body },
@@ -132,7 +132,10 @@ export const make = Effect.fnUntraced(function* (bucket: Bucket) {
     )
   )
 
-  /** Byte for byte what was put. A copy that lost our hash on its way here is known by its ETag, which then is the MD5. */
+  /**
+   * Verifies that the bytes equal the stored ones. A copied object without the hash is verified by its ETag, which is
+   * then the MD5.
+   */
   const get = Effect.fn("S3Api.get")((key: string) =>
     ask({ method: "GET", key }, ({ body, headers, status }) => {
       const hash = headers[hashHeader]
@@ -152,13 +155,13 @@ export const make = Effect.fnUntraced(function* (bucket: Bucket) {
     )
   )
 
-  /** At most a thousand. */
+  /** At most 1,000. */
   const removeAll = Effect.fn("S3Api.removeAll")(function* (keys: ReadonlyArray<string>) {
     const objects = keys.map((key) => `<Object><Key>${VendorXml.escape(key)}</Key></Object>`).join("")
     const body = Buffer.from(
       `<Delete xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Quiet>true</Quiet>${objects}</Delete>`
     )
-    // Of all requests this one alone has to have it.
+    // Only this request requires it.
     const headers = {
       "content-type": "application/xml",
       "content-md5": createHash("md5").update(body).digest("base64")
@@ -172,7 +175,7 @@ export const make = Effect.fnUntraced(function* (bucket: Bucket) {
     )
   })
 
-  /** A page of the objects whose keys begin with `prefix`, in their order, and how to ask for the next. */
+  /** A page of the objects whose keys start with `prefix`, in order, with the token of the next. */
   const list = Effect.fn("S3Api.list")((prefix: string, after: Option.Option<string>, most = 1_000) =>
     ask(
       {
@@ -223,7 +226,7 @@ const text = (body: Uint8Array) => Buffer.from(body).toString("utf8")
 
 const hex = (algorithm: "sha256" | "md5", body: Uint8Array) => createHash(algorithm).update(body).digest("hex")
 
-/** As SigV4 wants it (RFC 3986): `encodeURIComponent` leaves these five alone. */
+/** Encodes as SigV4 requires (RFC 3986): `encodeURIComponent` keeps these five characters. */
 const encoded = (part: string) =>
   encodeURIComponent(part).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 

@@ -8,29 +8,31 @@ import { failed, type RawStoreError } from "./RawStoreError.ts"
 import * as SegmentRecord from "./SegmentRecord.ts"
 import * as Segments from "./Segments.ts"
 
-/** A message that is to be kept. Its bytes must stay as they are until it is. */
+/** A message to store. Its bytes must stay unchanged until it is stored. */
 export interface NewRecord extends SegmentRecord.Owner {
   readonly message: ReadonlyArray<Uint8Array>
 }
 
-/** The message is on disk, synced, at this place; or it is not kept. */
+/** The message is synced at this position, or it failed. */
 export type Done = (...outcome: [error: null, place: Place.Place] | [error: Error, place: null]) => void
 
-/** The log of raw messages, as one process writes it. */
+/** The segment log of one process. */
 export interface SegmentLog {
-  /** Plain: no fiber and no promise for a message. Returns a function that takes it back as long as it has not begun. */
+  /**
+   * A plain function, without a fiber and a promise. Returns a function that withdraws the message before its write.
+   */
   append(record: NewRecord, done: Done): () => void
   put(record: NewRecord): Effect.Effect<Place.Place, RawStoreError>
 }
 
-/** A longer segment is followed by another. */
+/** The maximum length of a segment. */
 const mostSegmentBytes = 64 * 1024 * 1024
 
-/** Bounds of one write. A slow disk syncs 2 MiB in 20 ms, and the next message waits for that. */
+/** Limits of one write. A slow disk syncs 2 MiB in 20 ms, which the next message waits for. */
 const mostRecords = 256
 const mostBytes = 2 * 1024 * 1024
 
-/** Domains share the disk by the bytes they have written in the last seconds. */
+/** Domains share the disk by the bytes they wrote in the last seconds. */
 const halfLifeMilliseconds = 2_000
 const bytesPerKiB = 1_024
 
@@ -45,15 +47,14 @@ interface OpenSegment {
   readonly file: string
   readonly openedAt: number
   readonly opened: FileCalls.OpenFile
-  /** All up to here is synced. */
+  /** The offset up to which everything is synced. */
   end: number
 }
 
 /**
- * Appends messages to segments in this folder. The waiting messages, up to 2 MiB of them, are written by one
- * call and synced by one call, those of the domains with the fewest bytes written lately first. Messages that
- * come meanwhile go together with the next write. It begins when a turn of the event loop has brought no more
- * of them (`whenQuiet`).
+ * Appends messages to segments in this folder. One call writes the waiting messages, up to 2 MiB, and one call syncs
+ * them. Domains with the fewest recent bytes come first. Messages that arrive meanwhile belong to the next write,
+ * which starts after an event-loop turn without new ones (`whenQuiet`).
  */
 export const make = Effect.fnUntraced(function* (folder: string, files: FileCalls.FileCalls = FileCalls.ofNode) {
   const clock = yield* Clock.Clock
@@ -73,7 +74,7 @@ export const make = Effect.fnUntraced(function* (folder: string, files: FileCall
     segment = undefined
   }
 
-  /** The name of a segment is a promise about the time of its records, also when the clock is set. */
+  /** The name of a segment bounds the time of its records, also if the clock is set. */
   const takes = ({ end, openedAt }: OpenSegment, bytes: number) =>
     (end === 0 || end + bytes <= mostSegmentBytes) && now() >= openedAt && now() < openedAt + Segments.openMillis
 
@@ -128,7 +129,7 @@ export const make = Effect.fnUntraced(function* (folder: string, files: FileCall
       }
       sync(into, (error) => {
         if (error !== null) {
-          // The kernel has forgotten the pages that it could not write: a second sync would say that all is well.
+          // The kernel has dropped the pages that it failed to write, so a second sync would wrongly succeed.
           leave()
           return fail(error)
         }
@@ -143,7 +144,7 @@ export const make = Effect.fnUntraced(function* (folder: string, files: FileCall
     })
   }
 
-  /** Looks up the name beside it, for a descriptor goes on writing to a file that was removed. */
+  /** Checks the name too, because a descriptor keeps writing to a removed file. */
   const sync = ({ file, opened }: OpenSegment, told: (error: Error | null) => void) => {
     let left = 2
     let failure: Error | null = null
@@ -155,7 +156,7 @@ export const make = Effect.fnUntraced(function* (folder: string, files: FileCall
     files.isThere(file, opened, (isThere) => one(isThere ? null : new Error(`${file} is missing or was replaced`)))
   }
 
-  /** Nothing of a batch that did not fit stays behind, and the next one begins where this one did. */
+  /** Removes all bytes of a failed batch. The next one starts at the same offset. */
   const takeBack = (from: OpenSegment, reason: Error, fail: (error: Error) => void) =>
     files.truncate(from.opened.descriptor, from.end, (error) => {
       if (error !== null) leave()

@@ -2,19 +2,19 @@ import { crc32 } from "node:zlib"
 import type { DomainId } from "../../model/Domain.ts"
 import type { InboundEmailId } from "../../model/InboundEmail.ts"
 
-/** The message that a record is of, and its domain. */
+/** The message of a record, and its domain. */
 export interface Owner {
   readonly id: InboundEmailId
   readonly domainId: DomainId
 }
 
-/** The content of a place. Nothing of an erased record is left but the id. */
+/** The content of a record. An erased one has only the id. */
 export type Found =
   | { readonly tag: "message"; readonly message: Uint8Array }
   | { readonly tag: "erased" }
   | { readonly tag: "damaged"; readonly reason: string }
 
-/** Bytes in front of the message: magic, kind, three zeros, length, CRC-32 of the message, its id and its domain's. */
+/** Length of the header: magic, kind, three zeros, length, CRC-32 of the message, its id and its domain's. */
 export const headBytes = 48
 
 const magic = Buffer.from("inR1", "latin1")
@@ -39,7 +39,7 @@ const headOf = (kind: keyof typeof kinds, id: InboundEmailId, length: number): B
 export const lengthOf = (message: ReadonlyArray<Uint8Array>) =>
   message.reduce((bytes, { byteLength }) => bytes + byteLength, 0)
 
-/** The bytes in front of a message. */
+/** The header of a message. */
 export const head = ({ domainId, id }: Owner, message: ReadonlyArray<Uint8Array>): Buffer => {
   const head = headOf("message", id, lengthOf(message))
   head.writeUInt32LE(
@@ -50,7 +50,7 @@ export const head = ({ domainId, id }: Owner, message: ReadonlyArray<Uint8Array>
   return head
 }
 
-/** The bytes in front of the zeros where a message was. */
+/** The header of an erased message. */
 export const erasedHead = (id: InboundEmailId, bytes: number): Buffer => headOf("erased", id, bytes)
 
 /** Decodes the header of any record, or undefined without one. */
@@ -59,7 +59,7 @@ export const readHead = (head: Buffer): { readonly isMessage: boolean; readonly 
     ? undefined
     : { isMessage: head.readUInt8(at.kind) === kinds.message, bytes: head.readUInt32LE(at.length) }
 
-/** Why this is not the head of that record; undefined where it is, erased or not. */
+/** Why this is not the header of that record. Undefined if it is, erased or not. */
 export const mismatch = (head: Buffer, id: InboundEmailId, bytes: number): string | undefined => {
   if (head.byteLength < headBytes || !head.subarray(0, magic.byteLength).equals(magic)) return "no record begins there"
   const kind = head.readUInt8(at.kind)
@@ -69,7 +69,7 @@ export const mismatch = (head: Buffer, id: InboundEmailId, bytes: number): strin
   return undefined
 }
 
-/** The message in a record, of which every byte has to be as it was written. */
+/** The message of a record, verified byte for byte. */
 export const read = (record: Buffer, { domainId, id }: Owner, bytes: number): Found => {
   const reason = mismatch(record, id, bytes)
   if (reason !== undefined) return { tag: "damaged", reason }

@@ -5,44 +5,44 @@ import type * as Place from "./Place.ts"
 import { failed, missing, RawDamaged, type RawStoreError } from "./RawStoreError.ts"
 import * as SegmentRecord from "./SegmentRecord.ts"
 
-/** A file of the log. Its name, a UUIDv7, says when it was opened. */
+/** A segment file. Its name, a UUIDv7, has its start time. */
 export interface Segment {
   readonly id: string
   readonly openedAt: DateTime.Utc
 }
 
-/** A record that is to be overwritten. */
+/** A record to overwrite. */
 export interface Erasable {
   readonly id: InboundEmailId
   readonly at: number
   readonly bytes: number
 }
 
-/** The files of the log, of all processes. */
+/** Reads and erases the segments of all processes. */
 export interface Segments {
   /** A missing segment or erased record means an expired message. Damage is a separate error. */
   read(place: Place.Place, owner: SegmentRecord.Owner): Effect.Effect<Uint8Array, NotFound | RawDamaged | RawStoreError>
   /** Overwrites records with zeros and syncs. Repeating it, or a missing segment, is no error. */
   erase(segment: string, records: ReadonlyArray<Erasable>): Effect.Effect<void, RawStoreError>
-  /** The segments that were opened before this time and have not been written to for an hour, oldest first. */
+  /** The segments started before this time without a write for an hour, oldest first. */
   openedBefore(time: DateTime.Utc): Effect.Effect<ReadonlyArray<Segment>, RawStoreError>
   /** Counts the intact messages of a segment, 0 if it is missing. */
   records(segment: string): Effect.Effect<number, RawStoreError>
-  /** Removing a segment that is not there is no error. */
+  /** Removes a segment. Idempotent. */
   remove(segment: string): Effect.Effect<void, RawStoreError>
 }
 
 /** Maximum age of a segment for new records, and minimum idle time before its removal. */
 export const openMillis = 60 * 60 * 1_000
 
-/** Where the segments of a raw store are. */
+/** The folder of a raw store's segments. */
 export const folderOf = (root: string) => `${root}/segments`
 
 export const nameOf = (segment: string) => `${segment}.seg`
 
 const Name = Schema.String.check(Schema.isPattern(/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}\.seg$/))
 
-/** The id of a segment that is opened now: a UUIDv7, whose first 48 bits are its time (RFC 9562, section 5.7). */
+/** The id of a new segment: a UUIDv7, whose first 48 bits are its time (RFC 9562, section 5.7). */
 export const idAt = (millis: number, random: Uint8Array): string => {
   const bytes = Buffer.alloc(16)
   bytes.writeUIntBE(millis, 0, 6)
@@ -57,10 +57,10 @@ const ofName = (name: string): Segment => ({
   openedAt: DateTime.makeUnsafe(Number.parseInt(name.slice(0, 13).replace("-", ""), 16))
 })
 
-/** Bytes that are overwritten by one call. */
+/** Bytes overwritten by one call. */
 const mostZeros = 1024 * 1024
 
-/** No log at all. */
+/** Without a log. */
 export const none: Segments = {
   read: () => missing(),
   erase: () => Effect.void,
@@ -69,7 +69,7 @@ export const none: Segments = {
   remove: () => Effect.void
 }
 
-/** The segments below the folder of a raw store, which need not be there. */
+/** The segments below the folder of a raw store, which may be missing. */
 export const make = Effect.fnUntraced(function* (root: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -98,8 +98,8 @@ export const make = Effect.fnUntraced(function* (root: string) {
   const eraseIn = Effect.fnUntraced(function* (file: FileSystem.File, { at, bytes, id }: Erasable) {
     const head = yield* readAt(file, at, SegmentRecord.headBytes)
     const reason = SegmentRecord.mismatch(head, id, bytes)
-    // It stays: better than to overwrite another's message.
-    if (reason !== undefined) return yield* Effect.logError("No raw message at a place to erase", reason)
+    // It stays, rather than overwriting another message.
+    if (reason !== undefined) return yield* Effect.logError("Another record is at the position to erase", reason)
     yield* file.seek(BigInt(at), "start")
     const record = Buffer.alloc(Math.min(SegmentRecord.headBytes + bytes, mostZeros))
     SegmentRecord.erasedHead(id, bytes).copy(record)
@@ -121,7 +121,7 @@ export const make = Effect.fnUntraced(function* (root: string) {
     Effect.catchTag("PlatformError", failed)
   )
 
-  /** A clock that was wrong when the segment got its name must not cost a message that has just been written. */
+  /** The clock may have been wrong when the segment was named, so a recent write also keeps it. */
   const isLeftAlone = Effect.fnUntraced(
     function* ({ id }: Segment) {
       const untouched = DateTime.subtract(yield* DateTime.now, { milliseconds: openMillis })
@@ -172,7 +172,7 @@ export const make = Effect.fnUntraced(function* (root: string) {
   return segments
 })
 
-/** The bytes at an offset: fewer where the file ends before. */
+/** The bytes at an offset, fewer at the end of the file. */
 const readAt = Effect.fnUntraced(function* (file: FileSystem.File, at: number, bytes: number) {
   const buffer = Buffer.allocUnsafeSlow(bytes)
   let length = 0

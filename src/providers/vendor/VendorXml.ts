@@ -1,7 +1,7 @@
 import { Effect, Option, Stream } from "effect"
 import { Xml } from "effect/encoding"
 
-/** The root element of a vendor's answer, which has to have this name; anything else fails with `otherwise`. */
+/** The root element of a vendor's answer. Fails with `otherwise` for any other name. */
 export const parse = <E>(body: string, root: string, otherwise: () => E): Effect.Effect<Xml.Element, E> =>
   Stream.make(body).pipe(
     Stream.pipeThroughChannel(Xml.decodeString({ maxDepth: 32 })),
@@ -21,8 +21,8 @@ export const at = (element: Xml.Element, ...path: ReadonlyArray<string>): Readon
     [element]
   )
 
-/** The character data of an element, without that of the elements in it. */
+/** The text of an element without that of its children. */
 export const textOf = ({ children }: Xml.Element) => children.filter((child) => typeof child === "string").join("")
 
-/** Text as character data. */
+/** Escapes text as character data. */
 export const escape = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")

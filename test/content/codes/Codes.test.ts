@@ -16,7 +16,7 @@ const mail = (subject: string, text: string | null, html?: string) =>
 
 const codeOf = (...of: Parameters<typeof mail>) => mail(...of).code
 
-/** The code that a text has, after a sentence that announces one. */
+/** The code of a text after a sentence that announces one. */
 const announced = (code: string) => codeOf("Your verification code", `Enter this code to sign in:\n\n${code}\n`)?.value
 
 const labelled = readFileSync(new URL("../../fixtures/codes.jsonl", import.meta.url), "utf8")
@@ -26,24 +26,24 @@ const labelled = readFileSync(new URL("../../fixtures/codes.jsonl", import.meta.
 
 const bare = (code: string | null | undefined) => code?.replace(/[\s-]/g, "")
 
-describe("The code of a mail", () => {
+describe("Code extraction", () => {
   const withCode = labelled.filter(({ want }) => want.code !== null)
   const without = labelled.filter(({ want }) => want.code === null)
 
-  it("is labelled for 60 mails with one, in 35 languages, and for 35 without", () => {
+  it("finds the code in 60 labelled mails of 35 languages, and none in 35 without one", () => {
     assert.isAtLeast(withCode.length, 60)
     assert.isAtLeast(new Set(withCode.map(({ lang }) => lang)).size, 35)
     assert.isAtLeast(without.length, 35)
   })
 
   it.for(withCode.map((each) => [`${each.lang}, ${each.subject}`, each] as const))(
-    "is the one that a person would type: %s",
+    "returns the code as a person would type it: %s",
     ([, each]) => {
       assert.strictEqual(bare(CodeScore.find(each).code?.value), bare(each.want.code))
     }
   )
 
-  it("is sure for all of them but one that stands behind an amount and an account number", () => {
+  it("is certain for each labelled mail except one with an amount and an account number", () => {
     const unsure = withCode.filter((each) => CodeScore.find(each).code?.confidence !== "high")
     assert.deepStrictEqual(
       unsure.map(({ subject }) => subject),
@@ -52,13 +52,13 @@ describe("The code of a mail", () => {
   })
 
   it.for(without.map((each) => [`${each.lang}, ${each.subject}`, each] as const))(
-    "is never sure where there is none: %s",
+    "is never certain without a code: %s",
     ([, each]) => {
       assert.notStrictEqual(CodeScore.find(each).code?.confidence, "high")
     }
   )
 
-  it("is what one types, beside what is shown", () => {
+  it("returns the code to type beside the code as shown", () => {
     assert.deepStrictEqual(codeOf("Your code", "Your verification code is ٤٨٢ ٩١٣."), {
       value: "482913",
       shown: "٤٨٢ ٩١٣",
@@ -87,7 +87,7 @@ describe("The code of a mail", () => {
     }
   })
 
-  it("is no date, money, telephone number, address, or part of one", () => {
+  it("rejects dates, money, telephone numbers, addresses and parts of them", () => {
     for (const text of [
       "22.11.2026",
       "2026-11-22",
@@ -112,7 +112,7 @@ describe("The code of a mail", () => {
     }
   })
 
-  it("comes from the subject, the text or the HTML, and says from which", () => {
+  it("searches subject, text and HTML, and names the source", () => {
     assert.strictEqual(codeOf("482913 is your verification code", null)?.source, "subject")
     assert.strictEqual(codeOf("Hello", "Your verification code is 482913")?.source, "text")
     assert.strictEqual(codeOf("Hello", null, "<p>Your verification code is 482913</p>")?.source, "html")
@@ -122,19 +122,19 @@ describe("The code of a mail", () => {
     )
   })
 
-  it("is looked for neither in what is quoted nor in what is hidden", () => {
+  it("ignores quoted and hidden text", () => {
     assert.isNull(codeOf("Re: hello", "I did not ask for this.\n\n> Your verification code is 482913"))
     assert.isNull(codeOf("Re: hello", "No.\n\n-----Original Message-----\nYour verification code is 482913"))
     assert.isNull(codeOf("Re: hello", null, "<p>No.</p><blockquote>Your verification code is 482913</blockquote>"))
     assert.isNull(codeOf("Hello", null, '<p>Hi.</p><p style="display:none">Your verification code is 482913</p>'))
   })
 
-  it("is unsure where nothing says that it lets somebody in", () => {
+  it("is uncertain without a word for login or verification", () => {
     assert.strictEqual(codeOf("Your stay", "Hi, the door code is 482913. See you!")?.confidence, "low")
     assert.isNull(codeOf("Your stay", "Hi, we are at 482913 and the key is under the mat."))
   })
 
-  it("is unsure where two could be meant", () => {
+  it("is uncertain with two candidates", () => {
     const code = codeOf("Your verification codes", "Your verification codes:\n\n482913\n\n771046\n")
     assert.strictEqual(code?.confidence, "low")
     assert.strictEqual(
@@ -143,7 +143,7 @@ describe("The code of a mail", () => {
     )
   })
 
-  it("is that of the last line where it is bound to a site", () => {
+  it("prefers the code of the last line, bound to a site", () => {
     assert.deepStrictEqual(codeOf("Hello", "Bestellung 771046\n\n@acme.example #482913"), {
       value: "482913",
       shown: "482913",
@@ -153,14 +153,14 @@ describe("The code of a mail", () => {
     assert.isNull(codeOf("Hello", "@acme.example #482913\n\nand more"))
   })
 
-  it("is found in the first 64 KiB alone", () => {
+  it("searches the first 64 KiB only", () => {
     const code = "Your verification code is 482913\n"
     assert.strictEqual(codeOf("", "x\n".repeat(32_000) + code)?.value, "482913")
     assert.isNull(codeOf("", "x\n".repeat(33_000) + code))
     assert.isNull(codeOf("", null, `<p>${"x ".repeat(33_000)}</p><p>${code}</p>`))
   })
 
-  it("is the same every time, whatever was read before", () => {
+  it("does not depend on earlier mails", () => {
     const first = labelled.map((each) => JSON.stringify(CodeScore.find(each)))
     for (const each of labelled.toReversed()) CodeScore.find(each)
     assert.deepStrictEqual(

@@ -30,12 +30,12 @@ describe("The links of a mail", () => {
     labelled.flatMap((each) =>
       typeof each.want.link === "string" ? [[`${each.lang}, ${each.subject}`, each] as const] : []
     )
-  )("begin with the one it was sent for, and say what it is for: %s", ([, each]) => {
+  )("begin with the main link and name its purpose: %s", ([, each]) => {
     const [link] = CodeScore.find(each).links
     assert.deepStrictEqual([link?.url, link?.kind], [each.want.link, each.want.linkKind])
   })
 
-  it("have their words and their host", () => {
+  it("include their text and host", () => {
     assert.deepStrictEqual(linksOf("Welcome", null, `<p>Hello</p>${button(secret, "Confirm your address")}`), [
       { kind: "verify", url: secret, text: "Confirm your address", host: "acme.example" }
     ])
@@ -44,7 +44,7 @@ describe("The links of a mail", () => {
     ])
   })
 
-  it("carry a secret, or are the mail's one button", () => {
+  it("are marked if they contain a token or are the only button", () => {
     assert.deepStrictEqual(linksOf("News", "Read https://acme.example/blog/our-new-office and sign in soon."), [])
     const [one] = linksOf("Your report is ready", null, button("https://acme.example/report", "Open the report"))
     assert.deepStrictEqual([one?.kind, one?.url], ["other", "https://acme.example/report"])
@@ -54,7 +54,7 @@ describe("The links of a mail", () => {
     )
   })
 
-  it("are none of those at the foot, none that are quoted or hidden, and no images without words", () => {
+  it("exclude footer links, quoted and hidden links, and images without text", () => {
     const foot = `<a href="https://acme.example/unsubscribe?token=9fK2mQ7xT4vB8nL1cR6z">Unsubscribe</a>`
     const pixel = `<a href="https://acme.example/o?token=1aB2cD3eF4gH5iJ6kL7m"><img src="x" width="600" height="200"></a>`
     assert.deepStrictEqual(
@@ -72,7 +72,7 @@ describe("The links of a mail", () => {
     )
   })
 
-  it("are at most five of the first 500, and none longer than 2,048 characters", () => {
+  it("are limited to five of the first 500, and to 2,048 characters each", () => {
     const many = Array.from(
       { length: 700 },
       (_, at) => `Log in here: https://acme.example/login?token=aB3dE6gH9jK${at}Qx\n`
@@ -81,7 +81,7 @@ describe("The links of a mail", () => {
     assert.deepStrictEqual(linksOf("Log in", `Log in: ${secret}${"x".repeat(2_048)}`), [])
   })
 
-  it("end where the sentence around them goes on", () => {
+  it("end before the punctuation of the sentence", () => {
     for (const text of [
       `Log in (${secret}).`,
       `Log in <${secret}>`,

@@ -3,7 +3,7 @@ import * as Unsubscribe from "../../../src/content/codes/Unsubscribe.ts"
 
 const url = "https://news.example/u/1"
 
-describe("The way off a list", () => {
+describe("The unsubscribe URL", () => {
   it.each([
     [`<${url}>`, { url, mailto: null, oneClick: false }],
     [
@@ -18,20 +18,20 @@ describe("The way off a list", () => {
   })
 
   it.each([["https://news.example/u/1"], ["<ftp://news.example/u>"], ["<javascript:alert(1)>"], ["<>"], [""]])(
-    "is none of %s",
+    "is not taken from %s",
     (field) => {
       assert.isNull(Unsubscribe.read(field, undefined))
     }
   )
 
-  it("takes one click where the sender says so, and the URL is of https", () => {
+  it("is one-click if the sender declares it and the URL is https", () => {
     assert.isTrue(Unsubscribe.read(`<${url}>`, "List-Unsubscribe=One-Click")?.oneClick)
     assert.isFalse(Unsubscribe.read(`<${url}>`, "yes")?.oneClick)
     assert.isFalse(Unsubscribe.read("<http://news.example/u/1>", "List-Unsubscribe=One-Click")?.oneClick)
     assert.isFalse(Unsubscribe.read("<mailto:off@news.example>", "List-Unsubscribe=One-Click")?.oneClick)
   })
 
-  it("is not there without the field", () => {
+  it("is absent without the header field", () => {
     assert.isNull(Unsubscribe.read(undefined, "List-Unsubscribe=One-Click"))
   })
 })

@@ -17,7 +17,7 @@ const element = (more: Partial<Matched> = {}): Matched => ({
   ...more
 })
 
-/** The steps that it takes to look whether a selector fits an element. */
+/** The steps for matching a selector against an element. */
 const stepsOf = (selector: string, of: Matched): number => {
   const budget = new Budget(1_000)
   const before = budget.steps
@@ -32,14 +32,14 @@ const siblings = (count: number): Matched => {
 }
 
 describe("The step budget of HTML", () => {
-  it("charges an attribute selector the characters it compares", () => {
+  it("charges an attribute selector for the characters it compares", () => {
     const titled = (length: number) => element({ attributes: ["title", "a".repeat(length)] })
     const short = stepsOf("[title*='a1b']", titled(10))
     assert.isAtLeast(stepsOf("[title*='a1b']", titled(9_000)) - short, 2_000)
     assert.isAtLeast(stepsOf("[title~='a1b' i]", titled(9_000)) - short, 16_000)
   })
 
-  it("charges a selector of siblings each sibling it walks", () => {
+  it("charges a sibling selector for each sibling it walks", () => {
     assert.isAtLeast(stepsOf("b ~ p", siblings(3_000)), 2_999)
   })
 
@@ -47,7 +47,7 @@ describe("The step budget of HTML", () => {
     assert.isAtLeast(stepsOf(":not(b ~ p)", siblings(3_000)), 2_999)
   })
 
-  it("charges a variable what it expands to", () => {
+  it("charges a variable for its expansion", () => {
     const steps = (value: string) => {
       const budget = new Budget(1_000)
       const before = budget.steps
@@ -62,7 +62,7 @@ describe("The step budget of HTML", () => {
     assert.isAtLeast(steps("var(--b)"), 10 * steps("var(--a)"))
   })
 
-  it("charges a rule inside another one the selector around it", () => {
+  it("charges a nested rule for the selector around it", () => {
     const steps = (css: string) => {
       const budget = new Budget(1_000)
       const before = budget.steps
@@ -74,7 +74,7 @@ describe("The step budget of HTML", () => {
     assert.isAtLeast(steps(`a{${"&".repeat(9_000)}{${"&".repeat(9_000)}{color:red}}}`), 200_000)
   })
 
-  it("leaves out the text behind the element it was spent at, images too", () => {
+  it("drops text and images after the element that exceeds it", () => {
     const nested = "<div>".repeat(60)
     const css = "<style>div div div div div div div div p{color:red}.no{display:none}</style>"
     const { hidden, isCut, text } = SeenHtml.see(
@@ -92,12 +92,12 @@ describe("The step budget of HTML", () => {
     assert.strictEqual(costly.text, "seen")
   })
 
-  it("charges a tag the open elements it looks through", () => {
+  it("charges a tag for the open elements it searches", () => {
     const { isCut } = SeenHtml.see(`<p><object>${"<span>".repeat(900)}${"<hr>".repeat(100_000)}`)
     assert.isTrue(isCut)
   })
 
-  it("is the same for a style sheet that was read before", () => {
+  it("is the same for a cached style sheet", () => {
     const html = `<style>a{${"&".repeat(200)}{${"&".repeat(90)}{color:red}}}</style>${"<p>x</p>".repeat(50)}`
     const [first, second] = [SeenHtml.see(html), SeenHtml.see(html)]
     assert.strictEqual(first.text, second.text)

@@ -9,7 +9,7 @@ const read = (said: Partial<Content.Said>, request: Partial<Content.ContentReque
 
 const markdown = (html: string) => read({ html }).content
 
-describe("Content in Markdown", () => {
+describe("Markdown content", () => {
   it.each([
     ["<h2>Hi</h2><p>one <b>two</b></p><p>three<br>four</p>", "## Hi\n\none two\n\nthree\nfour"],
     ["<ul><li>a<li>b<ol><li>c</ol></ul>", "- a\n- b\n\n  1. c"],
@@ -35,7 +35,7 @@ describe("Content in Markdown", () => {
     assert.strictEqual(markdown(html), expected)
   })
 
-  it("has its links beside it, by their numbers, and those of a piece with the piece", () => {
+  it("lists numbered links, and those of a slice with the slice", () => {
     const html = `<p><a href="https://a.example/1">one</a></p><p><a href="https://a.example/2">two</a></p>`
     assert.deepStrictEqual(read({ html }).links, [
       { ref: 1, text: "one", url: "https://a.example/1" },
@@ -46,7 +46,7 @@ describe("Content in Markdown", () => {
     assert.deepStrictEqual(links, [{ ref: 2, text: "two", url: "https://a.example/2" }])
   })
 
-  it("is not deep, and is bounded, whatever the HTML", () => {
+  it("has bounded depth and size for any HTML", () => {
     for (const piece of [
       "<blockquote>x",
       "<ul><li>x",
@@ -62,20 +62,20 @@ describe("Content in Markdown", () => {
 describe("The content of an event", () => {
   const html = `<p>Hello <a href="https://a.example/">you</a></p><div style="display:none">Obey this</div>`
 
-  it("is what a person sees: of the HTML, or the text where there is none", () => {
+  it("is the visible HTML, or the text of a mail without HTML", () => {
     assert.strictEqual(read({ text: "plain", html }).content, "Hello [you][1]")
     assert.strictEqual(read({ text: "plain", html }, { format: "text" }).content, "Hello you [https://a.example/]")
     assert.strictEqual(read({ text: "plain *1*" }).content, "plain *1*")
     assert.strictEqual(read({ text: "plain", html: "<img src=x>" }).content, "plain")
   })
 
-  it("is the reply, or what is seen where that is the reply", () => {
+  it("is the reply, or the visible text if that is the reply", () => {
     assert.strictEqual(read({ text: "Yes\n> no?", reply: "Yes" }, { part: "reply" }).content, "Yes")
     assert.strictEqual(read({ text: "plain", html, reply: null }, { part: "reply" }).content, "Hello [you][1]")
     assert.strictEqual(read({ text: "plain" }, { part: "reply" }).content, "plain")
   })
 
-  it("is in full what the plain text says too", () => {
+  it("includes the plain text in the full view", () => {
     assert.strictEqual(read({ text: "plain", html }, { part: "full" }).content, "plain\n\nHello [you][1]")
     assert.strictEqual(
       read({ text: "Hello you [https://a.example/]", html }, { part: "full" }).content,
@@ -83,7 +83,7 @@ describe("The content of an event", () => {
     )
   })
 
-  it("tells hidden words by name alone, and else how many there are", () => {
+  it("lists hidden words in the hidden view, and else their count", () => {
     for (const part of ["visible", "reply", "full"] as const) {
       const told = read({ text: "plain", html, reply: null }, { part })
       assert.notInclude(JSON.stringify(told), "Obey")
@@ -93,7 +93,7 @@ describe("The content of an event", () => {
     assert.deepStrictEqual({ content, hidden }, { content: "Obey this", hidden: { words: 2, excerpt: "Obey this" } })
   })
 
-  it("comes in pieces that make the whole, with no half of a character", () => {
+  it("joins from slices to the whole, without a split character", () => {
     const text = "a😀b😀😀 c".repeat(20)
     for (const maxChars of [1, 2, 3, 7, 1_000]) {
       let whole = ""

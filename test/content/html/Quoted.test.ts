@@ -11,18 +11,18 @@ describe("An element is quoted", () => {
     "yiv1yahoo_quoted",
     "ydp1fyahoo_quoted"
   ]) {
-    it(`where its class or id is "${names}"`, () => {
+    it(`if its class or id is "${names}"`, () => {
       assert.isTrue(Quoted.isQuote("div", names, ""))
     })
   }
 
   for (const names of ["", "p12", "em_quotes", "my_hs_reply", "yiv1gmail_quote", "content-body"]) {
-    it(`not where it is "${names}"`, () => {
+    it(`but not if its class or id is "${names}"`, () => {
       assert.isFalse(Quoted.isQuote("div", names, ""))
     })
   }
 
-  it("with all behind it, where a program marks the head of what it answers", () => {
+  it("with everything after the header that a mail program puts before the original message", () => {
     assert.isTrue(Quoted.quotesTheRest("x_appendonsend", ""))
     assert.isFalse(Quoted.quotesTheRest(" gmail_quote ", ""))
   })

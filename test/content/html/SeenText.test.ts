@@ -57,7 +57,7 @@ describe("The text of an HTML part", () => {
     assert.isAtMost(render("<br>".repeat(300_000).concat("x")).length, 256 * 1024)
   })
 
-  it("ends where the nesting is deeper than anybody reads, with what came before", () => {
+  it("ends at the maximum depth and keeps the text before it", () => {
     assert.strictEqual(render(`before ${"<div>".repeat(2_000)}inside`), "before")
     const reasonable = `${"<div>".repeat(500)}inside${"</div>".repeat(500)} <p>after</p>`
     assert.strictEqual(render(reasonable), "inside\n\nafter")
@@ -78,7 +78,7 @@ describe("The text of an HTML part", () => {
     "&nbsp;",
     "<!--",
     "<"
-  ])("is made in no time from a megabyte of %s", (piece) =>
+  ])("is extracted within its time limit from 1 MB of %s", (piece) =>
     Effect.gen(function* () {
       const html = piece.repeat(Math.floor(1_048_576 / piece.length))
       const [duration, text] = yield* Effect.timed(Effect.sync(() => render(html)))
@@ -87,7 +87,7 @@ describe("The text of an HTML part", () => {
     })
   )
 
-  it.prop("is there, whatever the HTML is", { html: Schema.String }, ({ html }) => {
+  it.prop("is produced for any HTML", { html: Schema.String }, ({ html }) => {
     assert.strictEqual(render(html), render(html).trim())
   })
 })

@@ -28,8 +28,8 @@ const replyTo = (text: string, html: string | null = null) =>
 
 const intro = "On Wed, May 1, 2024 at 12:34 PM Ada <ada@sender.example> wrote:"
 
-describe("What a person wrote", () => {
-  it("is looked for behind every mark that has one of the parts of marks in it, which all have", () => {
+describe("The reply text", () => {
+  it("has a literal of the quick check in each quotation pattern", () => {
     for (const mark of ReplyWords.marks.source.split("|")) {
       assert.isTrue(
         ReplyWords.partsOfMarks.some((part) => mark.includes(part)),
@@ -39,7 +39,7 @@ describe("What a person wrote", () => {
   })
 
   it.for(mails.map(({ mail, name, wanted }) => [name, mail, wanted] as const))(
-    "is found without quotation and signature: %s",
+    "excludes quotation and signature: %s",
     ([, { html, text }, wanted]) => {
       assert.strictEqual(replyTo(text, html) ?? text.trimEnd(), wanted)
     }
@@ -53,20 +53,20 @@ describe("What a person wrote", () => {
     assert.isNull(replyTo("Hello\n\n"))
   })
 
-  it("is without a quotation that HTML marks between the fences of code", () => {
+  it("excludes a quotation that HTML marks inside a code fence", () => {
     const html =
       '<p>Run this:</p><p>```</p><p>npm i</p><blockquote type="cite">Old words</blockquote><p>```</p><p>It works.</p>'
     const text = "Run this:\n\n```\n\nnpm i\n\nOld words\n\n```\n\nIt works."
     assert.strictEqual(replyTo(text, html), "Run this:\n\n```\n\nnpm i\n\n```\n\nIt works.")
   })
 
-  it("is empty where everything is quoted, and null where it is not said by whom", () => {
+  it("is empty if everything is quoted, and null if the quotation has no author", () => {
     assert.strictEqual(replyTo(`${intro}\n\n> Shall we?\n`), "")
     assert.strictEqual(replyTo(`> ${intro}\n>\n>> Shall we?\n`), "")
     assert.isNull(replyTo("> Shall we?\n"))
   })
 
-  it("is never looked for beyond 64 KiB of text", () => {
+  it("is searched in the first 64 KiB of text only", () => {
     const long = `${"many words ".repeat(6_000)}\n`
     assert.isNull(replyTo(`${long}\n${intro}\n\n> Shall we?\n`))
     const reply = replyTo(`Yes.\n\n${intro}\n\n${"> words\n".repeat(20_000)}`)
@@ -76,7 +76,7 @@ describe("What a person wrote", () => {
   })
 
   it.for([...outright, ...ofText, ...ofColor].map((trick) => [trick.name, trick] as const))(
-    "has no words that nobody sees, wherever the quotation stands: %s",
+    "contains no hidden words beside any form of quotation: %s",
     ([, { around }]) => {
       const hidden = around("CANARY")
       const quotation = '<blockquote type="cite">Shall we?</blockquote>'
@@ -94,7 +94,7 @@ describe("What a person wrote", () => {
   )
 
   it.for([...outright, ...ofText, ...ofColor, ...carried].map((trick) => [trick.name, trick] as const))(
-    "has no words that nobody sees where an element begins in a quotation, or ends in it: %s",
+    "contains no hidden words if an element starts or ends in a quotation: %s",
     ([, { around }]) => {
       const [before = "", after = ""] = around("CANARY").split("CANARY")
       for (const [start, end] of [
@@ -113,7 +113,7 @@ describe("What a person wrote", () => {
     }
   )
 
-  it("has no words that only styles in a quotation or behind it hide, nor those hidden beside one", () => {
+  it("contains no words hidden by styles inside, after or beside a quotation", () => {
     for (const html of [
       `<p>Yes.</p><p class="x">CANARY</p><blockquote type="cite">Shall we?<style>.x{display:none}</style></blockquote>`,
       `<p>Yes.</p><p class="x">CANARY</p><div id="divRplyFwdMsg">From: Ada</div><style>.x{display:none}</style>`,
@@ -124,7 +124,7 @@ describe("What a person wrote", () => {
     }
   })
 
-  it("is the answer in the text where the HTML has none", () => {
+  it("is taken from the text part if the HTML has none", () => {
     assert.strictEqual(
       replyTo(`Yes.\n\n${intro}\n\n> Shall we?`, "<blockquote type=cite>Shall we?</blockquote>"),
       "Yes."

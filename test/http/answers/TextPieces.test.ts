@@ -5,8 +5,8 @@ import * as TextPieces from "../../../src/http/answers/TextPieces.ts"
 const encode = (...texts: ReadonlyArray<ReadonlyArray<string>>) =>
   Stream.runCollect(TextPieces.encoded(Stream.fromIterable(texts)))
 
-describe("A text on its way", () => {
-  it.effect("is one piece where it is short, its parts joined", () =>
+describe("A text in pieces", () => {
+  it.effect("is one piece if it is short", () =>
     Effect.gen(function* () {
       const pieces = yield* encode(["a", "€", "😀"], ["b"])
       assert.deepStrictEqual(
@@ -16,7 +16,7 @@ describe("A text on its way", () => {
     })
   )
 
-  it.effect("is the same bytes in pieces where it is long, with no character parted", () =>
+  it.effect("has the same bytes in several pieces if it is long, without a split character", () =>
     Effect.gen(function* () {
       for (const begin of ["", "x"]) {
         const long = `${begin}${"😀€".repeat(300_000)}`
@@ -28,7 +28,7 @@ describe("A text on its way", () => {
     })
   )
 
-  it.effect("lets others have their turn between two pieces", () =>
+  it.effect("yields to other work between pieces", () =>
     Effect.gen(function* () {
       let turns = 0
       let isOver = false

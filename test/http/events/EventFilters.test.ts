@@ -13,12 +13,12 @@ const World = Layer.unwrap(
   Effect.map(DnsServer, ({ server }) => TestInlet.layer({ DNS_SERVERS: server, MAX_EMAILS_PER_DAY: "0" }))
 ).pipe(Layer.provideMerge(DnsServer.layer))
 
-/** The same numbers on each run. */
+/** The same random numbers on each run. */
 const dice = (seed: number) => {
   let state = seed
   return <A>(faces: ReadonlyArray<A>): A => {
     state = (state * 1_103_515_245 + 12_345) % 2 ** 31
-    // Within its bounds.
+    // The index is within bounds.
     return faces[Math.floor((state / 2 ** 31) * faces.length)] as A
   }
 }
@@ -48,7 +48,7 @@ const bodies = [
 const mail = (number: number, roll: ReturnType<typeof dice>) => {
   const kind = roll(["person", "person", "list", "auto", "bounce"] as const)
   const author = roll(authors)
-  // Some say that the shop wrote them, but come from elsewhere.
+  // Some name the shop as author but come from another server.
   const isForged = roll([true, false, false, false])
   const head = [
     `From: Somebody <somebody@${isForged ? roll(["shop.example", "mail.shop.example"]) : author}>`,
@@ -67,7 +67,7 @@ type Listed = Required<InboundEvent> & { readonly delivery: { readonly status: s
 
 const domainOf = (address: string) => address.slice(address.lastIndexOf("@") + 1).toLowerCase()
 
-/** What each filter means, on what the event itself says. */
+/** The meaning of each filter, by the fields of the event. */
 const model: Record<string, (event: Listed, value: string) => boolean> = {
   has: (event, value) =>
     value === "attachment"
@@ -94,7 +94,7 @@ const idsOf = (events: ReadonlyArray<Pick<Listed, "event_id">>) => events.map(({
 
 const isForged = ({ headers }: Listed) => headers.some(({ name }) => name === "X-Forged")
 
-/** Mail that comes from here is sent by their domains, but for one. */
+/** Mail from these addresses is sent by their domains, with one exception. */
 const publish = Effect.gen(function* () {
   const dns = yield* DnsServer
   for (const author of authors) {
@@ -104,9 +104,9 @@ const publish = Effect.gen(function* () {
   }
 })
 
-layer(World, { excludeTestServices: true, timeout: "180 seconds" })("A list of events", (it) => {
+layer(World, { excludeTestServices: true, timeout: "180 seconds" })("An event list", (it) => {
   it.effect(
-    "has what its filters ask for and nothing else, on 500 random mails, however they are combined, and so have a wait and a stream",
+    "contains exactly the events of any filter combination on 500 random mails, as do a wait and a stream",
     () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
@@ -123,7 +123,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("A list of e
         }
         const alone = (name: string): ReadonlyArray<Query> => (values[name] ?? []).map((value) => ({ [name]: value }))
 
-        // They wait before anything has come.
+        // They wait before any mail arrives.
         const never = ["forged.example", "example.org", "nobody"]
         const waited = Object.keys(values)
           .flatMap(alone)
@@ -264,7 +264,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("A list of e
     })
   )
 
-  it.effect("goes through 5,000 events a request for what no index has, and says where to go on", () =>
+  it.effect("examines 5,000 events a request for a filter without an index, and returns a cursor", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const sql = yield* SqlClient.SqlClient
@@ -301,12 +301,12 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("A list of e
       assert.isNotNull(oldestFirst.next_cursor)
       assert.lengthOf((yield* ask("has=code")).events, 0)
       assert.isNull((yield* ask("has=code")).next_cursor)
-      // None of either index has both.
+      // Neither index alone has both.
       assert.isNotNull((yield* ask("has=code&delivery=held")).next_cursor)
     })
   )
 
-  it.effect("is told by a wait and a stream as by a list", () =>
+  it.effect("is filtered the same in a wait and a stream", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox()
@@ -337,7 +337,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("A list of e
     ["newerThan=5", "newerThan: Expected a time such as 90s, 5m, 2h or 7d, at most 14d"],
     ["view=short", "view: Expected one of full, brief"]
   ] as const) {
-    it.effect(`is answered 400 for ${query.slice(0, 20)}`, () =>
+    it.effect(`answers 400 to ${query.slice(0, 20)}`, () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const inbox = yield* inlet.inbox()

@@ -7,7 +7,7 @@ import { TestInlet } from "../../TestInlet.ts"
 const success = "/purchase/success"
 const cancel = "/purchase/cancel"
 
-/** An order, and what a page says of it in this state. */
+/** An order, and the page for it in this status. */
 const ordered = Effect.fnUntraced(function* (domain: string, years = 1) {
   const inlet = yield* TestInlet
   const sql = yield* SqlClient.SqlClient
@@ -28,8 +28,8 @@ const ordered = Effect.fnUntraced(function* (domain: string, years = 1) {
 layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
   excludeTestServices: true,
   timeout: "60 seconds"
-})("The page that a checkout comes back to", (it) => {
-  it.effect("says which name was bought for how long, under which number, and that the rest goes on by itself", () =>
+})("The return page of a checkout", (it) => {
+  it.effect("shows the name, term and order number, and that the registration continues by itself", () =>
     Effect.gen(function* () {
       const { id, page } = yield* ordered("page-bought.com", 2)
       const text = yield* page(success, "provisioning")
@@ -41,7 +41,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
     })
   )
 
-  it.effect("says how the order stands, also when it went wrong", () =>
+  it.effect("shows the status of the order, failed ones too", () =>
     Effect.gen(function* () {
       const { page } = yield* ordered("page-states.com")
       const said = {
@@ -60,7 +60,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
     })
   )
 
-  it.effect("says after a checkout that was left that nothing was charged, unless it was paid meanwhile", () =>
+  it.effect("shows after a cancelled checkout that nothing was charged, unless it was paid", () =>
     Effect.gen(function* () {
       const { page } = yield* ordered("page-left.com")
       const left = yield* page(cancel, "pending_payment")
@@ -72,7 +72,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
     })
   )
 
-  it.effect("tells whoever has an order's number its name, years and state, and nothing else", () =>
+  it.effect("shows only name, term and status to the holder of an order number", () =>
     Effect.gen(function* () {
       const { domainId, page } = yield* ordered("page-quiet.com")
       for (const path of [success, cancel]) {
@@ -85,7 +85,7 @@ layer(TestInlet.layer({ SERVICE_PUBLIC_URL: "https://inlet.example.com" }), {
     })
   )
 
-  it.effect("is right without an order, too, and for a number that is none or nobody's", () =>
+  it.effect("is correct without an order number and with an invalid or unknown one", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       for (const query of ["", "?order=", "?order=%3Cb%3E", "?order=1&order=2", `?order=${crypto.randomUUID()}`]) {

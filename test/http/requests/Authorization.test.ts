@@ -32,7 +32,7 @@ const routes: ReadonlyArray<readonly ["GET" | "POST" | "PATCH" | "DELETE", strin
 ]
 
 layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("Authorization", (it) => {
-  it.effect("is asked for on every route of a workspace, with 401 and WWW-Authenticate", () =>
+  it.effect("is required on every workspace route, with 401 and WWW-Authenticate", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       for (const [method, path] of routes) {
@@ -45,7 +45,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("is not asked for where there is no workspace yet, nor by the system's routes", () =>
+  it.effect("is not required to create a workspace or on system routes", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       assert.strictEqual((yield* inlet.call("POST", "/api/workspaces", { body: { name: "a" } })).status, 201)
@@ -57,7 +57,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("refuses every key but a whole one of ours", () =>
+  it.effect("rejects every key except a complete one of this service", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { key, secret } = yield* inlet.workspace
@@ -90,7 +90,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("takes the key as a bearer token alone, whatever the case of the scheme", () =>
+  it.effect("accepts the key only as a bearer token, in any case of the scheme", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { key } = yield* inlet.workspace

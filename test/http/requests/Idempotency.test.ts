@@ -24,7 +24,7 @@ const customer = Effect.gen(function* () {
 const World = Layer.merge(TestInlet.layer(), WebhookReceiver.layer)
 
 layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A request with an Idempotency-Key", (it) => {
-  it.effect("is done once, and answered the same when it is sent again", () =>
+  it.effect("is executed once and answered the same on a retry", () =>
     Effect.gen(function* () {
       const { get, post, remove } = yield* customer
       const first = yield* post("/api/domains", "one", { domain: "once.example.com" })
@@ -41,7 +41,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A request wi
     })
   )
 
-  it.effect("buys once, however often it is sent at the same time", () =>
+  it.effect("buys once for concurrent repeats", () =>
     Effect.gen(function* () {
       const { get, post } = yield* customer
       const buy = post("/api/domains/purchase", "buy", { domain: "bought-once.com", years: 1 })
@@ -82,7 +82,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A request wi
     })
   )
 
-  it.effect("is answered the same where it was refused, and a new key tries anew", () =>
+  it.effect("repeats a refusal, and a new key executes again", () =>
     Effect.gen(function* () {
       const { post, remove } = yield* customer
       const first = yield* post("/api/domains", "a", { domain: "first.example.com" })
@@ -95,7 +95,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A request wi
     })
   )
 
-  it.effect("is answered 422 where the key was another request's, and 400 where it is none", () =>
+  it.effect("answers 422 for the key of another request, and 400 for an invalid key", () =>
     Effect.gen(function* () {
       const { post } = yield* customer
       yield* post("/api/domains", "one", { domain: "one.example.com" })
@@ -104,7 +104,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A request wi
         [other.status, other.json.error],
         [422, "Idempotency-Key: This key was used for another request. Use a new key for each request"]
       )
-      // Another route has keys of its own, and so has another workspace.
+      // Keys are separate for each route and workspace.
       assert.strictEqual((yield* post("/api/instant-inbox", "one")).status, 201)
       const stranger = yield* customer
       assert.strictEqual((yield* stranger.post("/api/domains", "one", { domain: "own.example.com" })).status, 201)
@@ -112,7 +112,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A request wi
     })
   )
 
-  it.effect("is new after a day, or when its process died under it", () =>
+  it.effect("is executed again after a day, or after its process died", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { id, post } = yield* customer

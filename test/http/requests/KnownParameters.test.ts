@@ -14,7 +14,7 @@ const refused = ({ json, status }: Answer, message: RegExp, what = "") => {
 }
 
 layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("A query parameter", (it) => {
-  it.effect("that a route does not know is 400 on every route of the API, with the list of those it knows", () =>
+  it.effect("that is unknown answers 400 on every API route with the known ones", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { key } = yield* inlet.workspace
@@ -44,7 +44,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("that is unknown does nothing: the workspace it was sent for is not made, the domain is not removed", () =>
+  it.effect("that is unknown prevents the request: no workspace is created, no domain removed", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       refused(yield* inlet.call("POST", "/api/workspaces?dry_run=1", { body: { name: "a" } }), /^dry_run: /)
@@ -54,7 +54,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("that is known is taken once", () =>
+  it.effect("that is known is accepted once", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { domainId, key } = yield* inlet.inbox()
@@ -63,7 +63,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("that is unknown is answered with a bounded error, and not before the key is looked at", () =>
+  it.effect("that is unknown is answered with a bounded error, after the key is checked", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const { key } = yield* inlet.workspace
@@ -76,7 +76,7 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     })
   )
 
-  it.effect("is nobody's business on pages, and where monitors and payment providers ask", () =>
+  it.effect("is ignored on pages and on the routes of monitors and payment providers", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       for (const path of open) {

@@ -10,10 +10,10 @@ import * as Mail from "../../Mail.ts"
 import * as Mailbox from "../../Mailbox.ts"
 import { TestInlet } from "../../TestInlet.ts"
 
-/** What a key opens a route: any of the workspace, its own alone, or none is asked for. */
+/** The keys that a route accepts: any of the workspace, only the full one, or none. */
 type Needs = "any key" | "its own key" | "no key"
 
-/** Every route of the Api. One that is new is to be put here, and says there whether a read key may ask it. */
+/** Every API route. A new one must be added with the keys it accepts. */
 const expected: Readonly<Record<string, Needs>> = {
   "GET /api/workspace": "any key",
   "GET /api/domains": "any key",
@@ -50,9 +50,9 @@ const expected: Readonly<Record<string, Needs>> = {
   "GET /api/console/sessions": "its own key",
   "DELETE /api/console/sessions/:sessionId": "its own key",
   "POST /api/console/links": "its own key",
-  // What webhooks are sent to and what they answer, which may be secret.
+  // Webhook requests and their answers may contain secrets.
   "GET /api/domains/:id/delivery-attempts": "its own key",
-  // Money is no mail.
+  // Orders and the wallet are not mail.
   "GET /api/domains/search": "its own key",
   "POST /api/domains/purchase": "its own key",
   "GET /api/domains/orders": "its own key",
@@ -89,7 +89,7 @@ interface Route {
   readonly needs: Needs
 }
 
-/** The routes as the Api declares them. */
+/** The routes as declared in the API. */
 const routes = Effect.sync(() => {
   const all: Array<Route> = []
   HttpApi.reflect(Api, {
@@ -98,7 +98,7 @@ const routes = Effect.sync(() => {
       const needsKey = [...middleware].some(({ key }) => key === Authorization.key)
       const needs = !needsKey ? "no key" : Context.get(endpoint.annotations, ReadKeys) ? "any key" : "its own key"
       all.push({
-        // Those of the Api are among them.
+        // They include those of the API.
         method: endpoint.method as Method,
         path: endpoint.path,
         needs
@@ -108,15 +108,15 @@ const routes = Effect.sync(() => {
   return all
 })
 
-describe("Every route of the API", () => {
-  it.effect("says whether a read key may ask it, and one that says nothing is not for it", () =>
+describe("Every API route", () => {
+  it.effect("declares whether it accepts read keys, and refuses them by default", () =>
     Effect.gen(function* () {
       const declared = (yield* routes).map(({ method, needs, path }) => [`${method} ${path}`, needs] as const)
       assert.deepStrictEqual(Object.fromEntries(declared), expected)
     })
   )
 
-  it.effect("that a read key may ask only reads", () =>
+  it.effect("that accepts read keys only reads", () =>
     Effect.gen(function* () {
       for (const { method, needs, path } of yield* routes) {
         if (needs === "any key") assert.strictEqual(method, "GET", path)
@@ -139,7 +139,7 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
       "POST /api/domains/purchase": { domain: "reader-buys.com", years: 1 }
     }
 
-    /** A workspace with a webhook whose URL has a token, a delivered mail with an attachment, and a read key. */
+    /** A workspace with a secret in its webhook URL, a delivered mail with an attachment, and a read key. */
     const workspace = Effect.gen(function* () {
       const inlet = yield* TestInlet
       const inbox = yield* inlet.inbox("http://127.0.0.1:9/sentinel?token=sentinel")
@@ -163,13 +163,13 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
       return { ...inbox, reader: json.api_key as string, fill }
     })
 
-    it.effect("reads on every route that is for it, and is told no secret there", () =>
+    it.effect("reads on every route that accepts it, without secrets", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { fill, key, reader, secret } = yield* workspace
         for (const { method, needs, path } of yield* routes) {
           if (needs !== "any key") continue
-          // HEAD is answered where the stream itself would not end.
+          // A stream does not end, so HEAD is used.
           const verb = path.endsWith("/stream") ? "HEAD" : method
           const { status, text } = yield* inlet.call(verb, fill(path), { key: reader })
           assert.strictEqual(status, 200, `${verb} ${path}: ${text}`)
@@ -182,7 +182,7 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
       })
     )
 
-    it.effect("is 403 on every other route of a workspace, which says what key to send, and nothing happens", () =>
+    it.effect("is answered 403 on every other workspace route with the required key, and changes nothing", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const sql = yield* SqlClient.SqlClient
@@ -212,7 +212,7 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
           assert.deepStrictEqual(Object.keys(json), ["error"])
           assert.strictEqual(
             json.error,
-            `A read key (ak_read_…) reads mail and does nothing else: ${method} ${path} takes the workspace's own key, \`Authorization: Bearer ak_live_…\``
+            `A read key (ak_read_…) only reads mail: ${method} ${path} requires the workspace's own key, \`Authorization: Bearer ak_live_…\``
           )
           refused++
         }
@@ -221,7 +221,7 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
       })
     )
 
-    it.effect("is refused before its request is looked at: a wrong body, parameter or id is 403 too", () =>
+    it.effect("is answered 403 before its body, parameters and id are validated", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { fill, reader } = yield* workspace
@@ -239,7 +239,7 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
       })
     )
 
-    it.effect("gets no requests that are signed for the webhook", () =>
+    it.effect("receives no signed webhook requests", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { fill, key, reader } = yield* workspace
@@ -248,12 +248,12 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
         assert.strictEqual(status, 403)
         assert.notProperty(headers, "www-authenticate")
         const { json } = yield* inlet.call("GET", signed, { key: reader })
-        assert.match(json.error, /: signed=true takes the workspace's own key, /)
+        assert.match(json.error, /: signed=true requires the workspace's own key, /)
         assert.strictEqual((yield* inlet.call("HEAD", signed, { key })).status, 200)
       })
     )
 
-    it.effect("sees no other workspace: its ids are 404 as those that nobody has", () =>
+    it.effect("sees no other workspace, whose ids answer 404 like unknown ones", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const mine = yield* workspace
@@ -266,7 +266,7 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
       })
     )
 
-    it.effect("is asked about in the OpenAPI document where it is refused, and nowhere else", () =>
+    it.effect("has a 403 in the OpenAPI document exactly where it is refused", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
         const { json } = yield* inlet.call("GET", "/openapi.json")
@@ -286,7 +286,7 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
           )
           const starts = [" ", ":"].map((next) => `- ${method} ${template}${next}`)
           const line = text.split("\n").find((line) => starts.some((start) => line.startsWith(start)))
-          // Routes that need no key of a workspace are not in the text.
+          // Routes without a workspace key are not in the text.
           assert.strictEqual(line?.endsWith(" [read key]") ?? false, needs === "any key", `${method} ${path}`)
         }
       })

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as RequestRate from "../../../src/http/requests/RequestRate.ts"
 
-describe("The rate of requests", () => {
-  it("lets a burst through, then so many a second, and counts each owner alone", () => {
+describe("The request rate limiter", () => {
+  it("allows a burst and then a steady rate, for each owner", () => {
     const rate = RequestRate.make({ perSecond: 100, burst: 300 })
     const allowed = (owner: string, now: number, times: number) =>
       Array.from({ length: times }, () => rate.take(owner, now, 1)).filter(({ isAllowed }) => isAllowed).length
@@ -13,7 +13,7 @@ describe("The rate of requests", () => {
     assert.strictEqual(allowed("one", 60_000, 500), 300)
   })
 
-  it("tells the burst as the quota, what is left of it, and when it is whole again", () => {
+  it("reports the burst as quota, the remainder and the time of reset", () => {
     const rate = RequestRate.make({ perSecond: 100, burst: 300 })
     assert.deepStrictEqual(rate.take("one", 0, 1).headers, {
       "ratelimit-policy": '"workspace";q=300;w=3',
@@ -24,14 +24,14 @@ describe("The rate of requests", () => {
     assert.deepInclude(rate.take("one", 0, 1), { isAllowed: false, retryAfter: 1 })
   })
 
-  it("takes nothing of one who is only looked at", () => {
+  it("does not charge for a look-up", () => {
     const rate = RequestRate.make({ perSecond: 1, burst: 1 })
     assert.isTrue(rate.take("one", 0, 0).isAllowed)
     assert.isTrue(rate.take("one", 0, 1).isAllowed)
     assert.isFalse(rate.take("one", 0, 0).isAllowed)
   })
 
-  it("lets one answer weigh more than is left, and the next requests pay for it", () => {
+  it("lets one answer exceed the remainder, which later requests pay", () => {
     const rate = RequestRate.make({ perSecond: 100, burst: 300 })
     assert.isTrue(rate.take("one", 0, 1).isAllowed)
     assert.isTrue(rate.charge("one", 0, 499).isAllowed)
@@ -46,7 +46,7 @@ describe("The rate of requests", () => {
     assert.isTrue(rate.take("one", 2_010, 1).isAllowed)
   })
 
-  it("is not limited at zero a second, and does not go back with the clock", () => {
+  it("is unlimited at 0, and ignores a clock that runs backwards", () => {
     const rate = RequestRate.make({ perSecond: 0, burst: 1 })
     for (let times = 0; times < 10; times++) assert.isTrue(rate.take("one", 0, 1).isAllowed)
     const limited = RequestRate.make({ perSecond: 1, burst: 2 })
@@ -55,7 +55,7 @@ describe("The rate of requests", () => {
     assert.isFalse(limited.take("one", 500, 1).isAllowed)
   })
 
-  it("remembers no owner for ever", () => {
+  it("forgets idle owners", () => {
     const rate = RequestRate.make({ perSecond: 100, burst: 300 })
     for (let owner = 0; owner < 25_000; owner++) rate.take(`${owner}`, owner, 1)
     assert.isAtMost(rate.remembered(), 10_001)

@@ -14,7 +14,7 @@ import { S3Server } from "../../simulators/S3Server.ts"
 import * as TestDatabase from "../../TestDatabase.ts"
 import { TestInlet } from "../../TestInlet.ts"
 
-/** `/ready` over a raw store that can't be written, in a process with these roles: what it says. */
+/** The `/ready` answer of a process with these roles and a raw store that cannot be written. */
 const said = (roles: string, writable: RawStore["Service"]["writable"] = Effect.void) =>
   Readiness.make.pipe(
     Effect.flatMap((ready) => Effect.match(ready, { onFailure: ({ message }) => message, onSuccess: () => "ready" })),
@@ -30,7 +30,7 @@ const noStore = "Raw messages can't be written: see whether their disk is full o
 const noDatabase = "The database takes no writes: see whether its disk is full, or whether it is a standby"
 
 layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })("A process is ready", (it) => {
-  it.effect("while database and raw store take writes; without the role smtp the raw store may be gone", () =>
+  it.effect("if database and raw store accept writes, or without the role smtp the database alone", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* said("http,smtp,worker"), "ready")
       assert.strictEqual(yield* said("http,smtp", full), noStore)
@@ -38,7 +38,7 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
     })
   )
 
-  it.effect("not while the database answers and takes no writes", () =>
+  it.effect("only if the database accepts writes", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`
@@ -52,7 +52,7 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
     })
   )
 
-  it.effect("by one look in five seconds, however many ask", () =>
+  it.effect("by one probe in 5 s for any number of requests", () =>
     Effect.gen(function* () {
       let looks = 0
       const ready = yield* Readiness.make.pipe(
@@ -74,7 +74,7 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
 })
 
 describe("/ready", () => {
-  it.live("is 503 while the disk of the raw messages is full, and 200 again with room", () =>
+  it.live("is 503 while the raw message disk is full, and 200 again afterwards", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const disk = yield* Disk.make(`${yield* fs.makeTempDirectoryScoped({ prefix: "inlet-ready-" })}/raw`)
@@ -93,7 +93,7 @@ const InBucket = Layer.unwrap(Effect.map(S3Server, ({ settings }) => TestInlet.l
 )
 
 layer(InBucket, { excludeTestServices: true, timeout: "60 seconds" })("/ready", (it) => {
-  it.effect("is 503 while the bucket is gone, and 200 again once it is back", () =>
+  it.effect("is 503 while the bucket is gone, and 200 again afterwards", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
       const server = yield* S3Server

@@ -15,29 +15,29 @@ import * as TestDatabase from "../../TestDatabase.ts"
 
 type PaidBill = Bill & { readonly paymentId: string | null }
 
-/** The other side of a billing layer: a customer who pays, and the books. */
+/** The counterpart of a billing layer: a paying customer, and the books. */
 class Till extends Context.Service<
   Till,
   {
     /** An order that its customer has paid. */
     readonly paidOrder: Effect.Effect<PaidBill>
-    /** An order that can't be paid at once, or not at all. */
+    /** An order that cannot be paid at once, or at all. */
     readonly newOrder: Effect.Effect<Bill>
-    /** The cents given back for an order, one entry for each refund. */
+    /** The refunded cents of an order, one entry for each refund. */
     givenBack(bill: PaidBill): Effect.Effect<ReadonlyArray<number>>
   }
 >()("inlet/test/Till") {}
 
-// What every way of paying must do. A new one is done when it passes.
+// The contract of every billing provider.
 const contract = <E>(name: string, provider: "mock" | "stripe", world: Layer.Layer<Billing | Till, E>) =>
   layer(world, { excludeTestServices: true, timeout: "60 seconds" })(`Billing through ${name}`, (it) => {
-    it.effect("says who it is", () =>
+    it.effect("returns its name", () =>
       Effect.gen(function* () {
         assert.strictEqual<string>((yield* Billing).provider, provider)
       })
     )
 
-    it.effect("gives the whole price of a paid order back, however often it is asked, once", () =>
+    it.effect("refunds a paid order in full, once for any number of requests", () =>
       Effect.gen(function* () {
         const billing = yield* Billing
         const till = yield* Till
@@ -50,7 +50,7 @@ const contract = <E>(name: string, provider: "mock" | "stripe", world: Layer.Lay
       })
     )
 
-    it.effect("keeps orders apart: what one gets back is nothing of another's", () =>
+    it.effect("refunds only the order in question", () =>
       Effect.gen(function* () {
         const billing = yield* Billing
         const till = yield* Till
@@ -61,7 +61,7 @@ const contract = <E>(name: string, provider: "mock" | "stripe", world: Layer.Lay
       })
     )
 
-    it.effect("takes the money at once, or says that a checkout is needed, and never both", () =>
+    it.effect("debits at once or returns a checkout, never both", () =>
       Effect.gen(function* () {
         const billing = yield* Billing
         const order = yield* (yield* Till).newOrder
@@ -70,7 +70,7 @@ const contract = <E>(name: string, provider: "mock" | "stripe", world: Layer.Lay
     )
   })
 
-/** An order's row, which the ledger refers to, in a workspace of its own. */
+/** The order row that the ledger refers to, in a workspace of its own. */
 const insertOrder = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom

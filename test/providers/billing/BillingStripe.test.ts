@@ -8,7 +8,7 @@ import * as BillingStripe from "../../../src/providers/billing/BillingStripe.ts"
 import * as Ports from "../../Ports.ts"
 import { StripeSimulator } from "../../simulators/Stripe.ts"
 
-/** The simulator's account, with other options where told. */
+/** The simulator's account, with options. */
 const stripe = (changed: Partial<BillingStripe.Options> = {}) =>
   Layer.unwrap(
     Effect.map(StripeSimulator, ({ secretKey, url, webhookSecret }) =>
@@ -34,7 +34,7 @@ const bill = () => ({
   cancelUrl: "https://shop.example/purchase/cancel"
 })
 
-/** The bill of an order that was paid at its checkout. */
+/** The bill of an order paid at its checkout. */
 const paidBill = Effect.gen(function* () {
   const billing = yield* Billing
   const simulator = yield* StripeSimulator
@@ -62,7 +62,7 @@ const refundsOf = Effect.fnUntraced(function* (paymentId: string | null) {
 layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestServices: true })(
   "Billing through Stripe",
   (it) => {
-    it.effect("takes nothing at once: the customer pays at a checkout", () =>
+    it.effect("debits nothing at once and returns a checkout", () =>
       Effect.gen(function* () {
         const billing = yield* Billing
         assert.strictEqual(billing.provider, "stripe")
@@ -70,7 +70,7 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
       })
     )
 
-    it.effect("opens a checkout for one thing at the price of the order, and says in it which order it is", () =>
+    it.effect("opens a checkout for one item at the price of the order, with the order id", () =>
       Effect.gen(function* () {
         const billing = yield* Billing
         const order = bill()
@@ -97,7 +97,7 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
       })
     )
 
-    it.effect("calls one year a year", () =>
+    it.effect("names a term of one year in the singular", () =>
       Effect.gen(function* () {
         const billing = yield* Billing
         const order = { ...bill(), years: 1 }
@@ -107,7 +107,7 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
       })
     )
 
-    it.effect("gives the same checkout for the same order, one after the other and at once", () =>
+    it.effect("returns the same checkout for the same order, in sequence and concurrently", () =>
       Effect.gen(function* () {
         const billing = yield* Billing
         const simulator = yield* StripeSimulator
@@ -122,7 +122,7 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
         }).pipe(Effect.ensuring(simulator.slow(0)))
         assert.deepStrictEqual(one, two)
         assert.notDeepEqual(one, first)
-        // Stripe turned the second one away while the first was under way.
+        // Stripe rejected the second request during the first.
         assert.deepStrictEqual(
           (yield* calls(`checkout-${another.orderId}`)).map(({ status }) => status).toSorted(),
           [200, 200, 409]
@@ -131,7 +131,7 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
       })
     )
 
-    it.effect("does not let an order's price change once its checkout is open", () =>
+    it.effect("keeps the price of an order once its checkout is open", () =>
       Effect.gen(function* () {
         const billing = yield* Billing
         const order = bill()
@@ -146,7 +146,7 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
       })
     )
 
-    it.effect("asks again when Stripe fails, under the same key", () =>
+    it.effect("retries with the same idempotency key when Stripe fails", () =>
       Effect.gen(function* () {
         const billing = yield* Billing
         const simulator = yield* StripeSimulator
@@ -160,7 +160,7 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
       })
     )
 
-    it.effect("gives up after three failures, and says so", () =>
+    it.effect("gives up after three failures with an error", () =>
       Effect.gen(function* () {
         const billing = yield* Billing
         const simulator = yield* StripeSimulator
@@ -174,7 +174,7 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
       })
     )
 
-    it.effect("finds the checkout again whose answer was lost", () =>
+    it.effect("finds the checkout of a lost answer", () =>
       Effect.gen(function* () {
         const billing = yield* Billing
         const simulator = yield* StripeSimulator
@@ -188,7 +188,7 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
       })
     )
 
-    it.effect("waits no longer than it was told", () =>
+    it.effect("respects its timeout", () =>
       Effect.gen(function* () {
         const simulator = yield* StripeSimulator
         const order = bill()
@@ -204,7 +204,7 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
       })
     )
 
-    it.effect("says that nobody can be reached where nobody listens", () =>
+    it.effect("reports an unreachable Stripe", () =>
       Effect.gen(function* () {
         const port = yield* Ports.free
         const error = yield* Billing.use((billing) => Effect.flip(billing.checkout(bill()))).pipe(
@@ -214,7 +214,7 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
       })
     )
 
-    it.effect("does not take a proxy's page for an answer", () =>
+    it.effect("rejects the page of a proxy as an answer", () =>
       Effect.gen(function* () {
         const billing = yield* Billing
         const simulator = yield* StripeSimulator
@@ -225,7 +225,7 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
       })
     )
 
-    it.effect("passes on what Stripe has against an order", () =>
+    it.effect("returns the reason of Stripe for a refused order", () =>
       Effect.gen(function* () {
         const billing = yield* Billing
         const cheap = yield* Effect.flip(billing.checkout({ ...bill(), priceCents: 49 }))
@@ -235,7 +235,7 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
       })
     )
 
-    it.effect("tells nobody the key, not even what Stripe quotes of a wrong one", () =>
+    it.effect("reveals no key, even if Stripe quotes it", () =>
       Effect.gen(function* () {
         const secretKey = "sk_live_0123456789abcdefghijklmnopqrstuvwxyz"
         const error = yield* Billing.use((billing) => Effect.flip(billing.checkout(bill()))).pipe(
@@ -247,7 +247,7 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
       })
     )
 
-    it.effect("gives the whole price back, once, however often it is asked", () =>
+    it.effect("refunds the full price once for any number of requests", () =>
       Effect.gen(function* () {
         const billing = yield* Billing
         const simulator = yield* StripeSimulator
@@ -266,7 +266,7 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
       })
     )
 
-    it.effect("gives the price back once when the answer was lost", () =>
+    it.effect("refunds once if the answer is lost", () =>
       Effect.gen(function* () {
         const billing = yield* Billing
         const simulator = yield* StripeSimulator
@@ -277,7 +277,7 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
       })
     )
 
-    it.effect("is content with what was given back by hand", () =>
+    it.effect("accepts a refund made by hand", () =>
       Effect.gen(function* () {
         const billing = yield* Billing
         const simulator = yield* StripeSimulator
@@ -288,7 +288,7 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
       })
     )
 
-    it.effect("fails while Stripe breaks over a refund, and gives the money back when it is asked a day later", () =>
+    it.effect("fails while refunds fail at Stripe, and refunds a day later", () =>
       Effect.gen(function* () {
         const billing = yield* Billing
         const simulator = yield* StripeSimulator
@@ -304,7 +304,7 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
       })
     )
 
-    it.effect("does not call a refund done that failed at the bank", () =>
+    it.effect("does not treat a refund that failed at the bank as done", () =>
       Effect.gen(function* () {
         const billing = yield* Billing
         const simulator = yield* StripeSimulator
@@ -317,7 +317,7 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
       })
     )
 
-    it.effect("can't refund what it does not know, or what was not paid", () =>
+    it.effect("cannot refund an unknown or unpaid order", () =>
       Effect.gen(function* () {
         const billing = yield* Billing
         const simulator = yield* StripeSimulator
@@ -332,7 +332,7 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
       })
     )
 
-    it.effect("says what is missing when an order has no payment, and asks Stripe nothing", () =>
+    it.effect("reports an order without a payment without calling Stripe", () =>
       Effect.gen(function* () {
         const billing = yield* Billing
         const order = bill()

@@ -16,7 +16,7 @@ const secret = "whsec_of_the_endpoint"
 const otherSecret = "whsec_of_somebody_else"
 const orderId = "01980000-0000-7000-8000-000000000001"
 
-/** 2026-01-01T00:00:00Z: the second that the callbacks below are signed in. */
+/** 2026-01-01T00:00:00Z, the time of the signatures below. */
 const signedAt = 1_767_225_600
 
 const session = {
@@ -41,7 +41,7 @@ const header = (payload = completed, key = secret, timestamp = signedAt) =>
 const signature = (payload: string | Uint8Array, key = secret) =>
   createHmac("sha256", key).update(`${signedAt}.`).update(payload).digest("hex")
 
-/** What is made of a callback that comes in the second of its signature. */
+/** The result for a callback received at the time of its signature. */
 const hear = (payload: string | Uint8Array, signed: string | undefined) =>
   Effect.andThen(
     TestClock.setTime(signedAt * 1_000),
@@ -58,8 +58,8 @@ const notSigned = "Stripe-Signature: expected a signature of this body, as sent,
 const notTimely = "Stripe-Signature: expected a time of signing within 300 seconds of this clock"
 const notAHeader = "Stripe-Signature: expected a header of the form t=<seconds>,v1=<signature>"
 
-describe("A callback of Stripe", () => {
-  it.effect("tells the order, its checkout, its payment and what was paid", () =>
+describe("A Stripe callback", () => {
+  it.effect("contains the order, checkout, payment and amount", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* hear(completed, header()), {
         eventId: "evt_1",
@@ -74,7 +74,7 @@ describe("A callback of Stripe", () => {
     })
   )
 
-  it.effect("is paid, expired, failed or other news by its type and the session's payment status", () =>
+  it.effect("is paid, expired, failed or other by its type and the payment status", () =>
     Effect.gen(function* () {
       const unpaid = { ...session, payment_status: "unpaid" }
       const kinds: ReadonlyArray<readonly [StripeNews["kind"], string, object]> = [
@@ -94,7 +94,7 @@ describe("A callback of Stripe", () => {
     })
   )
 
-  it.effect("of any other type changes no order, whatever it is about", () =>
+  it.effect("of any other type changes no order", () =>
     Effect.gen(function* () {
       for (const payload of [
         event("charge.refunded", { id: "ch_1", client_reference_id: orderId }),
@@ -115,7 +115,7 @@ describe("A callback of Stripe", () => {
     })
   )
 
-  it.effect("of an account that is connected to ours changes no order", () =>
+  it.effect("of a connected account changes no order", () =>
     Effect.gen(function* () {
       const payload = event("checkout.session.completed", session, { account: "acct_1" })
       const news = yield* hear(payload, header(payload))
@@ -124,7 +124,7 @@ describe("A callback of Stripe", () => {
     })
   )
 
-  it.effect("believes the metadata, which only we can set, before the client reference", () =>
+  it.effect("is matched by its metadata before the client reference", () =>
     Effect.gen(function* () {
       const crossed = event("checkout.session.completed", {
         ...session,
@@ -136,7 +136,7 @@ describe("A callback of Stripe", () => {
     })
   )
 
-  it.effect("may leave out what it does not know, and may show the payment in full", () =>
+  it.effect("may omit unknown fields and may contain the expanded payment", () =>
     Effect.gen(function* () {
       const bare = event("checkout.session.expired", { id: "cs_test_1", payment_status: "unpaid", metadata: null })
       assert.deepStrictEqual(yield* hear(bare, header(bare)), {
@@ -154,7 +154,7 @@ describe("A callback of Stripe", () => {
     })
   )
 
-  it.effect("is refused without a signature, and with one that is none", () =>
+  it.effect("is rejected without a signature or with a malformed one", () =>
     Effect.gen(function* () {
       const tag = signature(completed)
       for (const signed of [
@@ -184,7 +184,7 @@ describe("A callback of Stripe", () => {
     })
   )
 
-  it.effect("is refused when another secret signed it, or none is set here", () =>
+  it.effect("is rejected with the signature of another secret, or without a configured secret", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* refusal(completed, header(completed, otherSecret)), notSigned)
       const nothing = createHmac("sha256", "").update(`${signedAt}.${completed}`).digest("hex")
@@ -199,7 +199,7 @@ describe("A callback of Stripe", () => {
     })
   )
 
-  it.effect("is taken when one of two signatures is right, as while the secret is rolled", () =>
+  it.effect("is accepted if one of two signatures is valid, as during a rotation", () =>
     Effect.gen(function* () {
       const [right, wrong] = [signature(completed), signature(completed, otherSecret)]
       assert.strictEqual((yield* hear(completed, `t=${signedAt},v1=${wrong},v1=${right}`)).eventId, "evt_1")
@@ -208,7 +208,7 @@ describe("A callback of Stripe", () => {
     })
   )
 
-  it.effect("is taken up to 300 seconds after and before this clock, and refused from 301 on", () =>
+  it.effect("is accepted up to 300 s before or after the clock, and rejected from 301 s", () =>
     Effect.gen(function* () {
       for (const off of [300, -300]) {
         assert.strictEqual((yield* hear(completed, header(completed, secret, signedAt - off))).eventId, "evt_1")
@@ -219,7 +219,7 @@ describe("A callback of Stripe", () => {
     })
   )
 
-  it.effect("is refused when its body is not byte for byte what was signed", () =>
+  it.effect("is rejected if its body differs from the signed bytes", () =>
     Effect.gen(function* () {
       const grüße = event("checkout.session.completed", { ...session, metadata: { note: "Grüße \ufffd" } })
       const signed = header(grüße)
@@ -232,7 +232,7 @@ describe("A callback of Stripe", () => {
         grüße.replace("2895", "1"),
         grüße.normalize("NFD"),
         Buffer.from(grüße, "latin1"),
-        // What a forgiving decoder reads as the same text.
+        // A lenient decoder reads this as the same text.
         Buffer.from(Buffer.from(grüße).toString("latin1").replace("\u00ef\u00bf\u00bd", "\u00ff"), "latin1"),
         ""
       ]) {
@@ -241,7 +241,7 @@ describe("A callback of Stripe", () => {
     })
   )
 
-  it.effect("is refused, though signed, when it is not what Stripe documents", () =>
+  it.effect("is rejected, though signed, if it differs from Stripe's documentation", () =>
     Effect.gen(function* () {
       for (const payload of [
         "not JSON",
@@ -280,7 +280,7 @@ const stripe = Layer.unwrap(
 
 let orders = 0
 
-/** A checkout that waits for its customer. */
+/** A checkout before its payment. */
 const openCheckout = Effect.gen(function* () {
   const billing = yield* Billing
   const order = OrderId.make(`01980000-0000-7000-8000-${`${++orders}`.padStart(12, "0")}`)
@@ -296,7 +296,7 @@ const openCheckout = Effect.gen(function* () {
   return { id, order }
 })
 
-/** What the next callback says to a service with the endpoint's secret. */
+/** The service's result for the next callback. */
 const nextNews = Effect.gen(function* () {
   const { webhookSecret } = yield* StripeSimulator
   const receiver = yield* WebhookReceiver
@@ -309,8 +309,8 @@ const nextNews = Effect.gen(function* () {
   })
 })
 
-layer(Layer.merge(stripe, WebhookReceiver.layer), { excludeTestServices: true })("A callback over the wire", (it) => {
-  it.effect("says that a checkout was paid, with the price of the order, however often it comes", () =>
+layer(Layer.merge(stripe, WebhookReceiver.layer), { excludeTestServices: true })("A callback over HTTP", (it) => {
+  it.effect("reports a paid checkout with the price of the order, on each repeat", () =>
     Effect.gen(function* () {
       const simulator = yield* StripeSimulator
       const { url } = yield* WebhookReceiver
@@ -334,7 +334,7 @@ layer(Layer.merge(stripe, WebhookReceiver.layer), { excludeTestServices: true })
     })
   )
 
-  it.effect("tells of a bank debit first that it is not paid, then how it ended, in whatever order they come", () =>
+  it.effect("reports a bank debit as unpaid and then its outcome, in any order", () =>
     Effect.gen(function* () {
       const simulator = yield* StripeSimulator
       const { url } = yield* WebhookReceiver
@@ -352,7 +352,7 @@ layer(Layer.merge(stripe, WebhookReceiver.layer), { excludeTestServices: true })
     })
   )
 
-  it.effect("tells of a checkout's end, reached by itself or through the API", () =>
+  it.effect("reports an expired checkout, by itself or through the API", () =>
     Effect.gen(function* () {
       const simulator = yield* StripeSimulator
       const { url } = yield* WebhookReceiver
@@ -376,7 +376,7 @@ layer(Layer.merge(stripe, WebhookReceiver.layer), { excludeTestServices: true })
     })
   )
 
-  it.effect("is refused when it is late, early or forged", () =>
+  it.effect("is rejected if late, early or forged", () =>
     Effect.gen(function* () {
       const simulator = yield* StripeSimulator
       const { url } = yield* WebhookReceiver

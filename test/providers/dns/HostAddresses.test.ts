@@ -9,7 +9,7 @@ const hostsFile = `
 fd00::9        printer
 `
 
-/** Finds addresses with that hosts file, where DNS answers each type in one way. */
+/** Looks up addresses with this hosts file and one DNS answer for each type. */
 const find = Effect.fnUntraced(function* (host: string, dns: { readonly A: Answer; readonly AAAA: Answer }) {
   const questions: Array<string> = []
   const { resolve } = Dns.make({
@@ -37,7 +37,7 @@ const a = Dns.makeRecordUnsafe("A", { address: NetAddress.ipv4FromBytesUnsafe(Ui
 const aaaa = Dns.makeRecordUnsafe("AAAA", { address: NetAddress.ipv6Loopback })
 
 describe("The addresses of a host", () => {
-  it.effect("come from the hosts file where that has the name, and DNS is not asked", () =>
+  it.effect("come from the hosts file, without DNS, if it has the name", () =>
     Effect.gen(function* () {
       for (const name of ["printer", "PRINTER", "printer."]) {
         assert.deepStrictEqual(yield* find(name, { A: a, AAAA: aaaa }), {
@@ -48,7 +48,7 @@ describe("The addresses of a host", () => {
     })
   )
 
-  it.effect("are loopback for localhost and all that is below it", () =>
+  it.effect("are loopback for localhost and its subdomains", () =>
     Effect.gen(function* () {
       for (const name of ["localhost", "LocalHost.", "app.localhost"]) {
         assert.deepStrictEqual(yield* find(name, { A: a, AAAA: aaaa }), { found: ["127.0.0.1", "::1"], questions: [] })
@@ -56,7 +56,7 @@ describe("The addresses of a host", () => {
     })
   )
 
-  it.effect("come from both families of DNS, and from one where the other fails", () =>
+  it.effect("come from both address families, or from one if the other fails", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* find("x.example", { A: a, AAAA: aaaa }), {
         found: ["192.0.2.1", "::1"],
@@ -69,7 +69,7 @@ describe("The addresses of a host", () => {
     })
   )
 
-  it.effect("are known to be none only where both families say so", () =>
+  it.effect("are absent only if both families say so", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* find("x.example", { A: "NotFound", AAAA: "NotFound" })).found, "NotFound")
       assert.strictEqual((yield* find("x.example", { A: "NotFound", AAAA: "Timeout" })).found, "Timeout")

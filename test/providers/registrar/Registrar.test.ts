@@ -47,10 +47,10 @@ const zone: ReadonlyArray<ZoneRecord> = [
   { type: "TXT", name: "@", value: "v=spf1 -all" }
 ]
 
-/** What every registrar does, real or not. Names that begin with `taken` belong to somebody else. */
+/** The contract of every registrar. Names that start with `taken` belong to another customer. */
 const contract = <E>(title: string, registrar: Layer.Layer<Registrar | DnsHost, E>) =>
   layer(registrar, options)(`the ${title} registrar`, (it) => {
-    it.effect("quotes the names that are free, in whole cents, and leaves the others out", () =>
+    it.effect("quotes available names in whole cents and omits the others", () =>
       Effect.gen(function* () {
         const prices = yield* quote("free-contract.com", "taken-contract.com", "free-contract.io")
         assert.deepStrictEqual(Object.keys(prices).sort(), ["free-contract.com", "free-contract.io"])
@@ -58,13 +58,13 @@ const contract = <E>(title: string, registrar: Layer.Layer<Registrar | DnsHost, 
       })
     )
 
-    it.effect("quotes nothing when it is asked for nothing", () =>
+    it.effect("quotes nothing for an empty request", () =>
       Effect.gen(function* () {
         assert.deepStrictEqual(yield* quote(), {})
       })
     )
 
-    it.effect("holds a name once it is registered, and does not quote it any more", () =>
+    it.effect("holds a name once registered and no longer quotes it", () =>
       Effect.gen(function* () {
         const domain = name("registered-contract.com")
         assert.isFalse(yield* holds(domain))
@@ -74,7 +74,7 @@ const contract = <E>(title: string, registrar: Layer.Layer<Registrar | DnsHost, 
       })
     )
 
-    it.effect("does not sell a name that somebody else has", () =>
+    it.effect("does not sell a name with another owner", () =>
       Effect.gen(function* () {
         const { reason } = yield* Effect.flip(register(name("taken-contract.net")))
         assert.strictEqual(reason._tag, "NameTaken")
@@ -82,7 +82,7 @@ const contract = <E>(title: string, registrar: Layer.Layer<Registrar | DnsHost, 
       })
     )
 
-    it.effect("sells a name once, however often it is asked", () =>
+    it.effect("sells a name once for repeated requests", () =>
       Effect.gen(function* () {
         const domain = name("twice-contract.com")
         yield* register(domain)
@@ -92,7 +92,7 @@ const contract = <E>(title: string, registrar: Layer.Layer<Registrar | DnsHost, 
       })
     )
 
-    it.effect("takes the same zone twice", () =>
+    it.effect("accepts the same zone twice", () =>
       Effect.gen(function* () {
         const domain = name("zone-contract.com")
         yield* register(domain)
@@ -106,7 +106,7 @@ interface RealVendor {
   readonly title: string
   readonly simulator: Layer.Layer<Vendor>
   readonly secret: string
-  /** The adapter, on a simulator, with another secret or another limit of time where a test wants one. */
+  /** The adapter on a simulator, with an optional secret or timeout. */
   adapter(changes?: {
     readonly secret?: string
     readonly time?: Duration.Input
@@ -167,7 +167,7 @@ contract("namecheap", whole(namecheap))
 contract("openprovider", whole(openprovider))
 contract("mock", RegistrarMock.layer.pipe(Layer.provide(TestDatabase.layer)))
 
-/** Everything that could be printed of a failure. */
+/** All printable forms of an error. */
 const rendered = (cause: Cause.Cause<RegistrarError>) =>
   [Cause.pretty(cause), String(cause), JSON.stringify(cause), inspect(cause, { depth: 20, showHidden: true })].join(
     "\n"
@@ -181,8 +181,8 @@ for (const vendor of [namecheap, openprovider]) {
     return { asked: Effect.map(simulator.asked(operation), (now) => now - before) }
   })
 
-  layer(whole(vendor), options)(`${vendor.title}, asked for prices,`, (it) => {
-    it.effect("gives the cents that the vendor's decimals say, also under a suffix of two labels", () =>
+  layer(whole(vendor), options)(`${vendor.title}, for prices,`, (it) => {
+    it.effect("converts the vendor's decimals to cents, also under a suffix of two labels", () =>
       Effect.gen(function* () {
         assert.deepStrictEqual(yield* quote("a.com", "b.com", "a.net", "a.io", "a.co.uk"), {
           "a.com": 1_028,
@@ -194,7 +194,7 @@ for (const vendor of [namecheap, openprovider]) {
       })
     )
 
-    it.effect("leaves out what is taken, premium, not sold, not sold for dollars, or an IDN", () =>
+    it.effect("omits taken, premium, unsold, non-dollar and IDN names", () =>
       Effect.gen(function* () {
         const simulator = yield* Vendor
         yield* simulator.premium("gold.com")
@@ -206,14 +206,14 @@ for (const vendor of [namecheap, openprovider]) {
       })
     )
 
-    it.effect("asks for more names at once than the vendor takes in one call", () =>
+    it.effect("splits a request that exceeds the vendor's maximum", () =>
       Effect.gen(function* () {
         const names = Array.from({ length: 61 }, (_, index) => `many-${index}.org`)
         assert.deepStrictEqual(yield* quote(...names), Object.fromEntries(names.map((many) => [many, 748])))
       })
     )
 
-    it.effect("asks again when the vendor is busy", () =>
+    it.effect("retries a busy vendor", () =>
       Effect.gen(function* () {
         const { asked } = yield* goesWrong("check", "busy", "too many requests")
         assert.deepStrictEqual(yield* quote("busy.com"), { "busy.com": 1_028 })
@@ -221,7 +221,7 @@ for (const vendor of [namecheap, openprovider]) {
       })
     )
 
-    it.effect("asks again after a connection that broke", () =>
+    it.effect("retries after a broken connection", () =>
       Effect.gen(function* () {
         const { asked } = yield* goesWrong("check", "hang-up")
         assert.deepStrictEqual(yield* quote("broken.com"), { "broken.com": 1_028 })
@@ -229,7 +229,7 @@ for (const vendor of [namecheap, openprovider]) {
       })
     )
 
-    it.effect("gives up on an answer that is none", () =>
+    it.effect("gives up on a malformed answer", () =>
       Effect.gen(function* () {
         const { asked } = yield* goesWrong("check", "rubbish")
         const { reason } = yield* Effect.flip(quote("rubbish.com"))
@@ -247,7 +247,7 @@ for (const vendor of [namecheap, openprovider]) {
       })
     )
 
-    it.effect("stops waiting when nobody wants the answer any more", () =>
+    it.effect("stops on interruption", () =>
       Effect.gen(function* () {
         const simulator = yield* Vendor
         yield* goesWrong("check", { delay: 30_000 })
@@ -259,8 +259,8 @@ for (const vendor of [namecheap, openprovider]) {
     )
   })
 
-  layer(whole(vendor), options)(`${vendor.title}, asked to register,`, (it) => {
-    it.effect("registers for the years that were ordered, and asks once", () =>
+  layer(whole(vendor), options)(`${vendor.title}, for registrations,`, (it) => {
+    it.effect("registers for the ordered years with one request", () =>
       Effect.gen(function* () {
         const simulator = yield* Vendor
         const { asked } = yield* goesWrong("register")
@@ -270,7 +270,7 @@ for (const vendor of [namecheap, openprovider]) {
       })
     )
 
-    it.effect("does not know what happened when the answer is lost, and finds out by looking", () =>
+    it.effect("is uncertain after a lost answer, and finds the result by a look-up", () =>
       Effect.gen(function* () {
         const domain = name("silence.com")
         const { asked } = yield* goesWrong("register", "silence")
@@ -283,7 +283,7 @@ for (const vendor of [namecheap, openprovider]) {
       })
     )
 
-    it.effect("does not know either when the connection breaks", () =>
+    it.effect("is uncertain after a broken connection", () =>
       Effect.gen(function* () {
         const domain = name("hang-up.com")
         const { asked } = yield* goesWrong("register", "hang-up")
@@ -294,7 +294,7 @@ for (const vendor of [namecheap, openprovider]) {
       })
     )
 
-    it.effect("does not ask a busy vendor a second time, nor one that talks rubbish", () =>
+    it.effect("does not retry after a busy or malformed answer", () =>
       Effect.gen(function* () {
         for (const mishap of ["busy", "too many requests", "rubbish"] as const) {
           const { asked } = yield* goesWrong("register", mishap)
@@ -306,7 +306,7 @@ for (const vendor of [namecheap, openprovider]) {
       })
     )
 
-    it.effect("never calls a name taken that is our own", () =>
+    it.effect("never reports its own name as taken", () =>
       Effect.gen(function* () {
         const domain = name("our-own.com")
         yield* register(domain)
@@ -315,7 +315,7 @@ for (const vendor of [namecheap, openprovider]) {
       })
     )
 
-    it.effect("does not know who has a name when it can't look", () =>
+    it.effect("is uncertain about the owner if the look-up fails", () =>
       Effect.gen(function* () {
         yield* goesWrong("holds", "rubbish")
         const { reason } = yield* Effect.flip(register(name("taken-unseen.com")))
@@ -323,7 +323,7 @@ for (const vendor of [namecheap, openprovider]) {
       })
     )
 
-    it.effect("hands on why the vendor refused", () =>
+    it.effect("returns the vendor's reason for a refusal", () =>
       Effect.gen(function* () {
         const { reason } = yield* Effect.flip(register(name("eleven-years.com"), 11))
         assert.strictEqual(reason._tag, "Refused")
@@ -332,7 +332,7 @@ for (const vendor of [namecheap, openprovider]) {
       })
     )
 
-    it.effect("does not hold what the vendor dropped", () =>
+    it.effect("does not hold a name that the vendor dropped", () =>
       Effect.gen(function* () {
         const simulator = yield* Vendor
         const domain = name("dropped.com")
@@ -343,11 +343,11 @@ for (const vendor of [namecheap, openprovider]) {
     )
   })
 
-  layer(whole(vendor), options)(`${vendor.title}, asked to publish,`, (it) => {
+  layer(whole(vendor), options)(`${vendor.title}, for DNS records,`, (it) => {
     const sorted = (records: ReadonlyArray<ZoneRecord> | undefined) =>
       records?.toSorted((a, b) => `${a.type}${a.name}`.localeCompare(`${b.type}${b.name}`))
 
-    it.effect("serves the records that it is given, and these alone", () =>
+    it.effect("publishes exactly the given records", () =>
       Effect.gen(function* () {
         const simulator = yield* Vendor
         const domain = name("published.co.uk")
@@ -360,12 +360,12 @@ for (const vendor of [namecheap, openprovider]) {
       })
     )
 
-    it.effect("comes to the same when answers are lost", () =>
+    it.effect("reaches the same zone when answers are lost", () =>
       Effect.gen(function* () {
         const simulator = yield* Vendor
         const domain = name("lost-answers.com")
         yield* register(domain)
-        // One vendor is asked once, the other for the zone that is not there and then to make it.
+        // One vendor is called once, the other for a missing zone and to create it.
         yield* goesWrong("publish", vendor === namecheap ? "hang-up" : { delay: 0 }, "hang-up")
         yield* publish(domain, zone)
         assert.deepStrictEqual(sorted(yield* simulator.zone(domain)), sorted(zone))
@@ -373,10 +373,10 @@ for (const vendor of [namecheap, openprovider]) {
     )
   })
 
-  layer(whole(vendor), options)(`${vendor.title}, and its secret,`, (it) => {
+  layer(whole(vendor), options)(`${vendor.title}, with its secret,`, (it) => {
     const wrong = "wrong-secret-0123456789"
 
-    it.effect("refuses all of it with other credentials, in words without them", () =>
+    it.effect("refuses other credentials without quoting them", () =>
       Effect.gen(function* () {
         const attempts = [quote("wrong.com"), holds(name("wrong.com")), register(name("wrong.com"))]
         for (const attempt of [...attempts, publish(name("wrong.com"), zone)]) {
@@ -392,7 +392,7 @@ for (const vendor of [namecheap, openprovider]) {
       })
     )
 
-    it.effect("keeps the secret out of every failure, even when the vendor repeats it", () =>
+    it.effect("keeps the secret out of every error, even if the vendor repeats it", () =>
       Effect.gen(function* () {
         const echo = { error: 1_011_102, text: `The key ${vendor.secret} is not known` }
         const mishaps: ReadonlyArray<Mishap> = [echo, { ...echo, error: 310 }, "rubbish", "hang-up", "busy", "silence"]
@@ -408,7 +408,7 @@ for (const vendor of [namecheap, openprovider]) {
       })
     )
 
-    it.effect("has it in no URL", () =>
+    it.effect("keeps the secret out of URLs", () =>
       Effect.gen(function* () {
         const simulator = yield* Vendor
         yield* quote("url.com")
@@ -420,8 +420,8 @@ for (const vendor of [namecheap, openprovider]) {
     )
   })
 
-  layer(Layer.empty, options)(`${vendor.title}, when nobody listens,`, (it) => {
-    it.effect("has no answer", () =>
+  layer(Layer.empty, options)(`${vendor.title}, without a connection,`, (it) => {
+    it.effect("is unreachable", () =>
       Effect.gen(function* () {
         const url = yield* Effect.scoped(
           Effect.map(Layer.build(vendor.simulator), (all) => Context.get(all, Vendor).url)
@@ -447,7 +447,7 @@ layer(
   ),
   options
 )("The mock registrar in production", (it) => {
-  it.effect("sells no name that somebody in the world may own", () =>
+  it.effect("sells no name that may have a real owner", () =>
     Effect.gen(function* () {
       const names = ["agent.com", "agent.io", "agent.test", "agent.example", "agent.invalid", "agent.example.com"]
       assert.deepStrictEqual(Object.keys(yield* quote(...names)).toSorted(), [
@@ -460,7 +460,7 @@ layer(
 })
 
 layer(whole(namecheap), options)("Namecheap", (it) => {
-  it.effect("is asked for the price of a TLD once an hour, and its fee is part of it", () =>
+  it.effect("caches the price of a TLD for an hour, fee included", () =>
     Effect.gen(function* () {
       const simulator = yield* Vendor
       yield* simulator.price("org", { decimal: "7.4800", fee: "0.20" })
@@ -470,7 +470,7 @@ layer(whole(namecheap), options)("Namecheap", (it) => {
     })
   )
 
-  it.effect("asks for a price again after it failed", () =>
+  it.effect("requests a price again after a failure", () =>
     Effect.gen(function* () {
       const simulator = yield* Vendor
       yield* simulator.mishaps("price", "rubbish")
@@ -479,7 +479,7 @@ layer(whole(namecheap), options)("Namecheap", (it) => {
     })
   )
 
-  it.effect("writes the same contact down in every role", () =>
+  it.effect("sends the same contact in every role", () =>
     Effect.gen(function* () {
       const simulator = yield* Vendor
       yield* register(name("contact.com"))
@@ -491,7 +491,7 @@ layer(whole(namecheap), options)("Namecheap", (it) => {
     })
   )
 
-  it.effect("takes an error of the registry for no answer", () =>
+  it.effect("treats a registry error as no answer", () =>
     Effect.gen(function* () {
       const simulator = yield* Vendor
       yield* simulator.mishaps("register", {
@@ -505,7 +505,7 @@ layer(whole(namecheap), options)("Namecheap", (it) => {
 })
 
 layer(whole(openprovider), options)("Openprovider", (it) => {
-  it.effect("logs in once for calls that come together", () =>
+  it.effect("logs in once for concurrent calls", () =>
     Effect.gen(function* () {
       const simulator = yield* Vendor
       yield* Effect.all([quote("a.com"), quote("b.com"), holds(name("c.com"))], { concurrency: "unbounded" })
@@ -513,7 +513,7 @@ layer(whole(openprovider), options)("Openprovider", (it) => {
     })
   )
 
-  it.effect("logs in again when the token is not known any more, and registers then", () =>
+  it.effect("logs in again when the token is invalid, and then registers", () =>
     Effect.gen(function* () {
       const simulator = yield* Vendor
       yield* holds(name("old-token.com"))
@@ -525,7 +525,7 @@ layer(whole(openprovider), options)("Openprovider", (it) => {
     })
   )
 
-  it.effect("asks for each extension by itself when one is not sold", () =>
+  it.effect("requests each extension alone if one is not sold", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* quote("a.zuerich", "a.com", "b.zuerich", "b.com", "a.io"), {
         "a.com": 1_028,
@@ -535,7 +535,7 @@ layer(whole(openprovider), options)("Openprovider", (it) => {
     })
   )
 
-  it.effect("orders names that are not renewed by themselves, on the group of name servers", () =>
+  it.effect("orders names without auto-renewal, with the group of name servers", () =>
     Effect.gen(function* () {
       const simulator = yield* Vendor
       yield* register(name("options.com"))
@@ -545,7 +545,7 @@ layer(whole(openprovider), options)("Openprovider", (it) => {
     })
   )
 
-  it.effect("takes an unknown error for no answer, though it comes in an envelope", () =>
+  it.effect("treats an unknown error as no answer", () =>
     Effect.gen(function* () {
       const simulator = yield* Vendor
       yield* simulator.mishaps("register", { error: 399, text: "An unknown domain error has occurred!" })
@@ -556,22 +556,22 @@ layer(whole(openprovider), options)("Openprovider", (it) => {
 })
 
 describe("A price", () => {
-  it("is read by its digits, and rounded up", () => {
+  it("is parsed from its digits and rounded up", () => {
     assert.deepStrictEqual(
       ["8.88", 8.06, "10", "0.1", "13000.0000", "10.2801", "5.5", "0"].map(centsOf),
       [888, 806, 1_000, 10, 1_300_000, 1_029, 550, 0]
     )
   })
 
-  it("is none when it is not a plain decimal", () => {
+  it("is absent if it is not a plain decimal", () => {
     for (const text of ["", "-1", "1e3", "8,88", "$8.88", "NaN", "9999999999.00"]) {
       assert.isUndefined(centsOf(text), text)
     }
   })
 })
 
-describe("A name", () => {
-  it("is split where it is registered", () => {
+describe("A domain name", () => {
+  it("is split at its registered suffix", () => {
     assert.deepStrictEqual(split(name("example.co.uk")), { label: "example", suffix: "co.uk" })
     assert.deepStrictEqual(split(name("example.com")), { label: "example", suffix: "com" })
     assert.isUndefined(split(name("mail.example.com")))

@@ -20,10 +20,10 @@ const text = (kept: Uint8Array) => new TextDecoder().decode(kept)
 const inAnHour = Effect.map(DateTime.now, (now) => DateTime.add(now, { hours: 1 }))
 const anHourAgo = Effect.map(DateTime.now, (now) => DateTime.subtract(now, { hours: 1 }))
 
-/** The promises of every raw store. Each test has domains of its own. */
+/** The contract of every raw store. Each test has its own domains. */
 const keeps = <E>(name: string, store: Layer.Layer<RawStore, E>) =>
   layer(store, { excludeTestServices: true })(name, (it) => {
-    it.effect("gives back what it keeps, byte for byte, however it came in pieces", () =>
+    it.effect("returns a message byte for byte, from any number of pieces", () =>
       Effect.gen(function* () {
         const raw = yield* RawStore
         const place = yield* raw.put(ref(1, 1), [bytes("Return-Path: <>\r\n"), bytes(""), Uint8Array.of(0, 128, 255)])
@@ -33,7 +33,7 @@ const keeps = <E>(name: string, store: Layer.Layer<RawStore, E>) =>
       })
     )
 
-    it.effect("keeps an empty message", () =>
+    it.effect("stores an empty message", () =>
       Effect.gen(function* () {
         const raw = yield* RawStore
         const place = yield* raw.put(ref(2, 1), [])
@@ -41,7 +41,7 @@ const keeps = <E>(name: string, store: Layer.Layer<RawStore, E>) =>
       })
     )
 
-    it.effect("says that what was never kept is missing", () =>
+    it.effect("reports an unknown message as missing", () =>
       Effect.gen(function* () {
         const raw = yield* RawStore
         yield* raw.put(ref(3, 1), [bytes("another")])
@@ -50,7 +50,7 @@ const keeps = <E>(name: string, store: Layer.Layer<RawStore, E>) =>
       })
     )
 
-    it.effect("keeps many messages at once", () =>
+    it.effect("stores many messages concurrently", () =>
       Effect.gen(function* () {
         const raw = yield* RawStore
         const numbers = Array.from({ length: 300 }, (_, number) => number)
@@ -64,10 +64,10 @@ const keeps = <E>(name: string, store: Layer.Layer<RawStore, E>) =>
     )
   })
 
-/** The promises of a store with a name for each message. */
+/** The contract of a store with a name for each message. */
 const removes = <E>(name: string, store: Layer.Layer<RawStore, E>) =>
   layer(store, { excludeTestServices: true })(name, (it) => {
-    it.effect("removes a message, and does not mind doing it twice", () =>
+    it.effect("removes a message, also repeatedly", () =>
       Effect.gen(function* () {
         const raw = yield* RawStore
         yield* raw.put(ref(4, 1), [bytes("one")])
@@ -80,7 +80,7 @@ const removes = <E>(name: string, store: Layer.Layer<RawStore, E>) =>
       })
     )
 
-    it.effect("removes everything of a domain and nothing of another, and does not mind doing it twice", () =>
+    it.effect("removes the messages of one domain only, also repeatedly", () =>
       Effect.gen(function* () {
         const raw = yield* RawStore
         yield* raw.put(ref(5, 1), [bytes("one")])
@@ -96,7 +96,7 @@ const removes = <E>(name: string, store: Layer.Layer<RawStore, E>) =>
       })
     )
 
-    it.effect("names what it has kept since before a time, and nothing younger or removed", () =>
+    it.effect("lists messages older than a time, without removed ones", () =>
       Effect.gen(function* () {
         const raw = yield* RawStore
         yield* raw.put(ref(7, 1), [bytes("one")])
@@ -141,7 +141,7 @@ const bucket = Layer.unwrap(
 keeps("RawStore in a bucket", bucket)
 removes("RawStore in a bucket", bucket)
 
-/** A store in a folder of its own, over a file system with these faults, and a file of the version that had one for each message. */
+/** A store in a separate folder on a file system with these faults, and a file of an earlier version. */
 const inFiles = (faults: (fs: FileSystem.FileSystem) => Partial<FileSystem.FileSystem> = () => ({})) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -158,8 +158,8 @@ const inFiles = (faults: (fs: FileSystem.FileSystem) => Partial<FileSystem.FileS
 
 const mode = (info: FileSystem.File.Info) => (info.mode & 0o777).toString(8)
 
-describe("RawStore in a log", () => {
-  it.live("keeps messages for its owner's eyes only, in one file, and makes no folder for a domain", () =>
+describe("RawStore with a log", () => {
+  it.live("stores messages in one file with mode 600, without a folder for each domain", () =>
     Effect.gen(function* () {
       const { fs, raw, root } = yield* inFiles()
       const place = yield* raw.put(ref(1, 1), [bytes("one")])
@@ -171,7 +171,7 @@ describe("RawStore in a log", () => {
     })
   )
 
-  it.live("has no file to remove for a message in the log, and no old file where there was no version before", () =>
+  it.live("has no file to remove for a logged message or without files of an earlier version", () =>
     Effect.gen(function* () {
       const { raw } = yield* inFiles()
       const place = yield* raw.put(ref(1, 1), [bytes("one")])
@@ -183,8 +183,8 @@ describe("RawStore in a log", () => {
   )
 })
 
-describe("Files that a version before has left, one for each message,", () => {
-  it.live("are read by their reference, and removed by it or with their domain", () =>
+describe("Files of an earlier version, one for each message,", () => {
+  it.live("are read by reference, and removed by it or with their domain", () =>
     Effect.gen(function* () {
       const { fs, leave, raw, root } = yield* inFiles()
       yield* leave(ref(1, 1), "one")
@@ -201,7 +201,7 @@ describe("Files that a version before has left, one for each message,", () => {
     })
   )
 
-  it.live("are told once they are old, also those that a crash left half written", () =>
+  it.live("are listed once old, half-written ones included", () =>
     Effect.gen(function* () {
       const { leave, raw } = yield* inFiles()
       yield* leave(ref(1, 1), "whole")
@@ -211,7 +211,7 @@ describe("Files that a version before has left, one for each message,", () => {
     })
   )
 
-  it.live("are passed over when they vanish while they are listed, and only those", () =>
+  it.live("are skipped if they vanish during a listing", () =>
     Effect.gen(function* () {
       const gone = PlatformError.systemError({ _tag: "NotFound", module: "FileSystem", method: "stat" })
       const { leave, raw } = yield* inFiles((fs) => ({
@@ -223,7 +223,7 @@ describe("Files that a version before has left, one for each message,", () => {
     })
   )
 
-  it.live("are told apart from other people's", () =>
+  it.live("are distinguished from foreign files", () =>
     Effect.gen(function* () {
       const { folder, fs, leave, raw, root } = yield* inFiles()
       yield* leave(ref(1, 1), "its own")

@@ -27,14 +27,14 @@ const optionsOf = (server: S3Server["Service"]): RawStoreS3.Options => ({
   segments: Segments.none
 })
 
-/** A store, and the bucket it keeps its messages in. */
+/** A store and its bucket. */
 const world = Effect.fnUntraced(function* (patience: Duration.Input = "10 seconds") {
   const server = yield* S3Server.make
   const context = yield* Layer.build(RawStoreS3.layer({ ...optionsOf(server), patience }))
   return { server, raw: Context.get(context, RawStore) }
 })
 
-/** What stops the start when one thing about the bucket is otherwise. */
+/** The error of a start with one changed property of the bucket. */
 const refusal = Effect.fnUntraced(function* (
   change: (server: S3Server["Service"]) => Partial<RawStoreS3.Options>,
   prepare: (server: S3Server["Service"]) => Effect.Effect<void> = () => Effect.void
@@ -57,12 +57,12 @@ const passing: ReadonlyArray<Mishap> = [
   "half an answer"
 ]
 
-/** After these the other side has to be given up. */
+/** Faults that end in a timeout. */
 const silent: ReadonlySet<Mishap> = new Set(["hang", "half an answer"])
 
 const operations: ReadonlyArray<Operation> = ["put", "get", "remove", "removeAll", "list"]
 
-/** Each operation of the store, by what it asks of S3. */
+/** Each store operation, by its S3 requests. */
 const doing = (raw: RawStore["Service"]) => ({
   put: raw.put(ref(1), [message]),
   get: raw.get(ref(1), null),
@@ -71,16 +71,16 @@ const doing = (raw: RawStore["Service"]) => ({
   list: Effect.flatMap(DateTime.now, (now) => Stream.runCollect(raw.olderThan(now)))
 })
 
-/** What a failure of the store says, as the log shows it. */
+/** The store's error as logged. */
 const failure = Effect.fnUntraced(function* <A>(effect: Effect.Effect<A, NotFound | RawDamaged | RawStoreError>) {
   const error = yield* Effect.flip(effect)
   return error._tag === "RawStoreError" ? String(error.cause) : yield* Effect.die(error)
 })
 
-describe("A bucket in trouble", { concurrent: true }, () => {
+describe("An unreliable bucket", { concurrent: true }, () => {
   for (const operation of operations) {
     for (const mishap of passing) {
-      it.live(`is asked again when it answers ${operation} with: ${mishap}`, () =>
+      it.live(`is retried when it answers ${operation} with: ${mishap}`, () =>
         Effect.gen(function* () {
           const { raw, server } = yield* world(silent.has(mishap) ? "1 second" : "10 seconds")
           yield* raw.put(ref(1), [message])
@@ -88,14 +88,14 @@ describe("A bucket in trouble", { concurrent: true }, () => {
           yield* server.mishaps(operation, mishap)
           yield* doing(raw)[operation]
           const asked = (yield* server.asked(operation)) - before
-          // On a busy machine the second try may take longer than a second, too.
+          // On a busy machine the second attempt may also exceed 1 s.
           if (silent.has(mishap)) assert.isAtLeast(asked, 2)
           else assert.strictEqual(asked, 2)
         })
       )
     }
 
-    it.live(`fails ${operation} after three tries, and never with "not there"`, () =>
+    it.live(`fails ${operation} after three attempts, and not with "not there"`, () =>
       Effect.gen(function* () {
         const { raw, server } = yield* world()
         yield* raw.put(ref(1), [message])
@@ -108,7 +108,7 @@ describe("A bucket in trouble", { concurrent: true }, () => {
     )
 
     for (const mishap of ["login page", "page not found"] as const) {
-      it.live(`fails ${operation} at once when somebody answers it with a ${mishap}`, () =>
+      it.live(`fails ${operation} at once after a ${mishap}`, () =>
         Effect.gen(function* () {
           const { raw, server } = yield* world()
           yield* raw.put(ref(1), [message])
@@ -120,7 +120,7 @@ describe("A bucket in trouble", { concurrent: true }, () => {
       )
     }
 
-    it.live(`fails ${operation} once the key is withdrawn, and goes on when it is given back`, () =>
+    it.live(`fails ${operation} while the key is revoked, and works afterwards`, () =>
       Effect.gen(function* () {
         const { raw, server } = yield* world()
         yield* raw.put(ref(1), [message])
@@ -131,7 +131,7 @@ describe("A bucket in trouble", { concurrent: true }, () => {
       })
     )
 
-    it.live(`fails ${operation} while the bucket is gone, and does not take that for a missing message`, () =>
+    it.live(`fails ${operation} while the bucket is gone, not as a missing message`, () =>
       Effect.gen(function* () {
         const { raw, server } = yield* world()
         yield* raw.put(ref(1), [message])
@@ -141,7 +141,7 @@ describe("A bucket in trouble", { concurrent: true }, () => {
     )
   }
 
-  it.live("keeps nothing of an upload that was damaged on its way, and takes it whole the next time", () =>
+  it.live("stores nothing of an upload damaged in transit, and stores the retry", () =>
     Effect.gen(function* () {
       const { raw, server } = yield* world()
       yield* server.mishaps("put", "damaged request", "damaged request", "damaged request")
@@ -153,7 +153,7 @@ describe("A bucket in trouble", { concurrent: true }, () => {
     })
   )
 
-  it.live("gives no message of which one bit has changed", () =>
+  it.live("returns no message with a flipped bit", () =>
     Effect.gen(function* () {
       const { raw, server } = yield* world()
       yield* raw.put(ref(1), [message])
@@ -164,7 +164,7 @@ describe("A bucket in trouble", { concurrent: true }, () => {
     })
   )
 
-  it.live("is read no further than its largest message, and its connection is cut", () =>
+  it.live("is read up to the maximum message size, then the connection is closed", () =>
     Effect.gen(function* () {
       const { raw, server } = yield* world()
       yield* raw.put(ref(1), [message])
@@ -174,7 +174,7 @@ describe("A bucket in trouble", { concurrent: true }, () => {
     })
   )
 
-  it.live("keeps no connection whose answer never came to its end", () =>
+  it.live("closes a connection with an incomplete answer", () =>
     Effect.gen(function* () {
       const { raw, server } = yield* world("1 second")
       yield* raw.put(ref(1), [message])
@@ -186,7 +186,7 @@ describe("A bucket in trouble", { concurrent: true }, () => {
 })
 
 describe("A bucket", () => {
-  it.live("is listed and emptied page by page, and what is not ours stays out of the list", () =>
+  it.live("is listed and emptied page by page, without foreign objects", () =>
     Effect.gen(function* () {
       const { raw, server } = yield* world()
       const numbers = Array.from({ length: 25 }, (_, number) => number)
@@ -203,7 +203,7 @@ describe("A bucket", () => {
     })
   )
 
-  it.live("tells the age of a message by the store's clock", () =>
+  it.live("reports the age of a message by the clock of the store", () =>
     Effect.gen(function* () {
       const { raw, server } = yield* world()
       const now = yield* DateTime.now
@@ -213,7 +213,7 @@ describe("A bucket", () => {
     })
   )
 
-  it.live("gives a message that was copied there by a tool that dropped our hash", () =>
+  it.live("returns a message copied by a tool that dropped the hash", () =>
     Effect.gen(function* () {
       const { raw, server } = yield* world()
       yield* server.place(ref(1), message)
@@ -224,14 +224,14 @@ describe("A bucket", () => {
   )
 })
 
-describe("The start with a bucket ends with a line about", () => {
-  it.live("a bucket that is not there", () =>
+describe("The start with a bucket fails with one line about", () => {
+  it.live("a missing bucket", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* refusal(() => ({ name: "other" })), "S3_BUCKET: No bucket other at <endpoint>")
     })
   )
 
-  it.live("a key that the store does not know, a wrong secret, and a key that may not list", () =>
+  it.live("an unknown key, a wrong secret, and a key without permission to list", () =>
     Effect.gen(function* () {
       assert.strictEqual(
         yield* refusal(() => ({ accessKeyId: "GK0" })),
@@ -251,7 +251,7 @@ describe("The start with a bucket ends with a line about", () => {
     })
   )
 
-  it.live("another region, with the right one", () =>
+  it.live("a wrong region, with the right one", () =>
     Effect.gen(function* () {
       assert.strictEqual(
         yield* refusal(() => ({ region: "there-2" })),
@@ -260,18 +260,18 @@ describe("The start with a bucket ends with a line about", () => {
     })
   )
 
-  it.live("an address where nobody answers, or somebody who is no S3 store", () =>
+  it.live("an unreachable address or a server other than S3", () =>
     Effect.gen(function* () {
       assert.strictEqual(
         yield* refusal(() => ({ endpoint: "http://127.0.0.1:9" })),
-        "S3_ENDPOINT: Asked at http://127.0.0.1:9: no answer (ECONNREFUSED)"
+        "S3_ENDPOINT: Requested http://127.0.0.1:9: no answer (ECONNREFUSED)"
       )
       assert.strictEqual(
         yield* refusal(
           () => ({}),
           (server) => server.always("login page")
         ),
-        "S3_ENDPOINT: Asked at <endpoint>: it answered with what is no list"
+        "S3_ENDPOINT: Requested <endpoint>: it answered with what is no list"
       )
     })
   )

@@ -18,7 +18,7 @@ const ownerOf = (number: number) => ({
   domainId
 })
 
-/** A log in a folder of its own, over calls with these faults; `restarted` is the one of another process. */
+/** A log in a separate folder with these faults. `restarted` is the log of another process. */
 const world = (faults: Partial<FileCalls.FileCalls> = {}) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -40,12 +40,12 @@ const world = (faults: Partial<FileCalls.FileCalls> = {}) =>
 
 const all = { concurrency: "unbounded" } as const
 
-/** The words of its failure. */
+/** The text of its failure. */
 const refusal = <A, E extends { readonly cause: unknown }>(put: Effect.Effect<A, E>) =>
   Effect.map(Effect.flip(put), ({ cause }) => String(cause))
 
 describe("The log of raw messages", () => {
-  it.live("writes and syncs all that wait at once, and later messages with the next write", () =>
+  it.live("writes and syncs all waiting messages at once, and later ones in the next write", () =>
     Effect.gen(function* () {
       const counts = { folder: 0, sync: 0, write: [] as Array<number> }
       const { put, read } = yield* world({
@@ -71,7 +71,7 @@ describe("The log of raw messages", () => {
     })
   )
 
-  it.live("writes at most 256 messages and 2 MiB at once, and a larger one by itself", () =>
+  it.live("writes up to 256 messages and 2 MiB at once, and a larger message alone", () =>
     Effect.gen(function* () {
       const writes: Array<number> = []
       const { put } = yield* world({
@@ -88,7 +88,7 @@ describe("The log of raw messages", () => {
     })
   )
 
-  it.live("writes a message of another domain ahead of those that wait for a domain with many bytes", () =>
+  it.live("writes a message of another domain before those of a domain with many bytes", () =>
     Effect.gen(function* () {
       const { append } = yield* world()
       const order: Array<string> = []
@@ -105,7 +105,7 @@ describe("The log of raw messages", () => {
     })
   )
 
-  it.effect("begins another segment after 64 MiB, after an hour, and when the clock is set back", () =>
+  it.effect("starts a segment after 64 MiB, after an hour, and when the clock is set back", () =>
     Effect.gen(function* () {
       const { put, read } = yield* world()
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))
@@ -121,14 +121,14 @@ describe("The log of raw messages", () => {
       assert.strictEqual(first, second)
       assert.strictEqual(third, fourth)
       assert.lengthOf(new Set([first, third, fifth, sixth]), 4)
-      // Its name tells when it was opened.
+      // Its name contains its start time.
       assert.isTrue(sixth !== undefined && first !== undefined && sixth < first)
       assert.strictEqual(yield* read(3, places[2] ?? assert.fail()), large)
       assert.strictEqual(yield* read(6, places[5] ?? assert.fail()), "mail 6")
     })
   )
 
-  it.live("keeps nothing of messages that the disk has no room for, and goes on behind the last whole one", () =>
+  it.live("stores no message without disk space, and continues after the last complete one", () =>
     Effect.gen(function* () {
       let room = 1_000
       const { fileOf, put, read } = yield* world({
@@ -152,7 +152,7 @@ describe("The log of raw messages", () => {
     })
   )
 
-  it.live("leaves a segment that it can't truncate, and removes a segment without a message", () =>
+  it.live("abandons a segment that it cannot truncate, and removes a segment without a message", () =>
     Effect.gen(function* () {
       let isFull = true
       const { put, read, root } = yield* world({
@@ -172,7 +172,7 @@ describe("The log of raw messages", () => {
     })
   )
 
-  it.live("never syncs a file again that could not be synced: its messages are not kept, the next are elsewhere", () =>
+  it.live("never syncs a file again after a failed sync: its messages fail and the next go to another segment", () =>
     Effect.gen(function* () {
       const synced: Array<number> = []
       let fails = false
@@ -182,7 +182,7 @@ describe("The log of raw messages", () => {
           if (fails) told(new Error("EIO: i/o error, fdatasync"))
           else FileCalls.ofNode.sync(descriptor, told)
         },
-        // So that the number of a descriptor tells files apart.
+        // Identifies files by descriptor.
         close: () => {}
       })
       const first = yield* put(1)
@@ -199,7 +199,7 @@ describe("The log of raw messages", () => {
     })
   )
 
-  it.live("keeps nothing in a segment that was removed or moved away, and begins another", () =>
+  it.live("stores nothing in a segment that was removed or moved, and starts another", () =>
     Effect.gen(function* () {
       const { fileOf, put, read } = yield* world()
       const first = yield* put(1)
@@ -212,7 +212,7 @@ describe("The log of raw messages", () => {
     })
   )
 
-  it.live("keeps nothing while it can't open a segment, or sync its name, and goes on when it can", () =>
+  it.live("stores nothing while it cannot open a segment or sync its name, and recovers", () =>
     Effect.gen(function* () {
       let trouble: "open" | "name" | undefined = "open"
       const { put, read, root } = yield* world({
@@ -230,7 +230,7 @@ describe("The log of raw messages", () => {
     })
   )
 
-  it.live("does not write a message that was withdrawn before its write began", () =>
+  it.live("does not write a message that was withdrawn before its write", () =>
     Effect.gen(function* () {
       const held: Array<() => void> = []
       const { put, root } = yield* world({
@@ -245,7 +245,7 @@ describe("The log of raw messages", () => {
       )
       const [first, second, third] = yield* Effect.forEach([1, 2, 3], (number) =>
         Effect.tap(Effect.forkChild(put(number), { startImmediately: true }), () =>
-          // The first one has begun: the others wait for it.
+          // The first write has started, and the others wait for it.
           number === 1
             ? eventually(
                 Effect.sync(() => held.length),
@@ -264,7 +264,7 @@ describe("The log of raw messages", () => {
     })
   )
 
-  it.live("keeps nothing after its end, and finishes the write that was under way", () =>
+  it.live("stores nothing after it is closed, and finishes the running write", () =>
     Effect.gen(function* () {
       const { restarted, root } = yield* world()
       const scope = yield* Scope.make()
@@ -282,14 +282,14 @@ describe("The log of raw messages", () => {
 })
 
 describe("kill -9", () => {
-  it.live("in the middle of a write leaves a torn tail that no row names: it is never read, nor written behind", () =>
+  it.live("during a write leaves a torn tail without a row that is neither read nor extended", () =>
     Effect.gen(function* () {
       let isKilled = false
       const { fileOf, put, read, restarted, root } = yield* world({
         write: (descriptor, content, told) => {
           if (!isKilled) return FileCalls.ofNode.write(descriptor, content, told)
           const all = Buffer.concat(content)
-          // And nothing after it.
+          // Nothing follows it.
           FileCalls.ofNode.write(descriptor, [all.subarray(0, all.byteLength - 3)], () => {})
         }
       })
@@ -307,14 +307,14 @@ describe("kill -9", () => {
       assert.strictEqual(yield* read(1, kept), "mail 1")
       assert.strictEqual(yield* read(3, next), "mail 3")
       assert.lengthOf(yield* RawLog.records(root), 2)
-      // Even a row that named it would not make it a message.
+      // A row with its reference would not make it readable.
       const torn = yield* Effect.flip(read(2, { segment: kept.segment, at: whole, bytes: "mail 2".length }))
       assert.strictEqual(torn._tag, "RawDamaged")
     })
   )
 
   it.live(
-    "between the sync and the row leaves a whole message that no row names, and the next start is another segment",
+    "between the sync and the row leaves a complete message without a row, and the next start opens another segment",
     () =>
       Effect.gen(function* () {
         const { append, restarted, root } = yield* world()

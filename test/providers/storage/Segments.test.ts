@@ -41,7 +41,7 @@ const readable = ({ place, segments }: World) =>
     )
   )
 
-/** Writes into the segment behind the back of the log. */
+/** Writes into the segment directly. */
 const damage = Effect.fnUntraced(function* ({ file }: World, at: number, bytes: Uint8Array) {
   const fs = yield* FileSystem.FileSystem
   const content = Buffer.from(yield* fs.readFile(file))
@@ -61,39 +61,43 @@ describe("A message in the log", () => {
       /its bytes have changed/
     ],
     [
-      "whose place holds another message's",
+      "with the record of another message",
       (world) => damage(world, world.place(1).at + 16, Buffer.from(id(2).replaceAll("-", ""), "hex")),
       /the record there is another message's/
     ],
     [
-      "whose place holds another domain's",
+      "with the record of another domain",
       (world) => damage(world, world.place(1).at + 32, Buffer.from(domain(2).replaceAll("-", ""), "hex")),
       /the record there is another domain's/
     ],
     [
-      "of another length than its row says",
+      "with a length other than in its row",
       (world) => damage(world, world.place(1).at + 8, Uint8Array.of(1)),
       /the record there has another length/
     ],
     [
-      "of a kind that a later version may know",
+      "with an unknown record kind",
       (world) => damage(world, world.place(1).at + 4, Uint8Array.of(9)),
       /a record of kind 9 is unknown/
     ],
     [
-      "where no record begins",
+      "without a record at its offset",
       (world) => damage(world, world.place(1).at, Buffer.from("rubbish")),
       /no record begins there/
     ],
     [
-      "that a disk has lost the end of",
+      "in a truncated segment",
       (world) => world.fs.truncate(world.file, world.place(1).at + headBytes + 5),
       /the segment ends in the middle of it/
     ],
-    ["that a disk has lost all of", (world) => world.fs.truncate(world.file, world.place(1).at), /no record begins/]
+    [
+      "after the end of a truncated segment",
+      (world) => world.fs.truncate(world.file, world.place(1).at),
+      /no record begins/
+    ]
   ]
   for (const [what, change, says] of refusals) {
-    it.live(`${what} is an error, and never a message that is no longer kept`, () =>
+    it.live(`${what} is an error, not a message removed by retention`, () =>
       Effect.gen(function* () {
         const own = yield* world
         yield* change(own)
@@ -106,7 +110,7 @@ describe("A message in the log", () => {
     )
   }
 
-  it.live("whose segment is gone is no longer kept", () =>
+  it.live("is missing if its segment is gone", () =>
     Effect.gen(function* () {
       const { file, fs, place, segments } = yield* world
       yield* fs.remove(file)
@@ -114,7 +118,7 @@ describe("A message in the log", () => {
     })
   )
 
-  it.live("that is erased is zeros on disk, and is no longer kept; those beside it are as they were", () =>
+  it.live("is zeros on disk and missing once erased, and its neighbors are unchanged", () =>
     Effect.gen(function* () {
       const own = yield* world
       const { file, fs, place, root, segments } = own
@@ -131,13 +135,13 @@ describe("A message in the log", () => {
     })
   )
 
-  it.live("is erased again without harm, also where that was broken off, and where the segment is gone", () =>
+  it.live("is erased again without harm, also after an interruption and without its segment", () =>
     Effect.gen(function* () {
       const own = yield* world
       const { file, fs, place, segments } = own
       const both = [erasable(place(0), 0), erasable(place(2), 2)]
       yield* segments.erase(place(0).segment, both)
-      // The head was written, and not the zeros.
+      // The head was written, but not the zeros.
       yield* damage(own, place(2).at + headBytes, Buffer.from(secret))
       yield* segments.erase(place(0).segment, both)
       assert.isFalse(Buffer.from(yield* fs.readFile(file)).includes(`${secret} 2`))
@@ -147,7 +151,7 @@ describe("A message in the log", () => {
     })
   )
 
-  it.live("is erased in full when it takes several writes, while its segment is appended to", () =>
+  it.live("is erased in full over several writes while its segment grows", () =>
     Effect.gen(function* () {
       const { file, fs, put, segments } = yield* world
       const large = yield* put(7, "x".repeat(2_500_000))
@@ -160,7 +164,7 @@ describe("A message in the log", () => {
     })
   )
 
-  it.live("is left alone by an erasure that names another's place, which is told to the operator", () =>
+  it.live("is unchanged by an erasure with a wrong reference, which is logged", () =>
     Effect.gen(function* () {
       const own = yield* world
       const told: Array<string> = []
@@ -170,15 +174,15 @@ describe("A message in the log", () => {
         .pipe(Effect.provide(logger))
       assert.deepStrictEqual(yield* readable(own), [0, 1, 2])
       assert.deepStrictEqual(told, [
-        "No raw message at a place to erase: the record there is another message's",
-        "No raw message at a place to erase: no record begins there"
+        "Another record is at the position to erase: the record there is another message's",
+        "Another record is at the position to erase: no record begins there"
       ])
     })
   )
 })
 
 describe("The segments of the log", () => {
-  it.live("are told oldest first, by their names, once they have been left alone for an hour", () =>
+  it.live("are listed oldest first by name, after an hour without a write", () =>
     Effect.gen(function* () {
       const { folder, fs, segments } = yield* world
       const now = yield* DateTime.now
@@ -206,7 +210,7 @@ describe("The segments of the log", () => {
     })
   )
 
-  it.live("are none where no log was ever written", () =>
+  it.live("are empty without a log", () =>
     Effect.gen(function* () {
       const segments = yield* Segments.make("/no/such/folder")
       assert.deepStrictEqual(yield* segments.openedBefore(yield* DateTime.now), [])
