@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// What every Node can read: it says in one line what is missing, before anything is loaded that needs more than is there.
+// Runs on every version of Node. Reports an old Node or missing dependencies in one line, before it loads them.
 import { existsSync } from "node:fs"
 
 const has = (path) => existsSync(new URL(path, import.meta.url))
@@ -8,15 +8,15 @@ const refuse = (line) => {
   process.exitCode = 1
 }
 
-// A clone has the sources, the package and the image what was compiled of them.
+// A clone has the sources. The package and the image have compiled code.
 const [folder, ending] = has("./src/main.ts") ? ["./src", "ts"] : ["./dist/src", "js"]
 const isClone = ending === "ts"
-// Without anything else to be read, `start` needs none of the command line.
+// `start` alone skips loading the command line.
 const isStart = process.argv.length === 3 && process.argv[2] === "start"
 
 /**
- * By itself glibc keeps a heap for every few threads, and what one has freed is of no use to the others: a fifth of the
- * memory of a busy service. It reads the setting when a process begins, so this one begins once more, in its own place.
+ * Replaces this process by one with a single malloc arena. glibc otherwise keeps a heap for every few threads, which costs
+ * a fifth of the memory of a busy service, and reads the setting only when a process starts.
  */
 const shareOneHeap = () => {
   if (process.platform !== "linux" || process.execve === undefined || process.env.MALLOC_ARENA_MAX !== undefined) return

@@ -56,7 +56,7 @@ const Pages = () => {
         <Route path="/console/d/:domainId/inbox" component={Inbox} />
         <Route path="/console/d/:domainId/mail/:eventId" component={Inbox} />
         <Route path="/console/d/:domainId/webhook" component={Webhook} />
-        <Route path="/console/d/:domainId/usage" component={Statistics} />
+        <Route path="/console/d/:domainId/statistics" component={Statistics} />
         <Route path="/console/domains" component={Domains} />
         <Route path="/console/domains/:domainId" component={Domains} />
         <Route path="/console/keys" component={Keys} />

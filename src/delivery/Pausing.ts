@@ -35,7 +35,7 @@ export const resume = Effect.fn("Pausing.resume")((sql: SqlClient.SqlClient, dom
   lift(sql, domainId, "paused")
 )
 
-/** Makes all its deliveries due, oldest first. */
+/** Ends the failing or paused state of a webhook. The deliveries of a paused one become due. */
 const lift = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, domainId: DomainId, which: "failing" | "paused") {
   const rows = yield* sql<{ readonly wasPaused: boolean }>`
     WITH webhook AS (

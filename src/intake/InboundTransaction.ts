@@ -26,7 +26,7 @@ interface Message<A extends Copy> {
   readonly envelope: Envelope
   readonly sha256: Uint8Array
   readonly receivedAt: DateTime.Utc
-  /** Recognizes a retry. Null if the message is never treated as a retry. */
+  /** Computes the key that recognizes a retry. Null for a message that is never treated as a retry. */
   readonly keyOf: ((domainId: DomainId, address: string) => Buffer) | null
   /** The header field with the verdicts of a simulated message. */
   readonly authenticationResults: string | null

@@ -3,7 +3,7 @@ import { DomainName } from "../model/Domain.ts"
 
 /** An address of `RCPT TO`. */
 export interface TypedAddress {
-  /** The address as typed by the client. */
+  /** The local part as typed by the client. */
   readonly localPart: string
   readonly domain: DomainName
 }

@@ -13,7 +13,7 @@ import * as OrderSteps from "./OrderSteps.ts"
 /** Hours until an unpaid checkout expires. Stripe's own limit is 24. */
 const unpaidHours = 25
 
-/** Orders without a checkout after a crash between the two. Opening one takes at most 30 s. */
+/** Age of an order from which a missing checkout is due to a crash. Opening a checkout takes at most 30 s. */
 const unopenedMinutes = 5
 
 interface Target {

@@ -10,8 +10,8 @@ const fewBytes = 256 * 1024
 const mostBytesWithFew = 96 * 1024 * 1024
 
 /**
- * Counts the messages that this process is parsing, and their bytes per tenant. A tenant may use as many bytes as
- * remain for others, so one tenant alone gets half of the memory. Small messages of other tenants get extra room.
+ * Counts the messages that this process is parsing, and their bytes per tenant. A tenant may hold at most as many bytes
+ * as are still free, so one tenant alone gets half of the memory. Small messages of other tenants get extra room.
  */
 export class MailsInHand {
   /** Counts per message. 2 if its lease expired and this process claimed it again. */

@@ -66,7 +66,7 @@ export class ParserWorker {
     /** For suspects, one at a time. */
     readonly isAlone: boolean
     readonly now: () => number
-    /** Called when it is ready or has answered, so that it may have room. */
+    /** Called when the thread is ready or has answered, and may have a free slot. */
     readonly heard: () => void
     /** Called when a job is done, waits for an answer, or is held. `used` has its CPU time. */
     readonly parsed: (job: ParserJob) => void

@@ -1,6 +1,6 @@
 import type { ParserWorker } from "./ParserWorker.ts"
 
-/** The thread with the fewest slow messages, then with the least work. */
+/** Chooses the thread with the fewest slow messages, then with the least work, among those with a free slot. */
 export const forQuick = (threads: ReadonlyArray<ParserWorker>): ParserWorker | undefined => {
   let best: ParserWorker | undefined
   for (const thread of threads) {
@@ -12,6 +12,6 @@ export const forQuick = (threads: ReadonlyArray<ParserWorker>): ParserWorker | u
   return best
 }
 
-/** The same, except the thread with the fewest of all, where fast messages wait least. */
+/** Chooses likewise, but never the thread with the fewest slow messages, which stays free for fast ones. */
 export const forSlow = (threads: ReadonlyArray<ParserWorker>): ParserWorker | undefined =>
   forQuick(threads.length < 2 ? threads : threads.toSorted((one, other) => one.slow - other.slow).slice(1))

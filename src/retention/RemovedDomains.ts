@@ -80,6 +80,6 @@ export const layerWorker = Layer.effectDiscard(
   })
 )
 
-/** The number of messages for the target duration, by the last measurement. */
+/** Returns the size of the next batch, so that it takes about `aimMillis`. */
 const next = (count: number, took: number) =>
   Math.min(most, 2 * count, Math.max(fewest, Math.floor((count * aimMillis) / Math.max(1, took))))

@@ -24,7 +24,7 @@ export interface DkimSignature {
 const label = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 const domainName = new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})+$`)
 const selectorName = new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})*$`)
-/** Without characters that need quotes or escapes there (RFC 6376, section 2.11). */
+/** Matches an identity (`i=`) without characters that need quotes or escapes (RFC 6376, section 2.11). */
 const identityName = /^(?:[\w!#$%&'*+/?^`{|}~-]+(?:\.[\w!#$%&'*+/?^`{|}~-]+)*)?@([^@]+)$/
 
 const forms: ReadonlyMap<string, readonly [header: Canonicalization, body: Canonicalization]> = new Map([

@@ -37,7 +37,7 @@ const kept = {
   DATA: Metric.withAttributes(replies, { command: "DATA", code: "250" })
 }
 
-/** smtp-server limits only the total, after building a session. This hook runs before. */
+/** Refuses connections before smtp-server builds a session. The library itself limits only their total, afterwards. */
 class GuardedServer extends SMTPServer {
   readonly #turn = new DataStream.ReadTurn()
   readonly #guard: SessionGuard.SessionGuard

@@ -297,7 +297,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           yield* step(() => page.getByRole("link", { name: /readable/ }).click())
           yield* step(() => page.getByRole("tab", { name: "Deliveries" }).click())
           yield* step(() => page.getByText("A read key does not see the attempts.").waitFor())
-          for (const path of ["inbox", "webhook", "usage"]) {
+          for (const path of ["inbox", "webhook", "statistics"]) {
             yield* step(() => page.goto(`${inlet.url}/console/d/${inbox.domainId}/${path}`))
             yield* step(() => page.getByRole("heading", { level: 1 }).waitFor())
           }
@@ -397,7 +397,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
                   mail,
                   ...["deliveries", "headers", "json"].map((tab) => `${mail}?tab=${tab}`),
                   `/console/d/${inbox.domainId}/webhook`,
-                  `/console/d/${inbox.domainId}/usage`,
+                  `/console/d/${inbox.domainId}/statistics`,
                   "/console/domains",
                   `/console/domains/${inbox.domainId}`,
                   "/console/keys",

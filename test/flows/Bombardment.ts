@@ -49,15 +49,21 @@ const strike = Effect.fnUntraced(function* (
   return impact
 }, Effect.scoped)
 
-/** Sends every costly message to a service in sequence, while another client uses it. */
+/** Sends costly messages to a service in sequence, each or every nth of them, while another client uses it. */
 export const run = Effect.fnUntraced(function* (
   inlet: InletProcess,
-  options: { readonly patience: number; readonly told?: (impact: Impact) => Effect.Effect<void> }
+  options: {
+    readonly patience: number
+    readonly every?: number
+    readonly told?: (impact: Impact) => Effect.Effect<void>
+  }
 ) {
   const receiver = yield* WebhookReceiver
   const { address } = yield* inlet.inbox(receiver.url)
   const pinger = yield* Pinger.make(inlet)
-  return yield* Effect.forEach(bombs, (bomb) =>
+  const { every = 1 } = options
+  const chosen = bombs.filter((_, index) => index % every === 0)
+  return yield* Effect.forEach(chosen, (bomb) =>
     Effect.tap(strike(inlet, address, pinger, bomb, options.patience), options.told ?? (() => Effect.void))
   )
 })

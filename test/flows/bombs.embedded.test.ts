@@ -4,19 +4,20 @@ import * as InletProcess from "../InletProcess.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 import * as Bombardment from "./Bombardment.ts"
 
-// A PostgreSQL server does not change how a message is parsed.
+// A PostgreSQL server does not change how a message is parsed. `MimeBombs.test.ts` parses every costly message alone,
+// and `npm run bench:bombs` sends every one.
 layer(WebhookReceiver.layer, { excludeTestServices: true, timeout: "60 seconds" })(
   "A costly message of 1 MiB",
   (it) => {
     it.effect(
-      "is answered 250, becomes an event in time and delays no other mail, in every form",
+      "is answered 250, becomes an event in time and delays no other mail, in one form of five",
       () =>
         Effect.gen(function* () {
           const inlet = yield* InletProcess.start({
             ...(yield* InletProcess.installation),
             LOG_LEVEL: "error"
           })
-          const impacts = yield* Bombardment.run(inlet, { patience: 15_000 })
+          const impacts = yield* Bombardment.run(inlet, { patience: 15_000, every: 5 })
           for (const { answered, api, delivered, name, reply, smtp } of impacts) {
             assert.match(reply, /^250/, name)
             assert.isNotNull(delivered, name)

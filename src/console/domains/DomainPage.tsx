@@ -149,7 +149,7 @@ export const DomainPage = ({ id }: { readonly id: string }) => {
                 <dt>Pages</dt>
                 <dd>
                   <a href={`/console/d/${id}/inbox`}>Inbox</a>, <a href={`/console/d/${id}/webhook`}>Webhook</a>,{" "}
-                  <a href={`/console/d/${id}/usage`}>Statistics</a>
+                  <a href={`/console/d/${id}/statistics`}>Statistics</a>
                 </dd>
               </div>
             </dl>

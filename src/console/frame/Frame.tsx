@@ -20,7 +20,7 @@ const DomainSwitch = ({ id }: { readonly id: string }) => {
       <select
         value={id}
         onChange={({ currentTarget }) => {
-          const page = /^\/console\/d\/[^/]+\/(inbox|webhook|usage)/.exec(path)?.[1] ?? "inbox"
+          const page = /^\/console\/d\/[^/]+\/(inbox|webhook|statistics)/.exec(path)?.[1] ?? "inbox"
           route(`/console/d/${currentTarget.value}/${page}`)
         }}
       >
@@ -74,7 +74,7 @@ export const Frame = ({ children }: { readonly children: ComponentChildren }) =>
                   <Item path={path} href={`/console/d/${domain}/webhook`}>
                     Webhook
                   </Item>
-                  <Item path={path} href={`/console/d/${domain}/usage`}>
+                  <Item path={path} href={`/console/d/${domain}/statistics`}>
                     Statistics
                   </Item>
                 </>
