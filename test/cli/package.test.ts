@@ -92,7 +92,11 @@ layer(Layer.merge(Customer.layer, NodeServices.layer), { excludeTestServices: tr
           "package.json",
           "start.mjs"
         ])
-        assert.isTrue(files.filter((file) => /^docs\/.*\./.test(file)).every((file) => file.endsWith(".md")))
+        assert.isTrue(
+          files
+            .filter((file) => /^docs\/.*\./.test(file))
+            .every((file) => /\.md$|^docs\/images\/[\w-]+\.png$/.test(file))
+        )
         const compiled = files.filter((file) => file.startsWith("dist/") && /\.\w+$/.test(file))
         assert.includeMembers(compiled, [
           "dist/src/webhook.js",

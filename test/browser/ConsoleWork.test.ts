@@ -1,0 +1,174 @@
+import { createServer } from "node:http"
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import type { Page } from "playwright-core"
+import { DnsServer } from "../DnsServer.ts"
+import * as Needs from "../Needs.ts"
+import * as Ports from "../Ports.ts"
+import { TestInlet } from "../TestInlet.ts"
+import { Browser, step, textOf, type Window } from "./Browser.ts"
+import * as Console from "./Console.ts"
+
+const World = Layer.unwrap(
+  Effect.map(DnsServer, ({ server }) => TestInlet.layer({ DNS_SERVERS: server, MAX_DOMAINS_PER_WORKSPACE: "0" }))
+).pipe(Layer.provideMerge(Layer.merge(DnsServer.layer, Browser.layer)))
+
+const visiting = <E, R>(
+  steps: (place: Window & { readonly inlet: TestInlet["Service"] }) => Effect.Effect<void, E, R>
+) =>
+  Effect.gen(function* () {
+    const inlet = yield* TestInlet
+    const browser = yield* Browser
+    yield* browser.visit({}, (window) => steps({ ...window, inlet }))
+  })
+
+const click = (page: Page, name: string | RegExp) =>
+  step(() => page.getByRole("button", { name, exact: typeof name === "string" }).click())
+
+/** A page of another origin on this machine. Its requests are same-site, so the browser sends SameSite cookies. */
+const attacker = Effect.fnUntraced(function* (html: string) {
+  const port = yield* Ports.free
+  yield* Effect.acquireRelease(
+    Effect.callback<ReturnType<typeof createServer>>((resume) => {
+      const server = createServer((_, response) => {
+        response.writeHead(200, { "content-type": "text/html" }).end(html)
+      })
+      server.listen(port, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) =>
+      Effect.sync(() => {
+        server.closeAllConnections()
+        server.close()
+      })
+  )
+  return `http://127.0.0.1:${port}/`
+})
+
+describe("A browser", Needs.options(Needs.chromium), () => {
+  layer(World, { excludeTestServices: true, timeout: "120 seconds" })("The console", (it) => {
+    it.effect("adds an own domain, compares its records with DNS, and verifies and removes it", () =>
+      visiting(({ complaints, inlet, page }) =>
+        Effect.gen(function* () {
+          const dns = yield* DnsServer
+          const { key } = yield* inlet.workspace
+          yield* Console.enter(page, inlet.url, key, "/console/domains")
+          yield* step(() => page.getByPlaceholder("mail.example.com").fill("console.example.com"))
+          yield* click(page, "Add")
+          yield* step(() => page.getByRole("heading", { name: "console.example.com" }).waitFor())
+          yield* step(() => page.getByText("not in DNS yet").first().waitFor())
+          yield* click(page, "Verify")
+          yield* step(() =>
+            page
+              .getByRole("alert")
+              .getByText(/^No TXT record at/)
+              .waitFor()
+          )
+          const value = yield* textOf(page.locator(".record .copy-line code").nth(1))
+          yield* dns.answer("TXT", "_service-verify.console.example.com", { text: [value] })
+          yield* click(page, "Verify")
+          yield* step(() => page.getByText("verified, waiting for mail").waitFor())
+          yield* step(() => page.getByText("found in DNS").waitFor())
+          yield* click(page, "Remove the domain")
+          yield* click(page, "Remove")
+          yield* step(() => page.getByText("No domain yet.").waitFor())
+          // The refusal of the first verification is the browser's only complaint.
+          assert.deepStrictEqual(
+            complaints.filter((line) => !line.includes("409")),
+            []
+          )
+        })
+      )
+    )
+
+    it.effect("searches a domain, buys it with the wallet and opens its page", () =>
+      visiting(({ complaints, inlet, page }) =>
+        Effect.gen(function* () {
+          const { key } = yield* inlet.workspace
+          yield* Console.enter(page, inlet.url, key, "/console/domains")
+          yield* step(() => page.getByText(/^Wallet: \$/).waitFor())
+          yield* step(() => page.getByPlaceholder("my-agent").fill("console-agent"))
+          yield* click(page, "Search")
+          yield* click(page, "Buy console-agent.com")
+          yield* click(page, "Buy")
+          yield* step(() => page.getByRole("cell", { name: /completed/ }).waitFor())
+          yield* step(() => page.getByRole("link", { name: "console-agent.com" }).first().click())
+          yield* step(() => page.getByRole("heading", { name: "console-agent.com" }).waitFor())
+          assert.deepStrictEqual(complaints, [])
+        })
+      )
+    )
+
+    it.effect("creates a read key, shows it once and revokes it, and rotates the signing secret", () =>
+      visiting(({ complaints, inlet, page }) =>
+        Effect.gen(function* () {
+          const { domainId, key, secret } = yield* inlet.inbox("http://127.0.0.1:9/")
+          yield* Console.enter(page, inlet.url, key, "/console/keys")
+          yield* step(() => page.getByPlaceholder("Name, such as support agent").fill("helper"))
+          yield* click(page, "Create a read key")
+          const made = yield* textOf(page.locator(".copy-line code"))
+          assert.match(made, /^ak_read_/)
+          assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key: made })).status, 200)
+          yield* click(page, "Revoke helper")
+          yield* step(() => page.getByRole("cell", { name: "helper" }).waitFor({ state: "detached" }))
+          assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key: made })).status, 401)
+
+          yield* step(() => page.goto(`${inlet.url}/console/d/${domainId}/webhook`))
+          yield* click(page, "Rotate the secret")
+          yield* click(page, "Rotate")
+          const rotated = yield* textOf(page.locator(".copy-line code"))
+          assert.match(rotated, /^whsec_/)
+          assert.notStrictEqual(rotated, secret)
+          assert.deepStrictEqual(complaints, [])
+        })
+      )
+    )
+
+    it.effect("does nothing for forms, images, requests and frames of another origin", () =>
+      visiting(({ inlet, page }) =>
+        Effect.gen(function* () {
+          const { key } = yield* inlet.workspace
+          yield* Console.enter(page, inlet.url, key)
+          const target = `${inlet.url}/api/instant-inbox`
+          const url = yield* attacker(`<!doctype html><title>attack</title>
+            <form id="form" method="post" action="${target}" target="answer"><input name="a" value="b"></form>
+            <iframe name="answer"></iframe><iframe id="frame" src="${inlet.url}/console"></iframe>
+            <img src="${inlet.url}/api/console/state">
+            <script>
+              document.getElementById("form").submit()
+              const attempts = [
+                fetch("${target}", { method: "POST", credentials: "include", mode: "no-cors" }),
+                fetch("${target}", { method: "POST", credentials: "include", headers: { "x-inlet-console": "1" } }),
+                fetch("${inlet.url}/api/domains", { credentials: "include" }).then((answer) => answer.text())
+              ]
+              Promise.allSettled(attempts).then((all) => { window.outcome = all.map(({ status }) => status) })
+            </script>`)
+          yield* step(() => page.goto(url))
+          yield* step(() => page.waitForFunction("window.outcome !== undefined"))
+          const [, withHeader, read] = yield* step(() => page.evaluate<ReadonlyArray<string>>("window.outcome"))
+          assert.deepStrictEqual([withHeader, read], ["rejected", "rejected"])
+          // The policy of the page forbids frames, so the frame has no document of the service.
+          const frames = page.frames().map((frame) => frame.url())
+          assert.notInclude(frames, `${inlet.url}/console`)
+          const { json } = yield* inlet.call("GET", "/api/domains", { key })
+          assert.deepStrictEqual(json.domains, [])
+        })
+      )
+    )
+
+    it.effect("sends at most one request a minute beside its stream while nothing happens", () =>
+      visiting(({ inlet, page, requests }) =>
+        Effect.gen(function* () {
+          const { domainId, key } = yield* inlet.inbox()
+          yield* inlet.call("POST", `/api/domains/${domainId}/simulate`, { key, body: { sample: "code" } })
+          yield* Console.enter(page, inlet.url, key)
+          yield* step(() => page.getByRole("link", { name: /482913/ }).waitFor())
+          yield* step(() => page.getByText("Live", { exact: true }).waitFor())
+          const before = requests.length
+          yield* step(() => page.clock.install())
+          yield* step(() => page.clock.runFor("05:00"))
+          assert.isAtMost(requests.length - before, 5)
+        })
+      )
+    )
+  })
+})
