@@ -11,6 +11,13 @@ export interface Line {
 
 const height = 220
 
+/** Seconds of a day. */
+const day = 86_400
+
+const dates = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone: "UTC" })
+
+const dayOf = (seconds: number) => dates.format(seconds * 1_000)
+
 /** Charts values by day. The table beside it has the same figures for who does not see it. */
 export const Chart = ({
   days,
@@ -39,7 +46,10 @@ export const Chart = ({
           cursor: { y: false },
           legend: { live: true },
           scales: { x: { time: true } },
-          axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map(format) }],
+          axes: [
+            { ...axis, incrs: [1, 2, 7, 14].map((count) => count * day), values: (_, ticks) => ticks.map(dayOf) },
+            { ...axis, size: 64, values: (_, ticks) => ticks.map(format) }
+          ],
           series: [
             { label: "Day", value: (_, at) => (at == null ? "–" : new Date(at * 1_000).toISOString().slice(0, 10)) },
             ...lines.map(({ color, isBar, name }) => ({
