@@ -12,13 +12,16 @@ export default Effect.gen(function* () {
       token_hash    bytea NOT NULL UNIQUE,
       -- Null for the operator.
       workspace_id  uuid REFERENCES workspaces ON DELETE CASCADE,
-      -- The read key that opened the session, which ends with it. Null for the workspace's own key.
+      -- The read key that opened the session, which ends with it.
       key_id        uuid REFERENCES workspace_keys ON DELETE CASCADE,
+      -- Otherwise the SHA-256 of the workspace's own key or the operator's token. Another key ends the session.
+      key_hash      bytea,
       browser       text,
       created_at    timestamptz NOT NULL DEFAULT now(),
       -- To five minutes.
       last_used_at  timestamptz NOT NULL DEFAULT now(),
-      CHECK (workspace_id IS NOT NULL OR key_id IS NULL)
+      CHECK (workspace_id IS NOT NULL OR key_id IS NULL),
+      CHECK ((key_id IS NULL) <> (key_hash IS NULL))
     )
   `
   yield* sql`CREATE INDEX console_sessions_workspace ON console_sessions (workspace_id)`
@@ -30,11 +33,12 @@ export default Effect.gen(function* () {
     CREATE TABLE console_links (
       token_hash    bytea PRIMARY KEY,
       workspace_id  uuid NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+      key_hash      bytea NOT NULL,
       expires_at    timestamptz NOT NULL
     )
   `
 
-  // What a domain received and delivered on a UTC day. Outlives the events it was counted from.
+  // Figures of a domain for a UTC day. They outlive the events they were counted from.
   yield* sql`
     CREATE TABLE domain_days (
       domain_id  uuid NOT NULL REFERENCES domains ON DELETE CASCADE,
@@ -48,6 +52,8 @@ export default Effect.gen(function* () {
     )
   `
 
+  yield* sql`CREATE INDEX domain_days_age ON domain_days (day)`
+
   // Deliveries of that day by their time from receipt to 2xx. Bucket n counts those of 2^(n/4) to 2^((n+1)/4) ms.
   yield* sql`
     CREATE TABLE domain_day_latencies (
@@ -58,6 +64,8 @@ export default Effect.gen(function* () {
       PRIMARY KEY (domain_id, day, bucket)
     )
   `
+
+  yield* sql`CREATE INDEX domain_day_latencies_age ON domain_day_latencies (day)`
 
   // How far a domain's events and attempts are counted.
   yield* sql`

@@ -80,7 +80,7 @@ export const http = HttpServer.layerWith(Mcp.layer).pipe(
     WebhookHealth.layer,
     DomainStatistics.layer,
     ServiceStatus.layer,
-    AllWorkspaces.layer,
+    AllWorkspaces.layer.pipe(Layer.provide(Workspaces.layer)),
     PullDeliveries.layer,
     EventContents.layer.pipe(Layer.provide(Events.layer)),
     RawMessages.layer,

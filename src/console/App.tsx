@@ -16,7 +16,7 @@ import { SignIn } from "./sign-in/SignIn.tsx"
 import { Statistics } from "./statistics/Statistics.tsx"
 import { Webhook } from "./webhook/Webhook.tsx"
 
-/** Goes on to where the caller has something to do. */
+/** Redirects to the first page of the caller. */
 const Start = () => {
   const { route } = useLocation()
   useEffect(() => {
@@ -45,7 +45,7 @@ const Pages = () => {
   const isAllowed =
     path === signInPath || (isForOperator ? isOperator.value : workspace !== null || path === "/console")
   useEffect(() => {
-    if (!isAllowed) route(signInPath)
+    if (!isAllowed) route(`${signInPath}?to=${encodeURIComponent(location.pathname + location.search)}`, true)
   }, [isAllowed, route])
   if (!isAllowed) return null
   return (

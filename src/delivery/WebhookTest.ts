@@ -45,6 +45,9 @@ export class WebhookTest extends Context.Service<
             message: "This domain has no webhook. Set one with PATCH /api/domains/{id}/delivery"
           })
         }
+        if (domain.status === "disabled") {
+          return yield* new Conflict({ message: `${domain.domain} is disabled: ${domain.disabled_reason}` })
+        }
         const id = EventId.make(yield* random.uuidV7())
         const now = yield* DateTime.now
         const payload = TestEvent.payload({ id, domainId: domain.id, domain: domain.domain, now })
@@ -85,7 +88,7 @@ const unanswered = { ok: false, statusCode: null, responseBody: null }
 
 const advice = "Check that the URL is right and the app is running"
 
-/** What an answer means, and what to change. Null for 2xx. */
+/** Explains an answer and says how to correct it. Null for 2xx. */
 const problemOf = (statusCode: number, location: string | null): string | null => {
   if (statusCode >= 200 && statusCode < 300) return null
   if (statusCode >= 300 && statusCode < 400) {

@@ -3,9 +3,10 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
 import { Domains } from "../domains/Domains.ts"
-import { Invalid, NotFound } from "../model/ApiError.ts"
+import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
 import type { Page } from "../model/Page.ts"
 import { WorkspaceId, WorkspaceName } from "../model/Workspace.ts"
+import { Workspaces } from "../workspaces/Workspaces.ts"
 
 export const ListedWorkspace = Schema.Struct({
   workspace_id: WorkspaceId,
@@ -33,8 +34,11 @@ export class AllWorkspaces extends Context.Service<
       readonly limit: number
       readonly cursor?: string | undefined
     }): Effect.Effect<Page<ListedWorkspace>, Invalid | SqlError>
-    /** Removes a workspace with its domains. Their mail is deleted in the background. */
-    remove(id: WorkspaceId): Effect.Effect<void, NotFound | SqlError>
+    /**
+     * Removes a workspace with its domains. Their mail is deleted in the background. Fails with Conflict while the
+     * workspace has an open order or is owed money.
+     */
+    remove(id: WorkspaceId): Effect.Effect<void, NotFound | Conflict | SqlError>
   }
 >()("inlet/operator/AllWorkspaces") {
   static readonly layer = Layer.effect(
@@ -42,6 +46,7 @@ export class AllWorkspaces extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const domains = yield* Domains
+      const workspaces = yield* Workspaces
 
       const select = SqlSchema.findAll({
         Request: Schema.Struct({ limit: Schema.Int, before: Schema.UndefinedOr(WorkspaceId) }),
@@ -73,6 +78,16 @@ export class AllWorkspaces extends Context.Service<
       })
 
       const remove: AllWorkspaces["Service"]["remove"] = Effect.fn("AllWorkspaces.remove")(function* (id) {
+        const open = yield* sql`
+          SELECT 1 FROM orders WHERE workspace_id = ${id}
+            AND (status IN ('pending_payment', 'paid', 'registering', 'provisioning') OR refund_due)
+          LIMIT 1
+        `
+        if (open.length > 0) {
+          return yield* new Conflict({
+            message: "This workspace has an open order or is owed a refund. Remove it when its orders are done"
+          })
+        }
         for (const domain of yield* domains.list(id)) {
           yield* Effect.catchTag(domains.remove({ workspaceId: id, id: domain.id }), "NotFound", () => Effect.void)
         }
@@ -80,6 +95,7 @@ export class AllWorkspaces extends Context.Service<
         if (removed.length === 0) {
           return yield* new NotFound({ message: "No workspace has this id. GET /admin/workspaces lists them" })
         }
+        yield* workspaces.replacements().tell(id)
       })
 
       return AllWorkspaces.of({ list, remove })

@@ -71,6 +71,11 @@ export class ServiceStatus extends Context.Service<ServiceStatus, { readonly now
       const mode = yield* Settings.mode
       const roles = yield* Settings.roles
       const { dataDirectory } = yield* Settings.secrets
+      const rawStore = yield* Settings.rawStore
+      const folders = [
+        { folder: "DATA_DIR", path: dataDirectory },
+        ...(rawStore.kind === "file" ? [{ folder: "RAW_DIR", path: rawStore.folder }] : [])
+      ]
       const settings = yield* ChangedSettings.of(Settings.documented)
       const startedAt = yield* Clock.currentTimeMillis
 
@@ -116,7 +121,7 @@ export class ServiceStatus extends Context.Service<ServiceStatus, { readonly now
         ORDER BY webhook_failing_since LIMIT ${mostWebhooks}
       `
 
-      const disks = Effect.forEach([{ folder: "DATA_DIR", path: dataDirectory }], ({ folder, path }) =>
+      const disks = Effect.forEach(folders, ({ folder, path }) =>
         Effect.tryPromise(() => statfs(path)).pipe(
           Effect.map(({ bavail, blocks, bsize }) => [
             { folder, free_bytes: bavail * bsize, total_bytes: blocks * bsize }

@@ -48,7 +48,7 @@ const workspaceCreation = setting(
   "WORKSPACE_CREATION",
   Schema.Literals(["open", "admin"]).annotate({ message: "Expected open or admin" }),
   "open",
-  "who may create workspaces: `open` for everyone, `admin` for the operator. Set `admin` for a service that is not public"
+  "`open` lets everyone create workspaces and demo inboxes, `admin` only the operator workspaces. Set `admin` if the service is not public"
 )
 
 const replaysPerMinute = setting(

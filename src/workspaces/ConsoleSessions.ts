@@ -27,8 +27,14 @@ const Row = Schema.Struct({
   lastUsedAt: Schema.DateTimeUtcFromDate
 })
 
-/** The holder of a new session: a workspace with the key that signed in, or the operator. */
-type Holder = { readonly workspaceId: WorkspaceId; readonly keyId: KeyId | null } | "operator"
+/** The holder of a new session. The operator has no workspace. */
+interface Holder {
+  readonly workspaceId: WorkspaceId | null
+  /** The read key that signs in, or null. */
+  readonly keyId: KeyId | null
+  /** SHA-256 of the workspace's own key or the operator's token, or null for a read key. */
+  readonly keyHash: Uint8Array | null
+}
 
 /** A session of a workspace, opened by its cookie. */
 export interface OpenedSession extends Opened {
@@ -50,11 +56,11 @@ export class ConsoleSessions extends Context.Service<
       browser: string | undefined
     ): Effect.Effect<Redacted.Redacted, Unauthorized | SqlError>
     /** Makes a link token with the scope of the workspace's own key. Expires after `linkSeconds`. */
-    makeLink(workspaceId: WorkspaceId): Effect.Effect<Redacted.Redacted, SqlError>
+    makeLink(opened: Pick<Opened, "id" | "keyHash">): Effect.Effect<Redacted.Redacted, SqlError>
     /** The workspace of a cookie. */
     authenticate(cookie: Redacted.Redacted): Effect.Effect<OpenedSession, Unauthorized | SqlError>
-    /** Checks the cookie of an operator. */
-    isOperator(cookie: Redacted.Redacted): Effect.Effect<boolean, SqlError>
+    /** Checks the cookie of an operator, which ends with the token that it was opened with. */
+    isOperator(cookie: Redacted.Redacted, tokenHash: Uint8Array): Effect.Effect<boolean, SqlError>
     /** Lists the sessions of a workspace, newest first. */
     list(
       workspaceId: WorkspaceId,
@@ -82,40 +88,49 @@ export class ConsoleSessions extends Context.Service<
       )
       const isFresh = sql`last_used_at > now() - make_interval(hours => ${idleHours})`
 
-      const open: ConsoleSessions["Service"]["open"] = Effect.fn("ConsoleSessions.open")(function* (holder, browser) {
+      const open: ConsoleSessions["Service"]["open"] = Effect.fn("ConsoleSessions.open")(function* (
+        { keyHash, keyId, workspaceId },
+        browser
+      ) {
         const id = SessionId.make(yield* random.uuidV7())
         const cookie = yield* newToken
-        const { keyId, workspaceId } = holder === "operator" ? { keyId: null, workspaceId: null } : holder
+        const sameHolder = sql.and([
+          workspaceId === null ? sql`workspace_id IS NULL` : sql`workspace_id = ${workspaceId}`,
+          keyId === null ? sql`key_id IS NULL` : sql`key_id = ${keyId}`
+        ])
         yield* sql`
-          WITH surplus AS (
-            DELETE FROM console_sessions WHERE id IN (
-              SELECT id FROM console_sessions WHERE workspace_id IS NOT DISTINCT FROM ${workspaceId}
-              ORDER BY id DESC OFFSET ${mostSessions - 1}
+            WITH surplus AS (
+              DELETE FROM console_sessions WHERE id IN (
+                SELECT id FROM console_sessions WHERE ${sameHolder} ORDER BY id DESC OFFSET ${mostSessions - 1}
+              )
             )
-          )
-          INSERT INTO console_sessions (id, token_hash, workspace_id, key_id, browser)
-          VALUES (${id}, ${hashOf(cookie)}, ${workspaceId}, ${keyId}, ${browser?.slice(0, 200).toWellFormed() ?? null})
-        `
+            INSERT INTO console_sessions (id, token_hash, workspace_id, key_id, key_hash, browser)
+            VALUES (
+              ${id}, ${hashOf(cookie)}, ${workspaceId}, ${keyId}, ${keyHash},
+              ${browser?.slice(0, 200).toWellFormed() ?? null}
+            )
+          `
         return cookie
       })
 
-      const makeLink: ConsoleSessions["Service"]["makeLink"] = Effect.fn("ConsoleSessions.makeLink")(
-        function* (workspaceId) {
-          const token = yield* newToken
-          yield* sql`
-          INSERT INTO console_links (token_hash, workspace_id, expires_at)
-          VALUES (${hashOf(token)}, ${workspaceId}, now() + make_interval(secs => ${linkSeconds}))
+      const makeLink: ConsoleSessions["Service"]["makeLink"] = Effect.fn("ConsoleSessions.makeLink")(function* ({
+        id,
+        keyHash
+      }) {
+        const token = yield* newToken
+        yield* sql`
+          INSERT INTO console_links (token_hash, workspace_id, key_hash, expires_at)
+          VALUES (${hashOf(token)}, ${id}, ${keyHash}, now() + make_interval(secs => ${linkSeconds}))
         `
-          return token
-        }
-      )
+        return token
+      })
 
       const takeLink = SqlSchema.findAll({
         Request: Schema.Uint8Array,
-        Result: Schema.Struct({ workspaceId: WorkspaceId, isFresh: Schema.Boolean }),
+        Result: Schema.Struct({ workspaceId: WorkspaceId, keyHash: Schema.Uint8Array, isFresh: Schema.Boolean }),
         execute: (hash) => sql`
           DELETE FROM console_links WHERE token_hash = ${hash}
-          RETURNING workspace_id, expires_at > now() AS is_fresh
+          RETURNING workspace_id, key_hash, expires_at > now() AS is_fresh
         `
       })
 
@@ -127,7 +142,7 @@ export class ConsoleSessions extends Context.Service<
               message: `This link was used or is older than ${linkSeconds} s. Run \`inlet console\` again`
             })
           }
-          return yield* open({ workspaceId: taken.workspaceId, keyId: null }, browser)
+          return yield* open({ workspaceId: taken.workspaceId, keyId: null, keyHash: taken.keyHash }, browser)
         }
       )
 
@@ -137,11 +152,16 @@ export class ConsoleSessions extends Context.Service<
           id: SessionId,
           workspaceId: Schema.NullOr(WorkspaceId),
           keyId: Schema.NullOr(KeyId),
+          keyHash: Schema.NullOr(Schema.Uint8Array),
           isStale: Schema.Boolean
         }),
+        // A session that was opened while its key was replaced has the old key's hash.
         execute: (hash) => sql`
-          SELECT id, workspace_id, key_id, last_used_at < now() - interval '5 minutes' AS is_stale
-          FROM console_sessions WHERE token_hash = ${hash} AND ${isFresh}
+          SELECT console_sessions.id, workspace_id, key_id, key_hash,
+            last_used_at < now() - interval '5 minutes' AS is_stale
+          FROM console_sessions LEFT JOIN workspaces ON workspaces.id = workspace_id
+          WHERE token_hash = ${hash} AND ${isFresh}
+            AND (workspace_id IS NULL OR key_id IS NOT NULL OR key_hash = api_key_hash)
         `
       })
 
@@ -150,9 +170,11 @@ export class ConsoleSessions extends Context.Service<
 
       const sessionOf = Effect.fnUntraced(function* (cookie: Redacted.Redacted) {
         const [session] = yield* Bugs.die(find(hashOf(cookie)))
-        if (session?.isStale === true) yield* Effect.forkIn(touch(session.id), scope)
         return session
       })
+
+      const noteUse = (session: { readonly id: SessionId; readonly isStale: boolean }) =>
+        session.isStale ? Effect.asVoid(Effect.forkIn(touch(session.id), scope)) : Effect.void
 
       const ownSession = Effect.fnUntraced(function* (cookie: Redacted.Redacted) {
         const session = yield* sessionOf(cookie)
@@ -162,14 +184,26 @@ export class ConsoleSessions extends Context.Service<
       const authenticate: ConsoleSessions["Service"]["authenticate"] = Effect.fn("ConsoleSessions.authenticate")(
         function* (cookie) {
           const { watch } = workspaces.replacements()
-          const { id: sessionId, keyId, workspaceId } = yield* ownSession(cookie)
+          const session = yield* ownSession(cookie)
+          yield* noteUse(session)
           return {
-            id: workspaceId,
-            keyId,
-            scope: keyId === null ? ("full" as const) : ("read" as const),
-            sessionId,
-            untilReplaced: watch(workspaceId, ownSession(cookie))
+            id: session.workspaceId,
+            keyId: session.keyId,
+            keyHash: session.keyHash,
+            scope: session.keyId === null ? ("full" as const) : ("read" as const),
+            sessionId: session.id,
+            // An open stream is no use of the session: a forgotten tab ends after the idle time too.
+            untilReplaced: watch(session.workspaceId, ownSession(cookie))
           }
+        }
+      )
+
+      const isOperator: ConsoleSessions["Service"]["isOperator"] = Effect.fn("ConsoleSessions.isOperator")(
+        function* (cookie, tokenHash) {
+          const session = yield* sessionOf(cookie)
+          if (session === undefined || session.workspaceId !== null || session.keyHash === null) return false
+          yield* noteUse(session)
+          return Buffer.compare(session.keyHash, tokenHash) === 0
         }
       )
 
@@ -221,8 +255,7 @@ export class ConsoleSessions extends Context.Service<
         redeem,
         makeLink,
         authenticate,
-        isOperator: (cookie) =>
-          Effect.map(sessionOf(cookie), (session) => session !== undefined && session.workspaceId === null),
+        isOperator,
         list,
         revoke,
         signOut

@@ -21,6 +21,8 @@ export interface Opened {
   readonly scope: ApiKey.Scope
   /** The key beside the workspace's own, or null for that one. */
   readonly keyId: KeyId | null
+  /** SHA-256 of the workspace's own key, or null for another key. */
+  readonly keyHash: Uint8Array | null
   /** Never succeeds, and fails once the key is replaced or revoked: at once in this process, within 3 s in others. */
   readonly untilReplaced: Effect.Effect<never, Unauthorized>
 }
@@ -99,12 +101,16 @@ export class Workspaces extends Context.Service<
             const [row] = yield* sql<{ readonly id: WorkspaceId }>`
               SELECT id FROM workspaces WHERE api_key_hash = ${ApiKey.hashOf(apiKey)}
             `
-            return row === undefined ? undefined : { id: row.id, scope: "full" as const, keyId: null }
+            return row === undefined
+              ? undefined
+              : { id: row.id, scope: "full" as const, keyId: null, keyHash: ApiKey.hashOf(apiKey) }
           }
           case "read": {
             const row = yield* keys.open(apiKey)
             if (row?.isNews === true) yield* Effect.forkIn(keys.noteUse(row.id), scope)
-            return row === undefined ? undefined : { id: row.workspaceId, scope: row.scope, keyId: row.id }
+            return row === undefined
+              ? undefined
+              : { id: row.workspaceId, scope: row.scope, keyId: row.id, keyHash: null }
           }
           case undefined:
             return undefined

@@ -47,6 +47,16 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
+    it.effect("creates a workspace with the operator's token", () =>
+      Effect.gen(function* () {
+        const service = yield* TestInlet
+        const { code, stdout } = yield* inlet(["admin", "workspaces", "create", "a team", "--json"])
+        assert.strictEqual(code, 0)
+        const { json } = yield* service.call("GET", "/api/workspace", { key: JSON.parse(stdout).api_key })
+        assert.strictEqual(json.name, "a team")
+      })
+    )
+
     it.effect("disables a domain, which refuses its mail, and enables it again", () =>
       Effect.gen(function* () {
         const service = yield* TestInlet

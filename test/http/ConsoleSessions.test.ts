@@ -44,7 +44,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: "operator-token" }), { excludeTestServices:
         assert.deepStrictEqual([status, json], [201, { operator: false }])
         assert.match(
           headers["set-cookie"] ?? "",
-          /^inlet_console=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/
+          /^inlet_console=[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Strict$/
         )
         assert.strictEqual((yield* call("GET", "/api/domains")).status, 200)
         const { json: state } = yield* call("GET", "/api/console/state")
@@ -270,6 +270,7 @@ layer(TestInlet.layer({ ADMIN_TOKEN: "operator-token", WORKSPACE_CREATION: "admi
       assert.strictEqual(refused.status, 403)
       assert.match(refused.json.error, /^Only the operator creates workspaces here\. Send `Authorization: Bearer/)
       assert.strictEqual((yield* inlet.call("POST", "/api/workspaces", { body, key: "other" })).status, 403)
+      assert.strictEqual((yield* inlet.call("POST", "/api/demo/inbox")).status, 403)
       assert.strictEqual((yield* inlet.call("POST", "/api/workspaces", { body, key: "operator-token" })).status, 201)
       yield* signIn("operator-token")
       assert.strictEqual((yield* call("POST", "/api/workspaces", { body })).status, 201)

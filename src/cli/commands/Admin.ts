@@ -2,6 +2,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import type { Domain } from "../../model/Domain.ts"
+import { WorkspaceName } from "../../model/Workspace.ts"
 import * as Settings from "../../Settings.ts"
 import * as LocalSecret from "../../settings/LocalSecret.ts"
 import * as Answer from "../terminal/Answer.ts"
@@ -72,8 +73,29 @@ const domains = Command.make("domains").pipe(
   Command.withSubcommands([list, disable, enable, remove])
 )
 
+const createWorkspace = Command.make(
+  "create",
+  {
+    name: Argument.String("name").pipe(
+      Argument.withDescription("1 to 100 characters, visible only to its owner"),
+      Argument.withSchema(WorkspaceName)
+    ),
+    ...Service.operatorFlags
+  },
+  Effect.fnUntraced(function* ({ json, name, ...place }) {
+    const baseUrl = yield* Service.baseUrl(place)
+    const { workspaces } = yield* Service.connect(baseUrl, yield* token)
+    yield* Answer.record(json, yield* Service.answered(baseUrl, workspaces.create({ payload: { name } })))
+  })
+).pipe(Command.withDescription("Create a workspace where WORKSPACE_CREATION is admin. Inlet shows its key only once"))
+
+const workspaces = Command.make("workspaces").pipe(
+  Command.withDescription("All workspaces of the service"),
+  Command.withSubcommands([createWorkspace])
+)
+
 export const command = Command.make("admin").pipe(
   Command.withDescription("Operator commands"),
-  Command.withSubcommands([domains]),
+  Command.withSubcommands([domains, workspaces]),
   Command.provide(NodeHttpClient.layerUndici)
 )

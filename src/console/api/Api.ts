@@ -60,7 +60,9 @@ export const call = async <R extends Route>(route: R, options: Options = {}): Pr
   const text = await response.text()
   const body = parsed(text)
   if (response.ok) return body as Answers[R] // The contract is generated from the routes.
-  if (response.status === 401 && path !== "/api/console/session") onUnauthorized()
+  // An ended session of the operator makes the operator's routes unknown.
+  const isEnded = response.status === 401 || (response.status === 404 && path === "/admin/status")
+  if (isEnded && path !== "/api/console/session") onUnauthorized()
   throw new ApiError(
     response.status,
     typeof body === "object" && body !== null && "error" in body && typeof body.error === "string"

@@ -4,7 +4,7 @@ import type { Answers, Domain } from "./Contract.ts"
 
 export type State = Answers["GET /api/console/state"]
 
-/** Who looks at the page. Undefined until the service has answered. */
+/** The caller and the service. Undefined until the service has answered. */
 export const state = signal<State | undefined>(undefined)
 
 /** The domains of the workspace, newest first. Undefined until they are loaded. */
@@ -40,5 +40,5 @@ export const signOut = async () => {
 }
 
 whenUnauthorized(() => {
-  if (state.value?.workspace != null) state.value = { ...state.value, workspace: null }
+  void refresh().catch(() => {})
 })

@@ -64,7 +64,7 @@ export const BuyDomain = () => {
       {balance !== undefined && <p class="note">Wallet: {dollars(balance)}</p>}
       <Problem message={searching.error.value} />
       {results.value !== undefined && (
-        <table class="table">
+        <table class="table" tabIndex={0}>
           <thead>
             <tr>
               <th scope="col">Domain</th>
@@ -131,7 +131,7 @@ const Orders = ({ orders }: { readonly orders: ReadonlyArray<Order> }) =>
   orders.length === 0 ? null : (
     <>
       <h3>Orders</h3>
-      <table class="table">
+      <table class="table" tabIndex={0}>
         <thead>
           <tr>
             <th scope="col">Domain</th>

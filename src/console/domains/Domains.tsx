@@ -22,7 +22,7 @@ const DomainList = () => (
   <Page title="Domains">
     {domains.value?.length === 0 && <p class="empty">No domain yet. An instant inbox works without DNS.</p>}
     {(domains.value?.length ?? 0) > 0 && (
-      <table class="table">
+      <table class="table" tabIndex={0}>
         <thead>
           <tr>
             <th scope="col">Domain</th>

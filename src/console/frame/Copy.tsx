@@ -1,11 +1,12 @@
 import { useSignal } from "@preact/signals"
 import { announce } from "./Announcer.ts"
+import * as Clipboard from "./Clipboard.ts"
 
 /** A button that copies a text. */
 export const CopyButton = ({ label = "Copy", text, what }: { text: string; what: string; label?: string }) => {
   const done = useSignal(false)
   const copy = async () => {
-    await navigator.clipboard.writeText(text)
+    await Clipboard.copy(text)
     announce(`${what} copied`)
     done.value = true
     setTimeout(() => {

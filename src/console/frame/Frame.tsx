@@ -34,7 +34,7 @@ const DomainSwitch = ({ id }: { readonly id: string }) => {
   )
 }
 
-/** What stands around every page of the console: navigation, domain and workspace. */
+/** Surrounds every page of the console with navigation, domain and workspace. */
 export const Frame = ({ children }: { readonly children: ComponentChildren }) => {
   const { path, route } = useLocation()
   const workspace = state.value?.workspace ?? null
@@ -44,76 +44,73 @@ export const Frame = ({ children }: { readonly children: ComponentChildren }) =>
     document.querySelector(".side")?.removeAttribute("data-open")
   }, [path])
 
-  if (workspace === null && !isOperator.value) {
-    return (
-      <main id="main" class="page alone" tabIndex={-1}>
-        {children}
-      </main>
-    )
-  }
+  // One root for both forms, so that a sign-in does not lose the state of its page.
+  const isAlone = workspace === null && !isOperator.value
   return (
-    <div class="frame">
-      <aside class="side">
-        <button
-          type="button"
-          class="menu small"
-          aria-label="Menu"
-          onClick={({ currentTarget }) => currentTarget.parentElement?.toggleAttribute("data-open")}
-        >
-          ☰
-        </button>
-        <nav aria-label="Console">
-          {workspace !== null && (
-            <>
-              {domain !== undefined && (
-                <>
-                  <DomainSwitch id={domain} />
-                  <Item path={path.replace("/mail/", "/inbox/")} href={`/console/d/${domain}/inbox`}>
-                    Inbox
-                  </Item>
-                  <Item path={path} href={`/console/d/${domain}/webhook`}>
-                    Webhook
-                  </Item>
-                  <Item path={path} href={`/console/d/${domain}/statistics`}>
-                    Statistics
-                  </Item>
-                </>
-              )}
-              <p class="side-title" title={workspace.name}>
-                {workspace.name}
-              </p>
-              <Item path={path} href="/console/domains">
-                Domains
-              </Item>
-              <Item path={path} href="/console/keys">
-                Keys and limits
-              </Item>
-            </>
-          )}
-          {isOperator.value && (
-            <>
-              <p class="side-title">Operator</p>
-              <Item path={path === "/console/operator" ? path : ""} href="/console/operator">
-                Status
-              </Item>
-              <Item path={path} href="/console/operator/workspaces">
-                Workspaces
-              </Item>
-              <Item path={path} href="/console/operator/domains">
-                All domains
-              </Item>
-            </>
-          )}
-        </nav>
-        <div class="side-foot">
-          {isReadOnly.value && <p class="note">Read key: you can look, not change.</p>}
-          <a href="/console/sign-in">{workspace === null ? "Sign in" : "Switch workspace"}</a>
-          <button type="button" class="small" onClick={() => void signOut().then(() => route("/console/sign-in"))}>
-            Sign out
+    <div class={isAlone ? "frame single" : "frame"}>
+      {!isAlone && (
+        <aside class="side">
+          <button
+            type="button"
+            class="menu small"
+            aria-label="Menu"
+            onClick={({ currentTarget }) => currentTarget.parentElement?.toggleAttribute("data-open")}
+          >
+            ☰
           </button>
-        </div>
-      </aside>
-      <main id="main" class="page" tabIndex={-1}>
+          <nav aria-label="Console">
+            {workspace !== null && (
+              <>
+                {domain !== undefined && (
+                  <>
+                    <DomainSwitch id={domain} />
+                    <Item path={path.replace("/mail/", "/inbox/")} href={`/console/d/${domain}/inbox`}>
+                      Inbox
+                    </Item>
+                    <Item path={path} href={`/console/d/${domain}/webhook`}>
+                      Webhook
+                    </Item>
+                    <Item path={path} href={`/console/d/${domain}/statistics`}>
+                      Statistics
+                    </Item>
+                  </>
+                )}
+                <p class="side-title" title={workspace.name}>
+                  {workspace.name}
+                </p>
+                <Item path={path} href="/console/domains">
+                  Domains
+                </Item>
+                <Item path={path} href="/console/keys">
+                  Keys and limits
+                </Item>
+              </>
+            )}
+            {isOperator.value && (
+              <>
+                <p class="side-title">Operator</p>
+                <Item path={path === "/console/operator" ? path : ""} href="/console/operator">
+                  Status
+                </Item>
+                <Item path={path} href="/console/operator/workspaces">
+                  Workspaces
+                </Item>
+                <Item path={path} href="/console/operator/domains">
+                  All domains
+                </Item>
+              </>
+            )}
+          </nav>
+          <div class="side-foot">
+            {isReadOnly.value && <p class="note">Read key: you can look, not change.</p>}
+            <a href="/console/sign-in">{workspace === null ? "Sign in" : "Switch workspace"}</a>
+            <button type="button" class="small" onClick={() => void signOut().then(() => route("/console/sign-in"))}>
+              Sign out
+            </button>
+          </div>
+        </aside>
+      )}
+      <main id="main" class={isAlone ? "page alone" : "page"} tabIndex={-1}>
         {children}
       </main>
     </div>

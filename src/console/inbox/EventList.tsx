@@ -55,10 +55,11 @@ export const EventList = ({
     if (pages.hasMore && pages.isLoaded && last >= length - ahead) void pages.more()
   }, [pages, last, length])
 
-  const selectedIndex = selected === undefined ? -1 : pages.indexOf(selected)
+  // Only another selection scrolls, not new mail above the selected one.
   useEffect(() => {
-    if (selectedIndex >= 0) list.scrollToIndex(selectedIndex, { align: "auto" })
-  }, [list, selectedIndex])
+    const index = selected === undefined ? -1 : pages.indexOf(selected)
+    if (index >= 0) list.scrollToIndex(index, { align: "auto" })
+  }, [list, selected])
 
   return (
     <div ref={box} class="rows" tabIndex={0}>

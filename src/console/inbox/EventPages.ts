@@ -11,6 +11,9 @@ const mostHeld = 12
 /** Events that came while the page was open, beyond which the list is loaded anew. */
 const mostLive = 500
 
+/** Pages without a match that load by themselves, of up to 5,000 searched events each. */
+const mostEmptyPages = 4
+
 interface ListPage {
   /** The cursor that loads it. Undefined for the first page. */
   readonly cursor: string | undefined
@@ -30,13 +33,18 @@ export class EventPages {
   readonly #loading = new Map<number, Promise<void>>()
   readonly #abort = new AbortController()
   #live: ReadonlyArray<BriefEvent> = []
+  #unseen: ReadonlyArray<BriefEvent> = []
   #next: string | null | undefined
+  /** Counts the reloads, so that an answer of an earlier list is dropped. */
+  #generation = 0
 
   /** Changes with each change of the list. */
   readonly version = signal(0)
   readonly error: Signal<string | undefined> = signal(undefined)
-  /** Matching events that came and are not shown yet. */
-  readonly unseen: Signal<ReadonlyArray<BriefEvent>> = signal([])
+  /** The number of matching events that came and are not shown yet. */
+  readonly unseenCount: Signal<number> = signal(0)
+  /** True after several pages in a row without a match. More are searched on request. */
+  readonly isSearching: Signal<boolean> = signal(false)
 
   constructor(domainId: string, filters: Filters) {
     this.#domainId = domainId
@@ -71,12 +79,16 @@ export class EventPages {
     return undefined
   }
 
+  /** The index of an event in the pages that are held, or -1. */
   indexOf(eventId: string): number {
-    let before = 0
-    for (const events of [this.#live, ...this.#pages.map(({ events }) => events)]) {
-      const at = events?.findIndex(({ event_id }) => event_id === eventId) ?? -1
+    const isIt = ({ event_id }: BriefEvent) => event_id === eventId
+    const live = this.#live.findIndex(isIt)
+    if (live >= 0) return live
+    let before = this.#live.length
+    for (const { count, events } of this.#pages) {
+      const at = events?.findIndex(isIt) ?? -1
       if (at >= 0) return before + at
-      before += events === this.#live ? this.#live.length : (events?.length ?? perPage)
+      before += count
     }
     return -1
   }
@@ -103,34 +115,49 @@ export class EventPages {
   /** Takes an event of the stream. It is shown at once if the top of the list is in view. */
   receive(event: BriefEvent, isAtTop: boolean): void {
     if (this.#knows(event.event_id)) return
-    this.unseen.value = [event, ...this.unseen.value]
+    this.unseenCount.value++
+    // Beyond that the list is loaded anew, so that a tab that nobody looks at does not grow.
+    if (this.#unseen.length < mostLive) this.#unseen = [event, ...this.#unseen]
     if (isAtTop) this.showUnseen()
   }
 
-  /** Takes what came while the stream was broken. Loads the list anew if that is more than a page. */
+  /** Adds the mail that came while there was no stream. Loads the list anew if the gap is longer than a page. */
   async catchUp(isAtTop: boolean): Promise<void> {
-    const { events } = await this.#ask(undefined)
+    if (!this.isLoaded) return
+    const { events, next_cursor } = await this.#ask(undefined)
     const missed = events.filter(({ event_id }) => !this.#knows(event_id))
-    if (missed.length === perPage) return this.reload()
+    if (missed.length > 0 && missed.length === events.length && next_cursor !== null) return this.reload()
     for (const event of missed.toReversed()) this.receive(event, isAtTop)
   }
 
   showUnseen(): void {
-    if (this.unseen.value.length === 0) return
-    this.#live = [...this.unseen.value, ...this.#live]
-    this.unseen.value = []
-    if (this.#live.length > mostLive) void this.reload()
+    if (this.unseenCount.value === 0) return
+    const isTooMany = this.unseenCount.value > this.#unseen.length || this.#live.length > mostLive
+    this.#live = [...this.#unseen, ...this.#live]
+    this.#forgetUnseen()
+    if (isTooMany) void this.reload()
     else this.#changed()
   }
 
   /** Loads the list anew from its top. */
   async reload(): Promise<void> {
+    this.#generation++
     this.#pages.length = 0
     this.#live = []
-    this.unseen.value = []
+    this.#forgetUnseen()
     this.#next = undefined
     this.#loading.clear()
     await this.#load(0)
+  }
+
+  /** Replaces the first page, for filters that the stream of events does not know. Longer lists stay as they are. */
+  async replaceFirst(): Promise<void> {
+    const generation = this.#generation
+    const { events, next_cursor } = await this.#ask(undefined)
+    if (generation !== this.#generation || this.#pages.length > 1) return
+    this.#pages[0] = { cursor: undefined, events, count: events.length }
+    this.#next = next_cursor
+    this.#changed()
   }
 
   /** Asks again for the first events, whose deliveries may have changed. */
@@ -152,9 +179,14 @@ export class EventPages {
     this.#abort.abort()
   }
 
+  #forgetUnseen(): void {
+    this.#unseen = []
+    this.unseenCount.value = 0
+  }
+
   #knows(eventId: string): boolean {
     return (
-      this.unseen.value.some(({ event_id }) => event_id === eventId) ||
+      this.#unseen.some(({ event_id }) => event_id === eventId) ||
       this.#live.some(({ event_id }) => event_id === eventId) ||
       (this.#pages[0]?.events ?? []).some(({ event_id }) => event_id === eventId)
     )
@@ -176,27 +208,33 @@ export class EventPages {
     return loading
   }
 
-  async #fetch(number: number): Promise<void> {
+  async #fetch(number: number, emptyPages = 0): Promise<void> {
+    const generation = this.#generation
     const known = this.#pages[number]
     const cursor = known === undefined ? (this.#next ?? undefined) : known.cursor
     try {
       const { events, next_cursor } = await this.#ask(cursor)
+      if (generation !== this.#generation) return
       this.error.value = undefined
       if (known === undefined) {
-        this.#pages.push({ cursor, events, count: events.length })
+        const before = new Set([...this.#live, ...this.#unseen].map(({ event_id }) => event_id))
+        const added = events.filter(({ event_id }) => !before.has(event_id))
+        this.#pages.push({ cursor, events: added, count: added.length })
         this.#next = next_cursor
       } else {
-        // A list that lost events to retention keeps its place, so that nothing jumps.
+        // An event that expired since leaves a shorter page.
         known.events = events
         known.count = events.length
       }
     } catch (error) {
-      if (isAborted(error)) return
+      if (isAborted(error) || generation !== this.#generation) return
       this.error.value = messageOf(error)
     }
+    const isEmpty = known === undefined && this.#pages[number]?.count === 0 && this.#next != null
+    this.isSearching.value = isEmpty && emptyPages + 1 >= mostEmptyPages
     this.#changed()
-    // A filter that reads many events to find few answers with pages that may be empty.
-    if (known === undefined && this.#pages[number]?.count === 0 && this.#next != null) await this.more()
+    // A filter that searches many events to find few answers with pages that may be empty.
+    if (isEmpty && !this.isSearching.value) await this.#fetch(this.#pages.length, emptyPages + 1)
   }
 
   #changed(): void {

@@ -34,13 +34,24 @@ export const FilterBar = ({
   readonly filters: Filters
   readonly onChange: (name: FilterName, value: string) => void
 }) => {
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => () => clearTimeout(timer.current), [])
+  const timers = useRef(new Map<FilterName, ReturnType<typeof setTimeout>>())
+  // The filters may have changed by the time that a field is read.
+  const change = useRef(onChange)
+  change.current = onChange
+  useEffect(() => {
+    const { current } = timers
+    return () => {
+      for (const timer of current.values()) clearTimeout(timer)
+    }
+  }, [])
 
   const typed = (name: FilterName) => (event: { readonly currentTarget: HTMLInputElement }) => {
     const { value } = event.currentTarget
-    clearTimeout(timer.current)
-    timer.current = setTimeout(() => onChange(name, value.trim()), 250)
+    clearTimeout(timers.current.get(name))
+    timers.current.set(
+      name,
+      setTimeout(() => change.current(name, value.trim()), 250)
+    )
   }
   return (
     <search class="filters">

@@ -42,6 +42,6 @@ export const queryOf = (filters: Filters): string => {
   return search.size === 0 ? "" : `?${search}`
 }
 
-/** Filters that the stream of events does not know. New events are counted then, and shown by a reload. */
+/** False for filters that the stream of events does not know. The first page is loaded again for new events then. */
 export const isLive = ({ delivery, since, until }: Filters): boolean =>
   delivery === undefined && since === undefined && until === undefined

@@ -23,6 +23,28 @@ const tailWords: Record<LiveTail.TailState, string> = {
   ended: "Domain removed"
 }
 
+/** Least time between two requests for a list whose filters the stream does not know, and for the domains. */
+const replaceMillis = 5_000
+const domainMillis = 30_000
+
+/** Runs work at once and again at most once in a time, however often it is asked for. */
+const atMostEvery = (millis: number, work: () => Promise<unknown>) => {
+  let last = Number.NEGATIVE_INFINITY
+  let isWaiting = false
+  return () => {
+    if (isWaiting) return
+    isWaiting = true
+    setTimeout(
+      () => {
+        isWaiting = false
+        last = Date.now()
+        void work()
+      },
+      Math.max(0, last + millis - Date.now())
+    )
+  }
+}
+
 /** Waits between looks at deliveries that are on their way, in seconds. */
 const looks = [2, 4, 8, 16, 30, 60]
 
@@ -42,17 +64,17 @@ export const Inbox = () => {
 
   useEffect(() => {
     void pages.reload()
+    const isPageLive = Filters.isLive(filters)
+    const replace = atMostEvery(replaceMillis, () => pages.replaceFirst().catch(() => {}))
+    const look = atMostEvery(domainMillis, () => refreshDomains().catch(() => {}))
     const followed = LiveTail.follow(domainId, filters, {
       received: (event) => {
-        if (!Filters.isLive(filters)) {
-          void pages.refresh()
-          return
-        }
-        pages.receive(event, atTop.value)
+        if (isPageLive) pages.receive(event, atTop.value)
+        else replace()
         announce(`New mail from ${event.from}: ${event.subject || "(no subject)"}`)
-        if (domains.value?.find(({ id }) => id === domainId)?.status !== "live") void refreshDomains()
+        if (domains.value?.find(({ id }) => id === domainId)?.status !== "live") look()
       },
-      missed: () => void pages.catchUp(atTop.value).catch(() => {})
+      missed: () => (isPageLive ? pages.catchUp(atTop.value) : pages.replaceFirst())
     })
     const stop = followed.state.subscribe((now) => {
       tail.value = now
@@ -72,7 +94,9 @@ export const Inbox = () => {
       timer = setTimeout(
         () => {
           count = pages.hasPending ? count + 1 : 0
-          if (pages.hasPending && !document.hidden) void pages.refresh().catch(() => {})
+          if (pages.hasPending && !document.hidden) {
+            void (Filters.isLive(filters) ? pages.refresh() : pages.replaceFirst()).catch(() => {})
+          }
           look()
         },
         (looks[Math.min(count, looks.length - 1)] ?? 60) * 1_000
@@ -95,14 +119,15 @@ export const Inbox = () => {
   const enter = useCallback(() => document.getElementById("mail")?.focus(), [])
 
   void pages.version.value
-  const unseen = pages.unseen.value.length
-  const isEmpty = pages.isLoaded && pages.length === 0
+  const unseen = pages.unseenCount.value
+  const isEmpty = pages.isLoaded && pages.length === 0 && (!pages.hasMore || pages.isSearching.value)
   const isNew = domain !== undefined && search === "" && pages.isLoaded && pages.length < 3
   const isGuided = isNew && (isEmpty || (domain.webhookUrl === null && !domain.pull))
 
   useEffect(() => {
     if (unseen > 0) document.title = `(${unseen}) Inbox · Inlet`
-  }, [unseen])
+    else if (eventId === undefined) document.title = "Inbox · Inlet"
+  }, [unseen, eventId])
 
   if (domain === undefined && domains.value !== undefined) {
     return (
@@ -145,7 +170,15 @@ export const Inbox = () => {
         )}
         {isEmpty && search === "" && <p class="empty">No mail yet. It appears here as it comes.</p>}
         {!pages.isLoaded && pages.error.value === undefined && <Skeleton lines={8} />}
-        {isEmpty && search !== "" && (
+        {pages.isSearching.value && (
+          <p class="empty">
+            No match among the newest mail.{" "}
+            <button type="button" class="small" onClick={() => void pages.more()}>
+              Search older mail
+            </button>
+          </p>
+        )}
+        {isEmpty && !pages.hasMore && search !== "" && (
           <p class="empty">
             No mail matches these filters. <a href={`/console/d/${domainId}/inbox`}>Show all mail</a>
           </p>

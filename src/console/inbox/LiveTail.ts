@@ -1,5 +1,5 @@
 import { type Signal, signal } from "@preact/signals"
-import { urlOf } from "../api/Api.ts"
+import { ApiError, call, urlOf } from "../api/Api.ts"
 import type { BriefEvent } from "../api/Contract.ts"
 import { type Filters, isLive } from "./Filters.ts"
 
@@ -8,11 +8,17 @@ export type TailState = "connecting" | "live" | "lost" | "ended"
 /** Waits between tries to reconnect, in milliseconds. A browser's own waits grow to minutes. */
 const waits = [1_000, 2_000, 4_000, 8_000]
 
-/** Follows the new events of a domain, and reconnects. `missed` runs after each gap. */
+/** Time after which a hidden tab frees its connection. A browser has six of them to a host. */
+const hiddenMillis = 5 * 60_000
+
+/**
+ * Follows the new events of a domain, and reconnects. `missed` runs after each start of the stream, because mail may have
+ * come before it.
+ */
 export const follow = (
   domainId: string,
   filters: Filters,
-  { missed, received }: { readonly received: (event: BriefEvent) => void; readonly missed: () => void }
+  { missed, received }: { readonly received: (event: BriefEvent) => void; readonly missed: () => Promise<void> }
 ): { readonly state: Signal<TailState>; readonly close: () => void } => {
   const state = signal<TailState>("connecting")
   const { delivery: _, since: __, until: ___, ...streamed } = filters
@@ -20,37 +26,65 @@ export const follow = (
     path: [domainId],
     query: { ...(isLive(filters) ? streamed : {}), view: "brief" }
   })
-  let retry: ReturnType<typeof setTimeout> | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
   let source: EventSource | undefined
-  let wasOpen = false
   let tries = 0
+  let isClosed = false
+
+  const later = () => {
+    source?.close()
+    clearTimeout(timer)
+    if (isClosed || state.value === "ended") return
+    state.value = "lost"
+    timer = setTimeout(() => void reopen(), waits[Math.min(tries++, waits.length - 1)])
+  }
+
+  /** An EventSource hides the status of a refusal, so a request asks for it: 401 ends the session, 404 the domain. */
+  const reopen = async () => {
+    try {
+      await call("GET /api/domains/{id}", { path: [domainId] })
+      open()
+    } catch (error) {
+      if (error instanceof ApiError && (error.status === 401 || error.status === 404)) state.value = "ended"
+      else later()
+    }
+  }
 
   const open = () => {
+    if (isClosed) return
     source = new EventSource(url)
     source.addEventListener("open", () => {
-      state.value = "live"
-      if (wasOpen) missed()
-      wasOpen = true
-      tries = 0
+      missed().then(() => {
+        state.value = "live"
+        tries = 0
+      }, later)
     })
     source.addEventListener("inbound.email.received", ({ data }) => received(JSON.parse(data)))
     source.addEventListener("end", () => {
       state.value = "ended"
       source?.close()
     })
-    source.addEventListener("error", () => {
-      state.value = "lost"
-      source?.close()
-      clearTimeout(retry)
-      retry = setTimeout(open, waits[Math.min(tries++, waits.length - 1)])
-    })
+    source.addEventListener("error", later)
   }
+
+  const onVisibility = () => {
+    clearTimeout(timer)
+    if (document.hidden) {
+      timer = setTimeout(() => {
+        source?.close()
+        state.value = "lost"
+      }, hiddenMillis)
+    } else if (state.value === "lost") void reopen()
+  }
+  document.addEventListener("visibilitychange", onVisibility)
   open()
 
   return {
     state,
     close: () => {
-      clearTimeout(retry)
+      isClosed = true
+      document.removeEventListener("visibilitychange", onVisibility)
+      clearTimeout(timer)
       source?.close()
     }
   }

@@ -65,7 +65,7 @@ const Usage = ({ workspace: { day_ends_at, limits, used } }: { readonly workspac
       </div>
     </dl>
     <p class="note">
-      The day ends <Time at={day_ends_at} />. Beyond the limit of a day Inlet answers 452, and senders try again.
+      The day ends <Time at={day_ends_at} />. Beyond the limit of a day Inlet answers 452, and senders retry.
     </p>
   </section>
 )
@@ -179,7 +179,7 @@ const ReadKeys = () => {
       )}
       <Problem message={error.value ?? keys.error.value} />
       {(keys.value.value?.keys.length ?? 0) > 0 && (
-        <table class="table">
+        <table class="table" tabIndex={0}>
           <thead>
             <tr>
               <th scope="col">Name</th>

@@ -28,7 +28,7 @@ export const Sessions = () => {
       <h2>Sessions</h2>
       <p class="note">Browsers that are signed in to this console. One ends after 12 hours without use.</p>
       <Problem message={error.value ?? sessions.error.value} />
-      <table class="table">
+      <table class="table" tabIndex={0}>
         <thead>
           <tr>
             <th scope="col">Browser</th>

@@ -6,6 +6,7 @@ import { useLoaded } from "../api/Loaded.ts"
 import { isReadOnly } from "../api/Session.ts"
 import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
+import * as Clipboard from "../frame/Clipboard.ts"
 import * as Curl from "../frame/Curl.ts"
 import { Problem } from "../frame/Dialog.tsx"
 import { millis } from "../frame/Figures.ts"
@@ -13,10 +14,12 @@ import { Skeleton } from "../frame/Skeleton.tsx"
 import { Tag } from "../frame/Tag.tsx"
 import { ExactTime, Time } from "../frame/Time.tsx"
 
-/** Seconds between looks at a delivery that is on its way. */
-const lookEvery = 3
+/** Waits between looks at a delivery that is on its way, in seconds. */
+const looks = [3, 3, 6, 12, 30, 60]
 
-/** What became of an event: each attempt, and what comes next. */
+const soonMillis = 60_000
+
+/** Shows each delivery attempt of an event, and the next one. */
 export const Deliveries = ({
   domainId,
   event,
@@ -39,14 +42,24 @@ export const Deliveries = ({
   const { error, isRunning, run } = useAction()
   const copied = useSignal(false)
 
-  // A delivery that is due soon is asked for again.
+  // A delivery that is due soon is asked for again, ever more seldom.
   useEffect(() => {
-    if (delivery.status !== "pending") return
-    const timer = setInterval(() => {
-      const isSoon = delivery.nextAttemptAt !== null && Date.parse(delivery.nextAttemptAt) - Date.now() < 60_000
-      if (isSoon && !document.hidden) void onChange()
-    }, lookEvery * 1_000)
-    return () => clearInterval(timer)
+    if (delivery.status !== "pending" || delivery.nextAttemptAt === null) return
+    const dueIn = Date.parse(delivery.nextAttemptAt) - Date.now()
+    if (dueIn > soonMillis) return
+    let count = 0
+    let timer: ReturnType<typeof setTimeout>
+    const look = () => {
+      timer = setTimeout(
+        () => {
+          if (!document.hidden) void onChange()
+          look()
+        },
+        (looks[Math.min(count++, looks.length - 1)] ?? 60) * 1_000
+      )
+    }
+    look()
+    return () => clearTimeout(timer)
   }, [delivery.status, delivery.nextAttemptAt, onChange])
 
   const replay = () =>
@@ -61,7 +74,7 @@ export const Deliveries = ({
   const copyCurl = () =>
     run(async () => {
       const request = await call("GET /api/domains/{id}/events/{eventId}/signed", { path: [domainId, eventId] })
-      await navigator.clipboard.writeText(Curl.of(request))
+      await Clipboard.copy(Curl.of(request))
       announce("Command copied. It is valid for five minutes")
       copied.value = true
     })

@@ -22,6 +22,7 @@ export const AllDomains = () => {
   const { error, isRunning, run } = useAction()
   const loaded = useLoaded("domains", (signal) => call("GET /admin/domains", { signal }))
   const all = loaded.value.value?.domains
+  const held = new Set(all?.flatMap(({ domain, verified_at }) => (verified_at === null ? [] : [domain])))
   const found = all?.filter(({ domain }) => domain.includes(search.value.trim().toLowerCase())) ?? []
   const apply = ({ change, domain }: { readonly change: Change; readonly domain: Domain }) =>
     run(async () => {
@@ -48,7 +49,7 @@ export const AllDomains = () => {
       />
       {all === undefined && loaded.error.value === undefined && <Skeleton lines={8} />}
       {all !== undefined && (
-        <table class="table">
+        <table class="table" tabIndex={0}>
           <thead>
             <tr>
               <th scope="col">Domain</th>
@@ -72,7 +73,10 @@ export const AllDomains = () => {
                   <Time at={domain.created_at} />
                 </td>
                 <td class="buttons">
-                  {domain.status === "disabled" ? (
+                  {/* The operator's routes act on the workspace that holds the name. */}
+                  {domain.verified_at === null && held.has(domain.domain) ? (
+                    <span class="soft">held by another workspace</span>
+                  ) : domain.status === "disabled" ? (
                     <button type="button" class="small" onClick={() => void apply({ change: "enable", domain })}>
                       Enable
                     </button>
@@ -87,15 +91,17 @@ export const AllDomains = () => {
                       Disable
                     </button>
                   )}
-                  <button
-                    type="button"
-                    class="small"
-                    onClick={() => {
-                      asked.value = { change: "remove", domain }
-                    }}
-                  >
-                    Remove
-                  </button>
+                  {domain.verified_at !== null && (
+                    <button
+                      type="button"
+                      class="small"
+                      onClick={() => {
+                        asked.value = { change: "remove", domain }
+                      }}
+                    >
+                      Remove
+                    </button>
+                  )}
                 </td>
               </tr>
             ))}

@@ -27,11 +27,11 @@ export const AllWorkspaces = () => {
       await loaded.reload()
     })
   return (
-    <Page title="Workspaces">
+    <Page title="Workspaces" aside={<a href="/console/sign-in">Create a workspace</a>}>
       <Problem message={loaded.error.value} />
       {page === undefined && loaded.error.value === undefined && <Skeleton lines={8} />}
       {page !== undefined && (
-        <table class="table">
+        <table class="table" tabIndex={0}>
           <thead>
             <tr>
               <th scope="col">Name</th>

@@ -120,7 +120,7 @@ const Webhooks = ({ status: { failing_webhooks: webhooks } }: { readonly status:
     {webhooks.length === 0 ? (
       <p class="note">None. Every webhook took its last delivery.</p>
     ) : (
-      <table class="table">
+      <table class="table" tabIndex={0}>
         <thead>
           <tr>
             <th scope="col">Domain</th>
@@ -152,7 +152,7 @@ const ChangedSettings = ({ status: { settings } }: { readonly status: ServiceSta
     {settings.length === 0 ? (
       <p class="note">Every setting has its default.</p>
     ) : (
-      <table class="table">
+      <table class="table" tabIndex={0}>
         <thead>
           <tr>
             <th scope="col">Setting</th>

@@ -1,9 +1,8 @@
 import { useSignal } from "@preact/signals"
-import { useEffect } from "preact/hooks"
-import { useLocation } from "preact-iso"
+import { useLocation, useRoute } from "preact-iso"
 import { call } from "../api/Api.ts"
 import type { Answers } from "../api/Contract.ts"
-import { refreshDomains, signIn, state } from "../api/Session.ts"
+import { isOperator, refreshDomains, signIn, state } from "../api/Session.ts"
 import { useAction } from "../frame/Action.ts"
 import { CopyLine } from "../frame/Copy.tsx"
 import { Problem } from "../frame/Dialog.tsx"
@@ -11,16 +10,19 @@ import { Page } from "../frame/Page.tsx"
 
 type Created = Answers["POST /api/workspaces"]
 
-/** The token of a link, which is taken out of the address at once. */
-const takeLink = (): string | undefined => {
-  const link = /^#link=([\w-]+)$/.exec(location.hash)?.[1]
-  if (link !== undefined) history.replaceState(null, "", location.pathname)
-  return link
-}
+/** Takes the token of a link out of the address at once. It is used after a click, so that no other page signs in. */
+const takenLink = /^#link=([\w-]+)$/.exec(location.hash)?.[1]
+if (takenLink !== undefined) history.replaceState(null, "", location.pathname)
 
-/** The page for who has no session: paste a key, or create a workspace. */
+/** The page of the console to go to after a sign-in. */
+const targetOf = (query: Readonly<Record<string, string>>): string =>
+  query.to?.startsWith("/console/") === true ? query.to : "/console"
+
+/** The page without a session: opens one with a key or a link, or creates a workspace. */
 export const SignIn = () => {
+  const { query } = useRoute()
   const { route } = useLocation()
+  const link = useSignal(takenLink)
   const { error, isRunning, run } = useAction()
   const key = useSignal("")
   const created = useSignal<Created | undefined>(undefined)
@@ -28,17 +30,27 @@ export const SignIn = () => {
   const enter = (credential: Parameters<typeof signIn>[0]) =>
     run(async () => {
       const isOperator = await signIn(credential)
-      route(isOperator ? "/console/operator" : "/console")
+      link.value = undefined
+      route(isOperator && query.to === undefined ? "/console/operator" : targetOf(query))
     })
-
-  useEffect(() => {
-    const link = takeLink()
-    if (link !== undefined) void enter({ link })
-  }, [])
 
   if (created.value !== undefined) return <NewSecrets created={created.value} />
   return (
     <Page title="Sign in">
+      {link.value !== undefined && (
+        <section class="card narrow">
+          <h2>With your link</h2>
+          {state.value?.workspace != null && <p>You leave the workspace {state.value.workspace.name}.</p>}
+          <button
+            type="button"
+            class="primary"
+            disabled={isRunning.value}
+            onClick={() => link.value !== undefined && void enter({ link: link.value })}
+          >
+            Sign in with this link
+          </button>
+        </section>
+      )}
       <section class="card narrow">
         <h2>With a key</h2>
         <form
@@ -68,7 +80,7 @@ export const SignIn = () => {
           On the machine of a profile, <code>inlet console</code> prints a link that signs you in.
         </p>
       </section>
-      {state.value?.workspace_creation === "open" && (
+      {(state.value?.workspace_creation === "open" || isOperator.value) && (
         <NewWorkspace
           onCreated={(made) => {
             created.value = made

@@ -110,7 +110,7 @@ const Figures = ({ days }: { readonly days: ReadonlyArray<DayStatistics> }) => {
 }
 
 const Table = ({ days }: { readonly days: ReadonlyArray<DayStatistics> }) => (
-  <table class="table">
+  <table class="table" tabIndex={0}>
     <thead>
       <tr>
         <th scope="col">Day</th>

@@ -1,12 +1,12 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Forbidden, Invalid, NotFound, Unauthorized, Unavailable } from "../../model/ApiError.ts"
+import { Forbidden, Invalid, NotFound, TooManyRequests, Unauthorized, Unavailable } from "../../model/ApiError.ts"
 import { ConsoleSession, SessionId } from "../../model/ConsoleSession.ts"
 import { WorkspaceId, WorkspaceName } from "../../model/Workspace.ts"
 import { Authorization } from "../requests/Authorization.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
 
-/** What the page needs to begin with, whoever looks at it. */
+/** The state of the page for a caller with or without a session. */
 const State = Schema.Struct({
   workspace: Schema.NullOr(
     Schema.Struct({
@@ -72,14 +72,14 @@ export class ConsoleApi extends HttpApiGroup.make("console")
         )
       ),
       success: Schema.Struct({ operator: Schema.Boolean }).pipe(HttpApiSchema.status(201)),
-      error: [Invalid.http, Unauthorized.http, Forbidden.http, Unavailable.http]
+      error: [Invalid.http, Unauthorized.http, Forbidden.http, TooManyRequests.http, Unavailable.http]
     })
       .middleware(KnownParameters)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Sign in to the console",
           description:
-            "Sets the cookie `inlet_console`, or `inlet_operator` for the operator's token: HttpOnly, SameSite=Strict, Secure with https, ended by 12 hours without a request. Only the page at `/console` may call it."
+            "Sets the cookie `inlet_console`, or `inlet_operator` for the operator's token: HttpOnly, SameSite=Strict, Secure with https, ended after 12 hours without a request. Only the page at `/console` may call it."
         })
       ),
     HttpApiEndpoint.delete("signOut", "/api/console/session", {

@@ -2,7 +2,7 @@ import { Clock, DateTime, Effect, Redacted } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as WorkspaceUsage from "../../domains/WorkspaceUsage.ts"
-import type { Forbidden } from "../../model/ApiError.ts"
+import { type Forbidden, Unauthorized } from "../../model/ApiError.ts"
 import * as Settings from "../../Settings.ts"
 import { version } from "../../Version.ts"
 import { ConsoleSessions, linkSeconds } from "../../workspaces/ConsoleSessions.ts"
@@ -10,11 +10,15 @@ import { Workspaces } from "../../workspaces/Workspaces.ts"
 import { CurrentWorkspace } from "../requests/Authorization.ts"
 import * as ConsoleCookie from "../requests/ConsoleCookie.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
+import { OpenRequests } from "../requests/OpenRequests.ts"
 import { Operator } from "../requests/Operator.ts"
 import * as SameOrigin from "../requests/SameOrigin.ts"
 import { ConsoleApi } from "./ConsoleApi.ts"
 
 const none = Redacted.make("")
+
+const wrongKey =
+  "This key opens no workspace here. Paste a whole API key (ak_live_…), read key (ak_read_…) or operator token of this service"
 
 /** A GET is never refused for its origin. */
 const readable = <A, E, R>(checked: Effect.Effect<A, E | Forbidden, R>) =>
@@ -27,6 +31,7 @@ export const layer = HttpApiBuilder.group(
     const sessions = yield* ConsoleSessions
     const workspaces = yield* Workspaces
     const operator = yield* Operator
+    const open = yield* OpenRequests
     const usage = yield* WorkspaceUsage.make
     const { production, publicUrl } = yield* Settings.http
     const { workspaceCreation } = yield* Settings.clients
@@ -40,6 +45,16 @@ export const layer = HttpApiBuilder.group(
       )
     })
 
+    /** Counts the sign-in among the requests of the workspace. */
+    const signedIn = Effect.fnUntraced(function* (key: Redacted.Redacted, browser: string | undefined) {
+      yield* open.known(key)
+      const { id, keyHash, keyId } = yield* workspaces
+        .authenticate(key)
+        .pipe(Effect.catchTag("Unauthorized", () => Effect.fail(new Unauthorized({ message: wrongKey }))))
+      yield* open.enter(id, key)
+      return yield* sessions.open({ workspaceId: id, keyId, keyHash }, browser)
+    })
+
     return handlers.handleAll({
       sessions: Effect.fnUntraced(function* () {
         const { id, sessionId } = yield* CurrentWorkspace
@@ -48,7 +63,7 @@ export const layer = HttpApiBuilder.group(
       revoke: ({ params }) =>
         CurrentWorkspace.use(({ id }) => sessions.revoke({ workspaceId: id, id: params.sessionId })),
       link: Effect.fnUntraced(function* () {
-        const token = yield* sessions.makeLink((yield* CurrentWorkspace).id)
+        const token = yield* sessions.makeLink(yield* CurrentWorkspace)
         const now = yield* Clock.currentTimeMillis
         return {
           url: `${publicUrl.replace(/\/$/, "")}/console/sign-in#link=${Redacted.value(token)}`,
@@ -73,13 +88,12 @@ export const layer = HttpApiBuilder.group(
         const browser = request.headers["user-agent"]
         const key = Redacted.make((payload.key ?? "").trim())
         const isOperator = payload.key !== undefined && operator.isToken(key)
-        const cookie = isOperator
-          ? yield* sessions.open("operator", browser)
-          : payload.link === undefined
-            ? yield* Effect.flatMap(workspaces.authenticate(key), ({ id, keyId }) =>
-                sessions.open({ workspaceId: id, keyId }, browser)
-              )
-            : yield* sessions.redeem(Redacted.make(payload.link), browser)
+        const cookie =
+          isOperator && operator.tokenHash !== undefined
+            ? yield* sessions.open({ workspaceId: null, keyId: null, keyHash: operator.tokenHash }, browser)
+            : payload.link === undefined
+              ? yield* signedIn(key, browser)
+              : yield* sessions.redeem(Redacted.make(payload.link), browser)
         return HttpServerResponse.jsonUnsafe({ operator: isOperator }, { status: 201 }).pipe(
           ConsoleCookie.set(isOperator ? "inlet_operator" : "inlet_console", cookie, publicUrl)
         )

@@ -12,10 +12,13 @@ const page = PageFrame.render({
   body: '<div id="console"><noscript><p class="problem">The console needs JavaScript. The API does not: see /docs.</p></noscript></div>'
 })
 
-const unbuilt = HttpServerResponse.text("The console could not be built. Run npm ci, which installs esbuild", {
-  status: 503,
-  headers: PageFrame.headers
-})
+const unbuilt = HttpServerResponse.text(
+  "The console could not be built. Run npm ci, which installs esbuild, and restart the service",
+  {
+    status: 503,
+    headers: PageFrame.headers
+  }
+)
 
 /** Serves the console at `/console` and below, and its code, which is bundled at the first request. */
 export const layer = Layer.unwrap(

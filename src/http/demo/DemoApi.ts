@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Conflict, Invalid, NotFound, TooLarge, TooManyRequests, Unavailable } from "../../model/ApiError.ts"
+import { Conflict, Forbidden, Invalid, NotFound, TooLarge, TooManyRequests, Unavailable } from "../../model/ApiError.ts"
 import { DomainId, DomainName } from "../../model/Domain.ts"
 import { InboundEmailId } from "../../model/InboundEmail.ts"
 import { EventId, InboundEvent } from "../../model/InboundEvent.ts"
@@ -92,14 +92,14 @@ export class DemoApi extends HttpApiGroup.make("demo")
   .add(
     HttpApiEndpoint.post("inbox", "/api/demo/inbox", {
       success: [DemoInbox.pipe(HttpApiSchema.status(201)), DemoInbox.pipe(HttpApiSchema.status(200))],
-      error: TooManyRequests.http
+      error: [Forbidden.http, TooManyRequests.http]
     })
       .middleware(KnownParameters)
       .annotateMerge(
         OpenApi.annotations({
           summary: "Create a demo inbox",
           description:
-            "201 with a new inbox and its cookie `inlet_demo`, or 200 with the inbox of the cookie. It takes 20 mails and expires after 24 hours. In production a client address may create as many per day as workspaces, else 429."
+            "201 with a new inbox and its cookie `inlet_demo`, or 200 with the inbox of the cookie. It takes 20 mails and expires after 24 hours. In production a client address may create as many per day as workspaces, else 429. 403 with `WORKSPACE_CREATION=admin`."
         })
       )
   )

@@ -5,6 +5,7 @@ import { DemoInboxes, lifetimeSeconds } from "../../demo/DemoInboxes.ts"
 import { EventContents } from "../../events/EventContents.ts"
 import { Events } from "../../events/Events.ts"
 import { RawMessages } from "../../events/RawMessages.ts"
+import { Forbidden } from "../../model/ApiError.ts"
 import * as Settings from "../../Settings.ts"
 import * as Sample from "../../simulate/Sample.ts"
 import { Simulation } from "../../simulate/Simulation.ts"
@@ -38,10 +39,15 @@ export const layer = HttpApiBuilder.group(
     const simulation = yield* Simulation
     const room = yield* AnswerRoom
     const { production } = yield* Settings.http
-    const { trustProxy } = yield* Settings.clients
+    const { trustProxy, workspaceCreation } = yield* Settings.clients
 
     return handlers.handleAll({
       inbox: Effect.fnUntraced(function* () {
+        if (workspaceCreation === "admin") {
+          return yield* new Forbidden({
+            message: "This service is not public. Ask its operator for a key, and sign in at /console"
+          })
+        }
         const request = yield* HttpServerRequest.HttpServerRequest
         const cookie = request.cookies[cookieName]
         const { inbox, newCookie } = yield* inboxes.open(

@@ -67,7 +67,8 @@ export const layer = HttpApiBuilder.group(
       webhookTest: Effect.fnUntraced(function* ({ params }) {
         const workspace = yield* CurrentWorkspace
         const domain = yield* owned(params.id)
-        if (domain.webhookUrl !== null) yield* limits.spend("webhook change", workspace.id)
+        if (domain.webhookUrl !== null && domain.status !== "disabled")
+          yield* limits.spend("webhook change", workspace.id)
         return yield* test.run(workspace.id, domain)
       }),
       delivery: Effect.fnUntraced(function* ({ params, payload }) {

@@ -1,7 +1,6 @@
 import { Effect, Redacted } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Forbidden } from "../../model/ApiError.ts"
-import { idleHours } from "../../workspaces/ConsoleSessions.ts"
 import * as SameOrigin from "./SameOrigin.ts"
 
 /** The cookies of the console: of a workspace's session, and of the operator's. */
@@ -23,5 +22,6 @@ export const set = (name: Name, cookie: Redacted.Redacted | undefined, publicUrl
     sameSite: "strict",
     path: "/",
     secure: publicUrl.startsWith("https:"),
-    maxAge: cookie === undefined ? 0 : `${idleHours} hours`
+    // The server ends idle sessions. The browser only has to keep the cookie for longer.
+    maxAge: cookie === undefined ? 0 : "30 days"
   })

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { Mac } from "effect/crypto"
 import type { HttpServerRequest } from "effect/http"
@@ -14,6 +15,8 @@ export class Operator extends Context.Service<
   {
     /** Compares a token in constant time. False for every token if the service has none. */
     isToken(given: Redacted.Redacted): boolean
+    /** SHA-256 of the token, which a console session of the operator is bound to. */
+    readonly tokenHash: Uint8Array | undefined
     /** Checks the token of a request, or without one its console cookie. */
     isCaller(
       given: Redacted.Redacted
@@ -29,16 +32,19 @@ export class Operator extends Context.Service<
       const token = adminToken ?? (production ? undefined : yield* LocalSecret.readOrMake(dataDirectory, "admin-token"))
       const expected = token === undefined ? undefined : Buffer.from(Redacted.value(token))
 
+      const tokenHash = expected === undefined ? undefined : createHash("sha256").update(expected).digest()
+
       const isToken = (given: Redacted.Redacted) =>
         expected !== undefined && Mac.timingSafeEqual(Buffer.from(Redacted.value(given)), expected)
 
       const isCaller = Effect.fnUntraced(function* (given: Redacted.Redacted) {
         if (Redacted.value(given) !== "") return isToken(given)
         const cookie = yield* ConsoleCookie.of("inlet_operator", publicUrl)
-        return cookie !== undefined && (yield* sessions.isOperator(cookie))
+        if (cookie === undefined || tokenHash === undefined) return false
+        return yield* sessions.isOperator(cookie, tokenHash)
       })
 
-      return Operator.of({ isToken, isCaller })
+      return Operator.of({ isToken, tokenHash, isCaller })
     })
   )
 }
