@@ -47,7 +47,7 @@ const Row = Schema.Struct({
   held: Schema.Int
 })
 
-/** Computes how a domain's webhook does, from its last attempts and its queue. */
+/** Computes the health of a domain's webhook from its last attempts and its queue. */
 export class WebhookHealth extends Context.Service<
   WebhookHealth,
   { of(domainId: DomainId): Effect.Effect<Health, SqlError> }

@@ -60,7 +60,7 @@ export const Status = Schema.Struct({
 }).annotate({ identifier: "ServiceStatus" })
 export type Status = typeof Status.Type
 
-/** Shows the operator how the service does: queues, disks, database, failing webhooks and settings. */
+/** Collects queues, disks, database, failing webhooks and settings for the operator. */
 export class ServiceStatus extends Context.Service<ServiceStatus, { readonly now: Effect.Effect<Status, SqlError> }>()(
   "inlet/operator/ServiceStatus"
 ) {

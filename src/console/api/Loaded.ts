@@ -2,7 +2,7 @@ import { type Signal, useSignal } from "@preact/signals"
 import { useCallback, useEffect, useRef } from "preact/hooks"
 import { isAborted, messageOf } from "./Api.ts"
 
-/** Data on their way: the last value stays visible while the next one loads. */
+/** Data of a component. The last value stays visible while the next one loads. */
 export interface Loaded<A> {
   readonly value: Signal<A | undefined>
   readonly error: Signal<string | undefined>

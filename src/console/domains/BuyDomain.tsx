@@ -124,7 +124,7 @@ export const BuyDomain = () => {
   )
 }
 
-/** The origin of a payment page. Only a provider's page is linked, over https or on this machine. */
+/** Checks that a checkout URL is http or https, because a link could otherwise run a script. */
 const isCheckout = (url: string) => /^https?:$/.test(URL.parse(url)?.protocol ?? "")
 
 const Orders = ({ orders }: { readonly orders: ReadonlyArray<Order> }) =>

@@ -17,7 +17,7 @@ import { ExactTime } from "../frame/Time.tsx"
 /** Seconds between looks at DNS while a record is missing and the page is visible. */
 const lookEvery = 15
 
-/** One domain: its state, the records to publish, and what DNS says now. */
+/** Shows one domain with its state and its records beside the answers of DNS. */
 export const DomainPage = ({ id }: { readonly id: string }) => {
   const { route } = useLocation()
   const domain = useLoaded(id, (signal) => call("GET /api/domains/{id}", { path: [id], signal }))

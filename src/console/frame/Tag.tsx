@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
 
-/** How good a state is. Told by word and mark, not by color alone. */
+/** The tone of a state. A mark shows it too, because color alone is not visible to everybody. */
 export type Tone = "good" | "bad" | "wait" | "plain"
 
 const marks: Record<Tone, string> = { good: "✓", bad: "✕", wait: "◌", plain: "•" }

@@ -18,7 +18,7 @@ type TabId = "message" | "html" | "deliveries" | "headers" | "json"
 const isTab = (text: string | undefined): text is TabId =>
   ["message", "html", "deliveries", "headers", "json"].includes(text ?? "")
 
-/** One mail: what it says, who sent it, and what became of it. */
+/** Shows one mail with its text, sender, deliveries, headers and JSON. */
 export const Mail = ({
   back,
   domainId,

@@ -20,7 +20,7 @@ const Fact = ({ children, name }: { readonly name: string; readonly children: Co
   </div>
 )
 
-/** What Inlet knows of a mail: code and links, sender, envelope, attachments. */
+/** Lists the code, links, sender checks, envelope and attachments of a mail. */
 export const MailFacts = ({ domainId, event }: { readonly domainId: string; readonly event: ListedEvent }) => {
   const { code = null, links = [], unsubscribe = null } = event.extracted ?? {}
   const place = [domainId, event.event_id]
@@ -35,7 +35,7 @@ export const MailFacts = ({ domainId, event }: { readonly domainId: string; read
       {links.map(({ kind, text, url }) => (
         <Fact key={url} name={`Link (${kind})`}>
           {text !== "" && <bdi>{text}: </bdi>}
-          {/* Shown and copied, never followed: it is a stranger's. */}
+          {/* A stranger's link can be read and copied, not followed. */}
           <code class="url">{url}</code> <CopyButton text={url} what="link" />
         </Fact>
       ))}

@@ -10,7 +10,7 @@ const meanings = {
   arc: "ARC: forwarders before us recorded their checks"
 } as const
 
-/** The verdict in one sentence. Only DMARC says something about the From field. */
+/** Sums up the verdicts in one sentence. Only DMARC confirms the From field. */
 const summary = ({ dmarc, spf }: Authentication): string => {
   if (dmarc === "pass") return "The From address is confirmed by its domain (DMARC)."
   if (dmarc === "fail") return "The domain in From does not confirm this mail. It may be forged."

@@ -13,7 +13,7 @@ const capped = (value: number) => (value >= 10_000 ? "10,000 or more" : number(v
 /** Below this share of free space a disk is short. */
 const shortShare = 0.1
 
-/** How the service does, for its operator. */
+/** Shows the operator queues, storage, failing webhooks and settings. */
 export const Status = () => {
   const loaded = useLoaded("status", (signal) => call("GET /admin/status", { signal }))
   const status = loaded.value.value

@@ -18,7 +18,7 @@ const dates = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric
 
 const dayOf = (seconds: number) => dates.format(seconds * 1_000)
 
-/** Charts values by day. The table beside it has the same figures for who does not see it. */
+/** Charts values by day. The table of the page has the same figures for screen readers. */
 export const Chart = ({
   days,
   format,

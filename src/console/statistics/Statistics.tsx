@@ -11,7 +11,7 @@ import { Chart, type Line } from "./Chart.tsx"
 
 const spans = [7, 30, 90] as const
 
-/** What a domain received and delivered, by day. */
+/** Charts the mail and deliveries of a domain by day. */
 export const Statistics = () => {
   const { params, query } = useRoute()
   const { path, route } = useLocation()

@@ -9,7 +9,7 @@ import { Time } from "../frame/Time.tsx"
 
 const capped = (value: number) => (value >= 10_000 ? "10,000 or more" : number(value))
 
-/** How the webhook does, and what to do if it fails. */
+/** Shows the health of the webhook, and resumes a paused one. */
 export const WebhookHealth = ({
   domain,
   health,
