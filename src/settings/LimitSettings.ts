@@ -48,7 +48,7 @@ const workspaceCreation = setting(
   "WORKSPACE_CREATION",
   Schema.Literals(["open", "admin"]).annotate({ message: "Expected open or admin" }),
   "open",
-  "`open` lets everyone create workspaces and demo inboxes, `admin` only the operator workspaces. Set `admin` if the service is not public"
+  "`open` lets everyone create workspaces and demo inboxes. `admin` lets only the operator create workspaces, and turns demo inboxes off. Set it if the service is not public"
 )
 
 const replaysPerMinute = setting(
