@@ -112,12 +112,13 @@ export class EventPages {
     }
   }
 
-  /** Takes an event of the stream. It is shown at once if the top of the list is in view. */
-  receive(event: BriefEvent, isAtTop: boolean): void {
-    if (this.#knows(event.event_id)) return
-    this.unseenCount.value++
-    // Beyond that the list is loaded anew, so that a tab that nobody looks at does not grow.
-    if (this.#unseen.length < mostLive) this.#unseen = [event, ...this.#unseen]
+  /** Takes events of the stream, oldest first. They are shown at once if the top of the list is in view. */
+  receive(events: ReadonlyArray<BriefEvent>, isAtTop: boolean): void {
+    const fresh = events.filter(({ event_id }) => !this.#knows(event_id))
+    if (fresh.length === 0) return
+    // Beyond that the list is loaded anew, so that a tab in the background does not grow.
+    this.#unseen = [...fresh.toReversed(), ...this.#unseen].slice(0, mostLive)
+    this.unseenCount.value += fresh.length
     if (isAtTop) this.showUnseen()
   }
 
@@ -127,7 +128,7 @@ export class EventPages {
     const { events, next_cursor } = await this.#ask(undefined)
     const missed = events.filter(({ event_id }) => !this.#knows(event_id))
     if (missed.length > 0 && missed.length === events.length && next_cursor !== null) return this.reload()
-    for (const event of missed.toReversed()) this.receive(event, isAtTop)
+    this.receive(missed.toReversed(), isAtTop)
   }
 
   showUnseen(): void {

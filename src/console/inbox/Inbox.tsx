@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { useCallback, useEffect, useMemo } from "preact/hooks"
 import { useLocation, useRoute } from "preact-iso"
+import type { BriefEvent } from "../api/Contract.ts"
 import { domains, refreshDomains } from "../api/Session.ts"
 import { announce } from "../frame/Announcer.ts"
 import { Problem } from "../frame/Dialog.tsx"
@@ -23,7 +24,8 @@ const tailWords: Record<LiveTail.TailState, string> = {
   ended: "Domain removed"
 }
 
-/** Least time between two requests for a list whose filters the stream does not know, and for the domains. */
+/** Least times between two draws of new mail, two requests for a list that the stream does not know, and for the domains. */
+const drawMillis = 250
 const replaceMillis = 5_000
 const domainMillis = 30_000
 
@@ -67,12 +69,20 @@ export const Inbox = () => {
     const isPageLive = Filters.isLive(filters)
     const replace = atMostEvery(replaceMillis, () => pages.replaceFirst().catch(() => {}))
     const look = atMostEvery(domainMillis, () => refreshDomains().catch(() => {}))
+    // A burst of mail draws the list a few times a second, not once a mail.
+    let came: Array<BriefEvent> = []
+    const flush = atMostEvery(drawMillis, async () => {
+      const [last] = came.slice(-1)
+      if (isPageLive) pages.receive(came, atTop.value)
+      else replace()
+      came = []
+      if (last !== undefined) announce(`New mail from ${last.from}: ${last.subject || "(no subject)"}`)
+      if (domains.value?.find(({ id }) => id === domainId)?.status !== "live") look()
+    })
     const followed = LiveTail.follow(domainId, filters, {
       received: (event) => {
-        if (isPageLive) pages.receive(event, atTop.value)
-        else replace()
-        announce(`New mail from ${event.from}: ${event.subject || "(no subject)"}`)
-        if (domains.value?.find(({ id }) => id === domainId)?.status !== "live") look()
+        came.push(event)
+        flush()
       },
       missed: () => (isPageLive ? pages.catchUp(atTop.value) : pages.replaceFirst())
     })
