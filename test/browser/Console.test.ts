@@ -131,6 +131,29 @@ describe("A browser", Needs.options(Needs.chromium), () => {
       )
     )
 
+    it.effect("follows a burst of mail, and shows the newest one at its end", () =>
+      visiting(({ inlet, page }) =>
+        Effect.gen(function* () {
+          const inbox = yield* inlet.inbox()
+          yield* enter(page, inlet.url, inbox.key)
+          yield* step(() => page.getByText("Live", { exact: true }).waitFor())
+          const path = `/api/domains/${inbox.domainId}`
+          const send = (count: number) =>
+            inlet.call("POST", `${path}/simulate`, { key: inbox.key, body: { subject: `burst ${count}` } })
+          yield* Effect.forEach(
+            Array.from({ length: 90 }, (_, count) => count),
+            send,
+            { concurrency: 10 }
+          )
+          const list = inlet.call("GET", `${path}/events?view=brief&limit=100`, { key: inbox.key })
+          const { json } = yield* eventually(list, ({ json }) => json.events.length === 90)
+          yield* step(() => page.getByRole("link", { name: json.events[0].subject }).first().waitFor())
+          yield* send(90)
+          yield* step(() => page.getByRole("link", { name: "burst 90" }).waitFor())
+        })
+      )
+    )
+
     it.effect("finds mail by filters that stand in the address, and says when none matches", () =>
       visiting(({ inlet, page }) =>
         Effect.gen(function* () {

@@ -122,13 +122,22 @@ export class EventPages {
     if (isAtTop) this.showUnseen()
   }
 
-  /** Adds the mail that came while there was no stream. Loads the list anew if the gap is longer than a page. */
-  async catchUp(isAtTop: boolean): Promise<void> {
-    if (!this.isLoaded) return
+  /**
+   * Adds the mail that came while there was no stream, and succeeds with its number on the first page. If the gap is
+   * longer than a page, the list begins anew at its top, or with the next click there.
+   */
+  async catchUp(isAtTop: boolean): Promise<number> {
+    if (!this.isLoaded) return 0
     const { events, next_cursor } = await this.#ask(undefined)
     const missed = events.filter(({ event_id }) => !this.#knows(event_id))
-    if (missed.length > 0 && missed.length === events.length && next_cursor !== null) return this.reload()
-    this.receive(missed.toReversed(), isAtTop)
+    const isGap = missed.length > 0 && missed.length === events.length && next_cursor !== null
+    if (!isGap) this.receive(missed.toReversed(), isAtTop)
+    else if (isAtTop) this.#beginWith(events, next_cursor)
+    else {
+      this.#unseen = []
+      this.unseenCount.value += missed.length
+    }
+    return missed.length
   }
 
   showUnseen(): void {
@@ -178,6 +187,15 @@ export class EventPages {
 
   close(): void {
     this.#abort.abort()
+  }
+
+  #beginWith(events: ReadonlyArray<BriefEvent>, next: string | null): void {
+    this.#generation++
+    this.#live = []
+    this.#forgetUnseen()
+    this.#pages.splice(0, this.#pages.length, { cursor: undefined, events, count: events.length })
+    this.#next = next
+    this.#changed()
   }
 
   #forgetUnseen(): void {

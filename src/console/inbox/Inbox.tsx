@@ -84,7 +84,7 @@ export const Inbox = () => {
         came.push(event)
         flush()
       },
-      missed: () => (isPageLive ? pages.catchUp(atTop.value) : pages.replaceFirst())
+      missed: () => (isPageLive ? pages.catchUp(atTop.value) : pages.replaceFirst().then(() => 0))
     })
     const stop = followed.state.subscribe((now) => {
       tail.value = now

@@ -8,6 +8,13 @@ export type TailState = "connecting" | "live" | "lost" | "ended"
 /** Waits between tries to reconnect, in milliseconds. A browser's own waits grow to minutes. */
 const waits = [1_000, 2_000, 4_000, 8_000]
 
+/**
+ * Events in a second beyond which the list is asked for every two seconds instead. Each event of a stream is loaded and
+ * sent by itself, which costs the service more.
+ */
+const burst = 30
+const burstMillis = 2_000
+
 /** Time after which a hidden tab frees its connection. A browser has six of them to a host. */
 const hiddenMillis = 5 * 60_000
 
@@ -18,7 +25,7 @@ const hiddenMillis = 5 * 60_000
 export const follow = (
   domainId: string,
   filters: Filters,
-  { missed, received }: { readonly received: (event: BriefEvent) => void; readonly missed: () => Promise<void> }
+  { missed, received }: { readonly received: (event: BriefEvent) => void; readonly missed: () => Promise<number> }
 ): { readonly state: Signal<TailState>; readonly close: () => void } => {
   const state = signal<TailState>("connecting")
   const { delivery: _, since: __, until: ___, ...streamed } = filters
@@ -30,6 +37,26 @@ export const follow = (
   let source: EventSource | undefined
   let tries = 0
   let isClosed = false
+  let second = 0
+  let inSecond = 0
+
+  /** True from the event on that makes a burst. */
+  const isBurst = () => {
+    const now = Math.floor(Date.now() / 1_000)
+    if (now !== second) inSecond = 0
+    second = now
+    return ++inSecond > burst
+  }
+
+  /** Polls until the burst is over. */
+  const poll = () => {
+    source?.close()
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      if (isClosed) return
+      missed().then((count) => (count > burst ? poll() : open()), later)
+    }, burstMillis)
+  }
 
   const later = () => {
     source?.close()
@@ -59,7 +86,10 @@ export const follow = (
         tries = 0
       }, later)
     })
-    source.addEventListener("inbound.email.received", ({ data }) => received(JSON.parse(data)))
+    source.addEventListener("inbound.email.received", ({ data }) => {
+      received(JSON.parse(data))
+      if (isBurst()) poll()
+    })
     source.addEventListener("end", () => {
       state.value = "ended"
       source?.close()
