@@ -2,9 +2,12 @@ import type { SMTPServerDataStream } from "smtp-server"
 import { SMTPConnection } from "smtp-server/lib/smtp-connection.js"
 import { SMTPStream } from "smtp-server/lib/smtp-stream.js"
 import * as QuotedPath from "./QuotedPath.ts"
+import type { ReadTurns } from "./ReadTurns.ts"
 
 /** Receives the bytes of a message. */
 export interface Receiver {
+  /** Whose message it is, for a fair share of each event-loop turn. */
+  readonly tenant: string
   /** The next bytes, without dot-stuffing. */
   take(piece: Uint8Array): void
   /** Called after the last byte of the message. */
@@ -45,24 +48,6 @@ const lf = 0x0a
 const dot = 0x2e
 const lineEndAndDot = "\r\n."
 
-/** A read of this size means that more data is waiting. Node reads up to 64 KiB. */
-const largeRead = 32 * 1024
-
-/** Message bytes of all connections in one event-loop turn, beyond which large reads wait for the next. */
-const mostOfTurn = 2 * 1024 * 1024
-
-/** Counts the message bytes that all connections of a server have received in this event-loop turn. */
-export class ReadTurn {
-  #bytes = 0
-
-  /** Whether the turn's limit is reached. */
-  add(bytes: number): boolean {
-    if (this.#bytes === 0) setImmediate(() => (this.#bytes = 0))
-    this.#bytes += bytes
-    return this.#bytes > mostOfTurn
-  }
-}
-
 /** The end of the received bytes, which determines the meaning of the next one. */
 type Place = "in a line" | "behind CR" | "at a line's start" | "behind its dot" | "behind its dot and CR"
 
@@ -77,13 +62,13 @@ const placeBehind = (chunk: Buffer): Place => {
  * search. Only CR LF ends a line. Bare CR and bare LF are content, and so is a dot after them.
  */
 export class DataParser extends SMTPStream {
-  readonly #turn: () => ReadTurn
+  readonly #turns: () => ReadTurns
   #incoming = new Incoming()
   #place: Place = "at a line's start"
 
-  constructor(turn: () => ReadTurn, options?: ConstructorParameters<typeof SMTPStream>[0]) {
+  constructor(turns: () => ReadTurns, options?: ConstructorParameters<typeof SMTPStream>[0]) {
     super(options)
-    this.#turn = turn
+    this.#turns = turns
   }
 
   override startDataMode(maxBytes?: number | string | null): SMTPServerDataStream {
@@ -131,9 +116,8 @@ export class DataParser extends SMTPStream {
     // The CR belongs to the end sequence, or is emitted with the next byte.
     this.#take(chunk.subarray(from, place === "behind its dot and CR" ? -1 : undefined))
     this.#place = place
-    // The socket is paused until then, so that many large messages delay no other reply.
-    if (chunk.length >= largeRead && this.#turn().add(chunk.length)) setImmediate(done)
-    else done()
+    // The socket is paused until then.
+    this.#turns().readOn(this.#incoming.receiver?.tenant ?? "", chunk.length, done)
   }
 
   #take(piece: Buffer) {
@@ -163,8 +147,13 @@ const ready = 220
  * event-loop turn are sent in one packet, for pipelined commands (RFC 2920, section 3.2).
  */
 export class DataConnection extends SMTPConnection {
-  /** Shared by all connections of the server. */
-  turn = new ReadTurn()
+  readonly #turns: ReadTurns
+
+  /** `turns` is shared by all connections of the server. */
+  constructor(turns: ReadTurns, ...library: ConstructorParameters<typeof SMTPConnection>) {
+    super(...library)
+    this.#turns = turns
+  }
 
   override send(...reply: Parameters<SMTPConnection["send"]>) {
     const socket = this._socket
@@ -186,7 +175,7 @@ export class DataConnection extends SMTPConnection {
 
   override _createParser(): SMTPStream {
     const { maxCommandLength } = this._server.options
-    const parser = new DataParser(() => this.turn, { maxCommandLength })
+    const parser = new DataParser(() => this.#turns, { maxCommandLength })
     parser.oncommand = (command, callback) => this._onCommand(command, callback)
     parser.on("error", (error) => this.send(421, `Error: ${error.message}`))
     return parser

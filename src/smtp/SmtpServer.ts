@@ -1,5 +1,5 @@
 import type { Socket } from "node:net"
-import { Cause, Duration, Effect, Exit, FiberSet, Layer, Metric, Option, Schema } from "effect"
+import { Cause, Clock, Duration, Effect, Exit, FiberSet, Layer, Metric, Option, Schema } from "effect"
 import {
   SMTPServer,
   type SMTPServerAddress,
@@ -15,6 +15,7 @@ import * as ClientNetwork from "../model/ClientNetwork.ts"
 import * as Settings from "../Settings.ts"
 import * as DataStream from "./DataStream.ts"
 import { MessageBytes } from "./MessageBytes.ts"
+import { ReadTurns } from "./ReadTurns.ts"
 import * as RefusedRecipient from "./RefusedRecipient.ts"
 import * as Reply from "./Reply.ts"
 import { recipientsPerMessage } from "./SessionBudget.ts"
@@ -39,7 +40,7 @@ const kept = {
 
 /** Refuses connections before smtp-server builds a session. The library itself limits only their total, afterwards. */
 class GuardedServer extends SMTPServer {
-  readonly #turn = new DataStream.ReadTurn()
+  readonly #turns: ReadTurns
   readonly #guard: SessionGuard.SessionGuard
   readonly #greet: (greeting: () => void) => void
   readonly #isBalancer: (address: string) => boolean
@@ -47,9 +48,14 @@ class GuardedServer extends SMTPServer {
   constructor(
     options: SMTPServerOptions,
     guard: SessionGuard.SessionGuard,
-    own: { readonly greet: (greeting: () => void) => void; readonly isBalancer: (address: string) => boolean }
+    own: {
+      readonly greet: (greeting: () => void) => void
+      readonly isBalancer: (address: string) => boolean
+      readonly now: () => number
+    }
   ) {
     super(options)
+    this.#turns = new ReadTurns(own.now)
     this.#guard = guard
     this.#greet = own.greet
     this.#isBalancer = own.isBalancer
@@ -62,8 +68,7 @@ class GuardedServer extends SMTPServer {
 
   override connect(...[socket, details]: Parameters<SMTPServer["connect"]>) {
     if (!this.#guard.admits(this, socket, details?.remoteAddress ?? socket.remoteAddress ?? "")) return
-    const connection = new DataStream.DataConnection(this, socket, details)
-    connection.turn = this.#turn
+    const connection = new DataStream.DataConnection(this.#turns, this, socket, details)
     // The library calls it 100 ms later.
     const greeting = connection.connectionReady
     connection.connectionReady = () => undefined
@@ -82,6 +87,7 @@ export const layer = Layer.effectDiscard(
     const { greetingDelay, host, messageBytes, mxHost, port, proxyFrom, reusePort } = yield* Settings.smtp
     yield* SmtpLibrary.check(SmtpLibrary.internals())
     const intake = yield* Intake
+    const clock = yield* Clock.Clock
     const keyPair = yield* Tls.keyPair
     // Made before the server: on shutdown the server drains first, then these fibers stop.
     const run = yield* FiberSet.makeRuntime()
@@ -128,6 +134,12 @@ export const layer = Layer.effectDiscard(
       )
     }
 
+    /** The workspace of the first recipient. All demo inboxes are one tenant. */
+    const tenantOf = ({ envelope }: SMTPServerSession) => {
+      const [first] = envelope.rcptTo
+      return (first === undefined ? undefined : accepted.get(first))?.workspaceId ?? "demo"
+    }
+
     const arrivalOf = (session: SMTPServerSession, message: MessageBytes) => ({
       envelope: {
         from: session.envelope.mailFrom === false ? "" : session.envelope.mailFrom.address,
@@ -151,6 +163,7 @@ export const layer = Layer.effectDiscard(
       const bytes = new MessageBytes()
       const share = memory.enter(ClientNetwork.ofAnything(session.remoteAddress))
       DataStream.receive(stream, {
+        tenant: tenantOf(session),
         take: (piece) => {
           if (!stream.sizeExceeded && share.take(piece.byteLength)) return bytes.push(piece)
           bytes.clear()
@@ -219,7 +232,11 @@ export const layer = Layer.effectDiscard(
       Duration.isZero(greetingDelay)
         ? greeting()
         : void run(Effect.andThen(Effect.sleep(greetingDelay), Effect.sync(greeting)))
-    const server = new GuardedServer(options, guard, { greet, isBalancer: AddressRange.contains(proxyFrom) })
+    const server = new GuardedServer(options, guard, {
+      greet,
+      isBalancer: AddressRange.contains(proxyFrom),
+      now: () => clock.currentTimeMillisUnsafe()
+    })
     // Replaces the logger option, with which the library copies every entry of every level.
     server.logger = {
       ...server.logger,

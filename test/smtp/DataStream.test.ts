@@ -3,10 +3,13 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import * as DataStream from "../../src/smtp/DataStream.ts"
 import { MessageBytes } from "../../src/smtp/MessageBytes.ts"
+import { ReadTurns } from "../../src/smtp/ReadTurns.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mailbox from "../Mailbox.ts"
 import * as SmtpDialog from "../SmtpDialog.ts"
 import { SmtpAlone } from "./SmtpAlone.ts"
+
+const tenant = "a workspace"
 
 interface Heard {
   readonly messages: ReadonlyArray<string>
@@ -28,13 +31,14 @@ const read = (chunks: ReadonlyArray<Buffer>, answer = (go: () => void) => go()) 
   Effect.callback<Heard>((resume) => {
     const messages: Array<string> = []
     const commands: Array<string> = []
-    const parser = new DataStream.DataParser(() => turn)
+    const parser = new DataStream.DataParser(() => turns)
     parser.oncommand = (command, next) => {
       const line = command.toString("latin1")
       if (line !== "") commands.push(line)
       if (line === "DATA") {
         const bytes = new MessageBytes()
         DataStream.receive(parser.startDataMode(), {
+          tenant,
           take: (piece) => bytes.push(piece),
           cut: () => assert.fail("cut"),
           end: () => {
@@ -110,20 +114,7 @@ const numbersFrom = (seed: number) => {
   }
 }
 
-const turn = new DataStream.ReadTurn()
-
-describe("An event-loop turn", () => {
-  it.live("reads 2 MiB of messages from all connections", () =>
-    Effect.gen(function* () {
-      const turn = new DataStream.ReadTurn()
-      const reads = () => Array.from({ length: 33 }, () => turn.add(64 * 1024))
-      const full = [...Array.from({ length: 32 }, () => false), true]
-      assert.deepStrictEqual(reads(), full)
-      yield* Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
-      assert.deepStrictEqual(reads(), full)
-    })
-  )
-})
+const turns = new ReadTurns(() => 0)
 
 describe("A DATA stream", () => {
   it.effect("ends at CRLF . CRLF only and loses dots after CRLF only, in every form and at any split", () =>
@@ -197,12 +188,12 @@ describe("A DATA stream", () => {
   it("continues only after the message is answered", () => {
     const commands: Array<string> = []
     let ended = 0
-    const parser = new DataStream.DataParser(() => turn)
+    const parser = new DataStream.DataParser(() => turns)
     parser.oncommand = (command, next) => {
       commands.push(command.toString())
       next?.()
     }
-    DataStream.receive(parser.startDataMode(), { take: () => {}, cut: () => {}, end: () => ended++ })
+    DataStream.receive(parser.startDataMode(), { tenant, take: () => {}, cut: () => {}, end: () => ended++ })
     parser.write("x\r\n.\r\nNOOP\r\n")
     parser.write("RSET\r\n")
     assert.deepStrictEqual([ended, commands], [1, []])
@@ -211,8 +202,9 @@ describe("A DATA stream", () => {
 
   it("is not copied if no dot is removed", () => {
     const pieces: Array<Uint8Array> = []
-    const parser = new DataStream.DataParser(() => turn)
+    const parser = new DataStream.DataParser(() => turns)
     DataStream.receive(parser.startDataMode(), {
+      tenant,
       take: (piece) => pieces.push(piece),
       cut: () => {},
       end: () => {}
@@ -226,10 +218,11 @@ describe("A DATA stream", () => {
   })
 
   it("counts received bytes without stuffed dots", () => {
-    const parser = new DataStream.DataParser(() => turn)
+    const parser = new DataStream.DataParser(() => turns)
     const stream = parser.startDataMode(9)
     const seen: Array<readonly [number, boolean]> = []
     DataStream.receive(stream, {
+      tenant,
       take: () => seen.push([stream.byteLength, stream.sizeExceeded]),
       cut: () => {},
       end: () => seen.push([parser.dataBytes, stream.sizeExceeded])
@@ -250,8 +243,9 @@ describe("A DATA stream", () => {
 
   it("has no end once its session is closed for it", () => {
     let ended = 0
-    const parser = new DataStream.DataParser(() => turn)
+    const parser = new DataStream.DataParser(() => turns)
     DataStream.receive(parser.startDataMode(), {
+      tenant,
       take: () => {
         parser.isClosed = true
       },
@@ -267,10 +261,10 @@ describe("A DATA stream", () => {
       ["half a mes", 1],
       ["all of it\r\n.\r\n", 0]
     ] as const) {
-      const parser = new DataStream.DataParser(() => turn)
+      const parser = new DataStream.DataParser(() => turns)
       let cut = 0
       const stream = parser.startDataMode()
-      DataStream.receive(stream, { take: () => {}, cut: () => cut++, end: () => {} })
+      DataStream.receive(stream, { tenant, take: () => {}, cut: () => cut++, end: () => {} })
       parser.write(sent)
       // As the connection does when its socket closes.
       if (!stream.writableEnded && !stream.destroyed) stream.destroy()
