@@ -90,7 +90,10 @@ export class RefusalNotes extends Context.Service<
       )
       yield* Effect.addFinalizer(() => (buffer.size === 0 ? Effect.void : Patience.ofRequest(rest)))
       yield* BackgroundLoop.endless(
-        { says: "Refusals of mail could not be written. Inlet keeps them in memory and retries", level: "Warn" },
+        {
+          says: "Refused mail could not be written to its ledger. Inlet retries after an outage, and drops what the database rejects",
+          level: "Warn"
+        },
         round
       )
       return RefusalNotes.of({ note: (refusal) => buffer.add(refusal, clock.currentTimeMillisUnsafe()) })
