@@ -112,7 +112,8 @@ export class Refusals extends Context.Service<
         )
 
       const conditions = ({ from, reason, recipient, since, until }: Filter): Array<Fragment> => [
-        ...(reason === undefined ? [] : [sql`refusals.reason = ${reason}`]),
+        // One of the fixed words, written out, because plans differ between frequent and rare ones.
+        ...(reason === undefined ? [] : [sql.literal(`refusals.reason = '${reason}'`)]),
         ...(from === undefined ? [] : [sql`lower(envelope_from) = lower(${from})`]),
         ...(recipient === undefined ? [] : [sql`lower(recipient) = lower(${recipient})`]),
         // An id has the time of the first of equal ones. The last one came within an hour.
