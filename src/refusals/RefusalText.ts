@@ -6,15 +6,20 @@ const mostOfAddress = 320
 /** Maximum characters of other texts. */
 const mostOfText = 255
 
+const plain = /^[\x20-\x7e]*$/
+
 /** One line without control and format characters, so that it is safe in a log, a terminal and PostgreSQL. */
 const printable = (text: string, most: number): string =>
   apart(
-    text
-      .slice(0, 4 * most)
-      .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, " ")
-      .trim()
-      .slice(0, most)
-      .toWellFormed()
+    // Nearly all texts. A flood of refusals must cost little.
+    text.length <= most && plain.test(text)
+      ? text.trim()
+      : text
+          .slice(0, 4 * most)
+          .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, " ")
+          .trim()
+          .slice(0, most)
+          .toWellFormed()
   )
 
 export const address = (text: string): string => printable(text, mostOfAddress)

@@ -1,4 +1,4 @@
-import { type Cause, Effect, FiberSet, Metric } from "effect"
+import { type Cause, Effect, FiberSet, LogLevel, Metric, References } from "effect"
 import type { SMTPServerSession } from "smtp-server"
 import * as DomainNames from "../domains/DomainNames.ts"
 import type { Recipient } from "../intake/Recipient.ts"
@@ -63,6 +63,8 @@ export const make = Effect.fnUntraced(function* (typed: ReturnType<typeof TypedR
   const notes = yield* RefusalNotes
   const run = yield* FiberSet.makeRuntime()
   const context = yield* Effect.context()
+  // Without it, a flood of refusals starts no fibers.
+  const hasDebug = !LogLevel.isGreaterThan(yield* References.MinimumLogLevel, "Debug")
   /** The refusals of a session already logged. Each is logged once, so that a flood does not fill the disk. */
   const told = new WeakMap<SMTPServerSession, Set<string>>()
   /** The reply to a MAIL that was too large. Its recipients follow in pipelined commands. */
@@ -85,6 +87,7 @@ export const make = Effect.fnUntraced(function* (typed: ReturnType<typeof TypedR
     const before = told.get(session) ?? new Set()
     // What clients do wrong by themselves is in the ledger.
     const isNews = !before.has(line) && reply.reason !== "protocol" && reply.code !== 421
+    if (!isNews && !hasDebug) return
     const entry =
       reply.code === 451 && isNews
         ? Effect.logError(line, cause)
