@@ -78,7 +78,9 @@ export const make = Effect.gen(function* () {
         ${column("int4", ({ code }) => code)},
         ${column("text", ({ reply }) => reply)},
         ${column("text", ({ helo }) => helo)}
-      )
+      ) AS input (id, hour, reason, name, client, first_at, last_at, count, code, reply, helo)
+      -- A fixed order prevents deadlocks between processes.
+      ORDER BY hour, client, reason, name
       ON CONFLICT (hour, client, reason, name) DO UPDATE SET
         count = before.count + excluded.count, last_at = greatest(before.last_at, excluded.last_at),
         code = excluded.code, reply = excluded.reply, helo = excluded.helo

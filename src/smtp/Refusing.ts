@@ -82,11 +82,12 @@ export const make = Effect.fnUntraced(function* (typed: ReturnType<typeof TypedR
     counter.updateUnsafe(1, context)
   }
 
-  const log = ({ cause, command, from, recipients, reply, session }: Refused) => {
+  const log = ({ cause, command, from, recipients, reply, session, workspaceIds }: Refused) => {
     const line = `${command} was answered ${reply.code} ${reply.enhanced}`
     const before = told.get(session) ?? new Set()
     // What clients do wrong by themselves is in the ledger.
-    const isNews = !before.has(line) && reply.reason !== "protocol" && reply.code !== 421
+    const isOfClient = reply.reason === "protocol" || (reply.code === 421 && reply.reason !== "too_large")
+    const isNews = !before.has(line) && !isOfClient
     if (!isNews && !hasDebug) return
     const entry =
       reply.code === 451 && isNews
@@ -96,7 +97,8 @@ export const make = Effect.fnUntraced(function* (typed: ReturnType<typeof TypedR
           : Effect.logDebug(line)
     told.set(session, before.add(line))
     const [recipient] = recipients
-    const workspaces = recipients.flatMap((one) => (typeof one === "string" ? [] : (one.workspaceId ?? [])))
+    const workspaces =
+      workspaceIds ?? recipients.flatMap((one) => (typeof one === "string" ? [] : (one.workspaceId ?? [])))
     run(
       Effect.annotateLogs(entry, {
         smtp_session: session.id,

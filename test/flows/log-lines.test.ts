@@ -114,6 +114,7 @@ describe("The log", { timeout: 120_000 }, () => {
       assert.deepInclude(about("DATA was answered 452 4.2.2"), { ...envelope, reason: "quota" })
       assert.property(about("DATA was answered 452 4.2.2"), "workspace_id")
       assert.deepInclude(about("RCPT was answered 452 4.2.2"), { ...envelope, reason: "quota" })
+      assert.property(about("RCPT was answered 452 4.2.2"), "workspace_id")
       assert.deepInclude(about("DATA was answered 552 5.3.4"), { ...envelope, reason: "too_large" })
       assert.property(about("DATA was answered 552 5.3.4"), "workspace_id")
       assert.deepInclude(about("MAIL was answered 552 5.3.4"), { sender: envelope.sender, reason: "too_large" })
