@@ -37,6 +37,9 @@ import { Search } from "./purchase/Search.ts"
 import { Reader } from "./reading/Reader.ts"
 import * as ReaderWorker from "./reading/ReaderWorker.ts"
 import * as UnreadMail from "./reading/UnreadMail.ts"
+import { RefusalNotes } from "./refusals/RefusalNotes.ts"
+import { Refusals } from "./refusals/Refusals.ts"
+import { UnknownRefusals } from "./refusals/UnknownRefusals.ts"
 import * as RawErasures from "./retention/RawErasures.ts"
 import * as RemovedDomains from "./retention/RemovedDomains.ts"
 import * as Sweeper from "./retention/Sweeper.ts"
@@ -53,7 +56,7 @@ import { Workspaces } from "./workspaces/Workspaces.ts"
 const intake = Layer.merge(Intake.layerNoDeps.pipe(Layer.provide(Reader.layer)), DataMemory.layer)
 
 /** Accepts mail over SMTP. */
-export const smtp = SmtpServer.layer.pipe(Layer.provide(intake))
+export const smtp = SmtpServer.layer.pipe(Layer.provide([intake, RefusalNotes.layer]))
 
 /** Parses leftover mail, delivers events, and removes expired data. */
 export const worker = Layer.mergeAll(
@@ -84,6 +87,8 @@ export const http = HttpServer.layerWith(Mcp.layer).pipe(
     PullDeliveries.layer,
     EventContents.layer.pipe(Layer.provide(Events.layer)),
     RawMessages.layer,
+    Refusals.layer,
+    UnknownRefusals.layer,
     Verification.layer,
     Workspaces.layer
   ]),

@@ -1,5 +1,6 @@
-import { Effect } from "effect"
+import { Effect, Predicate } from "effect"
 import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
 import * as Batcher from "../database/Batcher.ts"
 import { isUnreachable } from "../database/Database.ts"
 import * as Patience from "../database/Patience.ts"
@@ -25,6 +26,15 @@ export type Acceptance = "kept" | "seen" | "gone" | "apart"
 
 /** The columns of a row without its addresses. */
 const rowBytes = 1_024
+
+/**
+ * True if a message had no room in its quota. Its retry key then has no message, so the constraint between them fails
+ * and takes back the statement.
+ */
+export const isWithoutRoom = ({ reason }: SqlError): boolean =>
+  reason._tag === "ConstraintError" &&
+  Predicate.hasProperty(reason.cause, "constraint") &&
+  reason.cause.constraint === "received_once_inbound_email_id_fkey"
 
 /** The CTE `counted`: the workspaces that have room for all their messages. */
 const counted = (sql: SqlClient.SqlClient, emailsPerDay: number) => {

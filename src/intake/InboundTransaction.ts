@@ -62,13 +62,13 @@ const firstSeen = (sql: SqlClient.SqlClient, keys: ReadonlyArray<Uint8Array>, id
 
 /** Counts the message in each workspace. A fixed order prevents deadlocks between messages for the same workspaces. */
 const reserve = (sql: SqlClient.SqlClient, workspaces: ReadonlyArray<WorkspaceId>, emailsPerDay: number) =>
-  sql`
+  sql<{ readonly workspaceId: WorkspaceId }>`
     INSERT INTO daily_intake AS counted (workspace_id, day, accepted)
     SELECT workspace_id, ${today(sql)}, 1 FROM unnest(${workspaces}::uuid[]) AS reserving (workspace_id)
     ORDER BY workspace_id
     ON CONFLICT (workspace_id, day) DO UPDATE SET accepted = counted.accepted + 1
     WHERE counted.accepted < ${emailsPerDay}
-    RETURNING accepted
+    RETURNING workspace_id
   `
 
 /** Counts the message of a client. After the workspaces, so that a client that sends to many does not block senders to others. */
@@ -154,12 +154,10 @@ const spend = Effect.fnUntraced(function* (
   const workspaces = [
     ...new Set(emails.flatMap((email) => email.recipients.flatMap(({ workspaceId }) => workspaceId ?? [])))
   ]
-  if (
-    emailsPerDay > 0 &&
-    workspaces.length > 0 &&
-    (yield* reserve(sql, workspaces, emailsPerDay)).length < workspaces.length
-  ) {
-    return yield* new QuotaReached({ limit: emailsPerDay })
+  if (emailsPerDay > 0 && workspaces.length > 0) {
+    const reserved = new Set((yield* reserve(sql, workspaces, emailsPerDay)).map(({ workspaceId }) => workspaceId))
+    const full = workspaces.filter((id) => !reserved.has(id))
+    if (full.length > 0) return yield* new QuotaReached({ limit: emailsPerDay, workspaceIds: full })
   }
 
   if (emailsPerSender > 0 && emails.length > 0 && remoteAddress !== simulatedAddress) {

@@ -77,7 +77,10 @@ const recipientOf = (
 ): Effect.Effect<Recipient, UnknownDomain | QuotaReached | DemoFull> => {
   if (admission === null) return Effect.fail(new UnknownDomain())
   const { accepted, demoMails, id, workspaceId } = admission
-  if (emailsPerDay > 0 && accepted >= emailsPerDay) return Effect.fail(new QuotaReached({ limit: emailsPerDay }))
+  if (emailsPerDay > 0 && accepted >= emailsPerDay) {
+    const workspaceIds = workspaceId === null ? [] : [workspaceId]
+    return Effect.fail(new QuotaReached({ limit: emailsPerDay, workspaceIds }))
+  }
   if (demoMails !== null && demoMails >= InboundTransaction.mailsPerDemo) return Effect.fail(new DemoFull())
   return Effect.succeed({ address: `${localPart}@${domain}`, domain, domainId: id, workspaceId })
 }
@@ -183,7 +186,9 @@ const storeUsual = Effect.fnUntraced(function* (
         Cause.hasInterrupts(cause) || Option.exists(Cause.findErrorOption(cause), isUnreachable)
           ? Effect.fail(notStored(cause))
           : Effect.as(
-              Effect.logWarning("A batch of messages failed. Inlet stores one message alone", cause),
+              Option.exists(Cause.findErrorOption(cause), InboundEmails.isWithoutRoom)
+                ? Effect.void
+                : Effect.logWarning("A batch of messages failed. Inlet stores one message alone", cause),
               "apart" as const
             )
       )

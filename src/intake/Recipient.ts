@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import type { DomainId, DomainName } from "../model/Domain.ts"
-import type { WorkspaceId } from "../model/Workspace.ts"
+import { WorkspaceId } from "../model/Workspace.ts"
 
 /** A recipient accepted with 250. */
 export interface Recipient {
@@ -15,8 +15,11 @@ export interface Recipient {
 /** The domain accepts no mail here: unknown, unverified, disabled or removed. */
 export class UnknownDomain extends Schema.TaggedError<UnknownDomain>()("UnknownDomain", {}) {}
 
-/** The workspace has reached its daily limit. */
-export class QuotaReached extends Schema.TaggedError<QuotaReached>()("QuotaReached", { limit: Schema.Int }) {}
+/** Workspaces have reached their daily limit. */
+export class QuotaReached extends Schema.TaggedError<QuotaReached>()("QuotaReached", {
+  limit: Schema.Int,
+  workspaceIds: Schema.Array(WorkspaceId)
+}) {}
 
 /** The client has reached its daily limit. */
 export class SenderQuotaReached extends Schema.TaggedError<SenderQuotaReached>()("SenderQuotaReached", {

@@ -5,6 +5,7 @@ import * as ExpiringRows from "../domains/ExpiringRows.ts"
 import { DomainId } from "../model/Domain.ts"
 import { InboundEmailId, type RawRef, rawRef } from "../model/InboundEmail.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
+import * as ExpiredRefusals from "../refusals/ExpiredRefusals.ts"
 import * as Settings from "../Settings.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import { keptDays } from "../statistics/DomainStatistics.ts"
@@ -35,7 +36,7 @@ export class Sweeper extends Context.Service<
     readonly segments: Effect.Effect<number>
     /** Files and objects without a row for seven days. Returns their number. */
     readonly orphans: Effect.Effect<number>
-    /** Domains that were not verified in time, and expired keys and counters. */
+    /** Domains that were not verified in time, and expired keys, counters and refusals. */
     readonly leftovers: Effect.Effect<void>
     /** Expired demo inboxes with their mail. Returns their number. */
     readonly demos: Effect.Effect<number>
@@ -140,6 +141,8 @@ export class Sweeper extends Context.Service<
         yield* ExpiringRows.deleteUnverified(sql, pendingDays)
         yield* inBatches(batch, forgetKeys)
         yield* inBatches(batch, forgetAnswers)
+        yield* inBatches(batch, ExpiredRefusals.removeSome(sql, retentionDays, batch))
+        yield* ExpiredRefusals.removeDays(sql, keptDays)
         yield* sql`DELETE FROM daily_intake WHERE day < (now() AT TIME ZONE 'UTC')::date - 1`
         yield* sql`DELETE FROM domain_days WHERE day < (now() AT TIME ZONE 'UTC')::date - ${keptDays}::int`
         yield* sql`DELETE FROM domain_day_latencies WHERE day < (now() AT TIME ZONE 'UTC')::date - ${keptDays}::int`

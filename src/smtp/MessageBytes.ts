@@ -26,6 +26,15 @@ export class MessageBytes {
     this.#loose = 0
   }
 
+  /** The first chunks, with at least `most` bytes if there are as many. Not copied. */
+  first(most: number): ReadonlyArray<Uint8Array> {
+    let count = 0
+    for (let bytes = 0; bytes < most && count < this.#pieces.length; count++) {
+      bytes += this.#pieces[count]?.byteLength ?? 0
+    }
+    return this.#pieces.slice(0, count)
+  }
+
   clear() {
     this.#pieces = []
     this.#loose = 0

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import type { IntakeError } from "../intake/Intake.ts"
+import type { RefusalReason } from "../model/Refusal.ts"
 
 /** The bytes of incoming messages exceed their limit. */
 export class DataMemoryFull extends Schema.TaggedError<DataMemoryFull>()("DataMemoryFull", {}) {}
@@ -12,31 +13,63 @@ export interface Reply {
   readonly code: number
   readonly enhanced: string
   readonly text: string
+  /** For the ledger, the log and the metrics. */
+  readonly reason: RefusalReason
 }
 
 // Keyed by tag, so an error without a reply does not compile.
 const replies: { readonly [Tag in (IntakeError | DataMemoryFull)["_tag"]]: Reply } = {
-  UnknownDomain: { code: 550, enhanced: "5.1.2", text: "This domain does not receive mail here" },
+  UnknownDomain: { code: 550, enhanced: "5.1.2", text: "This domain does not receive mail here", reason: "unknown" },
   QuotaReached: {
     code: 452,
     enhanced: "4.2.2",
-    text: "The recipient has reached its limit of messages for today; try again tomorrow (UTC)"
+    text: "The recipient has reached its limit of messages for today; try again tomorrow (UTC)",
+    reason: "quota"
   },
   SenderQuotaReached: {
     code: 452,
     enhanced: "4.2.2",
-    text: "Your address has sent the messages it may send here today; try again tomorrow (UTC)"
+    text: "Your address has sent the messages it may send here today; try again tomorrow (UTC)",
+    reason: "sender_quota"
   },
-  DemoFull: { code: 452, enhanced: "4.2.2", text: "This demo inbox has reached its limit of mails" },
-  DataMemoryFull: { code: 452, enhanced: "4.3.1", text: "Too much mail is coming in at once; please try again" },
-  MailLoop: { code: 554, enhanced: "5.4.6", text: "Too many Received fields: the message is in a mail loop" },
-  NotStored: { code: 451, enhanced: "4.3.0", text: "The message could not be stored; please try again" }
+  DemoFull: { code: 452, enhanced: "4.2.2", text: "This demo inbox has reached its limit of mails", reason: "quota" },
+  DataMemoryFull: {
+    code: 452,
+    enhanced: "4.3.1",
+    text: "Too much mail is coming in at once; please try again",
+    reason: "rate"
+  },
+  MailLoop: {
+    code: 554,
+    enhanced: "5.4.6",
+    text: "Too many Received fields: the message is in a mail loop",
+    reason: "loop"
+  },
+  NotStored: {
+    code: 451,
+    enhanced: "4.3.0",
+    text: "The message could not be stored; please try again",
+    reason: "storage"
+  }
 }
 
 export const fromError = (error: IntakeError | DataMemoryFull): Reply => replies[error._tag]
 
 /** The reply to a bug. Temporary, so that no mail bounces while we fix it. */
-export const bug: Reply = { code: 451, enhanced: "4.3.0", text: "Something went wrong; please try again" }
+export const bug: Reply = {
+  code: 451,
+  enhanced: "4.3.0",
+  text: "Something went wrong; please try again",
+  reason: "storage"
+}
+
+/** The reply to a message over the size limit, which smtp-server gives by itself. */
+export const tooLarge = (limit: number): Reply => ({
+  code: 552,
+  enhanced: "5.3.4",
+  text: `Error: message exceeds fixed maximum message size ${limit}`,
+  reason: "too_large"
+})
 
 /** The form that smtp-server accepts. */
 export const toError = ({ code, enhanced, text }: Reply): Error =>

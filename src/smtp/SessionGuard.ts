@@ -8,7 +8,7 @@ import * as SessionBudget from "./SessionBudget.ts"
 import * as Yielding from "./Yielding.ts"
 
 /** The reason for a 421. Also the metric's label, with only these values. */
-type Reason =
+export type Reason =
   | "connections"
   | "connections_per_address"
   | "idle"
@@ -40,7 +40,7 @@ const dismissals = Metric.counter("inlet_smtp_dismissals_total", {
   description: "SMTP clients that were answered 421, by reason"
 })
 
-export type SessionGuard = Effect.Success<typeof make>
+export type SessionGuard = Effect.Success<ReturnType<typeof make>>
 
 /** Clients a log line about refused connections names. */
 const namedClients = 5
@@ -48,6 +48,7 @@ const namedClients = 5
 interface Session {
   /** The counted connection. */
   socket: Socket | undefined
+  connection: Connection | undefined
   readonly budget: SessionBudget.SessionBudget
   /** The reason of its end. */
   reason: keyof typeof texts | undefined
@@ -60,9 +61,9 @@ const isInTransaction = (connection: Connection) => Boolean(connection.session.e
 
 /**
  * Limits connections before they cost anything, and ends sessions in time. Learns of commands and replies through
- * smtp-server's logger, its only public hook for all of them.
+ * smtp-server's logger, its only public hook for all of them. `refused` hears of clients that get no session.
  */
-export const make = Effect.gen(function* () {
+export const make = Effect.fnUntraced(function* (refused: (address: string, reason: Reason, reply: string) => void) {
   const { mxHost } = yield* Settings.smtp
   const bounds = yield* SessionBudget.SessionBounds
   const connections = yield* ConnectionCount.make
@@ -72,7 +73,7 @@ export const make = Effect.gen(function* () {
 
   // Dismissals since the last check, which counts them in the metric.
   const dismissed = new Map<Reason, number>()
-  let refused = new Map<string, number>()
+  let crowd = new Map<string, number>()
 
   const count = (reason: Reason) => void dismissed.set(reason, (dismissed.get(reason) ?? 0) + 1)
 
@@ -110,9 +111,11 @@ export const make = Effect.gen(function* () {
     }
     if (reason === undefined) return true
     count(reason)
-    if (refused.size < namedClients || refused.has(client)) refused.set(client, (refused.get(client) ?? 0) + 1)
+    if (crowd.size < namedClients || crowd.has(client)) crowd.set(client, (crowd.get(client) ?? 0) + 1)
+    const reply = `421 4.7.0 ${mxHost} ${texts[reason]}`
+    refused(address, reason, reply)
     socket.on("error", () => {})
-    socket.write(`421 4.7.0 ${mxHost} ${texts[reason]}\r\n`)
+    socket.write(`${reply}\r\n`)
     socket.destroySoon()
     return false
   }
@@ -120,7 +123,12 @@ export const make = Effect.gen(function* () {
   const sessionOf = (id: string): Session => {
     const known = sessions.get(id)
     if (known !== undefined) return known
-    const session: Session = { socket: undefined, budget: SessionBudget.begin(now), reason: undefined }
+    const session: Session = {
+      socket: undefined,
+      connection: undefined,
+      budget: SessionBudget.begin(now),
+      reason: undefined
+    }
     sessions.set(id, session)
     return session
   }
@@ -163,9 +171,9 @@ export const make = Effect.gen(function* () {
     }
     dismissed.clear()
     // One line for each check, however many connections were refused.
-    if (refused.size > 0) {
-      yield* Effect.logInfo("SMTP connections were refused, because too many are open", Object.fromEntries(refused))
-      refused = new Map()
+    if (crowd.size > 0) {
+      yield* Effect.logInfo("SMTP connections were refused, because too many are open", Object.fromEntries(crowd))
+      crowd = new Map()
     }
   })
 
@@ -187,8 +195,18 @@ export const make = Effect.gen(function* () {
     silenceMilliseconds: bounds.silenceMilliseconds,
     admits,
     /** Records a session on an admitted connection. */
-    began: (id: string, socket: Socket) => {
-      sessionOf(id).socket = socket
+    began: (connection: Connection, socket: Socket) => {
+      const session = sessionOf(connection.id)
+      session.socket = socket
+      session.connection = connection
+    },
+    /** What a reply answers, before `heard` learns of it. Undefined for a session that was never admitted. */
+    answering: (id: string) => {
+      const { budget, connection, reason } = sessionOf(id)
+      if (connection === undefined) return undefined
+      const { inData, last } = budget
+      const command = inData ? "DATA" : last === "MAIL" || last === "RCPT" ? last : "other"
+      return { session: connection.session, command, reason } as const
     },
     /** Answers 421 and closes. */
     end,

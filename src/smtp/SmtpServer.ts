@@ -1,5 +1,5 @@
 import type { Socket } from "node:net"
-import { Cause, Clock, Duration, Effect, Exit, FiberSet, Layer, Metric, Option, Schema } from "effect"
+import { Cause, Clock, Duration, Effect, Exit, FiberSet, Layer, Option, Predicate, Schema } from "effect"
 import {
   SMTPServer,
   type SMTPServerAddress,
@@ -16,7 +16,8 @@ import * as Settings from "../Settings.ts"
 import * as DataStream from "./DataStream.ts"
 import { MessageBytes } from "./MessageBytes.ts"
 import { ReadTurns } from "./ReadTurns.ts"
-import * as RefusedRecipient from "./RefusedRecipient.ts"
+import * as RefusedHeader from "./RefusedHeader.ts"
+import * as Refusing from "./Refusing.ts"
 import * as Reply from "./Reply.ts"
 import { recipientsPerMessage } from "./SessionBudget.ts"
 import * as SessionGuard from "./SessionGuard.ts"
@@ -31,12 +32,6 @@ export class SmtpListenError extends Schema.TaggedError<SmtpListenError>()("Smtp
 
 /** The excess over the message limit at which the connection is closed. */
 const toleratedExcess = 2 * 1024 * 1024
-
-const replies = Metric.counter("inlet_smtp_replies_total", { description: "Replies to RCPT and DATA by code" })
-const kept = {
-  RCPT: Metric.withAttributes(replies, { command: "RCPT", code: "250" }),
-  DATA: Metric.withAttributes(replies, { command: "DATA", code: "250" })
-}
 
 /** Refuses connections before smtp-server builds a session. The library itself limits only their total, afterwards. */
 class GuardedServer extends SMTPServer {
@@ -73,7 +68,7 @@ class GuardedServer extends SMTPServer {
     const greeting = connection.connectionReady
     connection.connectionReady = () => undefined
     this.connections.add(connection)
-    this.#guard.began(connection.id, socket)
+    this.#guard.began(connection, socket)
     connection.on("error", (error) => this._onError(error))
     connection.on("connect", (client) => this._onClientConnect(client))
     connection.init()
@@ -91,15 +86,20 @@ export const layer = Layer.effectDiscard(
     const keyPair = yield* Tls.keyPair
     // Made before the server: on shutdown the server drains first, then these fibers stop.
     const run = yield* FiberSet.makeRuntime()
-    const context = yield* Effect.context()
 
     /** smtp-server stores the accepted address object in the transaction's envelope. */
     const accepted = new WeakMap<SMTPServerAddress, Recipient>()
+    const recipientsOf = ({ envelope }: SMTPServerSession) =>
+      // A new session has no envelope yet, despite its type.
+      envelope?.rcptTo.flatMap((address) => accepted.get(address) ?? []) ?? []
+    /** The messages under way whose bytes are discarded. */
+    const discarded = new WeakMap<SMTPServerSession, Refusing.Message>()
     const typed = TypedRecipients.make()
-    const guard = yield* SessionGuard.make
+    const refusing = yield* Refusing.make(typed)
+    const guard = yield* SessionGuard.make(refusing.connection)
     const memory = yield* DataMemory
-    /** The refusals of a session already logged. Each is logged once, so that a flood does not fill the disk. */
-    const told = new WeakMap<SMTPServerSession, Set<string>>()
+    /** True while smtp-server sends a reply that is noted with more than the line. */
+    let isNoted = false
 
     /** Sends the reply for an exit, counts and logs it. */
     const reply = <A>(
@@ -107,31 +107,23 @@ export const layer = Layer.effectDiscard(
       session: SMTPServerSession,
       exit: Exit.Exit<A, IntakeError | Reply.DataMemoryFull>,
       callback: (error: Error | null, value?: A) => void,
-      recipient?: string
+      about: { readonly recipients: ReadonlyArray<Recipient | string>; readonly message?: Refusing.Message }
     ) => {
       if (Exit.isSuccess(exit)) {
-        kept[command].updateUnsafe(1, context)
+        refusing.accepted(command)
         return callback(null, exit.value)
       }
-      const error = Cause.findErrorOption(exit.cause)
-      const reply = Option.isSome(error) ? Reply.fromError(error.value) : Reply.bug
-      Metric.withAttributes(replies, { command, code: `${reply.code}` }).updateUnsafe(1, context)
-      callback(Reply.toError(reply))
-      const line = `${command} was answered ${reply.code} ${reply.enhanced}`
-      const before = told.get(session) ?? new Set()
-      const log = before.has(line)
-        ? Effect.logDebug(line)
-        : reply.code === 451
-          ? Effect.logError(line, exit.cause)
-          : Effect.logInfo(line)
-      told.set(session, before.add(line))
-      run(
-        Effect.annotateLogs(log, {
-          smtp_session: session.id,
-          remote_address: session.remoteAddress,
-          ...(recipient === undefined ? {} : RefusedRecipient.inWords(recipient))
-        })
-      )
+      const error = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
+      const reply = error === undefined ? Reply.bug : Reply.fromError(error)
+      const workspaceIds = error?._tag === "QuotaReached" ? error.workspaceIds : undefined
+      refusing.refused({ ...about, command, session, reply, workspaceIds, cause: exit.cause })
+      send(() => callback(Reply.toError(reply)))
+    }
+
+    const send = (callback: () => void) => {
+      isNoted = true
+      callback()
+      isNoted = false
     }
 
     /** The workspace of the first recipient. All demo inboxes are one tenant. */
@@ -146,7 +138,7 @@ export const layer = Layer.effectDiscard(
         helo: session.hostNameAppearsAs,
         remoteAddress: session.remoteAddress
       },
-      recipients: session.envelope.rcptTo.flatMap((address) => accepted.get(address) ?? []),
+      recipients: recipientsOf(session),
       transmission: {
         extended: session.openingCommand === "EHLO",
         encrypted: session.secure,
@@ -162,30 +154,62 @@ export const layer = Layer.effectDiscard(
     ) => {
       const bytes = new MessageBytes()
       const share = memory.enter(ClientNetwork.ofAnything(session.remoteAddress))
+      discarded.delete(session)
+      const discard = () => {
+        if (bytes.byteLength > 0) {
+          const header = RefusedHeader.of(bytes.first(RefusedHeader.mostBytes))
+          discarded.set(session, { header: () => header, bytes: stream.byteLength })
+        }
+        bytes.clear()
+        share.leave()
+      }
       DataStream.receive(stream, {
         tenant: tenantOf(session),
         take: (piece) => {
           if (!stream.sizeExceeded && share.take(piece.byteLength)) return bytes.push(piece)
-          bytes.clear()
-          share.leave()
+          discard()
           if (stream.byteLength > messageBytes + toleratedExcess) guard.dismiss(server, session.id, "too_large")
         },
         cut: () => share.leave(),
         end: () => {
           guard.received(session.id)
+          const recipients = recipientsOf(session)
+          const first = bytes.first(RefusedHeader.mostBytes)
+          const message = {
+            header: () => RefusedHeader.of(first),
+            ...discarded.get(session),
+            bytes: stream.byteLength
+          }
+          discarded.delete(session)
           // smtp-server answers 552 5.3.4 by itself.
-          if (stream.sizeExceeded) return callback(new Error("too large"))
+          if (stream.sizeExceeded) {
+            refusing.refused({ command: "DATA", session, reply: Reply.tooLarge(messageBytes), recipients, message })
+            return send(() => callback(new Error("too large")))
+          }
           const answer = (exit: Exit.Exit<void, IntakeError | Reply.DataMemoryFull>) =>
-            reply("DATA", session, exit, (error) => {
-              share.leave()
-              callback(error)
-            })
+            reply(
+              "DATA",
+              session,
+              exit,
+              (error) => {
+                share.leave()
+                callback(error)
+              },
+              { recipients, message }
+            )
           if (share.wasRefused()) answer(Exit.fail(new Reply.DataMemoryFull()))
           else run(intake.receive(arrivalOf(session, bytes))).addObserver(answer)
           // Intake has copied the message, so the chunks can be freed.
           bytes.clear()
         }
       })
+    }
+
+    /** Notes a refusal of smtp-server itself. */
+    const hear = (id: string, line: string) => {
+      const answered = guard.answering(id)
+      if (answered === undefined) return
+      refusing.heard(line, answered, recipientsOf(answered.session), discarded.get(answered.session))
     }
 
     const options: SMTPServerOptions = {
@@ -214,7 +238,7 @@ export const layer = Layer.effectDiscard(
               if (admitted !== undefined) accepted.set(address, admitted)
               callback(error)
             },
-            recipient
+            { recipients: [recipient] }
           )
         )
       },
@@ -243,12 +267,18 @@ export const layer = Layer.effectDiscard(
       debug: (entry, _format, line) => {
         if (entry === undefined || typeof entry === "string") return
         typed.heard(entry, line)
+        if (entry.tnx === "send" && !isNoted && `${line}` >= "4") hear(`${entry.cid}`, `${line}`)
         guard.heard(server, entry, line)
       }
     }
 
     // An error without a listener would end the process.
-    server.on("error", (error) => run(Effect.logDebug("An SMTP session ended with an error", error.message)))
+    server.on("error", (error) => {
+      const { remoteAddress } = Object(error) as { readonly remoteAddress?: string }
+      // smtp-server marks errors of handshakes.
+      if (Predicate.hasProperty(error, "meta")) refusing.tls(remoteAddress ?? "", error.message)
+      run(Effect.logDebug("An SMTP session ended with an error", error.message))
+    })
 
     yield* Effect.acquireRelease(
       Effect.callback<void, SmtpListenError>((resume) => {

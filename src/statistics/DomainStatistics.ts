@@ -3,6 +3,7 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
 import { DomainId } from "../model/Domain.ts"
+import { RefusalReason } from "../model/Refusal.ts"
 import { bucketsPerDoubling } from "./DayCounter.ts"
 
 /** Days that a domain's figures are kept. */
@@ -18,7 +19,10 @@ export const DayStatistics = Schema.Struct({
   failed: count.annotate({ description: "attempts of that day without one" }),
   dead: count.annotate({ description: "deliveries that became dead letters that day" }),
   p50_ms: Schema.NullOr(count).annotate({ description: "median time from receipt to 2xx, to a fifth" }),
-  p99_ms: Schema.NullOr(count)
+  p99_ms: Schema.NullOr(count),
+  refused: Schema.Array(Schema.Struct({ reason: RefusalReason, count })).annotate({
+    description: "refused recipients and messages of that day by reason, most first"
+  })
 }).annotate({ identifier: "DayStatistics" })
 export type DayStatistics = typeof DayStatistics.Type
 
@@ -31,10 +35,11 @@ const Row = Schema.Struct({
   delivered: Schema.Int,
   failed: Schema.Int,
   dead: Schema.Int,
-  latencies: Schema.NullOr(Schema.Array(Latency))
+  latencies: Schema.NullOr(Schema.Array(Latency)),
+  refused: Schema.NullOr(Schema.Array(Schema.Struct({ reason: RefusalReason, count: Schema.Int })))
 })
 
-/** Reads a domain's daily figures, which DayCounter writes. */
+/** Reads a domain's daily figures, which DayCounter writes, and RefusalNotes for refusals. */
 export class DomainStatistics extends Context.Service<
   DomainStatistics,
   {
@@ -56,7 +61,10 @@ export class DomainStatistics extends Context.Service<
             coalesce(dead, 0) AS dead, (
               SELECT json_agg(json_build_object('bucket', bucket, 'deliveries', deliveries) ORDER BY bucket)
               FROM domain_day_latencies WHERE domain_id = ${id} AND domain_day_latencies.day = calendar.day::date
-            ) AS latencies
+            ) AS latencies, (
+              SELECT json_agg(json_build_object('reason', reason, 'count', refused) ORDER BY refused DESC, reason)
+              FROM domain_day_refusals WHERE domain_id = ${id} AND domain_day_refusals.day = calendar.day::date
+            ) AS refused
           FROM generate_series(
             (now() AT TIME ZONE 'UTC')::date - ${days}::int + 1, (now() AT TIME ZONE 'UTC')::date, interval '1 day'
           ) AS calendar (day)
@@ -68,8 +76,9 @@ export class DomainStatistics extends Context.Service<
       const of = Effect.fn("DomainStatistics.of")(
         (id: DomainId, days: number) =>
           Effect.map(select({ id, days }), (rows) =>
-            rows.map(({ latencies, ...row }) => ({
+            rows.map(({ latencies, refused, ...row }) => ({
               ...row,
+              refused: refused ?? [],
               p50_ms: quantile(latencies ?? [], 0.5),
               p99_ms: quantile(latencies ?? [], 0.99)
             }))

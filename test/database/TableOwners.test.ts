@@ -6,7 +6,13 @@ import { assert, describe, it } from "@effect/vitest"
 const src = fileURLToPath(new URL("../../src", import.meta.url))
 
 /** The folder that alone writes a table. */
-const owners = { deliveries: "delivery", domains: "domains" }
+const owners = {
+  deliveries: "delivery",
+  domains: "domains",
+  refusals: "refusals",
+  domain_day_refusals: "refusals",
+  unknown_refusals: "refusals"
+}
 
 const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"))
 

@@ -60,10 +60,10 @@ describe("The log", { timeout: 120_000 }, () => {
       const lines = output.trimEnd().split("\n")
       const entries = lines.map(entryOf)
       assert.deepStrictEqual([...new Set(entries.map(({ level }) => level))].toSorted(), ["DEBUG", "INFO"])
-      const refused = lines.filter((line) => line.includes("RCPT was answered 550"))
+      const refused = lines.filter((line) => /was answered [45]\d\d/.test(line))
       assert.isTrue(refused.some((line) => line.includes('"recipient":"EVIL@unknown.example"')))
       assert.isTrue(refused.some((line) => line.includes('"recipient_domain":"unknown.example"')))
-      // Beside refused recipients, only the request path is logged as received.
+      // Beside refused senders and recipients, only the request path is logged as received.
       const written = lines.filter((line) => line.includes("EVIL") && !refused.includes(line))
       assert.lengthOf(written, 1)
       assert.include(written[0], '"path":"/%1b[31mEVIL%0d%0a%22%7d/%E2%80%A8"')
@@ -71,6 +71,63 @@ describe("The log", { timeout: 120_000 }, () => {
       const metrics = yield* inlet.call("GET", "/metrics")
       assert.notInclude(metrics.text, "EVIL")
       assert.notInclude(metrics.text, "example")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("has sender, recipient, workspace and reason of a refusal, and no warning for a full quota", () =>
+    Effect.gen(function* () {
+      const inlet = yield* InletProcess.start({
+        ...(yield* InletProcess.installation),
+        LOG_LEVEL: "info",
+        LOG_FORMAT: "json",
+        MAX_EMAILS_PER_DAY: "1",
+        MAX_MESSAGE_BYTES: "65536"
+      })
+      const { address } = yield* inlet.inbox("http://127.0.0.1:9/")
+      const message = (id: string) => `Message-ID: <${id}@sender.example>\r\nSubject: ${id}\r\n\r\ntext\r\n`
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const dialogs = yield* Effect.forEach([1, 2, 3], () => Mailbox.begin(inlet.smtpPort, address))
+          const [first, second, third] = dialogs
+          if (first === undefined || second === undefined || third === undefined) return assert.fail()
+          assert.match(yield* Mailbox.data(third, message("large") + "x".repeat(70_000)), /^552 /)
+          assert.match(yield* Mailbox.data(first, message("first")), /^250 /)
+          assert.match(yield* Mailbox.data(second, message("second")), /^452 /)
+          yield* Mailbox.begin(inlet.smtpPort, address)
+          const { mail } = yield* Mailbox.begin(inlet.smtpPort, address, { parameters: " SIZE=70000" })
+          assert.match(mail, /^552 /)
+        })
+      )
+      const output = yield* eventually(inlet.output, (text) => text.includes("MAIL was answered 552"))
+      const entries = output
+        .trimEnd()
+        .split("\n")
+        .map((line): { readonly level: string; readonly message: string; readonly annotations: object } =>
+          JSON.parse(line)
+        )
+      assert.deepStrictEqual(
+        entries.filter(({ level }) => level === "WARN" || level === "ERROR"),
+        []
+      )
+      const about = (message: string) => entries.find((entry) => entry.message === message)?.annotations ?? {}
+      const envelope = { sender: "sender@sender.example", recipient: address, remote_address: "127.0.0.1" }
+      assert.deepInclude(about("DATA was answered 452 4.2.2"), { ...envelope, reason: "quota" })
+      assert.property(about("DATA was answered 452 4.2.2"), "workspace_id")
+      assert.deepInclude(about("RCPT was answered 452 4.2.2"), { ...envelope, reason: "quota" })
+      assert.property(about("RCPT was answered 452 4.2.2"), "workspace_id")
+      assert.deepInclude(about("DATA was answered 552 5.3.4"), { ...envelope, reason: "too_large" })
+      assert.property(about("DATA was answered 552 5.3.4"), "workspace_id")
+      assert.deepInclude(about("MAIL was answered 552 5.3.4"), { sender: envelope.sender, reason: "too_large" })
+
+      const { text } = yield* inlet.call("GET", "/metrics")
+      for (const labels of [
+        'command="DATA",code="552",reason="too_large"',
+        'command="MAIL",code="552",reason="too_large"',
+        'command="DATA",code="452",reason="quota"',
+        'command="RCPT",code="452",reason="quota"'
+      ]) {
+        assert.include(text, `inlet_smtp_replies_total{${labels}} 1`)
+      }
     }).pipe(Effect.scoped)
   )
 

@@ -32,6 +32,7 @@ const requests = (domainId: string, eventId: string) =>
     ...ofEvent(domainId, eventId),
     ["GET", `/api/domains/${domainId}/delivery-attempts`],
     ["GET", `/api/domains/${domainId}/delivery-attempts?event_id=${eventId}`],
+    ["GET", `/api/domains/${domainId}/refusals`],
     ["DELETE", `/api/domains/${domainId}`]
   ] as const
 

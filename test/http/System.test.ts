@@ -36,6 +36,8 @@ const routes: Readonly<Record<string, ReadonlyArray<number>>> = {
   "get /api/domains/{id}/events/{eventId}/attachments/{index}": [200, 401, 404],
   "post /api/domains/{id}/events/{eventId}/replay": [202, 400, 401, 404, 409],
   "get /api/domains/{id}/delivery-attempts": [200, 400, 401, 404],
+  "get /api/domains/{id}/refusals": [200, 400, 401, 404],
+  "get /admin/refusals": [200, 400, 404],
   "get /admin/domains": [200, 404],
   "post /admin/domains/{domain}/disable": [200, 400, 404],
   "post /admin/domains/{domain}/enable": [200, 400, 404],

@@ -7,6 +7,7 @@ import { Handover } from "../../src/delivery/Handover.ts"
 import * as Inlet from "../../src/Inlet.ts"
 import * as Platform from "../../src/process/Platform.ts"
 import { RawStore } from "../../src/providers/storage/RawStore.ts"
+import * as RefusalNotes from "../../src/refusals/RefusalNotes.ts"
 import * as DatabaseProxy from "../DatabaseProxy.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mailbox from "../Mailbox.ts"
@@ -39,6 +40,7 @@ class Outage extends Context.Service<
       yield* Layer.build(
         Inlet.smtp.pipe(
           Layer.provide([EventFeed.layer, Handover.layerNone, RawStore.layerMemory, Logger.layer([])]),
+          Layer.provide(Layer.succeed(RefusalNotes.Bounds, { limits: {}, idleMillis: 50, afterFailureMillis: 50 })),
           Layer.provide(Database.migrations),
           Layer.provide(Database.layerPostgres(Redacted.make(proxy.url))),
           Layer.provide(Platform.layer),
@@ -107,6 +109,24 @@ layer(Outage.layer, { excludeTestServices: true, timeout: "60 seconds" })("While
       yield* refusedInTime(Mailbox.data(dialog, message("gone")))
       yield* turn("pass")
       yield* retries("gone")
+    })
+  )
+
+  it.effect("is stopped, refusals are kept in memory and written afterwards", () =>
+    Effect.gen(function* () {
+      const { address, port, sql, turn } = yield* Outage
+      const dialog = yield* Mailbox.begin(port, address)
+      yield* turn("cut")
+      yield* refusedInTime(Mailbox.data(dialog, message("refused")))
+      yield* Effect.sleep("500 millis")
+      yield* turn("pass")
+      const [row] = yield* eventually(
+        sql<{ readonly reason: string; readonly recipient: string }>`
+          SELECT reason, recipient FROM refusals WHERE message_id = '<refused@sender.example>'
+        `,
+        (rows) => rows.length === 1
+      )
+      assert.deepStrictEqual({ ...row }, { reason: "storage", recipient: address })
     })
   )
 

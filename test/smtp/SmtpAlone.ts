@@ -4,6 +4,7 @@ import { DataMemory } from "../../src/intake/DataMemory.ts"
 import { Intake } from "../../src/intake/Intake.ts"
 import { UnknownDomain } from "../../src/intake/Recipient.ts"
 import { DomainId, DomainName } from "../../src/model/Domain.ts"
+import { RefusalNotes } from "../../src/refusals/RefusalNotes.ts"
 import * as SessionBudget from "../../src/smtp/SessionBudget.ts"
 import * as SmtpServer from "../../src/smtp/SmtpServer.ts"
 import * as Ports from "../Ports.ts"
@@ -47,6 +48,7 @@ export class SmtpAlone extends Context.Service<
           Layer.provideMerge(SmtpServer.layer),
           Layer.provide([
             DataMemory.layer,
+            RefusalNotes.layerNone,
             Layer.succeed(Intake, { ...known, ...intake }),
             Logger.layer([Logger.map(Logger.formatSimple, (line) => void logged.push(line))]),
             Layer.succeed(SessionBudget.SessionBounds, {

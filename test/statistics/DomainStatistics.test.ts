@@ -54,7 +54,8 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1ms" }).pipe(Layer.pr
         failed: 0,
         dead: 0,
         p50_ms: null,
-        p99_ms: null
+        p99_ms: null,
+        refused: []
       })
       const names = days.map(({ day }: { readonly day: string }) => day)
       assert.deepStrictEqual(names, names.toSorted())

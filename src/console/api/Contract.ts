@@ -87,6 +87,11 @@ export interface DayStatistics {
   /** median time from receipt to 2xx, to a fifth */
   readonly p50_ms: number | null
   readonly p99_ms: number | null
+  /** refused recipients and messages of that day by reason, most first */
+  readonly refused: ReadonlyArray<{
+    readonly reason: "unknown" | "not_verified" | "disabled" | "held_elsewhere" | "rejected_route" | "quota" | "sender_quota" | "other_recipient" | "too_large" | "recipients" | "relay" | "loop" | "rate" | "timeout" | "tls" | "protocol" | "storage" | "shutdown"
+    readonly count: number
+  }>
 }
 
 export interface Delivery {
@@ -346,6 +351,37 @@ export interface Order {
   readonly status: "pending_payment" | "paid" | "registering" | "provisioning" | "completed" | "expired" | "failed" | "refunded"
 }
 
+export interface Refusal {
+  readonly id: string
+  readonly domain_id: string
+  readonly domain: string
+  readonly reason: "unknown" | "not_verified" | "disabled" | "held_elsewhere" | "rejected_route" | "quota" | "sender_quota" | "other_recipient" | "too_large" | "recipients" | "relay" | "loop" | "rate" | "timeout" | "tls" | "protocol" | "storage" | "shutdown"
+  /** what to do about it */
+  readonly remedy: string
+  /** the code of the SMTP reply */
+  readonly code: number
+  /** the SMTP reply */
+  readonly reply: string
+  /** equal refusals within the hour */
+  readonly count: number
+  readonly first_at: string
+  readonly last_at: string
+  /** the sending server. Null in an entry that counts further refusals of an hour */
+  readonly client_address: string | null
+  /** the name that the sending server gave */
+  readonly helo: string | null
+  /** the envelope sender. Before the domain is verified, without its local part */
+  readonly from: string | null
+  /** before the domain is verified, without its local part */
+  readonly recipient: string | null
+  /** null before DATA */
+  readonly subject: string | null
+  /** null before DATA */
+  readonly message_id: string | null
+  /** size of the message as far as known */
+  readonly bytes: number | null
+}
+
 export interface SearchResult {
   readonly domain: string
   readonly available: boolean
@@ -415,6 +451,25 @@ export interface SignedRequest {
   readonly headers: Readonly<Record<string, string>>
   /** the request body in UTF-8. Send it unchanged */
   readonly body: string
+}
+
+export interface UnknownRefusal {
+  readonly id: string
+  readonly reason: "unknown" | "not_verified" | "disabled" | "held_elsewhere" | "rejected_route" | "quota" | "sender_quota" | "other_recipient" | "too_large" | "recipients" | "relay" | "loop" | "rate" | "timeout" | "tls" | "protocol" | "storage" | "shutdown"
+  /** the name that was asked for. Null before RCPT, and in an entry that counts further names */
+  readonly domain: string | null
+  /** the client's IPv4 address or IPv6 /64. Null in an entry that counts further clients */
+  readonly client: string | null
+  /** refusals within the hour */
+  readonly count: number
+  readonly first_at: string
+  readonly last_at: string
+  /** code of the last reply, or null without one */
+  readonly code: number | null
+  /** the last reply, or the error of TLS */
+  readonly reply: string
+  /** the name that the last client gave */
+  readonly helo: string
 }
 
 export interface Unsubscribe {
@@ -565,6 +620,11 @@ export interface Answers {
   readonly "GET /api/domains/{id}/stats": {
     readonly days: ReadonlyArray<DayStatistics>
   }
+  readonly "GET /api/domains/{id}/refusals": {
+    readonly refusals: ReadonlyArray<Refusal>
+    /** pass it as `cursor` for the next page, null at the end */
+    readonly next_cursor: string | null
+  }
   readonly "GET /api/domains/{id}/webhook/health": WebhookHealth
   readonly "POST /api/domains/{id}/webhook/test": WebhookTestResult
   readonly "PATCH /api/domains/{id}/delivery": {
@@ -677,5 +737,10 @@ export interface Answers {
     readonly next_cursor: string | null
   }
   readonly "DELETE /admin/workspaces/{workspaceId}": undefined
+  readonly "GET /admin/refusals": {
+    readonly refusals: ReadonlyArray<UnknownRefusal>
+    /** pass it as `cursor` for the next page, null at the end */
+    readonly next_cursor: string | null
+  }
   readonly "GET /admin/status": ServiceStatus
 }

@@ -48,13 +48,25 @@ export const Statistics = () => {
 const sum = (days: ReadonlyArray<DayStatistics>, name: "accepted" | "bytes" | "delivered" | "dead" | "failed") =>
   days.reduce((total, day) => total + day[name], 0)
 
+const refusedOn = ({ refused }: DayStatistics) => refused.reduce((total, { count }) => total + count, 0)
+
+/** Refusals of all days by reason, most first. */
+const byReason = (days: ReadonlyArray<DayStatistics>) => {
+  const counts = new Map<string, number>()
+  for (const { count, reason } of days.flatMap(({ refused }) => refused)) {
+    counts.set(reason, (counts.get(reason) ?? 0) + count)
+  }
+  return [...counts].toSorted(([, one], [, other]) => other - one)
+}
+
 const Figures = ({ days }: { readonly days: ReadonlyArray<DayStatistics> }) => {
   const names = useMemo(() => days.map(({ day }) => day), [days])
   const mail = useMemo<ReadonlyArray<Line>>(
     () => [
       { name: "Accepted", color: "--accent", isBar: true, values: days.map(({ accepted }) => accepted) },
       { name: "Delivered", color: "--ink", values: days.map(({ delivered }) => delivered) },
-      { name: "Dead", color: "--bad", values: days.map(({ dead }) => dead) }
+      { name: "Dead", color: "--bad", values: days.map(({ dead }) => dead) },
+      { name: "Refused", color: "--soft", values: days.map(refusedOn) }
     ],
     [days]
   )
@@ -88,6 +100,10 @@ const Figures = ({ days }: { readonly days: ReadonlyArray<DayStatistics> }) => {
           <dt>Dead letters</dt>
           <dd>{number(sum(days, "dead"))}</dd>
         </div>
+        <div>
+          <dt>Refused</dt>
+          <dd>{number(days.reduce((total, day) => total + refusedOn(day), 0))}</dd>
+        </div>
       </dl>
       <section class="card">
         <h2>Mail</h2>
@@ -101,6 +117,19 @@ const Figures = ({ days }: { readonly days: ReadonlyArray<DayStatistics> }) => {
           <p class="note">No delivery succeeded in this time.</p>
         )}
       </section>
+      {days.some((day) => refusedOn(day) > 0) && (
+        <section class="card">
+          <h2>Refused mail by reason</h2>
+          <dl class="figures">
+            {byReason(days).map(([reason, count]) => (
+              <div key={reason}>
+                <dt>{reason.replaceAll("_", " ")}</dt>
+                <dd>{number(count)}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      )}
       <details>
         <summary>Figures as a table</summary>
         <Table days={days} />
@@ -114,7 +143,7 @@ const Table = ({ days }: { readonly days: ReadonlyArray<DayStatistics> }) => (
     <thead>
       <tr>
         <th scope="col">Day</th>
-        {["Accepted", "Size", "Delivered", "Failed", "Dead", "p50", "p99"].map((name) => (
+        {["Accepted", "Size", "Delivered", "Failed", "Dead", "Refused", "p50", "p99"].map((name) => (
           <th key={name} scope="col" class="amount">
             {name}
           </th>
@@ -130,6 +159,7 @@ const Table = ({ days }: { readonly days: ReadonlyArray<DayStatistics> }) => (
           <td class="amount">{number(day.delivered)}</td>
           <td class="amount">{number(day.failed)}</td>
           <td class="amount">{number(day.dead)}</td>
+          <td class="amount">{number(refusedOn(day))}</td>
           <td class="amount">{day.p50_ms === null ? "–" : millis(day.p50_ms)}</td>
           <td class="amount">{day.p99_ms === null ? "–" : millis(day.p99_ms)}</td>
         </tr>

@@ -5,6 +5,8 @@ import { Domain } from "../../model/Domain.ts"
 import { WorkspaceId } from "../../model/Workspace.ts"
 import { ListedWorkspace } from "../../operator/AllWorkspaces.ts"
 import { Status } from "../../operator/ServiceStatus.ts"
+import { UnknownRefusal } from "../../refusals/UnknownRefusals.ts"
+import { mostRowsOfDay } from "../../refusals/UnknownRows.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
 import * as PageQuery from "../requests/PageQuery.ts"
 import { AdminAuthorization } from "./AdminAuthorization.ts"
@@ -62,6 +64,20 @@ export class AdminApi extends HttpApiGroup.make("admin")
         summary: "Remove a workspace",
         description:
           "Its keys and domains stop working at once. Inlet deletes its mail in the background. 409 while it has an open order."
+      })
+    ),
+    HttpApiEndpoint.get("refusals", "/admin/refusals", {
+      query: {
+        limit: PageQuery.Limit,
+        cursor: PageQuery.Cursor,
+        domain: Schema.optionalKey(Schema.String.annotate({ description: "only refusals of mail for this name" }))
+      },
+      success: Schema.Struct({ refusals: Schema.Array(UnknownRefusal), next_cursor: PageQuery.NextCursor }),
+      error: Invalid.http
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "List refusals that belong to no domain, newest first",
+        description: `Mail for names that no workspace has, and connections, TLS and SMTP commands that failed before a recipient was named. Those of a client, reason and name within an hour are one entry with a count. Beyond ${mostRowsOfDay.toLocaleString("en")} entries on a UTC day, names are no longer told apart. GET /api/domains/{id}/refusals has those of a domain.`
       })
     ),
     HttpApiEndpoint.get("status", "/admin/status", { success: Status }).annotateMerge(

@@ -5,10 +5,12 @@ import * as DomainNames from "../../domains/DomainNames.ts"
 import { Domains } from "../../domains/Domains.ts"
 import { AllWorkspaces } from "../../operator/AllWorkspaces.ts"
 import { ServiceStatus } from "../../operator/ServiceStatus.ts"
+import { UnknownRefusals } from "../../refusals/UnknownRefusals.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
 import { AdminApi } from "./AdminApi.ts"
 
 const workspacesOnAPage = 50
+const refusalsOnAPage = 50
 
 export const layer = HttpApiBuilder.group(
   GroupApi.of(AdminApi),
@@ -18,9 +20,15 @@ export const layer = HttpApiBuilder.group(
     const feed = yield* EventFeed
     const workspaces = yield* AllWorkspaces
     const status = yield* ServiceStatus
+    const refusals = yield* UnknownRefusals
 
     return handlers.handleAll({
       status: () => status.now,
+      refusals: Effect.fnUntraced(function* ({ query: { cursor, domain, limit = refusalsOnAPage } }) {
+        const name = domain === undefined ? undefined : yield* DomainNames.parse(domain)
+        const { items, nextCursor } = yield* refusals.list({ cursor, limit, domain: name })
+        return { refusals: items, next_cursor: nextCursor }
+      }),
       workspaces: ({ query: { cursor, limit = workspacesOnAPage } }) =>
         Effect.map(workspaces.list({ cursor, limit }), ({ items, nextCursor }) => ({
           workspaces: items,

@@ -5,12 +5,17 @@ import { WebhookTestResult } from "../../delivery/WebhookTest.ts"
 import { DnsState, MxRecords } from "../../domains/DnsRecords.ts"
 import { Conflict, Invalid, NotFound, TooManyRequests } from "../../model/ApiError.ts"
 import { Domain, DomainId, DomainName, DomainStatus } from "../../model/Domain.ts"
+import { RefusalReason } from "../../model/Refusal.ts"
+import { mostRowsOfDay } from "../../refusals/RefusalRows.ts"
+import { Refusal } from "../../refusals/Refusals.ts"
 import { DayStatistics, keptDays } from "../../statistics/DomainStatistics.ts"
+import * as AddressQuery from "../requests/AddressQuery.ts"
 import { Authorization } from "../requests/Authorization.ts"
 import * as Idempotency from "../requests/Idempotency.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
 import * as PageQuery from "../requests/PageQuery.ts"
 import * as ReadKeys from "../requests/ReadKeys.ts"
+import * as TimeQuery from "../requests/TimeQuery.ts"
 
 const one = { id: DomainId }
 
@@ -122,6 +127,29 @@ export class DomainsApi extends HttpApiGroup.make("domains")
         OpenApi.annotations({
           summary: "Get daily figures",
           description: `Mail and deliveries by UTC day, oldest first, counted once a minute and kept for ${keptDays} days. An attempt counts once its request can no longer be running.`
+        })
+      ),
+    HttpApiEndpoint.get("refusals", "/api/domains/:id/refusals", {
+      params: one,
+      query: {
+        limit: PageQuery.Limit,
+        cursor: PageQuery.Cursor,
+        reason: Schema.optionalKey(
+          RefusalReason.annotate({ message: `Expected one of ${RefusalReason.literals.join(", ")}` })
+        ),
+        from: Schema.optionalKey(AddressQuery.Address),
+        recipient: Schema.optionalKey(AddressQuery.Address),
+        since: TimeQuery.time("last refused at this time or later"),
+        until: TimeQuery.time("first refused at this time or earlier")
+      },
+      success: Schema.Struct({ refusals: Schema.Array(Refusal), next_cursor: PageQuery.NextCursor }),
+      error: [Invalid.http, NotFound.http]
+    })
+      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "List refused mail, newest first",
+          description: `Each recipient or message that Inlet refused with 4xx or 5xx, with its reason and what to do, a few seconds after it. Equal ones within an hour are one entry with a count. Beyond ${mostRowsOfDay.toLocaleString("en")} entries on a UTC day, Inlet keeps one count for each hour and reason. Mail that the sender never sent here is not listed.`
         })
       ),
     HttpApiEndpoint.get("webhookHealth", "/api/domains/:id/webhook/health", {

@@ -8,6 +8,7 @@ import { Domains } from "../../domains/Domains.ts"
 import { Verification } from "../../domains/Verification.ts"
 import * as WebhookUrl from "../../domains/WebhookUrl.ts"
 import type { DomainId } from "../../model/Domain.ts"
+import { Refusals } from "../../refusals/Refusals.ts"
 import * as Settings from "../../Settings.ts"
 import { DomainStatistics } from "../../statistics/DomainStatistics.ts"
 import { WorkspaceLimits } from "../../workspaces/WorkspaceLimits.ts"
@@ -17,6 +18,7 @@ import { DomainsApi } from "./DomainsApi.ts"
 import * as ShownDomain from "./ShownDomain.ts"
 
 const daysByDefault = 30
+const refusalsOnAPage = 50
 
 export const layer = HttpApiBuilder.group(
   GroupApi.of(DomainsApi),
@@ -28,6 +30,7 @@ export const layer = HttpApiBuilder.group(
     const limits = yield* WorkspaceLimits
     const { production } = yield* Settings.http
     const statistics = yield* DomainStatistics
+    const refusals = yield* Refusals
     const health = yield* WebhookHealth
     const test = yield* WebhookTest
 
@@ -62,6 +65,11 @@ export const layer = HttpApiBuilder.group(
       stats: Effect.fnUntraced(function* ({ params, query }) {
         const { id } = yield* owned(params.id)
         return { days: yield* statistics.of(id, query.days ?? daysByDefault) }
+      }),
+      refusals: Effect.fnUntraced(function* ({ params, query: { cursor, limit = refusalsOnAPage, ...filter } }) {
+        const { id } = yield* owned(params.id)
+        const { items, nextCursor } = yield* refusals.list(id, filter, { limit, cursor })
+        return { refusals: items, next_cursor: nextCursor }
       }),
       webhookHealth: ({ params }) => Effect.flatMap(owned(params.id), ({ id }) => health.of(id)),
       webhookTest: Effect.fnUntraced(function* ({ params }) {

@@ -24,3 +24,7 @@ export const Limit = Schema.optionalKey(between(1, 100, "page size, 50 by defaul
 export const NextCursor = Schema.NullOr(Schema.String).annotate({
   description: "pass it as `cursor` for the next page, null at the end"
 })
+
+export const Cursor = Schema.optionalKey(
+  Schema.String.annotate({ description: "`next_cursor` of the previous page, with the same filters" })
+)

@@ -28,7 +28,8 @@ const routes: ReadonlyArray<readonly ["GET" | "POST" | "PATCH" | "DELETE", strin
   ["GET", `/api/domains/${uuid}/events/${uuid}/attachments/0`],
   ["POST", `/api/domains/${uuid}/events/${uuid}/replay`],
   ["POST", `/api/domains/${uuid}/simulate`],
-  ["GET", `/api/domains/${uuid}/delivery-attempts`]
+  ["GET", `/api/domains/${uuid}/delivery-attempts`],
+  ["GET", `/api/domains/${uuid}/refusals`]
 ]
 
 layer(TestInlet.layer(), { excludeTestServices: true, timeout: "60 seconds" })("Authorization", (it) => {

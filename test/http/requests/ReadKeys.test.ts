@@ -28,6 +28,7 @@ const expected: Readonly<Record<string, Needs>> = {
 
   "GET /api/domains/:id/dns": "any key",
   "GET /api/domains/:id/stats": "any key",
+  "GET /api/domains/:id/refusals": "any key",
   "GET /api/domains/:id/webhook/health": "any key",
   "GET /api/domains/:id/events/:eventId/html": "any key",
 
@@ -73,6 +74,7 @@ const expected: Readonly<Record<string, Needs>> = {
   "POST /api/console/session": "no key",
   "DELETE /api/console/session": "no key",
   "GET /admin/status": "no key",
+  "GET /admin/refusals": "no key",
   "GET /admin/workspaces": "no key",
   "DELETE /admin/workspaces/:workspaceId": "no key",
   "GET /admin/domains": "no key",

@@ -1,0 +1,109 @@
+import { connect } from "node:net"
+import { Duration, Effect, Fiber } from "effect"
+import * as InletProcess from "../test/InletProcess.ts"
+import * as Installation from "./Installation.ts"
+import * as ProcessUsage from "./ProcessUsage.ts"
+import { percentile } from "./Statistics.ts"
+import * as SteadyLoad from "./SteadyLoad.ts"
+
+/** Refused recipients of a session, after which the service ends it. */
+const ofSession = 20
+
+/** Names that the flood of unknown names goes through. */
+const names = 100_000
+
+/** One session with refused recipients in one packet. Succeeds with the number of refusals. */
+const session = (port: number, number: number, recipientOf: (number: number) => string) =>
+  Effect.callback<number>((resume) => {
+    const localAddress = `127.0.${1 + ((number >> 6) % 4)}.${1 + (number % 64)}`
+    const socket = connect({ port, host: "127.0.0.1", localAddress }).setEncoding("latin1")
+    const recipients = Array.from({ length: ofSession }, (_, index) => recipientOf(number * ofSession + index))
+    let refused = 0
+    let isBegun = false
+    socket.on("data", (reply: unknown) => {
+      refused += String(reply).match(/^550 /gm)?.length ?? 0
+      if (isBegun) return
+      isBegun = true
+      const lines = ["EHLO flood.example", "MAIL FROM:<a@flood.example>", ...recipients.map((to) => `RCPT TO:<${to}>`)]
+      socket.write(`${lines.join("\r\n")}\r\n`)
+    })
+    socket.on("error", () => {})
+    socket.on("close", () => resume(Effect.succeed(refused)))
+  })
+
+/** Sends refused recipients at this rate, until it has sent as many. */
+const flood = (port: number, perSecond: number, count: number, recipientOf: (number: number) => string) =>
+  Effect.gen(function* () {
+    const began = performance.now()
+    const everyMillis = (1_000 * ofSession) / perSecond
+    const sessions = Array.from({ length: Math.ceil(count / ofSession) }, (_, number) => number)
+    const refused = yield* Effect.forEach(
+      sessions,
+      (number) => Effect.delay(session(port, number, recipientOf), number * everyMillis),
+      { concurrency: "unbounded" }
+    )
+    const seconds = (performance.now() - began) / 1_000
+    const sum = refused.reduce((all, one) => all + one, 0)
+    return { refused: sum, perSecond: Math.round(sum / seconds) }
+  })
+
+/** What the ledgers have after a flood. */
+const ledger = Effect.fnUntraced(function* ({ sql }: Installation.Installation) {
+  const [row] = yield* sql<{ readonly known: string; readonly unknown: string; readonly kilobytes: string }>`
+    SELECT (SELECT count(*) || ' rows of ' || coalesce(sum(count), 0) FROM refusals) AS known,
+      (SELECT count(*) || ' rows of ' || coalesce(sum(count), 0) FROM unknown_refusals) AS unknown,
+      ((pg_total_relation_size('refusals') + pg_total_relation_size('unknown_refusals')) / 1000)::text AS kilobytes
+  `
+  return row ?? { known: "", unknown: "", kilobytes: "" }
+})
+
+/** Measures the mail of others, memory and tables beside refused recipients of a disabled domain and of unknown names. */
+export const measure = Effect.fnUntraced(function* (perSecond: number, hasLedger: boolean) {
+  const sender = yield* SteadyLoad.make
+  const own = yield* Installation.make("inlet_refusal_flood", sender.url)
+  const inlet = yield* InletProcess.start({ RETENTION_DAYS: "0", ...own.settings })
+  yield* own.api.call("POST", "/admin/domains/customer0.example/disable", { key: "operator" })
+  const load = { port: inlet.smtpPort, recipient: "user3@customer5.example", pace: { everyMillis: 20 } }
+  const mail = (run: string, messages: number) => sender.run({ ...load, run, messages })
+  const megabytes = Effect.map(ProcessUsage.residentMegabytes([inlet.pid]), (found) => found.toFixed(0))
+  yield* mail("warm", 1_000)
+  const quiet = yield* mail("quiet", 1_000)
+  const of = (values: ReadonlyArray<number>) =>
+    `${percentile(values, 0.5).toFixed(1)} / ${percentile(values, 0.99).toFixed(1)}`
+  const row = (
+    name: string,
+    times: SteadyLoad.Times,
+    memory: string,
+    found: Effect.Success<ReturnType<typeof ledger>>
+  ) =>
+    `| ${name} | ${times.toReply.length} | ${of(times.toReply)} | ${of(times.toWebhook)} | ${memory} | ${found.known} | ${found.unknown} | ${found.kilobytes} |`
+  const nothing = { known: "", unknown: "", kilobytes: "" }
+  const cpu = ProcessUsage.cpuSeconds([inlet.pid])
+  const rows = [row("without a flood", quiet, yield* megabytes, nothing)]
+
+  const beside = Effect.fnUntraced(function* (name: string, count: number, recipientOf: (number: number) => string) {
+    const before = yield* cpu
+    const flooding = yield* Effect.forkScoped(flood(inlet.smtpPort, perSecond, count, recipientOf))
+    const messages = Math.floor((count / perSecond) * 50)
+    const [took, times] = yield* Effect.timed(mail(name.replaceAll(" ", "-"), messages))
+    const memory = yield* megabytes
+    const sent = yield* Fiber.join(flooding)
+    // The last batches are written.
+    yield* Effect.sleep("3 seconds")
+    const used = (((yield* cpu) - before) * 1_000_000) / sent.refused
+    const told = `${name}, ${sent.perSecond}/s (${sent.refused} in ${Duration.toSeconds(took).toFixed(0)} s, ${used.toFixed(0)} µs of CPU each)`
+    rows.push(row(told, times, memory, hasLedger ? yield* ledger(own) : nothing))
+  })
+  yield* beside("a disabled domain", 20 * perSecond, (number) => `user${number}@customer0.example`)
+  yield* beside("unknown names", names, (number) => `someone@name-${number}.example`)
+
+  const { text } = yield* inlet.call("GET", "/metrics")
+  const dropped = /^inlet_refusals_dropped_total (\d+)$/m.exec(text)?.[1] ?? "0"
+  return [
+    `Beside 50 mails a second of another tenant. The ledger dropped ${dropped} refusals without a count.`,
+    "",
+    "| refused recipients | mails | DATA → 250, p50 / p99 ms | DATA → webhook, p50 / p99 ms | RSS, MB | `refusals` | `unknown_refusals` | both, KB |",
+    "|---|---|---|---|---|---|---|---|",
+    ...rows
+  ]
+}, Effect.scoped)

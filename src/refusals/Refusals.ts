@@ -1,0 +1,230 @@
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
+import * as Bugs from "../database/Bugs.ts"
+import { Invalid } from "../model/ApiError.ts"
+import { DomainId, DomainName } from "../model/Domain.ts"
+import type { Page } from "../model/Page.ts"
+import { RefusalId, RefusalReason, remedies } from "../model/Refusal.ts"
+import type { WorkspaceId } from "../model/Workspace.ts"
+import * as RefusalText from "./RefusalText.ts"
+
+const nullable = (description: string) => Schema.NullOr(Schema.String).annotate({ description })
+
+/** Refusals as the API shows them. */
+export const Refusal = Schema.Struct({
+  id: RefusalId,
+  domain_id: DomainId,
+  domain: DomainName,
+  reason: RefusalReason,
+  remedy: Schema.String.annotate({ description: "what to do about it" }),
+  code: Schema.Int.annotate({ description: "the code of the SMTP reply" }),
+  reply: Schema.String.annotate({ description: "the SMTP reply" }),
+  count: Schema.Int.annotate({ description: "equal refusals within the hour" }),
+  first_at: Schema.DateTimeUtcFromString,
+  last_at: Schema.DateTimeUtcFromString,
+  client_address: nullable("the sending server. Null in an entry that counts further refusals of an hour"),
+  helo: nullable("the name that the sending server gave"),
+  from: nullable("the envelope sender. Before the domain is verified, without its local part"),
+  recipient: nullable("before the domain is verified, without its local part"),
+  subject: nullable("null before DATA"),
+  message_id: nullable("null before DATA"),
+  bytes: Schema.NullOr(Schema.Int).annotate({ description: "size of the message as far as known" })
+}).annotate({ identifier: "Refusal" })
+export type Refusal = typeof Refusal.Type
+
+const Row = Schema.Struct({
+  id: RefusalId,
+  domainId: DomainId,
+  name: DomainName,
+  isVerified: Schema.Boolean,
+  reason: RefusalReason,
+  code: Schema.Int,
+  reply: Schema.String,
+  count: Schema.FiniteFromString,
+  firstAt: Schema.DateTimeUtcFromDate,
+  lastAt: Schema.DateTimeUtcFromDate,
+  clientAddress: Schema.NullOr(Schema.String),
+  helo: Schema.NullOr(Schema.String),
+  envelopeFrom: Schema.NullOr(Schema.String),
+  recipient: Schema.NullOr(Schema.String),
+  subject: Schema.NullOr(Schema.String),
+  messageId: Schema.NullOr(Schema.String),
+  bytes: Schema.NullOr(Schema.FiniteFromString)
+})
+
+/** The filters of a list. Addresses are compared without case. */
+export interface Filter {
+  readonly reason?: RefusalReason | undefined
+  readonly from?: string | undefined
+  readonly recipient?: string | undefined
+  /** Last refused at this time or later. */
+  readonly since?: DateTime.Utc | undefined
+  /** First refused at this time or earlier. */
+  readonly until?: DateTime.Utc | undefined
+}
+
+export interface Search extends Omit<Filter, "reason"> {
+  /** The workspace whose domains are searched, or all of them, for the operator. */
+  readonly scope: { readonly workspaceId: WorkspaceId } | "all"
+  /** Only these of its domains. */
+  readonly domainIds?: ReadonlyArray<DomainId> | undefined
+  /** Compared without case. */
+  readonly messageId?: string | undefined
+  /** Contained in the subject, compared without case. */
+  readonly subject?: string | undefined
+  readonly limit: number
+}
+
+/** The newest refusals of a domain, or of all, among which a search by subject looks. */
+const mostBySubject = 2_000
+
+/** Reads the refused mail of domains. */
+export class Refusals extends Context.Service<
+  Refusals,
+  {
+    /** Newest first, by the time of the first of equal ones. `cursor` is the last id of the previous page. */
+    list(
+      domainId: DomainId,
+      filter: Filter,
+      page: { readonly limit: number; readonly cursor?: string | undefined }
+    ): Effect.Effect<Page<Refusal>, Invalid | SqlError>
+    /** Over several domains, newest first. */
+    search(search: Search): Effect.Effect<ReadonlyArray<Refusal>, SqlError>
+  }
+>()("inlet/refusals/Refusals") {
+  static readonly layer = Layer.effect(
+    Refusals,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const shown = sql`
+        refusals.id, refusals.domain_id, domains.name, domains.verified_at IS NOT NULL AS is_verified, reason, code,
+        reply, count::text AS count, first_at, last_at, client_address, helo, envelope_from, recipient, subject,
+        message_id, bytes::text AS bytes
+      `
+
+      const run = (execute: Effect.Effect<ReadonlyArray<unknown>, SqlError>) =>
+        Effect.map(
+          Bugs.die(SqlSchema.findAll({ Request: Schema.Void, Result: Row, execute: () => execute })()),
+          (rows) => rows.map(toRefusal)
+        )
+
+      const conditions = ({ from, reason, recipient, since, until }: Filter): Array<Fragment> => [
+        // One of the fixed words, written out, because plans differ between frequent and rare ones.
+        ...(reason === undefined ? [] : [sql.literal(`refusals.reason = '${reason}'`)]),
+        ...(from === undefined ? [] : [sql`lower(envelope_from) = lower(${from})`]),
+        ...(recipient === undefined ? [] : [sql`lower(recipient) = lower(${recipient})`]),
+        // An id has the time of the first of equal ones. The last one came within an hour.
+        ...(since === undefined
+          ? []
+          : [
+              sql`refusals.id >= ${firstIdAt(DateTime.subtract(since, { hours: 1 }))}`,
+              sql`last_at >= ${DateTime.toDateUtc(since)}`
+            ]),
+        ...(until === undefined ? [] : [sql`refusals.id < ${firstIdAt(DateTime.add(until, { milliseconds: 1 }))}`])
+      ]
+
+      const known = Effect.fnUntraced(function* (domainId: DomainId, cursor: string) {
+        const rows = Schema.is(RefusalId)(cursor)
+          ? yield* sql`SELECT 1 FROM refusals WHERE domain_id = ${domainId} AND id = ${cursor}`
+          : []
+        if (rows.length === 0) {
+          return yield* new Invalid({ message: "cursor: Expected the next_cursor of an earlier page" })
+        }
+        return cursor
+      })
+
+      const list: Refusals["Service"]["list"] = Effect.fn("Refusals.list")(function* (
+        domainId,
+        filter,
+        { cursor, limit }
+      ) {
+        const before = cursor === undefined ? [] : [sql`refusals.id < ${yield* known(domainId, cursor)}`]
+        const items = yield* run(sql`
+          SELECT ${shown} FROM refusals JOIN domains ON domains.id = refusals.domain_id
+          WHERE ${sql.and([sql`refusals.domain_id = ${domainId}`, ...conditions(filter), ...before])}
+          ORDER BY refusals.id DESC LIMIT ${limit + 1}
+        `)
+        return {
+          items: items.slice(0, limit),
+          nextCursor: items.length > limit ? (items[limit - 1]?.id ?? null) : null
+        }
+      })
+
+      /** Rows of `refusals` that match, from its newest ones only if an index finds none by the subject. */
+      const matching = (
+        { limit, messageId, subject, ...filter }: Search,
+        domain: ReadonlyArray<Fragment>
+      ): Fragment => {
+        const byIndex = [
+          ...domain,
+          ...conditions(filter),
+          ...(messageId === undefined ? [] : [sql`lower(message_id) = lower(${messageId})`])
+        ]
+        const where = byIndex.length === 0 ? sql`true` : sql.and(byIndex)
+        const most = subject === undefined ? limit : mostBySubject
+        const newest = sql`SELECT refusals.* FROM refusals WHERE ${where} ORDER BY refusals.id DESC LIMIT ${most}`
+        return subject === undefined
+          ? newest
+          : sql`
+            SELECT newest.* FROM (${newest}) AS newest
+            WHERE position(lower(${subject}) IN lower(subject)) > 0 ORDER BY id DESC LIMIT ${limit}
+          `
+      }
+
+      const search: Refusals["Service"]["search"] = Effect.fn("Refusals.search")((asked) => {
+        const { domainIds, limit, scope } = asked
+        const among = domainIds === undefined ? [] : [sql`domains.id = ANY(${domainIds}::uuid[])`]
+        // Each domain's newest by its own index, or for the operator the newest of all.
+        return run(
+          scope === "all" && domainIds === undefined
+            ? sql`
+              SELECT ${shown} FROM (${matching(asked, [])}) AS refusals JOIN domains ON domains.id = refusals.domain_id
+              ORDER BY refusals.id DESC LIMIT ${limit}
+            `
+            : sql`
+              SELECT ${shown} FROM domains
+              CROSS JOIN LATERAL (${matching(asked, [sql`refusals.domain_id = domains.id`])}) AS refusals
+              WHERE ${sql.and([...(scope === "all" ? [] : [sql`workspace_id = ${scope.workspaceId}`]), ...among])}
+              ORDER BY refusals.id DESC LIMIT ${limit}
+            `
+        )
+      })
+
+      return Refusals.of({ list, search })
+    })
+  )
+}
+
+/** The smallest UUIDv7 of a time. */
+const firstIdAt = (time: DateTime.Utc) => {
+  const hex = Math.max(0, DateTime.toEpochMillis(time)).toString(16).padStart(12, "0")
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7000-8000-000000000000`
+}
+
+/** A workspace that has not proven that it holds the domain does not see whose mail was refused. */
+const toRefusal = ({ envelopeFrom, isVerified, recipient, ...row }: typeof Row.Type): Refusal => {
+  const visible = (address: string | null) =>
+    address === null || isVerified || address === "" ? address : RefusalText.withoutLocalPart(address)
+  return {
+    id: row.id,
+    domain_id: row.domainId,
+    domain: row.name,
+    reason: row.reason,
+    remedy: remedies[row.reason],
+    code: row.code,
+    reply: row.reply,
+    count: row.count,
+    first_at: row.firstAt,
+    last_at: row.lastAt,
+    client_address: row.clientAddress,
+    helo: row.helo,
+    from: visible(envelopeFrom),
+    recipient: visible(recipient),
+    subject: row.subject,
+    message_id: row.messageId,
+    bytes: row.bytes
+  }
+}
