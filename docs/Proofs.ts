@@ -257,6 +257,26 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
+    promise: "After an outage of a webhook its mail arrives within minutes",
+    tests: [
+      ["test/delivery/CatchingUp.test.ts", "all waiting mail arrives within seconds of the first success"],
+      [
+        "test/delivery/CatchingUp.test.ts",
+        "gets its waiting retries at once, oldest first, in steps of two, four, eight and so on"
+      ],
+      ["test/delivery/CatchingUp.test.ts", "gets no more at once while it has not answered most of a step"],
+      ["test/delivery/CatchingUp.test.ts", "moves no delivery of another domain"],
+      [
+        "test/delivery/CatchingUp.test.ts",
+        "puts a delivery that fails early back to its schedule, without an attempt of its budget"
+      ],
+      [
+        "test/delivery/CatchingUp.test.ts",
+        "that alternates between success and failure costs each delivery one early attempt, and one an hour"
+      ]
+    ]
+  },
+  {
     promise: "Slow or dead webhooks do not delay other webhooks",
     tests: [
       [

@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { IsOwn } from "./database/Database.ts"
+import * as CatchingUp from "./delivery/CatchingUp.ts"
 import { DeliveryQueue } from "./delivery/DeliveryQueue.ts"
 import * as DeliveryRows from "./delivery/DeliveryRows.ts"
 import * as DeliveryWorker from "./delivery/DeliveryWorker.ts"
@@ -59,6 +60,7 @@ export const smtp = SmtpServer.layer.pipe(Layer.provide(intake))
 export const worker = Layer.mergeAll(
   ReaderWorker.layer.pipe(Layer.provide(Reader.layer)),
   QueueMetrics.layer.pipe(Layer.provide(DeliveryQueue.layer)),
+  CatchingUp.layer,
   // Requests finish while open messages do.
   Layer.effectDiscard(Handover.use(({ drain }) => Effect.addFinalizer(() => drain))),
   PurchaseWorker.layer.pipe(

@@ -28,14 +28,17 @@ export const hold = (sql: SqlClient.SqlClient, domainId: DomainId) =>
 
 /** Makes the waiting deliveries of a domain due now. */
 export const makeDue = (sql: SqlClient.SqlClient, domainId: DomainId) =>
-  sql`UPDATE deliveries SET due_at = now() WHERE domain_id = ${domainId} AND status = 'pending' AND due_at > now()`
+  sql`
+    UPDATE deliveries SET due_at = now(), retry_at = NULL
+    WHERE domain_id = ${domainId} AND status = 'pending' AND due_at > now()
+  `
 
 /** Makes an undelivered event due with a new budget of attempts, with `force` also a delivered one. */
 export const replay = <Row extends object>(
   sql: SqlClient.SqlClient,
   { domainId, eventId, force }: { readonly domainId: DomainId; readonly eventId: EventId; readonly force: boolean }
 ): Statement.Statement<Row> => sql<Row>`
-  UPDATE deliveries SET status = 'pending', spent = attempts, due_at = now(), delivered_at = NULL
+  UPDATE deliveries SET status = 'pending', spent = attempts, due_at = now(), retry_at = NULL, delivered_at = NULL
   FROM domains
   WHERE deliveries.event_id = ${eventId} AND deliveries.domain_id = ${domainId}
     AND domains.id = ${domainId} AND domains.status <> 'disabled' AND (domains.webhook_url IS NOT NULL OR domains.pull)
