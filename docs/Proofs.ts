@@ -277,6 +277,18 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
+    promise: "A replay job delivers every event it counted at least once",
+    tests: [
+      ["test/http/Replays.test.ts", "is counted with dry_run, delivers every dead event, and reports its progress"],
+      ["test/events/Replays.test.ts", "takes a step in one of several processes at a time"],
+      ["test/events/Replays.test.ts", "loses nothing to a process that dies within a step"],
+      [
+        "test/events/Replays.test.ts",
+        "replays delivered deliveries once each, and none that are delivered after its start"
+      ]
+    ]
+  },
+  {
     promise: "Slow or dead webhooks do not delay other webhooks",
     tests: [
       [
@@ -304,6 +316,8 @@ export const proofs: ReadonlyArray<Proof> = [
   {
     promise: "Nobody can use Inlet to flood a URL",
     tests: [
+      ["test/http/Replays.test.ts", "is limited to 20 a day"],
+      ["test/events/Replays.test.ts", "counts failed attempts, and halves its step while the webhook fails"],
       [
         "test/workspaces/WorkspaceLimits.test.ts",
         "has limited replays and receives Retry-After, separately from other workspaces"

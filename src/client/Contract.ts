@@ -328,6 +328,27 @@ export interface MxRecords {
   readonly configured: boolean
 }
 
+export interface Replay {
+  readonly id: string
+  /** which deliveries it replays */
+  readonly status: "dead" | "held" | "delivered"
+  readonly since: string | null
+  readonly until: string | null
+  readonly recipient: string | null
+  /** `done` once every delivery of it has an outcome */
+  readonly state: "running" | "done" | "stopped"
+  /** deliveries counted at the start. A job replays the oldest 100000 */
+  readonly total: number
+  /** deliveries made due so far */
+  readonly queued: number
+  /** those whose new attempt succeeded */
+  readonly delivered: number
+  /** those whose new attempt failed. Inlet retries them like any other delivery */
+  readonly failed: number
+  readonly created_at: string
+  readonly finished_at: string | null
+}
+
 export interface Replayed {
   readonly event_id: string
   readonly delivery: Delivery

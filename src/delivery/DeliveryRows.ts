@@ -47,6 +47,22 @@ export const replay = <Row extends object>(
     deliveries.last_error
 `
 
+/** The same for many events in this order, of those that still have this status. Part of a replay job's step. */
+export const replayMany = (
+  sql: SqlClient.SqlClient,
+  {
+    domainId,
+    ids,
+    status
+  }: { readonly domainId: DomainId; readonly status: string; readonly ids: ReadonlyArray<EventId> }
+) => sql<{ readonly eventId: EventId }>`
+  UPDATE deliveries SET status = 'pending', spent = attempts, due_at = now() + make_interval(secs => ordinal * 0.000001),
+    retry_at = NULL, delivered_at = NULL
+  FROM unnest(${ids}::uuid[]) WITH ORDINALITY AS wanted (event_id, ordinal)
+  WHERE deliveries.event_id = wanted.event_id AND deliveries.domain_id = ${domainId} AND deliveries.status = ${status}
+  RETURNING deliveries.event_id
+`
+
 /** Ends the leases of workers that no longer exist. Leases of pull clients stay. */
 export const endLeases = (sql: SqlClient.SqlClient) => sql`
   UPDATE deliveries SET leased_until = now()

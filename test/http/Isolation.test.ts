@@ -30,6 +30,10 @@ const requests = (domainId: string, eventId: string) =>
       { outcomes: [{ event_id: eventId, attempt: 1, statusCode: 200, durationMs: 1 }] }
     ],
     ...ofEvent(domainId, eventId),
+    ["POST", `/api/domains/${domainId}/replays`, { status: "delivered" }],
+    ["GET", `/api/domains/${domainId}/replays`],
+    ["GET", `/api/domains/${domainId}/replays/${eventId}`],
+    ["DELETE", `/api/domains/${domainId}/replays/${eventId}`],
     ["GET", `/api/domains/${domainId}/delivery-attempts`],
     ["GET", `/api/domains/${domainId}/delivery-attempts?event_id=${eventId}`],
     ["DELETE", `/api/domains/${domainId}`]

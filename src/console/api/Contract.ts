@@ -346,6 +346,27 @@ export interface Order {
   readonly status: "pending_payment" | "paid" | "registering" | "provisioning" | "completed" | "expired" | "failed" | "refunded"
 }
 
+export interface Replay {
+  readonly id: string
+  /** which deliveries it replays */
+  readonly status: "dead" | "held" | "delivered"
+  readonly since: string | null
+  readonly until: string | null
+  readonly recipient: string | null
+  /** `done` once every delivery of it has an outcome */
+  readonly state: "running" | "done" | "stopped"
+  /** deliveries counted at the start. A job replays the oldest 100000 */
+  readonly total: number
+  /** deliveries made due so far */
+  readonly queued: number
+  /** those whose new attempt succeeded */
+  readonly delivered: number
+  /** those whose new attempt failed. Inlet retries them like any other delivery */
+  readonly failed: number
+  readonly created_at: string
+  readonly finished_at: string | null
+}
+
 export interface SearchResult {
   readonly domain: string
   readonly available: boolean
@@ -597,6 +618,17 @@ export interface Answers {
     /** pass it as `cursor` for the next page, null at the end */
     readonly next_cursor: string | null
   }
+  readonly "POST /api/domains/{id}/replays": {
+    /** deliveries that the job would replay */
+    readonly total: number
+  } | Replay
+  readonly "GET /api/domains/{id}/replays": {
+    readonly replays: ReadonlyArray<Replay>
+    /** pass it as `cursor` for the next page, null at the end */
+    readonly next_cursor: string | null
+  }
+  readonly "GET /api/domains/{id}/replays/{replayId}": Replay
+  readonly "DELETE /api/domains/{id}/replays/{replayId}": Replay
   readonly "POST /api/domains/{id}/deliveries/lease": {
     readonly deliveries: ReadonlyArray<LeasedDelivery>
   }

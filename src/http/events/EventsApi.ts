@@ -9,8 +9,8 @@ import { EventId, InboundEvent } from "../../model/InboundEvent.ts"
 import { Authorization } from "../requests/Authorization.ts"
 import * as Idempotency from "../requests/Idempotency.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
+import * as MailBounds from "../requests/MailBounds.ts"
 import * as MailParts from "../requests/MailParts.ts"
-import * as OpenApiSchemas from "../requests/OpenApiSchemas.ts"
 import * as PageQuery from "../requests/PageQuery.ts"
 import * as ReadKeys from "../requests/ReadKeys.ts"
 import * as EventFilters from "./EventFilters.ts"
@@ -24,24 +24,6 @@ const Order = Schema.Literals(["asc", "desc"])
 const CursorNow = Schema.String.annotate({
   description: "the current position, also without events. Pass it as `after` to get later mail"
 })
-
-const time = (meaning: string) => {
-  const message = "Expected a time such as 2026-01-31T12:00:00Z"
-  return Schema.optionalKey(
-    Schema.String.annotate({
-      description: `${meaning}, such as 2026-01-31T12:00:00Z`,
-      ...OpenApiSchemas.dateTime
-    })
-      // Four digits for the year, because JavaScript's range exceeds that of Postgres.
-      .check(Schema.isPattern(/^\d{4}-\d\d-\d\d/, { message }))
-      .pipe(Schema.decodeTo(Schema.DateTimeUtcFromString.annotate({ message })))
-  )
-}
-
-/** No address contains NUL, and Postgres rejects it. */
-const Address = Schema.String.annotate({ description: "an address, compared without case" }).check(
-  Schema.isPattern(/^[^\0]*$/, { message: "Expected an address" })
-)
 
 export class EventsApi extends HttpApiGroup.make("events")
   .add(
@@ -59,10 +41,10 @@ export class EventsApi extends HttpApiGroup.make("events")
             description: "`desc` for newest first (default), `asc` for oldest first"
           })
         ),
-        recipient: Schema.optionalKey(Address),
-        from: Schema.optionalKey(Address),
-        since: time("received at this time or later"),
-        until: time("received at this time or earlier"),
+        recipient: Schema.optionalKey(MailBounds.Address),
+        from: Schema.optionalKey(MailBounds.Address),
+        since: MailBounds.time("received at this time or later"),
+        until: MailBounds.time("received at this time or earlier"),
         delivery: Schema.optionalKey(DeliveryStatus),
         ...EventFilters.query,
         after: Schema.optionalKey(
@@ -93,8 +75,8 @@ export class EventsApi extends HttpApiGroup.make("events")
     HttpApiEndpoint.get("stream", "/api/domains/:id/events/stream", {
       params: { id: DomainId },
       query: {
-        recipient: Schema.optionalKey(Address),
-        from: Schema.optionalKey(Address),
+        recipient: Schema.optionalKey(MailBounds.Address),
+        from: Schema.optionalKey(MailBounds.Address),
         ...EventFilters.query,
         signed: Schema.optionalKey(
           Schema.Literals(["true", "false"]).annotate({
