@@ -21,6 +21,12 @@ export interface AttemptsQuery {
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
   readonly event_id?: string | undefined
+  /** `true` for successful attempts, `false` for failed ones */
+  readonly ok?: "true" | "false" | undefined
+  /** status code of the webhook; 100 to 599 */
+  readonly status_code?: number | undefined
+  /** requested at this time or later, such as 2026-01-31T12:00:00Z */
+  readonly since?: string | undefined
 }
 
 export interface Authentication {
@@ -94,6 +100,8 @@ export interface DeliveryAttempt {
   readonly error: string | null
   /** the first KiB */
   readonly responseBody: string | null
+  /** of the last attempt, while its delivery is pending */
+  readonly nextAttemptAt: string | null
 }
 
 export interface Domain {
@@ -292,6 +300,10 @@ export interface ListQuery {
   readonly fromDomain?: string | undefined
   /** contained in the subject; case is ignored */
   readonly subject?: string | undefined
+  /** contained in the recipient's address; case is ignored */
+  readonly recipientPart?: string | undefined
+  /** contained in the author's address; case is ignored */
+  readonly fromPart?: string | undefined
   /** behind the first `+` of the recipient's local part; case is ignored */
   readonly tag?: string | undefined
   /** a `threadId` */

@@ -47,7 +47,24 @@ export const replay = <Row extends object>(
     deliveries.last_error
 `
 
-/** The same for many events in this order, of those that still have this status. Part of a replay job's step. */
+/**
+ * Makes the next attempt of a waiting delivery now. A failure puts it back to its schedule, so the attempt costs
+ * nothing of the budget.
+ */
+export const tryNow = <Row extends object>(
+  sql: SqlClient.SqlClient,
+  { domainId, eventId }: { readonly domainId: DomainId; readonly eventId: EventId }
+): Statement.Statement<Row> => sql<Row>`
+  UPDATE deliveries SET retry_at = due_at, due_at = now()
+  FROM domains
+  WHERE deliveries.event_id = ${eventId} AND deliveries.domain_id = ${domainId}
+    AND deliveries.status = ${"pending"} AND deliveries.leased_until IS NULL AND deliveries.due_at > now()
+    AND domains.id = ${domainId} AND domains.status <> 'disabled' AND domains.webhook_paused_at IS NULL
+  RETURNING deliveries.status, deliveries.attempts, deliveries.due_at, deliveries.delivered_at,
+    deliveries.last_error
+`
+
+/** Replays many events in this order, those that still have this status. Part of a replay job's step. */
 export const replayMany = (
   sql: SqlClient.SqlClient,
   {

@@ -10,7 +10,7 @@ import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import * as ReplayCandidates from "./ReplayCandidates.ts"
 
 /** Maximum deliveries of a job that are due at once. */
-const mostDue = 512
+const mostDue = 256
 
 /** Maximum deliveries that one step reads. */
 const readAtOnce = 2_000

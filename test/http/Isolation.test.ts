@@ -46,7 +46,8 @@ const ofEvent = (domainId: string, eventId: string) =>
     ["GET", `/api/domains/${domainId}/events/${eventId}/content`],
     ["GET", `/api/domains/${domainId}/events/${eventId}/attachments/0`],
     ["POST", `/api/domains/${domainId}/events/${eventId}/replay`],
-    ["POST", `/api/domains/${domainId}/events/${eventId}/replay?force=true`]
+    ["POST", `/api/domains/${domainId}/events/${eventId}/replay?force=true`],
+    ["POST", `/api/domains/${domainId}/events/${eventId}/deliver-now`]
   ] as const
 
 /** An inbox with a webhook and one delivered event with an attachment. */

@@ -115,6 +115,8 @@ export interface DeliveryAttempt {
   readonly error: string | null
   /** the first KiB */
   readonly responseBody: string | null
+  /** of the last attempt, while its delivery is pending */
+  readonly nextAttemptAt: string | null
 }
 
 export interface DnsState {
@@ -156,6 +158,33 @@ export interface Domain {
   readonly created_at: string
   readonly verified_at: string | null
   readonly live_at: string | null
+}
+
+export interface DomainDetail {
+  readonly id: string
+  readonly domain: string
+  /** how it was added */
+  readonly origin: "byo" | "purchased" | "instant" | "demo"
+  readonly status: "pending_verification" | "mx_pending" | "verified" | "live" | "disabled"
+  /** set while disabled */
+  readonly disabled_reason: string | null
+  /** name of the TXT record that proves ownership */
+  readonly txt_name: string | null
+  /** value of that TXT record */
+  readonly txt_value: string | null
+  /** host for the MX record */
+  readonly mx_target: string
+  /** receives the events. Read keys see only the host */
+  readonly webhookUrl: string | null
+  /** set while the webhook is paused, because every attempt failed for 5 days. Deliveries stay pending, and Inlet tries one an hour. The first success, a replay or setting the webhook resumes all */
+  readonly webhook_paused_at: string | null
+  /** mail waits for POST /api/domains/{id}/deliveries/lease. Excludes a webhook */
+  readonly pull: boolean
+  readonly created_at: string
+  readonly verified_at: string | null
+  readonly live_at: string | null
+  /** set while the last attempts of the webhook failed, also before it is paused */
+  readonly webhook_failing: WebhookFailing | null
 }
 
 export interface EventContent {
@@ -445,6 +474,15 @@ export interface Unsubscribe {
   readonly oneClick: boolean
 }
 
+export interface WebhookFailing {
+  readonly since: string
+  readonly last_error: string | null
+  /** deliveries that wait, counted up to 1000 */
+  readonly waiting: number
+  /** the next attempt, or the next trial of a paused webhook */
+  readonly next_attempt_at: string | null
+}
+
 export interface WebhookHealth {
   /** requests of the last 24 hours, up to the last 1000 */
   readonly attempts: number
@@ -578,7 +616,7 @@ export interface Answers {
   readonly "GET /api/domains": {
     readonly domains: ReadonlyArray<Domain>
   }
-  readonly "GET /api/domains/{id}": Domain
+  readonly "GET /api/domains/{id}": DomainDetail
   readonly "DELETE /api/domains/{id}": undefined
   readonly "POST /api/domains/{id}/verify": Domain
   readonly "GET /api/domains/{id}/mx": MxRecords
@@ -610,6 +648,10 @@ export interface Answers {
   readonly "GET /api/domains/{id}/events/{eventId}/html": undefined
   readonly "GET /api/domains/{id}/events/{eventId}/signed": SignedRequest
   readonly "POST /api/domains/{id}/events/{eventId}/replay": {
+    readonly event_id: string
+    readonly delivery: Delivery
+  }
+  readonly "POST /api/domains/{id}/events/{eventId}/deliver-now": {
     readonly event_id: string
     readonly delivery: Delivery
   }

@@ -29,6 +29,7 @@ export const successes: Readonly<Record<string, Readonly<Record<string, string>>
   "events.html": { 200: "A page that is safe to show in a frame" },
   "events.signed": { 200: "The request, signed now" },
   "events.replay": { 202: "The delivery, which is queued" },
+  "events.deliverNow": { 202: "The delivery, which is due" },
   "events.deliveryAttempts": { 200: "A page of webhook requests" },
   "replays.start": { 200: "The number of deliveries, with dry_run", 202: "The job, which is running" },
   "replays.list": { 200: "A page of jobs" },

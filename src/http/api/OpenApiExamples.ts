@@ -134,7 +134,7 @@ export const answers: Readonly<Record<string, Readonly<Record<string, unknown>>>
   },
   "domains.create": { 201: domain },
   "domains.list": { 200: { domains: [domain] } },
-  "domains.get": { 200: domain },
+  "domains.get": { 200: { ...domain, webhook_failing: null } },
   "domains.verify": { 200: { ...domain, status: "mx_pending", verified_at: time } },
   "events.list": {
     200: { events: [{ ...event, delivery }], next_cursor: null, cursor_now: "AAAAAAAAAAAAB9RbnFnz" }

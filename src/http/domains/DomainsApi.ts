@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Health } from "../../delivery/WebhookHealth.ts"
+import { Failing, Health } from "../../delivery/WebhookHealth.ts"
 import { WebhookTestResult } from "../../delivery/WebhookTest.ts"
 import { DnsState, MxRecords } from "../../domains/DnsRecords.ts"
 import { Conflict, Invalid, NotFound, TooManyRequests } from "../../model/ApiError.ts"
@@ -13,6 +13,13 @@ import * as PageQuery from "../requests/PageQuery.ts"
 import * as ReadKeys from "../requests/ReadKeys.ts"
 
 const one = { id: DomainId }
+
+const DomainDetail = Schema.Struct({
+  ...Domain.fields,
+  webhook_failing: Schema.NullOr(Failing).annotate({
+    description: "set while the last attempts of the webhook failed, also before it is paused"
+  })
+}).annotate({ identifier: "DomainDetail" })
 
 const InstantInbox = <Existing extends boolean>(existing: Existing, status: number) =>
   Schema.Struct({
@@ -59,7 +66,7 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       .annotateMerge(OpenApi.annotations({ summary: "List the domains of the workspace, newest first" })),
     HttpApiEndpoint.get("get", "/api/domains/:id", {
       params: one,
-      success: Domain,
+      success: DomainDetail,
       error: NotFound.http
     })
       .annotateMerge(ReadKeys.allowed)

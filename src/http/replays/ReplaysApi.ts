@@ -36,7 +36,7 @@ export class ReplaysApi extends HttpApiGroup.make("replays")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Deliver many events again",
-          description: `Starts a job that queues the deliveries with all attempts, oldest first, at most ${mostDeliveries.toLocaleString("en")} of them. The job begins with two at once and doubles that up to 512 while the webhook answers. While the webhook fails it sends one every 10 s. It survives restarts. Resumes a paused webhook. 409 while another job of the domain is running, and for a domain without a webhook. 429 beyond 60 replays a minute or 2,000 a day, and beyond 20 jobs a day.`
+          description: `Starts a job that queues the deliveries with all attempts, oldest first, at most ${mostDeliveries.toLocaleString("en")} of them. The job begins with two at once and doubles that up to 256 while the webhook answers. While the webhook fails it sends one every 10 s. It survives restarts. Resumes a paused webhook. 409 while another job of the domain is running, and for a domain without a webhook. 429 beyond 60 replays a minute or 2,000 a day, and beyond 20 jobs a day.`
         })
       ),
     HttpApiEndpoint.get("list", "/api/domains/:id/replays", {
@@ -62,7 +62,7 @@ export class ReplaysApi extends HttpApiGroup.make("replays")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Stop a replay job",
-        description: "What the job has queued stays queued, up to 512 deliveries. A finished job stays as it is."
+        description: "What the job has queued stays queued, up to 256 deliveries. A finished job stays as it is."
       })
     )
   )

@@ -42,6 +42,7 @@ const expected: Readonly<Record<string, Needs>> = {
   "POST /api/domains/:id/verify": "its own key",
   "PATCH /api/domains/:id/delivery": "its own key",
   "POST /api/domains/:id/events/:eventId/replay": "its own key",
+  "POST /api/domains/:id/events/:eventId/deliver-now": "its own key",
   "POST /api/domains/:id/replays": "its own key",
   "GET /api/domains/:id/replays": "its own key",
   "GET /api/domains/:id/replays/:replayId": "its own key",
