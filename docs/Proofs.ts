@@ -257,6 +257,38 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
+    promise: "After an outage of a webhook its mail arrives within minutes",
+    tests: [
+      ["test/delivery/CatchingUp.test.ts", "all waiting mail arrives within seconds of the first success"],
+      [
+        "test/delivery/CatchingUp.test.ts",
+        "gets its waiting retries at once, oldest first, in steps of two, four, eight and so on"
+      ],
+      ["test/delivery/CatchingUp.test.ts", "gets no more at once while it has not answered most of a step"],
+      ["test/delivery/CatchingUp.test.ts", "moves no delivery of another domain"],
+      [
+        "test/delivery/CatchingUp.test.ts",
+        "puts a delivery that fails early back to its schedule, without an attempt of its budget"
+      ],
+      [
+        "test/delivery/CatchingUp.test.ts",
+        "that alternates between success and failure costs each delivery one early attempt, and one an hour"
+      ]
+    ]
+  },
+  {
+    promise: "A replay job delivers every event it counted at least once",
+    tests: [
+      ["test/http/Replays.test.ts", "is counted with dry_run, delivers every dead event, and reports its progress"],
+      ["test/events/Replays.test.ts", "takes a step in one of several processes at a time"],
+      ["test/events/Replays.test.ts", "loses nothing to a process that dies within a step"],
+      [
+        "test/events/Replays.test.ts",
+        "replays delivered deliveries once each, and none that are delivered after its start"
+      ]
+    ]
+  },
+  {
     promise: "Slow or dead webhooks do not delay other webhooks",
     tests: [
       [
@@ -284,6 +316,8 @@ export const proofs: ReadonlyArray<Proof> = [
   {
     promise: "Nobody can use Inlet to flood a URL",
     tests: [
+      ["test/http/Replays.test.ts", "is limited to 20 a day"],
+      ["test/events/Replays.test.ts", "counts failed attempts, and halves its step while the webhook fails"],
       [
         "test/workspaces/WorkspaceLimits.test.ts",
         "has limited replays and receives Retry-After, separately from other workspaces"

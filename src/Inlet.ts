@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { IsOwn } from "./database/Database.ts"
+import * as CatchingUp from "./delivery/CatchingUp.ts"
 import { DeliveryQueue } from "./delivery/DeliveryQueue.ts"
 import * as DeliveryRows from "./delivery/DeliveryRows.ts"
 import * as DeliveryWorker from "./delivery/DeliveryWorker.ts"
@@ -20,6 +21,8 @@ import { Attempts } from "./events/Attempts.ts"
 import { EventContents } from "./events/EventContents.ts"
 import { Events } from "./events/Events.ts"
 import { RawMessages } from "./events/RawMessages.ts"
+import { Replays } from "./events/Replays.ts"
+import * as ReplayWorker from "./events/ReplayWorker.ts"
 import * as HttpServer from "./http/HttpServer.ts"
 import { DataMemory } from "./intake/DataMemory.ts"
 import { Intake } from "./intake/Intake.ts"
@@ -62,6 +65,8 @@ export const smtp = SmtpServer.layer.pipe(Layer.provide([intake, RefusalNotes.la
 export const worker = Layer.mergeAll(
   ReaderWorker.layer.pipe(Layer.provide(Reader.layer)),
   QueueMetrics.layer.pipe(Layer.provide(DeliveryQueue.layer)),
+  CatchingUp.layer,
+  ReplayWorker.layer,
   // Requests finish while open messages do.
   Layer.effectDiscard(Handover.use(({ drain }) => Effect.addFinalizer(() => drain))),
   PurchaseWorker.layer.pipe(
@@ -79,6 +84,7 @@ export const http = HttpServer.layerWith(Mcp.layer).pipe(
   Layer.provide([
     Events.layer,
     Attempts.layer,
+    Replays.layer,
     WebhookTest.layer.pipe(Layer.provideMerge(RequestSigner.layer)),
     WebhookHealth.layer,
     DomainStatistics.layer,

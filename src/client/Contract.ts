@@ -21,6 +21,12 @@ export interface AttemptsQuery {
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
   readonly event_id?: string | undefined
+  /** `true` for successful attempts, `false` for failed ones */
+  readonly ok?: "true" | "false" | undefined
+  /** status code of the webhook; 100 to 599 */
+  readonly status_code?: number | undefined
+  /** requested at this time or later, such as 2026-01-31T12:00:00Z */
+  readonly since?: string | undefined
 }
 
 export interface Authentication {
@@ -94,6 +100,8 @@ export interface DeliveryAttempt {
   readonly error: string | null
   /** the first KiB */
   readonly responseBody: string | null
+  /** of the last attempt, while its delivery is pending */
+  readonly nextAttemptAt: string | null
 }
 
 export interface Domain {
@@ -292,6 +300,10 @@ export interface ListQuery {
   readonly fromDomain?: string | undefined
   /** contained in the subject; case is ignored */
   readonly subject?: string | undefined
+  /** contained in the recipient's address; case is ignored */
+  readonly recipientPart?: string | undefined
+  /** contained in the author's address; case is ignored */
+  readonly fromPart?: string | undefined
   /** behind the first `+` of the recipient's local part; case is ignored */
   readonly tag?: string | undefined
   /** a `threadId` */
@@ -326,6 +338,27 @@ export interface MxRecords {
     readonly value: string
   }>
   readonly configured: boolean
+}
+
+export interface Replay {
+  readonly id: string
+  /** which deliveries it replays */
+  readonly status: "dead" | "held" | "delivered"
+  readonly since: string | null
+  readonly until: string | null
+  readonly recipient: string | null
+  /** `done` once every delivery of it has an outcome */
+  readonly state: "running" | "done" | "stopped"
+  /** deliveries counted at the start. A job replays the oldest 100000 */
+  readonly total: number
+  /** deliveries made due so far */
+  readonly queued: number
+  /** those whose new attempt succeeded */
+  readonly delivered: number
+  /** those whose new attempt failed. Inlet retries them like any other delivery */
+  readonly failed: number
+  readonly created_at: string
+  readonly finished_at: string | null
 }
 
 export interface Replayed {

@@ -7,6 +7,7 @@ import type {
   DomainWebhook,
   InstantInbox,
   MxRecords,
+  Replay,
   Replayed,
   SimulatedMail
 } from "./Contract.ts"
@@ -97,6 +98,28 @@ export class Inlet {
     )
   }
 
+  readonly replays = {
+    /** Starts a job that delivers the dead, held or delivered events of a domain again. */
+    start: (domainId: string, selection: ReplaySelection, options?: CallOptions): Promise<Replay> =>
+      this.#requests.json({ method: "POST", path: `${at(domainId)}/replays`, body: selection }, options),
+    /** The number of events that such a job would deliver. */
+    count: async (domainId: string, selection: ReplaySelection, options?: CallOptions): Promise<number> => {
+      const body = { ...selection, dry_run: true }
+      const path = `${at(domainId)}/replays`
+      const { total } = await this.#requests.json<{ readonly total: number }>({ method: "POST", path, body }, options)
+      return total
+    },
+    /** The progress of a job. */
+    get: (domainId: string, replayId: string, options?: CallOptions): Promise<Replay> =>
+      this.#get(`${at(domainId)}/replays/${encodeURIComponent(replayId)}`, {}, options),
+    /** Stops a job. What it has queued stays queued. */
+    stop: (domainId: string, replayId: string, options?: CallOptions): Promise<Replay> =>
+      this.#requests.json(
+        { method: "DELETE", path: `${at(domainId)}/replays/${encodeURIComponent(replayId)}` },
+        options
+      )
+  }
+
   /**
    * Returns a new address at a domain of the workspace, without a request. Only mail after the first inbox of this
    * client counts.
@@ -171,4 +194,12 @@ export interface Envelope {
 export interface Simulated {
   readonly inbound_email_id: string
   readonly events: ReadonlyArray<BriefEvent>
+}
+
+/** The events of a replay job. Times are ISO 8601. */
+export interface ReplaySelection {
+  readonly status: Replay["status"]
+  readonly since?: string | undefined
+  readonly until?: string | undefined
+  readonly recipient?: string | undefined
 }

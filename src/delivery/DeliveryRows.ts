@@ -28,20 +28,56 @@ export const hold = (sql: SqlClient.SqlClient, domainId: DomainId) =>
 
 /** Makes the waiting deliveries of a domain due now. */
 export const makeDue = (sql: SqlClient.SqlClient, domainId: DomainId) =>
-  sql`UPDATE deliveries SET due_at = now() WHERE domain_id = ${domainId} AND status = 'pending' AND due_at > now()`
+  sql`
+    UPDATE deliveries SET due_at = now(), retry_at = NULL
+    WHERE domain_id = ${domainId} AND status = 'pending' AND due_at > now()
+  `
 
 /** Makes an undelivered event due with a new budget of attempts, with `force` also a delivered one. */
 export const replay = <Row extends object>(
   sql: SqlClient.SqlClient,
   { domainId, eventId, force }: { readonly domainId: DomainId; readonly eventId: EventId; readonly force: boolean }
 ): Statement.Statement<Row> => sql<Row>`
-  UPDATE deliveries SET status = 'pending', spent = attempts, due_at = now(), delivered_at = NULL
+  UPDATE deliveries SET status = 'pending', spent = attempts, due_at = now(), retry_at = NULL, delivered_at = NULL
   FROM domains
   WHERE deliveries.event_id = ${eventId} AND deliveries.domain_id = ${domainId}
     AND domains.id = ${domainId} AND domains.status <> 'disabled' AND (domains.webhook_url IS NOT NULL OR domains.pull)
     AND (deliveries.status <> 'delivered' OR ${force}::boolean)
   RETURNING deliveries.status, deliveries.attempts, deliveries.due_at, deliveries.delivered_at,
     deliveries.last_error
+`
+
+/**
+ * Makes the next attempt of a waiting delivery now. A failure puts it back to its schedule, so the attempt costs
+ * nothing of the budget.
+ */
+export const tryNow = <Row extends object>(
+  sql: SqlClient.SqlClient,
+  { domainId, eventId }: { readonly domainId: DomainId; readonly eventId: EventId }
+): Statement.Statement<Row> => sql<Row>`
+  UPDATE deliveries SET retry_at = due_at, due_at = now()
+  FROM domains
+  WHERE deliveries.event_id = ${eventId} AND deliveries.domain_id = ${domainId}
+    AND deliveries.status = ${"pending"} AND deliveries.leased_until IS NULL AND deliveries.due_at > now()
+    AND domains.id = ${domainId} AND domains.status <> 'disabled' AND domains.webhook_paused_at IS NULL
+  RETURNING deliveries.status, deliveries.attempts, deliveries.due_at, deliveries.delivered_at,
+    deliveries.last_error
+`
+
+/** Replays many events in this order, those that still have this status. Part of a replay job's step. */
+export const replayMany = (
+  sql: SqlClient.SqlClient,
+  {
+    domainId,
+    ids,
+    status
+  }: { readonly domainId: DomainId; readonly status: string; readonly ids: ReadonlyArray<EventId> }
+) => sql<{ readonly eventId: EventId }>`
+  UPDATE deliveries SET status = 'pending', spent = attempts, due_at = now() + make_interval(secs => ordinal * 0.000001),
+    retry_at = NULL, delivered_at = NULL
+  FROM unnest(${ids}::uuid[]) WITH ORDINALITY AS wanted (event_id, ordinal)
+  WHERE deliveries.event_id = wanted.event_id AND deliveries.domain_id = ${domainId} AND deliveries.status = ${status}
+  RETURNING deliveries.event_id
 `
 
 /** Ends the leases of workers that no longer exist. Leases of pull clients stay. */

@@ -25,7 +25,7 @@ export const failed = Effect.fn("Pausing.failed")(function* (
   ).pipe(Effect.annotateLogs({ domain_id: domainId }))
 })
 
-/** Clears the failures of a webhook after a success. */
+/** Clears the failures of a webhook after a success. Its retries then follow (`CatchingUp.ts`). */
 export const succeeded = Effect.fn("Pausing.succeeded")((sql: SqlClient.SqlClient, domainId: DomainId) =>
   lift(sql, domainId, "failing")
 )
@@ -39,14 +39,17 @@ export const resume = Effect.fn("Pausing.resume")((sql: SqlClient.SqlClient, dom
 const lift = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, domainId: DomainId, which: "failing" | "paused") {
   const rows = yield* sql<{ readonly wasPaused: boolean }>`
     WITH webhook AS (
-      SELECT id, webhook_paused_at IS NOT NULL AS was_paused FROM domains
+      SELECT id, webhook_paused_at IS NOT NULL AS was_paused,
+        -- The deliveries of a paused webhook are all due, and have nothing to catch up.
+        webhook_paused_at IS NULL AS is_recovering
+      FROM domains
       WHERE id = ${domainId}
         AND (webhook_paused_at IS NOT NULL ${which === "paused" ? sql.literal("") : sql`OR webhook_failing_since IS NOT NULL`})
       FOR NO KEY UPDATE
     ), cleared AS (
       ${WebhookState.clear(sql)}
     ), due AS (
-      UPDATE deliveries SET due_at = now()
+      UPDATE deliveries SET due_at = now(), retry_at = NULL
       FROM webhook
       WHERE webhook.was_paused AND deliveries.domain_id = webhook.id AND deliveries.status = 'pending'
         AND deliveries.due_at > now() AND deliveries.leased_until IS NULL

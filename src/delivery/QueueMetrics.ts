@@ -9,6 +9,24 @@ const oldest = Metric.gauge("inlet_queue_oldest_seconds", {
 })
 const pausedNow = Metric.gauge("inlet_webhooks_paused", { description: "Webhooks that are paused now" })
 
+const retrying = Metric.gauge("inlet_deliveries_retrying", {
+  description: "Deliveries that wait for their next attempt, of the first 20,000 pending ones"
+})
+const dead = Metric.gauge("inlet_deliveries_dead", { description: "Dead letters of all domains, counted up to 20,000" })
+
+/** Maximum rows that a count reads. */
+const mostCounted = 20_000
+
+/** Counts by the partial indexes of the queue. */
+const counts = (sql: SqlClient.SqlClient) => sql<{ readonly retrying: number; readonly dead: number }>`
+  SELECT
+    (
+      SELECT count(*) FILTER (WHERE due_at > now() AND attempts > 0)::int
+      FROM (SELECT due_at, attempts FROM deliveries WHERE status = 'pending' LIMIT ${mostCounted}) AS pending
+    ) AS retrying,
+    (SELECT count(*)::int FROM (SELECT 1 FROM deliveries WHERE status = 'dead' LIMIT ${mostCounted}) AS dead) AS dead
+`
+
 /** Measures the age of the queues every 15 seconds. All worker processes report the same values. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -40,6 +58,9 @@ export const layer = Layer.effectDiscard(
       yield* Metric.update(Metric.withAttributes(oldest, { queue: "deliveries" }), Math.max(toPost, 0))
       yield* Metric.update(Metric.withAttributes(oldest, { queue: "pull" }), Math.max(toTake, 0))
       yield* Metric.update(pausedNow, now?.paused ?? 0)
+      const [counted] = yield* counts(sql)
+      yield* Metric.update(retrying, counted?.retrying ?? 0)
+      yield* Metric.update(dead, counted?.dead ?? 0)
     })
 
     yield* BackgroundLoop.every("15 seconds", { says: "The queues could not be looked at", level: "Warn" }, look)

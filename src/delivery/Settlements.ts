@@ -81,6 +81,10 @@ const judged = (sql: SqlClient.SqlClient) => sql`
   )
 `
 
+/** A failure before the scheduled time. It costs no attempt of the schedule. A 410 counts at any time. */
+const isEarly = (sql: SqlClient.SqlClient) =>
+  sql`(NOT ok AND retry_at > now() AND outcome.status_code IS DISTINCT FROM 410)`
+
 /** The CTEs `attempt`, which lists the attempt in any case, and `settled`, which only the current lease changes. */
 const stored = (sql: SqlClient.SqlClient) => sql`
   attempt AS (
@@ -97,14 +101,22 @@ const stored = (sql: SqlClient.SqlClient) => sql`
   ), settled AS (
     UPDATE deliveries SET
       -- Replayed since the request began: a failure leaves it due, with the fresh budget.
-      status = CASE WHEN is_uncounted OR (spent >= attempts AND NOT ok) THEN 'pending' ELSE next_status END,
-      spent = CASE WHEN is_uncounted THEN least(spent + 1, attempts) ELSE spent END,
+      status = CASE WHEN is_uncounted OR (spent >= attempts AND NOT ok) OR ${isEarly(sql)}
+        THEN 'pending' ELSE next_status END,
+      spent = CASE WHEN is_uncounted OR ${isEarly(sql)} THEN least(spent + 1, attempts) ELSE spent END,
       due_at = CASE
         WHEN spent >= attempts AND NOT ok THEN due_at
         -- At a new URL it is due at once; at a paused one every other comes before it.
         WHEN is_uncounted AND NOT is_same THEN due_at
         WHEN is_uncounted THEN now() + interval '1 day'
+        WHEN ${isEarly(sql)} THEN greatest(retry_at, now() + make_interval(secs => asked_seconds))
         ELSE now() + make_interval(secs => wait_seconds)
+      END,
+      -- Kept until the attempt on schedule. A delay that the receiver asked for is not cut short either.
+      retry_at = CASE
+        WHEN ok OR is_uncounted THEN NULL
+        WHEN ${isEarly(sql)} THEN retry_at
+        WHEN asked_seconds > 0 THEN now() + make_interval(secs => wait_seconds)
       END,
       leased_until = NULL,
       delivered_at = CASE WHEN ok THEN now() END,

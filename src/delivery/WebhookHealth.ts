@@ -11,6 +11,7 @@ const mostAttempts = 1_000
 const mostCounted = 10_000
 
 const time = Schema.NullOr(Schema.DateTimeUtcFromString)
+const date = Schema.NullOr(Schema.DateTimeUtcFromDate)
 
 export const Health = Schema.Struct({
   attempts: Schema.Int.annotate({ description: `requests of the last 24 hours, up to the last ${mostAttempts}` }),
@@ -29,8 +30,6 @@ export const Health = Schema.Struct({
 }).annotate({ identifier: "WebhookHealth" })
 export type Health = typeof Health.Type
 
-const date = Schema.NullOr(Schema.DateTimeUtcFromDate)
-
 const Row = Schema.Struct({
   attempts: Schema.Int,
   failed: Schema.Int,
@@ -47,10 +46,32 @@ const Row = Schema.Struct({
   held: Schema.Int
 })
 
+/** Waiting deliveries that a domain's record counts, at most. */
+const mostWaiting = 1_000
+
+export const Failing = Schema.Struct({
+  since: Schema.DateTimeUtcFromString,
+  last_error: Schema.NullOr(Schema.String),
+  waiting: Schema.Int.annotate({ description: `deliveries that wait, counted up to ${mostWaiting}` }),
+  next_attempt_at: time.annotate({ description: "the next attempt, or the next trial of a paused webhook" })
+}).annotate({ identifier: "WebhookFailing" })
+export type Failing = typeof Failing.Type
+
+const FailingRow = Schema.Struct({
+  since: Schema.DateTimeUtcFromDate,
+  lastError: Schema.NullOr(Schema.String),
+  waiting: Schema.Int,
+  nextAttemptAt: date
+})
+
 /** Computes the health of a domain's webhook from its last attempts and its queue. */
 export class WebhookHealth extends Context.Service<
   WebhookHealth,
-  { of(domainId: DomainId): Effect.Effect<Health, SqlError> }
+  {
+    of(domainId: DomainId): Effect.Effect<Health, SqlError>
+    /** The state of a webhook whose last attempts all failed, or null. */
+    failing(domainId: DomainId): Effect.Effect<Failing | null, SqlError>
+  }
 >()("inlet/delivery/WebhookHealth") {
   static readonly layer = Layer.effect(
     WebhookHealth,
@@ -108,7 +129,42 @@ export class WebhookHealth extends Context.Service<
         Bugs.die
       )
 
-      return WebhookHealth.of({ of })
+      const selectFailing = SqlSchema.findAll({
+        Request: DomainId,
+        Result: FailingRow,
+        execute: (id) => sql`
+          SELECT webhook_failing_since AS since,
+            (
+              SELECT error FROM (
+                SELECT ok, error FROM delivery_attempts
+                WHERE domain_id = ${id} ORDER BY requested_at DESC LIMIT ${mostAttempts}
+              ) AS recent WHERE NOT ok LIMIT 1
+            ) AS last_error,
+            (
+              SELECT count(*)::int FROM (
+                SELECT 1 FROM deliveries WHERE domain_id = ${id} AND status = 'pending' LIMIT ${mostWaiting}
+              ) AS counted
+            ) AS waiting,
+            CASE WHEN webhook_paused_at IS NULL THEN (
+              SELECT due_at FROM deliveries WHERE domain_id = ${id} AND status = 'pending' ORDER BY due_at LIMIT 1
+            ) ELSE webhook_probe_at END AS next_attempt_at
+          FROM domains WHERE id = ${id} AND webhook_failing_since IS NOT NULL AND webhook_url IS NOT NULL
+        `
+      })
+
+      const failing = Effect.fn("WebhookHealth.failing")(function* (id: DomainId) {
+        const [row] = yield* selectFailing(id)
+        return row === undefined
+          ? null
+          : {
+              since: row.since,
+              last_error: row.lastError,
+              waiting: row.waiting,
+              next_attempt_at: row.nextAttemptAt
+            }
+      }, Bugs.die)
+
+      return WebhookHealth.of({ of, failing })
     })
   )
 }

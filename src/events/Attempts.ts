@@ -1,5 +1,5 @@
-import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient, SqlSchema } from "effect/sql"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
 import { Invalid } from "../model/ApiError.ts"
@@ -18,8 +18,25 @@ const Row = Schema.Struct({
   statusCode: Schema.NullOr(Schema.Int),
   ok: Schema.Boolean,
   error: Schema.NullOr(Schema.String),
-  responseBody: Schema.NullOr(Schema.String)
+  responseBody: Schema.NullOr(Schema.String),
+  nextAttemptAt: Schema.NullOr(Schema.DateTimeUtcFromDate)
 })
+
+/** Maximum attempts that a request searches for filters without an index. */
+export const mostSearched = 5_000
+
+/** The attempts that a list goes through, by index. */
+interface Range {
+  readonly domainId: DomainId
+  readonly eventId: EventId | undefined
+  readonly before: AttemptId | undefined
+  readonly since: DateTime.Utc | undefined
+}
+
+interface Answered {
+  readonly ok: boolean | undefined
+  readonly statusCode: number | undefined
+}
 
 /** Lists webhook requests. */
 export class Attempts extends Context.Service<
@@ -32,6 +49,9 @@ export class Attempts extends Context.Service<
         readonly limit: number
         readonly cursor?: string | undefined
         readonly eventId?: EventId | undefined
+        readonly ok?: boolean | undefined
+        readonly statusCode?: number | undefined
+        readonly since?: DateTime.Utc | undefined
       }
     ): Effect.Effect<Page<DeliveryAttempt>, Invalid | SqlError>
   }
@@ -41,28 +61,52 @@ export class Attempts extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const select = SqlSchema.findAll({
-        Request: Schema.Struct({
-          domainId: Schema.String,
-          eventId: Schema.UndefinedOr(EventId),
-          before: Schema.UndefinedOr(AttemptId),
-          limit: Schema.Int
-        }),
-        Result: Row,
-        execute: ({ before, domainId, eventId, limit }) => sql`
-          SELECT id, event_id, attempt, url, requested_at, duration_ms, status_code, ok, error, response_body
-          FROM delivery_attempts
-          WHERE ${sql.and([
-            sql`domain_id = ${domainId}`,
-            ...(eventId === undefined ? [] : [sql`event_id = ${eventId}`]),
-            ...(before === undefined
-              ? []
-              : [sql`(requested_at, id) < (SELECT requested_at, id FROM delivery_attempts WHERE id = ${before})`])
-          ])}
-          ORDER BY requested_at DESC, id DESC
-          LIMIT ${limit}
-        `
-      })
+      const conditions = ({ before, domainId, eventId, since }: Range) =>
+        sql.and([
+          sql`domain_id = ${domainId}`,
+          ...(eventId === undefined ? [] : [sql`event_id = ${eventId}`]),
+          ...(since === undefined ? [] : [sql`requested_at >= ${DateTime.toDateUtc(since)}`]),
+          ...(before === undefined
+            ? []
+            : [sql`(requested_at, id) < (SELECT requested_at, id FROM delivery_attempts WHERE id = ${before})`])
+        ])
+
+      const select = (range: Range, { ok, statusCode }: Answered, limit: number) => {
+        const wanted = [
+          ...(ok === undefined ? [] : [sql`ok = ${ok}`]),
+          ...(statusCode === undefined ? [] : [sql`status_code = ${statusCode}`])
+        ]
+        const searched =
+          wanted.length === 0
+            ? sql`delivery_attempts WHERE ${conditions(range)}`
+            : sql`(
+                SELECT * FROM delivery_attempts WHERE ${conditions(range)}
+                ORDER BY requested_at DESC, id DESC LIMIT ${mostSearched}
+              ) AS delivery_attempts WHERE ${sql.and(wanted)}`
+        return Effect.flatMap(
+          sql`
+            SELECT id, event_id, attempt, url, requested_at, duration_ms, status_code, ok, error, response_body, (
+              SELECT due_at FROM deliveries
+              WHERE deliveries.event_id = delivery_attempts.event_id AND deliveries.attempts = delivery_attempts.attempt
+                AND deliveries.status = ${"pending"} AND deliveries.leased_until IS NULL
+            ) AS next_attempt_at
+            FROM ${searched}
+            ORDER BY requested_at DESC, id DESC
+            LIMIT ${limit}
+          `,
+          Schema.decodeUnknownEffect(Schema.Array(Row))
+        )
+      }
+
+      /** The last attempt that a search has reached, if there are more. */
+      const reached = (range: Range) =>
+        Effect.map(
+          sql<{ readonly id: AttemptId }>`
+            SELECT id FROM delivery_attempts WHERE ${conditions(range)}
+            ORDER BY requested_at DESC, id DESC OFFSET ${mostSearched - 1} LIMIT 1
+          `,
+          ([last]) => last?.id ?? null
+        )
 
       const known = Effect.fnUntraced(function* (domainId: DomainId, cursor: string) {
         const rows = Schema.is(AttemptId)(cursor)
@@ -75,13 +119,15 @@ export class Attempts extends Context.Service<
 
       const list: Attempts["Service"]["list"] = Effect.fn("Attempts.list")(function* (
         domainId,
-        { cursor, eventId, limit }
+        { cursor, eventId, limit, ok, since, statusCode }
       ) {
         const before = cursor === undefined ? undefined : yield* known(domainId, cursor)
-        const rows = yield* select({ domainId, eventId, before, limit: limit + 1 })
+        const range = { domainId, eventId, before, since }
+        const rows = yield* select(range, { ok, statusCode }, limit + 1)
+        const isSearch = ok !== undefined || statusCode !== undefined
         return {
           items: rows.slice(0, limit).map(({ eventId, ...row }) => ({ ...row, event_id: eventId })),
-          nextCursor: rows.length > limit ? (rows[limit - 1]?.id ?? null) : null
+          nextCursor: rows.length > limit ? (rows[limit - 1]?.id ?? null) : isSearch ? yield* reached(range) : null
         }
       }, Bugs.die)
 

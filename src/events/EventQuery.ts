@@ -5,8 +5,8 @@ import type { HeavyReads } from "../database/HeavyReads.ts"
 import type { Delivery, DeliveryStatus } from "../model/Delivery.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
-import * as Traits from "../model/Traits.ts"
 import type * as Mark from "./Mark.ts"
+import * as SearchFilters from "./SearchFilters.ts"
 
 /** A listed event: the payload text as signed, and the state of its delivery. */
 export interface ListedEvent {
@@ -35,28 +35,30 @@ export interface Found {
 }
 
 /** Filters and bounds of a domain's events. */
-export interface Filter {
+export interface Filter extends SearchFilters.Filter {
   readonly recipient?: string | undefined
   readonly from?: string | undefined
   readonly since?: DateTime.Utc | undefined
   readonly until?: DateTime.Utc | undefined
   readonly delivery?: DeliveryStatus | undefined
-  readonly has?: "code" | "link" | "attachment" | undefined
-  /** The author's domain or its parent, confirmed by DMARC, in canonical form. */
-  readonly fromDomain?: string | undefined
-  /** Contained in the subject, case-insensitive. */
-  readonly subject?: string | undefined
-  readonly tag?: string | undefined
-  readonly thread?: string | undefined
-  readonly sender?: Parameters<typeof Traits.ofSender>[0] | undefined
 }
 
 /**
  * Whether an index has the filter. Other filters examine a limited number of events. So does a code combined with a
  * delivery state, because either index alone may lead through very many events.
  */
-export const isIndexed = ({ delivery, fromDomain, has, sender, subject, tag, thread }: Filter) =>
-  [fromDomain, sender, subject, tag, thread].every((filter) => filter === undefined) &&
+export const isIndexed = ({
+  delivery,
+  fromDomain,
+  fromPart,
+  has,
+  recipientPart,
+  sender,
+  subject,
+  tag,
+  thread
+}: Filter) =>
+  [fromDomain, fromPart, recipientPart, sender, subject, tag, thread].every((filter) => filter === undefined) &&
   (has === undefined || (has === "code" && delivery === undefined))
 
 /** An exclusive position. */
@@ -166,6 +168,8 @@ export const make = (sql: SqlClient.SqlClient, heavy: HeavyReads["Service"]) => 
     return beyond.length === 0 ? "deliveries" : "events"
   })
 
+  const searched = SearchFilters.make(sql)
+
   const conditions = (filter: Filter) => {
     const { delivery, from, recipient, since, until } = filter
     // They contain the addresses, so the query skips other dead letters.
@@ -180,36 +184,9 @@ export const make = (sql: SqlClient.SqlClient, heavy: HeavyReads["Service"]) => 
       ...(since === undefined ? [] : [sql`events.received_at >= ${DateTime.toDateUtc(since)}`]),
       ...(until === undefined ? [] : [sql`events.received_at <= ${DateTime.toDateUtc(until)}`]),
       ...(delivery === undefined ? [] : [isIn(delivery)]),
-      ...traits(filter)
+      ...searched(filter)
     ]
   }
-
-  const traits = ({ fromDomain, has, sender, subject, tag, thread }: Filter) => [
-    // A literal, because PostgreSQL can choose a partial index only for a known bit.
-    ...(has === undefined ? [] : [hasBit(Traits.bits[has])]),
-    ...(sender === undefined
-      ? []
-      : [sql`events.traits & ${sql.literal(`${Traits.senderBits}`)} = ${Traits.ofSender(sender)}::int`]),
-    ...(fromDomain === undefined
-      ? []
-      : [
-          hasBit(Traits.bits.dmarcPass),
-          sql`right('.' || substring(lower(events.sender) FROM '[^@]*$'), ${fromDomain.length + 1}) = ${`.${fromDomain}`}`
-        ]),
-    ...(subject === undefined ? [] : [sql`position(lower(${subject}) IN lower(events.subject)) > 0`]),
-    ...(tag === undefined ? [] : [sql`${tagOf} = lower(${tag})`]),
-    ...(thread === undefined ? [] : [sql`events.thread_id = ${thread}::uuid`])
-  ]
-
-  const hasBit = (bit: number) => {
-    const text = sql.literal(`${bit}`)
-    return sql`events.traits & ${text} = ${text}`
-  }
-
-  // As in the event: after the first plus of the local part, without quotes.
-  const tagOf = sql`substring(
-    regexp_replace(substring(lower(events.recipient) FROM '^(.*)@[^@]*$'), '^"(.*)"$', '\\1') FROM '^[^+]*[+](.+)$'
-  )`
 
   return {
     /** The matching events within all bounds. */

@@ -2,16 +2,15 @@ import { Context, type Duration, Effect, Layer, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { HeavyReads } from "../database/HeavyReads.ts"
-import * as DeliveryRows from "../delivery/DeliveryRows.ts"
 import { EventFeed } from "../delivery/EventFeed.ts"
-import * as Pausing from "../delivery/Pausing.ts"
-import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
+import { type Conflict, Invalid, NotFound } from "../model/ApiError.ts"
 import type { Delivery } from "../model/Delivery.ts"
-import type { DomainId, DomainStatus } from "../model/Domain.ts"
+import type { DomainId } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
 import type { Page } from "../model/Page.ts"
 import * as Settings from "../Settings.ts"
 import * as EventQuery from "./EventQuery.ts"
+import * as EventReplays from "./EventReplays.ts"
 import * as Mark from "./Mark.ts"
 import * as SearchWindow from "./SearchWindow.ts"
 import * as TimeRange from "./TimeRange.ts"
@@ -77,6 +76,8 @@ export class Events extends Context.Service<
       eventId: EventId,
       options: { readonly force: boolean }
     ): Effect.Effect<Delivery, NotFound | Conflict | SqlError>
+    /** Makes the next attempt of a pending delivery at once. A failure leaves its schedule as it was. */
+    deliverNow(domainId: DomainId, eventId: EventId): Effect.Effect<Delivery, NotFound | Conflict | SqlError>
   }
 >()("inlet/events/Events") {
   static readonly layer = Layer.effect(
@@ -272,28 +273,9 @@ export class Events extends Context.Service<
         )
       })
 
-      const replay: Events["Service"]["replay"] = Effect.fn("Events.replay")(function* (domainId, eventId, { force }) {
-        const rows = yield* DeliveryRows.replay<EventQuery.DeliveryRow>(sql, { domainId, eventId, force })
-        if (rows[0] !== undefined) {
-          yield* Pausing.resume(sql, domainId)
-          feed.announce(domainId, { isDue: true })
-          return EventQuery.toDelivery(rows[0])
-        }
-        const { delivery } = yield* get(domainId, eventId)
-        const [domain] = yield* sql<{ readonly status: DomainStatus; readonly disabledReason: string }>`
-          SELECT status, disabled_reason FROM domains WHERE id = ${domainId}
-        `
-        return yield* new Conflict({
-          message:
-            domain?.status === "disabled"
-              ? `This domain is disabled: ${domain.disabledReason}`
-              : delivery.status === "delivered" && !force
-                ? "This event is already delivered; add ?force=true to send it again"
-                : "This domain has no webhook: set one with PATCH /api/domains/{id}/delivery, and replay then"
-        })
-      })
+      const { deliverNow, replay } = EventReplays.make(sql, { announce: feed.announce, get })
 
-      return Events.of({ list, wait, get, payload, payloads, follow, replay })
+      return Events.of({ list, wait, get, payload, payloads, follow, replay, deliverNow })
     })
   ).pipe(Layer.provide(HeavyReads.layer))
 }

@@ -25,6 +25,7 @@ import * as EventsHandlers from "./events/EventsHandlers.ts"
 import * as Pages from "./Pages.ts"
 import * as PaymentCallbackHandlers from "./purchase/PaymentCallbackHandlers.ts"
 import * as PurchaseHandlers from "./purchase/PurchaseHandlers.ts"
+import * as ReplaysHandlers from "./replays/ReplaysHandlers.ts"
 import { Authorization } from "./requests/Authorization.ts"
 import { DatabaseErrors } from "./requests/DatabaseErrors.ts"
 import { Idempotency } from "./requests/Idempotency.ts"
@@ -41,6 +42,7 @@ const handlers = Layer.mergeAll(
   WorkspacesHandlers.layer,
   DomainsHandlers.layer,
   EventsHandlers.layer,
+  ReplaysHandlers.layer,
   DeliveriesHandlers.layer,
   SimulateHandlers.layer,
   PurchaseHandlers.layer,

@@ -33,6 +33,9 @@ export const DeliveryAttempt = Schema.Struct({
   statusCode: Schema.NullOr(Schema.Int).annotate({ description: "null without an answer" }),
   ok: Schema.Boolean,
   error: Schema.NullOr(Schema.String),
-  responseBody: Schema.NullOr(Schema.String).annotate({ description: "the first KiB" })
+  responseBody: Schema.NullOr(Schema.String).annotate({ description: "the first KiB" }),
+  nextAttemptAt: Schema.NullOr(Schema.DateTimeUtcFromString).annotate({
+    description: "of the last attempt, while its delivery is pending"
+  })
 }).annotate({ identifier: "DeliveryAttempt" })
 export type DeliveryAttempt = typeof DeliveryAttempt.Type

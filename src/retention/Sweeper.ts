@@ -147,6 +147,7 @@ export class Sweeper extends Context.Service<
         yield* sql`DELETE FROM domain_days WHERE day < (now() AT TIME ZONE 'UTC')::date - ${keptDays}::int`
         yield* sql`DELETE FROM domain_day_latencies WHERE day < (now() AT TIME ZONE 'UTC')::date - ${keptDays}::int`
         yield* sql`DELETE FROM console_sessions WHERE last_used_at < now() - make_interval(hours => ${idleHours})`
+        yield* sql`DELETE FROM replays WHERE finished_at < now() - interval '30 days'`
         yield* sql`DELETE FROM console_links WHERE expires_at < now()`
         yield* sql`DELETE FROM client_limits WHERE day < (now() AT TIME ZONE 'UTC')::date - 1`
         yield* sql`

@@ -7,7 +7,10 @@ import * as Settings from "../Settings.ts"
 import * as DailyCounts from "./DailyCounts.ts"
 
 /** Actions that send requests to a URL whose owner may not have agreed. */
-export type Action = "replay" | "webhook change"
+export type Action = "replay" | "replay job" | "webhook change"
+
+/** Replay jobs beside the limit of replays, because one of them sends very many requests. */
+const replayJobs = { perMinute: 0, perDay: 20 }
 
 const minute = 60_000
 
@@ -28,7 +31,11 @@ export class WorkspaceLimits extends Context.Service<
       const counts = DailyCounts.make(yield* SqlClient.SqlClient)
       const clock = yield* Clock.Clock
       const { replays, webhookChanges } = yield* Settings.actions
-      const limits = { replay: replays, "webhook change": webhookChanges }
+      const limits = {
+        replay: replays,
+        "replay job": replays.perDay === 0 ? replays : replayJobs,
+        "webhook change": webhookChanges
+      }
 
       /** The times of the last minute's actions, oldest first. */
       const recent = new Map<string, Array<number>>()

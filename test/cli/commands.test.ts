@@ -2,12 +2,15 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, layer, vi } from "@effect/vitest"
 import { Effect, FileSystem, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { DomainId } from "../../src/model/Domain.ts"
 import * as CommandLine from "../CommandLine.ts"
+import * as Deliveries from "../delivery/Deliveries.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
 import * as Needs from "../Needs.ts"
 import * as Program from "../Program.ts"
 import { TestInlet } from "../TestInlet.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
 
 // Programs start slowly on a busy machine.
 vi.setConfig({ testTimeout: 300_000 })
@@ -69,6 +72,42 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         assert.match((yield* run("attempts")).stdout, /^REQUESTED\tEVENT_ID\tATTEMPT\t/)
         const workspace = yield* json("workspaces", "get")
         assert.strictEqual(workspace.used.emails_today, 1)
+      })
+    )
+
+    it.effect("replay all dead deliveries of a domain after a count, and print what became of them", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const sql = yield* SqlClient.SqlClient
+        const receiver = yield* WebhookReceiver.make
+        const inbox = yield* inlet.inbox(receiver.url)
+        const { json, run } = yield* person(inbox.key)
+        const none = yield* run("replay", "--dead")
+        assert.deepStrictEqual([none.code, none.stderr], [0, `${inbox.domain} has no such dead deliveries\n`])
+
+        yield* sql`UPDATE domains SET webhook_url = NULL WHERE id = ${inbox.domainId}`
+        yield* Deliveries.pending(DomainId.make(inbox.domainId), 5)
+        yield* sql`UPDATE deliveries SET status = 'dead' WHERE domain_id = ${inbox.domainId}`
+        yield* sql`UPDATE domains SET webhook_url = ${receiver.url} WHERE id = ${inbox.domainId}`
+        const unconfirmed = yield* run("replay", "--dead", "--since", "2d")
+        assert.strictEqual(unconfirmed.code, 1)
+        assert.include(
+          unconfirmed.stderr,
+          `Replay 5 dead deliveries of ${inbox.domain}? There is no terminal to confirm`
+        )
+        const replayed = yield* run("replay", "--dead", "--since", "2d", "--yes")
+        assert.strictEqual(replayed.stdout, "5 dead deliveries replayed: 5 delivered, 0 failed\n")
+        const again = yield* json("replay", "--delivered", "--domain", inbox.domain, "--yes")
+        assert.deepInclude(again, { state: "done", total: 5, delivered: 5 })
+        for (const wrong of [[], ["--dead", "--held"], [inbox.domainId, "--dead"]]) {
+          const { code, stderr } = yield* run("replay", ...wrong)
+          assert.deepStrictEqual(
+            [code, stderr.trimEnd().split("\n").at(-1)],
+            [1, "Expected an event id, or one of --dead, --held and --delivered"]
+          )
+        }
+        const time = yield* run("replay", "--dead", "--since", "yesterday")
+        assert.include(time.stderr, "--since: Expected a duration such as 2d, or a time such as 2026-01-31")
       })
     )
 

@@ -136,6 +136,7 @@ export const pass = Effect.fnUntraced(function* (time: string) {
   yield* sql`
     UPDATE deliveries SET
       due_at = due_at - ${time}::interval,
+      retry_at = retry_at - ${time}::interval,
       leased_until = leased_until - ${time}::interval,
       claimed_at = claimed_at - ${time}::interval
   `

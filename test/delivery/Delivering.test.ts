@@ -99,7 +99,8 @@ layer(TestInlet.layer(settings), { concurrent: true, excludeTestServices: true, 
             statusCode: 500,
             ok: false,
             error: "the webhook answered 500",
-            responseBody: "no room"
+            responseBody: "no room",
+            nextAttemptAt: null
           })
           assert.match(id, /^[\da-f-]{36}$/)
           assert.match(requestedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)

@@ -28,7 +28,26 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer)), {
       for (const queue of ["messages", "deliveries", "pull"]) {
         yield* eventually(gauge("inlet_queue_oldest_seconds", queue), (seconds) => seconds === 0)
       }
-      yield* eventually(gauge("inlet_webhooks_paused"), (count) => count === 0)
+      for (const id of ["inlet_webhooks_paused", "inlet_deliveries_retrying", "inlet_deliveries_dead"]) {
+        yield* eventually(gauge(id), (count) => count === 0)
+      }
+    })
+  )
+
+  it.effect("count deliveries that wait for a retry, and dead ones", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { id } = yield* Deliveries.domain(url)
+      yield* Deliveries.pending(id, 9)
+      yield* sql`
+        UPDATE deliveries SET attempts = 1, due_at = now() + interval '1 hour'
+        WHERE domain_id = ${id} AND position BETWEEN 2 AND 4
+      `
+      yield* sql`UPDATE deliveries SET status = 'dead' WHERE domain_id = ${id} AND position > 7`
+      yield* look
+      yield* eventually(gauge("inlet_deliveries_retrying"), (count) => count === 3)
+      yield* eventually(gauge("inlet_deliveries_dead"), (count) => count === 2)
+      yield* sql`DELETE FROM deliveries`
     })
   )
 

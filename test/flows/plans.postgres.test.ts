@@ -181,6 +181,8 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
             { has: "link" },
             { fromDomain: "shop0.example" },
             { subject: "needle" },
+            { recipientPart: "needle" },
+            { fromPart: "needle" },
             { tag: "needle" },
             { thread: example.thread },
             { sender: "bounce" },
@@ -197,7 +199,11 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
           `/events/${example.id}/raw`,
           "/delivery-attempts",
           `/delivery-attempts?cursor=${example.attempt}`,
-          `/delivery-attempts?event_id=${example.id}`
+          `/delivery-attempts?event_id=${example.id}`,
+          "/delivery-attempts?ok=false",
+          `/delivery-attempts?status_code=404&since=${yield* daysAgo(2)}&cursor=${example.attempt}`,
+          "",
+          "/webhook/health"
         ]
         const answers = yield* Effect.forEach(paths, (path) => Effect.map(ask(path), ({ status }) => [path, status]), {
           concurrency: 4
@@ -215,6 +221,25 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
           { key: inbox.key }
         )
         assert.strictEqual(replayed.status, 202)
+        for (const status of ["dead", "held", "delivered"]) {
+          for (const body of [{ status }, { status, since: yield* daysAgo(2), recipient: example.recipient }]) {
+            const counted = yield* inlet.call("POST", `/api/domains/${inbox.domainId}/replays`, {
+              key: inbox.key,
+              body: { ...body, dry_run: true }
+            })
+            assert.strictEqual(counted.status, 200)
+          }
+        }
+        const job = yield* inlet.call("POST", `/api/domains/${inbox.domainId}/replays`, {
+          key: inbox.key,
+          body: { status: "dead" }
+        })
+        assert.strictEqual(job.status, 202)
+        yield* eventually(
+          inlet.call("GET", `/api/domains/${inbox.domainId}/replays/${job.json.id}`, { key: inbox.key }),
+          ({ json }) => json.state === "done" || json.queued > 50,
+          "60 seconds"
+        )
         for (const webhookUrl of [null, receiver.url]) {
           yield* inlet.call("PATCH", `/api/domains/${inbox.domainId}/delivery`, {
             key: inbox.key,

@@ -16,9 +16,11 @@ const change = Effect.fnUntraced(function* (name: string, what: "disable" | "ena
   return yield* inlet.call("POST", `/admin/domains/${name}/${what}`, operator)
 })
 
+/** The record of a domain, as lists have it. */
 const statusOf = Effect.fnUntraced(function* ({ domainId, key }: Mailbox.Inbox) {
   const inlet = yield* TestInlet
-  return (yield* inlet.call("GET", `/api/domains/${domainId}`, { key })).json
+  const { webhook_failing: _, ...domain } = (yield* inlet.call("GET", `/api/domains/${domainId}`, { key })).json
+  return domain
 })
 
 /** A new workspace that has registered the name, verified or not. */

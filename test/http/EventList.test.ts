@@ -302,6 +302,29 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
       })
     )
 
+    it.effect("by a part of the recipient or the author, in any case", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const domain = inbox.address.split("@")[1]
+        for (const [name, from] of [
+          ["Ada+orders", "billing@shop.example"],
+          ["bob", "news@Shop.example"],
+          ["ada", "x@other.example"]
+        ]) {
+          yield* Mail.send(inlet.smtpPort, { to: `${name}@${domain}`, from: from ?? "", subject: `to ${name}` })
+        }
+        yield* eventually(list(inbox), ({ subjects }) => subjects.length === 3)
+        const found = (query: Readonly<Record<string, string>>) =>
+          Effect.map(list(inbox, query), ({ subjects }) => subjects.toSorted())
+        assert.deepStrictEqual(yield* found({ recipientPart: "ADA" }), ["to Ada+orders", "to ada"])
+        assert.deepStrictEqual(yield* found({ fromPart: "@shop" }), ["to Ada+orders", "to bob"])
+        assert.deepStrictEqual(yield* found({ recipientPart: "+orders@", fromPart: "bill" }), ["to Ada+orders"])
+        assert.deepStrictEqual(yield* found({ fromPart: "%" }), [])
+        assert.strictEqual((yield* list(inbox, { fromPart: "" })).status, 400)
+      })
+    )
+
     it.effect("by recipient and sender among dead deliveries, in any case", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet

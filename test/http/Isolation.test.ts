@@ -30,6 +30,10 @@ const requests = (domainId: string, eventId: string) =>
       { outcomes: [{ event_id: eventId, attempt: 1, statusCode: 200, durationMs: 1 }] }
     ],
     ...ofEvent(domainId, eventId),
+    ["POST", `/api/domains/${domainId}/replays`, { status: "delivered" }],
+    ["GET", `/api/domains/${domainId}/replays`],
+    ["GET", `/api/domains/${domainId}/replays/${eventId}`],
+    ["DELETE", `/api/domains/${domainId}/replays/${eventId}`],
     ["GET", `/api/domains/${domainId}/delivery-attempts`],
     ["GET", `/api/domains/${domainId}/delivery-attempts?event_id=${eventId}`],
     ["GET", `/api/domains/${domainId}/refusals`],
@@ -43,7 +47,8 @@ const ofEvent = (domainId: string, eventId: string) =>
     ["GET", `/api/domains/${domainId}/events/${eventId}/content`],
     ["GET", `/api/domains/${domainId}/events/${eventId}/attachments/0`],
     ["POST", `/api/domains/${domainId}/events/${eventId}/replay`],
-    ["POST", `/api/domains/${domainId}/events/${eventId}/replay?force=true`]
+    ["POST", `/api/domains/${domainId}/events/${eventId}/replay?force=true`],
+    ["POST", `/api/domains/${domainId}/events/${eventId}/deliver-now`]
   ] as const
 
 /** An inbox with a webhook and one delivered event with an attachment. */

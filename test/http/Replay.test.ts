@@ -55,6 +55,115 @@ const World = Layer.merge(
 )
 
 layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The delivery of an event", (it) => {
+  describe("by deliver-now", () => {
+    it.effect("is attempted at once, and a failure leaves its schedule as it was", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const receiver = yield* WebhookReceiver
+        const inbox = yield* answered(500)
+        const event = yield* eventIn(inbox, "pending")
+        const path = `/api/domains/${inbox.domainId}`
+        const now = inlet.call("POST", `${path}/events/${event.event_id}/deliver-now`, { key: inbox.key })
+        const next = Date.parse(event.delivery.nextAttemptAt)
+        const [attempt] = (yield* attempts(inbox)).json.deliveryAttempts
+        assert.strictEqual(attempt.nextAttemptAt, event.delivery.nextAttemptAt)
+        yield* receiver.answerWith(500)
+        const { json, status } = yield* now
+        assert.strictEqual(status, 202)
+        assert.deepInclude(json.delivery, { status: "pending", attempts: 1 })
+        yield* receiver.next
+        const failed = yield* eventually(
+          Mailbox.events(inbox),
+          ([event]) => event?.delivery.attempts === 2 && Date.parse(event.delivery.nextAttemptAt) === next
+        )
+        assert.strictEqual(failed[0]?.delivery.status, "pending")
+
+        const { json: domain } = yield* inlet.call("GET", path, { key: inbox.key })
+        assert.deepInclude(domain.webhook_failing, {
+          last_error: "the webhook answered 500",
+          waiting: 1,
+          next_attempt_at: event.delivery.nextAttemptAt
+        })
+        assert.match(domain.webhook_failing.since, time)
+        yield* now
+        yield* receiver.next
+        yield* eventIn(inbox, "delivered")
+        assert.isNull((yield* inlet.call("GET", path, { key: inbox.key })).json.webhook_failing)
+        const again = yield* now
+        assert.deepStrictEqual(
+          [again.status, again.json.error],
+          [409, "This event is already delivered. POST …/replay?force=true sends it again"]
+        )
+      })
+    )
+
+    it.effect("is refused for a dead or held event, and for a paused webhook", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const sql = yield* SqlClient.SqlClient
+        const inbox = yield* answered(500)
+        const event = yield* eventIn(inbox, "pending")
+        const refusal = Effect.map(
+          inlet.call("POST", `/api/domains/${inbox.domainId}/events/${event.event_id}/deliver-now`, { key: inbox.key }),
+          ({ json, status }) => [status, json.error]
+        )
+        yield* sql`UPDATE domains SET webhook_paused_at = now(), webhook_probe_at = now() + interval '1 hour' WHERE id = ${inbox.domainId}`
+        assert.deepStrictEqual(yield* refusal, [409, "The webhook is paused. POST …/replay of this event resumes it"])
+        for (const status of ["dead", "held"]) {
+          yield* sql`UPDATE deliveries SET status = ${status} WHERE domain_id = ${inbox.domainId}`
+          const [code, words] = yield* refusal
+          assert.strictEqual(code, 409)
+          assert.include(words, `This delivery is ${status}, because`)
+        }
+      })
+    )
+  })
+
+  describe("in the list of attempts", () => {
+    it.effect("is found by success, status code and time", () =>
+      Effect.gen(function* () {
+        const receiver = yield* WebhookReceiver
+        const inbox = yield* answered(503)
+        const event = yield* eventIn(inbox, "pending")
+        yield* replay(inbox, event.event_id)
+        yield* receiver.next
+        yield* eventIn(inbox, "delivered")
+        const numbers = (query: string) =>
+          Effect.map(attempts(inbox, query), ({ json }) =>
+            json.deliveryAttempts.map(({ attempt }: { readonly attempt: number }) => attempt)
+          )
+        assert.deepStrictEqual(yield* numbers("?ok=true"), [2])
+        assert.deepStrictEqual(yield* numbers("?ok=false"), [1])
+        assert.deepStrictEqual(yield* numbers("?status_code=503"), [1])
+        assert.deepStrictEqual(yield* numbers("?status_code=404"), [])
+        assert.deepStrictEqual(yield* numbers("?since=2026-01-31T12:00:00Z&ok=false"), [1])
+        assert.deepStrictEqual(yield* numbers("?since=2126-01-31T12:00:00Z"), [])
+        for (const wrong of ["?ok=maybe", "?status_code=99", "?since=yesterday"]) {
+          assert.strictEqual((yield* attempts(inbox, wrong)).status, 400)
+        }
+      })
+    )
+
+    it.effect("is searched up to 5,000 attempts at a time", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const inbox = yield* answered(500)
+        const event = yield* eventIn(inbox, "pending")
+        yield* sql`
+          INSERT INTO delivery_attempts (id, event_id, domain_id, attempt, url, requested_at, ok, status_code)
+          SELECT gen_random_uuid(), ${event.event_id}, ${inbox.domainId}, number + 100, 'http://a.example',
+            now() + make_interval(secs => number), true, 200
+          FROM generate_series(1, 5500) AS number
+        `
+        const first = yield* attempts(inbox, "?ok=false")
+        assert.deepStrictEqual(first.json.deliveryAttempts, [])
+        const second = yield* attempts(inbox, `?ok=false&cursor=${first.json.next_cursor}`)
+        assert.lengthOf(second.json.deliveryAttempts, 1)
+        assert.isNull(second.json.next_cursor)
+      })
+    )
+  })
+
   describe("by replay", () => {
     it.effect("is queued with 202 and continues the attempt numbers", () =>
       Effect.gen(function* () {
@@ -240,7 +349,8 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The delivery
           statusCode: 500,
           ok: false,
           error: "the webhook answered 500",
-          responseBody: '{"ok":true}'
+          responseBody: '{"ok":true}',
+          nextAttemptAt: null
         })
         assert.match(first.id, uuid)
         assert.match(first.requestedAt, time)

@@ -120,6 +120,8 @@ export interface DeliveryAttempt {
   readonly error: string | null
   /** the first KiB */
   readonly responseBody: string | null
+  /** of the last attempt, while its delivery is pending */
+  readonly nextAttemptAt: string | null
 }
 
 export interface DnsState {
@@ -161,6 +163,33 @@ export interface Domain {
   readonly created_at: string
   readonly verified_at: string | null
   readonly live_at: string | null
+}
+
+export interface DomainDetail {
+  readonly id: string
+  readonly domain: string
+  /** how it was added */
+  readonly origin: "byo" | "purchased" | "instant" | "demo"
+  readonly status: "pending_verification" | "mx_pending" | "verified" | "live" | "disabled"
+  /** set while disabled */
+  readonly disabled_reason: string | null
+  /** name of the TXT record that proves ownership */
+  readonly txt_name: string | null
+  /** value of that TXT record */
+  readonly txt_value: string | null
+  /** host for the MX record */
+  readonly mx_target: string
+  /** receives the events. Read keys see only the host */
+  readonly webhookUrl: string | null
+  /** set while the webhook is paused, because every attempt failed for 5 days. Deliveries stay pending, and Inlet tries one an hour. The first success, a replay or setting the webhook resumes all */
+  readonly webhook_paused_at: string | null
+  /** mail waits for POST /api/domains/{id}/deliveries/lease. Excludes a webhook */
+  readonly pull: boolean
+  readonly created_at: string
+  readonly verified_at: string | null
+  readonly live_at: string | null
+  /** set while the last attempts of the webhook failed, also before it is paused */
+  readonly webhook_failing: WebhookFailing | null
 }
 
 export interface EventContent {
@@ -382,6 +411,27 @@ export interface Refusal {
   readonly bytes: number | null
 }
 
+export interface Replay {
+  readonly id: string
+  /** which deliveries it replays */
+  readonly status: "dead" | "held" | "delivered"
+  readonly since: string | null
+  readonly until: string | null
+  readonly recipient: string | null
+  /** `done` once every delivery of it has an outcome */
+  readonly state: "running" | "done" | "stopped"
+  /** deliveries counted at the start. A job replays the oldest 100000 */
+  readonly total: number
+  /** deliveries made due so far */
+  readonly queued: number
+  /** those whose new attempt succeeded */
+  readonly delivered: number
+  /** those whose new attempt failed. Inlet retries them like any other delivery */
+  readonly failed: number
+  readonly created_at: string
+  readonly finished_at: string | null
+}
+
 export interface SearchResult {
   readonly domain: string
   readonly available: boolean
@@ -477,6 +527,15 @@ export interface Unsubscribe {
   readonly mailto: string | null
   /** one POST of `List-Unsubscribe=One-Click` to the URL unsubscribes (RFC 8058) */
   readonly oneClick: boolean
+}
+
+export interface WebhookFailing {
+  readonly since: string
+  readonly last_error: string | null
+  /** deliveries that wait, counted up to 1000 */
+  readonly waiting: number
+  /** the next attempt, or the next trial of a paused webhook */
+  readonly next_attempt_at: string | null
 }
 
 export interface WebhookHealth {
@@ -612,7 +671,7 @@ export interface Answers {
   readonly "GET /api/domains": {
     readonly domains: ReadonlyArray<Domain>
   }
-  readonly "GET /api/domains/{id}": Domain
+  readonly "GET /api/domains/{id}": DomainDetail
   readonly "DELETE /api/domains/{id}": undefined
   readonly "POST /api/domains/{id}/verify": Domain
   readonly "GET /api/domains/{id}/mx": MxRecords
@@ -652,11 +711,26 @@ export interface Answers {
     readonly event_id: string
     readonly delivery: Delivery
   }
+  readonly "POST /api/domains/{id}/events/{eventId}/deliver-now": {
+    readonly event_id: string
+    readonly delivery: Delivery
+  }
   readonly "GET /api/domains/{id}/delivery-attempts": {
     readonly deliveryAttempts: ReadonlyArray<DeliveryAttempt>
     /** pass it as `cursor` for the next page, null at the end */
     readonly next_cursor: string | null
   }
+  readonly "POST /api/domains/{id}/replays": {
+    /** deliveries that the job would replay */
+    readonly total: number
+  } | Replay
+  readonly "GET /api/domains/{id}/replays": {
+    readonly replays: ReadonlyArray<Replay>
+    /** pass it as `cursor` for the next page, null at the end */
+    readonly next_cursor: string | null
+  }
+  readonly "GET /api/domains/{id}/replays/{replayId}": Replay
+  readonly "DELETE /api/domains/{id}/replays/{replayId}": Replay
   readonly "POST /api/domains/{id}/deliveries/lease": {
     readonly deliveries: ReadonlyArray<LeasedDelivery>
   }

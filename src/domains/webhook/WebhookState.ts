@@ -42,6 +42,8 @@ export const fail = (
       webhook_failures = failures,
       webhook_failure_days = days,
       webhook_failed_on = ${today},
+      -- The next success begins anew.
+      webhook_recovering_at = NULL,
       webhook_paused_at = CASE WHEN is_paused THEN coalesce(webhook_paused_at, now()) END,
       webhook_probe_at = CASE WHEN is_paused THEN greatest(
         coalesce(webhook_probe_at, now() + make_interval(secs => ${probeSeconds})),
@@ -53,10 +55,38 @@ export const fail = (
   `
 }
 
-/** Clears the failures of the domains in the CTE `webhook`. */
+/**
+ * Clears the failures of the domains in the CTE `webhook`, and lets those with `is_recovering` catch up. A webhook that
+ * has failed for less than a minute goes on where it was, with half of its step, so that a few deliveries that always
+ * fail do not keep it at the oldest ones.
+ */
 export const clear = (sql: SqlClient.SqlClient) => sql`
-  UPDATE domains SET webhook_failing_since = NULL, webhook_paused_at = NULL, webhook_probe_at = NULL
+  UPDATE domains SET
+    webhook_failing_since = NULL, webhook_paused_at = NULL, webhook_probe_at = NULL,
+    webhook_recovering_at = CASE WHEN webhook.is_recovering THEN now() END,
+    webhook_recovery_step = CASE WHEN webhook_failing_since > now() - interval '1 minute'
+      THEN greatest(webhook_recovery_step / 2, 1) ELSE 1 END,
+    webhook_recovery_position = CASE WHEN webhook_failing_since > now() - interval '1 minute'
+      THEN webhook_recovery_position ELSE 0 END
   FROM webhook WHERE domains.id = webhook.id
+`
+
+/** Locks the webhooks that have a next step to catch up. */
+export const takeRecovering = (sql: SqlClient.SqlClient, most: number) => sql`
+  SELECT id, webhook_recovery_step AS step, webhook_recovery_position AS position FROM domains
+  WHERE webhook_recovering_at <= now() AND status <> 'disabled' AND webhook_url IS NOT NULL
+    AND webhook_paused_at IS NULL
+  ORDER BY webhook_recovering_at LIMIT ${most}
+  FOR NO KEY UPDATE SKIP LOCKED
+`
+
+/** Stores the next step of the domains in the CTE `advanced`, a second later. Without `is_more` they have caught up. */
+export const advanceRecovery = (sql: SqlClient.SqlClient) => sql`
+  UPDATE domains SET
+    webhook_recovering_at = CASE WHEN is_more THEN now() + interval '1 second' END,
+    webhook_recovery_step = CASE WHEN is_more THEN advanced.step ELSE 1 END,
+    webhook_recovery_position = CASE WHEN is_more THEN advanced.position ELSE 0 END
+  FROM advanced WHERE domains.id = advanced.id
 `
 
 /** Takes paused webhooks whose next trial is due and that have what `waiting` asks for, and postpones their next trial. */

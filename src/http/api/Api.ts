@@ -8,6 +8,7 @@ import { DomainsApi } from "../domains/DomainsApi.ts"
 import { EventsApi } from "../events/EventsApi.ts"
 import { PaymentCallbackApi } from "../purchase/PaymentCallbackApi.ts"
 import { PurchaseApi } from "../purchase/PurchaseApi.ts"
+import { ReplaysApi } from "../replays/ReplaysApi.ts"
 import { ValidationErrors } from "../requests/ValidationErrors.ts"
 import { SimulateApi } from "../simulate/SimulateApi.ts"
 import { SystemApi } from "../system/SystemApi.ts"
@@ -18,6 +19,7 @@ export class Api extends HttpApi.make("inlet")
   .add(WorkspacesApi)
   .add(DomainsApi)
   .add(EventsApi)
+  .add(ReplaysApi)
   .add(DeliveriesApi)
   .add(SimulateApi)
   .add(PurchaseApi)

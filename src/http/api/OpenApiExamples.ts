@@ -89,6 +89,21 @@ const key = {
   last_used_at: null
 }
 
+const replay = {
+  id: "019b76da-a800-7000-8000-000000000006",
+  status: "dead",
+  since: "2026-01-29T12:00:00.000Z",
+  until: null,
+  recipient: null,
+  state: "running",
+  total: 1240,
+  queued: 62,
+  delivered: 58,
+  failed: 0,
+  created_at: time,
+  finished_at: null
+}
+
 /** Request bodies, by operation. */
 export const requests: Readonly<Record<string, unknown>> = {
   "workspaces.create": { name: "my agent" },
@@ -99,6 +114,7 @@ export const requests: Readonly<Record<string, unknown>> = {
   "deliveries.settle": {
     outcomes: [{ event_id: eventId, attempt: 1, statusCode: 200, durationMs: 12, responseBody: "ok" }]
   },
+  "replays.start": { status: "dead", since: "2026-01-29T12:00:00Z" },
   "simulate.simulate": { sample: "code" },
   "demo.simulate": { sample: "code" },
   "purchase.buy": { domain: "example.com", years: 1 }
@@ -118,7 +134,7 @@ export const answers: Readonly<Record<string, Readonly<Record<string, unknown>>>
   },
   "domains.create": { 201: domain },
   "domains.list": { 200: { domains: [domain] } },
-  "domains.get": { 200: domain },
+  "domains.get": { 200: { ...domain, webhook_failing: null } },
   "domains.verify": { 200: { ...domain, status: "mx_pending", verified_at: time } },
   "events.list": {
     200: { events: [{ ...event, delivery }], next_cursor: null, cursor_now: "AAAAAAAAAAAAB9RbnFnz" }
@@ -139,6 +155,8 @@ export const answers: Readonly<Record<string, Readonly<Record<string, unknown>>>
   "events.replay": {
     202: { event_id: eventId, delivery: { ...delivery, status: "pending", nextAttemptAt: time, deliveredAt: null } }
   },
+  "replays.start": { 202: { ...replay, queued: 0, delivered: 0 } },
+  "replays.get": { 200: replay },
   "purchase.buy": { 201: order },
   "purchase.orders": { 200: { orders: [order], next_cursor: null } },
   "purchase.order": { 200: order }

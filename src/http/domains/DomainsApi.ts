@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Health } from "../../delivery/WebhookHealth.ts"
+import { Failing, Health } from "../../delivery/WebhookHealth.ts"
 import { WebhookTestResult } from "../../delivery/WebhookTest.ts"
 import { DnsState, MxRecords } from "../../domains/DnsRecords.ts"
 import { Conflict, Invalid, NotFound, TooManyRequests } from "../../model/ApiError.ts"
@@ -18,6 +18,13 @@ import * as ReadKeys from "../requests/ReadKeys.ts"
 import * as TimeQuery from "../requests/TimeQuery.ts"
 
 const one = { id: DomainId }
+
+const DomainDetail = Schema.Struct({
+  ...Domain.fields,
+  webhook_failing: Schema.NullOr(Failing).annotate({
+    description: "set while the last attempts of the webhook failed, also before it is paused"
+  })
+}).annotate({ identifier: "DomainDetail" })
 
 const InstantInbox = <Existing extends boolean>(existing: Existing, status: number) =>
   Schema.Struct({
@@ -64,7 +71,7 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       .annotateMerge(OpenApi.annotations({ summary: "List the domains of the workspace, newest first" })),
     HttpApiEndpoint.get("get", "/api/domains/:id", {
       params: one,
-      success: Domain,
+      success: DomainDetail,
       error: NotFound.http
     })
       .annotateMerge(ReadKeys.allowed)

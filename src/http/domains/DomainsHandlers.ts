@@ -52,7 +52,10 @@ export const layer = HttpApiBuilder.group(
           Effect.flatMap(ShownDomain.all),
           Effect.map((all) => ({ domains: all }))
         ),
-      get: ({ params }) => Effect.flatMap(owned(params.id), ShownDomain.of),
+      get: Effect.fnUntraced(function* ({ params }) {
+        const domain = yield* Effect.flatMap(owned(params.id), ShownDomain.of)
+        return { ...domain, webhook_failing: yield* health.failing(domain.id) }
+      }),
       remove: Effect.fnUntraced(function* ({ params }) {
         const workspace = yield* CurrentWorkspace
         yield* domains.remove({ workspaceId: workspace.id, id: params.id })

@@ -41,6 +41,8 @@ export const query = {
     }).check(Schema.makeFilter((name: string) => canonical(name)?.includes(".") === true, { message: domainForm }))
   ),
   subject: text(200, "contained in the subject; case is ignored"),
+  recipientPart: text(200, "contained in the recipient's address; case is ignored"),
+  fromPart: text(200, "contained in the author's address; case is ignored"),
   tag: text(256, "behind the first `+` of the recipient's local part; case is ignored"),
   thread: Schema.optionalKey(
     Schema.String.annotate({ description: "a `threadId`" }).check(

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { SignedRequest } from "../../delivery/RequestSigner.ts"
+import { mostSearched } from "../../events/Attempts.ts"
 import { BriefEvent } from "../../events/BriefEvent.ts"
 import { Conflict, Invalid, NotFound, TooManyRequests, Unauthorized } from "../../model/ApiError.ts"
 import { Delivery, DeliveryAttempt, DeliveryStatus } from "../../model/Delivery.ts"
@@ -70,7 +71,7 @@ export class EventsApi extends HttpApiGroup.make("events")
         OpenApi.annotations({
           summary: "List events, newest first",
           description:
-            "Each event has its webhook payload and its delivery. With `wait` Inlet holds the request until an event matches, and answers an empty list after that time. `wait` excludes `cursor`. Existing events end a wait at once. To wait for new mail only, take `cursor_now` from a list, trigger the mail, and wait with it as `after`. To catch up, list with `after` and `order=asc`, follow `next_cursor` until null, then continue from `cursor_now`. Filters on subject, tag, thread, sender, `fromDomain`, `has` other than `code`, and `has` with `delivery` search up to 5,000 events per request. Continue while `next_cursor` is not null, also after an empty page."
+            "Each event has its webhook payload and its delivery. With `wait` Inlet holds the request until an event matches, and answers an empty list after that time. `wait` excludes `cursor`. Existing events end a wait at once. To wait for new mail only, take `cursor_now` from a list, trigger the mail, and wait with it as `after`. To catch up, list with `after` and `order=asc`, follow `next_cursor` until null, then continue from `cursor_now`. Filters on subject, `recipientPart`, `fromPart`, tag, thread, sender, `fromDomain`, `has` other than `code`, and `has` with `delivery` search up to 5,000 events per request. Continue while `next_cursor` is not null, also after an empty page."
         })
       ),
     HttpApiEndpoint.get("stream", "/api/domains/:id/events/stream", {
@@ -180,16 +181,40 @@ export class EventsApi extends HttpApiGroup.make("events")
             "Queues the delivery at once with all attempts. 409 if it is already delivered (unless force=true), if the domain has no webhook, or if it is disabled. 429 beyond 60 replays a minute or 2,000 a day."
         })
       ),
+    HttpApiEndpoint.post("deliverNow", "/api/domains/:id/events/:eventId/deliver-now", {
+      params: { id: DomainId, eventId: EventId },
+      success: Schema.Struct({ event_id: EventId, delivery: Delivery }).pipe(HttpApiSchema.status(202)),
+      error: [NotFound.http, Conflict.http, TooManyRequests.http]
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Make the next attempt now",
+        description:
+          "For a pending delivery that waits for its next attempt. If the attempt fails, the delivery has its next one at the time it had before, and this one does not count. 409 if there is no attempt to make: the event is delivered, dead or held, the webhook is paused, or an attempt is in progress. Counts as a replay: 429 beyond 60 a minute or 2,000 a day."
+      })
+    ),
     HttpApiEndpoint.get("deliveryAttempts", "/api/domains/:id/delivery-attempts", {
       params: { id: DomainId },
       query: {
         limit: PageQuery.Limit,
         cursor: Schema.optionalKey(Schema.String),
-        event_id: Schema.optionalKey(EventId)
+        event_id: Schema.optionalKey(EventId),
+        ok: Schema.optionalKey(
+          Schema.Literals(["true", "false"]).annotate({
+            description: "`true` for successful attempts, `false` for failed ones",
+            message: "Expected true or false"
+          })
+        ),
+        status_code: Schema.optionalKey(PageQuery.between(100, 599, "status code of the webhook")),
+        since: TimeQuery.time("requested at this time or later")
       },
       success: Schema.Struct({ deliveryAttempts: Schema.Array(DeliveryAttempt), next_cursor: PageQuery.NextCursor }),
       error: [Invalid.http, NotFound.http]
-    }).annotateMerge(OpenApi.annotations({ summary: "List delivery attempts, newest first" }))
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "List delivery attempts, newest first",
+        description: `\`ok\` and \`status_code\` search up to ${mostSearched.toLocaleString("en")} attempts per request. Continue while \`next_cursor\` is not null, also after an empty page.`
+      })
+    )
   )
   .middleware(KnownParameters)
   .middleware(Authorization)

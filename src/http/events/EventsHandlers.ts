@@ -144,10 +144,22 @@ export const layer = HttpApiBuilder.group(
         const delivery = yield* events.replay(domainId, params.eventId, { force: query.force === "true" })
         return { event_id: params.eventId, delivery }
       }),
+      deliverNow: Effect.fnUntraced(function* ({ params }) {
+        const { domainId, workspaceId } = yield* owned(params.id)
+        yield* limits.spend("replay", workspaceId)
+        return { event_id: params.eventId, delivery: yield* events.deliverNow(domainId, params.eventId) }
+      }),
       deliveryAttempts: Effect.fnUntraced(function* ({ params, query }) {
         const { domainId } = yield* owned(params.id)
-        const { cursor, event_id, limit = eventsOnAPage } = query
-        const page = yield* attempts.list(domainId, { limit, cursor, eventId: event_id })
+        const { cursor, event_id, limit = eventsOnAPage, ok, since, status_code } = query
+        const page = yield* attempts.list(domainId, {
+          limit,
+          cursor,
+          eventId: event_id,
+          ok: ok === undefined ? undefined : ok === "true",
+          statusCode: status_code,
+          since
+        })
         return { deliveryAttempts: page.items, next_cursor: page.nextCursor }
       })
     })

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import * as OpenApiSchemas from "./OpenApiSchemas.ts"
 
-/** An optional time in a query. */
+/** An optional time in a query or a body. */
 export const time = (meaning: string) => {
   const message = "Expected a time such as 2026-01-31T12:00:00Z"
   return Schema.optionalKey(

@@ -27,6 +27,11 @@ const routes: ReadonlyArray<readonly ["GET" | "POST" | "PATCH" | "DELETE", strin
   ["GET", `/api/domains/${uuid}/events/${uuid}/content`],
   ["GET", `/api/domains/${uuid}/events/${uuid}/attachments/0`],
   ["POST", `/api/domains/${uuid}/events/${uuid}/replay`],
+  ["POST", `/api/domains/${uuid}/events/${uuid}/deliver-now`],
+  ["POST", `/api/domains/${uuid}/replays`],
+  ["GET", `/api/domains/${uuid}/replays`],
+  ["GET", `/api/domains/${uuid}/replays/${uuid}`],
+  ["DELETE", `/api/domains/${uuid}/replays/${uuid}`],
   ["POST", `/api/domains/${uuid}/simulate`],
   ["GET", `/api/domains/${uuid}/delivery-attempts`],
   ["GET", `/api/domains/${uuid}/refusals`]

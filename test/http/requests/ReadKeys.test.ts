@@ -43,6 +43,11 @@ const expected: Readonly<Record<string, Needs>> = {
   "POST /api/domains/:id/verify": "its own key",
   "PATCH /api/domains/:id/delivery": "its own key",
   "POST /api/domains/:id/events/:eventId/replay": "its own key",
+  "POST /api/domains/:id/events/:eventId/deliver-now": "its own key",
+  "POST /api/domains/:id/replays": "its own key",
+  "GET /api/domains/:id/replays": "its own key",
+  "GET /api/domains/:id/replays/:replayId": "its own key",
+  "DELETE /api/domains/:id/replays/:replayId": "its own key",
   "POST /api/domains/:id/simulate": "its own key",
   "POST /api/domains/:id/deliveries/lease": "its own key",
   "POST /api/domains/:id/deliveries/settle": "its own key",
@@ -134,6 +139,7 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
       "POST /api/workspaces/keys": { scope: "read" },
       "POST /api/domains": { domain: "reader.example.com" },
       "PATCH /api/domains/:id/delivery": { webhookUrl: null },
+      "POST /api/domains/:id/replays": { status: "dead" },
       "POST /api/domains/:id/simulate": { sample: "code" },
       "POST /api/domains/:id/deliveries/settle": {
         outcomes: [{ event_id: "01890000-0000-7000-8000-000000000000", attempt: 1, statusCode: 200, durationMs: 1 }]
@@ -159,6 +165,7 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
         index: "0",
         keyId: json.id,
         sessionId: json.id,
+        replayId: json.id,
         orderId: inbox.domainId
       }
       const fill = (path: string) => path.replace(/:(\w+)/g, (_, name) => ids[name] ?? "")

@@ -1,0 +1,76 @@
+import { Console, Effect, Option } from "effect"
+import type { Domain } from "../../model/Domain.ts"
+import type { Replay, ReplayStatus } from "../../model/Replay.ts"
+import * as Answer from "../terminal/Answer.ts"
+import * as Confirmation from "../terminal/Confirmation.ts"
+import * as PastTime from "../terminal/PastTime.ts"
+import * as ProgressBar from "../terminal/ProgressBar.ts"
+import * as Service from "../terminal/Service.ts"
+
+export interface Wanted {
+  readonly status: ReplayStatus
+  readonly domain: Option.Option<string>
+  readonly since: Option.Option<string>
+  readonly until: Option.Option<string>
+  readonly recipient: Option.Option<string>
+  readonly yes: boolean
+  readonly detach: boolean
+  readonly json: boolean
+}
+
+const number = (count: number) => count.toLocaleString("en")
+
+const outcomes = ({ delivered, failed }: Replay) => `${number(delivered)} delivered, ${number(failed)} failed`
+
+const timeOf = (flag: string, text: Option.Option<string>) =>
+  Option.match(text, {
+    onNone: () => Effect.succeed({}),
+    onSome: (text) => Effect.map(PastTime.parse(flag, text), (time) => ({ [flag]: time }))
+  })
+
+/** Counts the deliveries, asks for confirmation, starts a job and follows it. */
+export const run = Effect.fnUntraced(function* (place: Service.Place, wanted: Wanted) {
+  const { detach, json, status, yes } = wanted
+  const selection = {
+    status,
+    ...(yield* timeOf("since", wanted.since)),
+    ...(yield* timeOf("until", wanted.until)),
+    ...(Option.isSome(wanted.recipient) ? { recipient: wanted.recipient.value } : {})
+  }
+  yield* Service.ask(
+    place,
+    Effect.fnUntraced(function* (api) {
+      const { domain, id } = yield* Service.domainOrOnly(api, Option.getOrUndefined(wanted.domain))
+      const start = (dry_run: boolean) =>
+        api.replays.start({ params: { id }, payload: { ...selection, dry_run }, headers: {} })
+      const { total } = yield* start(true)
+      if (total === 0) return yield* Console.error(`${domain} has no such ${status} deliveries`)
+      yield* Confirmation.ask(yes, `Replay ${number(total)} ${status} deliveries of ${domain}`)
+      const started = yield* start(false)
+      if (!("id" in started)) return
+      if (detach) return yield* Answer.lines(json, started, [started.id])
+      const job = yield* follow(api, id, started)
+      yield* Answer.lines(json, job, [`${number(job.queued)} ${status} deliveries replayed: ${outcomes(job)}`])
+      if (job.failed > 0)
+        yield* Console.error("Failed ones are retried like any delivery. `inlet attempts` has the errors")
+    })
+  )
+})
+
+/** Asks for the progress every second until the job has ended. */
+const follow = Effect.fnUntraced(function* (api: Service.Client, id: Domain["id"], started: Replay) {
+  let job = started
+  while (job.state === "running") {
+    const { delivered, failed, total } = job
+    yield* ProgressBar.draw(
+      delivered + failed,
+      total,
+      `${number(delivered + failed)} of ${number(total)}: ${outcomes(job)}`
+    )
+    yield* Effect.sleep("1 second")
+    job = yield* api.replays.get({ params: { id, replayId: job.id } })
+  }
+  yield* ProgressBar.draw(job.queued, job.queued, outcomes(job))
+  yield* ProgressBar.end
+  return job
+})

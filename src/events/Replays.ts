@@ -1,0 +1,197 @@
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient, SqlSchema } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Bugs from "../database/Bugs.ts"
+import * as Pausing from "../delivery/Pausing.ts"
+import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
+import { DomainId, type DomainStatus } from "../model/Domain.ts"
+import type { Page } from "../model/Page.ts"
+import { type Replay, ReplayId, ReplayState, ReplayStatus } from "../model/Replay.ts"
+import * as ReplayCandidates from "./ReplayCandidates.ts"
+import * as TimeRange from "./TimeRange.ts"
+
+const Row = Schema.Struct({
+  id: ReplayId,
+  status: ReplayStatus,
+  since: Schema.NullOr(Schema.DateTimeUtcFromDate),
+  until: Schema.NullOr(Schema.DateTimeUtcFromDate),
+  recipient: Schema.NullOr(Schema.String),
+  state: ReplayState,
+  total: Schema.Int,
+  queued: Schema.Int,
+  delivered: Schema.Int,
+  failed: Schema.Int,
+  createdAt: Schema.DateTimeUtcFromDate,
+  finishedAt: Schema.NullOr(Schema.DateTimeUtcFromDate)
+})
+
+const toReplay = ({ createdAt, finishedAt, ...row }: typeof Row.Type): Replay => ({
+  ...row,
+  created_at: createdAt,
+  finished_at: finishedAt
+})
+
+const noSuchReplay = new NotFound({
+  message: "No replay with this id at this domain. GET /api/domains/{id}/replays lists them"
+})
+
+/** Starts, shows and stops jobs that deliver events again. `ReplayWorker.ts` carries them out. */
+export class Replays extends Context.Service<
+  Replays,
+  {
+    /** The number of deliveries that a job would replay. */
+    count(selection: ReplayCandidates.Selection): Effect.Effect<number, SqlError>
+    /** Counts the deliveries and starts a job for them. A domain has one running job. */
+    start(selection: ReplayCandidates.Selection): Effect.Effect<Replay, Conflict | SqlError>
+    /** Newest first. `cursor` is the id of the last job of the previous page. */
+    list(
+      domainId: DomainId,
+      page: { readonly limit: number; readonly cursor?: string | undefined }
+    ): Effect.Effect<Page<Replay>, Invalid | SqlError>
+    get(domainId: DomainId, id: ReplayId): Effect.Effect<Replay, NotFound | SqlError>
+    /** Stops a job. What it made due stays due. A finished job stays as it is. */
+    stop(domainId: DomainId, id: ReplayId): Effect.Effect<Replay, NotFound | SqlError>
+  }
+>()("inlet/events/Replays") {
+  static readonly layer = Layer.effect(
+    Replays,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const random = yield* SecureRandom.SecureRandom
+      const rows = statements(sql)
+      const positionsOf = TimeRange.make(sql)
+
+      /** The range of positions is fixed at the start, so that a job ends although mail goes on. */
+      const counted = Effect.fnUntraced(function* (selection: ReplayCandidates.Selection) {
+        const { domainId, since, until } = selection
+        const [last] = yield* sql<{ readonly position: bigint }>`
+          SELECT position FROM events WHERE domain_id = ${domainId} ORDER BY position DESC LIMIT 1
+        `
+        const inTime = yield* positionsOf(domainId, { since: since ?? undefined, until: until ?? undefined })
+        const end = (last?.position ?? 0n) + 1n
+        const range = { above: inTime.above, below: inTime.below < end ? inTime.below : end }
+        return { ...(yield* ReplayCandidates.count(sql, selection, range)), above: range.above }
+      })
+
+      const start: Replays["Service"]["start"] = Effect.fn("Replays.start")(function* (selection) {
+        const { domainId } = selection
+        yield* checkServed(sql, domainId)
+        const id = ReplayId.make(yield* random.uuidV7())
+        const { above, below, total } = yield* counted(selection)
+        const [row] = yield* rows.insert({ ...selection, id, total, position: above, below })
+        if (row !== undefined) {
+          if (total > 0) yield* Pausing.resume(sql, domainId)
+          return toReplay(row)
+        }
+        const [running] = yield* rows.running(domainId)
+        return yield* new Conflict({
+          message: `A replay of this domain is running${running === undefined ? "" : `: ${running.id}`}. Wait until it is done, or stop it with DELETE /api/domains/{id}/replays/{replayId}`
+        })
+      }, Bugs.die)
+
+      const list: Replays["Service"]["list"] = Effect.fn("Replays.list")(function* (domainId, { cursor, limit }) {
+        const before = cursor === undefined ? Option.none() : Schema.decodeOption(ReplayId)(cursor)
+        if (cursor !== undefined && Option.isNone(before)) {
+          return yield* new Invalid({ message: "cursor: Expected the next_cursor of an earlier page" })
+        }
+        const found = yield* rows.list({ domainId, before: Option.getOrNull(before), limit: limit + 1 })
+        return {
+          items: found.slice(0, limit).map(toReplay),
+          nextCursor: found.length > limit ? (found[limit - 1]?.id ?? null) : null
+        }
+      }, Bugs.die)
+
+      const get: Replays["Service"]["get"] = Effect.fn("Replays.get")(function* (domainId, id) {
+        const [row] = yield* rows.get({ domainId, id })
+        return row === undefined ? yield* noSuchReplay : toReplay(row)
+      }, Bugs.die)
+
+      const stop: Replays["Service"]["stop"] = Effect.fn("Replays.stop")(function* (domainId, id) {
+        yield* sql`
+          UPDATE replays SET state = 'stopped', finished_at = now(), open = '{}'
+          WHERE domain_id = ${domainId} AND id = ${id} AND state = ${"running"}
+        `
+        return yield* get(domainId, id)
+      }, Bugs.die)
+
+      return Replays.of({
+        count: Effect.fn("Replays.count")((selection) => Effect.map(counted(selection), ({ total }) => total)),
+        start,
+        list,
+        get,
+        stop
+      })
+    })
+  )
+}
+
+/** Fails for a domain whose mail goes nowhere. */
+const checkServed = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, domainId: DomainId) {
+  const [domain] = yield* sql<{
+    readonly status: DomainStatus
+    readonly disabledReason: string
+    readonly isServed: boolean
+  }>`
+    SELECT status, disabled_reason, webhook_url IS NOT NULL OR pull AS is_served FROM domains WHERE id = ${domainId}
+  `
+  if (domain?.status === "disabled") {
+    return yield* new Conflict({ message: `This domain is disabled: ${domain.disabledReason}` })
+  }
+  if (domain?.isServed === true) return
+  return yield* new Conflict({
+    message: "This domain has no webhook: set one with PATCH /api/domains/{id}/delivery, and replay then"
+  })
+})
+
+const statements = (sql: SqlClient.SqlClient) => {
+  const time = Schema.NullOr(Schema.DateTimeUtcFromDate)
+  const columns = sql.literal(
+    "id, status, since, until, recipient, state, total, queued, delivered, failed, created_at, finished_at"
+  )
+  return {
+    insert: SqlSchema.findAll({
+      Request: Schema.Struct({
+        id: ReplayId,
+        domainId: DomainId,
+        status: ReplayStatus,
+        since: time,
+        until: time,
+        recipient: Schema.NullOr(Schema.String),
+        total: Schema.Int,
+        position: Schema.BigInt,
+        below: Schema.BigInt
+      }),
+      Result: Row,
+      execute: ({ below, domainId, id, position, recipient, since, status, total, until }) => sql`
+        INSERT INTO replays (id, domain_id, status, since, until, recipient, state, total, position, below, finished_at)
+        VALUES (
+          ${id}, ${domainId}, ${status}, ${since}, ${until}, ${recipient},
+          CASE WHEN ${total}::int = 0 THEN 'done' ELSE 'running' END, ${total}, ${position}, ${below},
+          CASE WHEN ${total}::int = 0 THEN now() END
+        )
+        ON CONFLICT (domain_id) WHERE state = 'running' DO NOTHING
+        RETURNING ${columns}
+      `
+    }),
+    running: SqlSchema.findAll({
+      Request: DomainId,
+      Result: Row,
+      execute: (domainId) => sql`SELECT ${columns} FROM replays WHERE domain_id = ${domainId} AND state = 'running'`
+    }),
+    list: SqlSchema.findAll({
+      Request: Schema.Struct({ domainId: DomainId, before: Schema.NullOr(ReplayId), limit: Schema.Int }),
+      Result: Row,
+      execute: ({ before, domainId, limit }) => sql`
+        SELECT ${columns} FROM replays
+        WHERE domain_id = ${domainId} ${before === null ? sql`` : sql`AND id < ${before}`}
+        ORDER BY id DESC LIMIT ${limit}
+      `
+    }),
+    get: SqlSchema.findAll({
+      Request: Schema.Struct({ domainId: DomainId, id: ReplayId }),
+      Result: Row,
+      execute: ({ domainId, id }) => sql`SELECT ${columns} FROM replays WHERE domain_id = ${domainId} AND id = ${id}`
+    })
+  }
+}

@@ -1,0 +1,50 @@
+import type { SqlClient } from "effect/sql"
+import * as Traits from "../model/Traits.ts"
+
+export interface Filter {
+  readonly has?: "code" | "link" | "attachment" | undefined
+  /** The author's domain or its parent, confirmed by DMARC, in canonical form. */
+  readonly fromDomain?: string | undefined
+  /** Contained in the subject, case-insensitive. */
+  readonly subject?: string | undefined
+  /** Contained in the recipient or the sender, case-insensitive. */
+  readonly recipientPart?: string | undefined
+  readonly fromPart?: string | undefined
+  readonly tag?: string | undefined
+  readonly thread?: string | undefined
+  readonly sender?: Parameters<typeof Traits.ofSender>[0] | undefined
+}
+
+/** The conditions of filters that examine events one by one, beside the code, which has an index. */
+export const make = (sql: SqlClient.SqlClient) => {
+  const searched = ({ fromDomain, fromPart, has, recipientPart, sender, subject, tag, thread }: Filter) => [
+    // A literal, because PostgreSQL can choose a partial index only for a known bit.
+    ...(has === undefined ? [] : [hasBit(Traits.bits[has])]),
+    ...(sender === undefined
+      ? []
+      : [sql`events.traits & ${sql.literal(`${Traits.senderBits}`)} = ${Traits.ofSender(sender)}::int`]),
+    ...(fromDomain === undefined
+      ? []
+      : [
+          hasBit(Traits.bits.dmarcPass),
+          sql`right('.' || substring(lower(events.sender) FROM '[^@]*$'), ${fromDomain.length + 1}) = ${`.${fromDomain}`}`
+        ]),
+    ...(subject === undefined ? [] : [sql`position(lower(${subject}) IN lower(events.subject)) > 0`]),
+    ...(recipientPart === undefined ? [] : [sql`position(lower(${recipientPart}) IN lower(events.recipient)) > 0`]),
+    ...(fromPart === undefined ? [] : [sql`position(lower(${fromPart}) IN lower(events.sender)) > 0`]),
+    ...(tag === undefined ? [] : [sql`${tagOf} = lower(${tag})`]),
+    ...(thread === undefined ? [] : [sql`events.thread_id = ${thread}::uuid`])
+  ]
+
+  const hasBit = (bit: number) => {
+    const text = sql.literal(`${bit}`)
+    return sql`events.traits & ${text} = ${text}`
+  }
+
+  // As in the event: after the first plus of the local part, without quotes.
+  const tagOf = sql`substring(
+    regexp_replace(substring(lower(events.recipient) FROM '^(.*)@[^@]*$'), '^"(.*)"$', '\\1') FROM '^[^+]*[+](.+)$'
+  )`
+
+  return searched
+}

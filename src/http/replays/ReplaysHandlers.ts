@@ -1,0 +1,45 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Domains } from "../../domains/Domains.ts"
+import { Replays } from "../../events/Replays.ts"
+import type { DomainId } from "../../model/Domain.ts"
+import { WorkspaceLimits } from "../../workspaces/WorkspaceLimits.ts"
+import { CurrentWorkspace } from "../requests/Authorization.ts"
+import * as GroupApi from "../requests/GroupApi.ts"
+import { ReplaysApi } from "./ReplaysApi.ts"
+
+const jobsOnAPage = 50
+
+export const layer = HttpApiBuilder.group(
+  GroupApi.of(ReplaysApi),
+  "replays",
+  Effect.fn(function* (handlers) {
+    const domains = yield* Domains
+    const replays = yield* Replays
+    const limits = yield* WorkspaceLimits
+
+    /** The id, if the domain is in this workspace. */
+    const owned = (id: DomainId) =>
+      CurrentWorkspace.use((workspace) => Effect.as(domains.get({ workspaceId: workspace.id, id }), workspace.id))
+
+    return handlers.handleAll({
+      start: Effect.fnUntraced(function* ({ params, payload }) {
+        const workspaceId = yield* owned(params.id)
+        const { dry_run = false, recipient = null, since = null, status, until = null } = payload
+        const selection = { domainId: params.id, status, since, until, recipient }
+        yield* limits.spend("replay", workspaceId)
+        if (dry_run) return { total: yield* replays.count(selection) }
+        yield* limits.spend("replay job", workspaceId)
+        return yield* replays.start(selection)
+      }),
+      list: Effect.fnUntraced(function* ({ params, query }) {
+        yield* owned(params.id)
+        const { cursor, limit = jobsOnAPage } = query
+        const { items, nextCursor } = yield* replays.list(params.id, { limit, cursor })
+        return { replays: items, next_cursor: nextCursor }
+      }),
+      get: ({ params }) => Effect.andThen(owned(params.id), replays.get(params.id, params.replayId)),
+      stop: ({ params }) => Effect.andThen(owned(params.id), replays.stop(params.id, params.replayId))
+    })
+  })
+)

@@ -1,0 +1,36 @@
+import { Schema } from "effect"
+
+export const ReplayId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("ReplayId"))
+export type ReplayId = typeof ReplayId.Type
+
+/** The deliveries that a job can replay. Pending ones are attempted by themselves. */
+export const ReplayStatus = Schema.Literals(["dead", "held", "delivered"])
+export type ReplayStatus = typeof ReplayStatus.Type
+
+export const ReplayState = Schema.Literals(["running", "done", "stopped"])
+
+/** Maximum deliveries of a job. */
+export const mostDeliveries = 100_000
+
+const time = Schema.NullOr(Schema.DateTimeUtcFromString)
+
+/** A job that delivers events again, as the API shows it. */
+export const Replay = Schema.Struct({
+  id: ReplayId,
+  status: ReplayStatus.annotate({ description: "which deliveries it replays" }),
+  since: time,
+  until: time,
+  recipient: Schema.NullOr(Schema.String),
+  state: ReplayState.annotate({ description: "`done` once every delivery of it has an outcome" }),
+  total: Schema.Int.annotate({
+    description: `deliveries counted at the start. A job replays the oldest ${mostDeliveries}`
+  }),
+  queued: Schema.Int.annotate({ description: "deliveries made due so far" }),
+  delivered: Schema.Int.annotate({ description: "those whose new attempt succeeded" }),
+  failed: Schema.Int.annotate({
+    description: "those whose new attempt failed. Inlet retries them like any other delivery"
+  }),
+  created_at: Schema.DateTimeUtcFromString,
+  finished_at: time
+}).annotate({ identifier: "Replay" })
+export type Replay = typeof Replay.Type
