@@ -1,12 +1,5 @@
-import type { Socket } from "node:net"
 import { Cause, Clock, Duration, Effect, Exit, FiberSet, Layer, Option, Predicate, Schema } from "effect"
-import {
-  SMTPServer,
-  type SMTPServerAddress,
-  type SMTPServerDataStream,
-  type SMTPServerOptions,
-  type SMTPServerSession
-} from "smtp-server"
+import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from "smtp-server"
 import { DataMemory } from "../intake/DataMemory.ts"
 import { Intake, type IntakeError } from "../intake/Intake.ts"
 import type { Recipient } from "../intake/Recipient.ts"
@@ -14,8 +7,8 @@ import * as AddressRange from "../model/AddressRange.ts"
 import * as ClientNetwork from "../model/ClientNetwork.ts"
 import * as Settings from "../Settings.ts"
 import * as DataStream from "./DataStream.ts"
+import { GuardedServer } from "./GuardedServer.ts"
 import { MessageBytes } from "./MessageBytes.ts"
-import { ReadTurns } from "./ReadTurns.ts"
 import * as RefusedHeader from "./RefusedHeader.ts"
 import * as Refusing from "./Refusing.ts"
 import * as Reply from "./Reply.ts"
@@ -32,49 +25,6 @@ export class SmtpListenError extends Schema.TaggedError<SmtpListenError>()("Smtp
 
 /** The excess over the message limit at which the connection is closed. */
 const toleratedExcess = 2 * 1024 * 1024
-
-/** Refuses connections before smtp-server builds a session. The library itself limits only their total, afterwards. */
-class GuardedServer extends SMTPServer {
-  readonly #turns: ReadTurns
-  readonly #guard: SessionGuard.SessionGuard
-  readonly #greet: (greeting: () => void) => void
-  readonly #isBalancer: (address: string) => boolean
-
-  constructor(
-    options: SMTPServerOptions,
-    guard: SessionGuard.SessionGuard,
-    own: {
-      readonly greet: (greeting: () => void) => void
-      readonly isBalancer: (address: string) => boolean
-      readonly now: () => number
-    }
-  ) {
-    super(options)
-    this.#turns = new ReadTurns(own.now)
-    this.#guard = guard
-    this.#greet = own.greet
-    this.#isBalancer = own.isBalancer
-  }
-
-  /** The library accepts only addresses here, not ranges. */
-  override _expectsProxyHeader(socket: Socket): boolean {
-    return this.#isBalancer(socket.remoteAddress ?? "")
-  }
-
-  override connect(...[socket, details]: Parameters<SMTPServer["connect"]>) {
-    if (!this.#guard.admits(this, socket, details?.remoteAddress ?? socket.remoteAddress ?? "")) return
-    const connection = new DataStream.DataConnection(this.#turns, this, socket, details)
-    // The library calls it 100 ms later.
-    const greeting = connection.connectionReady
-    connection.connectionReady = () => undefined
-    this.connections.add(connection)
-    this.#guard.began(connection, socket)
-    connection.on("error", (error) => this._onError(error))
-    connection.on("connect", (client) => this._onClientConnect(client))
-    connection.init()
-    this.#greet(() => greeting.call(connection))
-  }
-}
 
 /** Listens for mail. smtp-server implements the protocol, and Intake makes every decision. */
 export const layer = Layer.effectDiscard(

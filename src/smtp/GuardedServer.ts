@@ -1,0 +1,48 @@
+import type { Socket } from "node:net"
+import { SMTPServer, type SMTPServerOptions } from "smtp-server"
+import { DataConnection } from "./DataStream.ts"
+import { ReadTurns } from "./ReadTurns.ts"
+import type * as SessionGuard from "./SessionGuard.ts"
+
+/** Refuses connections before smtp-server builds a session. The library itself limits only their total, afterwards. */
+export class GuardedServer extends SMTPServer {
+  readonly #turns: ReadTurns
+  readonly #guard: SessionGuard.SessionGuard
+  readonly #greet: (greeting: () => void) => void
+  readonly #isBalancer: (address: string) => boolean
+
+  constructor(
+    options: SMTPServerOptions,
+    guard: SessionGuard.SessionGuard,
+    own: {
+      readonly greet: (greeting: () => void) => void
+      readonly isBalancer: (address: string) => boolean
+      readonly now: () => number
+    }
+  ) {
+    super(options)
+    this.#turns = new ReadTurns(own.now)
+    this.#guard = guard
+    this.#greet = own.greet
+    this.#isBalancer = own.isBalancer
+  }
+
+  /** The library accepts only addresses here, not ranges. */
+  override _expectsProxyHeader(socket: Socket): boolean {
+    return this.#isBalancer(socket.remoteAddress ?? "")
+  }
+
+  override connect(...[socket, details]: Parameters<SMTPServer["connect"]>) {
+    if (!this.#guard.admits(this, socket, details?.remoteAddress ?? socket.remoteAddress ?? "")) return
+    const connection = new DataConnection(this.#turns, this, socket, details)
+    // The library calls it 100 ms later.
+    const greeting = connection.connectionReady
+    connection.connectionReady = () => undefined
+    this.connections.add(connection)
+    this.#guard.began(connection, socket)
+    connection.on("error", (error) => this._onError(error))
+    connection.on("connect", (client) => this._onClientConnect(client))
+    connection.init()
+    this.#greet(() => greeting.call(connection))
+  }
+}
