@@ -37,12 +37,17 @@ export class ReadTurns {
       return
     }
     this.#schedule()
-    if (this.#waiting.size > 0 || this.#bytes + bytes > mostOfTurn) {
+    if (this.#waiting.size > 0 || !this.#hasRoomFor(bytes)) {
       this.#waiting.push(tenant, { tenant, bytes, go })
       return
     }
     this.#bytes += bytes
     go()
+  }
+
+  /** The first read of a turn has room, whatever its size, so that none waits forever. */
+  #hasRoomFor(bytes: number): boolean {
+    return this.#bytes === 0 || this.#bytes + bytes <= mostOfTurn
   }
 
   #schedule() {
@@ -57,7 +62,7 @@ export class ReadTurns {
   #begin() {
     this.#bytes = 0
     while (this.#waiting.size > 0) {
-      const next = this.#waiting.take(({ bytes }) => (this.#bytes + bytes <= mostOfTurn ? "take" : "stop"))
+      const next = this.#waiting.take(({ bytes }) => (this.#hasRoomFor(bytes) ? "take" : "stop"))
       if (next === undefined) break
       this.#bytes += next.bytes
       this.#waiting.charge(next.tenant, next.bytes / bytesPerKiB)

@@ -42,6 +42,17 @@ describe("Large reads of messages", () => {
     })
   )
 
+  it.live("have a turn of their own if they are larger than its limit", () =>
+    Effect.gen(function* () {
+      const { read, went } = making()
+      read("a")
+      read("b", 2 * 1_024 * kib)
+      assert.deepStrictEqual(went, ["a"])
+      yield* nextTurn
+      assert.deepStrictEqual(went, ["a", "b"])
+    })
+  )
+
   it.live("let small ones pass", () =>
     Effect.gen(function* () {
       const { read, went } = making()
