@@ -83,7 +83,7 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const inbox = yield* inlet.inbox(receiver.url)
         const { json, run } = yield* person(inbox.key)
         const none = yield* run("replay", "--dead")
-        assert.deepStrictEqual([none.code, none.stderr], [0, `${inbox.domain} has no such dead deliveries\n`])
+        assert.deepStrictEqual([none.code, none.stderr], [0, `${inbox.domain} has no dead deliveries to replay\n`])
 
         yield* sql`UPDATE domains SET webhook_url = NULL WHERE id = ${inbox.domainId}`
         yield* Deliveries.pending(DomainId.make(inbox.domainId), 5)

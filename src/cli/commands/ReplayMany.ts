@@ -44,7 +44,7 @@ export const run = Effect.fnUntraced(function* (place: Service.Place, wanted: Wa
       const start = (dry_run: boolean) =>
         api.replays.start({ params: { id }, payload: { ...selection, dry_run }, headers: {} })
       const { total } = yield* start(true)
-      if (total === 0) return yield* Console.error(`${domain} has no such ${status} deliveries`)
+      if (total === 0) return yield* Console.error(`${domain} has no ${status} deliveries to replay`)
       yield* Confirmation.ask(yes, `Replay ${number(total)} ${status} deliveries of ${domain}`)
       const started = yield* start(false)
       if (!("id" in started)) return
