@@ -23,3 +23,9 @@ export const make = (random: (bytes: number) => Uint8Array) => {
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
   }
 }
+
+/** The smallest UUIDv7 of a time. Ids are in the order of their times. */
+export const lowestAt = (millis: number): string => {
+  const hex = Math.max(0, millis).toString(16).padStart(12, "0")
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`
+}

@@ -7,6 +7,7 @@ import { Invalid } from "../model/ApiError.ts"
 import { DomainId, DomainName } from "../model/Domain.ts"
 import type { Page } from "../model/Page.ts"
 import { RefusalId, RefusalReason, remedies } from "../model/Refusal.ts"
+import * as Uuid7 from "../model/Uuid7.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as RefusalText from "./RefusalText.ts"
 
@@ -198,11 +199,7 @@ export class Refusals extends Context.Service<
   )
 }
 
-/** The smallest UUIDv7 of a time. */
-const firstIdAt = (time: DateTime.Utc) => {
-  const hex = Math.max(0, DateTime.toEpochMillis(time)).toString(16).padStart(12, "0")
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7000-8000-000000000000`
-}
+const firstIdAt = (time: DateTime.Utc) => Uuid7.lowestAt(DateTime.toEpochMillis(time))
 
 /** A workspace that has not proven that it holds the domain does not see whose mail was refused. */
 const toRefusal = ({ envelopeFrom, isVerified, recipient, ...row }: typeof Row.Type): Refusal => {
