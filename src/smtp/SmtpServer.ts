@@ -217,6 +217,7 @@ export const layer = Layer.effectDiscard(
       debug: (entry, _format, line) => {
         if (entry === undefined || typeof entry === "string") return
         typed.heard(entry, line)
+        // A line of a reply, which begins with its code: 4xx or 5xx.
         if (entry.tnx === "send" && !isNoted && `${line}` >= "4") hear(`${entry.cid}`, `${line}`)
         guard.heard(server, entry, line)
       }
@@ -224,9 +225,10 @@ export const layer = Layer.effectDiscard(
 
     // An error without a listener would end the process.
     server.on("error", (error) => {
-      const { remoteAddress } = Object(error) as { readonly remoteAddress?: string }
       // smtp-server marks errors of handshakes.
-      if (Predicate.hasProperty(error, "meta")) refusing.tls(remoteAddress ?? "", error.message)
+      if (Predicate.hasProperty(error, "meta")) {
+        refusing.tls(Predicate.hasProperty(error, "remoteAddress") ? `${error.remoteAddress}` : "", error.message)
+      }
       run(Effect.logDebug("An SMTP session ended with an error", error.message))
     })
 
