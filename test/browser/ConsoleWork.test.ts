@@ -109,7 +109,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           assert.match(made, /^ak_read_/)
           assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key: made })).status, 200)
           yield* click(page, "Revoke helper")
-          yield* step(() => page.getByRole("cell", { name: "helper" }).waitFor({ state: "detached" }))
+          yield* step(() => page.getByRole("cell", { name: "helper", exact: true }).waitFor({ state: "detached" }))
           assert.strictEqual((yield* inlet.call("GET", "/api/domains", { key: made })).status, 401)
 
           yield* step(() => page.goto(`${inlet.url}/console/d/${domainId}/webhook`))
