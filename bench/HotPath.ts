@@ -98,7 +98,7 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
       attempt: 1
     }
     yield* Effect.orDie(
-      insert({ mail, recipient, envelope, key: createHash("sha256").update(id).digest(), isOurs: true })
+      insert({ mail, recipient, envelope, tls: null, key: createHash("sha256").update(id).digest(), isOurs: true })
     )
     return { id, domainId: domain.id, authenticationResults: null, events: [render(small.contents)] }
   })

@@ -51,6 +51,7 @@ import { Simulation } from "./simulate/Simulation.ts"
 import * as SmtpServer from "./smtp/SmtpServer.ts"
 import * as DayCounter from "./statistics/DayCounter.ts"
 import { DomainStatistics } from "./statistics/DomainStatistics.ts"
+import { Traces } from "./trace/Traces.ts"
 import { ClientLimits } from "./workspaces/ClientLimits.ts"
 import { WorkspaceLimits } from "./workspaces/WorkspaceLimits.ts"
 import { Workspaces } from "./workspaces/Workspaces.ts"
@@ -95,6 +96,7 @@ export const http = HttpServer.layerWith(Mcp.layer).pipe(
     RawMessages.layer,
     Refusals.layer,
     UnknownRefusals.layer,
+    Traces.layer,
     Verification.layer,
     Workspaces.layer
   ]),

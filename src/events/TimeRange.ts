@@ -9,7 +9,36 @@ export interface Positions {
 }
 
 /** Covers the minute that `events_out_of_step` allows, and the statement that assigned the position. */
-const slackMinutes = 2
+export const slackMinutes = 2
+
+/**
+ * A subquery with the columns `low` and `high`: every event of the domain up to `low` was parsed before the time, none
+ * from `high` on.
+ */
+export const around = (sql: SqlClient.SqlClient, domainId: Statement.Fragment, time: Statement.Fragment) => sql`
+  (
+    WITH RECURSIVE halves AS (
+      SELECT
+        coalesce((SELECT position FROM events WHERE domain_id = ${domainId} ORDER BY position LIMIT 1) - 1, 0) AS low,
+        coalesce((SELECT position FROM events WHERE domain_id = ${domainId} ORDER BY position DESC LIMIT 1) + 1, 0)
+          AS high
+      UNION ALL
+      SELECT CASE WHEN is_before THEN middle ELSE low END, CASE WHEN is_before THEN high ELSE middle END
+      FROM halves
+      CROSS JOIN LATERAL (
+        -- In place of a removed event, the next one is compared.
+        SELECT (low + high) / 2 AS middle, coalesce((
+          SELECT read_at < ${time} FROM events
+          WHERE domain_id = ${domainId} AND position >= (low + high) / 2 ORDER BY position LIMIT 1
+        ), false) AS is_before
+        -- Looked up once, not wherever it is named.
+        OFFSET 0
+      ) AS probe
+      WHERE high - low > 8
+    )
+    SELECT low, high FROM halves ORDER BY high - low LIMIT 1
+  )
+`
 
 /**
  * Finds the range of positions for a time range by binary search, without an index by time, because positions follow
@@ -33,46 +62,20 @@ export const make =
         AND abs(extract(epoch FROM read_at - received_at)) > 60
     )`
 
-    /** Everything up to `low` was parsed before the time, everything from `high` on was not. */
-    const search = (time: Statement.Fragment) => sql`
-      (
-        WITH RECURSIVE halves AS (
-          SELECT
-            coalesce((SELECT position FROM events WHERE domain_id = ${domainId} ORDER BY position LIMIT 1) - 1, 0) AS low,
-            coalesce((SELECT position FROM events WHERE domain_id = ${domainId} ORDER BY position DESC LIMIT 1) + 1, 0)
-              AS high
-          UNION ALL
-          SELECT CASE WHEN is_before THEN middle ELSE low END, CASE WHEN is_before THEN high ELSE middle END
-          FROM halves
-          CROSS JOIN LATERAL (
-            -- In place of a removed event, the next one is compared.
-            SELECT (low + high) / 2 AS middle, coalesce((
-              SELECT read_at < ${time} FROM events
-              WHERE domain_id = ${domainId} AND position >= (low + high) / 2 ORDER BY position LIMIT 1
-            ), false) AS is_before
-            -- Looked up once, not wherever it is named.
-            OFFSET 0
-          ) AS probe
-          WHERE high - low > 8
-        )
-        SELECT low, high FROM halves ORDER BY high - low LIMIT 1
-      )
-    `
-
     /** With a margin, so that an event outside of these positions is certainly outside of the time range. */
     const above =
       since === undefined
         ? sql`0::bigint`
         : sql`
           SELECT least(low, ${strays("min")} - 1)
-          FROM ${search(sql`${DateTime.toDateUtc(DateTime.subtract(since, { minutes: slackMinutes }))}`)} AS earlier
+          FROM ${around(sql, sql`${domainId}`, sql`${DateTime.toDateUtc(DateTime.subtract(since, { minutes: slackMinutes }))}`)} AS earlier
         `
     const below =
       until === undefined
         ? sql`${endOfPositions}::bigint`
         : sql`
           SELECT greatest(high, ${strays("max")} + 1)
-          FROM ${search(sql`${DateTime.toDateUtc(DateTime.add(until, { minutes: slackMinutes }))}`)} AS later
+          FROM ${around(sql, sql`${domainId}`, sql`${DateTime.toDateUtc(DateTime.add(until, { minutes: slackMinutes }))}`)} AS later
         `
     return Effect.map(
       sql<Positions>`SELECT (${above}) AS above, (${below}) AS below`,

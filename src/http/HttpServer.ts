@@ -36,6 +36,7 @@ import { Operator } from "./requests/Operator.ts"
 import { ValidationErrors } from "./requests/ValidationErrors.ts"
 import * as SimulateHandlers from "./simulate/SimulateHandlers.ts"
 import * as SystemHandlers from "./system/SystemHandlers.ts"
+import * as TraceHandlers from "./trace/TraceHandlers.ts"
 import * as WorkspacesHandlers from "./workspaces/WorkspacesHandlers.ts"
 
 const handlers = Layer.mergeAll(
@@ -43,6 +44,7 @@ const handlers = Layer.mergeAll(
   DomainsHandlers.layer,
   EventsHandlers.layer,
   ReplaysHandlers.layer,
+  TraceHandlers.layer,
   DeliveriesHandlers.layer,
   SimulateHandlers.layer,
   PurchaseHandlers.layer,

@@ -27,6 +27,8 @@ export interface Copy {
   readonly domainId: DomainId
   readonly recipients: ReadonlyArray<Recipient>
   readonly mail: Mail
+  /** The TLS version of the session, or null. */
+  readonly tls: string | null
   readonly received: Uint8Array
 }
 
@@ -77,6 +79,7 @@ export const make =
         bytes: stored.byteLength,
         attempt: 1
       }
-      return [{ id, domainId, recipients: own, mail, received }]
+      const tls = transmission === "HTTP" ? null : transmission.tls
+      return [{ id, domainId, recipients: own, mail, received, tls }]
     })
   }

@@ -15,6 +15,8 @@ export interface Accepted {
   readonly recipient: string
   /** Log-safe text. */
   readonly envelope: Envelope
+  /** The TLS version of the session, or null. */
+  readonly tls: string | null
   /** Recognizes a retry. Null if the message is never treated as a retry. */
   readonly key: Uint8Array | null
   /** True if this process parses the message, and leases the row meanwhile. */
@@ -121,7 +123,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly emailsPerDa
     )
 })
 
-const rowOf = ({ envelope, isOurs, key, mail, recipient }: Accepted): InboundRows.InboundRow => ({
+const rowOf = ({ envelope, isOurs, key, mail, recipient, tls }: Accepted): InboundRows.InboundRow => ({
   id: mail.id,
   domainId: mail.domainId,
   recipients: recipient,
@@ -129,6 +131,7 @@ const rowOf = ({ envelope, isOurs, key, mail, recipient }: Accepted): InboundRow
   sha256: mail.sha256,
   receivedAt: mail.receivedAt,
   envelope,
+  tls,
   isOurs,
   place: mail.place,
   traceBytes: mail.traceBytes,

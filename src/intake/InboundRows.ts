@@ -20,6 +20,8 @@ export interface InboundRow {
   readonly receivedAt: number
   /** Printable. */
   readonly envelope: Envelope
+  /** The TLS version, or null. */
+  readonly tls: string | null
   /** True if this process parses the message, and leases the row meanwhile. */
   readonly isOurs: boolean
   readonly place: Place.Place | null
@@ -49,6 +51,7 @@ export const welcome = (sql: SqlClient.SqlClient, rows: ReadonlyArray<InboundRow
         ${column("text", ({ envelope }) => envelope.from)},
         ${column("text", ({ envelope }) => envelope.helo)},
         ${column("text", ({ envelope }) => envelope.remoteAddress)},
+        ${column("text", ({ tls }) => tls)},
         ${column("bool", ({ isOurs }) => isOurs)},
         ${column("uuid", ({ place }) => place?.segment ?? null)},
         ${column("int8", ({ place }) => (place === null ? null : BigInt(place.at)))},
@@ -56,7 +59,7 @@ export const welcome = (sql: SqlClient.SqlClient, rows: ReadonlyArray<InboundRow
         ${column("int4", ({ traceBytes }) => traceBytes)},
         ${column("text", ({ authenticationResults }) => authenticationResults)}
       ) WITH ORDINALITY AS input (
-        id, domain_id, recipients, key, sha256, received_at, mail_from, helo, remote_address, is_ours,
+        id, domain_id, recipients, key, sha256, received_at, mail_from, helo, remote_address, tls, is_ours,
         segment, raw_at, raw_bytes, trace_bytes, authentication_results, ordinal
       )
     ), welcome AS (
@@ -74,10 +77,10 @@ export const insert = (
   { recipients, source }: { readonly recipients: Statement.Fragment; readonly source: Statement.Fragment }
 ) => sql`
   INSERT INTO inbound_emails (
-    id, domain_id, received_at, sha256, mail_from, helo, remote_address, recipients,
+    id, domain_id, received_at, sha256, mail_from, helo, remote_address, tls, recipients,
     state, read_attempts, leased_until, segment, raw_at, raw_bytes, trace_bytes, authentication_results
   )
-  SELECT id, domain_id, received_at, sha256, mail_from, helo, remote_address, ${recipients},
+  SELECT id, domain_id, received_at, sha256, mail_from, helo, remote_address, tls, ${recipients},
     'received', is_ours::int, CASE WHEN is_ours THEN now() + make_interval(secs => ${leaseSeconds}) END,
     segment, raw_at, raw_bytes, trace_bytes, authentication_results
   FROM ${source}

@@ -18,6 +18,7 @@ export interface Copy {
   /** Its position in the log. */
   readonly place: Place.Place | null
   readonly traceBytes: number
+  readonly tls: string | null
 }
 
 /** A received message, with the copies to store. */
@@ -105,6 +106,7 @@ const insert = (
       sha256: message.sha256,
       receivedAt: DateTime.toEpochMillis(message.receivedAt),
       envelope: message.envelope,
+      tls: copy.tls,
       isOurs: message.isOurs,
       place: copy.place,
       traceBytes: copy.traceBytes,

@@ -178,6 +178,7 @@ const storeUsual = Effect.fnUntraced(function* (
       mail: first.mail,
       recipient: InboundTransaction.printable(recipient.address),
       envelope,
+      tls: first.tls,
       key: keys[0] ?? null,
       isOurs
     })

@@ -6,6 +6,8 @@ export interface Transmission {
   readonly extended: boolean
   readonly encrypted: boolean
   readonly utf8: boolean
+  /** The TLS version, or null without TLS. */
+  readonly tls: string | null
 }
 
 const protocol = (transmission: Transmission | "HTTP") => {

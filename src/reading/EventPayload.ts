@@ -6,6 +6,7 @@ import type { Contents } from "../mime/Mime.ts"
 import type { DomainName } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId, RawRef } from "../model/InboundEmail.ts"
 import type { Authentication, EventId, InboundEvent } from "../model/InboundEvent.ts"
+import * as MessageKey from "../model/MessageKey.ts"
 import * as Traits from "../model/Traits.ts"
 import * as AuthenticationResults from "../sender/AuthenticationResults.ts"
 import type { Insight } from "./Insight.ts"
@@ -16,6 +17,7 @@ export interface Rendered {
   readonly payload: string
   readonly traits: number
   readonly threadId: string
+  readonly messageKey: bigint | null
 }
 
 interface About {
@@ -95,9 +97,11 @@ export const render = (options: About): Rendered => {
     hiddenText: contents.seen().some(({ hidden }) => hidden),
     extracted: contents.extracted()
   }
+  const fitted = PayloadSize.fitted(event, PayloadSize.most(messageBytes))
   return {
-    payload: PayloadSize.fitted(event, PayloadSize.most(messageBytes)),
-    traits: Traits.of(event),
-    threadId: event.threadId
+    payload: fitted.payload,
+    traits: Traits.of({ ...event, parse: fitted.parse }),
+    threadId: event.threadId,
+    messageKey: MessageKey.of(message_id)
   }
 }

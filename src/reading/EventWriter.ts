@@ -22,6 +22,7 @@ export interface NewEvent {
   readonly subject: string
   readonly traits: number
   readonly threadId: string
+  readonly messageKey: bigint | null
   /** UTF-8. */
   readonly payload: Uint8Array
 }
@@ -87,10 +88,12 @@ const events = (sql: SqlClient.SqlClient, all: ReadonlyArray<Placed>) => {
         ${events("text", ({ event }) => event.subject)},
         ${events("int4", ({ event }) => event.traits)},
         ${events("uuid", ({ event }) => event.threadId)},
+        ${events("int8", ({ event }) => event.messageKey)},
         ${events("bytea", ({ event }) => event.payload)},
         ${events("bool", ({ hasPlace }) => hasPlace)}
       ) WITH ORDINALITY AS input (
-        id, inbound_email_id, recipient, sender, subject, traits, thread_id, payload, has_place, ordinal
+        id, inbound_email_id, recipient, sender, subject, traits, thread_id, message_key, payload, has_place,
+        ordinal
       )
       JOIN read ON read.id = input.inbound_email_id
     )
@@ -116,10 +119,11 @@ const inserted = (sql: SqlClient.SqlClient) => sql`
     FROM new JOIN last USING (domain_id) JOIN domains ON domains.id = new.domain_id
   ), inserted AS (
     INSERT INTO events (
-      id, domain_id, inbound_email_id, position, recipient, sender, received_at, subject, traits, thread_id, payload
+      id, domain_id, inbound_email_id, position, recipient, sender, received_at, subject, traits, thread_id,
+      message_key, payload
     )
     SELECT id, domain_id, inbound_email_id, position, recipient, sender, received_at, subject, traits, thread_id,
-      convert_from(payload, 'UTF8')
+      message_key, convert_from(payload, 'UTF8')
     FROM placed
   )
 `

@@ -154,6 +154,7 @@ class ThreadReader {
       // The same for all recipients.
       traits: events[0]?.traits ?? 0,
       threadId: events[0]?.threadId ?? "",
+      messageKey: events[0]?.messageKey ?? null,
       parse: contents.parse,
       authenticationResults: checked.field
     })

@@ -3,21 +3,26 @@ import type { InboundEvent } from "../model/InboundEvent.ts"
 /** Maximum size of the event of a message with this many bytes. */
 export const most = (messageBytes: number): number => 3 * messageBytes + 1024 * 1024
 
+export interface Fitted {
+  readonly payload: string
+  readonly parse: InboundEvent["parse"]
+}
+
 /**
- * Renders the event as JSON within a number of bytes. Few events exceed it. For those, it truncates the text, then
- * the HTML, then the header fields, and sets `parse` to `partial`.
+ * Renders the event as JSON within a number of bytes, with its `parse`. Few events exceed it. For those, it truncates
+ * the text, then the HTML, then the header fields, and sets `parse` to `partial`.
  */
-export const fitted = (event: InboundEvent, room: number): string => {
+export const fitted = (event: InboundEvent, room: number): Fitted => {
   const whole = JSON.stringify(event)
   // A UTF-16 unit has at most three bytes in UTF-8.
-  if (whole.length * 3 <= room || Buffer.byteLength(whole) <= room) return whole
+  if (whole.length * 3 <= room || Buffer.byteLength(whole) <= room) return { payload: whole, parse: event.parse }
   const less: InboundEvent = { ...event, parse: event.parse === "full" ? "partial" : event.parse }
   let left = room - bytesOf({ ...less, text: "", html: null, headers: [] })
   const headers = less.headers.slice(0, fieldsWithin(less.headers, left))
   left -= bytesOf(headers)
   const html = less.html === null ? null : within(less.html, left)
   if (html !== null) left -= bytesOf(html)
-  return JSON.stringify({ ...less, text: within(less.text, left), html, headers })
+  return { payload: JSON.stringify({ ...less, text: within(less.text, left), html, headers }), parse: less.parse }
 }
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))

@@ -68,6 +68,8 @@ export interface Listing {
   readonly subject: string
   readonly traits: number
   readonly threadId: string
+  /** Null without a Message-ID. */
+  readonly messageKey: bigint | null
 }
 
 /** A parsed message in the form of its events. */

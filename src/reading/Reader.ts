@@ -141,6 +141,7 @@ const readMessage = (mail: Mail, result: ReadResult): EventWriter.ReadMessage =>
     subject: HeaderText.clean(result.subject),
     traits: result.traits,
     threadId: result.threadId,
+    messageKey: result.messageKey,
     payload: result.payloads[index] ?? new Uint8Array()
   }))
 })

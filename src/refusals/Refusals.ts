@@ -5,6 +5,7 @@ import type { Fragment } from "effect/sql/Statement"
 import * as Bugs from "../database/Bugs.ts"
 import { Invalid } from "../model/ApiError.ts"
 import { DomainId, DomainName } from "../model/Domain.ts"
+import * as MessageKey from "../model/MessageKey.ts"
 import type { Page } from "../model/Page.ts"
 import { RefusalId, RefusalReason, remedies } from "../model/Refusal.ts"
 import * as Uuid7 from "../model/Uuid7.ts"
@@ -71,8 +72,10 @@ export interface Search extends Omit<Filter, "reason"> {
   readonly scope: { readonly workspaceId: WorkspaceId } | "all"
   /** Only these of its domains. */
   readonly domainIds?: ReadonlyArray<DomainId> | undefined
-  /** Compared without case. */
+  /** Compared without case and angle brackets. */
   readonly messageId?: string | undefined
+  /** The domain of the envelope sender. */
+  readonly fromDomain?: string | undefined
   /** Contained in the subject, compared without case. */
   readonly subject?: string | undefined
   readonly limit: number
@@ -156,13 +159,17 @@ export class Refusals extends Context.Service<
 
       /** Rows of `refusals` that match, from its newest ones only if an index finds none by the subject. */
       const matching = (
-        { limit, messageId, subject, ...filter }: Search,
+        { fromDomain, limit, messageId, subject, ...filter }: Search,
         domain: ReadonlyArray<Fragment>
       ): Fragment => {
         const byIndex = [
           ...domain,
           ...conditions(filter),
-          ...(messageId === undefined ? [] : [sql`lower(message_id) = lower(${messageId})`])
+          ...(messageId === undefined ? [] : [sql`lower(message_id) = ANY(${spellings(messageId)})`]),
+          // Without an index, among the rows of the domains, which are bounded by day.
+          ...(fromDomain === undefined
+            ? []
+            : [sql`lower(substring(envelope_from FROM '[^@]*$')) = lower(${fromDomain})`])
         ]
         const where = byIndex.length === 0 ? sql`true` : sql.and(byIndex)
         const most = subject === undefined ? limit : mostBySubject
@@ -197,6 +204,12 @@ export class Refusals extends Context.Service<
       return Refusals.of({ list, search })
     })
   )
+}
+
+/** A Message-ID as its header field has it, with or without angle brackets. */
+const spellings = (messageId: string) => {
+  const plain = MessageKey.canonical(messageId)
+  return [plain, `<${plain}>`]
 }
 
 const firstIdAt = (time: DateTime.Utc) => Uuid7.lowestAt(DateTime.toEpochMillis(time))

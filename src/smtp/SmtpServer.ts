@@ -26,6 +26,13 @@ export class SmtpListenError extends Schema.TaggedError<SmtpListenError>()("Smtp
 /** The excess over the message limit at which the connection is closed. */
 const toleratedExcess = 2 * 1024 * 1024
 
+/** A cipher suite of an older TLS version may name a version before that of the session. */
+const tlsOf = ({ secure, tlsOptions }: SMTPServerSession) => {
+  if (!secure) return null
+  const version = tlsOptions === false ? "" : tlsOptions.version
+  return ["TLSv1.2", "TLSv1.3"].includes(version) ? version : "TLS"
+}
+
 /** Listens for mail. smtp-server implements the protocol, and Intake makes every decision. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -92,7 +99,8 @@ export const layer = Layer.effectDiscard(
       transmission: {
         extended: session.openingCommand === "EHLO",
         encrypted: session.secure,
-        utf8: session.envelope.smtpUtf8 === true
+        utf8: session.envelope.smtpUtf8 === true,
+        tls: tlsOf(session)
       },
       message
     })

@@ -22,7 +22,7 @@ const render = (options: {
     recipients: options.recipients ?? ["someone@example.com"],
     mxHost: "mx.example.com",
     receivedAt: DateTime.makeUnsafe("2026-01-31T12:00:00Z"),
-    transmission: { extended: true, encrypted: false, utf8: false, ...options.transmission }
+    transmission: { extended: true, encrypted: false, utf8: false, tls: null, ...options.transmission }
   })
 
 describe("Trace fields", () => {

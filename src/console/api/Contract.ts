@@ -503,6 +503,46 @@ export interface SignedRequest {
   readonly body: string
 }
 
+export interface TraceEntry {
+  readonly at: string
+  /** `stored`: not parsed yet. `pending`: before its first attempt. `retrying`: after a failed one. `waiting`: for a lease. The others are states of a delivery, or `refused` */
+  readonly outcome: "refused" | "stored" | "pending" | "retrying" | "paused" | "held" | "waiting" | "dead" | "delivered"
+  /** the outcome in a sentence */
+  readonly summary: string
+  /** what to do, or null if nothing is wrong */
+  readonly remedy: string | null
+  readonly domain_id: string
+  readonly domain: string
+  /** the envelope sender */
+  readonly from: string | null
+  /** address of the From field, once parsed */
+  readonly author: string | null
+  /** the envelope recipient */
+  readonly recipient: string | null
+  /** once parsed */
+  readonly subject: string | null
+  /** the unchanged Message-ID field */
+  readonly message_id: string | null
+  readonly bytes: number | null
+  readonly event_id: string | null
+  readonly inbound_email_id: string | null
+  readonly refusal_id: string | null
+  /** why it was refused, or null */
+  readonly reason: "unknown" | "not_verified" | "disabled" | "held_elsewhere" | "rejected_route" | "quota" | "sender_quota" | "other_recipient" | "too_large" | "recipients" | "relay" | "loop" | "rate" | "timeout" | "tls" | "protocol" | "storage" | "shutdown" | null
+  readonly steps: ReadonlyArray<TraceStep>
+}
+
+export interface TraceStep {
+  readonly step: "session" | "recipient" | "refused" | "stored" | "read" | "route" | "event" | "attempt" | "state"
+  /** null if the time is not known */
+  readonly at: string | null
+  /** false if something went wrong here */
+  readonly ok: boolean
+  readonly text: string
+  /** what to do about it, or null */
+  readonly remedy: string | null
+}
+
 export interface UnknownRefusal {
   readonly id: string
   readonly reason: "unknown" | "not_verified" | "disabled" | "held_elsewhere" | "rejected_route" | "quota" | "sender_quota" | "other_recipient" | "too_large" | "recipients" | "relay" | "loop" | "rate" | "timeout" | "tls" | "protocol" | "storage" | "shutdown"
@@ -731,6 +771,13 @@ export interface Answers {
   }
   readonly "GET /api/domains/{id}/replays/{replayId}": Replay
   readonly "DELETE /api/domains/{id}/replays/{replayId}": Replay
+  readonly "GET /api/trace": {
+    readonly entries: ReadonlyArray<TraceEntry>
+    /** pass it as `cursor` to search older mail, null at the end */
+    readonly next_cursor: string | null
+    /** why nothing was found, and where to look next */
+    readonly hint: string | null
+  }
   readonly "POST /api/domains/{id}/deliveries/lease": {
     readonly deliveries: ReadonlyArray<LeasedDelivery>
   }
@@ -815,6 +862,13 @@ export interface Answers {
     readonly refusals: ReadonlyArray<UnknownRefusal>
     /** pass it as `cursor` for the next page, null at the end */
     readonly next_cursor: string | null
+  }
+  readonly "GET /admin/trace": {
+    readonly entries: ReadonlyArray<TraceEntry>
+    /** pass it as `cursor` to search older mail, null at the end */
+    readonly next_cursor: string | null
+    /** why nothing was found, and where to look next */
+    readonly hint: string | null
   }
   readonly "GET /admin/status": ServiceStatus
 }

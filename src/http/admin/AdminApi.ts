@@ -9,6 +9,7 @@ import { UnknownRefusal } from "../../refusals/UnknownRefusals.ts"
 import { mostRowsOfDay } from "../../refusals/UnknownRows.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
 import * as PageQuery from "../requests/PageQuery.ts"
+import * as TraceQuery from "../trace/TraceQuery.ts"
 import { AdminAuthorization } from "./AdminAuthorization.ts"
 
 const Changed = Schema.Struct({ domains: Schema.Array(Domain) })
@@ -78,6 +79,16 @@ export class AdminApi extends HttpApiGroup.make("admin")
       OpenApi.annotations({
         summary: "List refusals that belong to no domain, newest first",
         description: `Mail for names that no workspace has, and connections, TLS and SMTP commands that failed before a recipient was named. Those of a client, reason and name within an hour are one entry with a count. Beyond ${mostRowsOfDay.toLocaleString("en")} entries on a UTC day, names are no longer told apart. GET /api/domains/{id}/refusals has those of a domain.`
+      })
+    ),
+    HttpApiEndpoint.get("trace", "/admin/trace", {
+      query: TraceQuery.query,
+      success: TraceQuery.page,
+      error: Invalid.http
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Find out what became of mail in any workspace",
+        description: "As GET /api/trace, over all domains and demo inboxes."
       })
     ),
     HttpApiEndpoint.get("status", "/admin/status", { success: Status }).annotateMerge(

@@ -6,7 +6,9 @@ import { Domains } from "../../domains/Domains.ts"
 import { AllWorkspaces } from "../../operator/AllWorkspaces.ts"
 import { ServiceStatus } from "../../operator/ServiceStatus.ts"
 import { UnknownRefusals } from "../../refusals/UnknownRefusals.ts"
+import { Traces } from "../../trace/Traces.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
+import * as TraceQuery from "../trace/TraceQuery.ts"
 import { AdminApi } from "./AdminApi.ts"
 
 const workspacesOnAPage = 50
@@ -21,6 +23,7 @@ export const layer = HttpApiBuilder.group(
     const workspaces = yield* AllWorkspaces
     const status = yield* ServiceStatus
     const refusals = yield* UnknownRefusals
+    const traces = yield* Traces
 
     return handlers.handleAll({
       status: () => status.now,
@@ -28,6 +31,11 @@ export const layer = HttpApiBuilder.group(
         const name = domain === undefined ? undefined : yield* DomainNames.parse(domain)
         const { items, nextCursor } = yield* refusals.list({ cursor, limit, domain: name })
         return { refusals: items, next_cursor: nextCursor }
+      }),
+      trace: Effect.fnUntraced(function* ({ query }) {
+        const { asked, page } = TraceQuery.toSearch(query)
+        const { entries, hint, nextCursor } = yield* traces.search("all", asked, page)
+        return { entries, next_cursor: nextCursor, hint }
       }),
       workspaces: ({ query: { cursor, limit = workspacesOnAPage } }) =>
         Effect.map(workspaces.list({ cursor, limit }), ({ items, nextCursor }) => ({

@@ -12,6 +12,7 @@ import { ReplaysApi } from "../replays/ReplaysApi.ts"
 import { ValidationErrors } from "../requests/ValidationErrors.ts"
 import { SimulateApi } from "../simulate/SimulateApi.ts"
 import { SystemApi } from "../system/SystemApi.ts"
+import { TraceApi } from "../trace/TraceApi.ts"
 import { WorkspacesApi } from "../workspaces/WorkspacesApi.ts"
 
 /** The whole HTTP interface, source of the handlers' types, OpenAPI, the client and docs/api.md. */
@@ -20,6 +21,7 @@ export class Api extends HttpApi.make("inlet")
   .add(DomainsApi)
   .add(EventsApi)
   .add(ReplaysApi)
+  .add(TraceApi)
   .add(DeliveriesApi)
   .add(SimulateApi)
   .add(PurchaseApi)

@@ -1,0 +1,121 @@
+import type { DateTime } from "effect"
+import { DateTime as Time } from "effect"
+import * as AttemptRemedy from "./AttemptRemedy.ts"
+import { type Attempt, mostAttempts, type ReadMail } from "./TracedMail.ts"
+import { done, type TraceOutcome, type TraceStep, wrong } from "./TraceEntry.ts"
+
+/** Never the path or the query, which may hold a token. */
+const hostOf = (url: string) => new URL(url).host
+
+/** Where the event goes. */
+const route = ({ domain, pull, readAt, webhookUrl }: ReadMail): TraceStep =>
+  webhookUrl !== null
+    ? done("route", readAt, `The webhook of ${domain} is at ${hostOf(webhookUrl)}`)
+    : pull
+      ? done("route", readAt, `${domain} has no webhook. Clients lease its deliveries`)
+      : wrong(
+          "route",
+          readAt,
+          `${domain} has no webhook`,
+          "Read the mail with the API, or set a webhook with PATCH /api/domains/{id}/delivery, then replay"
+        )
+
+const attemptStep = ({ attempt, durationMs, error, ok, requestedAt, statusCode, url }: Attempt): TraceStep => {
+  const took = durationMs === null ? "" : ` after ${durationMs} ms`
+  const text = `Attempt ${attempt} to ${hostOf(url)}: ${statusCode ?? error ?? "no answer"}${took}`
+  return ok
+    ? done("attempt", requestedAt, text)
+    : wrong("attempt", requestedAt, text, AttemptRemedy.of({ error, statusCode }))
+}
+
+interface State {
+  readonly outcome: TraceOutcome
+  readonly step: TraceStep
+}
+
+const at = (time: DateTime.Utc) => Time.formatIso(time)
+
+const pending = (mail: ReadMail): State => {
+  const { attempts, disabledReason, domain, domainStatus, dueAt, isLeased, lastError, made, pausedAt, probeAt } = mail
+  if (domainStatus === "disabled") {
+    const text = `${domain} is disabled: ${disabledReason ?? "by the operator"}. The delivery waits`
+    return { outcome: "paused", step: wrong("state", null, text, "Ask the operator to enable the domain") }
+  }
+  if (pausedAt !== null) {
+    const next = probeAt === null ? "" : ` Inlet tries one mail at ${at(probeAt)}.`
+    return {
+      outcome: "paused",
+      step: wrong(
+        "state",
+        pausedAt,
+        `The webhook is paused, because it failed for days.${next}`,
+        "Repair the webhook, then set it again with PATCH /api/domains/{id}/delivery, which sends what waits"
+      )
+    }
+  }
+  if (mail.webhookUrl === null) {
+    return { outcome: "waiting", step: done("state", null, isLeased ? "A client has leased it" : "Waits for a lease") }
+  }
+  if (isLeased) return { outcome: "pending", step: done("state", null, "The webhook is being called now") }
+  if (attempts === 0) return { outcome: "pending", step: done("state", dueAt, "The first attempt is due") }
+  const last = made.at(-1)
+  return {
+    outcome: "retrying",
+    step: wrong(
+      "state",
+      dueAt,
+      `The next attempt is at ${at(dueAt)}`,
+      last === undefined || last.ok ? AttemptRemedy.of({ statusCode: null, error: lastError }) : AttemptRemedy.of(last)
+    )
+  }
+}
+
+const state = (mail: ReadMail): State => {
+  const { deliveredAt, domainId, eventId, lastError, made, status } = mail
+  const last = made.at(-1)
+  switch (status) {
+    case "delivered":
+      return { outcome: "delivered", step: done("state", deliveredAt, "Delivered") }
+    case "held":
+      return {
+        outcome: "held",
+        step: wrong(
+          "state",
+          null,
+          "Held, because the domain had no webhook",
+          `Set a webhook, then POST /api/domains/${domainId}/events/${eventId}/replay`
+        )
+      }
+    case "dead":
+      return {
+        outcome: "dead",
+        step: wrong(
+          "state",
+          last?.requestedAt ?? null,
+          `Dead letter: the last attempt failed. ${lastError ?? ""}`.trim(),
+          `${AttemptRemedy.of(last ?? { statusCode: null, error: lastError })}. Then POST /api/domains/${domainId}/events/${eventId}/replay`
+        )
+      }
+    case "pending":
+      return pending(mail)
+  }
+}
+
+/** From the event to its delivery, with the outcome. */
+export const of = (mail: ReadMail): { readonly outcome: TraceOutcome; readonly steps: ReadonlyArray<TraceStep> } => {
+  const { attempts, eventId, made, readAt } = mail
+  const earlier = attempts - made.length
+  const { outcome, step } = state(mail)
+  return {
+    outcome,
+    steps: [
+      done("event", readAt, `Event ${eventId}`),
+      route(mail),
+      ...(earlier > 0 && made.length === mostAttempts
+        ? [done("attempt", null, `${earlier} earlier attempts, which GET …/delivery-attempts lists`)]
+        : []),
+      ...made.map(attemptStep),
+      step
+    ]
+  }
+}

@@ -1,0 +1,77 @@
+import { DateTime, Schema } from "effect"
+import { simulatedAddress } from "../model/InboundEmail.ts"
+import { InboundEvent } from "../model/InboundEvent.ts"
+import * as Traits from "../model/Traits.ts"
+import type { ReadMail, UnreadMail } from "./TracedMail.ts"
+import { done, type TraceStep, wrong } from "./TraceEntry.ts"
+
+const count = (number: number, noun: string, nouns = `${noun}s`) =>
+  `${number.toLocaleString("en")} ${number === 1 ? noun : nouns}`
+
+/** A JSON string at the start of a payload. */
+const messageIdIn = /"message_id":("(?:[^"\\]|\\.)*")/
+
+const decodeText = Schema.decodeUnknownSync(Schema.fromJsonString(InboundEvent.fields.message_id))
+
+/** The Message-ID, which is among the first fields of a payload. */
+export const messageIdOf = ({ head }: Pick<ReadMail, "head">): string | null => {
+  const found = messageIdIn.exec(head)?.[1]
+  return found === undefined ? null : decodeText(found)
+}
+
+/** The results of a header field, such as `SPF pass, DKIM fail`. */
+const verdicts = (field: string | null) => {
+  const results = ["spf", "dkim", "dmarc"].flatMap((method) => {
+    const result = new RegExp(`[;\\s]${method}=(\\w+)`).exec(field ?? "")?.[1]
+    return result === undefined ? [] : [`${method.toUpperCase()} ${result}`]
+  })
+  return results.length === 0 ? "The sender was not checked" : results.join(", ")
+}
+
+/** From the connection to the storage. */
+export const received = (mail: UnreadMail): ReadonlyArray<TraceStep> => {
+  const { bytes, helo, mailFrom, receivedAt, recipients, remoteAddress, tls } = mail
+  const session =
+    remoteAddress === simulatedAddress
+      ? "Simulated with the API"
+      : `${remoteAddress} connected as ${helo === "" ? "nobody" : helo}, ${tls === null ? "without TLS" : `with ${tls}`}`
+  const shown = recipients.slice(0, 3).join(", ")
+  const others = recipients.length > 3 ? ` and ${count(recipients.length - 3, "other address", "other addresses")}` : ""
+  return [
+    done("session", receivedAt, `${session}. Envelope sender: ${mailFrom === "" ? "none, as bounces have" : mailFrom}`),
+    done("recipient", receivedAt, `Accepted for ${shown}${others}`),
+    done("stored", receivedAt, `Stored${bytes === null ? "" : ` ${count(bytes, "byte")}`}, and answered 250`)
+  ]
+}
+
+/** From the storage to the event. */
+export const parsed = (mail: ReadMail): ReadonlyArray<TraceStep> => {
+  const { authenticationResults, eventId, readAt, receivedAt, traits } = mail
+  const parse = Traits.parseOf(traits ?? 0)
+  const took = count(DateTime.toEpochMillis(readAt) - DateTime.toEpochMillis(receivedAt), "millisecond")
+  const sender = verdicts(authenticationResults)
+  const raw = `The whole message is at GET /api/domains/${mail.domainId}/events/${eventId}/raw`
+  return [
+    parse === "full"
+      ? done("read", readAt, `Parsed after ${took}. ${sender}`)
+      : wrong(
+          "read",
+          readAt,
+          parse === "partial"
+            ? `Parsed in part after ${took}, because the message is damaged or too large. ${sender}`
+            : `Only the header was used after ${took}, because the message was too costly to parse. ${sender}`,
+          raw
+        )
+  ]
+}
+
+/** A stored message that no parser has finished. */
+export const unparsed = (mail: UnreadMail): TraceStep =>
+  mail.readAttempts > 1
+    ? wrong(
+        "read",
+        null,
+        `Not parsed yet, after ${count(mail.readAttempts, "attempt")}`,
+        "Wait a minute. Inlet then makes an event of the header alone"
+      )
+    : done("read", null, "Waits to be parsed")

@@ -1,0 +1,341 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Answer } from "../ApiCall.ts"
+import { eventually } from "../Eventually.ts"
+import * as Mail from "../Mail.ts"
+import * as Mailbox from "../Mailbox.ts"
+import { TestInlet } from "../TestInlet.ts"
+import { WebhookReceiver } from "../WebhookReceiver.ts"
+
+type Entry = Answer["json"]
+
+interface Inbox extends Mailbox.Inbox {
+  readonly address: string
+}
+
+const search = Effect.fnUntraced(function* (key: string, query: Readonly<Record<string, string>>, path = "/api/trace") {
+  const inlet = yield* TestInlet
+  const { json, status } = yield* inlet.call("GET", `${path}?${new URLSearchParams(query)}`, { key })
+  assert.strictEqual(status, 200, JSON.stringify(json))
+  return json
+})
+
+/** The newest entry for the query, once its outcome is this. */
+const traced = Effect.fnUntraced(function* (key: string, query: Readonly<Record<string, string>>, outcome: string) {
+  const { entries } = yield* eventually(search(key, query), ({ entries }) => entries[0]?.outcome === outcome)
+  return entries[0] as Entry
+})
+
+const faults = ({ steps }: Entry) => steps.filter(({ ok }: Entry) => !ok)
+
+/** Sends a mail and waits for its event. */
+const sent = Effect.fnUntraced(function* (inbox: Inbox, mail: Parameters<typeof Mail.send>[1] = {}) {
+  const inlet = yield* TestInlet
+  const before = (yield* Mailbox.events(inbox)).length
+  yield* Mail.send(inlet.smtpPort, { to: inbox.address, ...mail })
+  const [event] = yield* eventually(Mailbox.events(inbox), (events) => events.length > before)
+  return event
+})
+
+layer(
+  Layer.merge(
+    TestInlet.layer({ ADMIN_TOKEN: "operator", MAX_MESSAGE_BYTES: "65536", WEBHOOK_RETRY_DELAYS: "1h,1h" }),
+    WebhookReceiver.layer
+  ),
+  { excludeTestServices: true, timeout: "60 seconds" }
+)("A trace", (it) => {
+  it.effect("shows the whole way of a delivered mail, found by its recipient alone", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const { url } = yield* WebhookReceiver
+      const inbox = yield* inlet.inbox(`${url}hook?token=secret`)
+      const event = yield* sent(inbox, { subject: "Your order", messageId: "<Order-1@Shop.example>" })
+      const entry = yield* traced(inbox.key, { to: inbox.address }, "delivered")
+      assert.deepInclude(entry, {
+        from: "sender@sender.example",
+        recipient: inbox.address,
+        subject: "Your order",
+        message_id: "<Order-1@Shop.example>",
+        event_id: event.event_id,
+        inbound_email_id: event.inbound_email_id,
+        summary: "Delivered",
+        remedy: null
+      })
+      assert.deepStrictEqual(faults(entry), [])
+      assert.deepStrictEqual(
+        entry.steps.map(({ step }: Entry) => step),
+        ["session", "recipient", "stored", "read", "event", "route", "attempt", "state"]
+      )
+      const [session, recipient, stored, read] = entry.steps
+      assert.match(
+        session.text,
+        /^127\.0\.0\.1 connected as \S+, with TLSv1\.3\. Envelope sender: sender@sender\.example$/
+      )
+      assert.strictEqual(recipient.text, `Accepted for ${inbox.address}`)
+      assert.match(stored.text, /^Stored \d+ bytes, and answered 250$/)
+      assert.match(read.text, /^Parsed after [\d,]+ milliseconds?\. SPF \w+, DKIM none, DMARC \w+$/)
+      assert.notInclude(JSON.stringify(entry), "secret")
+    })
+  )
+
+  it.effect("finds a mail by Message-ID, sender, sender's domain, subject and time, without case", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const bounce = { from: "Bounces@News.example", to: [inbox.address] }
+      yield* sent(inbox, {
+        from: "Ada <Ada@Letters.example>",
+        envelope: bounce,
+        subject: "Spring",
+        messageId: "<A.1@x>"
+      })
+      yield* sent(inbox, { from: "bob@other.example", subject: "Autumn", messageId: "<b.2@x>" })
+      const found = (query: Readonly<Record<string, string>>) =>
+        Effect.map(search(inbox.key, query), ({ entries }) => entries.map(({ subject }: Entry) => subject))
+      for (const query of [
+        { message_id: "a.1@X" },
+        { message_id: "<a.1@x>", from: "letters.example" },
+        { from: "ada@letters.example" },
+        { from: "bounces@news.EXAMPLE" },
+        { from: "news.example" },
+        { subject: "sprin" },
+        { to: inbox.address, from: "ada@letters.example", since: "2026-01-01" },
+        { to: inbox.address.split("@")[1] ?? "", subject: "SPRING", until: "2999-01-01" }
+      ]) {
+        assert.deepStrictEqual(yield* found(query), ["Spring"], JSON.stringify(query))
+      }
+      assert.deepStrictEqual(yield* found({}), ["Autumn", "Spring"])
+      for (const query of [
+        { message_id: "c.3@x" },
+        { message_id: "a.1@x", subject: "autumn" },
+        { from: "letters.example", until: "2026-01-01" },
+        { to: `nobody-${inbox.address}` },
+        { from: "_da@letters.example" },
+        { subject: "%" }
+      ]) {
+        assert.deepStrictEqual(yield* found(query), [], JSON.stringify(query))
+      }
+    })
+  )
+
+  it.effect("says of a failed delivery what failed, when it is tried next, and what to do", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const receiver = yield* WebhookReceiver
+      const inbox = yield* inlet.inbox(receiver.url)
+      for (const [answer, remedy] of [
+        [500, /Look at its log/],
+        [302, /follows no redirects/],
+        [401, /verifies the signature/],
+        [404, /right one/]
+      ] as const) {
+        yield* receiver.answerWith(answer)
+        yield* sent(inbox, { subject: `${answer}` })
+        const entry = yield* traced(inbox.key, { to: inbox.address, subject: `${answer}` }, "retrying")
+        assert.match(entry.summary, /^The next attempt is at 20/)
+        assert.match(entry.remedy, remedy)
+        const [attempt] = faults(entry)
+        assert.match(attempt.text, new RegExp(`^Attempt 1 to 127\\.0\\.0\\.1:\\d+: ${answer} after \\d+ ms$`))
+        assert.match(attempt.remedy, remedy)
+      }
+      yield* inlet.call("PATCH", `/api/domains/${inbox.domainId}/delivery`, {
+        key: inbox.key,
+        body: { webhookUrl: null }
+      })
+      const held = yield* traced(inbox.key, { to: inbox.address, subject: "500" }, "held")
+      assert.match(held.remedy, /Set a webhook, then POST/)
+    })
+  )
+
+  it.effect("shows refused mail with its reason and remedy, beside mail that was accepted", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      yield* sent(inbox, { subject: "small" })
+      yield* Effect.flip(
+        Mail.send(inlet.smtpPort, {
+          to: inbox.address,
+          messageId: "<Large@sender.example>",
+          subject: "large",
+          text: "x".repeat(80_000)
+        })
+      )
+      for (const query of [
+        { to: inbox.address },
+        { from: "sender.example" },
+        { message_id: "large@Sender.example" },
+        { subject: "LARG" }
+      ]) {
+        const entry = yield* traced(inbox.key, query, "refused")
+        assert.deepInclude(entry, { recipient: inbox.address, reason: "too_large", event_id: null })
+        assert.match(entry.summary, /^Refused with 552/)
+        assert.match(entry.remedy, /exceeds the size limit/)
+      }
+      const { entries } = yield* search(inbox.key, { to: inbox.address })
+      assert.deepStrictEqual(
+        entries.map(({ outcome }: Entry) => outcome),
+        ["refused", "held"]
+      )
+    })
+  )
+
+  it.effect("shows a stored mail that is not parsed yet", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const inbox = yield* inlet.inbox()
+      const event = yield* sent(inbox)
+      yield* sql`DELETE FROM events WHERE id = ${event.event_id}`
+      yield* sql`
+        UPDATE inbound_emails SET state = 'received', leased_until = now() + interval '1 hour'
+        WHERE id = ${event.inbound_email_id}
+      `
+      for (const query of [{ to: inbox.address }, { from: "sender@sender.example" }, {}]) {
+        const entry = yield* traced(inbox.key, query, "stored")
+        assert.deepInclude(entry, {
+          recipient: inbox.address,
+          inbound_email_id: event.inbound_email_id,
+          event_id: null
+        })
+        assert.strictEqual(entry.summary, "Waits to be parsed")
+      }
+      const { entries, hint } = yield* search(inbox.key, { subject: "Hello" })
+      assert.deepStrictEqual(entries, [])
+      assert.match(hint, /1 stored mails are not parsed/)
+    })
+  )
+
+  it.effect("pages through mail and refusals without gaps and repetitions", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const inbox = yield* inlet.inbox()
+      yield* sent(inbox)
+      // Several received in one millisecond, and some parsed long after their receipt.
+      yield* sql`
+        WITH copies AS (
+          INSERT INTO events (id, domain_id, inbound_email_id, position, recipient, sender, received_at, read_at, payload, subject)
+          SELECT gen_random_uuid(), domain_id, inbound_email_id, CASE WHEN number % 5 = 0 THEN position + number ELSE position - number END,
+            recipient, sender,
+            received_at - number / 3 * interval '1 minute',
+            CASE WHEN number % 5 = 0 THEN now() ELSE received_at - number / 3 * interval '1 minute' END, payload, 'Copy'
+          FROM events, generate_series(1, 40) AS number WHERE domain_id = ${inbox.domainId}
+          RETURNING id, domain_id, position
+        )
+        INSERT INTO deliveries (event_id, domain_id, position, status, due_at)
+        SELECT id, domain_id, position, 'held', now() FROM copies
+      `
+      const pages = Effect.fnUntraced(function* (limit: number, query: Readonly<Record<string, string>> = {}) {
+        const ids: Array<string> = []
+        let cursor: string | null = null
+        do {
+          const page: Entry = yield* search(inbox.key, {
+            ...query,
+            limit: `${limit}`,
+            ...(cursor === null ? {} : { cursor })
+          })
+          assert.isAtMost(page.entries.length, limit)
+          for (const { event_id } of page.entries) ids.push(event_id)
+          cursor = page.next_cursor
+        } while (cursor !== null)
+        return ids
+      })
+      const all = yield* pages(50)
+      assert.strictEqual(all.length, 41)
+      assert.strictEqual(new Set(all).size, 41)
+      for (const limit of [1, 7]) assert.deepStrictEqual(yield* pages(limit), all)
+      assert.deepStrictEqual(yield* pages(3, { from: "sender@sender.example" }), all)
+      assert.deepStrictEqual(yield* pages(3, { to: inbox.address }), all)
+    })
+  )
+
+  it.effect("explains an empty answer", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const { key } = inbox
+      const hint = (query: Readonly<Record<string, string>>) => Effect.map(search(key, query), ({ hint }) => hint)
+      assert.match(yield* hint({ to: inbox.address }), /did not reach this service.*\/health checks the MX record/)
+      assert.match(yield* hint({ to: "ada@elsewhere.example" }), /No domain of this workspace takes mail for ada@/)
+      yield* inlet.call("POST", "/api/domains", { key, body: { domain: "traced.example" } })
+      assert.match(yield* hint({ to: "ada@traced.example" }), /is not verified, so it takes no mail/)
+      const { key: empty } = yield* inlet.workspace
+      assert.match((yield* search(empty, {})).hint, /has no domain/)
+    })
+  )
+
+  it.effect("shows nothing of another workspace, whatever is asked", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const ada = yield* inlet.inbox()
+      const bob = yield* inlet.inbox()
+      const event = yield* sent(bob, { subject: "private", messageId: "<private-1@sender.example>" })
+      yield* Effect.flip(
+        Mail.send(inlet.smtpPort, { to: bob.address, messageId: "<big-1@sender.example>", text: "x".repeat(80_000) })
+      )
+      yield* traced(bob.key, { to: bob.address }, "refused")
+      const { next_cursor } = yield* search(bob.key, { to: bob.address, limit: "1" })
+      const values = [
+        bob.address,
+        bob.address.toUpperCase(),
+        bob.address.split("@")[1],
+        `%@${bob.address.split("@")[1]}`,
+        "%",
+        "*",
+        "_",
+        "' OR true --",
+        bob.domainId,
+        event.event_id,
+        event.inbound_email_id,
+        event.message_id,
+        "private",
+        "sender@sender.example",
+        "sender.example",
+        "private-1@sender.example",
+        "big-1@sender.example"
+      ].map(String)
+      let tries = 0
+      for (const name of ["to", "from", "subject", "message_id"]) {
+        for (const value of values) {
+          for (const other of [{}, { cursor: next_cursor }, { since: "2020-01-01", until: "2999-01-01" }]) {
+            const { entries } = yield* search(ada.key, { [name]: value, ...other })
+            assert.deepStrictEqual(entries, [], `${name}=${value}`)
+            tries++
+          }
+        }
+      }
+      assert.isAtLeast(tries, 200)
+    })
+  )
+
+  it.effect("is for a read key what it is for the workspace's key, and for the operator over all workspaces", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const event = yield* sent(inbox, { subject: "for all", messageId: "<all-1@sender.example>" })
+      const made = yield* inlet.call("POST", "/api/workspaces/keys", {
+        key: inbox.key,
+        body: { name: "reader", scope: "read" }
+      })
+      const query = { to: inbox.address }
+      const own = yield* search(inbox.key, query)
+      assert.deepStrictEqual(yield* search(made.json.api_key, query), own)
+      for (const asked of [
+        query,
+        { from: "sender@sender.example" },
+        { message_id: "all-1@sender.example" },
+        { subject: "for all" },
+        {}
+      ]) {
+        const { entries } = yield* search("operator", asked, "/admin/trace")
+        assert.strictEqual(entries[0]?.event_id, event.event_id, JSON.stringify(asked))
+      }
+      const { hint } = yield* search("operator", { to: "ada@unknown.example" }, "/admin/trace")
+      assert.match(hint, /No workspace has the domain/)
+      const wrong = yield* inlet.call("GET", "/api/trace?cursor=x", { key: inbox.key })
+      assert.strictEqual(wrong.status, 400)
+      assert.match(wrong.json.error, /^cursor: Expected the next_cursor/)
+    })
+  )
+})
