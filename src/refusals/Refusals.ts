@@ -81,8 +81,8 @@ export interface Search extends Omit<Filter, "reason"> {
   readonly limit: number
 }
 
-/** The newest refusals of a domain, or of all, among which a search by subject looks. */
-const mostBySubject = 2_000
+/** The newest refusals that a search without an index compares, in all domains together. */
+const mostCompared = 2_000
 
 /** Reads the refused mail of domains. */
 export class Refusals extends Context.Service<
@@ -94,8 +94,13 @@ export class Refusals extends Context.Service<
       filter: Filter,
       page: { readonly limit: number; readonly cursor?: string | undefined }
     ): Effect.Effect<Page<Refusal>, Invalid | SqlError>
-    /** Over several domains, newest first. */
-    search(search: Search): Effect.Effect<ReadonlyArray<Refusal>, SqlError>
+    /**
+     * Over several domains, newest first. A search by subject or the sender's domain compares a limited number, none of
+     * the time of `cut` and before.
+     */
+    search(
+      search: Search
+    ): Effect.Effect<{ readonly refusals: ReadonlyArray<Refusal>; readonly cut: DateTime.Utc | null }, SqlError>
   }
 >()("inlet/refusals/Refusals") {
   static readonly layer = Layer.effect(
@@ -157,59 +162,70 @@ export class Refusals extends Context.Service<
         }
       })
 
-      /** Rows of `refusals` that match, from its newest ones only if an index finds none by the subject. */
-      const matching = (
-        { fromDomain, limit, messageId, subject, ...filter }: Search,
+      /** The rows of a domain, or of all, that match by index. */
+      const newest = (
+        { messageId, most, ...filter }: Filter & { readonly messageId?: string | undefined; readonly most: number },
         domain: ReadonlyArray<Fragment>
       ): Fragment => {
-        const byIndex = [
-          ...domain,
-          ...conditions(filter),
-          ...(messageId === undefined ? [] : [sql`lower(message_id) = ANY(${spellings(messageId)})`]),
-          // Without an index, among the rows of the domains, which are bounded by day.
-          ...(fromDomain === undefined
-            ? []
-            : [sql`lower(substring(envelope_from FROM '[^@]*$')) = lower(${fromDomain})`])
-        ]
-        const where = byIndex.length === 0 ? sql`true` : sql.and(byIndex)
-        const most = subject === undefined ? limit : mostBySubject
-        const newest = sql`SELECT refusals.* FROM refusals WHERE ${where} ORDER BY refusals.id DESC LIMIT ${most}`
-        return subject === undefined
-          ? newest
-          : sql`
-            SELECT newest.* FROM (${newest}) AS newest
-            WHERE position(lower(${subject}) IN lower(subject)) > 0 ORDER BY id DESC LIMIT ${limit}
-          `
+        const select = (where: ReadonlyArray<Fragment>) => sql`
+          SELECT refusals.* FROM refusals WHERE ${sql.and([sql`true`, ...domain, ...conditions(filter), ...where])}
+          ORDER BY refusals.id DESC LIMIT ${most}
+        `
+        if (messageId === undefined) return select([])
+        // One after the other, because for either of them PostgreSQL would read all rows of the domain.
+        const plain = MessageKey.canonical(messageId)
+        const spelled = (text: string) =>
+          domain.length > 0
+            ? select([sql`lower(message_id) = ${text}`])
+            : sql`
+              SELECT * FROM (
+                SELECT * FROM refusals WHERE ${sql.and([sql`lower(message_id) = ${text}`, ...conditions(filter)])} OFFSET 0
+              ) AS same ORDER BY id DESC LIMIT ${most}
+            `
+        return sql`(${spelled(plain)}) UNION ALL (${spelled(`<${plain}>`)})`
       }
 
-      const search: Refusals["Service"]["search"] = Effect.fn("Refusals.search")((asked) => {
-        const { domainIds, limit, scope } = asked
-        const among = domainIds === undefined ? [] : [sql`domains.id = ANY(${domainIds}::uuid[])`]
+      const search: Refusals["Service"]["search"] = Effect.fn("Refusals.search")(function* (asked) {
+        const { domainIds, fromDomain, limit, scope, subject, ...byIndex } = asked
+        const compared = [
+          ...(subject === undefined ? [] : [sql`position(lower(${subject}) IN lower(refusals.subject)) > 0`]),
+          ...(fromDomain === undefined
+            ? []
+            : [sql`lower(substring(refusals.envelope_from FROM '[^@]*$')) = lower(${fromDomain})`])
+        ]
+        const most =
+          compared.length === 0 ? limit : Math.max(limit, Math.ceil(mostCompared / Math.max(1, domainIds?.length ?? 1)))
         // Each domain's newest by its own index, or for the operator the newest of all.
-        return run(
+        const found =
           scope === "all" && domainIds === undefined
-            ? sql`
-              SELECT ${shown} FROM (${matching(asked, [])}) AS refusals JOIN domains ON domains.id = refusals.domain_id
-              ORDER BY refusals.id DESC LIMIT ${limit}
-            `
+            ? sql`(${newest({ ...byIndex, most }, [])}) AS refusals JOIN domains ON domains.id = refusals.domain_id`
             : sql`
-              SELECT ${shown} FROM domains
-              CROSS JOIN LATERAL (${matching(asked, [sql`refusals.domain_id = domains.id`])}) AS refusals
-              WHERE ${sql.and([...(scope === "all" ? [] : [sql`workspace_id = ${scope.workspaceId}`]), ...among])}
-              ORDER BY refusals.id DESC LIMIT ${limit}
+              domains CROSS JOIN LATERAL (
+                ${newest({ ...byIndex, most }, [sql`refusals.domain_id = domains.id`])}
+              ) AS refusals
             `
-        )
+        const owned = [
+          sql`true`,
+          ...(scope === "all" ? [] : [sql`workspace_id = ${scope.workspaceId}`]),
+          ...(domainIds === undefined ? [] : [sql`domains.id = ANY(${domainIds}::uuid[])`])
+        ]
+        const refusals = yield* run(sql`
+          SELECT ${shown} FROM ${found} WHERE ${sql.and([...owned, ...compared])}
+          ORDER BY refusals.id DESC LIMIT ${limit}
+        `)
+        if (compared.length === 0) return { refusals, cut: null }
+        const [ended] = yield* sql<{ readonly cut: Date | null }>`
+          SELECT max(reached) AS cut FROM (
+            SELECT min(first_at) AS reached FROM ${found} WHERE ${sql.and(owned)}
+            ${domainIds === undefined ? sql`` : sql`GROUP BY refusals.domain_id`} HAVING count(*) >= ${most}
+          ) AS ended
+        `
+        return { refusals, cut: ended?.cut == null ? null : DateTime.fromDateUnsafe(ended.cut) }
       })
 
       return Refusals.of({ list, search })
     })
   )
-}
-
-/** A Message-ID as its header field has it, with or without angle brackets. */
-const spellings = (messageId: string) => {
-  const plain = MessageKey.canonical(messageId)
-  return [plain, `<${plain}>`]
 }
 
 const firstIdAt = (time: DateTime.Utc) => Uuid7.lowestAt(DateTime.toEpochMillis(time))

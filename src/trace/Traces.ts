@@ -102,14 +102,15 @@ export class Traces extends Context.Service<
           until: place === undefined ? asked.until : earliest(place.at, asked.until)
         }
         const { cut, mails } = yield* heavy.within(searchMail(domainIds, wanted, limit + 1))
+        const found = yield* refused(scope, domainIds, wanted, limit + refusalsOfOneTime)
         const ids = (kind: TraceSearch.FoundMail["kind"]) =>
           mails.flatMap((mail) => (mail.kind === kind ? [mail.id] : []))
         const entries = [
           ...(yield* traced.read(ids("event"))).map(TraceEntries.ofRead),
           ...(yield* traced.unread(ids("unread"))).map(TraceEntries.ofUnread),
-          ...(yield* refused(scope, domainIds, wanted, limit + refusalsOfOneTime)).map(TraceEntries.ofRefusal)
+          ...found.refusals.map(TraceEntries.ofRefusal)
         ].map((entry) => ({ entry, place: { at: entry.at, id: idOf(entry) } }))
-        const bound = cut === null ? undefined : TraceCursor.upTo(DateTime.fromDateUnsafe(cut))
+        const bound = boundOf([cut === null ? null : DateTime.fromDateUnsafe(cut), found.cut])
         const sorted = entries
           .filter(({ place: own }) => place === undefined || TraceCursor.isBehind(place, own))
           // What is older than the cut comes with what the next search finds there.
@@ -127,6 +128,13 @@ export class Traces extends Context.Service<
       return Traces.of({ search })
     })
   ).pipe(Layer.provide([HeavyReads.layer, Refusals.layer]))
+}
+
+/** How far back all searches went. */
+const boundOf = (cuts: ReadonlyArray<DateTime.Utc | null>) => {
+  const reached = cuts.flatMap((cut) => cut ?? [])
+  const [first, ...others] = reached
+  return first === undefined ? undefined : TraceCursor.upTo(others.reduce<DateTime.Utc>(DateTime.max, first))
 }
 
 const placeOf = (cursor: string) =>

@@ -120,14 +120,14 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The ledger o
         {}
       ]
       for (const search of searches) {
-        const found = yield* refusals.search({ ...search, scope, limit: 10 })
+        const { refusals: found } = yield* refusals.search({ ...search, scope, limit: 10 })
         assert.deepStrictEqual(
           found.map(({ domain_id }) => domain_id),
           [mine.domainId],
           JSON.stringify(search)
         )
       }
-      const all = yield* refusals.search({ messageId: "<same@sender.example>", scope: "all", limit: 10 })
+      const { refusals: all } = yield* refusals.search({ messageId: "<same@sender.example>", scope: "all", limit: 10 })
       assert.sameMembers(
         all.map(({ domain_id }) => domain_id),
         [mine.domainId, other.domainId]
@@ -140,9 +140,13 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("The ledger o
         { from: "%" }
       ]
       for (const search of nothing) {
-        assert.deepStrictEqual(yield* refusals.search({ ...search, scope, limit: 10 }), [], JSON.stringify(search))
+        assert.deepStrictEqual(
+          (yield* refusals.search({ ...search, scope, limit: 10 })).refusals,
+          [],
+          JSON.stringify(search)
+        )
       }
-      assert.lengthOf(yield* refusals.search({ subject: "invoice", scope: "all", limit: 1 }), 1)
+      assert.lengthOf((yield* refusals.search({ subject: "invoice", scope: "all", limit: 1 })).refusals, 1)
     })
   )
 

@@ -113,6 +113,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
           { recipient: "to4@known.example" },
           { subject: "needle" },
           { subject: "nothing" },
+          { fromDomain: "nowhere.example" },
           { since: ago(2) },
           { until: ago(200) }
         ]
