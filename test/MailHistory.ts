@@ -95,10 +95,10 @@ export const seed = Effect.fnUntraced(
     yield* sql`
       INSERT INTO events (
         id, domain_id, inbound_email_id, position, recipient, sender, received_at, read_at, traits, thread_id, subject,
-        payload
+        message_key, payload
       )
       SELECT event_id, domain_id, email_id, position, recipient, sender, received_at,
-        received_at + interval '20 milliseconds', traits, thread_id, 'Mail ' || number,
+        received_at + interval '20 milliseconds', traits, thread_id, 'Mail ' || number, number::bigint << 20,
         json_build_object('event_id', event_id, 'recipient', recipient, 'from', sender, 'subject', 'Mail ' || number,
           'receivedAt', received_at, 'text', text, 'html', NULL, 'attachments', '[]'::json)::text
       FROM history JOIN bodies ON body = number % 64 ORDER BY number

@@ -212,6 +212,18 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
           answers.filter(([path, status]) => status !== 200 && path !== `/events/${example.id}/raw`),
           []
         )
+        const traces = combined(
+          [nothing, { message_id: "nowhere@shop0.example" }, { from: example.sender }, { from: "shop0.example" }],
+          [nothing, { to: example.recipient }, { to: example.recipient.split("@")[1] ?? "" }],
+          [nothing, { subject: "needle" }],
+          [nothing, { since: yield* daysAgo(2) }, { until: yield* daysAgo(10) }]
+        )
+        for (const query of traces) {
+          for (const [path, key] of [["/api/trace", inbox.key] as const, ["/admin/trace", "operator"] as const]) {
+            const traced = yield* inlet.call("GET", `${path}?${new URLSearchParams(query)}`, { key })
+            assert.strictEqual(traced.status, 200, JSON.stringify(query))
+          }
+        }
         for (const path of ["/api/domains", "/api/domains/wallet", "/admin/domains"]) {
           yield* inlet.call("GET", path, { key: path.startsWith("/admin") ? "operator" : inbox.key })
         }
