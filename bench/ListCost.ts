@@ -102,10 +102,26 @@ const lists = Effect.fnUntraced(function* ({ large, sql }: Installation) {
     "newer than an hour": "newerThan=1h",
     "with an attachment, of a recipient, dead": `has=attachment&delivery=dead&${recipient}`
   }
+  const traces = {
+    newest: "",
+    "of a recipient": "to=user3@customer0.example",
+    "from a sender": "from=sender7@shop0.example",
+    "from a domain": "from=shop0.example",
+    "from a domain, of a recipient": "from=shop0.example&to=user3@customer0.example",
+    "of a Message-ID that is not there": "message_id=nowhere@shop0.example",
+    "subject of none": "subject=needle",
+    "from a sender, until": `from=sender7@shop0.example&until=${time(middle)}`,
+    "from nobody, until": `from=nobody@shop0.example&until=${time(middle)}`,
+    until: `until=${time(deep)}`,
+    "since and until": `since=${time(deep)}&until=${time(middle)}`
+  }
   const of = `/api/domains/${large}`
   return {
     ...Object.fromEntries(
       Object.entries(events).map(([name, query]) => [`events: ${name}`, `${of}/events?limit=20&${query}`])
+    ),
+    ...Object.fromEntries(
+      Object.entries(traces).map(([name, query]) => [`trace: ${name}`, `/api/trace?limit=20&${query}`])
     ),
     "one event": `${of}/events/${deep.id}`,
     "attempts: newest": `${of}/delivery-attempts?limit=20`,

@@ -17,13 +17,19 @@ const operations = new Map(
 )
 
 /** Queries and answers without a name in the document, by operation. */
-const queries = { ListQuery: "events.list", ContentQuery: "events.content", AttemptsQuery: "events.deliveryAttempts" }
+const queries = {
+  ListQuery: "events.list",
+  ContentQuery: "events.content",
+  AttemptsQuery: "events.deliveryAttempts",
+  TraceQuery: "trace.search"
+}
 const answers = {
   InstantInbox: "domains.instantInbox",
   DomainWebhook: "domains.delivery",
   EventsAnswer: "events.list",
   Replayed: "events.replay",
-  AttemptsPage: "events.deliveryAttempts"
+  AttemptsPage: "events.deliveryAttempts",
+  TracePage: "trace.search"
 }
 const named = ["Domain", "MxRecords", "EventContent", "SimulatedMail", "Replay"]
 

@@ -5,12 +5,13 @@ import { program } from "../src/cli/Program.ts"
 /**
  * Runs `inlet …` in this process with only this environment. Returns its output and exit code. A process for each
  * command would cost most of a second of CPU time. Tests that need a terminal, a pipe or a signal use `Program`.
+ * `printed` has the output so far of a command that goes on.
  */
 export const run = Effect.fnUntraced(function* (
   args: ReadonlyArray<string>,
-  env: Readonly<Record<string, string | undefined>> = {}
+  env: Readonly<Record<string, string | undefined>> = {},
+  printed = { stdout: "", stderr: "" }
 ) {
-  const printed = { stdout: "", stderr: "" }
   const print = (stream: keyof typeof printed, text: string) => {
     printed[stream] += text
   }

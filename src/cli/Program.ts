@@ -19,6 +19,7 @@ import * as Search from "./commands/Search.ts"
 import * as Send from "./commands/Send.ts"
 import * as Simulate from "./commands/Simulate.ts"
 import * as Start from "./commands/Start.ts"
+import * as Trace from "./commands/Trace.ts"
 import * as Wait from "./commands/Wait.ts"
 import * as Wallet from "./commands/Wallet.ts"
 import * as Workspaces from "./commands/Workspaces.ts"
@@ -45,6 +46,7 @@ export const program = Command.make("inlet").pipe(
     Events.command,
     Raw.command,
     Attempts.command,
+    Trace.command,
     Replay.command,
     Search.command,
     Purchase.command,

@@ -167,6 +167,8 @@ export interface EventsAnswer {
   readonly next_cursor: string | null
   /** the current position, also without events. Pass it as `after` to get later mail */
   readonly cursor_now: string
+  /** after a wait without mail: the number of refused mails, and why */
+  readonly hint?: string
 }
 
 /** the code and links of the mail. Absent in older events */
@@ -392,6 +394,73 @@ export interface SimulatedMail {
     readonly dmarc?: "pass" | "fail" | "softfail" | "neutral" | "none" | "temperror" | "permerror" | undefined
     readonly arc?: "pass" | "fail" | "softfail" | "neutral" | "none" | "temperror" | "permerror" | undefined
   } | undefined
+}
+
+export interface TraceEntry {
+  readonly at: string
+  /** `stored`: not parsed yet. `pending`: before its first attempt. `retrying`: after a failed one. `waiting`: for a lease. The others are states of a delivery, or `refused` */
+  readonly outcome: "refused" | "stored" | "pending" | "retrying" | "paused" | "held" | "waiting" | "dead" | "delivered"
+  /** the outcome in a sentence */
+  readonly summary: string
+  /** what to do, or null if nothing is wrong */
+  readonly remedy: string | null
+  readonly domain_id: string
+  readonly domain: string
+  /** the envelope sender */
+  readonly from: string | null
+  /** address of the From field, once parsed */
+  readonly author: string | null
+  /** the envelope recipient */
+  readonly recipient: string | null
+  /** once parsed */
+  readonly subject: string | null
+  /** the unchanged Message-ID field */
+  readonly message_id: string | null
+  readonly bytes: number | null
+  readonly event_id: string | null
+  readonly inbound_email_id: string | null
+  readonly refusal_id: string | null
+  /** why it was refused, or null */
+  readonly reason: "unknown" | "not_verified" | "disabled" | "held_elsewhere" | "rejected_route" | "quota" | "sender_quota" | "other_recipient" | "too_large" | "recipients" | "relay" | "loop" | "rate" | "timeout" | "tls" | "protocol" | "storage" | "shutdown" | null
+  readonly steps: ReadonlyArray<TraceStep>
+}
+
+export interface TracePage {
+  readonly entries: ReadonlyArray<TraceEntry>
+  /** pass it as `cursor` to search older mail, null at the end */
+  readonly next_cursor: string | null
+  /** why nothing was found, and where to look next */
+  readonly hint: string | null
+}
+
+export interface TraceQuery {
+  /** the Message-ID, with or without angle brackets; case is ignored */
+  readonly message_id?: string | undefined
+  /** address or domain of the envelope sender or the author; case is ignored */
+  readonly from?: string | undefined
+  /** address or domain of the envelope recipient; case is ignored */
+  readonly to?: string | undefined
+  /** contained in the subject; case is ignored */
+  readonly subject?: string | undefined
+  /** received at this time or later, such as 2026-01-31T12:00:00Z */
+  readonly since?: string | undefined
+  /** received at this time or earlier, such as 2026-01-31T12:00:00Z */
+  readonly until?: string | undefined
+  /** page size, 20 by default; 1 to 50 */
+  readonly limit?: number | undefined
+  /** `next_cursor` of the previous page, with the same filters */
+  readonly cursor?: string | undefined
+}
+
+export interface TraceStep {
+  readonly step: "session" | "recipient" | "refused" | "stored" | "read" | "route" | "event" | "attempt" | "state"
+  /** null if the time is not known */
+  readonly at: string | null
+  /** false if something went wrong here */
+  readonly ok: boolean
+  readonly text: string
+  /** what to do about it, or null */
+  readonly remedy: string | null
 }
 
 export interface Unsubscribe {

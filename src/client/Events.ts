@@ -59,11 +59,15 @@ export class Events {
       page = await this.list<V>(domainId, { ...query, cursor: page.next_cursor }, look)
     }
     let after = cursor_now
+    let { hint } = page
     for (;;) {
       const left = ends - performance.now()
-      if (page.events.length > 0 || left <= 0) return { ...page, cursor_now: after }
+      if (page.events.length > 0 || left <= 0) {
+        return { ...page, cursor_now: after, ...(hint === undefined ? {} : { hint }) }
+      }
       page = await this.list<V>(domainId, { ...query, after, wait: longestWait }, { signal, timeout: left })
       after = page.cursor_now
+      hint = page.hint ?? hint
     }
   }
 

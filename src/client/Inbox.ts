@@ -99,8 +99,11 @@ export class Inbox {
     const key = JSON.stringify([what, ...Object.entries(filter).sort()])
     for (;;) {
       const after = this.#places.get(key) ?? this.#options.after
-      const { events } = await this.#wait(after, filter, { signal, timeout: Math.max(1, ends - performance.now()) })
-      if (events.length === 0) throw await this.#noMail(what, filter, timeout)
+      const { events, hint } = await this.#wait(after, filter, {
+        signal,
+        timeout: Math.max(1, ends - performance.now())
+      })
+      if (events.length === 0) throw await this.#noMail(what, filter, { timeout, hint })
       for (const event of events) {
         this.#places.set(key, event.event_id)
         const found = pick(event)
@@ -124,7 +127,11 @@ export class Inbox {
     }
   }
 
-  async #noMail(what: string, filter: MailFilter, timeout: number): Promise<NoMail> {
+  async #noMail(
+    what: string,
+    filter: MailFilter,
+    { hint, timeout }: { readonly timeout: number; readonly hint: string | undefined }
+  ): Promise<NoMail> {
     const { after } = this.#options
     const page = await this.#events.list(this.domainId, {
       recipient: this.address,
@@ -139,7 +146,8 @@ export class Inbox {
       .map(([name, value]) => `, ${name} ${JSON.stringify(value)}`)
     const wanted = `${what === "" ? "mail" : what}${narrowed.join("")}`
     const came = arrived.length === 0 ? "Nothing has come to it" : `What has come to it:${lines(arrived)}`
-    return new NoMail(`${this.address} has not had ${wanted} within ${seconds(timeout)}. ${came}`, {
+    const refused = hint === undefined ? "" : `\n${hint}`
+    return new NoMail(`${this.address} has not had ${wanted} within ${seconds(timeout)}. ${came}${refused}`, {
       address: this.address,
       arrived
     })

@@ -9,7 +9,9 @@ import type {
   MxRecords,
   Replay,
   Replayed,
-  SimulatedMail
+  SimulatedMail,
+  TracePage,
+  TraceQuery
 } from "./Contract.ts"
 import { at, Events } from "./Events.ts"
 import { Inbox, type InboxOptions } from "./Inbox.ts"
@@ -78,6 +80,11 @@ export class Inlet {
       rest
     )
     return { events: [], ...answer }
+  }
+
+  /** What became of mail, also of refused mail, newest first. `hint` explains an empty answer. */
+  trace(query: TraceQuery = {}, options?: CallOptions): Promise<TracePage> {
+    return this.#get("/api/trace", query, options)
   }
 
   /** The webhook requests, newest first. */

@@ -54,6 +54,8 @@ export const after = Schema.optionalKey(text(64, "cursor or event_id"))
 
 export const cursor = Schema.optionalKey(text(64, "of the page before"))
 
+export const trace = Schema.optionalKey(Schema.Boolean)
+
 export const limit = Schema.optionalKey(whole(1, 25, "default 10"))
 
 export const eventId = Schema.String.annotate({ description: "of a mail" }).check(

@@ -3,6 +3,7 @@ import * as BriefEvent from "../events/BriefEvent.ts"
 import { Events } from "../events/Events.ts"
 import { AnswerRoom } from "../http/answers/AnswerRoom.ts"
 import * as EventFilters from "../http/events/EventFilters.ts"
+import { Refusals } from "../refusals/Refusals.ts"
 import * as BriefMail from "./BriefMail.ts"
 import * as Hold from "./Hold.ts"
 import { Inboxes } from "./Inboxes.ts"
@@ -14,6 +15,7 @@ export const add = Effect.gen(function* () {
   const inboxes = yield* Inboxes
   const room = yield* AnswerRoom
   const held = yield* Hold.make
+  const refusals = yield* Refusals
 
   yield* Tool.add({
     name: "wait_for_code",
@@ -35,6 +37,7 @@ export const add = Effect.gen(function* () {
         ...(from_domain === undefined ? {} : { fromDomain: from_domain })
       })
       const filter = { ...narrowed, has: "code" as const, recipient }
+      const began = yield* DateTime.now
       const page = yield* held(
         workspace,
         events.wait(domain.id, filter, { limit: 1, order: "desc", time: Duration.seconds(seconds) })
@@ -42,7 +45,12 @@ export const add = Effect.gen(function* () {
       yield* room.reserve(page.items.reduce((sum, { bytes }) => sum + bytes, 0))
       const found = yield* Stream.runHead(events.payloads(domain.id, page.items))
       if (found._tag === "None") {
-        return { timed_out: true, next: "Call again, ask for another code, or look what came with list_mail" }
+        const refused = yield* refusals.during(domain, began)
+        return {
+          timed_out: true,
+          refused: refused ?? undefined,
+          next: "Call again, ask for another code, or look what came with list_mail"
+        }
       }
       const { authentication, event_id, extracted, from, receivedAt } = BriefEvent.of(
         found.value.payload,

@@ -1,7 +1,8 @@
-import { Duration, Effect } from "effect"
+import { DateTime, Duration, Effect } from "effect"
 import { Events } from "../events/Events.ts"
 import { AnswerRoom } from "../http/answers/AnswerRoom.ts"
 import * as EventFilters from "../http/events/EventFilters.ts"
+import { Refusals } from "../refusals/Refusals.ts"
 import * as Hold from "./Hold.ts"
 import { Inboxes } from "./Inboxes.ts"
 import * as MailList from "./MailList.ts"
@@ -16,6 +17,7 @@ export const add = Effect.gen(function* () {
   const inboxes = yield* Inboxes
   const room = yield* AnswerRoom
   const held = yield* Hold.make
+  const refusals = yield* Refusals
 
   yield* Tool.add({
     name: "wait_for_mail",
@@ -33,12 +35,19 @@ export const add = Effect.gen(function* () {
       const { domain, recipient } = yield* inboxes.of(workspace.id, to)
       const { since } = yield* EventFilters.toFilter(after === undefined ? { newerThan: Parameters.usualAge } : {})
       const filter = { ...narrowed, recipient, after, since }
+      const began = yield* DateTime.now
       const page = yield* held(
         workspace,
         events.wait(domain.id, filter, { limit: most, order: "asc", time: Duration.seconds(seconds) })
       )
       const { mails, next } = yield* MailList.of({ events, room }, domain.id, page, "asc")
-      return { mails, timed_out: mails.length === 0 ? true : undefined, cursor: next ?? page.cursorNow }
+      const refused = mails.length === 0 ? yield* refusals.during(domain, began) : null
+      return {
+        mails,
+        timed_out: mails.length === 0 ? true : undefined,
+        refused: refused ?? undefined,
+        cursor: next ?? page.cursorNow
+      }
     })
   })
 })

@@ -4,7 +4,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import * as Bugs from "../database/Bugs.ts"
 import { Invalid } from "../model/ApiError.ts"
-import { DomainId, DomainName } from "../model/Domain.ts"
+import { type Domain, DomainId, DomainName } from "../model/Domain.ts"
 import * as MessageKey from "../model/MessageKey.ts"
 import type { Page } from "../model/Page.ts"
 import { RefusalId, RefusalReason, remedies } from "../model/Refusal.ts"
@@ -94,6 +94,8 @@ export class Refusals extends Context.Service<
       filter: Filter,
       page: { readonly limit: number; readonly cursor?: string | undefined }
     ): Effect.Effect<Page<Refusal>, Invalid | SqlError>
+    /** What was refused since this time, as a sentence. Null if nothing was. */
+    during(domain: Pick<Domain, "domain" | "id">, since: DateTime.Utc): Effect.Effect<string | null, SqlError>
     /**
      * Over several domains, newest first. A search by subject or the sender's domain compares a limited number, none of
      * the time of `cut` and before.
@@ -223,7 +225,21 @@ export class Refusals extends Context.Service<
         return { refusals, cut: ended?.cut == null ? null : DateTime.fromDateUnsafe(ended.cut) }
       })
 
-      return Refusals.of({ list, search })
+      const during: Refusals["Service"]["during"] = Effect.fn("Refusals.during")(function* ({ domain, id }, since) {
+        const start = DateTime.toDateUtc(since)
+        const rows = yield* sql<{ readonly reason: RefusalReason; readonly refused: number }>`
+          -- Of a row that began earlier, one at least is of this time.
+          SELECT reason, sum(CASE WHEN first_at >= ${start} THEN count ELSE 1 END)::float8 AS refused FROM refusals
+          WHERE ${sql.and([sql`domain_id = ${id}`, ...conditions({ since })])}
+          GROUP BY reason ORDER BY refused DESC
+        `
+        const total = rows.reduce((sum, { refused }) => sum + refused, 0)
+        if (total === 0) return null
+        const mails = total === 1 ? "1 mail for this domain was" : `${total} mails for this domain were`
+        return `${mails} refused in this time: ${rows.map(({ reason }) => reason).join(", ")}. GET /api/trace?to=${domain} says why, and what to do`
+      })
+
+      return Refusals.of({ list, during, search })
     })
   )
 }

@@ -12,6 +12,9 @@ import type * as TraceCursor from "./TraceCursor.ts"
 export const mostCompared = 5_000
 const leastOfDomain = 100
 
+/** Mails beyond a page that are read, because they are found in the order of their parsing. */
+const beyondPage = 50
+
 /** The workspace whose mail is searched, or all mail, for the operator. */
 export type Scope = { readonly workspaceId: WorkspaceId } | "all"
 
@@ -206,9 +209,12 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
 
   const ofDomains = (domainIds: ReadonlyArray<DomainId>, wanted: Wanted, limit: number) => {
     const { from, messageId, subject, to, until } = wanted
-    const most = Math.max(leastOfDomain, Math.ceil(mostCompared / Math.max(1, domainIds.length)))
+    const isCompared = from !== undefined || subject !== undefined
+    const most = isCompared
+      ? Math.max(leastOfDomain, Math.ceil(mostCompared / Math.max(1, domainIds.length)))
+      : limit + beyondPage
     if (messageId !== undefined) {
-      const walked = byMessage(messageId, domainIds, most)
+      const walked = byMessage(messageId, domainIds, mostCompared)
       return statement({ walked, unread: none, cut: uncut, wanted, limit })
     }
     const recipient = to === undefined ? [] : [sql`lower(recipient) = lower(${to})`]

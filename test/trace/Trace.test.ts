@@ -1,10 +1,16 @@
+import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import { Inlet } from "../../src/client.ts"
 import type { Answer } from "../ApiCall.ts"
+import * as CommandLine from "../CommandLine.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
+import * as McpClient from "../mcp/McpClient.ts"
+import * as OpenWaits from "../OpenWaits.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
@@ -178,6 +184,96 @@ layer(
         ["refused", "held"]
       )
     })
+  )
+
+  it.effect("is named by waits in vain, with the reason of what was refused meanwhile", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      const waits = `/api/domains/${inbox.domainId}/events?after=latest&wait`
+      const quiet = yield* inlet.call("GET", `${waits}=1`, { key: inbox.key })
+      assert.notProperty(quiet.json, "hint")
+      const agent = yield* McpClient.one(inlet.url, inbox.key)
+      const [waited, waitedForCode, ofClient, command] = yield* Effect.all(
+        [
+          inlet.call("GET", `${waits}=4`, { key: inbox.key }),
+          agent.call("wait_for_code", { seconds: 4 }),
+          Effect.promise(() =>
+            new Inlet({ url: inlet.url, apiKey: inbox.key })
+              .inbox()
+              .then((own) => own.mail({ timeout: 4_000 }))
+              .catch((error: unknown) => error)
+          ),
+          CommandLine.run(["wait", "--timeout", "4s"], { INLET_URL: inlet.url, INLET_API_KEY: inbox.key }),
+          OpenWaits.are(4).pipe(
+            Effect.andThen(Effect.flip(Mail.send(inlet.smtpPort, { to: inbox.address, text: "x".repeat(80_000) })))
+          )
+        ],
+        { concurrency: "unbounded" }
+      )
+      const hint = /^1 mail for this domain was refused in this time: too_large\. GET \/api\/trace\?to=\S+ says why/
+      assert.match(waited.json.hint, hint)
+      assert.match(waitedForCode.json.refused, hint)
+      assert.match(`${ofClient}`, /refused in this time: too_large/)
+      assert.strictEqual(command.code, 4)
+      assert.match(command.stderr, /No mail within 4s\. 1 mail for this domain was refused/)
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+
+  it.effect("is a tool for agents, in few tokens", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const receiver = yield* WebhookReceiver
+      const inbox = yield* inlet.inbox(receiver.url)
+      yield* receiver.answerWith(500)
+      yield* sent(inbox, { subject: "Failing" })
+      yield* traced(inbox.key, {}, "retrying")
+      const agent = yield* McpClient.one(inlet.url, inbox.key)
+      const { json, text } = yield* agent.call("list_mail", { trace: true, from: "sender.example" })
+      assert.deepInclude(json.mails[0], { outcome: "retrying", subject: "Failing", to: inbox.address })
+      assert.match(json.mails[0].remedy, /Look at its log/)
+      assert.isAtMost(countTokens(text), 250)
+      const none = yield* agent.call("list_mail", { trace: true, from: "nobody.example" })
+      assert.match(none.json.hint, /did not reach this service/)
+    })
+  )
+
+  it.effect("is a timeline in the terminal, which follows new mail", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const receiver = yield* WebhookReceiver
+      const inbox = yield* inlet.inbox(receiver.url)
+      const env = { INLET_URL: inlet.url, INLET_API_KEY: inbox.key, ADMIN_TOKEN: "operator" }
+      yield* receiver.answerWith(302)
+      yield* sent(inbox, { subject: "Moved" })
+      yield* traced(inbox.key, {}, "retrying")
+      const shown = yield* CommandLine.run(["trace", "--to", inbox.address, "--since", "1h"], env)
+      const lines = shown.stdout.split("\n")
+      assert.match(lines[0] ?? "", /^20\S+ {2}RETRYING {2}sender@sender\.example → \S+ {2}Moved$/)
+      assert.match(lines[1] ?? "", /^ {2}\d\d:\d\d:\d\d\.\d{3} {2}127\.0\.0\.1 connected as /)
+      assert.match(shown.stdout, /^! \S+ {2}Attempt 1 to \S+: 302 after \d+ ms$/m)
+      assert.strictEqual(lines.filter((line: string) => line.includes("→ Inlet follows no redirects")).length, 1)
+      const none = yield* CommandLine.run(["trace", "--from", "nobody@nowhere.example"], env)
+      assert.strictEqual(none.stdout, "")
+      assert.match(none.stderr, /did not reach this service/)
+      const operator = yield* CommandLine.run(["admin", "trace", "--to", inbox.address, "--json"], env)
+      assert.strictEqual(JSON.parse(operator.stdout).entries[0].outcome, "retrying")
+      const printed = { stdout: "", stderr: "" }
+      const follow = yield* Effect.forkChild(CommandLine.run(["trace", "--follow", "--since", "1h"], env, printed))
+      const isShown = (text: string) =>
+        eventually(
+          Effect.sync(() => printed.stdout),
+          (all) => all.includes(text)
+        )
+      yield* isShown("Moved")
+      yield* sent(inbox, { subject: "Later" })
+      yield* isShown("Later")
+      // The first success of the webhook brings the failed delivery forward.
+      yield* isShown(`DELIVERED  sender@sender.example → ${inbox.address}  Moved`)
+      yield* Fiber.interrupt(follow)
+      const wrong = yield* CommandLine.run(["trace", "--follow", "--until", "1h"], env)
+      assert.match(wrong.stderr, /--follow: Expected no --cursor and no --until/)
+    }).pipe(Effect.provide(NodeServices.layer))
   )
 
   it.effect("shows a stored mail that is not parsed yet", () =>

@@ -10,6 +10,7 @@ import { CommandFailed } from "../terminal/CommandFailed.ts"
 import * as Confirmation from "../terminal/Confirmation.ts"
 import * as DomainRow from "../terminal/DomainRow.ts"
 import * as Service from "../terminal/Service.ts"
+import * as Trace from "./Trace.ts"
 
 /** ADMIN_TOKEN, or the generated one of a development service. */
 const token = Effect.gen(function* () {
@@ -29,19 +30,26 @@ interface Flags extends Service.Place {
 }
 
 /** Calls the operator routes of the running service, so that this also works with an embedded database. */
-const ask = Effect.fnUntraced(function* <E extends Service.Failure, R>(
-  { json, ...place }: Flags,
-  question: (admin: Service.Client["admin"]) => Effect.Effect<{ readonly domains: ReadonlyArray<Domain> }, E, R>
+const askAny = Effect.fnUntraced(function* <A, E extends Service.Failure, R>(
+  place: Service.Place,
+  question: (admin: Service.Client["admin"]) => Effect.Effect<A, E, R>
 ) {
   const baseUrl = yield* Service.baseUrl(place)
   const { admin } = yield* Service.connect(baseUrl, yield* token)
-  const answer = yield* Service.answered(baseUrl, question(admin)).pipe(
+  return yield* Service.answered(baseUrl, question(admin)).pipe(
     Effect.mapError((error) =>
       error.message === "No such route"
         ? new CommandFailed({ message: `${baseUrl} rejects this ADMIN_TOKEN, or has no admin routes` })
         : error
     )
   )
+})
+
+const ask = Effect.fnUntraced(function* <E extends Service.Failure, R>(
+  { json, ...place }: Flags,
+  question: (admin: Service.Client["admin"]) => Effect.Effect<{ readonly domains: ReadonlyArray<Domain> }, E, R>
+) {
+  const answer = yield* askAny(place, question)
   yield* Answer.table(json, answer, answer.domains.map(DomainRow.of), "No domains yet")
 })
 
@@ -96,6 +104,6 @@ const workspaces = Command.make("workspaces").pipe(
 
 export const command = Command.make("admin").pipe(
   Command.withDescription("Operator commands"),
-  Command.withSubcommands([domains, workspaces]),
+  Command.withSubcommands([domains, workspaces, Trace.operatorCommand(askAny)]),
   Command.provide(NodeHttpClient.layerUndici)
 )

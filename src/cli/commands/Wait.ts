@@ -46,9 +46,9 @@ const look = Effect.fnUntraced(function* ({ api, id, query, wanted }: Question) 
   for (;;) {
     for (const event of page.events) {
       const value = "textBytes" in event ? valueOf(event, wanted) : undefined
-      if (value !== undefined) return { found: { value, event }, mark: first.cursor_now }
+      if (value !== undefined) return { found: { value, event }, mark: first.cursor_now, hint: undefined }
     }
-    if (page.next_cursor === null) return { found: undefined, mark: first.cursor_now }
+    if (page.next_cursor === null) return { found: undefined, mark: first.cursor_now, hint: first.hint }
     const { wait: _, ...same } = query
     page = yield* api.events.list({ params: { id }, query: { ...same, cursor: page.next_cursor } })
   }
@@ -139,8 +139,8 @@ export const command = Command.make(
         ? yield* look({ api, id, wanted, query: { ...filter, after: after.value } })
         : Option.isSome(newerThan)
           ? yield* look({ api, id, wanted, query: { ...filter, newerThan: newerThan.value } })
-          : { found: undefined, mark: yield* now }
-      let { found, mark: place } = before
+          : { found: undefined, mark: yield* now, hint: undefined }
+      let { found, hint, mark: place } = before
 
       if (found === undefined && (yield* stdio.stderrIsTerminal)) {
         yield* Console.error(`Waiting for mail, at most ${Duration.format(timeout)}. Ctrl-C stops`)
@@ -151,7 +151,7 @@ export const command = Command.make(
           const what = code ? "a code" : wanted.link === undefined ? undefined : "such a link"
           const narrowed = [to, from, fromDomain, subject].some(Option.isSome) ? " that matches" : ""
           return yield* new CommandFailed({
-            message: `No mail${what === undefined ? "" : ` with ${what}`}${narrowed} within ${Duration.format(timeout)}`,
+            message: `No mail${what === undefined ? "" : ` with ${what}`}${narrowed} within ${Duration.format(timeout)}${hint === undefined ? "" : `. ${hint}`}`,
             exitCode: 4
           })
         }
@@ -165,6 +165,7 @@ export const command = Command.make(
         )
         found = next.found
         place = next.mark
+        hint = next.hint ?? hint
       }
       if (code && found.event.extracted?.code?.confidence === "low") {
         yield* Console.error("This code is a guess: several could be meant, or little speaks for it")

@@ -739,6 +739,8 @@ export interface Answers {
     readonly next_cursor: string | null
     /** the current position, also without events. Pass it as `after` to get later mail */
     readonly cursor_now: string
+    /** after a wait without mail: the number of refused mails, and why */
+    readonly hint?: string
   }
   readonly "GET /api/domains/{id}/events/stream": undefined
   readonly "GET /api/domains/{id}/events/{eventId}": ListedEvent

@@ -10,7 +10,7 @@ import * as TextPieces from "./TextPieces.ts"
 
 /** A page of events as an answer. A short one is a single text. A long one is written in chunks as it is loaded. */
 export const toResponse = Effect.fnUntraced(function* (
-  page: Page<ListedEvent> & { readonly cursorNow?: string },
+  page: Page<ListedEvent> & { readonly cursorNow?: string; readonly hint?: string | null },
   options: {
     readonly room: AnswerRoom["Service"]
     readonly payloads: (events: ReadonlyArray<ListedEvent>) => Stream.Stream<LoadedEvent, SqlError>
@@ -22,13 +22,14 @@ export const toResponse = Effect.fnUntraced(function* (
   }
 ) {
   const { encode, headers = {}, payloads, room, untilReplaced = Effect.never } = options
-  const { cursorNow, items, nextCursor } = page
+  const { cursorNow, hint = null, items, nextCursor } = page
   const contentType = "application/json"
   yield* room.reserve(items.reduce((sum, { bytes }) => sum + bytes, 0))
 
   const start = `{"events":[`
   const now = cursorNow === undefined ? "" : `,"cursor_now":${JSON.stringify(cursorNow)}`
-  const end = `],"next_cursor":${JSON.stringify(nextCursor)}${now}}`
+  const told = hint === null ? "" : `,"hint":${JSON.stringify(hint)}`
+  const end = `],"next_cursor":${JSON.stringify(nextCursor)}${now}${told}}`
   const loaded = items.flatMap((event) => (isLoaded(event) ? [event] : []))
   if (loaded.length === items.length) {
     return HttpServerResponse.text(`${start}${loaded.map((event) => encode(event).join("")).join(",")}${end}`, {

@@ -62,7 +62,10 @@ export class EventsApi extends HttpApiGroup.make("events")
       success: Schema.Struct({
         events: Schema.Union([Schema.Array(ListedEvent), Schema.Array(BriefEvent)]),
         next_cursor: PageQuery.NextCursor,
-        cursor_now: CursorNow
+        cursor_now: CursorNow,
+        hint: Schema.optionalKey(
+          Schema.String.annotate({ description: "after a wait without mail: the number of refused mails, and why" })
+        )
       }),
       error: [Invalid.http, Unauthorized.http, NotFound.http, TooManyRequests.http]
     })

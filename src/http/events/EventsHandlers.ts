@@ -1,4 +1,4 @@
-import { Duration, Effect, Schema } from "effect"
+import { DateTime, Duration, Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Signer from "../../delivery/RequestSigner.ts"
@@ -12,6 +12,7 @@ import * as RawMessages from "../../events/RawMessages.ts"
 import { Invalid } from "../../model/ApiError.ts"
 import { Delivery } from "../../model/Delivery.ts"
 import type { DomainId } from "../../model/Domain.ts"
+import { Refusals } from "../../refusals/Refusals.ts"
 import { WorkspaceLimits } from "../../workspaces/WorkspaceLimits.ts"
 import { AnswerRoom } from "../answers/AnswerRoom.ts"
 import * as Download from "../answers/Download.ts"
@@ -36,6 +37,7 @@ export const layer = HttpApiBuilder.group(
     const attempts = yield* Attempts
     const messages = yield* RawMessages.RawMessages
     const contents = yield* EventContents
+    const refusals = yield* Refusals
     const open = yield* OpenRequests
     const room = yield* AnswerRoom
     const limits = yield* WorkspaceLimits
@@ -44,23 +46,25 @@ export const layer = HttpApiBuilder.group(
     /** The domain, if it is in this workspace. */
     const owned = (id: DomainId) =>
       CurrentWorkspace.use((workspace) =>
-        Effect.as(domains.get({ workspaceId: workspace.id, id }), {
+        Effect.map(domains.get({ workspaceId: workspace.id, id }), ({ domain }) => ({
+          domain,
           domainId: id,
           workspaceId: workspace.id,
           scope: workspace.scope,
           untilReplaced: workspace.untilReplaced
-        })
+        }))
       )
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ params, query }) {
-        const { domainId, untilReplaced, workspaceId } = yield* owned(params.id)
+        const { domain, domainId, untilReplaced, workspaceId } = yield* owned(params.id)
         const { cursor, limit = eventsOnAPage, order = "desc", view, wait = 0, ...asked } = query
         if (wait > 0 && cursor !== undefined) {
           return yield* new Invalid({ message: "wait: Expected no cursor beside it. A wait returns new events only" })
         }
         if (wait > 0) yield* open.take(workspaceId)
         const filter = yield* EventFilters.toFilter(asked)
+        const began = yield* DateTime.now
         const page =
           wait > 0
             ? yield* Effect.raceFirst(
@@ -68,12 +72,17 @@ export const layer = HttpApiBuilder.group(
                 untilReplaced
               )
             : yield* events.list(domainId, filter, { limit, order, cursor })
-        return yield* EventPage.toResponse(page, {
-          room,
-          payloads: (listed) => events.payloads(domainId, listed),
-          encode: view === "brief" ? encodeBrief : encodeListed,
-          untilReplaced
-        })
+        const isInVain = wait > 0 && page.items.length === 0
+        const hint = isInVain ? yield* refusals.during({ id: domainId, domain }, began) : null
+        return yield* EventPage.toResponse(
+          { ...page, hint },
+          {
+            room,
+            payloads: (listed) => events.payloads(domainId, listed),
+            encode: view === "brief" ? encodeBrief : encodeListed,
+            untilReplaced
+          }
+        )
       }),
       stream: Effect.fnUntraced(function* ({ headers, params, query }) {
         const { domainId, scope, untilReplaced, workspaceId } = yield* owned(params.id)
