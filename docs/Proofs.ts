@@ -345,6 +345,24 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
+    promise: "Sender and recipient are enough to find out what became of a mail",
+    tests: [
+      ["test/trace/Trace.test.ts", "shows the whole way of a delivered mail, found by its recipient alone"],
+      [
+        "test/trace/Trace.test.ts",
+        "finds a mail by Message-ID, sender, sender's domain, subject and time, without case"
+      ],
+      ["test/trace/Trace.test.ts", "says of a failed delivery what failed, when it is tried next, and what to do"],
+      ["test/trace/Trace.test.ts", "shows refused mail with its reason and remedy, beside mail that was accepted"],
+      ["test/trace/Trace.test.ts", "shows a stored mail that is not parsed yet"],
+      ["test/trace/Trace.test.ts", "pages through mail and refusals without gaps and repetitions"],
+      [
+        "test/refusals/RefusalNotes.test.ts",
+        "keeps 1,000 rows of a domain and day, and counts the others by hour and reason"
+      ]
+    ]
+  },
+  {
     promise: "A wait after a mark returns only new mail",
     tests: [
       [
@@ -371,6 +389,7 @@ export const proofs: ReadonlyArray<Proof> = [
     promise: "Workspaces cannot see each other",
     tests: [
       ["test/http/Isolation.test.ts", "answer 404 exactly as unknown ids, and change nothing"],
+      ["test/trace/Trace.test.ts", "shows nothing of another workspace, whatever is asked"],
       ["test/http/Isolation.test.ts", "answer 400 as cursors, like unknown or malformed cursors"],
       ["test/intake/Copies.test.ts", "shows each of two workspaces only its own recipient"]
     ]

@@ -128,6 +128,12 @@ export const seed = Effect.fnUntraced(
       ) AS tried
       ORDER BY number
     `
+    // The daily figures would begin with all of it.
+    yield* sql`
+      INSERT INTO domain_days_counted (domain_id, position, attempts_until)
+      SELECT domain_id, max(position), now() FROM history GROUP BY domain_id
+      ON CONFLICT (domain_id) DO UPDATE SET position = excluded.position, attempts_until = excluded.attempts_until
+    `
     for (const { definition } of indexes) yield* sql.unsafe(definition)
   },
   (seeding) =>
