@@ -12,8 +12,10 @@ import { Keys } from "./keys/Keys.tsx"
 import { AllDomains } from "./operator/AllDomains.tsx"
 import { AllWorkspaces } from "./operator/AllWorkspaces.tsx"
 import { Status } from "./operator/Status.tsx"
+import { Refused } from "./refusals/Refused.tsx"
 import { SignIn } from "./sign-in/SignIn.tsx"
 import { Statistics } from "./statistics/Statistics.tsx"
+import { Trace } from "./trace/Trace.tsx"
 import { Webhook } from "./webhook/Webhook.tsx"
 
 /** Redirects to the first page of the caller. */
@@ -34,6 +36,8 @@ const NotFound = () => (
     </p>
   </Page>
 )
+
+const OperatorTrace = () => <Trace isForOperator />
 
 const signInPath = "/console/sign-in"
 
@@ -57,10 +61,13 @@ const Pages = () => {
         <Route path="/console/d/:domainId/mail/:eventId" component={Inbox} />
         <Route path="/console/d/:domainId/webhook" component={Webhook} />
         <Route path="/console/d/:domainId/statistics" component={Statistics} />
+        <Route path="/console/d/:domainId/refused" component={Refused} />
+        <Route path="/console/trace" component={Trace} />
         <Route path="/console/domains" component={Domains} />
         <Route path="/console/domains/:domainId" component={Domains} />
         <Route path="/console/keys" component={Keys} />
         <Route path="/console/operator" component={Status} />
+        <Route path="/console/operator/trace" component={OperatorTrace} />
         <Route path="/console/operator/workspaces" component={AllWorkspaces} />
         <Route path="/console/operator/domains" component={AllDomains} />
         <Route default component={NotFound} />

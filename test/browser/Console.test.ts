@@ -190,9 +190,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
       visiting(({ inlet, page }) =>
         Effect.gen(function* () {
           const inbox = yield* inlet.inbox()
-          for (const subject of ["first", "second", "third"]) {
-            yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject })
-          }
+          yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject: "given up" })
           yield* enter(page, inlet.url, inbox.key, `/console/d/${inbox.domainId}/inbox`)
           yield* step(() => page.getByRole("link", { name: /third/ }).waitFor())
           const press = (key: string) => step(() => page.keyboard.press(key))
@@ -295,6 +293,77 @@ describe("A browser", Needs.options(Needs.chromium), () => {
       )
     )
 
+    it.effect("answers where a mail is by sender and recipient, also of a refused one", () =>
+      visiting(({ complaints, inlet, page }) =>
+        Effect.gen(function* () {
+          const receiver = yield* WebhookReceiver
+          yield* receiver.answerAlways(302)
+          const inbox = yield* inlet.inbox(receiver.url)
+          yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject: attack })
+          yield* Effect.flip(
+            Mail.send(inlet.smtpPort, { to: inbox.address, subject: "heavy", text: "x".repeat(1_100_000) })
+          )
+          yield* enter(page, inlet.url, inbox.key)
+          yield* step(() => page.getByRole("link", { name: "Where is my mail?" }).click())
+          yield* step(() => page.getByLabel("From").fill("sender@sender.example"))
+          yield* step(() => page.getByLabel("To", { exact: true }).fill(inbox.address))
+          yield* step(() => page.keyboard.press("Enter"))
+          yield* step(() => page.waitForURL(/\/console\/trace\?from=.*&to=/))
+          const refused = page.locator("details", { hasText: "heavy" })
+          yield* eventually(
+            Effect.andThen(
+              step(() => page.reload()),
+              Effect.andThen(
+                step(() => page.locator(".traced").first().waitFor()),
+                step(() => refused.count())
+              )
+            ),
+            (count) => count === 1
+          )
+          assert.match(yield* textOf(refused.locator(".problem")), /exceeds the size limit/)
+          const failing = page.locator("details", { hasText: attack })
+          yield* step(() => failing.locator("summary").click())
+          assert.match(yield* textOf(failing.locator(".problem")), /Inlet follows no redirects/)
+          yield* step(() => failing.getByText(/Attempt 1 to .*: 302 after/).waitFor())
+          yield* step(() => failing.getByRole("link", { name: "Open the mail" }).click())
+          yield* step(() => page.waitForURL(/\/mail\//))
+          yield* step(() => page.getByRole("link", { name: "Refused mail" }).click())
+          yield* step(() => page.getByRole("cell", { name: /too large heavy/ }).waitFor())
+          yield* step(() => page.goto(`${inlet.url}/console/trace?to=nobody@elsewhere.example`))
+          yield* step(() =>
+            page.locator("p.empty", { hasText: /No domain of this workspace takes mail for/ }).waitFor()
+          )
+          yield* receiver.answerAlways(200)
+          assert.deepStrictEqual(complaints, [])
+        })
+      )
+    )
+
+    it.effect("delivers all dead letters again after a count, and shows the progress", () =>
+      visiting(({ complaints, inlet, page }) =>
+        Effect.gen(function* () {
+          const receiver = yield* WebhookReceiver
+          const sql = yield* SqlClient.SqlClient
+          yield* receiver.answerAlways(410)
+          const inbox = yield* inlet.inbox(receiver.url)
+          for (const subject of ["first", "second", "third"]) {
+            yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject })
+          }
+          yield* eventually(
+            sql`SELECT 1 FROM deliveries WHERE domain_id = ${inbox.domainId} AND status = 'dead'`,
+            (rows) => rows.length === 1
+          )
+          yield* receiver.answerAlways(200)
+          yield* enter(page, inlet.url, inbox.key, `/console/d/${inbox.domainId}/webhook`)
+          yield* step(() => page.getByRole("button", { name: "Deliver again…" }).click())
+          yield* step(() => page.getByRole("heading", { name: "Deliver 1 event again?" }).waitFor())
+          yield* step(() => page.getByRole("button", { name: "Deliver 1", exact: true }).click())
+          yield* step(() => page.getByText("Done: 1 of 1 delivered").waitFor())
+          assert.deepStrictEqual(complaints, [])
+        })
+      )
+    )
+
     it.effect("shows a read key the mail and no control that changes anything", () =>
       visiting(({ complaints, inlet, page }) =>
         Effect.gen(function* () {
@@ -308,7 +377,7 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           yield* step(() => page.getByRole("link", { name: /readable/ }).click())
           yield* step(() => page.getByRole("tab", { name: "Deliveries" }).click())
           yield* step(() => page.getByText("A read key does not see the attempts.").waitFor())
-          for (const path of ["inbox", "webhook", "statistics"]) {
+          for (const path of ["inbox", "refused", "webhook", "statistics"]) {
             yield* step(() => page.goto(`${inlet.url}/console/d/${inbox.domainId}/${path}`))
             yield* step(() => page.getByRole("heading", { level: 1 }).waitFor())
           }
@@ -424,12 +493,16 @@ describe("A browser", Needs.options(Needs.chromium), () => {
               mail,
               ...["deliveries", "headers", "json"].map((tab) => `${mail}?tab=${tab}`),
               `${domain}/webhook`,
+              `${domain}/refused`,
+              "/console/trace",
+              `/console/trace?to=${inbox.address}`,
               `${domain}/statistics`,
               "/console/domains",
               `/console/domains/${inbox.domainId}`,
               "/console/keys",
               "/console/operator",
               "/console/operator/workspaces",
+              `/console/operator/trace?to=${inbox.address}`,
               "/console/operator/domains",
               "/console/nowhere"
             ]

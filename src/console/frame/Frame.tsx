@@ -20,7 +20,7 @@ const DomainSwitch = ({ id }: { readonly id: string }) => {
       <select
         value={id}
         onChange={({ currentTarget }) => {
-          const page = /^\/console\/d\/[^/]+\/(inbox|webhook|statistics)/.exec(path)?.[1] ?? "inbox"
+          const page = /^\/console\/d\/[^/]+\/(inbox|refused|webhook|statistics)/.exec(path)?.[1] ?? "inbox"
           route(`/console/d/${currentTarget.value}/${page}`)
         }}
       >
@@ -67,6 +67,9 @@ export const Frame = ({ children }: { readonly children: ComponentChildren }) =>
                     <Item path={path.replace("/mail/", "/inbox/")} href={`/console/d/${domain}/inbox`}>
                       Inbox
                     </Item>
+                    <Item path={path} href={`/console/d/${domain}/refused`}>
+                      Refused mail
+                    </Item>
                     <Item path={path} href={`/console/d/${domain}/webhook`}>
                       Webhook
                     </Item>
@@ -78,6 +81,9 @@ export const Frame = ({ children }: { readonly children: ComponentChildren }) =>
                 <p class="side-title" title={workspace.name}>
                   {workspace.name}
                 </p>
+                <Item path={path} href="/console/trace">
+                  Where is my mail?
+                </Item>
                 <Item path={path} href="/console/domains">
                   Domains
                 </Item>
@@ -91,6 +97,9 @@ export const Frame = ({ children }: { readonly children: ComponentChildren }) =>
                 <p class="side-title">Operator</p>
                 <Item path={path === "/console/operator" ? path : ""} href="/console/operator">
                   Status
+                </Item>
+                <Item path={path} href="/console/operator/trace">
+                  Find any mail
                 </Item>
                 <Item path={path} href="/console/operator/workspaces">
                   Workspaces

@@ -178,7 +178,11 @@ export const Inbox = () => {
             {number(unseen)} new
           </button>
         )}
-        {isEmpty && search === "" && <p class="empty">No mail yet. It appears here as it comes.</p>}
+        {isEmpty && search === "" && (
+          <p class="empty">
+            No mail yet. It appears here as it comes. <a href={`/console/d/${domainId}/refused`}>Was it refused?</a>
+          </p>
+        )}
         {!pages.isLoaded && pages.error.value === undefined && <Skeleton lines={8} />}
         {pages.isSearching.value && (
           <p class="empty">

@@ -64,10 +64,16 @@ export const Deliveries = ({
 
   const replay = () =>
     run(async () => {
-      await call("POST /api/domains/{id}/events/{eventId}/replay", {
-        path: [domainId, eventId],
-        query: { force: delivery.status === "delivered" ? "true" : undefined }
-      })
+      const path = [domainId, eventId]
+      const isEarly = delivery.nextAttemptAt !== null && Date.parse(delivery.nextAttemptAt) > Date.now()
+      // A waiting delivery keeps its schedule. Any other one begins anew.
+      if (isEarly) await call("POST /api/domains/{id}/events/{eventId}/deliver-now", { path })
+      else {
+        await call("POST /api/domains/{id}/events/{eventId}/replay", {
+          path,
+          query: { force: delivery.status === "delivered" ? "true" : undefined }
+        })
+      }
       announce("The delivery is queued")
       await onChange()
     })

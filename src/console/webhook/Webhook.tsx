@@ -5,6 +5,7 @@ import { isReadOnly } from "../api/Session.ts"
 import { Problem } from "../frame/Dialog.tsx"
 import { Page } from "../frame/Page.tsx"
 import { Skeleton } from "../frame/Skeleton.tsx"
+import { Recover } from "./Recover.tsx"
 import { SigningSecret } from "./SigningSecret.tsx"
 import { VerifyCode } from "./VerifyCode.tsx"
 import { WebhookHealth } from "./WebhookHealth.tsx"
@@ -35,6 +36,7 @@ export const Webhook = () => {
           {!isReadOnly.value && (
             <>
               <WebhookUrl domain={loaded} onChange={reload} />
+              {loaded.webhookUrl !== null && <Recover domain={loaded} onChange={reload} />}
               {loaded.webhookUrl !== null && <WebhookTester domain={loaded} />}
               <SigningSecret />
             </>

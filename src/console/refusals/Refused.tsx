@@ -1,0 +1,107 @@
+import { useSignal } from "@preact/signals"
+import { useRoute } from "preact-iso"
+import { call } from "../api/Api.ts"
+import type { Refusal } from "../api/Contract.ts"
+import { useLoaded } from "../api/Loaded.ts"
+import { useAction } from "../frame/Action.ts"
+import { Problem } from "../frame/Dialog.tsx"
+import { number } from "../frame/Figures.ts"
+import { Page } from "../frame/Page.tsx"
+import { Skeleton } from "../frame/Skeleton.tsx"
+import { Tag } from "../frame/Tag.tsx"
+import { Time } from "../frame/Time.tsx"
+
+/** Lists the mail that was refused for a domain, with its reason and what to do. */
+export const Refused = () => {
+  const { params } = useRoute()
+  const domainId = params.domainId ?? ""
+  const ask = (options: { readonly cursor?: string; readonly signal?: AbortSignal }) => {
+    const { cursor, ...rest } = options
+    return call("GET /api/domains/{id}/refusals", { path: [domainId], query: { limit: 50, cursor }, ...rest })
+  }
+  const loaded = useLoaded(domainId, (signal) => ask({ signal }))
+  const page = loaded.value.value
+  return (
+    <Page title="Refused mail">
+      <Problem message={loaded.error.value} />
+      {page === undefined && loaded.error.value === undefined && <Skeleton lines={8} />}
+      {page !== undefined && <List key={domainId} page={page} older={(cursor) => ask({ cursor })} />}
+      <p class="note">
+        Equal refusals within an hour are one line. Mail that is not here and not in the inbox never came to this
+        service: ask the <a href="/console/trace">page "Where is my mail?"</a>
+      </p>
+    </Page>
+  )
+}
+
+type RefusalPage = Awaited<ReturnType<typeof call<"GET /api/domains/{id}/refusals">>>
+
+const List = ({
+  older,
+  page
+}: {
+  readonly page: RefusalPage
+  readonly older: (cursor: string) => Promise<RefusalPage>
+}) => {
+  const all = useSignal<ReadonlyArray<Refusal>>(page.refusals)
+  const cursor = useSignal(page.next_cursor)
+  const { error, isRunning, run } = useAction()
+  if (all.value.length === 0) return <p class="empty">Nothing was refused.</p>
+  return (
+    <>
+      <table class="table" tabIndex={0}>
+        <thead>
+          <tr>
+            <th scope="col">Last</th>
+            <th scope="col">From</th>
+            <th scope="col">To</th>
+            <th scope="col">Reason</th>
+            <th scope="col" class="amount">
+              Times
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {all.value.map((refusal) => (
+            <Row key={refusal.id} refusal={refusal} />
+          ))}
+        </tbody>
+      </table>
+      <Problem message={error.value} />
+      {cursor.value !== null && (
+        <div class="actions">
+          <button
+            type="button"
+            disabled={isRunning.value}
+            onClick={() =>
+              void run(async () => {
+                const next = await older(cursor.value ?? "")
+                all.value = [...all.value, ...next.refusals]
+                cursor.value = next.next_cursor
+              })
+            }
+          >
+            Show more
+          </button>
+        </div>
+      )}
+    </>
+  )
+}
+
+const Row = ({ refusal }: { readonly refusal: Refusal }) => (
+  <tr>
+    <td>
+      <Time at={refusal.last_at} />
+    </td>
+    <td>{refusal.from === "" ? "no sender" : (refusal.from ?? "–")}</td>
+    <td>{refusal.recipient ?? "–"}</td>
+    <td>
+      <Tag tone="bad">{refusal.reason.replaceAll("_", " ")}</Tag>
+      {refusal.subject !== null && <span class="soft"> {refusal.subject}</span>}
+      <p>{refusal.remedy}</p>
+      <p class="soft">{refusal.reply}</p>
+    </td>
+    <td class="amount">{number(refusal.count)}</td>
+  </tr>
+)

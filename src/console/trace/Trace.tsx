@@ -1,0 +1,164 @@
+import { useSignal } from "@preact/signals"
+import { useLocation, useRoute } from "preact-iso"
+import { call } from "../api/Api.ts"
+import type { TraceEntry } from "../api/Contract.ts"
+import { useLoaded } from "../api/Loaded.ts"
+import { domains } from "../api/Session.ts"
+import { useAction } from "../frame/Action.ts"
+import { announce } from "../frame/Announcer.ts"
+import { Problem } from "../frame/Dialog.tsx"
+import { Page } from "../frame/Page.tsx"
+import { Skeleton } from "../frame/Skeleton.tsx"
+import { TracedMail } from "./TracedMail.tsx"
+
+const fields = [
+  { name: "from", label: "From", hint: "alice@sender.example, or a domain" },
+  { name: "to", label: "To", hint: "inbox@example.com, or a domain" }
+] as const
+
+const more = [
+  { name: "subject", label: "Subject contains", hint: "" },
+  { name: "message_id", label: "Message-ID", hint: "" }
+] as const
+
+type Name = (typeof fields)[number]["name"] | (typeof more)[number]["name"]
+
+const names = [...fields, ...more].map(({ name }) => name)
+
+/** Answers what became of a mail, as a timeline for each. The question stands in the address. */
+export const Trace = ({ isForOperator = false }: { readonly isForOperator?: boolean }) => {
+  const { query } = useRoute()
+  const { path, route } = useLocation()
+  const asked: Partial<Record<Name, string>> = Object.fromEntries(
+    names.flatMap((name) => (query[name] ? [[name, query[name]]] : []))
+  )
+  const isAsked = Object.keys(asked).length > 0
+  const key = JSON.stringify(asked)
+  const ask = (options: { readonly cursor?: string; readonly signal?: AbortSignal }) => {
+    const { cursor, ...rest } = options
+    return call(isForOperator ? "GET /admin/trace" : "GET /api/trace", { query: { ...asked, cursor }, ...rest })
+  }
+  const loaded = useLoaded(key, async (signal) => {
+    if (!isAsked) return undefined
+    const page = await ask({ signal })
+    announce(page.entries.length === 0 ? (page.hint ?? "No mail here yet") : `${page.entries.length} mails found`)
+    return page
+  })
+  return (
+    <Page title="Where is my mail?">
+      <p class="note">
+        Sender and recipient are enough. The answer shows each mail with its whole way, also mail that was refused.
+      </p>
+      <form
+        key={key}
+        class="trace-form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          const given = new URLSearchParams()
+          for (const [name, value] of new FormData(event.currentTarget)) {
+            if (typeof value === "string" && value.trim() !== "") given.set(name, value.trim())
+          }
+          if (`${given}` === `${new URLSearchParams(asked)}`) void loaded.reload()
+          else route(given.size === 0 ? path : `${path}?${given}`)
+        }}
+      >
+        {fields.map((field) => (
+          <Field key={field.name} {...field} value={asked[field.name]} />
+        ))}
+        <details open={more.some(({ name }) => asked[name] !== undefined)}>
+          <summary>Subject or Message-ID</summary>
+          <div class="trace-more">
+            {more.map((field) => (
+              <Field key={field.name} {...field} value={asked[field.name]} />
+            ))}
+          </div>
+        </details>
+        <div class="actions">
+          <button type="submit" class="primary">
+            Find it
+          </button>
+        </div>
+      </form>
+      <Problem message={loaded.error.value} />
+      {isAsked && loaded.value.value === undefined && loaded.error.value === undefined && <Skeleton lines={6} />}
+      {loaded.value.value !== undefined && (
+        <Found key={key} page={loaded.value.value} older={(cursor) => ask({ cursor })} />
+      )}
+      {!isAsked && !isForOperator && <Newest />}
+    </Page>
+  )
+}
+
+const Field = ({
+  hint,
+  label,
+  name,
+  value = ""
+}: {
+  readonly name: Name
+  readonly label: string
+  readonly hint: string
+  readonly value?: string | undefined
+}) => (
+  <label>
+    {label}
+    <input class="wide" name={name} placeholder={hint} defaultValue={value} autocomplete="off" />
+  </label>
+)
+
+type TracePage = Awaited<ReturnType<typeof call<"GET /api/trace">>>
+
+const Found = ({
+  older,
+  page
+}: {
+  readonly page: TracePage
+  readonly older: (cursor: string) => Promise<TracePage>
+}) => {
+  const all = useSignal<ReadonlyArray<TraceEntry>>(page.entries)
+  const cursor = useSignal(page.next_cursor)
+  const { error, isRunning, run } = useAction()
+  return (
+    <>
+      {all.value.map((entry, index) => (
+        <TracedMail
+          key={entry.event_id ?? entry.refusal_id ?? entry.inbound_email_id}
+          entry={entry}
+          isOpen={index === 0}
+        />
+      ))}
+      {page.hint !== null && <p class="empty">{page.hint}</p>}
+      {page.hint === null && all.value.length === 0 && <p class="empty">No match among the newest mail.</p>}
+      <Problem message={error.value} />
+      {cursor.value !== null && (
+        <div class="actions">
+          <button
+            type="button"
+            disabled={isRunning.value}
+            onClick={() =>
+              void run(async () => {
+                const next = await older(cursor.value ?? "")
+                all.value = [...all.value, ...next.entries]
+                cursor.value = next.next_cursor
+              })
+            }
+          >
+            Search older mail
+          </button>
+        </div>
+      )}
+    </>
+  )
+}
+
+/** Where to begin without a question. */
+const Newest = () => (
+  <p class="note">
+    Or look at all mail of a domain:{" "}
+    {(domains.value ?? []).slice(0, 10).map(({ domain, id }) => (
+      <a key={id} class="listed" href={`/console/trace?to=${encodeURIComponent(domain)}`}>
+        {domain}
+      </a>
+    ))}
+  </p>
+)
