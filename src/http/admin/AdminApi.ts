@@ -8,6 +8,7 @@ import { Status } from "../../operator/ServiceStatus.ts"
 import { UnknownRefusal } from "../../refusals/UnknownRefusals.ts"
 import { mostRowsOfDay } from "../../refusals/UnknownRows.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
+import * as LedgerPage from "../requests/LedgerPage.ts"
 import * as PageQuery from "../requests/PageQuery.ts"
 import { AdminAuthorization } from "./AdminAuthorization.ts"
 
@@ -78,6 +79,16 @@ export class AdminApi extends HttpApiGroup.make("admin")
       OpenApi.annotations({
         summary: "List refusals that belong to no domain, newest first",
         description: `Mail for names that no workspace has, and connections, TLS and SMTP commands that failed before a recipient was named. Those of a client, reason and name within an hour are one entry with a count. Beyond ${mostRowsOfDay.toLocaleString("en")} entries on a UTC day, names are no longer told apart. GET /api/domains/{id}/refusals has those of a domain.`
+      })
+    ),
+    HttpApiEndpoint.get("operationalEvents", "/admin/operational-events", {
+      query: LedgerPage.query,
+      success: LedgerPage.answer,
+      error: Invalid.http
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "List every operational event, newest first",
+        description: "Those of all workspaces, and those of the service itself, such as a certificate that ends soon."
       })
     ),
     HttpApiEndpoint.get("status", "/admin/status", { success: Status }).annotateMerge(

@@ -3,10 +3,12 @@ import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../delivery/EventFeed.ts"
 import * as DomainNames from "../../domains/DomainNames.ts"
 import { Domains } from "../../domains/Domains.ts"
+import { OperationalEvents } from "../../operations/OperationalEvents.ts"
 import { AllWorkspaces } from "../../operator/AllWorkspaces.ts"
 import { ServiceStatus } from "../../operator/ServiceStatus.ts"
 import { UnknownRefusals } from "../../refusals/UnknownRefusals.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
+import * as LedgerPage from "../requests/LedgerPage.ts"
 import { AdminApi } from "./AdminApi.ts"
 
 const workspacesOnAPage = 50
@@ -21,6 +23,7 @@ export const layer = HttpApiBuilder.group(
     const workspaces = yield* AllWorkspaces
     const status = yield* ServiceStatus
     const refusals = yield* UnknownRefusals
+    const events = yield* OperationalEvents
 
     return handlers.handleAll({
       status: () => status.now,
@@ -29,6 +32,8 @@ export const layer = HttpApiBuilder.group(
         const { items, nextCursor } = yield* refusals.list({ cursor, limit, domain: name })
         return { refusals: items, next_cursor: nextCursor }
       }),
+      operationalEvents: ({ query: { limit = LedgerPage.limitByDefault, ...page } }) =>
+        Effect.map(events.listAll({ ...page, limit }), LedgerPage.of),
       workspaces: ({ query: { cursor, limit = workspacesOnAPage } }) =>
         Effect.map(workspaces.list({ cursor, limit }), ({ items, nextCursor }) => ({
           workspaces: items,
