@@ -17,13 +17,20 @@ const operations = new Map(
 )
 
 /** Queries and answers without a name in the document, by operation. */
-const queries = { ListQuery: "events.list", ContentQuery: "events.content", AttemptsQuery: "events.deliveryAttempts" }
+const queries = {
+  ListQuery: "events.list",
+  ContentQuery: "events.content",
+  AttemptsQuery: "events.deliveryAttempts",
+  OperationalEventsQuery: "operations.list"
+}
 const answers = {
   InstantInbox: "domains.instantInbox",
   DomainWebhook: "domains.delivery",
   EventsAnswer: "events.list",
   Replayed: "events.replay",
-  AttemptsPage: "events.deliveryAttempts"
+  AttemptsPage: "events.deliveryAttempts",
+  OperationalWebhook: "workspaces.update",
+  OperationalEventsPage: "operations.list"
 }
 const named = ["Domain", "MxRecords", "EventContent", "SimulatedMail", "Replay"]
 

@@ -126,7 +126,7 @@ export type OperationalEvent =
   | OfDomain<"domain.purchased">
   | (Operational<"certificate.expiring"> & {
       readonly host: string
-      readonly valid_to: string
+      readonly ends_at: string
       readonly days_left: number
     })
 

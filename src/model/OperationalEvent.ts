@@ -78,7 +78,7 @@ const CertificateExpiring = Schema.Struct({
   type: Schema.Literal("certificate.expiring"),
   ...base,
   host: Schema.String.annotate({ description: "MX_HOST of the service" }),
-  valid_to: Schema.String.annotate({ description: "the end of the certificate: ISO 8601, UTC" }),
+  ends_at: time.annotate({ description: "the end of the certificate" }),
   days_left: Schema.Int.annotate({ description: "whole days, negative after the end" })
 }).annotate({ identifier: "CertificateExpiring" })
 

@@ -36,18 +36,18 @@ export const layer = Layer.effectDiscard(
       const days = Math.floor((end.value - now) / dayMillis)
       const threshold = thresholds.find((most) => days < most)
       if (threshold === undefined) return
-      const validTo = DateTime.makeUnsafe(end.value)
+      const endsAt = DateTime.makeUnsafe(end.value)
       const left = days < 0 ? "has ended" : days === 1 ? "ends in 1 day" : `ends in ${days} days`
       yield* record({
         workspaceId: null,
         domainId: null,
         kind: `certificate.expiring ${threshold}`,
-        period: validTo,
+        period: endsAt,
         details: {
           type: "certificate.expiring",
           occurred_at: DateTime.makeUnsafe(now),
           host: mxHost,
-          valid_to: DateTime.formatIso(validTo),
+          ends_at: endsAt,
           days_left: days,
           message: `The certificate of ${mxHost} ${left}. Renew the files in SMTP_TLS_CERT and SMTP_TLS_KEY. Inlet uses them within a minute`
         }

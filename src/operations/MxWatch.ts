@@ -57,7 +57,9 @@ export const make = Effect.gen(function* () {
     execute: () => sql`
       WITH turn AS (
         UPDATE mx_watch_turns SET next_at = now() + make_interval(secs => ${turnSeconds})
-        WHERE next_at <= now() RETURNING 1
+        -- An idle service writes nothing.
+        WHERE next_at <= now() AND EXISTS (SELECT FROM mx_watches WHERE mx_watches.next_at <= now())
+        RETURNING 1
       ), due AS (
         SELECT domain_id FROM mx_watches
         WHERE next_at <= now() AND EXISTS (SELECT FROM turn)
