@@ -541,7 +541,7 @@ describe("A certificate", () => {
         SELECT payload, workspace_id FROM operational_events ORDER BY id
       `
       const certificate = Effect.fnUntraced(function* (days: number) {
-        const notAfterDate = new Date(DateTime.toEpochMillis(yield* DateTime.now) + (days + 0.5) * 86_400_000)
+        const notAfterDate = DateTime.toDateUtc(DateTime.add(yield* DateTime.now, { hours: days * 24 + 12 }))
         const made = yield* Effect.promise(() =>
           generate([{ name: "commonName", value: "mx.example.com" }], { notAfterDate })
         )
@@ -558,6 +558,6 @@ describe("A certificate", () => {
       const [, second] = yield* eventually(rows, (all) => all.length === 2)
       assert.strictEqual(JSON.parse(second?.payload ?? "").days_left, 2)
       assert.match(JSON.parse(second?.payload ?? "").message, /ends in 2 days\. Renew the files/)
-    }).pipe(Effect.scoped, Effect.provide(TestDatabase.layer), Effect.provide(NodeServices.layer))
+    }).pipe(Effect.scoped, Effect.provide([TestDatabase.layer, NodeServices.layer]))
   )
 })
