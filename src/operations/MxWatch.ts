@@ -2,6 +2,7 @@ import { Context, DateTime, type Duration, Effect, Layer, Schema } from "effect"
 import { Dns } from "effect/net"
 import { SqlClient, SqlSchema } from "effect/sql"
 import * as Bugs from "../database/Bugs.ts"
+import { Asker } from "../database/Turns.ts"
 import { DomainId, DomainName } from "../model/Domain.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 import * as Settings from "../Settings.ts"
@@ -151,7 +152,7 @@ export const layer = Layer.effectDiscard(
     yield* BackgroundLoop.every(
       yield* Interval,
       { says: "Looking at MX records failed. Inlet looks again", level: "Warn" },
-      round
+      Effect.provideService(round, Asker, "operations")
     )
   })
 )

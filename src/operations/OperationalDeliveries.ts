@@ -1,4 +1,5 @@
 import { Context, type Duration, Effect, FiberSet, Layer } from "effect"
+import { Asker } from "../database/Turns.ts"
 import * as NextAttempt from "../delivery/NextAttempt.ts"
 import { OpenedSecrets } from "../delivery/OpenedSecrets.ts"
 import { WebhookSender } from "../delivery/WebhookSender.ts"
@@ -59,7 +60,7 @@ export const layer = Layer.effectDiscard(
     yield* BackgroundLoop.every(
       yield* Interval,
       { says: "Looking for operational events to send failed. Inlet looks again", level: "Warn" },
-      round
+      Effect.provideService(round, Asker, "operations")
     )
   })
 ).pipe(Layer.provide([OperationalQueue.layer, OpenedSecrets.layer]))

@@ -1,5 +1,6 @@
 import { Context, type Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { Asker } from "../database/Turns.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import * as DeadLetters from "./DeadLetters.ts"
 import * as DomainChanges from "./DomainChanges.ts"
@@ -29,7 +30,8 @@ export const layer = Layer.effectDiscard(
       BackgroundLoop.every(
         interval,
         { says: `Looking for ${what} to report failed. Inlet looks again`, level: "Warn" },
-        round
+        // Mail takes precedence.
+        Effect.provideService(round, Asker, "operations")
       )
 
     yield* every(intervals.changes, "changes of domains", each(DomainChanges.recordNext))

@@ -1,13 +1,12 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Console, DateTime, Effect, Option, Redacted } from "effect"
+import { Console, Effect, Option, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { OperationalEventType } from "../../model/OperationalEvent.ts"
 import { WorkspaceName } from "../../model/Workspace.ts"
 import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
 import * as Confirmation from "../terminal/Confirmation.ts"
-import * as EventFlags from "../terminal/EventFlags.ts"
 import * as Given from "../terminal/Given.ts"
+import * as OperationalRows from "../terminal/OperationalRows.ts"
 import * as Profiles from "../terminal/Profiles.ts"
 import * as Service from "../terminal/Service.ts"
 
@@ -80,25 +79,11 @@ const opsWebhook = Command.make(
 
 const opsEvents = Command.make(
   "ops-events",
-  {
-    type: Flag.Literals("type", OperationalEventType.literals).pipe(
-      Flag.withDescription("Only events of this type"),
-      Flag.optional
-    ),
-    limit: EventFlags.limit,
-    cursor: EventFlags.cursor,
-    ...Service.flags
-  },
+  { ...OperationalRows.flags, ...Service.flags },
   Effect.fnUntraced(function* ({ cursor, json, limit, type, ...place }) {
     const query = Given.of({ cursor, limit, type })
     const answer = yield* Service.ask(place, (api) => api.operations.list({ query }))
-    const rows = answer.operational_events.map(({ delivery, event }) => ({
-      occurred: DateTime.formatIso(event.occurred_at),
-      type: event.type,
-      delivery: delivery?.status ?? "-",
-      message: event.message
-    }))
-    yield* Answer.table(json, answer, rows, "No operational events yet")
+    yield* Answer.table(json, answer, OperationalRows.of(answer.operational_events), OperationalRows.none)
   })
 ).pipe(Command.withDescription("List operational events, newest first: what happened to the service itself"))
 
