@@ -5,7 +5,9 @@ import * as SchemaWords from "../src/http/api/SchemaWords.ts"
 const spec = OpenApiDocument.make("https://inlet.example.com")
 const schemas: Readonly<Record<string, Shape>> = spec.components.schemas
 
-const named = new Map(Object.entries(schemas).filter(([, shape]) => shape.properties !== undefined))
+const named = new Map(
+  Object.entries(schemas).filter(([, shape]) => shape.properties !== undefined || shape.anyOf !== undefined)
+)
 
 const anchorOf = (heading: string) =>
   heading
@@ -35,7 +37,13 @@ const fields = (shape: Shape, self = ""): string => {
   const isNeeded = (key: string, { required = [] }: Shape) => required.includes(key)
   const base = [...named].find(([name, other]) => {
     const keys = Object.keys(other.properties ?? {})
-    const isWithin = keys.every((key) => own.includes(key) && isNeeded(key, other) === isNeeded(key, shape))
+    const literals = ({ properties }: Shape, key: string) => JSON.stringify(properties?.[key]?.enum)
+    const isWithin = keys.every(
+      (key) =>
+        own.includes(key) &&
+        isNeeded(key, other) === isNeeded(key, shape) &&
+        literals(other, key) === literals(shape, key)
+    )
     return name !== self && keys.length > 5 && keys.length < own.length && isWithin
   })
   if (base === undefined) return table(["field", "type", "meaning"], fieldRows(shape))
@@ -133,7 +141,7 @@ const conventions = `## Conventions
 
 const webhooks = `## Webhooks
 
-Inlet sends each event to the webhook of its domain as one \`POST\` with an [InboundEvent](#inboundevent) as body. Any 2xx accepts it. Any other answer, or none within \`WEBHOOK_TIMEOUT\`, is a failed attempt. Redirects are not followed.
+Inlet sends the event of a mail to the webhook of its domain as one \`POST\` with an [InboundEvent](#inboundevent) as body. Any 2xx accepts it. Any other answer, or none within \`WEBHOOK_TIMEOUT\`, is a failed attempt. Redirects are not followed.
 
 | header | value |
 | --- | --- |
@@ -149,6 +157,8 @@ Reject a request if a header is missing or malformed, if the timestamp is more t
 Inlet delivers at least once, in no fixed order. Deduplicate on \`event_id\`, or on \`idempotency_key\` together with \`recipient\`. The events of one message to two addresses of a domain share the \`idempotency_key\`.
 
 Inlet retries a failed attempt after each of \`WEBHOOK_RETRY_DELAYS\` with a jitter of 20 %, and not before the \`Retry-After\` of a 429 or 503 (at most 24 hours). After the last retry the delivery is \`dead\`. It stays listed and can be replayed. A 410 makes it dead at once. The body is the same on every attempt, with a new timestamp and signature.
+
+[Operational events](#operationalevent) go to the \`opsWebhookUrl\` of the workspace, one request at a time, with the same headers, signature and retries. Their \`event\` is \`operational\`, and \`type\` tells the kind.
 
 | delivery | meaning |
 | --- | --- |
@@ -167,7 +177,9 @@ export const render = (): string =>
     ...spec.tags.map(group),
     webhooks,
     "## Schemas",
-    ...[...named].map(([name, shape]) => `### ${name}\n\n${fields(shape, name)}`)
+    ...[...named].map(
+      ([name, shape]) => `### ${name}\n\n${shape.anyOf === undefined ? fields(shape, name) : `${typeOf(shape)}.`}`
+    )
   ]
     .join("\n\n")
     .concat("\n")

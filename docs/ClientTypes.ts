@@ -21,7 +21,8 @@ const queries = {
   ListQuery: "events.list",
   ContentQuery: "events.content",
   AttemptsQuery: "events.deliveryAttempts",
-  TraceQuery: "trace.search"
+  TraceQuery: "trace.search",
+  OperationalEventsQuery: "operations.list"
 }
 const answers = {
   InstantInbox: "domains.instantInbox",
@@ -29,7 +30,9 @@ const answers = {
   EventsAnswer: "events.list",
   Replayed: "events.replay",
   AttemptsPage: "events.deliveryAttempts",
-  TracePage: "trace.search"
+  TracePage: "trace.search",
+  OperationalWebhook: "workspaces.update",
+  OperationalEventsPage: "operations.list"
 }
 const named = ["Domain", "MxRecords", "EventContent", "SimulatedMail", "Replay"]
 

@@ -289,6 +289,24 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
+    promise: "An operational event is recorded once and sent at least once",
+    tests: [
+      [
+        "test/operations/OperationalEvents.test.ts",
+        "of a kind is recorded once an hour, and 500 of a workspace in a UTC day"
+      ],
+      [
+        "test/operations/OperationalEvents.test.ts",
+        "survives a worker that dies within its request, whose late outcome then counts for nothing"
+      ],
+      [
+        "test/operations/OperationalEvents.test.ts",
+        "leases a webhook to one of several processes, with one event at a time, oldest first"
+      ],
+      ["test/operations/OperationalEvents.test.ts", "is retried, then stays listed as dead after the last attempt"]
+    ]
+  },
+  {
     promise: "Slow or dead webhooks do not delay other webhooks",
     tests: [
       [
@@ -303,7 +321,8 @@ export const proofs: ReadonlyArray<Proof> = [
       ["test/delivery/Pace.test.ts", "falls back to 1 after a request of 15 s"],
       ["test/delivery/DeliveryWorker.test.ts", "with hundreds of waiting mails delays no other domain"],
       ["test/delivery/DeliveryLines.test.ts", "respect the total concurrency and alternate between domains"],
-      ["test/delivery/WebhookSender.test.ts", "is delivered to while some of its webhooks hang"]
+      ["test/delivery/WebhookSender.test.ts", "is delivered to while some of its webhooks hang"],
+      ["test/operations/OperationalEvents.test.ts", "at a webhook that hangs delays no other workspace"]
     ]
   },
   {

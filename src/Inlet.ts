@@ -27,6 +27,11 @@ import * as HttpServer from "./http/HttpServer.ts"
 import { DataMemory } from "./intake/DataMemory.ts"
 import { Intake } from "./intake/Intake.ts"
 import * as Mcp from "./mcp/Mcp.ts"
+import * as CertificateWatch from "./operations/CertificateWatch.ts"
+import { OperationalEvents } from "./operations/OperationalEvents.ts"
+import { endLeases as endOperationalLeases } from "./operations/OperationalQueue.ts"
+import { OperationalWebhook } from "./operations/OperationalWebhook.ts"
+import * as OperationalWorker from "./operations/OperationalWorker.ts"
 import { AllWorkspaces } from "./operator/AllWorkspaces.ts"
 import { ServiceStatus } from "./operator/ServiceStatus.ts"
 import { Fulfilment } from "./purchase/Fulfilment.ts"
@@ -60,7 +65,10 @@ import { Workspaces } from "./workspaces/Workspaces.ts"
 const intake = Layer.merge(Intake.layerNoDeps.pipe(Layer.provide(Reader.layer)), DataMemory.layer)
 
 /** Accepts mail over SMTP. */
-export const smtp = SmtpServer.layer.pipe(Layer.provide([intake, RefusalNotes.layer]))
+export const smtp = SmtpServer.layer.pipe(
+  Layer.provide([intake, RefusalNotes.layer]),
+  Layer.merge(CertificateWatch.layer)
+)
 
 /** Parses leftover mail, delivers events, and removes expired data. */
 export const worker = Layer.mergeAll(
@@ -75,6 +83,7 @@ export const worker = Layer.mergeAll(
     Layer.provide([Orders.layer, Verification.layer])
   ),
   DayCounter.layer,
+  OperationalWorker.layer.pipe(Layer.provide(WebhookSender.layer)),
   Sweeper.layerWorker.pipe(Layer.provide(Sweeper.Sweeper.layer)),
   RemovedDomains.layerWorker,
   RawErasures.layerWorker
@@ -89,6 +98,8 @@ export const http = HttpServer.layerWith(Mcp.layer).pipe(
     WebhookTest.layer.pipe(Layer.provideMerge(RequestSigner.layer)),
     WebhookHealth.layer,
     DomainStatistics.layer,
+    OperationalEvents.layer,
+    OperationalWebhook.layer,
     ServiceStatus.layer,
     AllWorkspaces.layer.pipe(Layer.provide(Workspaces.layer)),
     PullDeliveries.layer,
@@ -117,6 +128,7 @@ const endLeases = Layer.effectDiscard(
     yield* UnreadMail.endLeases(sql)
     yield* DeliveryRows.endLeases(sql)
     yield* endOrderLeases(sql)
+    yield* endOperationalLeases(sql)
   })
 )
 

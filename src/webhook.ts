@@ -83,6 +83,56 @@ export interface InboundEvent {
   }
 }
 
+interface Operational<Type extends string> {
+  readonly type: Type
+  readonly event: "operational"
+  /** The same on every attempt. */
+  readonly event_id: string
+  /** Null in events for the operator alone. */
+  readonly workspace_id: string | null
+  readonly occurred_at: string
+  /** What happened and what to do, for people. */
+  readonly message: string
+}
+
+interface OfDomain<Type extends string> extends Operational<Type> {
+  readonly domain_id: string
+  readonly domain: string
+}
+
+interface OfMx<Type extends string> extends OfDomain<Type> {
+  readonly expected: string
+  readonly observed: ReadonlyArray<string>
+}
+
+/** News about the service itself: the body of an operational webhook. `type` tells the kind. */
+export type OperationalEvent =
+  | (OfDomain<"webhook.paused"> & {
+      readonly failing_since: string
+      readonly last_error: string | null
+      readonly waiting: number
+    })
+  | (OfDomain<"webhook.resumed"> & { readonly paused_at: string; readonly waiting: number })
+  | (OfDomain<"delivery.dead"> & { readonly day: string; readonly dead: number })
+  | (Operational<"quota.reached"> & {
+      readonly percent: 80 | 100
+      readonly accepted: number
+      readonly limit: number
+      readonly day_ends_at: string
+    })
+  | OfMx<"domain.mx_lost">
+  | OfMx<"domain.mx_returned">
+  | OfDomain<"domain.verified">
+  | OfDomain<"domain.purchased">
+  | (Operational<"certificate.expiring"> & {
+      readonly host: string
+      readonly ends_at: string
+      readonly days_left: number
+    })
+
+/** The body of a webhook request. `event` tells the kinds apart. */
+export type WebhookEvent = InboundEvent | OperationalEvent
+
 /** Rule 1 of the specification, section 6: signed more than 300 s from the receiver's clock. */
 export class TimestampOutOfRange extends Error {
   readonly _tag = "TimestampOutOfRange"
@@ -126,12 +176,13 @@ export interface Request {
 /**
  * Verifies a webhook request and returns its event, or throws one of the `Rejected` errors. Answer such a request
  * with anything but 2xx. During a rotation both the old and the new secret verify. Deduplicate on `event_id`, because
- * Inlet delivers at least once.
+ * Inlet delivers at least once. An operational webhook gets `verifySync<OperationalEvent>`, and a URL for both kinds
+ * `verifySync<WebhookEvent>`.
  */
-export const verifySync = (request: Request): InboundEvent => {
+export const verifySync = <Event extends WebhookEvent = InboundEvent>(request: Request): Event => {
   // A receiver without Effect has no other clock. With Effect, `judge` gets the time of its Clock.
   // @effect-diagnostics-next-line globalDate:off
-  const judged = judge(request, Date.now() / 1_000)
+  const judged = judge<Event>(request, Date.now() / 1_000)
   if (judged instanceof Error) throw judged
   return judged
 }
@@ -142,7 +193,10 @@ const toleratedSeconds = 300
 const shape = "it begins with whsec_"
 
 /** The event of a request received at this time in seconds, or the reason for rejecting it. */
-export const judge = ({ headers, rawBody, secret }: Request, now: number): InboundEvent | Rejected => {
+export const judge = <Event extends WebhookEvent = InboundEvent>(
+  { headers, rawBody, secret }: Request,
+  now: number
+): Event | Rejected => {
   // A wrong configuration of the receiver, not a fault of the request. Programs without types also get here.
   if (typeof secret !== "string" || secret === "") {
     throw new TypeError(`secret: Expected the webhook_signing_secret of the workspace (${shape}), but it is not set`)
@@ -182,15 +236,15 @@ export const judge = ({ headers, rawBody, secret }: Request, now: number): Inbou
     )
   }
 
-  const event = decode(Buffer.from(body).toString("utf8"))
+  const event = decode<Event>(Buffer.from(body).toString("utf8"))
   return event?.event_id === eventId ? event : new EventIdMismatch("X-Service-Event-Id is not the event_id of the body")
 }
 
 /** Not decoded further, because a valid signature proves the origin. Fields of later versions pass. */
-const decode = (text: string): InboundEvent | undefined => {
+const decode = <Event extends WebhookEvent>(text: string): Event | undefined => {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === "object" && value !== null ? (value as InboundEvent) : undefined
+    return typeof value === "object" && value !== null ? (value as Event) : undefined
   } catch {
     return undefined
   }

@@ -4,7 +4,8 @@ import { Clock, Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { type Request, verify } from "../src/effect.ts"
 import type * as Model from "../src/model/InboundEvent.ts"
-import { type InboundEvent, type Request as PlainRequest, verifySync } from "../src/webhook.ts"
+import type * as Operational from "../src/model/OperationalEvent.ts"
+import { type InboundEvent, type OperationalEvent, type Request as PlainRequest, verifySync } from "../src/webhook.ts"
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`
 const oldSecret = `whsec_${Buffer.alloc(32, 9).toString("base64")}`
@@ -193,6 +194,9 @@ describe("verify", () => {
 describe("The type of an event", () => {
   it("matches the service and needs no other package", () =>
     expectTypeOf<InboundEvent>().toEqualTypeOf<typeof Model.InboundEvent.Encoded>())
+
+  it("about the service matches the service, too", () =>
+    expectTypeOf<OperationalEvent>().branded.toEqualTypeOf<typeof Operational.OperationalEvent.Encoded>())
 })
 
 describe("verifySync", () => {

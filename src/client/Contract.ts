@@ -63,6 +63,24 @@ export interface BriefEvent {
   readonly delivery: "pending" | "delivered" | "dead" | "held"
 }
 
+export interface CertificateExpiring {
+  readonly type: "certificate.expiring"
+  /** tells it apart from the event of a mail */
+  readonly event: "operational"
+  /** the same on every attempt. Deduplicate by it */
+  readonly event_id: string
+  /** null in events for the operator alone */
+  readonly workspace_id: string | null
+  readonly occurred_at: string
+  /** what happened and what to do, for people */
+  readonly message: string
+  /** MX_HOST of the service */
+  readonly host: string
+  readonly ends_at: string
+  /** whole days, negative after the end */
+  readonly days_left: number
+}
+
 export interface ContentQuery {
   /** `visible` for the visible text (default), `reply` for the author's new text, `full` with the plain text beside HTML, `hidden` for hidden words of the HTML */
   readonly part?: "reply" | "visible" | "full" | "hidden" | undefined
@@ -104,6 +122,25 @@ export interface DeliveryAttempt {
   readonly nextAttemptAt: string | null
 }
 
+export interface DeliveryDead {
+  readonly type: "delivery.dead"
+  /** tells it apart from the event of a mail */
+  readonly event: "operational"
+  /** the same on every attempt. Deduplicate by it */
+  readonly event_id: string
+  /** null in events for the operator alone */
+  readonly workspace_id: string | null
+  readonly occurred_at: string
+  /** what happened and what to do, for people */
+  readonly message: string
+  readonly domain_id: string
+  readonly domain: string
+  /** the UTC day, such as 2026-01-31 */
+  readonly day: string
+  /** deliveries of the domain that became dead on that day so far */
+  readonly dead: number
+}
+
 export interface Domain {
   readonly id: string
   readonly domain: string
@@ -127,6 +164,74 @@ export interface Domain {
   readonly created_at: string
   readonly verified_at: string | null
   readonly live_at: string | null
+}
+
+export interface DomainMxLost {
+  readonly type: "domain.mx_lost"
+  /** tells it apart from the event of a mail */
+  readonly event: "operational"
+  /** the same on every attempt. Deduplicate by it */
+  readonly event_id: string
+  /** null in events for the operator alone */
+  readonly workspace_id: string | null
+  readonly occurred_at: string
+  /** what happened and what to do, for people */
+  readonly message: string
+  readonly domain_id: string
+  readonly domain: string
+  /** the host that the MX record must name */
+  readonly expected: string
+  /** the hosts that it names, up to 10 */
+  readonly observed: ReadonlyArray<string>
+}
+
+export interface DomainMxReturned {
+  readonly type: "domain.mx_returned"
+  /** tells it apart from the event of a mail */
+  readonly event: "operational"
+  /** the same on every attempt. Deduplicate by it */
+  readonly event_id: string
+  /** null in events for the operator alone */
+  readonly workspace_id: string | null
+  readonly occurred_at: string
+  /** what happened and what to do, for people */
+  readonly message: string
+  readonly domain_id: string
+  readonly domain: string
+  /** the host that the MX record must name */
+  readonly expected: string
+  /** the hosts that it names, up to 10 */
+  readonly observed: ReadonlyArray<string>
+}
+
+export interface DomainPurchased {
+  readonly type: "domain.purchased"
+  /** tells it apart from the event of a mail */
+  readonly event: "operational"
+  /** the same on every attempt. Deduplicate by it */
+  readonly event_id: string
+  /** null in events for the operator alone */
+  readonly workspace_id: string | null
+  readonly occurred_at: string
+  /** what happened and what to do, for people */
+  readonly message: string
+  readonly domain_id: string
+  readonly domain: string
+}
+
+export interface DomainVerified {
+  readonly type: "domain.verified"
+  /** tells it apart from the event of a mail */
+  readonly event: "operational"
+  /** the same on every attempt. Deduplicate by it */
+  readonly event_id: string
+  /** null in events for the operator alone */
+  readonly workspace_id: string | null
+  readonly occurred_at: string
+  /** what happened and what to do, for people */
+  readonly message: string
+  readonly domain_id: string
+  readonly domain: string
 }
 
 export interface DomainWebhook {
@@ -216,6 +321,12 @@ export type InstantInbox = {
   readonly domain_id: string
   readonly domain: string
   readonly existing: false
+}
+
+export interface LedgerEntry {
+  readonly event: OperationalEvent
+  /** null if no operational webhook was set at the time */
+  readonly delivery: OperationalDelivery | null
 }
 
 export interface ListedEvent {
@@ -340,6 +451,57 @@ export interface MxRecords {
     readonly value: string
   }>
   readonly configured: boolean
+}
+
+export interface OperationalDelivery {
+  /** `dead` after the last attempt, or if the webhook was removed first */
+  readonly status: "pending" | "delivered" | "dead"
+  readonly attempts: number
+  readonly next_attempt_at: string | null
+  readonly delivered_at: string | null
+  readonly last_error: string | null
+}
+
+export type OperationalEvent = WebhookPaused | WebhookResumed | DeliveryDead | QuotaReached | DomainMxLost | DomainMxReturned | DomainVerified | DomainPurchased | CertificateExpiring
+
+export interface OperationalEventsPage {
+  readonly operational_events: ReadonlyArray<LedgerEntry>
+  /** pass it as `cursor` for the next page, null at the end */
+  readonly next_cursor: string | null
+}
+
+export interface OperationalEventsQuery {
+  /** only events of this type */
+  readonly type?: "webhook.paused" | "webhook.resumed" | "delivery.dead" | "quota.reached" | "domain.mx_lost" | "domain.mx_returned" | "domain.verified" | "domain.purchased" | "certificate.expiring" | undefined
+  /** page size, 50 by default; 1 to 100 */
+  readonly limit?: number | undefined
+  /** `next_cursor` of the previous page, with the same filters */
+  readonly cursor?: string | undefined
+}
+
+export interface OperationalWebhook {
+  readonly workspace_id: string
+  /** receives operational events. Read keys see only the host */
+  readonly opsWebhookUrl: string | null
+}
+
+export interface QuotaReached {
+  readonly type: "quota.reached"
+  /** tells it apart from the event of a mail */
+  readonly event: "operational"
+  /** the same on every attempt. Deduplicate by it */
+  readonly event_id: string
+  /** null in events for the operator alone */
+  readonly workspace_id: string | null
+  readonly occurred_at: string
+  /** what happened and what to do, for people */
+  readonly message: string
+  readonly percent: 80 | 100
+  /** messages accepted on this UTC day so far */
+  readonly accepted: number
+  /** messages of a UTC day */
+  readonly limit: number
+  readonly day_ends_at: string
 }
 
 export interface Replay {
@@ -468,4 +630,41 @@ export interface Unsubscribe {
   readonly mailto: string | null
   /** one POST of `List-Unsubscribe=One-Click` to the URL unsubscribes (RFC 8058) */
   readonly oneClick: boolean
+}
+
+export interface WebhookPaused {
+  readonly type: "webhook.paused"
+  /** tells it apart from the event of a mail */
+  readonly event: "operational"
+  /** the same on every attempt. Deduplicate by it */
+  readonly event_id: string
+  /** null in events for the operator alone */
+  readonly workspace_id: string | null
+  readonly occurred_at: string
+  /** what happened and what to do, for people */
+  readonly message: string
+  readonly domain_id: string
+  readonly domain: string
+  readonly failing_since: string
+  readonly last_error: string | null
+  /** deliveries that wait, counted up to 1000 */
+  readonly waiting: number
+}
+
+export interface WebhookResumed {
+  readonly type: "webhook.resumed"
+  /** tells it apart from the event of a mail */
+  readonly event: "operational"
+  /** the same on every attempt. Deduplicate by it */
+  readonly event_id: string
+  /** null in events for the operator alone */
+  readonly workspace_id: string | null
+  readonly occurred_at: string
+  /** what happened and what to do, for people */
+  readonly message: string
+  readonly domain_id: string
+  readonly domain: string
+  readonly paused_at: string
+  /** deliveries that wait, counted up to 1000 */
+  readonly waiting: number
 }

@@ -7,6 +7,9 @@ import type {
   DomainWebhook,
   InstantInbox,
   MxRecords,
+  OperationalEventsPage,
+  OperationalEventsQuery,
+  OperationalWebhook,
   Replay,
   Replayed,
   SimulatedMail,
@@ -90,6 +93,16 @@ export class Inlet {
   /** The webhook requests, newest first. */
   attempts(domainId: string, query: AttemptsQuery = {}, options?: CallOptions): Promise<AttemptsPage> {
     return this.#get(`${at(domainId)}/delivery-attempts`, query, options)
+  }
+
+  /** News about the service itself, newest first: paused webhooks, dead letters, quotas, MX records, domains. */
+  operationalEvents(query: OperationalEventsQuery = {}, options?: CallOptions): Promise<OperationalEventsPage> {
+    return this.#get("/api/operational-events", query, options)
+  }
+
+  /** Sets the URL that operational events are posted to. Null removes it. */
+  setOpsWebhook(opsWebhookUrl: string | null, options?: CallOptions): Promise<OperationalWebhook> {
+    return this.#requests.json({ method: "PATCH", path: "/api/workspace", body: { opsWebhookUrl } }, options)
   }
 
   /** Delivers an event again. A delivered one requires `force`. */

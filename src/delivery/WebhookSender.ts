@@ -23,7 +23,7 @@ export class WebhookSender extends Context.Service<
   {
     /** Signs and sends a request. Succeeds with any outcome. Interruption cancels the request. */
     send(
-      delivery: Pick<LeasedDelivery, "eventId" | "payload" | "secrets" | "url" | "workspaceId">
+      delivery: Pick<LeasedDelivery, "payload" | "secrets" | "url" | "workspaceId"> & Pick<Signable, "eventId">
     ): Effect.Effect<Outcome>
   }
 >()("inlet/delivery/WebhookSender") {

@@ -4,9 +4,13 @@ import { Invalid } from "../model/ApiError.ts"
 
 const longest = 2_048
 
-/** A webhook URL in normal form, in production https only. */
-export const parse = Effect.fnUntraced(function* (text: string, options: { readonly production: boolean }) {
-  const invalid = (expected: string) => new Invalid({ message: `webhookUrl: Expected ${expected}` })
+/** A webhook URL in normal form, in production https only. `field` names it in errors. */
+export const parse = Effect.fnUntraced(function* (
+  text: string,
+  options: { readonly production: boolean; readonly field?: string }
+) {
+  const { field = "webhookUrl" } = options
+  const invalid = (expected: string) => new Invalid({ message: `${field}: Expected ${expected}` })
   const url = URL.parse(text)
   if (text.length > longest) return yield* invalid(`a URL of at most ${longest} characters`)
   if (url === null || !/^https?:$/.test(url.protocol)) {
@@ -19,9 +23,9 @@ export const parse = Effect.fnUntraced(function* (text: string, options: { reado
 })
 
 /** Refuses a URL with a forbidden or unknown host. Deliveries check again. */
-export const reachable = (url: string) =>
+export const reachable = (url: string, field = "webhookUrl") =>
   Egress.use((egress) => egress.check(url)).pipe(
-    Effect.mapError(({ message, reason }) => new Invalid({ message: `webhookUrl: ${message}. ${advice[reason]}` }))
+    Effect.mapError(({ message, reason }) => new Invalid({ message: `${field}: ${message}. ${advice[reason]}` }))
   )
 
 const advice: Record<Unreachable["reason"], string> = {

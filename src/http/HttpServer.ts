@@ -22,6 +22,7 @@ import * as DemoHandlers from "./demo/DemoHandlers.ts"
 import * as DomainsHandlers from "./domains/DomainsHandlers.ts"
 import * as Edge from "./Edge.ts"
 import * as EventsHandlers from "./events/EventsHandlers.ts"
+import * as OperationsHandlers from "./operations/OperationsHandlers.ts"
 import * as Pages from "./Pages.ts"
 import * as PaymentCallbackHandlers from "./purchase/PaymentCallbackHandlers.ts"
 import * as PurchaseHandlers from "./purchase/PurchaseHandlers.ts"
@@ -51,6 +52,7 @@ const handlers = Layer.mergeAll(
   PaymentCallbackHandlers.layer,
   DemoHandlers.layer,
   ConsoleHandlers.layer,
+  OperationsHandlers.layer,
   AdminHandlers.layer,
   SystemHandlers.layer
 )

@@ -4,6 +4,7 @@ import * as Patience from "../database/Patience.ts"
 import * as ExpiringRows from "../domains/ExpiringRows.ts"
 import { DomainId } from "../model/Domain.ts"
 import { InboundEmailId, type RawRef, rawRef } from "../model/InboundEmail.ts"
+import * as ExpiredOperationalEvents from "../operations/ExpiredOperationalEvents.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as ExpiredRefusals from "../refusals/ExpiredRefusals.ts"
 import * as Settings from "../Settings.ts"
@@ -142,6 +143,7 @@ export class Sweeper extends Context.Service<
         yield* inBatches(batch, forgetKeys)
         yield* inBatches(batch, forgetAnswers)
         yield* inBatches(batch, ExpiredRefusals.removeSome(sql, retentionDays, batch))
+        yield* inBatches(batch, ExpiredOperationalEvents.removeSome(sql, retentionDays, batch))
         yield* ExpiredRefusals.removeDays(sql, keptDays)
         yield* sql`DELETE FROM daily_intake WHERE day < (now() AT TIME ZONE 'UTC')::date - 1`
         yield* sql`DELETE FROM domain_days WHERE day < (now() AT TIME ZONE 'UTC')::date - ${keptDays}::int`

@@ -1,6 +1,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer, vi } from "@effect/vitest"
-import { Effect, FileSystem, Layer } from "effect"
+import { DateTime, Effect, FileSystem, Layer } from "effect"
+import * as Ledger from "../../src/operations/Ledger.ts"
 import * as CommandLine from "../CommandLine.ts"
 import * as Mail from "../Mail.ts"
 import * as Ports from "../Ports.ts"
@@ -54,6 +55,30 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         assert.strictEqual(code, 0)
         const { json } = yield* service.call("GET", "/api/workspace", { key: JSON.parse(stdout).api_key })
         assert.strictEqual(json.name, "a team")
+      })
+    )
+
+    it.effect("lists operational events of all workspaces", () =>
+      Effect.gen(function* () {
+        const empty = yield* inlet(["admin", "ops-events"])
+        assert.deepStrictEqual([empty.code, empty.stdout, empty.stderr], [0, "", "No operational events yet\n"])
+        const record = yield* Ledger.make
+        yield* record({
+          workspaceId: null,
+          domainId: null,
+          details: {
+            type: "certificate.expiring",
+            occurred_at: DateTime.makeUnsafe("2026-01-31T12:00:00Z"),
+            host: "mx.example.com",
+            ends_at: DateTime.makeUnsafe("2026-02-02T12:00:00Z"),
+            days_left: 2,
+            message: "It ends soon"
+          }
+        })
+        assert.strictEqual(
+          (yield* inlet(["admin", "ops-events", "--type", "certificate.expiring"])).stdout,
+          "OCCURRED\tTYPE\tDELIVERY\tMESSAGE\n2026-01-31T12:00:00.000Z\tcertificate.expiring\t-\tIt ends soon\n"
+        )
       })
     )
 

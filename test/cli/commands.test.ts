@@ -1,8 +1,10 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer, vi } from "@effect/vitest"
-import { Effect, FileSystem, Layer } from "effect"
+import { DateTime, Effect, FileSystem, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { DomainId } from "../../src/model/Domain.ts"
+import { DomainId, DomainName } from "../../src/model/Domain.ts"
+import { WorkspaceId } from "../../src/model/Workspace.ts"
+import * as Ledger from "../../src/operations/Ledger.ts"
 import * as CommandLine from "../CommandLine.ts"
 import * as Deliveries from "../delivery/Deliveries.ts"
 import * as Mail from "../Mail.ts"
@@ -72,6 +74,46 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         assert.match((yield* run("attempts")).stdout, /^REQUESTED\tEVENT_ID\tATTEMPT\t/)
         const workspace = yield* json("workspaces", "get")
         assert.strictEqual(workspace.used.emails_today, 1)
+      })
+    )
+
+    it.effect("set and remove the operational webhook, and list operational events", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const { json, run } = yield* person(inbox.key)
+        const url = "http://127.0.0.1:9/operations"
+        assert.strictEqual((yield* json("workspaces", "ops-webhook", url)).opsWebhookUrl, url)
+        assert.strictEqual((yield* json("workspaces", "get")).opsWebhookUrl, url)
+        assert.isNull((yield* json("workspaces", "ops-webhook", "--none")).opsWebhookUrl)
+        for (const wrong of [[], [url, "--none"]]) {
+          const { code, stderr } = yield* run("workspaces", "ops-webhook", ...wrong)
+          assert.deepStrictEqual(
+            [code, stderr.trimEnd().split("\n").at(-1)],
+            [1, "ops-webhook-url: Expected a URL, or --none to remove the webhook"]
+          )
+        }
+        assert.strictEqual((yield* run("workspaces", "ops-events")).stderr, "No operational events yet\n")
+        const record = yield* Ledger.make
+        const domainId = DomainId.make(inbox.domainId)
+        const { workspace_id } = yield* json("workspaces", "get")
+        yield* record({
+          workspaceId: WorkspaceId.make(workspace_id),
+          domainId,
+          details: {
+            type: "domain.verified",
+            occurred_at: DateTime.makeUnsafe("2026-01-31T12:00:00Z"),
+            domain_id: domainId,
+            domain: DomainName.make(inbox.domain),
+            message: "It is verified"
+          }
+        })
+        const { operational_events } = yield* json("workspaces", "ops-events", "--type", "domain.verified")
+        assert.strictEqual(operational_events[0].event.domain_id, inbox.domainId)
+        assert.strictEqual(
+          (yield* run("workspaces", "ops-events", "--limit", "1")).stdout,
+          "OCCURRED\tTYPE\tDELIVERY\tMESSAGE\n2026-01-31T12:00:00.000Z\tdomain.verified\t-\tIt is verified\n"
+        )
       })
     )
 

@@ -8,6 +8,7 @@ import type { SimulatedMail } from "../../src/http/simulate/SimulateApi.ts"
 import type { DeliveryAttempt } from "../../src/model/Delivery.ts"
 import type { Domain } from "../../src/model/Domain.ts"
 import type { InboundEvent } from "../../src/model/InboundEvent.ts"
+import type { OperationalEvent } from "../../src/model/OperationalEvent.ts"
 import { eventually } from "../Eventually.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
@@ -121,7 +122,24 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("The client",
     })
   )
 
+  it.effect("sets the operational webhook, and lists operational events", () =>
+    Effect.gen(function* () {
+      const { inlet } = yield* clientOf
+      const opsWebhookUrl = "http://127.0.0.1:9/operations"
+      assert.deepInclude(yield* Effect.promise(() => inlet.setOpsWebhook(opsWebhookUrl)), { opsWebhookUrl })
+      assert.deepInclude(yield* Effect.promise(() => inlet.setOpsWebhook(null)), { opsWebhookUrl: null })
+      assert.deepStrictEqual(
+        yield* Effect.promise(() => inlet.operationalEvents({ type: "quota.reached", limit: 1 })),
+        {
+          operational_events: [],
+          next_cursor: null
+        }
+      )
+    })
+  )
+
   it("uses the types of the contract", () => {
+    expectTypeOf<Client.OperationalEvent>().branded.toEqualTypeOf<typeof OperationalEvent.Encoded>()
     expectTypeOf<Client.BriefEvent>().toEqualTypeOf<typeof BriefEvent.Encoded>()
     expectTypeOf<Client.DeliveryAttempt>().toEqualTypeOf<typeof DeliveryAttempt.Encoded>()
     expectTypeOf<Client.Domain>().toEqualTypeOf<typeof Domain.Encoded>()

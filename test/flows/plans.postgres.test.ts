@@ -131,6 +131,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
         }
 
         yield* plans.taken
+        yield* sql`INSERT INTO domain_changes (domain_id, change, paused_at) VALUES (${inbox.domainId}, 'resumed', now())`
         const worker = yield* InletProcess.start({ ...settings, ROLES: "worker" })
         yield* receiver.answerWith(500)
         const recipients = [inbox.address, inbox.address, ...others.map(({ address }) => address)]
@@ -280,6 +281,7 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
           "INTO delivery_attempts",
           "FROM inbound_emails WHERE",
           "SELECT asked.id",
+          "FROM taken JOIN domains",
           "FOR UPDATE OF deliveries"
         ]) {
           assert.isTrue(

@@ -141,6 +141,8 @@ describe("Secrets", { timeout: 120_000 }, () => {
         yield* arrive
         yield* delivery("dead")
       }
+      const opsWebhookUrl = `http://${refusing}/?token=${webhook["the query of a webhook's URL"]}`
+      assert.strictEqual((yield* call("PATCH", "/api/workspace", { key, body: { opsWebhookUrl } })).status, 200)
       yield* receiver.answerAlways({ status: 500, body: response["what a webhook answered"] })
       yield* hook(receiver.url)
       yield* arrive
@@ -224,6 +226,8 @@ describe("Secrets", { timeout: 120_000 }, () => {
           "ALTER TABLE domains ADD CHECK (webhook_url NOT LIKE '%poison%') NOT VALID",
           "ALTER TABLE workspaces ADD CHECK (name <> 'poison') NOT VALID"
         )
+        yield* change(`INSERT INTO domain_changes (domain_id, change) VALUES ('${domainId}', 'verified')`)
+        yield* eventually(inlet.output, (text) => text.includes("An operational event"))
         yield* send(address.replace(/^[^@]*/, "poison"))
         yield* eventually(inlet.output, (text) => text.includes("A message could not be parsed"))
         yield* change("ALTER TABLE demo_sessions RENAME TO demo_sessions_gone")

@@ -17,6 +17,7 @@ layer(TestInlet.layer(settings), { excludeTestServices: true, timeout: "60 secon
       assert.deepStrictEqual(json, {
         workspace_id: json.workspace_id,
         name: "test",
+        opsWebhookUrl: null,
         created_at: json.created_at,
         key_scope: "full",
         limits: {

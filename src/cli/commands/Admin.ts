@@ -9,6 +9,8 @@ import * as Answer from "../terminal/Answer.ts"
 import { CommandFailed } from "../terminal/CommandFailed.ts"
 import * as Confirmation from "../terminal/Confirmation.ts"
 import * as DomainRow from "../terminal/DomainRow.ts"
+import * as Given from "../terminal/Given.ts"
+import * as OperationalRows from "../terminal/OperationalRows.ts"
 import * as Service from "../terminal/Service.ts"
 import * as Trace from "./Trace.ts"
 
@@ -30,13 +32,13 @@ interface Flags extends Service.Place {
 }
 
 /** Calls the operator routes of the running service, so that this also works with an embedded database. */
-const askAny = Effect.fnUntraced(function* <A, E extends Service.Failure, R>(
+const question = Effect.fnUntraced(function* <A, E extends Service.Failure, R>(
   place: Service.Place,
-  question: (admin: Service.Client["admin"]) => Effect.Effect<A, E, R>
+  asked: (admin: Service.Client["admin"]) => Effect.Effect<A, E, R>
 ) {
   const baseUrl = yield* Service.baseUrl(place)
   const { admin } = yield* Service.connect(baseUrl, yield* token)
-  return yield* Service.answered(baseUrl, question(admin)).pipe(
+  return yield* Service.answered(baseUrl, asked(admin)).pipe(
     Effect.mapError((error) =>
       error.message === "No such route"
         ? new CommandFailed({ message: `${baseUrl} rejects this ADMIN_TOKEN, or has no admin routes` })
@@ -45,11 +47,12 @@ const askAny = Effect.fnUntraced(function* <A, E extends Service.Failure, R>(
   )
 })
 
+/** The same for routes that answer domains, as a table. */
 const ask = Effect.fnUntraced(function* <E extends Service.Failure, R>(
   { json, ...place }: Flags,
-  question: (admin: Service.Client["admin"]) => Effect.Effect<{ readonly domains: ReadonlyArray<Domain> }, E, R>
+  asked: (admin: Service.Client["admin"]) => Effect.Effect<{ readonly domains: ReadonlyArray<Domain> }, E, R>
 ) {
-  const answer = yield* askAny(place, question)
+  const answer = yield* question(place, asked)
   yield* Answer.table(json, answer, answer.domains.map(DomainRow.of), "No domains yet")
 })
 
@@ -102,8 +105,18 @@ const workspaces = Command.make("workspaces").pipe(
   Command.withSubcommands([createWorkspace])
 )
 
+const opsEvents = Command.make(
+  "ops-events",
+  { ...OperationalRows.flags, ...Service.operatorFlags },
+  Effect.fnUntraced(function* ({ cursor, json, limit, type, ...place }) {
+    const query = Given.of({ cursor, limit, type })
+    const answer = yield* question(place, (admin) => admin.operationalEvents({ query }))
+    yield* Answer.table(json, answer, OperationalRows.of(answer.operational_events), OperationalRows.none)
+  })
+).pipe(Command.withDescription("List operational events of all workspaces and of the service, newest first"))
+
 export const command = Command.make("admin").pipe(
   Command.withDescription("Operator commands"),
-  Command.withSubcommands([domains, workspaces, Trace.operatorCommand(askAny)]),
+  Command.withSubcommands([domains, workspaces, opsEvents, Trace.operatorCommand(question)]),
   Command.provide(NodeHttpClient.layerUndici)
 )

@@ -3,7 +3,10 @@ import { Console, Effect, Option, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { WorkspaceName } from "../../model/Workspace.ts"
 import * as Answer from "../terminal/Answer.ts"
+import { CommandFailed } from "../terminal/CommandFailed.ts"
 import * as Confirmation from "../terminal/Confirmation.ts"
+import * as Given from "../terminal/Given.ts"
+import * as OperationalRows from "../terminal/OperationalRows.ts"
 import * as Profiles from "../terminal/Profiles.ts"
 import * as Service from "../terminal/Service.ts"
 
@@ -55,8 +58,37 @@ const rotateSecret = Command.make(
   })
 ).pipe(Command.withDescription("Replace the signing secret. The old one also signs for 24 hours"))
 
+const opsWebhook = Command.make(
+  "ops-webhook",
+  {
+    url: Argument.String("ops-webhook-url").pipe(
+      Argument.withDescription("URL for operational events"),
+      Argument.optional
+    ),
+    none: Flag.Boolean("none").pipe(Flag.withDescription("Remove the operational webhook"), Flag.withDefault(false)),
+    place: Service.flags
+  },
+  Effect.fnUntraced(function* ({ none, place: { json, ...place }, url }) {
+    if (Option.isSome(url) === none) {
+      return yield* new CommandFailed({ message: "ops-webhook-url: Expected a URL, or --none to remove the webhook" })
+    }
+    const payload = { opsWebhookUrl: Option.getOrNull(url) }
+    yield* Answer.record(json, yield* Service.ask(place, (api) => api.workspaces.update({ payload })))
+  })
+).pipe(Command.withDescription("Set or remove the webhook for operational events"))
+
+const opsEvents = Command.make(
+  "ops-events",
+  { ...OperationalRows.flags, ...Service.flags },
+  Effect.fnUntraced(function* ({ cursor, json, limit, type, ...place }) {
+    const query = Given.of({ cursor, limit, type })
+    const answer = yield* Service.ask(place, (api) => api.operations.list({ query }))
+    yield* Answer.table(json, answer, OperationalRows.of(answer.operational_events), OperationalRows.none)
+  })
+).pipe(Command.withDescription("List operational events, newest first: what happened to the service itself"))
+
 export const command = Command.make("workspaces").pipe(
   Command.withDescription("Workspaces, keys and secrets"),
-  Command.withSubcommands([create, get, rotateKey, rotateSecret]),
+  Command.withSubcommands([create, get, rotateKey, rotateSecret, opsWebhook, opsEvents]),
   Command.provide(NodeHttpClient.layerUndici)
 )

@@ -44,6 +44,24 @@ export interface BriefEvent {
   readonly delivery: "pending" | "delivered" | "dead" | "held"
 }
 
+export interface CertificateExpiring {
+  readonly type: "certificate.expiring"
+  /** tells it apart from the event of a mail */
+  readonly event: "operational"
+  /** the same on every attempt. Deduplicate by it */
+  readonly event_id: string
+  /** null in events for the operator alone */
+  readonly workspace_id: string | null
+  readonly occurred_at: string
+  /** what happened and what to do, for people */
+  readonly message: string
+  /** MX_HOST of the service */
+  readonly host: string
+  readonly ends_at: string
+  /** whole days, negative after the end */
+  readonly days_left: number
+}
+
 export interface CompletedOrder {
   readonly order_id: string
   readonly domain: string
@@ -124,6 +142,25 @@ export interface DeliveryAttempt {
   readonly nextAttemptAt: string | null
 }
 
+export interface DeliveryDead {
+  readonly type: "delivery.dead"
+  /** tells it apart from the event of a mail */
+  readonly event: "operational"
+  /** the same on every attempt. Deduplicate by it */
+  readonly event_id: string
+  /** null in events for the operator alone */
+  readonly workspace_id: string | null
+  readonly occurred_at: string
+  /** what happened and what to do, for people */
+  readonly message: string
+  readonly domain_id: string
+  readonly domain: string
+  /** the UTC day, such as 2026-01-31 */
+  readonly day: string
+  /** deliveries of the domain that became dead on that day so far */
+  readonly dead: number
+}
+
 export interface DnsState {
   readonly domain: string
   readonly records: ReadonlyArray<{
@@ -192,6 +229,74 @@ export interface DomainDetail {
   readonly webhook_failing: WebhookFailing | null
 }
 
+export interface DomainMxLost {
+  readonly type: "domain.mx_lost"
+  /** tells it apart from the event of a mail */
+  readonly event: "operational"
+  /** the same on every attempt. Deduplicate by it */
+  readonly event_id: string
+  /** null in events for the operator alone */
+  readonly workspace_id: string | null
+  readonly occurred_at: string
+  /** what happened and what to do, for people */
+  readonly message: string
+  readonly domain_id: string
+  readonly domain: string
+  /** the host that the MX record must name */
+  readonly expected: string
+  /** the hosts that it names, up to 10 */
+  readonly observed: ReadonlyArray<string>
+}
+
+export interface DomainMxReturned {
+  readonly type: "domain.mx_returned"
+  /** tells it apart from the event of a mail */
+  readonly event: "operational"
+  /** the same on every attempt. Deduplicate by it */
+  readonly event_id: string
+  /** null in events for the operator alone */
+  readonly workspace_id: string | null
+  readonly occurred_at: string
+  /** what happened and what to do, for people */
+  readonly message: string
+  readonly domain_id: string
+  readonly domain: string
+  /** the host that the MX record must name */
+  readonly expected: string
+  /** the hosts that it names, up to 10 */
+  readonly observed: ReadonlyArray<string>
+}
+
+export interface DomainPurchased {
+  readonly type: "domain.purchased"
+  /** tells it apart from the event of a mail */
+  readonly event: "operational"
+  /** the same on every attempt. Deduplicate by it */
+  readonly event_id: string
+  /** null in events for the operator alone */
+  readonly workspace_id: string | null
+  readonly occurred_at: string
+  /** what happened and what to do, for people */
+  readonly message: string
+  readonly domain_id: string
+  readonly domain: string
+}
+
+export interface DomainVerified {
+  readonly type: "domain.verified"
+  /** tells it apart from the event of a mail */
+  readonly event: "operational"
+  /** the same on every attempt. Deduplicate by it */
+  readonly event_id: string
+  /** null in events for the operator alone */
+  readonly workspace_id: string | null
+  readonly occurred_at: string
+  /** what happened and what to do, for people */
+  readonly message: string
+  readonly domain_id: string
+  readonly domain: string
+}
+
 export interface EventContent {
   readonly format: "markdown" | "text"
   /** the piece. Links in Markdown are `[words][ref]` */
@@ -258,6 +363,12 @@ export interface LeasedDelivery {
   /** the request body in UTF-8. Send it unchanged */
   readonly body: string
   readonly leased_until: string
+}
+
+export interface LedgerEntry {
+  readonly event: OperationalEvent
+  /** null if no operational webhook was set at the time */
+  readonly delivery: OperationalDelivery | null
 }
 
 export interface ListedEvent {
@@ -365,6 +476,17 @@ export interface OpenOrder {
   readonly status: "pending_payment" | "paid" | "registering" | "provisioning"
 }
 
+export interface OperationalDelivery {
+  /** `dead` after the last attempt, or if the webhook was removed first */
+  readonly status: "pending" | "delivered" | "dead"
+  readonly attempts: number
+  readonly next_attempt_at: string | null
+  readonly delivered_at: string | null
+  readonly last_error: string | null
+}
+
+export type OperationalEvent = WebhookPaused | WebhookResumed | DeliveryDead | QuotaReached | DomainMxLost | DomainMxReturned | DomainVerified | DomainPurchased | CertificateExpiring
+
 export interface Order {
   readonly order_id: string
   readonly domain: string
@@ -378,6 +500,25 @@ export interface Order {
   readonly next_steps: ReadonlyArray<string>
   readonly created_at: string
   readonly status: "pending_payment" | "paid" | "registering" | "provisioning" | "completed" | "expired" | "failed" | "refunded"
+}
+
+export interface QuotaReached {
+  readonly type: "quota.reached"
+  /** tells it apart from the event of a mail */
+  readonly event: "operational"
+  /** the same on every attempt. Deduplicate by it */
+  readonly event_id: string
+  /** null in events for the operator alone */
+  readonly workspace_id: string | null
+  readonly occurred_at: string
+  /** what happened and what to do, for people */
+  readonly message: string
+  readonly percent: 80 | 100
+  /** messages accepted on this UTC day so far */
+  readonly accepted: number
+  /** messages of a UTC day */
+  readonly limit: number
+  readonly day_ends_at: string
 }
 
 export interface Refusal {
@@ -602,6 +743,43 @@ export interface WebhookHealth {
   readonly held: number
 }
 
+export interface WebhookPaused {
+  readonly type: "webhook.paused"
+  /** tells it apart from the event of a mail */
+  readonly event: "operational"
+  /** the same on every attempt. Deduplicate by it */
+  readonly event_id: string
+  /** null in events for the operator alone */
+  readonly workspace_id: string | null
+  readonly occurred_at: string
+  /** what happened and what to do, for people */
+  readonly message: string
+  readonly domain_id: string
+  readonly domain: string
+  readonly failing_since: string
+  readonly last_error: string | null
+  /** deliveries that wait, counted up to 1000 */
+  readonly waiting: number
+}
+
+export interface WebhookResumed {
+  readonly type: "webhook.resumed"
+  /** tells it apart from the event of a mail */
+  readonly event: "operational"
+  /** the same on every attempt. Deduplicate by it */
+  readonly event_id: string
+  /** null in events for the operator alone */
+  readonly workspace_id: string | null
+  readonly occurred_at: string
+  /** what happened and what to do, for people */
+  readonly message: string
+  readonly domain_id: string
+  readonly domain: string
+  readonly paused_at: string
+  /** deliveries that wait, counted up to 1000 */
+  readonly waiting: number
+}
+
 export interface WebhookTestResult {
   /** true if the webhook answered 2xx */
   readonly ok: boolean
@@ -644,6 +822,8 @@ export interface Answers {
   readonly "GET /api/workspace": {
     readonly workspace_id: string
     readonly name: string
+    /** receives operational events. Read keys see only the host */
+    readonly opsWebhookUrl: string | null
     readonly created_at: string
     /** the scope of the key: everything, or reading mail */
     readonly key_scope: "full" | "read"
@@ -669,6 +849,11 @@ export interface Answers {
       readonly emails_today: number
     }
     readonly day_ends_at: string
+  }
+  readonly "PATCH /api/workspace": {
+    readonly workspace_id: string
+    /** receives operational events. Read keys see only the host */
+    readonly opsWebhookUrl: string | null
   }
   readonly "POST /api/workspaces/rotate-key": {
     /** the new key, shown only once */
@@ -842,6 +1027,11 @@ export interface Answers {
     readonly operator: boolean
   }
   readonly "DELETE /api/console/session": undefined
+  readonly "GET /api/operational-events": {
+    readonly operational_events: ReadonlyArray<LedgerEntry>
+    /** pass it as `cursor` for the next page, null at the end */
+    readonly next_cursor: string | null
+  }
   readonly "GET /admin/domains": {
     readonly domains: ReadonlyArray<Domain>
   }
@@ -871,6 +1061,11 @@ export interface Answers {
     readonly next_cursor: string | null
     /** why nothing was found, and where to look next */
     readonly hint: string | null
+  }
+  readonly "GET /admin/operational-events": {
+    readonly operational_events: ReadonlyArray<LedgerEntry>
+    /** pass it as `cursor` for the next page, null at the end */
+    readonly next_cursor: string | null
   }
   readonly "GET /admin/status": ServiceStatus
 }

@@ -8,6 +8,7 @@ import { Status } from "../../operator/ServiceStatus.ts"
 import { UnknownRefusal } from "../../refusals/UnknownRefusals.ts"
 import { mostRowsOfDay } from "../../refusals/UnknownRows.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
+import * as LedgerPage from "../requests/LedgerPage.ts"
 import * as PageQuery from "../requests/PageQuery.ts"
 import * as TraceQuery from "../trace/TraceQuery.ts"
 import { AdminAuthorization } from "./AdminAuthorization.ts"
@@ -89,6 +90,16 @@ export class AdminApi extends HttpApiGroup.make("admin")
       OpenApi.annotations({
         summary: "Find out what became of mail in any workspace",
         description: "As GET /api/trace, over all domains and demo inboxes."
+      })
+    ),
+    HttpApiEndpoint.get("operationalEvents", "/admin/operational-events", {
+      query: LedgerPage.query,
+      success: LedgerPage.answer,
+      error: Invalid.http
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "List every operational event, newest first",
+        description: "Those of all workspaces, and those of the service itself, such as a certificate that ends soon."
       })
     ),
     HttpApiEndpoint.get("status", "/admin/status", { success: Status }).annotateMerge(

@@ -3,11 +3,13 @@ import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../delivery/EventFeed.ts"
 import * as DomainNames from "../../domains/DomainNames.ts"
 import { Domains } from "../../domains/Domains.ts"
+import { OperationalEvents } from "../../operations/OperationalEvents.ts"
 import { AllWorkspaces } from "../../operator/AllWorkspaces.ts"
 import { ServiceStatus } from "../../operator/ServiceStatus.ts"
 import { UnknownRefusals } from "../../refusals/UnknownRefusals.ts"
 import { Traces } from "../../trace/Traces.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
+import * as LedgerPage from "../requests/LedgerPage.ts"
 import * as TraceQuery from "../trace/TraceQuery.ts"
 import { AdminApi } from "./AdminApi.ts"
 
@@ -24,6 +26,7 @@ export const layer = HttpApiBuilder.group(
     const status = yield* ServiceStatus
     const refusals = yield* UnknownRefusals
     const traces = yield* Traces
+    const events = yield* OperationalEvents
 
     return handlers.handleAll({
       status: () => status.now,
@@ -37,6 +40,8 @@ export const layer = HttpApiBuilder.group(
         const { entries, hint, nextCursor } = yield* traces.search("all", asked, page)
         return { entries, next_cursor: nextCursor, hint }
       }),
+      operationalEvents: ({ query: { limit = LedgerPage.limitByDefault, ...page } }) =>
+        Effect.map(events.listAll({ ...page, limit }), LedgerPage.of),
       workspaces: ({ query: { cursor, limit = workspacesOnAPage } }) =>
         Effect.map(workspaces.list({ cursor, limit }), ({ items, nextCursor }) => ({
           workspaces: items,

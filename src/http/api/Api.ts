@@ -6,6 +6,7 @@ import { DeliveriesApi } from "../deliveries/DeliveriesApi.ts"
 import { DemoApi } from "../demo/DemoApi.ts"
 import { DomainsApi } from "../domains/DomainsApi.ts"
 import { EventsApi } from "../events/EventsApi.ts"
+import { OperationsApi } from "../operations/OperationsApi.ts"
 import { PaymentCallbackApi } from "../purchase/PaymentCallbackApi.ts"
 import { PurchaseApi } from "../purchase/PurchaseApi.ts"
 import { ReplaysApi } from "../replays/ReplaysApi.ts"
@@ -28,6 +29,7 @@ export class Api extends HttpApi.make("inlet")
   .add(PaymentCallbackApi)
   .add(DemoApi)
   .add(ConsoleApi)
+  .add(OperationsApi)
   .add(AdminApi)
   .add(SystemApi)
   .middleware(ValidationErrors)

@@ -2,6 +2,7 @@
 export const successes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "workspaces.create": { 201: "The workspace, with its key and its secret" },
   "workspaces.get": { 200: "The workspace of the key" },
+  "workspaces.update": { 200: "The workspace with its operational webhook" },
   "workspaces.rotateKey": { 200: "The new key" },
   "workspaces.createKey": { 201: "The key, shown only once" },
   "workspaces.listKeys": { 200: "All keys beside the workspace's own" },
@@ -57,6 +58,8 @@ export const successes: Readonly<Record<string, Readonly<Record<string, string>>
   "console.state": { 200: "The state of the console" },
   "console.signIn": { 201: "Signed in, with the cookie" },
   "console.signOut": { 204: "The sessions have ended" },
+  "operations.list": { 200: "A page of operational events" },
+  "admin.operationalEvents": { 200: "A page of operational events" },
   "admin.workspaces": { 200: "A page of workspaces" },
   "admin.removeWorkspace": { 204: "It is removed" },
   "admin.refusals": { 200: "A page of refusals" },

@@ -63,7 +63,7 @@ export const make = (url: string): Document => {
     security: [],
     tags: tags.map(({ description = "", ...tag }) => ({ ...tag, description })),
     paths: operations,
-    webhooks: { [Examples.event.event]: { post: webhook } },
+    webhooks: { [Examples.event.event]: { post: webhook }, operational: { post: operationalWebhook } },
     components: {
       schemas: Schemas.components(components.schemas),
       securitySchemes: {
@@ -213,6 +213,45 @@ const header = (name: string, description: string, schema: Schemas.JsonSchema = 
   schema
 })
 
+const webhookHeaders = [
+  header("X-Service-Event-Id", "event_id of the body", { type: "string", format: "uuid" }),
+  header("X-Service-Timestamp", "Unix time in seconds", { type: "string", pattern: "^\\d+$" }),
+  header("X-Service-Signature", "t=<timestamp>,v1=<hex>", { type: "string", pattern: "^t=\\d+,v1=[\\da-f]{64}$" }),
+  {
+    ...header("X-Service-Signature-Previous", "the same with the secret before, for 24 hours after a rotation"),
+    required: false
+  },
+  header("webhook-id", "event_id of the body, as the Standard Webhooks specification has it"),
+  header("webhook-timestamp", "Unix time in seconds, as the Standard Webhooks specification has it"),
+  header("webhook-signature", "v1,<base64>, as the Standard Webhooks specification has it")
+]
+
+const webhookAnswers = {
+  "2XX": { description: "Delivered" },
+  "410": { description: "Gone. The delivery is dead without retries" },
+  default: { description: "Failed. Inlet retries for about three days" }
+}
+
+const operationalWebhook = {
+  tags: ["Operational events"],
+  operationId: "operationalEvent",
+  summary: "Something happened to the service",
+  description:
+    "Sent at least once per event to the `opsWebhookUrl` of the workspace, one request at a time. Signed and verified like the event of a mail. `type` tells the kind. Deduplicate by `event_id`.",
+  security: [],
+  parameters: webhookHeaders,
+  requestBody: {
+    required: true,
+    content: {
+      "application/json": {
+        schema: { $ref: "#/components/schemas/OperationalEvent" },
+        example: Examples.operationalEvent
+      }
+    }
+  },
+  responses: webhookAnswers
+}
+
 const webhook = {
   tags: ["Events"],
   operationId: "inboundEmailReceived",
@@ -220,27 +259,12 @@ const webhook = {
   description:
     "Sent at least once per event to the domain's webhook. Verify the request before you parse it. `X-Service-Signature` is an HMAC-SHA256 of `<timestamp>.<raw body>`, keyed with the whole signing secret. Reject timestamps more than 300 s off, and an `X-Service-Event-Id` that differs from the body's `event_id`. Deduplicate by `event_id`.",
   security: [],
-  parameters: [
-    header("X-Service-Event-Id", "event_id of the body", { type: "string", format: "uuid" }),
-    header("X-Service-Timestamp", "Unix time in seconds", { type: "string", pattern: "^\\d+$" }),
-    header("X-Service-Signature", "t=<timestamp>,v1=<hex>", { type: "string", pattern: "^t=\\d+,v1=[\\da-f]{64}$" }),
-    {
-      ...header("X-Service-Signature-Previous", "the same with the secret before, for 24 hours after a rotation"),
-      required: false
-    },
-    header("webhook-id", "event_id of the body, as the Standard Webhooks specification has it"),
-    header("webhook-timestamp", "Unix time in seconds, as the Standard Webhooks specification has it"),
-    header("webhook-signature", "v1,<base64>, as the Standard Webhooks specification has it")
-  ],
+  parameters: webhookHeaders,
   requestBody: {
     required: true,
     content: {
       "application/json": { schema: inboundEvent, example: Examples.event }
     }
   },
-  responses: {
-    "2XX": { description: "Delivered" },
-    "410": { description: "Gone. The delivery is dead without retries" },
-    default: { description: "Failed. Inlet retries for about three days" }
-  }
+  responses: webhookAnswers
 }

@@ -1,4 +1,5 @@
 import type { InboundEvent } from "../../model/InboundEvent.ts"
+import type { OperationalEvent } from "../../model/OperationalEvent.ts"
 
 const eventId = "019b76da-a800-7000-8000-000000000003"
 const domainId = "019b76da-a800-7000-8000-000000000001"
@@ -45,6 +46,22 @@ export const event = {
     unsubscribe: null
   }
 } satisfies Record<keyof InboundEvent, unknown>
+
+/** The payload of an operational webhook request. */
+export const operationalEvent = {
+  type: "webhook.paused",
+  event: "operational",
+  event_id: "019b76da-a800-7000-8000-000000000007",
+  workspace_id: "019b76da-a800-7000-8000-000000000008",
+  occurred_at: time,
+  message:
+    "The webhook of example.com is paused, because every attempt failed for days. 62 deliveries wait. Repair the endpoint, then resume with PATCH /api/domains/{id}/delivery and the same webhookUrl. Inlet tries one delivery an hour meanwhile",
+  domain_id: domainId,
+  domain: "example.com",
+  failing_since: "2026-01-26T12:00:00.000Z",
+  last_error: "the webhook answered 503",
+  waiting: 62
+} satisfies Record<keyof (OperationalEvent & { readonly type: "webhook.paused" }), unknown>
 
 const delivery = { status: "delivered", attempts: 1, nextAttemptAt: null, deliveredAt: time, lastError: null }
 
@@ -108,6 +125,7 @@ const replay = {
 export const requests: Readonly<Record<string, unknown>> = {
   "workspaces.create": { name: "my agent" },
   "workspaces.createKey": { scope: "read", name: "my agent" },
+  "workspaces.update": { opsWebhookUrl: "https://agent.example/operations" },
   "domains.create": { domain: "example.com" },
   "domains.delivery": { webhookUrl: "https://agent.example/inbound" },
   "deliveries.lease": { limit: 16, wait: 50 },
@@ -123,6 +141,17 @@ export const requests: Readonly<Record<string, unknown>> = {
 /** Answer bodies, by operation and status. */
 export const answers: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "workspaces.createKey": { 201: { ...key, api_key: `${key.begins}${"…".repeat(3)}` } },
+  "operations.list": {
+    200: {
+      operational_events: [
+        {
+          event: operationalEvent,
+          delivery: { status: "delivered", attempts: 1, next_attempt_at: null, delivered_at: time, last_error: null }
+        }
+      ],
+      next_cursor: null
+    }
+  },
   "workspaces.listKeys": { 200: { keys: [{ ...key, last_used_at: time }] } },
   "domains.instantInbox": {
     201: {

@@ -25,7 +25,7 @@ export const make = (document: Document, url: string): ReferencePages => {
     href: `/docs/${slug(name)}` as const,
     routes: operations.filter(({ operation }) => operation.tags[0] === name)
   }))
-  const webhook = document.webhooks["inbound.email.received"]?.post
+  const webhooks = Object.values(document.webhooks).map(({ post }) => Article.webhook(post))
   const schemas = Object.entries(components.schemas).filter(([name]) => name !== "Error")
 
   const entries: ReadonlyArray<Search.Entry> = [
@@ -134,7 +134,7 @@ ${groups
           )
         ] as const
     ),
-    ["/docs/webhook", page("/docs/webhook", "Webhook", webhook === undefined ? "" : Article.webhook(webhook))],
+    ["/docs/webhook", page("/docs/webhook", "Webhook", webhooks.join(""))],
     [
       "/docs/schemas",
       page(

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Conflict, Forbidden, NotFound, TooManyRequests } from "../../model/ApiError.ts"
+import { Conflict, Forbidden, Invalid, NotFound, TooManyRequests } from "../../model/ApiError.ts"
 import { WorkspaceId, WorkspaceName } from "../../model/Workspace.ts"
 import { KeyId, KeyName, KeyScope, WorkspaceKey } from "../../model/WorkspaceKey.ts"
 import { Authorization } from "../requests/Authorization.ts"
@@ -10,6 +10,10 @@ import * as ReadKeys from "../requests/ReadKeys.ts"
 const Secret = (what: string) => Schema.String.annotate({ description: `${what}, shown only once` })
 
 const mostOf = (what: string) => Schema.NullOr(Schema.Int).annotate({ description: `${what}, or null for no limit` })
+
+const OpsWebhookUrl = Schema.NullOr(Schema.String).annotate({
+  description: "receives operational events. Read keys see only the host"
+})
 
 export class WorkspacesApi extends HttpApiGroup.make("workspaces")
   .add(
@@ -38,6 +42,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       success: Schema.Struct({
         workspace_id: WorkspaceId,
         name: WorkspaceName,
+        opsWebhookUrl: OpsWebhookUrl,
         created_at: Schema.DateTimeUtcFromString,
         key_scope: Schema.Literals(["full", "read"]).annotate({
           description: "the scope of the key: everything, or reading mail"
@@ -67,6 +72,24 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
         OpenApi.annotations({
           summary: "Get the workspace of the key",
           description: "Returns the workspace of the key, its limits and its usage."
+        })
+      ),
+    HttpApiEndpoint.patch("update", "/api/workspace", {
+      payload: Schema.Struct({
+        opsWebhookUrl: Schema.NullOr(Schema.String).annotate({
+          description: "URL for operational events, https in production. Null removes it"
+        })
+      }),
+      success: Schema.Struct({ workspace_id: WorkspaceId, opsWebhookUrl: OpsWebhookUrl }),
+      error: [Invalid.http, TooManyRequests.http]
+    })
+      .middleware(KnownParameters)
+      .middleware(Authorization)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Set the operational webhook",
+          description:
+            "Inlet posts operational events to it, signed like every other webhook, and retries them. Waiting events go to a new URL at once. Events from before are not sent. It counts as a webhook change."
         })
       ),
     HttpApiEndpoint.post("rotateKey", "/api/workspaces/rotate-key", {

@@ -1,10 +1,13 @@
 import { Effect, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import * as WebhookUrl from "../../domains/WebhookUrl.ts"
 import * as WorkspaceUsage from "../../domains/WorkspaceUsage.ts"
 import { Forbidden } from "../../model/ApiError.ts"
+import { OperationalWebhook } from "../../operations/OperationalWebhook.ts"
 import * as Settings from "../../Settings.ts"
 import { ClientLimits } from "../../workspaces/ClientLimits.ts"
+import { WorkspaceLimits } from "../../workspaces/WorkspaceLimits.ts"
 import { Workspaces } from "../../workspaces/Workspaces.ts"
 import { CurrentWorkspace } from "../requests/Authorization.ts"
 import * as ClientAddress from "../requests/ClientAddress.ts"
@@ -20,6 +23,9 @@ export const layer = HttpApiBuilder.group(
     const clients = yield* ClientLimits
     const usage = yield* WorkspaceUsage.make
     const operator = yield* Operator
+    const webhook = yield* OperationalWebhook
+    const changes = yield* WorkspaceLimits
+    const { production } = yield* Settings.http
     const { trustProxy, workspaceCreation } = yield* Settings.clients
     const { domainsPerWorkspace, emailsPerDay, messageBytes, retentionDays } = yield* Settings.limits
     const { requestsAtOnce, requestsPerSecond, waitsAtOnce } = yield* Settings.answers
@@ -58,15 +64,26 @@ export const layer = HttpApiBuilder.group(
       get: Effect.fnUntraced(function* () {
         const { id, scope } = yield* CurrentWorkspace
         const { createdAt, dayEndsAt, domains, emailsToday, name } = yield* usage(id)
+        const url = yield* webhook.get(id)
         return {
           workspace_id: id,
           name,
+          opsWebhookUrl: url === null || scope === "full" ? url : `${new URL(url).origin}/…`,
           created_at: createdAt,
           key_scope: scope,
           limits,
           used: { domains, emails_today: emailsToday },
           day_ends_at: dayEndsAt
         }
+      }),
+      update: Effect.fnUntraced(function* ({ payload: { opsWebhookUrl } }) {
+        const { id } = yield* CurrentWorkspace
+        const field = "opsWebhookUrl"
+        const url = opsWebhookUrl === null ? null : yield* WebhookUrl.parse(opsWebhookUrl, { production, field })
+        yield* changes.spend("webhook change", id)
+        if (url !== null) yield* WebhookUrl.reachable(url, field)
+        yield* webhook.set(id, url)
+        return { workspace_id: id, opsWebhookUrl: url }
       }),
       rotateKey: () =>
         CurrentWorkspace.use(({ id }) => workspaces.rotateKey(id)).pipe(

@@ -1,6 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import type { EventId } from "../../model/InboundEvent.ts"
+import type { OperationalEventId } from "../../model/OperationalEvent.ts"
 import type { WorkspaceId } from "../../model/Workspace.ts"
 
 /** Signing failed. The attempt fails and is retried by the schedule. `message` is shown to the workspace. */
@@ -15,7 +16,7 @@ export interface SigningSecrets {
 /** A webhook request to sign. */
 export interface Signable {
   readonly workspaceId: WorkspaceId
-  readonly eventId: EventId
+  readonly eventId: EventId | OperationalEventId
   /** The exact bytes of the request. */
   readonly body: Uint8Array
   /** The time of the request, in seconds since 1970. */

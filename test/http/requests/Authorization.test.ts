@@ -6,6 +6,8 @@ const uuid = "01890000-0000-7000-8000-000000000000"
 
 const routes: ReadonlyArray<readonly ["GET" | "POST" | "PATCH" | "DELETE", string]> = [
   ["GET", "/api/workspace"],
+  ["PATCH", "/api/workspace"],
+  ["GET", "/api/operational-events"],
   ["POST", "/api/workspaces/rotate-key"],
   ["POST", "/api/workspaces/rotate-secret"],
   ["POST", "/api/workspaces/keys"],

@@ -16,6 +16,7 @@ type Needs = "any key" | "its own key" | "no key"
 /** Every API route. A new one must be added with the keys it accepts. */
 const expected: Readonly<Record<string, Needs>> = {
   "GET /api/workspace": "any key",
+  "GET /api/operational-events": "any key",
   "GET /api/domains": "any key",
   "GET /api/domains/:id": "any key",
   "GET /api/domains/:id/mx": "any key",
@@ -32,6 +33,7 @@ const expected: Readonly<Record<string, Needs>> = {
   "GET /api/domains/:id/webhook/health": "any key",
   "GET /api/domains/:id/events/:eventId/html": "any key",
 
+  "PATCH /api/workspace": "its own key",
   "POST /api/workspaces/rotate-key": "its own key",
   "POST /api/workspaces/rotate-secret": "its own key",
   "POST /api/workspaces/keys": "its own key",
@@ -80,6 +82,7 @@ const expected: Readonly<Record<string, Needs>> = {
   "DELETE /api/console/session": "no key",
   "GET /admin/status": "no key",
   "GET /admin/refusals": "no key",
+  "GET /admin/operational-events": "no key",
   "GET /admin/workspaces": "no key",
   "DELETE /admin/workspaces/:workspaceId": "no key",
   "GET /admin/domains": "no key",
