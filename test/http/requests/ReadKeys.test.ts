@@ -30,6 +30,7 @@ const expected: Readonly<Record<string, Needs>> = {
   "GET /api/domains/:id/dns": "any key",
   "GET /api/domains/:id/stats": "any key",
   "GET /api/domains/:id/refusals": "any key",
+  "GET /api/trace": "any key",
   "GET /api/domains/:id/webhook/health": "any key",
   "GET /api/domains/:id/events/:eventId/html": "any key",
 
@@ -82,6 +83,7 @@ const expected: Readonly<Record<string, Needs>> = {
   "DELETE /api/console/session": "no key",
   "GET /admin/status": "no key",
   "GET /admin/refusals": "no key",
+  "GET /admin/trace": "no key",
   "GET /admin/operational-events": "no key",
   "GET /admin/workspaces": "no key",
   "DELETE /admin/workspaces/:workspaceId": "no key",
