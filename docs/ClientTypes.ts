@@ -25,7 +25,7 @@ const answers = {
   Replayed: "events.replay",
   AttemptsPage: "events.deliveryAttempts"
 }
-const named = ["Domain", "MxRecords", "EventContent", "SimulatedMail", "Replay"]
+const named = ["Domain", "MxRecords", "EventContent", "SimulatedMail", "Replay", "DomainHealth"]
 
 /** Request types also accept `undefined` for an optional field. */
 const isSent = (name: string) => name in queries || name === "SimulatedMail"

@@ -440,7 +440,10 @@ export const proofs: ReadonlyArray<Proof> = [
       ["test/database/HeavyReads.test.ts", "alternate between clients"],
       ["test/database/Turns.test.ts", "alternates between clients"],
       ["test/database/Turns.test.ts", "prefers mail on a shared connection, and lets the API in at intervals"],
-      ["test/database/Turns.test.ts", "does not delay mail with connections of its own"]
+      ["test/database/Turns.test.ts", "does not delay mail with connections of its own"],
+      ["test/health/DnsChecks.test.ts", "looks five of a thousand hosts up, and finds its own behind them"],
+      ["test/health/DnsChecks.test.ts", "answers within 9 s while DNS is silent, and shares the answer for 5 s"],
+      ["test/health/MailHost.test.ts", "connect once for many requests"]
     ]
   },
   {

@@ -23,6 +23,7 @@ import { Events } from "./events/Events.ts"
 import { RawMessages } from "./events/RawMessages.ts"
 import { Replays } from "./events/Replays.ts"
 import * as ReplayWorker from "./events/ReplayWorker.ts"
+import { DomainHealths } from "./health/DomainHealths.ts"
 import * as HttpServer from "./http/HttpServer.ts"
 import { DataMemory } from "./intake/DataMemory.ts"
 import { Intake } from "./intake/Intake.ts"
@@ -86,8 +87,7 @@ export const http = HttpServer.layerWith(Mcp.layer).pipe(
     Attempts.layer,
     Replays.layer,
     WebhookTest.layer.pipe(Layer.provideMerge(RequestSigner.layer)),
-    WebhookHealth.layer,
-    DomainStatistics.layer,
+    DomainHealths.layer.pipe(Layer.provideMerge([WebhookHealth.layer, DomainStatistics.layer])),
     ServiceStatus.layer,
     AllWorkspaces.layer.pipe(Layer.provide(Workspaces.layer)),
     PullDeliveries.layer,

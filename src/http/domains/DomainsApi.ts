@@ -3,6 +3,8 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Failing, Health } from "../../delivery/WebhookHealth.ts"
 import { WebhookTestResult } from "../../delivery/WebhookTest.ts"
 import { DnsState, MxRecords } from "../../domains/DnsRecords.ts"
+import { mostHosts } from "../../health/DnsLook.ts"
+import { DomainHealth } from "../../health/HealthCheck.ts"
 import { Conflict, Invalid, NotFound, TooManyRequests } from "../../model/ApiError.ts"
 import { Domain, DomainId, DomainName, DomainStatus } from "../../model/Domain.ts"
 import { RefusalReason } from "../../model/Refusal.ts"
@@ -119,6 +121,18 @@ export class DomainsApi extends HttpApiGroup.make("domains")
         OpenApi.annotations({
           summary: "Compare the records to publish with DNS",
           description: "Asks DNS for the TXT record of an own domain and for the MX records."
+        })
+      ),
+    HttpApiEndpoint.get("health", "/api/domains/:id/health", {
+      params: one,
+      success: DomainHealth,
+      error: NotFound.http
+    })
+      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Check whether mail arrives and is delivered",
+          description: `Looks at the state of the domain, its DNS records, the mail server of this service, the webhook, the quota and today's refusals. Each check has a sentence, and a remedy if something is wrong. Asks DNS for the first ${mostHosts} MX hosts. Connects to no mail server but its own. Answers of DNS and of the mail server are a few seconds old.`
         })
       ),
     HttpApiEndpoint.get("stats", "/api/domains/:id/stats", {
