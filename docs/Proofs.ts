@@ -317,6 +317,19 @@ export const proofs: ReadonlyArray<Proof> = [
     promise: "Nobody can use Inlet to flood a URL",
     tests: [
       ["test/http/Replays.test.ts", "is limited to 20 a day"],
+      [
+        "test/events/Replays.test.ts",
+        "of delivered events is limited to 10,000 of a workspace a UTC day, and a stop returns the rest"
+      ],
+      ["test/events/Replays.test.ts", "of more than 10,000 delivered events is refused"],
+      [
+        "test/events/Replays.test.ts",
+        "sends the delivered events that it counted, and none that are delivered meanwhile"
+      ],
+      [
+        "test/delivery/CatchingUp.test.ts",
+        "makes 512 waiting deliveries due at once after a pause, and brings the rest forward in steps"
+      ],
       ["test/events/Replays.test.ts", "counts failed attempts, and halves its step while the webhook fails"],
       [
         "test/workspaces/WorkspaceLimits.test.ts",

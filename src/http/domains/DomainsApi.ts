@@ -221,7 +221,7 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       OpenApi.annotations({
         summary: "Set the webhook or pull delivery",
         description:
-          "409 before the domain is verified. In production the URL must be https. null removes the webhook, and Inlet holds mail until a replay. A new URL, or setting a paused URL again, makes waiting mail due at once. Setting the current URL of an active webhook changes nothing. `pull` requires that no webhook is set (409 otherwise), and makes mail wait for a lease. `false` holds mail. Setting a webhook ends `pull` and sends waiting mail there. 429 beyond 10 changes a minute or 100 a day."
+          "409 before the domain is verified. In production the URL must be https. null removes the webhook, and Inlet holds mail until a replay. A new URL, or setting a paused URL again, makes waiting mail due at once. Beyond 512 deliveries the rest follows in steps while the webhook answers. Setting the current URL of an active webhook changes nothing. `pull` requires that no webhook is set (409 otherwise), and makes mail wait for a lease. `false` holds mail. Setting a webhook ends `pull` and sends waiting mail there. 429 beyond 10 changes a minute or 100 a day."
       })
     )
   )
