@@ -34,7 +34,7 @@ const answers = {
   OperationalWebhook: "workspaces.update",
   OperationalEventsPage: "operations.list"
 }
-const named = ["Domain", "MxRecords", "EventContent", "SimulatedMail", "Replay"]
+const named = ["Domain", "MxRecords", "EventContent", "SimulatedMail", "Replay", "DomainHealth"]
 
 /** Request types also accept `undefined` for an optional field. */
 const isSent = (name: string) => name in queries || name === "SimulatedMail"

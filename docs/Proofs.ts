@@ -336,6 +336,19 @@ export const proofs: ReadonlyArray<Proof> = [
     promise: "Nobody can use Inlet to flood a URL",
     tests: [
       ["test/http/Replays.test.ts", "is limited to 20 a day"],
+      [
+        "test/events/Replays.test.ts",
+        "of delivered events is limited to 10,000 of a workspace a UTC day, and a stop returns the rest"
+      ],
+      ["test/events/Replays.test.ts", "of more than 10,000 delivered events is refused"],
+      [
+        "test/events/Replays.test.ts",
+        "sends the delivered events that it counted, and none that are delivered meanwhile"
+      ],
+      [
+        "test/delivery/CatchingUp.test.ts",
+        "makes 512 waiting deliveries due at once after a pause, and brings the rest forward in steps"
+      ],
       ["test/events/Replays.test.ts", "counts failed attempts, and halves its step while the webhook fails"],
       [
         "test/workspaces/WorkspaceLimits.test.ts",
@@ -478,7 +491,10 @@ export const proofs: ReadonlyArray<Proof> = [
       ["test/database/HeavyReads.test.ts", "alternate between clients"],
       ["test/database/Turns.test.ts", "alternates between clients"],
       ["test/database/Turns.test.ts", "prefers mail on a shared connection, and lets the API in at intervals"],
-      ["test/database/Turns.test.ts", "does not delay mail with connections of its own"]
+      ["test/database/Turns.test.ts", "does not delay mail with connections of its own"],
+      ["test/health/DnsChecks.test.ts", "looks five of a thousand hosts up, and finds its own behind them"],
+      ["test/health/DnsChecks.test.ts", "answers within 9 s while DNS is silent, and shares the answer for 5 s"],
+      ["test/health/MailHost.test.ts", "connect once for many requests"]
     ]
   },
   {

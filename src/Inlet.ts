@@ -23,6 +23,7 @@ import { Events } from "./events/Events.ts"
 import { RawMessages } from "./events/RawMessages.ts"
 import { Replays } from "./events/Replays.ts"
 import * as ReplayWorker from "./events/ReplayWorker.ts"
+import { DomainHealths } from "./health/DomainHealths.ts"
 import * as HttpServer from "./http/HttpServer.ts"
 import { DataMemory } from "./intake/DataMemory.ts"
 import { Intake } from "./intake/Intake.ts"
@@ -96,8 +97,7 @@ export const http = HttpServer.layerWith(Mcp.layer).pipe(
     Attempts.layer,
     Replays.layer,
     WebhookTest.layer.pipe(Layer.provideMerge(RequestSigner.layer)),
-    WebhookHealth.layer,
-    DomainStatistics.layer,
+    DomainHealths.layer.pipe(Layer.provideMerge([WebhookHealth.layer, DomainStatistics.layer])),
     OperationalEvents.layer,
     OperationalWebhook.layer,
     ServiceStatus.layer,

@@ -25,7 +25,7 @@ export class DnsServer extends Context.Service<
   {
     /** The value for `DNS_SERVERS`. */
     readonly server: string
-    answer(type: "TXT" | "MX" | "A" | "AAAA", name: string, reaction: Reaction): Effect.Effect<void>
+    answer(type: "TXT" | "MX" | "A" | "AAAA" | "CNAME", name: string, reaction: Reaction): Effect.Effect<void>
     /** The number of queries for a name and type. */
     asked(type: "TXT" | "MX" | "A" | "AAAA", name: string): Effect.Effect<number>
   }

@@ -166,6 +166,19 @@ export interface Domain {
   readonly live_at: string | null
 }
 
+export interface DomainHealth {
+  readonly domain: string
+  /** the worst of the checks: error, warning, unknown, ok */
+  readonly status: "ok" | "warning" | "error" | "unknown"
+  /** the result in one sentence */
+  readonly summary: string
+  readonly checks: ReadonlyArray<HealthCheck>
+  /** the hosts that were looked up, lowest priority first */
+  readonly mx_hosts: ReadonlyArray<MxHost>
+  /** further MX records that were not looked up */
+  readonly mx_hosts_left_out: number
+}
+
 export interface DomainMxLost {
   readonly type: "domain.mx_lost"
   /** tells it apart from the event of a mail */
@@ -309,6 +322,16 @@ export interface Header {
   readonly value: string
 }
 
+export interface HealthCheck {
+  /** what was looked at. `mx_host` comes once for each host */
+  readonly check: "domain" | "txt" | "mx" | "mx_host" | "mx_elsewhere" | "port25" | "starttls" | "certificate" | "webhook" | "quota" | "last_mail" | "refusals"
+  readonly status: "ok" | "warning" | "error" | "unknown"
+  /** what was seen, as a sentence */
+  readonly message: string
+  /** what to do. Null if the status is ok */
+  readonly remedy: string | null
+}
+
 export type InstantInbox = {
   /** inbox@<slug>.inbox.<platform domain>. Every local part works */
   readonly address: string
@@ -436,6 +459,16 @@ export interface ListQuery {
 export interface Mailbox {
   readonly name: string
   readonly address: string
+}
+
+export interface MxHost {
+  readonly host: string
+  /** senders try the lowest first */
+  readonly priority: number
+  /** true for the mail host of this service */
+  readonly ours: boolean
+  /** what the host resolves to */
+  readonly addresses: ReadonlyArray<string>
 }
 
 export interface MxRecords {

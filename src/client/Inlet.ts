@@ -4,6 +4,7 @@ import type {
   AttemptsQuery,
   BriefEvent,
   Domain,
+  DomainHealth,
   DomainWebhook,
   InstantInbox,
   MxRecords,
@@ -55,6 +56,9 @@ export class Inlet {
       this.#requests.json({ method: "POST", path: `${at(domainId)}/verify` }, options),
     /** The MX record to publish, and the current ones. */
     mx: (domainId: string, options?: CallOptions): Promise<MxRecords> => this.#get(`${at(domainId)}/mx`, {}, options),
+    /** Checks whether mail arrives and is delivered, and what to do if not. */
+    health: (domainId: string, options?: CallOptions): Promise<DomainHealth> =>
+      this.#get(`${at(domainId)}/health`, {}, options),
     /** Sets the webhook. Null holds the events. */
     setWebhook: (domainId: string, webhookUrl: string | null, options?: CallOptions): Promise<DomainWebhook> =>
       this.#requests.json({ method: "PATCH", path: `${at(domainId)}/delivery`, body: { webhookUrl } }, options),

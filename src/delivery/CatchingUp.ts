@@ -3,13 +3,11 @@ import { SqlClient } from "effect/sql"
 import * as WebhookState from "../domains/webhook/WebhookState.ts"
 import type { DomainId } from "../model/Domain.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
+import { mostDue } from "./DeliveryRows.ts"
 import { EventFeed } from "./EventFeed.ts"
 
 /** Maximum webhooks of one statement. */
 const mostWebhooks = 16
-
-/** Maximum deliveries of a webhook that are due at once. */
-const mostDue = 512
 
 /** Maximum pending deliveries of a webhook that one statement reads. */
 const mostRead = 1_000
@@ -54,8 +52,8 @@ export const step = (sql: SqlClient.SqlClient) => sql<{ readonly domainId: Domai
   ), brought AS (
     UPDATE deliveries SET
       retry_at = deliveries.due_at,
-      -- Oldest first, behind all that is due.
-      due_at = now() + make_interval(secs => number * 0.000001)
+      -- Oldest first, all due now: the clock of the embedded database has milliseconds.
+      due_at = now() + make_interval(secs => (number - ${mostDue}) * 0.000001)
     FROM read
     WHERE read.may_come AND read.number <= read.free
       AND deliveries.event_id = read.event_id AND deliveries.status = ${"pending"} AND deliveries.leased_until IS NULL

@@ -26,11 +26,24 @@ export const keepUrl = (sql: SqlClient.SqlClient, url: string | null) => sql`
 export const hold = (sql: SqlClient.SqlClient, domainId: DomainId) =>
   sql`UPDATE deliveries SET status = 'held', leased_until = NULL WHERE domain_id = ${domainId} AND status = 'pending'`
 
-/** Makes the waiting deliveries of a domain due now. */
-export const makeDue = (sql: SqlClient.SqlClient, domainId: DomainId) =>
+/** Maximum deliveries of a domain that one statement makes due. */
+export const mostDue = 512
+
+/**
+ * Makes the waiting deliveries of a domain due now that are due next, oldest first. `CatchingUp.ts` brings further ones
+ * forward. `which` excludes some.
+ */
+export const makeDue = (sql: SqlClient.SqlClient, domainId: DomainId, which: Statement.Fragment = sql`true`) =>
   sql`
-    UPDATE deliveries SET due_at = now(), retry_at = NULL
-    WHERE domain_id = ${domainId} AND status = 'pending' AND due_at > now()
+    UPDATE deliveries SET due_at = now() + make_interval(secs => (next.number - ${mostDue}) * 0.000001), retry_at = NULL
+    FROM (
+      SELECT event_id, row_number() OVER (ORDER BY position) AS number FROM (
+        SELECT event_id, position FROM deliveries
+        WHERE domain_id = ${domainId} AND status = 'pending' AND due_at > now() AND ${which}
+        ORDER BY due_at LIMIT ${mostDue}
+      ) AS waiting
+    ) AS next
+    WHERE deliveries.event_id = next.event_id AND deliveries.status = ${"pending"} AND deliveries.due_at > now()
   `
 
 /** Makes an undelivered event due with a new budget of attempts, with `force` also a delivered one. */
@@ -73,8 +86,8 @@ export const replayMany = (
     status
   }: { readonly domainId: DomainId; readonly status: string; readonly ids: ReadonlyArray<EventId> }
 ) => sql<{ readonly eventId: EventId }>`
-  UPDATE deliveries SET status = 'pending', spent = attempts, due_at = now() + make_interval(secs => ordinal * 0.000001),
-    retry_at = NULL, delivered_at = NULL
+  UPDATE deliveries SET status = 'pending', spent = attempts,
+    due_at = now() + make_interval(secs => (ordinal - ${ids.length}) * 0.000001), retry_at = NULL, delivered_at = NULL
   FROM unnest(${ids}::uuid[]) WITH ORDINALITY AS wanted (event_id, ordinal)
   WHERE deliveries.event_id = wanted.event_id AND deliveries.domain_id = ${domainId} AND deliveries.status = ${status}
   RETURNING deliveries.event_id

@@ -2,6 +2,7 @@ import { type Duration, Effect, Metric } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as WebhookState from "../domains/webhook/WebhookState.ts"
 import type { DomainId } from "../model/Domain.ts"
+import * as DeliveryRows from "./DeliveryRows.ts"
 
 const paused = Metric.counter("inlet_webhooks_paused_total", {
   description: "Webhooks paused, for they only failed",
@@ -35,30 +36,24 @@ export const resume = Effect.fn("Pausing.resume")((sql: SqlClient.SqlClient, dom
   lift(sql, domainId, "paused")
 )
 
-/** Ends the failing or paused state of a webhook. The deliveries of a paused one become due. */
+/** Ends the failing or paused state of a webhook, whose waiting deliveries follow in steps, the first of them at once. */
 const lift = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, domainId: DomainId, which: "failing" | "paused") {
   const rows = yield* sql<{ readonly wasPaused: boolean }>`
     WITH webhook AS (
-      SELECT id, webhook_paused_at IS NOT NULL AS was_paused,
-        -- The deliveries of a paused webhook are all due, and have nothing to catch up.
-        webhook_paused_at IS NULL AS is_recovering
-      FROM domains
+      SELECT id, webhook_paused_at IS NOT NULL AS was_paused FROM domains
       WHERE id = ${domainId}
         AND (webhook_paused_at IS NOT NULL ${which === "paused" ? sql.literal("") : sql`OR webhook_failing_since IS NOT NULL`})
       FOR NO KEY UPDATE
     ), cleared AS (
       ${WebhookState.clear(sql)}
     ), due AS (
-      UPDATE deliveries SET due_at = now(), retry_at = NULL
-      FROM webhook
-      WHERE webhook.was_paused AND deliveries.domain_id = webhook.id AND deliveries.status = 'pending'
-        AND deliveries.due_at > now() AND deliveries.leased_until IS NULL
+      ${DeliveryRows.makeDue(sql, domainId, sql`leased_until IS NULL AND (SELECT was_paused FROM webhook)`)}
     )
     SELECT was_paused FROM webhook
   `
   if (rows[0]?.wasPaused !== true) return
   yield* Metric.update(resumed, 1)
-  yield* Effect.logInfo("A paused webhook was resumed. All its deliveries are due").pipe(
+  yield* Effect.logInfo("A paused webhook was resumed. All its deliveries follow").pipe(
     Effect.annotateLogs({ domain_id: domainId })
   )
 })

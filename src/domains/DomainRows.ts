@@ -99,7 +99,11 @@ export const make = (sql: SqlClient.SqlClient) => ({
       ), under_way AS (
         ${DeliveryRows.keepUrl(sql, url)}
       )
-      UPDATE domains SET webhook_url = ${url}, webhook_failing_since = NULL, pull = false
+      UPDATE domains SET
+        webhook_url = ${url}, webhook_failing_since = NULL, pull = false,
+        -- Deliveries that wait follow to the new URL.
+        webhook_recovering_at = CASE WHEN ${url}::text IS NOT NULL THEN now() END,
+        webhook_recovery_step = 1, webhook_recovery_position = 0
       FROM before WHERE domains.id = before.id AND before.webhook_url IS DISTINCT FROM ${url}
       RETURNING domains.*
     `

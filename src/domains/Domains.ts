@@ -141,7 +141,7 @@ export class Domains extends Context.Service<
           if (row === undefined) return undefined
           yield* url === null
             ? DeliveryRows.hold(sql, row.id)
-            : // A new URL is usually a repaired one, so mail goes there now.
+            : // A new URL is usually a repaired one, so mail goes there now. CatchingUp brings what is more than that.
               DeliveryRows.makeDue(sql, row.id)
           return row
         })

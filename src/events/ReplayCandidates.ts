@@ -14,6 +14,11 @@ export interface Selection {
   readonly recipient: string | null
 }
 
+/** A selection of a job. Events that are delivered after its start are not part of it, so it does not grow. */
+export interface Started extends Selection {
+  readonly startedAt: DateTime.Utc
+}
+
 /** Maximum rows that one statement reads for a count, so that no other statement waits for long. */
 const readAtOnce = 5_000
 
@@ -26,7 +31,7 @@ const mostRead = 1_000_000
  */
 export const read = (
   sql: SqlClient.SqlClient,
-  { domainId, recipient, since, status, until }: Selection,
+  { domainId, recipient, since, startedAt, status, until }: Started,
   { above, below }: TimeRange.Positions,
   limit: number
 ) => {
@@ -39,9 +44,10 @@ export const read = (
   const all = (conditions: typeof isIn) => (conditions.length === 0 ? sql`true` : sql.and(conditions))
   if (status === "delivered") {
     return sql`
-      SELECT events.id AS event_id, events.position, deliveries.status = 'delivered' AND ${all(isIn)} AS is_wanted
+      SELECT events.id AS event_id, events.position, deliveries.status = 'delivered'
+          AND deliveries.delivered_at <= ${DateTime.toDateUtc(startedAt)} AND ${all(isIn)} AS is_wanted
       FROM (SELECT * FROM events WHERE domain_id = ${domainId} AND ${all(isTo)} AND ${range}) AS events
-      CROSS JOIN LATERAL (SELECT status FROM deliveries WHERE deliveries.event_id = events.id OFFSET 0) AS deliveries
+      CROSS JOIN LATERAL (SELECT status, delivered_at FROM deliveries WHERE deliveries.event_id = events.id OFFSET 0) AS deliveries
     `
   }
   // Dead letters have the address, with an index.
@@ -68,7 +74,7 @@ export interface Candidate {
 /** Counts a selection, at most as many as a job replays. Returns the position behind the last one. */
 export const count = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  selection: Selection,
+  selection: Started,
   range: TimeRange.Positions
 ) {
   let total = 0

@@ -30,6 +30,9 @@ const Job = Schema.Struct({
   step: Schema.Int,
   position: Schema.BigInt,
   below: Schema.BigInt,
+  total: Schema.Int,
+  queued: Schema.Int,
+  startedAt: Schema.DateTimeUtcFromDate,
   isServed: Schema.Boolean,
   isFailing: Schema.Boolean
 })
@@ -51,6 +54,7 @@ export const step = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
     Result: Job,
     execute: () => sql`
       SELECT replays.id, domain_id, replays.status, since, until, recipient, open, step, position, below,
+        total, queued, replays.created_at AS started_at,
         domains.status <> 'disabled' AND (pull OR (webhook_url IS NOT NULL AND webhook_paused_at IS NULL)) AS is_served,
         NOT pull AND webhook_failing_since IS NOT NULL AS is_failing
       FROM replays JOIN domains ON domains.id = replays.domain_id
@@ -70,7 +74,11 @@ export const step = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
     FROM deliveries WHERE event_id = ANY(${open}::uuid[])
   `
 
-  const next = Effect.fnUntraced(function* (job: Job, room: number) {
+  const next = Effect.fnUntraced(function* (job: Job, free: number) {
+    // No more delivered events than were counted for the day.
+    const left = job.status === "delivered" ? job.total - job.queued : mostDue
+    if (left <= 0) return { ids: [], position: job.position, isAtEnd: true }
+    const room = Math.min(free, left)
     if (!job.isServed || room <= 0) return { ids: [], position: job.position, isAtEnd: false }
     const read = yield* sql<ReplayCandidates.Candidate>`
       ${ReplayCandidates.read(sql, job, { above: job.position, below: job.below }, readAtOnce)} ORDER BY position

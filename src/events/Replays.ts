@@ -1,13 +1,15 @@
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
 import * as Pausing from "../delivery/Pausing.ts"
-import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
+import { Conflict, Invalid, NotFound, type TooManyRequests } from "../model/ApiError.ts"
 import { DomainId, type DomainStatus } from "../model/Domain.ts"
 import type { Page } from "../model/Page.ts"
 import { type Replay, ReplayId, ReplayState, ReplayStatus } from "../model/Replay.ts"
+import type { WorkspaceId } from "../model/Workspace.ts"
+import * as DeliveredReplays from "./DeliveredReplays.ts"
 import * as ReplayCandidates from "./ReplayCandidates.ts"
 import * as TimeRange from "./TimeRange.ts"
 
@@ -43,7 +45,7 @@ export class Replays extends Context.Service<
     /** The number of deliveries that a job would replay. */
     count(selection: ReplayCandidates.Selection): Effect.Effect<number, SqlError>
     /** Counts the deliveries and starts a job for them. A domain has one running job. */
-    start(selection: ReplayCandidates.Selection): Effect.Effect<Replay, Conflict | SqlError>
+    start(selection: ReplayCandidates.Selection): Effect.Effect<Replay, Conflict | TooManyRequests | SqlError>
     /** Newest first. `cursor` is the id of the last job of the previous page. */
     list(
       domainId: DomainId,
@@ -61,9 +63,15 @@ export class Replays extends Context.Service<
       const random = yield* SecureRandom.SecureRandom
       const rows = statements(sql)
       const positionsOf = TimeRange.make(sql)
+      const delivered = yield* DeliveredReplays.make
+
+      /** The database's time, to a millisecond. */
+      const now = Effect.flatMap(sql<{ readonly time: Date }>`SELECT now() AS time`, ([row]) =>
+        row === undefined ? Effect.die("no time") : Effect.succeed(DateTime.fromDateUnsafe(row.time))
+      )
 
       /** The range of positions is fixed at the start, so that a job ends although mail goes on. */
-      const counted = Effect.fnUntraced(function* (selection: ReplayCandidates.Selection) {
+      const counted = Effect.fnUntraced(function* (selection: ReplayCandidates.Started) {
         const { domainId, since, until } = selection
         const [last] = yield* sql<{ readonly position: bigint }>`
           SELECT position FROM events WHERE domain_id = ${domainId} ORDER BY position DESC LIMIT 1
@@ -76,10 +84,17 @@ export class Replays extends Context.Service<
 
       const start: Replays["Service"]["start"] = Effect.fn("Replays.start")(function* (selection) {
         const { domainId } = selection
-        yield* checkServed(sql, domainId)
+        const workspaceId = yield* checkServed(sql, domainId)
         const id = ReplayId.make(yield* random.uuidV7())
-        const { above, below, total } = yield* counted(selection)
-        const [row] = yield* rows.insert({ ...selection, id, total, position: above, below })
+        const startedAt = yield* now
+        const { above, below, total } = yield* counted({ ...selection, startedAt })
+        const insert = Effect.gen(function* () {
+          const [row] = yield* rows.insert({ ...selection, id, total, position: above, below, startedAt })
+          // A refusal takes the job back.
+          if (row !== undefined && selection.status === "delivered") yield* delivered.reserve(workspaceId, total)
+          return row
+        })
+        const row = yield* sql.withTransaction(insert)
         if (row !== undefined) {
           if (total > 0) yield* Pausing.resume(sql, domainId)
           return toReplay(row)
@@ -109,14 +124,21 @@ export class Replays extends Context.Service<
 
       const stop: Replays["Service"]["stop"] = Effect.fn("Replays.stop")(function* (domainId, id) {
         yield* sql`
-          UPDATE replays SET state = 'stopped', finished_at = now(), open = '{}'
-          WHERE domain_id = ${domainId} AND id = ${id} AND state = ${"running"}
+          WITH stopped AS (
+            UPDATE replays SET state = 'stopped', finished_at = now(), open = '{}'
+            WHERE domain_id = ${domainId} AND id = ${id} AND state = ${"running"}
+            RETURNING domain_id, status, total, queued, created_at
+          )
+          ${delivered.release}
         `
         return yield* get(domainId, id)
       }, Bugs.die)
 
       return Replays.of({
-        count: Effect.fn("Replays.count")((selection) => Effect.map(counted(selection), ({ total }) => total)),
+        count: Effect.fn("Replays.count")(function* (selection) {
+          const { total } = yield* counted({ ...selection, startedAt: yield* now })
+          return total
+        }),
         start,
         list,
         get,
@@ -126,19 +148,20 @@ export class Replays extends Context.Service<
   )
 }
 
-/** Fails for a domain whose mail goes nowhere. */
+/** The workspace of a domain. Fails for a domain whose mail goes nowhere. */
 const checkServed = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, domainId: DomainId) {
   const [domain] = yield* sql<{
     readonly status: DomainStatus
     readonly disabledReason: string
     readonly isServed: boolean
+    readonly workspaceId: WorkspaceId
   }>`
-    SELECT status, disabled_reason, webhook_url IS NOT NULL OR pull AS is_served FROM domains WHERE id = ${domainId}
+    SELECT workspace_id, status, disabled_reason, webhook_url IS NOT NULL OR pull AS is_served FROM domains WHERE id = ${domainId}
   `
   if (domain?.status === "disabled") {
     return yield* new Conflict({ message: `This domain is disabled: ${domain.disabledReason}` })
   }
-  if (domain?.isServed === true) return
+  if (domain?.isServed === true) return domain.workspaceId
   return yield* new Conflict({
     message: "This domain has no webhook: set one with PATCH /api/domains/{id}/delivery, and replay then"
   })
@@ -160,15 +183,18 @@ const statements = (sql: SqlClient.SqlClient) => {
         recipient: Schema.NullOr(Schema.String),
         total: Schema.Int,
         position: Schema.BigInt,
-        below: Schema.BigInt
+        below: Schema.BigInt,
+        startedAt: Schema.DateTimeUtcFromDate
       }),
       Result: Row,
-      execute: ({ below, domainId, id, position, recipient, since, status, total, until }) => sql`
-        INSERT INTO replays (id, domain_id, status, since, until, recipient, state, total, position, below, finished_at)
+      execute: ({ below, domainId, id, position, recipient, since, startedAt, status, total, until }) => sql`
+        INSERT INTO replays (
+          id, domain_id, status, since, until, recipient, state, total, position, below, created_at, finished_at
+        )
         VALUES (
           ${id}, ${domainId}, ${status}, ${since}, ${until}, ${recipient},
           CASE WHEN ${total}::int = 0 THEN 'done' ELSE 'running' END, ${total}, ${position}, ${below},
-          CASE WHEN ${total}::int = 0 THEN now() END
+          ${startedAt}, CASE WHEN ${total}::int = 0 THEN now() END
         )
         ON CONFLICT (domain_id) WHERE state = 'running' DO NOTHING
         RETURNING ${columns}

@@ -12,6 +12,9 @@ export const ReplayState = Schema.Literals(["running", "done", "stopped"])
 /** Maximum deliveries of a job. */
 export const mostDeliveries = 100_000
 
+/** Maximum delivered events that all jobs of a workspace send again on a UTC day. */
+export const deliveredPerDay = 10_000
+
 const time = Schema.NullOr(Schema.DateTimeUtcFromString)
 
 /** A job that delivers events again, as the API shows it. */

@@ -6,14 +6,21 @@ import * as Bugs from "../database/Bugs.ts"
 export const make = (sql: SqlClient.SqlClient) => {
   const today = sql.literal("(now() AT TIME ZONE 'UTC')::date")
 
-  /** Adds one, up to `most`. A concurrent call waits for the first and continues from its count. */
-  const reserve = (action: string, who: string, most: number) =>
+  /** Adds one or more, up to `most`, or nothing. A concurrent call waits for the first and continues from its count. */
+  const reserve = (action: string, who: string, most: number, wanted = 1) =>
     sql`
-      INSERT INTO client_limits AS counted (action, client, day, count) VALUES (${action}, ${who}, ${today}, 1)
-      ON CONFLICT (action, client, day) DO UPDATE SET count = counted.count + 1
-      WHERE counted.count < ${most}
+      INSERT INTO client_limits AS counted (action, client, day, count)
+      SELECT ${action}, ${who}, ${today}, ${wanted}::int WHERE ${wanted}::int <= ${most}::int
+      ON CONFLICT (action, client, day) DO UPDATE SET count = counted.count + ${wanted}::int
+      WHERE counted.count + ${wanted}::int <= ${most}::int
       RETURNING count
     `.pipe(Effect.map((rows) => rows.length > 0))
+
+  /** The count of today. */
+  const used = (action: string, who: string) =>
+    sql<{ readonly count: number }>`
+      SELECT count FROM client_limits WHERE action = ${action} AND client = ${who} AND day = ${today}
+    `.pipe(Effect.map(([row]) => row?.count ?? 0))
 
   const untilMidnight = SqlSchema.findOne({
     Request: Schema.Void,
@@ -25,6 +32,7 @@ export const make = (sql: SqlClient.SqlClient) => {
 
   return {
     reserve,
+    used,
     /** Seconds until the counts reset. */
     untilMidnight: Effect.suspend(() => untilMidnight()).pipe(
       Effect.map(({ seconds }) => seconds),

@@ -117,6 +117,35 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
+    it.effect("say whether mail of a domain arrives, with a remedy for each problem", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const inbox = yield* inlet.inbox()
+        const { json, run } = yield* person(inbox.key)
+        const { code, stderr, stdout } = yield* run("doctor", "--domain", inbox.domain)
+        assert.strictEqual(code, 0)
+        assert.match(
+          stderr,
+          /^Mail for \S+ works, but something needs attention: No webhook is set, so Inlet holds mail\. 0 events are held\n$/
+        )
+        assert.match(stdout, new RegExp(`^✓ domain +${inbox.domain} is verified`, "m"))
+        assert.match(stdout, /^✓ starttls +The mail server mx\.inlet\.test offers STARTTLS/m)
+        assert.match(stdout, /^! webhook +No webhook is set.*\n {15}→ Set a webhook with PATCH/m)
+        assert.strictEqual((yield* json("doctor", "--domain", inbox.domain)).status, "warning")
+
+        const { json: own } = yield* inlet.call("POST", "/api/domains", {
+          key: inbox.key,
+          body: { domain: "doctor.example.com" }
+        })
+        const ill = yield* run("doctor", "--domain", own.id)
+        assert.strictEqual(ill.code, 1)
+        assert.match(ill.stdout, /^✗ domain +doctor\.example\.com is not verified/m)
+        assert.match(ill.stderr, /^Mail for doctor\.example\.com does not arrive or is not delivered: /)
+        const unknown = yield* run("doctor", "--domain", "other.example.com")
+        assert.match(unknown.stderr, /^No domain other\.example\.com in this workspace/)
+      })
+    )
+
     it.effect("replay all dead deliveries of a domain after a count, and print what became of them", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet

@@ -2,8 +2,8 @@ import { createServer } from "node:net"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it, vi } from "@effect/vitest"
 import { Clock, ConfigProvider, Effect, FileSystem, Layer } from "effect"
-import * as Checks from "../../src/cli/commands/Checks.ts"
 import * as Doctor from "../../src/cli/commands/Doctor.ts"
+import { MailPort } from "../../src/health/MailHost.ts"
 import * as Platform from "../../src/process/Platform.ts"
 import * as Resolver from "../../src/providers/dns/Resolver.ts"
 import { selfSigned } from "../../src/smtp/SelfSigned.ts"
@@ -34,7 +34,7 @@ const found = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>
   const findings = yield* Doctor.findings.pipe(
     Effect.provide(world),
     Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })),
-    Effect.provideService(Checks.MailPort, port)
+    Effect.provideService(MailPort, port)
   )
   return findings.map(({ about, says, verdict }) => `${verdict} ${about}: ${says}`)
 })

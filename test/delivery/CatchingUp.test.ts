@@ -3,6 +3,7 @@ import { Array, Effect, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import * as CatchingUp from "../../src/delivery/CatchingUp.ts"
 import { DeliveryQueue } from "../../src/delivery/DeliveryQueue.ts"
+import * as Pausing from "../../src/delivery/Pausing.ts"
 import { DomainId } from "../../src/model/Domain.ts"
 import type { EventId } from "../../src/model/InboundEvent.ts"
 import { eventually } from "../Eventually.ts"
@@ -202,6 +203,28 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
     })
   )
 
+  it.effect("makes 512 waiting deliveries due at once after a pause, and brings the rest forward in steps", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { id } = yield* Deliveries.domain(url)
+      yield* Deliveries.backlog(id, 700)
+      yield* sql`UPDATE deliveries SET due_at = now() + make_interval(hours => 1) WHERE domain_id = ${id}`
+      yield* sql`
+        UPDATE domains SET webhook_failing_since = now() - interval '5 days', webhook_paused_at = now(),
+          webhook_probe_at = now() + interval '1 hour' WHERE id = ${id}
+      `
+      yield* Pausing.resume(sql, id)
+      assert.isTrue(yield* isRecovering(id))
+      const counts: Array<number> = []
+      while (yield* isRecovering(id)) counts.push((yield* round(id)).length)
+      assert.deepStrictEqual(counts.slice(0, 3), [512, 2, 4])
+      assert.strictEqual(
+        counts.reduce((sum, count) => sum + count),
+        700
+      )
+    })
+  )
+
   it.effect("reads at most a thousand of its pending deliveries in a step", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -225,6 +248,30 @@ layer(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }).pipe(Layer.provideMerge(We
   excludeTestServices: true,
   timeout: "60 seconds"
 })("After an outage of a webhook", (it) => {
+  it.effect("all waiting mail arrives at a new URL, also beyond the 512 deliveries that are due at once", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const receiver = yield* WebhookReceiver
+      yield* receiver.answerAlways(200)
+      const inbox = yield* inlet.inbox("http://127.0.0.1:9/nobody")
+      // No worker finds them before they wait.
+      yield* sql`UPDATE domains SET webhook_paused_at = now(), webhook_probe_at = now() + interval '1 hour' WHERE id = ${inbox.domainId}`
+      yield* Deliveries.backlog(DomainId.make(inbox.domainId), 520)
+      yield* sql`UPDATE deliveries SET due_at = now() + make_interval(hours => 1) WHERE domain_id = ${inbox.domainId}`
+      const { status } = yield* inlet.call("PATCH", `/api/domains/${inbox.domainId}/delivery`, {
+        key: inbox.key,
+        body: { webhookUrl: receiver.url }
+      })
+      assert.strictEqual(status, 200)
+      yield* eventually(
+        sql`SELECT 1 FROM deliveries WHERE domain_id = ${inbox.domainId} AND status <> 'delivered'`,
+        (rows) => rows.length === 0,
+        "30 seconds"
+      )
+    })
+  )
+
   it.effect("all waiting mail arrives within seconds of the first success", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

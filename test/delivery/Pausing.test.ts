@@ -229,7 +229,7 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
       yield* Queues.settle(probe, Queues.answered(200)).pipe(Effect.provide(withQueue))
 
       assert.deepStrictEqual(yield* Deliveries.webhook(id), { failing: false, paused: false, probeIn: null })
-      assert.deepStrictEqual(said, ["A paused webhook was resumed. All its deliveries are due"])
+      assert.deepStrictEqual(said, ["A paused webhook was resumed. All its deliveries follow"])
       const claimed = yield* Queues.claimUpTo(64, { perDomain: 16 })
       assert.lengthOf(claimed, 16)
       assert.deepStrictEqual(yield* Queues.claimUpTo(64, { perDomain: 16, busy: new Map([[id, 16]]) }), [])

@@ -7,7 +7,9 @@ import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
 const World = Layer.unwrap(
-  Effect.map(DnsServer, ({ server }) => TestInlet.layer({ DNS_SERVERS: server, WEBHOOK_RETRY_DELAYS: "1h" }))
+  Effect.map(DnsServer, ({ server }) =>
+    TestInlet.layer({ DNS_SERVERS: server, WEBHOOK_RETRY_DELAYS: "1h", ADMIN_TOKEN: "operator" })
+  )
 ).pipe(Layer.provideMerge(Layer.merge(DnsServer.layer, WebhookReceiver.layer)))
 
 /** A new workspace that has registered the name. */
@@ -361,6 +363,138 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("Verification
         const [broken] = yield* state
         assert.strictEqual(broken?.configured, false)
         assert.match(`${broken?.problem}`, /^DNS did not answer for _service-verify\.state\.example\.com/)
+      })
+    )
+  })
+
+  describe("of everything that mail needs", () => {
+    it.effect("passes a domain with its records and webhook, and sees the mail server of the service", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const dns = yield* DnsServer
+        const receiver = yield* WebhookReceiver
+        const domain = yield* verified("well.example.com")
+        yield* dns.answer("MX", "well.example.com", { mx: [[10, "mx.inlet.test"]] })
+        yield* dns.answer("A", "mx.inlet.test", { address: "127.0.0.1" })
+        const body = { webhookUrl: `${receiver.url}?token=secret` }
+        yield* inlet.call("PATCH", `${domain.path}/delivery`, { key: domain.key, body })
+        yield* Mail.send(inlet.smtpPort, { to: "ada@well.example.com" })
+        const { json, status } = yield* eventually(
+          inlet.call("GET", `${domain.path}/health`, { key: domain.key }),
+          ({ json }) => JSON.stringify(json).includes("last success")
+        )
+        assert.strictEqual(status, 200)
+        const { host } = new URL(receiver.url)
+        const certificate =
+          "The certificate of mx.inlet.test is self-signed: senders encrypt, and cannot check whom they talk to"
+        assert.deepStrictEqual(json.mx_hosts, [
+          { host: "mx.inlet.test", priority: 10, ours: true, addresses: ["127.0.0.1"] }
+        ])
+        assert.deepStrictEqual(
+          json.checks.map(({ check, message, status }: Record<string, string>) => [
+            status,
+            check,
+            message?.replace(/\d{4}-\S+Z/, "…")
+          ]),
+          [
+            ["ok", "domain", "well.example.com is verified, so its mail is accepted"],
+            ["ok", "txt", `The TXT record at ${domain.txtName} has the right value`],
+            ["ok", "mx", "The MX record of well.example.com with priority 10 is mx.inlet.test"],
+            ["ok", "mx_host", "mx.inlet.test (priority 10) is the mail host of this service, at 127.0.0.1"],
+            [
+              "ok",
+              "port25",
+              `The mail server answers on this machine, at port ${inlet.smtpPort}. In development no other machine is asked`
+            ],
+            ["ok", "starttls", "The mail server mx.inlet.test offers STARTTLS, so senders encrypt mail"],
+            ["ok", "certificate", certificate],
+            ["ok", "webhook", `The webhook at ${host} works. Its last success was at …`],
+            ["ok", "quota", "The workspace has received 1 of 100 messages today, and 99 are left"],
+            ["ok", "last_mail", "The last mail arrived at …"],
+            ["ok", "refusals", "No mail was refused today"]
+          ]
+        )
+        assert.strictEqual(json.status, "ok")
+        assert.strictEqual(json.summary, "Everything that this service can check is in order for well.example.com")
+        const { json: read } = yield* inlet.call("POST", "/api/workspaces/keys", {
+          key: domain.key,
+          body: { scope: "read" }
+        })
+        const shown = yield* inlet.call("GET", `${domain.path}/health`, { key: read.api_key })
+        assert.strictEqual(shown.status, 200)
+        assert.notInclude(JSON.stringify(shown.json), "secret")
+      })
+    )
+
+    it.effect("recognizes an alias, an address in place of a host, and a null MX in answers of DNS", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const dns = yield* DnsServer
+        const lines = Effect.fnUntraced(function* (name: string, mx: ReadonlyArray<readonly [number, string]>) {
+          const domain = yield* verified(name)
+          yield* dns.answer("MX", name, { mx })
+          const { json } = yield* inlet.call("GET", `${domain.path}/health`, { key: domain.key })
+          return json.checks
+            .filter(({ check }: Record<string, string>) => check?.startsWith("mx"))
+            .map(({ message, status }: Record<string, string>) => `${status}: ${message}`) as ReadonlyArray<string>
+        })
+        yield* dns.answer("A", "real.other.example", { address: "127.0.0.1" })
+        yield* dns.answer("A", "alias.other.example", { alias: "real.other.example" })
+        yield* dns.answer("CNAME", "alias.other.example", { alias: "real.other.example" })
+        assert.include(
+          yield* lines("alias.example.com", [[10, "alias.other.example"]]),
+          "warning: alias.other.example (priority 10) belongs to another service, and is an alias (CNAME). Some senders refuse to send to an alias"
+        )
+        assert.deepStrictEqual(yield* lines("literal.example.com", [[10, "192.0.2.1"]]), [
+          "error: The MX record of literal.example.com is the address 192.0.2.1. It must be the name of a host"
+        ])
+        assert.deepStrictEqual(yield* lines("null.example.com", [[0, "."]]), [
+          'error: null.example.com has the MX record "0 .", which says that it takes no mail (RFC 7505)'
+        ])
+      })
+    )
+
+    it.effect("names each problem with its remedy, the worst one in the summary", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const receiver = yield* WebhookReceiver
+        const pending = yield* registered("ill.example.com")
+        yield* Effect.flip(Mail.send(inlet.smtpPort, { to: "ada@ill.example.com" }))
+        const told = (path: string, key: string, check: string) =>
+          Effect.map(inlet.call("GET", `${path}/health`, { key }), ({ json }) => ({
+            ...json,
+            one: json.checks.find((one: Record<string, unknown>) => one.check === check)
+          }))
+        const refused = yield* eventually(told(pending.path, pending.key, "refusals"), ({ one }) => one.status !== "ok")
+        assert.match(refused.one.message, /^1 recipient or message was refused today: not_verified 1$/)
+        assert.match(refused.one.remedy, /^The domain was not verified\. Publish its TXT record/)
+        assert.strictEqual(refused.status, "error")
+        assert.strictEqual(
+          refused.summary,
+          "Mail for ill.example.com does not arrive or is not delivered: ill.example.com is not verified, so its mail is refused (and 2 more)"
+        )
+
+        const inbox = yield* inlet.inbox()
+        const path = `/api/domains/${inbox.domainId}`
+        const held = yield* told(path, inbox.key, "webhook")
+        assert.match(held.one.message, /^No webhook is set, so Inlet holds mail/)
+        assert.strictEqual(held.status, "warning")
+        yield* receiver.answerWith(302)
+        const body = { webhookUrl: receiver.url }
+        yield* inlet.call("PATCH", `${path}/delivery`, { key: inbox.key, body })
+        yield* Mail.send(inlet.smtpPort, { to: inbox.address })
+        const failing = yield* eventually(told(path, inbox.key, "webhook"), ({ one }) => one.status === "error")
+        assert.match(
+          failing.one.message,
+          /^Every request to the webhook at 127\.0\.0\.1:\d+ has failed since \S+Z\. The last error: the webhook answered 302\. 1 event waits, and the next attempt is at \S+Z$/
+        )
+        assert.match(failing.one.remedy, /^Set the URL that the redirect leads to, because Inlet follows no redirects/)
+        const disabled = yield* inlet.call("POST", `/admin/domains/${inbox.domain}/disable`, {
+          key: "operator"
+        })
+        assert.strictEqual(disabled.status, 200)
+        const stopped = yield* told(path, inbox.key, "domain")
+        assert.match(stopped.one.message, /is disabled, so its mail is refused\. The reason: disabled by the operator$/)
       })
     )
   })

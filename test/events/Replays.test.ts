@@ -19,11 +19,11 @@ const everything = { since: null, until: null, recipient: null }
 /** A domain with this many dead deliveries. */
 const withDead = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
-  const { id } = yield* Deliveries.domain(url)
+  const { id, workspaceId } = yield* Deliveries.domain(url)
   const ids = yield* Deliveries.pending(id, count)
   yield* sql`UPDATE replays SET state = 'stopped' WHERE state = 'running'`
   yield* sql`UPDATE deliveries SET status = 'dead', attempts = 11 WHERE domain_id = ${id}`
-  return { id, ids }
+  return { id, ids, workspaceId }
 })
 
 const start = (selection: Selection) => Effect.flatMap(Replays, (replays) => replays.start(selection))
@@ -137,7 +137,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A replay job
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { id, ids } = yield* withDead(10)
-      yield* sql`UPDATE deliveries SET status = 'delivered', delivered_at = now() WHERE domain_id = ${id}`
+      yield* sql`UPDATE deliveries SET status = 'delivered', delivered_at = now() - interval '1 second' WHERE domain_id = ${id}`
       const job = yield* start({ domainId: id, status: "delivered", ...everything })
       assert.strictEqual(job.total, 10)
       yield* Deliveries.pending(id, 1)
@@ -148,6 +148,86 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A replay job
         sent.push(...(yield* answer(id)))
       }
       assert.deepStrictEqual(sent, ids)
+    })
+  )
+
+  it.effect("sends the delivered events that it counted, and none that are delivered meanwhile", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const replays = yield* Replays
+      const { id, ids } = yield* withDead(6)
+      const delivered = (positions: ReadonlyArray<number>, secondsFromNow: number) => sql`
+        UPDATE deliveries SET status = 'delivered', delivered_at = now() + make_interval(secs => ${secondsFromNow})
+        WHERE domain_id = ${id} AND position = ANY(${positions}::bigint[])
+      `
+      yield* delivered([1, 2, 6], -1)
+      const job = yield* start({ domainId: id, status: "delivered", ...everything })
+      assert.strictEqual(job.total, 3)
+      yield* delivered([3, 4, 5], 1)
+      const sent: Array<EventId> = []
+      for (const _ of Array.range(1, 6)) {
+        yield* step
+        sent.push(...(yield* answer(id)))
+      }
+      assert.deepStrictEqual(
+        sent,
+        [0, 1, 5].map((at) => ids[at])
+      )
+      assert.deepInclude(yield* replays.get(id, job.id), { state: "done", total: 3, queued: 3, delivered: 3 })
+    })
+  )
+
+  it.effect("of delivered events is limited to 10,000 of a workspace a UTC day, and a stop returns the rest", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const replays = yield* Replays
+      const { id, ids, workspaceId } = yield* withDead(8)
+      yield* sql`UPDATE deliveries SET status = 'delivered', delivered_at = now() - interval '1 second' WHERE domain_id = ${id}`
+      const used = Effect.map(
+        sql<{ readonly count: number }>`
+          SELECT count FROM client_limits WHERE client = ${workspaceId} AND action = 'replayed delivered event'
+        `,
+        ([row]) => row?.count
+      )
+      const delivered = { domainId: id, status: "delivered", ...everything } as const
+      const job = yield* start(delivered)
+      assert.strictEqual(yield* used, 8)
+      yield* step
+      yield* replays.stop(id, job.id)
+      yield* replays.stop(id, job.id)
+      assert.strictEqual(yield* used, 2)
+      yield* answer(id)
+
+      yield* sql`UPDATE client_limits SET count = 9993 WHERE client = ${workspaceId} AND action = 'replayed delivered event'`
+      const refused = yield* Effect.flip(start(delivered))
+      assert.strictEqual(refused._tag, "TooManyRequests")
+      assert.strictEqual(
+        refused.message,
+        "A workspace may replay 10,000 delivered events a day in jobs. This one has 8, and 7 are left today. Narrow it with since, until or recipient, or retry after midnight UTC"
+      )
+      assert.lengthOf((yield* replays.list(id, { limit: 10 })).items, 1, "no job is left behind")
+      yield* sql`UPDATE client_limits SET count = 9992 WHERE client = ${workspaceId} AND action = 'replayed delivered event'`
+      yield* replays.stop(id, (yield* start(delivered)).id)
+      assert.strictEqual(yield* used, 9_992)
+
+      // Dead events never arrived, so they do not count.
+      yield* sql`UPDATE client_limits SET count = 10000 WHERE client = ${workspaceId} AND action = 'replayed delivered event'`
+      yield* sql`UPDATE deliveries SET status = 'dead' WHERE domain_id = ${id}`
+      assert.strictEqual((yield* start({ ...delivered, status: "dead" })).total, ids.length)
+    })
+  )
+
+  it.effect("of more than 10,000 delivered events is refused", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { id } = yield* Deliveries.domain(url)
+      yield* Deliveries.backlog(id, 10_001)
+      yield* sql`UPDATE deliveries SET status = 'delivered', delivered_at = now() - interval '1 second' WHERE domain_id = ${id}`
+      const refused = yield* Effect.flip(start({ domainId: id, status: "delivered", ...everything }))
+      assert.strictEqual(
+        refused.message,
+        "A workspace may replay 10,000 delivered events a day in jobs, and this one has 10,001. Narrow it with since, until or recipient"
+      )
     })
   )
 

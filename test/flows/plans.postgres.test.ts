@@ -204,7 +204,8 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
           "/delivery-attempts?ok=false",
           `/delivery-attempts?status_code=404&since=${yield* daysAgo(2)}&cursor=${example.attempt}`,
           "",
-          "/webhook/health"
+          "/webhook/health",
+          "/health"
         ]
         const answers = yield* Effect.forEach(paths, (path) => Effect.map(ask(path), ({ status }) => [path, status]), {
           concurrency: 4

@@ -89,7 +89,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_TIMEOUT: "1s", WEBHOOK_CHANGES_PER_M
       const { domainId, test } = yield* tested()
       assert.strictEqual((yield* test).status, 409)
       const { key } = yield* inlet.workspace
-      for (const path of ["webhook/health", "dns", "stats"]) {
+      for (const path of ["webhook/health", "dns", "health", "stats"]) {
         assert.strictEqual((yield* inlet.call("GET", `/api/domains/${domainId}/${path}`, { key })).status, 404)
       }
       const other = yield* inlet.call("POST", `/api/domains/${domainId}/webhook/test`, { key })

@@ -1,10 +1,11 @@
 import { X509Certificate } from "node:crypto"
 import { createConnection } from "node:net"
-import { Clock, Context, DateTime, Effect, FileSystem, Layer, Path, Result, Schema } from "effect"
+import { Clock, DateTime, Effect, FileSystem, Layer, Path, Result, Schema } from "effect"
 import { Dns, Host } from "effect/net"
 import { SqlClient } from "effect/sql"
 import * as Database from "../../database/Database.ts"
 import * as DurableFolder from "../../files/DurableFolder.ts"
+import { MailPort } from "../../health/MailHost.ts"
 import * as Providers from "../../providers/Providers.ts"
 import * as Settings from "../../Settings.ts"
 import * as Tls from "../../smtp/Tls.ts"
@@ -19,9 +20,6 @@ export interface Finding {
 const good = (about: string, says: string): Finding => ({ about, verdict: "good", says })
 const wrong = (about: string, says: string): Finding => ({ about, verdict: "wrong", says })
 const note = (about: string, says: string): Finding => ({ about, verdict: "note", says })
-
-/** The port where senders deliver. Tests use another one. */
-export const MailPort = Context.Reference("inlet/cli/MailPort", { defaultValue: () => 25 })
 
 /** Timeout of a check. */
 const patience = "10 seconds"

@@ -229,6 +229,19 @@ export interface DomainDetail {
   readonly webhook_failing: WebhookFailing | null
 }
 
+export interface DomainHealth {
+  readonly domain: string
+  /** the worst of the checks: error, warning, unknown, ok */
+  readonly status: "ok" | "warning" | "error" | "unknown"
+  /** the result in one sentence */
+  readonly summary: string
+  readonly checks: ReadonlyArray<HealthCheck>
+  /** the hosts that were looked up, lowest priority first */
+  readonly mx_hosts: ReadonlyArray<MxHost>
+  /** further MX records that were not looked up */
+  readonly mx_hosts_left_out: number
+}
+
 export interface DomainMxLost {
   readonly type: "domain.mx_lost"
   /** tells it apart from the event of a mail */
@@ -354,6 +367,16 @@ export interface Header {
   readonly value: string
 }
 
+export interface HealthCheck {
+  /** what was looked at. `mx_host` comes once for each host */
+  readonly check: "domain" | "txt" | "mx" | "mx_host" | "mx_elsewhere" | "port25" | "starttls" | "certificate" | "webhook" | "quota" | "last_mail" | "refusals"
+  readonly status: "ok" | "warning" | "error" | "unknown"
+  /** what was seen, as a sentence */
+  readonly message: string
+  /** what to do. Null if the status is ok */
+  readonly remedy: string | null
+}
+
 export interface LeasedDelivery {
   readonly event_id: string
   /** number of this attempt. Report it with the outcome */
@@ -444,6 +467,16 @@ export interface ListedWorkspace {
 export interface Mailbox {
   readonly name: string
   readonly address: string
+}
+
+export interface MxHost {
+  readonly host: string
+  /** senders try the lowest first */
+  readonly priority: number
+  /** true for the mail host of this service */
+  readonly ours: boolean
+  /** what the host resolves to */
+  readonly addresses: ReadonlyArray<string>
 }
 
 export interface MxRecords {
@@ -901,6 +934,7 @@ export interface Answers {
   readonly "POST /api/domains/{id}/verify": Domain
   readonly "GET /api/domains/{id}/mx": MxRecords
   readonly "GET /api/domains/{id}/dns": DnsState
+  readonly "GET /api/domains/{id}/health": DomainHealth
   readonly "GET /api/domains/{id}/stats": {
     readonly days: ReadonlyArray<DayStatistics>
   }

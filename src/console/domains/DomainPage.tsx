@@ -13,6 +13,7 @@ import { Page } from "../frame/Page.tsx"
 import { Skeleton } from "../frame/Skeleton.tsx"
 import { Tag } from "../frame/Tag.tsx"
 import { ExactTime } from "../frame/Time.tsx"
+import { DomainHealth } from "./DomainHealth.tsx"
 
 /** Seconds between looks at DNS while a record is missing and the page is visible. */
 const lookEvery = 15
@@ -122,6 +123,7 @@ export const DomainPage = ({ id }: { readonly id: string }) => {
               <Problem message={verifying.error.value} />
             </section>
           )}
+          <DomainHealth id={id} />
           <section class="card">
             <h2>Facts</h2>
             <dl class="facts">

@@ -56,14 +56,14 @@ export const fail = (
 }
 
 /**
- * Clears the failures of the domains in the CTE `webhook`, and lets those with `is_recovering` catch up. A webhook that
+ * Clears the failures of the domains in the CTE `webhook`, and lets them catch up. A webhook that
  * has failed for less than a minute goes on where it was, with half of its step, so that a few deliveries that always
  * fail do not keep it at the oldest ones.
  */
 export const clear = (sql: SqlClient.SqlClient) => sql`
   UPDATE domains SET
     webhook_failing_since = NULL, webhook_paused_at = NULL, webhook_probe_at = NULL,
-    webhook_recovering_at = CASE WHEN webhook.is_recovering THEN now() END,
+    webhook_recovering_at = now(),
     webhook_recovery_step = CASE WHEN webhook_failing_since > now() - interval '1 minute'
       THEN greatest(webhook_recovery_step / 2, 1) ELSE 1 END,
     webhook_recovery_position = CASE WHEN webhook_failing_since > now() - interval '1 minute'

@@ -120,7 +120,7 @@ Deliveries without a public address: PATCH /api/domains/{domain_id}/delivery {"p
 
 ${url}/mcp is an MCP server (streamable HTTP) with the same key as Bearer: get_inboxes, wait_for_code, wait_for_mail, list_mail, read_mail, simulate_mail. wait_for_code answers with the code alone. Over plain HTTP a client first POSTs an initialize request with Accept: application/json, text/event-stream; the answer has the header Mcp-Session-Id, and each later request sends it, beginning with notifications/initialized. For clients that start a program: inlet mcp --url ${url}, with the key in INLET_API_KEY.
 
-Mail that does not come: GET /api/trace?to={address}&from={sender} tells what became of it, step by step, also where it was refused, each fault with its remedy. Its hint explains an empty answer. A wait that ends without mail has a hint when mail was refused meanwhile.
+Mail that does not come: GET /api/trace?to={address}&from={sender} tells what became of it, step by step, also where it was refused, each fault with its remedy. Its hint explains an empty answer. A wait that ends without mail has a hint when mail was refused meanwhile. GET /api/domains/{domain_id}/health checks DNS records, mail server, webhook, quota and refusals.
 
 ## Read a mail
 

@@ -16,6 +16,7 @@ export const successes: Readonly<Record<string, Readonly<Record<string, string>>
   "domains.verify": { 200: "The domain with its status" },
   "domains.mx": { 200: "The record to publish, and what DNS says now" },
   "domains.dns": { 200: "Each record, with what DNS has" },
+  "domains.health": { 200: "The checks, with a summary" },
   "domains.stats": { 200: "One entry for each day" },
   "domains.refusals": { 200: "A page of refusals" },
   "domains.webhookHealth": { 200: "How the webhook does" },

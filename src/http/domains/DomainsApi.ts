@@ -3,6 +3,8 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Failing, Health } from "../../delivery/WebhookHealth.ts"
 import { WebhookTestResult } from "../../delivery/WebhookTest.ts"
 import { DnsState, MxRecords } from "../../domains/DnsRecords.ts"
+import { mostHosts } from "../../health/DnsLook.ts"
+import { DomainHealth } from "../../health/HealthCheck.ts"
 import { Conflict, Invalid, NotFound, TooManyRequests } from "../../model/ApiError.ts"
 import { Domain, DomainId, DomainName, DomainStatus } from "../../model/Domain.ts"
 import { RefusalReason } from "../../model/Refusal.ts"
@@ -121,6 +123,18 @@ export class DomainsApi extends HttpApiGroup.make("domains")
           description: "Asks DNS for the TXT record of an own domain and for the MX records."
         })
       ),
+    HttpApiEndpoint.get("health", "/api/domains/:id/health", {
+      params: one,
+      success: DomainHealth,
+      error: NotFound.http
+    })
+      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Check whether mail arrives and is delivered",
+          description: `Looks at the state of the domain, its DNS records, the mail server of this service, the webhook, the quota and today's refusals. Each check has a sentence, and a remedy if something is wrong. Asks DNS for the first ${mostHosts} MX hosts. Connects to no mail server but its own. Answers of DNS and of the mail server are a few seconds old.`
+        })
+      ),
     HttpApiEndpoint.get("stats", "/api/domains/:id/stats", {
       params: one,
       query: {
@@ -207,7 +221,7 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       OpenApi.annotations({
         summary: "Set the webhook or pull delivery",
         description:
-          "409 before the domain is verified. In production the URL must be https. null removes the webhook, and Inlet holds mail until a replay. A new URL, or setting a paused URL again, makes waiting mail due at once. Setting the current URL of an active webhook changes nothing. `pull` requires that no webhook is set (409 otherwise), and makes mail wait for a lease. `false` holds mail. Setting a webhook ends `pull` and sends waiting mail there. 429 beyond 10 changes a minute or 100 a day."
+          "409 before the domain is verified. In production the URL must be https. null removes the webhook, and Inlet holds mail until a replay. A new URL, or setting a paused URL again, makes waiting mail due at once. Beyond 512 deliveries the rest follows in steps while the webhook answers. Setting the current URL of an active webhook changes nothing. `pull` requires that no webhook is set (409 otherwise), and makes mail wait for a lease. `false` holds mail. Setting a webhook ends `pull` and sends waiting mail there. 429 beyond 10 changes a minute or 100 a day."
       })
     )
   )

@@ -7,6 +7,7 @@ import * as DomainNames from "../../domains/DomainNames.ts"
 import { Domains } from "../../domains/Domains.ts"
 import { Verification } from "../../domains/Verification.ts"
 import * as WebhookUrl from "../../domains/WebhookUrl.ts"
+import { DomainHealths } from "../../health/DomainHealths.ts"
 import type { DomainId } from "../../model/Domain.ts"
 import { Refusals } from "../../refusals/Refusals.ts"
 import * as Settings from "../../Settings.ts"
@@ -32,6 +33,7 @@ export const layer = HttpApiBuilder.group(
     const statistics = yield* DomainStatistics
     const refusals = yield* Refusals
     const health = yield* WebhookHealth
+    const healths = yield* DomainHealths
     const test = yield* WebhookTest
 
     const owned = (id: DomainId) => CurrentWorkspace.use((workspace) => domains.get({ workspaceId: workspace.id, id }))
@@ -65,6 +67,10 @@ export const layer = HttpApiBuilder.group(
       verify: ({ params }) => CurrentWorkspace.use(({ id }) => verification.verify({ workspaceId: id, id: params.id })),
       mx: ({ params }) => Effect.flatMap(owned(params.id), verification.mx),
       dns: ({ params }) => Effect.flatMap(owned(params.id), verification.dns),
+      health: Effect.fnUntraced(function* ({ params }) {
+        const workspace = yield* CurrentWorkspace
+        return yield* healths.of(workspace.id, yield* owned(params.id))
+      }),
       stats: Effect.fnUntraced(function* ({ params, query }) {
         const { id } = yield* owned(params.id)
         return { days: yield* statistics.of(id, query.days ?? daysByDefault) }

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Conflict, Invalid, NotFound, TooManyRequests } from "../../model/ApiError.ts"
 import { DomainId } from "../../model/Domain.ts"
-import { mostDeliveries, Replay, ReplayId, ReplayStatus } from "../../model/Replay.ts"
+import { deliveredPerDay, mostDeliveries, Replay, ReplayId, ReplayStatus } from "../../model/Replay.ts"
 import * as AddressQuery from "../requests/AddressQuery.ts"
 import { Authorization } from "../requests/Authorization.ts"
 import * as Idempotency from "../requests/Idempotency.ts"
@@ -37,7 +37,7 @@ export class ReplaysApi extends HttpApiGroup.make("replays")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Deliver many events again",
-          description: `Starts a job that queues the deliveries with all attempts, oldest first, at most ${mostDeliveries.toLocaleString("en")} of them. The job begins with two at once and doubles that up to 256 while the webhook answers. While the webhook fails it sends one every 10 s. It survives restarts. Resumes a paused webhook. 409 while another job of the domain is running, and for a domain without a webhook. 429 beyond 60 replays a minute or 2,000 a day, and beyond 20 jobs a day.`
+          description: `Starts a job that queues the deliveries with all attempts, oldest first, at most ${mostDeliveries.toLocaleString("en")} of them. The job begins with two at once and doubles that up to 256 while the webhook answers. While the webhook fails it sends one every 10 s. It survives restarts. Resumes a paused webhook. 409 while another job of the domain is running, and for a domain without a webhook. 429 beyond 60 replays a minute or 2,000 a day, and beyond 20 jobs a day. Jobs of delivered events also count together: 429 beyond ${deliveredPerDay.toLocaleString("en")} events a day, 409 for a job that alone has more.`
         })
       ),
     HttpApiEndpoint.get("list", "/api/domains/:id/replays", {

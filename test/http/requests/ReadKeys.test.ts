@@ -28,6 +28,7 @@ const expected: Readonly<Record<string, Needs>> = {
   "GET /api/domains/:id/events/:eventId/attachments/:index": "any key",
 
   "GET /api/domains/:id/dns": "any key",
+  "GET /api/domains/:id/health": "any key",
   "GET /api/domains/:id/stats": "any key",
   "GET /api/domains/:id/refusals": "any key",
   "GET /api/trace": "any key",

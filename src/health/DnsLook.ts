@@ -1,0 +1,157 @@
+import { isIP } from "node:net"
+import { Cache, Context, Effect, Layer, Result, Semaphore } from "effect"
+import { Dns, Host, NetAddress } from "effect/net"
+
+/** A host of the MX records, as DNS describes it. */
+export interface LookedUpHost {
+  /** Without a trailing dot. Empty in a null MX (RFC 7505). */
+  readonly host: string
+  readonly priority: number
+  readonly addresses: ReadonlyArray<string>
+  /** Why it has no address, or null. */
+  readonly problem: Dns.DnsErrorReason | null
+  /** True for an alias, which an MX must not be (RFC 5321, section 5.1). */
+  readonly isAlias: boolean
+}
+
+export interface MxRecord {
+  readonly host: string
+  readonly priority: number
+}
+
+/** What DNS answers about a domain. */
+export interface Found {
+  /** The TXT records at the name that proves ownership. Null without such a name. */
+  readonly texts: Result.Result<ReadonlyArray<string>, Dns.DnsErrorReason> | null
+  /** Every MX record, lowest priority first. */
+  readonly mx: Result.Result<ReadonlyArray<MxRecord>, Dns.DnsErrorReason>
+  /** An address in place of a host, if the MX records have nothing else. */
+  readonly literal: string | null
+  /** The first hosts, looked up. */
+  readonly hosts: ReadonlyArray<LookedUpHost>
+}
+
+/** MX hosts that are looked up. A zone can have thousands. */
+export const mostHosts = 5
+
+/** Domains that are looked up at once. */
+const atOnce = 16
+
+/** Domains with a kept answer. Each is kept for a few seconds, so that requests cannot multiply queries. */
+const mostKept = 1_000
+const keptFor = "5 seconds"
+
+/** Timeout of the look-ups of a host, which begin after the MX records are there. */
+const hostPatience = "3 seconds"
+
+/** Timeout of all look-ups of a domain, with the wait for a free place. */
+const patience = "9 seconds"
+
+const absent: Dns.DnsErrorReason = "NotFound"
+const late: Dns.DnsErrorReason = "Timeout"
+
+/** Looks up the records of a customer's domain, with a bounded number of queries. */
+export class DnsLook extends Context.Service<
+  DnsLook,
+  { at(domain: string, txtName: string | null): Effect.Effect<Found> }
+>()("inlet/health/DnsLook") {
+  static readonly layer = Layer.effect(
+    DnsLook,
+    Effect.gen(function* () {
+      const dns = yield* Dns.Dns
+      const places = yield* Semaphore.make(atOnce)
+
+      const texts = (name: string) =>
+        dns.resolve(name, "TXT").pipe(
+          Effect.map((records) => records.map(({ chunks }) => chunks.join(""))),
+          Effect.mapError(({ reason }) => reason),
+          Effect.catchIf(
+            (reason) => reason === absent,
+            () => Effect.succeed<ReadonlyArray<string>>([])
+          ),
+          Effect.result
+        )
+
+      const host = Effect.fnUntraced(function* ({ host, priority }: MxRecord) {
+        const none: LookedUpHost = { host, priority, addresses: [], problem: null, isAlias: false }
+        if (host === "") return none
+        const name = Host.domainNameFromStringUnsafe(host)
+        const [addresses, alias] = yield* Effect.all(
+          [Effect.result(dns.lookup(name)), Effect.result(dns.resolve(name, "CNAME"))],
+          { concurrency: 2 }
+        )
+        return {
+          ...none,
+          addresses: addresses._tag === "Success" ? addresses.success.map(NetAddress.formatIp).sort() : [],
+          problem: addresses._tag === "Success" ? null : addresses.failure.reason,
+          isAlias: alias._tag === "Success" && alias.success.length > 0
+        }
+      })
+
+      const hostInTime = (record: MxRecord) =>
+        Effect.timeoutOrElse(host(record), {
+          duration: hostPatience,
+          orElse: () => Effect.succeed<LookedUpHost>({ ...record, addresses: [], problem: late, isAlias: false })
+        })
+
+      const mx = Effect.fnUntraced(function* (domain: string) {
+        const answer = yield* Effect.result(dns.resolve(domain, "MX"))
+        if (answer._tag === "Failure") return withoutMx(answer.failure)
+        const records = answer.success
+          .map(({ exchange, priority }) => ({ host: exchange.replace(/\.$/, "").toLowerCase(), priority }))
+          .sort((a, b) => a.priority - b.priority || a.host.localeCompare(b.host, "en"))
+        const hosts = yield* Effect.forEach(records.slice(0, mostHosts), hostInTime, { concurrency: "unbounded" })
+        return { mx: Result.succeed(records), literal: null, hosts }
+      })
+
+      const look = Effect.fnUntraced(function* (domain: string, txtName: string | null) {
+        const [found, proof] = yield* Effect.all(
+          [mx(domain), txtName === null ? Effect.succeed(null) : texts(txtName)],
+          {
+            concurrency: 2
+          }
+        )
+        return { ...found, texts: proof }
+      })
+
+      const kept = yield* Cache.make({
+        capacity: mostKept,
+        timeToLive: keptFor,
+        lookup: (key: string) => {
+          const [domain = "", txtName] = key.split(" ")
+          return places.withPermit(look(domain, txtName ?? null)).pipe(
+            Effect.timeoutOrElse({
+              duration: patience,
+              orElse: () =>
+                Effect.succeed<Found>({
+                  mx: Result.fail(late),
+                  literal: null,
+                  hosts: [],
+                  texts: txtName === undefined ? null : Result.fail(late)
+                })
+            }),
+            Effect.withSpan("DnsLook.at")
+          )
+        }
+      })
+
+      return DnsLook.of({
+        at: (domain, txtName) => Cache.get(kept, txtName === null ? domain : `${domain} ${txtName}`)
+      })
+    })
+  )
+}
+
+/** A domain without MX records, for whatever reason. */
+const withoutMx = ({ cause, reason }: Dns.DnsError): Omit<Found, "texts"> => ({
+  mx: reason === absent ? Result.succeed([]) : Result.fail(reason),
+  literal: reason === "InvalidResponse" ? literalIn(cause) : null,
+  hosts: []
+})
+
+/** The address that stands where an MX record needs the name of a host. The resolver refuses it as a name. */
+const literalIn = (cause: unknown): string | null => {
+  if (!(cause instanceof NetAddress.NetAddressError) || typeof cause.input !== "string") return null
+  const text = cause.input.replace(/\.$/, "")
+  return isIP(text) === 0 ? null : text
+}

@@ -1,0 +1,101 @@
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Bugs from "../database/Bugs.ts"
+import { WebhookHealth } from "../delivery/WebhookHealth.ts"
+import * as WorkspaceUsage from "../domains/WorkspaceUsage.ts"
+import { type Domain, DomainId } from "../model/Domain.ts"
+import { simulatedAddress } from "../model/InboundEmail.ts"
+import type { WorkspaceId } from "../model/Workspace.ts"
+import * as Settings from "../Settings.ts"
+import { DomainStatistics } from "../statistics/DomainStatistics.ts"
+import * as DeliveryChecks from "./DeliveryChecks.ts"
+import * as DnsChecks from "./DnsChecks.ts"
+import { DnsLook } from "./DnsLook.ts"
+import { type DomainHealth, summary, worst } from "./HealthCheck.ts"
+import * as MailChecks from "./MailChecks.ts"
+import { MailHost } from "./MailHost.ts"
+import * as MailHostChecks from "./MailHostChecks.ts"
+
+const Last = Schema.Struct({
+  receivedAt: Schema.NullOr(Schema.DateTimeUtcFromDate),
+  remoteAddress: Schema.NullOr(Schema.String),
+  statusCode: Schema.NullOr(Schema.Int)
+})
+
+/** Checks everything that mail of a domain needs, from its DNS records to its webhook. */
+export class DomainHealths extends Context.Service<
+  DomainHealths,
+  { of(workspaceId: WorkspaceId, domain: Domain): Effect.Effect<DomainHealth, SqlError> }
+>()("inlet/health/DomainHealths") {
+  static readonly layer = Layer.effect(
+    DomainHealths,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const mailHost = yield* MailHost
+      const dns = yield* DnsLook
+      const webhooks = yield* WebhookHealth
+      const statistics = yield* DomainStatistics
+      const usage = yield* WorkspaceUsage.make
+      const { emailsPerDay } = yield* Settings.limits
+
+      /** The newest event and the newest attempt, by index. */
+      const last = SqlSchema.findOne({
+        Request: DomainId,
+        Result: Last,
+        execute: (id) => sql`
+          SELECT event.received_at, event.remote_address, (
+            SELECT status_code FROM delivery_attempts WHERE domain_id = ${id} ORDER BY requested_at DESC LIMIT 1
+          ) AS status_code
+          FROM (VALUES (1)) AS one
+          LEFT JOIN LATERAL (
+            SELECT events.received_at, inbound_emails.remote_address
+            FROM events JOIN inbound_emails ON inbound_emails.id = events.inbound_email_id
+            WHERE events.domain_id = ${id} ORDER BY position DESC LIMIT 1
+          ) AS event ON true
+        `
+      })
+
+      const of = Effect.fn("DomainHealths.of")(function* (workspaceId: WorkspaceId, domain: Domain) {
+        const { id } = domain
+        const outside = Effect.all([mailHost.look, dns.at(domain.domain, domain.txt_name)], { concurrency: 2 })
+        const stored = Effect.all([
+          last(id),
+          webhooks.of(id),
+          webhooks.failing(id),
+          statistics.of(id, 1),
+          usage(workspaceId)
+        ])
+        const [[host, found], [newest, health, failing, [today], used]] = yield* Effect.all([outside, stored], {
+          concurrency: 2
+        })
+        const now = yield* Clock.currentTimeMillis
+        const { receivedAt, remoteAddress, statusCode } = newest
+        const checks = [
+          MailChecks.state(domain),
+          ...DnsChecks.txt(domain, found),
+          ...DnsChecks.mx(domain, found, host),
+          ...MailHostChecks.of(host, now),
+          DeliveryChecks.webhook(domain, { health, failing, lastStatus: statusCode }),
+          MailChecks.quota(used.emailsToday, emailsPerDay),
+          MailChecks.lastMail(
+            domain,
+            receivedAt === null ? null : { receivedAt, isSimulated: remoteAddress === simulatedAddress }
+          ),
+          MailChecks.refusals(domain, today?.refused ?? [])
+        ]
+        const hosts = DnsChecks.hosts(domain, found)
+        return {
+          domain: domain.domain,
+          status: worst(checks),
+          summary: summary(domain.domain, checks),
+          checks,
+          mx_hosts: hosts,
+          mx_hosts_left_out: found.mx._tag === "Success" ? found.mx.success.length - hosts.length : 0
+        }
+      }, Bugs.die)
+
+      return DomainHealths.of({ of })
+    })
+  ).pipe(Layer.provide([MailHost.layer, DnsLook.layer]))
+}

@@ -1,0 +1,128 @@
+import type { X509Certificate } from "node:crypto"
+import { createConnection, type Socket } from "node:net"
+import { connect } from "node:tls"
+import { type Duration, Effect, Schema } from "effect"
+
+/** The server did not take part in the dialog. */
+class Silent extends Schema.TaggedError<Silent>()("Silent", { message: Schema.String }) {}
+
+/** The certificate that a server shows after STARTTLS. */
+export interface ShownCertificate {
+  readonly isForHost: boolean
+  readonly names: string
+  readonly isSelfSigned: boolean
+  /** Milliseconds since 1970. */
+  readonly validTo: number
+}
+
+/** What a mail server answered. */
+export interface Talk {
+  /** The first line. */
+  readonly greeting: string
+  readonly offersStartTls: boolean
+  /** Null without STARTTLS. A string says why TLS failed. */
+  readonly certificate: ShownCertificate | string | null
+}
+
+/** Maximum bytes of one reply. */
+const mostBytes = 8_192
+
+/** The longest text of a server that is shown. */
+const mostShown = 200
+
+/** The next whole reply: lines up to one without a hyphen behind its code (RFC 5321, section 4.2.1). */
+const reply = (socket: Socket) =>
+  Effect.callback<ReadonlyArray<string>, Silent>((resume) => {
+    let text = ""
+    const fail = (message: string) => resume(Effect.fail(new Silent({ message })))
+    const onData = (bytes: Buffer) => {
+      text += bytes.toString("latin1")
+      const lines = text.split(/\r?\n/).slice(0, -1)
+      if (lines.some((line) => !/^\d{3}-/.test(line))) resume(Effect.succeed(lines))
+      else if (text.length > mostBytes) fail("its reply does not end")
+    }
+    const onError = ({ message }: Error) => fail(message)
+    const onClose = () => fail("it closed the connection without an answer")
+    socket.on("data", onData).once("error", onError).once("close", onClose)
+    return Effect.sync(() => void socket.off("data", onData).off("error", onError).off("close", onClose))
+  })
+
+const say = (socket: Socket, line: string) =>
+  Effect.suspend(() => {
+    socket.write(`${line}\r\n`)
+    return reply(socket)
+  })
+
+/** Replaces control characters, because the text of a server is shown to people. */
+const shown = (line: string | undefined) => (line ?? "").replace(/\p{Cc}/gu, "\uFFFD").slice(0, mostShown)
+
+/** The certificate of the server, which is shown and not trusted. */
+const handshake = (socket: Socket, host: string) =>
+  Effect.callback<ShownCertificate, Silent>((resume) => {
+    const secure = connect({ socket, servername: host, rejectUnauthorized: false })
+    // Every error, for one without a listener would end the process.
+    secure.on("error", ({ message }) => resume(Effect.fail(new Silent({ message }))))
+    secure.once("secureConnect", () => {
+      const certificate = secure.getPeerX509Certificate()
+      secure.end("QUIT\r\n")
+      resume(
+        certificate === undefined
+          ? Effect.fail(new Silent({ message: "it shows no certificate" }))
+          : Effect.succeed(described(certificate, host))
+      )
+    })
+  })
+
+const described = (certificate: X509Certificate, host: string): ShownCertificate => ({
+  isForHost: certificate.checkHost(host) !== undefined,
+  names: shown(certificate.subjectAltName?.replaceAll("DNS:", "") ?? certificate.subject),
+  isSelfSigned: certificate.checkIssued(certificate),
+  validTo: certificate.validToDate.getTime()
+})
+
+const dialog = Effect.fnUntraced(function* (address: string, port: number, host: string) {
+  const socket = yield* Effect.acquireRelease(
+    // An error between two replies would otherwise end the process.
+    Effect.sync(() => createConnection({ host: address, port }).on("error", () => {})),
+    (socket) => Effect.sync(() => socket.destroySoon())
+  )
+  const [greeting] = yield* reply(socket)
+  const none: Talk = { greeting: shown(greeting), offersStartTls: false, certificate: null }
+  if (greeting === undefined || !/^220[ -]/.test(greeting)) return none
+  const offered = yield* Effect.result(say(socket, `EHLO ${host}`))
+  if (offered._tag === "Failure" || !offered.success.some((line) => /^250[ -]STARTTLS\b/i.test(line))) {
+    socket.end("QUIT\r\n")
+    return none
+  }
+  const certificate = yield* say(socket, "STARTTLS").pipe(
+    Effect.flatMap(([line = ""]) =>
+      /^220[ -]/.test(line)
+        ? handshake(socket, host)
+        : Effect.fail(new Silent({ message: `it answers ${JSON.stringify(shown(line))} to STARTTLS` }))
+    ),
+    Effect.catch(({ message }) => Effect.succeed(message))
+  )
+  return { ...none, offersStartTls: true, certificate }
+}, Effect.scoped)
+
+/**
+ * Says EHLO and STARTTLS to a mail server, and leaves before any mail. Fails with the reason if it does not greet in
+ * time. `host` is the name that the certificate is for.
+ */
+export const talk = Effect.fn("SmtpProbe.talk")(
+  ({
+    address,
+    host,
+    patience,
+    port
+  }: {
+    readonly address: string
+    readonly host: string
+    readonly patience: Duration.Duration
+    readonly port: number
+  }) =>
+    Effect.timeoutOrElse(dialog(address, port, host), {
+      duration: patience,
+      orElse: () => Effect.fail(new Silent({ message: "it does not answer in time" }))
+    })
+)
