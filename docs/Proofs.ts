@@ -422,6 +422,7 @@ export const proofs: ReadonlyArray<Proof> = [
     tests: [
       ["test/http/Isolation.test.ts", "answer 404 exactly as unknown ids, and change nothing"],
       ["test/trace/Trace.test.ts", "shows nothing of another workspace, whatever is asked"],
+      ["test/http/WorkspaceEvents.test.ts", "shows nothing of another workspace, and refuses its cursors"],
       ["test/http/Isolation.test.ts", "answer 400 as cursors, like unknown or malformed cursors"],
       ["test/intake/Copies.test.ts", "shows each of two workspaces only its own recipient"]
     ]

@@ -15,6 +15,19 @@ export type EventsQuery<V extends View = View> = Omit<ListQuery, "view"> & { rea
 /** The filter of a wait. Mail counts after `after`, or existing mail too without it. */
 export type WaitQuery<V extends View = View> = Omit<EventsQuery<V>, "wait" | "cursor">
 
+/** The filters of a list over all domains. */
+export type AllEventsQuery<V extends View = View> = Omit<EventsQuery<V>, "after" | "order" | "wait">
+
+/** A page of a list over all domains. */
+export interface AllEventsPage<V extends View = "full"> {
+  readonly events: ReadonlyArray<
+    V extends "brief"
+      ? BriefEvent & { readonly domain: string; readonly domain_id: string }
+      : ListedEvent & { readonly domain_id: string }
+  >
+  readonly next_cursor: string | null
+}
+
 /** The longest wait of the service, in seconds. */
 const longestWait = 60
 
@@ -33,6 +46,11 @@ export class Events {
     options?: CallOptions
   ): Promise<EventPage<V>> {
     return this.#requests.json({ method: "GET", path: `${at(domainId)}/events`, query, wait }, options)
+  }
+
+  /** The events of all domains, newest first. Each names its domain. */
+  listAll<V extends View = "full">(query: AllEventsQuery<V> = {}, options?: CallOptions): Promise<AllEventsPage<V>> {
+    return this.#requests.json({ method: "GET", path: "/api/events", query }, options)
   }
 
   get(domainId: string, eventId: string, options?: CallOptions): Promise<ListedEvent> {

@@ -32,6 +32,7 @@ const expected: Readonly<Record<string, Needs>> = {
   "GET /api/domains/:id/stats": "any key",
   "GET /api/domains/:id/refusals": "any key",
   "GET /api/trace": "any key",
+  "GET /api/events": "any key",
   "GET /api/domains/:id/webhook/health": "any key",
   "GET /api/domains/:id/events/:eventId/html": "any key",
 
