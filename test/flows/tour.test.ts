@@ -148,13 +148,16 @@ layer(Started.layer, { excludeTestServices: true, timeout: "120 seconds" })("The
         assert.match(yield* paste(mail), /250 .*[\s\S]*An order/)
         assert.match(yield* paste(wallet), /"balance":"37\.02"/)
 
-        const [owner, register, records, verify, mx, own, last, ...rest] = blocks("docs/tutorials/your-own-domain.md")
+        const [owner, register, records, verify, mx, doctor, own, last, ...rest] = blocks(
+          "docs/tutorials/your-own-domain.md"
+        )
         assert.deepStrictEqual(rest, [])
         yield* paste(owner)
         assert.match(yield* paste(register), /_service-verify\.example\.com TXT service_verify_[\da-f]{32}\n/)
         yield* paste(records)
         yield* eventually(paste(verify), (answer) => answer.includes('"status":"mx_pending"'))
         assert.match(yield* paste(mx), /"configured":true[^\n]*\n/)
+        assert.match(yield* paste(doctor), /✓ txt +[^\n]*\n/)
         assert.match(yield* paste(own), /^250 [^\n]*\n[\da-f-]{36}\n/m)
         yield* paste(last)
       }).pipe(Effect.scoped),
