@@ -359,19 +359,31 @@ layer(Operations.layer(settings), { excludeTestServices: true, timeout: "60 seco
       })
     )
 
-    it.effect("about MX records comes from one process at a time", () =>
+    it.effect("about MX records comes from one process at a time, 20 domains in ten seconds", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const { key } = yield* Operations.workspace
-        const id = yield* Operations.verifiedDomain(key, "turns.example.com")
+        const { workspaceId } = yield* Operations.workspace
+        yield* sql`
+        WITH watched AS (
+          INSERT INTO domains (id, workspace_id, name, origin, status, verified_at)
+          SELECT gen_random_uuid(), ${workspaceId}::uuid, number || '.turns.example', 'byo', 'mx_pending', now()
+          FROM generate_series(1, 45) AS number RETURNING id
+        )
+        INSERT INTO mx_watches (domain_id, next_at) SELECT id, now() - interval '1 year' FROM watched
+      `
+        const left = Effect.map(
+          sql`SELECT 1 FROM mx_watches WHERE next_at < now() - interval '1 day'`,
+          ({ length }) => length
+        )
         const round = yield* Effect.provide(MxWatch.make, Operations.dns.layer)
-        const isDue = sql`SELECT 1 FROM mx_watches WHERE domain_id = ${id} AND next_at <= now()`
         yield* sql`UPDATE mx_watch_turns SET next_at = now() + interval '5 seconds'`
         yield* round
-        assert.lengthOf(yield* isDue, 1)
-        yield* sql`UPDATE mx_watch_turns SET next_at = now()`
-        yield* Effect.all([round, round], { concurrency: 2 })
-        assert.lengthOf(yield* isDue, 0)
+        assert.strictEqual(yield* left, 45)
+        for (const expected of [25, 5]) {
+          yield* sql`UPDATE mx_watch_turns SET next_at = now()`
+          yield* Effect.all([round, round], { concurrency: 2 })
+          assert.strictEqual(yield* left, expected)
+        }
       })
     )
 
