@@ -303,6 +303,10 @@ export const proofs: ReadonlyArray<Proof> = [
         "test/operations/OperationalEvents.test.ts",
         "leases a webhook to one of several processes, with one event at a time, oldest first"
       ],
+      [
+        "test/delivery/Pausing.test.ts",
+        "that is paused is resumed by the first success, oldest delivery first, at the usual concurrency"
+      ],
       ["test/operations/OperationalEvents.test.ts", "is retried, then stays listed as dead after the last attempt"]
     ]
   },

@@ -230,6 +230,9 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
 
       assert.deepStrictEqual(yield* Deliveries.webhook(id), { failing: false, paused: false, probeIn: null })
       assert.deepStrictEqual(said, ["A paused webhook was resumed. All its deliveries follow"])
+      const sql = yield* SqlClient.SqlClient
+      const changes = yield* sql`SELECT change FROM domain_changes WHERE domain_id = ${id} ORDER BY id`
+      assert.deepStrictEqual(changes, [{ change: "paused" }, { change: "resumed" }])
       const claimed = yield* Queues.claimUpTo(64, { perDomain: 16 })
       assert.lengthOf(claimed, 16)
       assert.deepStrictEqual(yield* Queues.claimUpTo(64, { perDomain: 16, busy: new Map([[id, 16]]) }), [])

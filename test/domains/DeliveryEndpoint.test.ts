@@ -240,6 +240,22 @@ describe("The delivery endpoint", () => {
       })
     )
 
+    it.effect("has the same rules for the operational webhook of a workspace", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const dns = yield* DnsServer
+        yield* dns.answer("A", "ops.example.com", { address: "93.184.215.14" })
+        const { key } = yield* inlet.workspace
+        const set = (opsWebhookUrl: string) => inlet.call("PATCH", "/api/workspace", { key, body: { opsWebhookUrl } })
+        assert.strictEqual((yield* set("https://ops.example.com/hook")).status, 200)
+        for (const url of ["http://ops.example.com/hook", "https://127.0.0.1/hook", "https://missing.example.com/"]) {
+          const { json, status } = yield* set(url)
+          assert.strictEqual(status, 400, url)
+          assert.match(json.error, /^opsWebhookUrl: /)
+        }
+      })
+    )
+
     it.effect("has no operator routes without a token", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
