@@ -112,10 +112,10 @@ export const isUnreachable = ({ reason }: SqlError.SqlError): boolean =>
   reason.isRetryable || (Predicate.hasProperty(reason.cause, "code") && isOutage(`${reason.cause.code}`))
 
 /**
- * Temporary states of a server: out of resources (53), shutting down or starting up (57P), a system error (58), or a
- * standby (25006).
+ * Temporary states of a server: out of resources (53), shutting down or starting up (57P), a system error (58), a
+ * standby (25006), or a database that takes no connections (55000).
  */
-const isOutage = (sqlState: string) => /^(53...|57P..|58...|25006)$/.test(sqlState)
+const isOutage = (sqlState: string) => /^(53...|57P..|58...|25006|55000)$/.test(sqlState)
 
 /** True for an embedded database, which has one process: all earlier leases are void at its start. */
 export const IsOwn = Context.Reference<boolean>("inlet/database/IsOwn", { defaultValue: () => false })

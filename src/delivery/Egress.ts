@@ -259,6 +259,7 @@ const words: Record<string, string> = {
   ECONNRESET: "connection reset before an answer",
   EHOSTUNREACH: "the host can't be reached",
   ENETUNREACH: "the network can't be reached",
+  ERR_SSL_WRONG_VERSION_NUMBER: "the port does not speak TLS",
   CERT_HAS_EXPIRED: "the certificate has expired",
   CERT_NOT_YET_VALID: "the certificate is not valid yet",
   DEPTH_ZERO_SELF_SIGNED_CERT: "the certificate is self-signed",

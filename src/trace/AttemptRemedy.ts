@@ -22,6 +22,7 @@ const byError: ReadonlyArray<readonly [RegExp, string]> = [
   [/not a public address|denied address/, "Set a webhook on a public address, because Inlet connects to no other"],
   [/does not resolve/, "Correct the host in the webhook's URL, or publish its DNS record"],
   [/DNS did not answer/, "Check the name servers of the webhook's host. Inlet tries again"],
+  [/speak TLS/, "Correct the port in the webhook's URL, or begin the URL with http"],
   [/certificate/, "Renew or correct the certificate of the webhook's host"],
   [/connection refused/, "Start the server of the webhook, or correct the port in its URL"],
   [/no answer within/, "Answer as soon as the event is stored, and process it afterwards"],

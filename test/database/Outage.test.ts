@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { SqlError } from "effect/sql"
+import { isUnreachable } from "../../src/database/Database.ts"
 import * as Outage from "../../src/database/Outage.ts"
 
 const failure = (cause: unknown) =>
@@ -16,6 +17,13 @@ describe("A database outage", () => {
 
   it("is a full disk if a PostgreSQL server reports its SQLSTATE", () => {
     assert.match(Outage.inWords(failure({ code: "53100" })), /free space on it/)
+  })
+
+  it.each(["53300", "57P03", "58030", "25006", "55000"])("may pass by itself, as SQLSTATE %s", (code) => {
+    const reasonOf = (state: string) =>
+      new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause: { code: state }, operation: "execute" }) })
+    assert.isTrue(isUnreachable(reasonOf(code)))
+    assert.isFalse(isUnreachable(reasonOf("42601")))
   })
 
   it("is otherwise an unreachable database", () => {
