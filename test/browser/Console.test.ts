@@ -330,7 +330,12 @@ describe("A browser", Needs.options(Needs.chromium), () => {
           yield* step(() => failing.getByRole("link", { name: "Open the mail" }).click())
           yield* step(() => page.waitForURL(/\/mail\//))
           yield* step(() => page.getByRole("link", { name: "Refused mail" }).click())
-          yield* step(() => page.getByRole("cell", { name: /too large heavy/ }).waitFor())
+          yield* step(() =>
+            page
+              .getByRole("listitem")
+              .filter({ hasText: /too large .* heavy/ })
+              .waitFor()
+          )
           yield* step(() => page.goto(`${inlet.url}/console/trace?to=nobody@elsewhere.example`))
           yield* step(() =>
             page.locator("p.empty", { hasText: /No domain of this workspace takes mail for/ }).waitFor()

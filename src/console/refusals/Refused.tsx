@@ -49,24 +49,11 @@ const List = ({
   if (all.value.length === 0) return <p class="empty">Nothing was refused.</p>
   return (
     <>
-      <table class="table" tabIndex={0}>
-        <thead>
-          <tr>
-            <th scope="col">Last</th>
-            <th scope="col">From</th>
-            <th scope="col">To</th>
-            <th scope="col">Reason</th>
-            <th scope="col" class="amount">
-              Times
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {all.value.map((refusal) => (
-            <Row key={refusal.id} refusal={refusal} />
-          ))}
-        </tbody>
-      </table>
+      <ol class="refusals" aria-label="Refused mail">
+        {all.value.map((refusal) => (
+          <Item key={refusal.id} refusal={refusal} />
+        ))}
+      </ol>
       <Problem message={error.value} />
       {cursor.value !== null && (
         <div class="actions">
@@ -89,19 +76,20 @@ const List = ({
   )
 }
 
-const Row = ({ refusal }: { readonly refusal: Refusal }) => (
-  <tr>
-    <td>
-      <Time at={refusal.last_at} />
-    </td>
-    <td>{refusal.from === "" ? "no sender" : (refusal.from ?? "–")}</td>
-    <td>{refusal.recipient ?? "–"}</td>
-    <td>
-      <Tag tone="bad">{refusal.reason.replaceAll("_", " ")}</Tag>
-      {refusal.subject !== null && <span class="soft"> {refusal.subject}</span>}
-      <p>{refusal.remedy}</p>
-      <p class="soft">{refusal.reply}</p>
-    </td>
-    <td class="amount">{number(refusal.count)}</td>
-  </tr>
+const Item = ({
+  refusal: { count, from, last_at, reason, recipient, remedy, reply, subject }
+}: {
+  readonly refusal: Refusal
+}) => (
+  <li class="card">
+    <p>
+      <Tag tone="bad">{reason.replaceAll("_", " ")}</Tag>{" "}
+      <b>{from === "" ? "no sender" : (from ?? "several senders")}</b> → {recipient ?? "several recipients"}{" "}
+      {subject !== null && <span class="soft">{subject} </span>}
+      <Time at={last_at} />
+      {count > 1 && <span class="soft">, {number(count)} times</span>}
+    </p>
+    <p>{remedy}</p>
+    <p class="soft">{reply}</p>
+  </li>
 )
