@@ -359,6 +359,12 @@ describe("A browser", Needs.options(Needs.chromium), () => {
             (rows) => rows.length === 1
           )
           yield* receiver.answerAlways(200)
+          // A job waits between the deliveries of a webhook that failed last.
+          yield* Mail.send(inlet.smtpPort, { to: inbox.address, subject: "delivered" })
+          yield* eventually(
+            sql`SELECT 1 FROM deliveries WHERE domain_id = ${inbox.domainId} AND status = 'delivered'`,
+            (rows) => rows.length === 1
+          )
           yield* enter(page, inlet.url, inbox.key, `/console/d/${inbox.domainId}/webhook`)
           yield* step(() => page.getByRole("button", { name: "Deliver again…" }).click())
           yield* step(() => page.getByRole("heading", { name: "Deliver 1 event again?" }).waitFor())
