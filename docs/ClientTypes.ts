@@ -17,11 +17,17 @@ const operations = new Map(
 )
 
 /** Queries and answers without a name in the document, by operation. */
-const queries = { ListQuery: "events.list", ContentQuery: "events.content", AttemptsQuery: "events.deliveryAttempts" }
+const queries = {
+  ListQuery: "events.list",
+  ListAllQuery: "events.listAll",
+  ContentQuery: "events.content",
+  AttemptsQuery: "events.deliveryAttempts"
+}
 const answers = {
   InstantInbox: "domains.instantInbox",
   DomainWebhook: "domains.delivery",
   EventsAnswer: "events.list",
+  AllEventsAnswer: "events.listAll",
   Replayed: "events.replay",
   AttemptsPage: "events.deliveryAttempts"
 }

@@ -465,7 +465,8 @@ export const proofs: ReadonlyArray<Proof> = [
       [
         "test/http/events/EventFilters.test.ts",
         "contains exactly the events of any filter combination on 500 random mails, as do a wait and a stream"
-      ]
+      ],
+      ["test/events/WorkspaceEvents.test.ts", "are listed newest first, once each, with any filter and page size"]
     ]
   },
   {

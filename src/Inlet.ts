@@ -23,6 +23,7 @@ import { Events } from "./events/Events.ts"
 import { RawMessages } from "./events/RawMessages.ts"
 import { Replays } from "./events/Replays.ts"
 import * as ReplayWorker from "./events/ReplayWorker.ts"
+import { WorkspaceEvents } from "./events/WorkspaceEvents.ts"
 import { DomainHealths } from "./health/DomainHealths.ts"
 import * as HttpServer from "./http/HttpServer.ts"
 import { DataMemory } from "./intake/DataMemory.ts"
@@ -84,6 +85,7 @@ export const worker = Layer.mergeAll(
 export const http = HttpServer.layerWith(Mcp.layer).pipe(
   Layer.provide([
     Events.layer,
+    WorkspaceEvents.layer,
     Attempts.layer,
     Replays.layer,
     WebhookTest.layer.pipe(Layer.provideMerge(RequestSigner.layer)),

@@ -1,5 +1,16 @@
 // @effect-diagnostics asyncFunction:off for programs without Effect: they await promises.
-import type { BriefEvent, ContentQuery, EventContent, EventsAnswer, ListedEvent, ListQuery } from "./Contract.ts"
+import type {
+  AllEventsAnswer,
+  BriefEvent,
+  BriefWorkspaceEvent,
+  ContentQuery,
+  EventContent,
+  EventsAnswer,
+  ListAllQuery,
+  ListedEvent,
+  ListQuery,
+  WorkspaceEvent
+} from "./Contract.ts"
 import { type CallOptions, grace, type Requests } from "./Requests.ts"
 
 export type View = NonNullable<ListQuery["view"]>
@@ -11,6 +22,14 @@ export interface EventPage<V extends View = "full"> extends Omit<EventsAnswer, "
 
 /** The filters of a list. */
 export type EventsQuery<V extends View = View> = Omit<ListQuery, "view"> & { readonly view?: V | undefined }
+
+/** A page of the events of all domains, each with its `domain` and `domain_id`. */
+export interface AllEventsPage<V extends View = "full"> extends Omit<AllEventsAnswer, "events"> {
+  readonly events: ReadonlyArray<V extends "brief" ? BriefWorkspaceEvent : WorkspaceEvent>
+}
+
+/** The filters of a list over all domains. */
+export type AllEventsQuery<V extends View = View> = Omit<ListAllQuery, "view"> & { readonly view?: V | undefined }
 
 /** The filter of a wait. Mail counts after `after`, or existing mail too without it. */
 export type WaitQuery<V extends View = View> = Omit<EventsQuery<V>, "wait" | "cursor">
@@ -33,6 +52,11 @@ export class Events {
     options?: CallOptions
   ): Promise<EventPage<V>> {
     return this.#requests.json({ method: "GET", path: `${at(domainId)}/events`, query, wait }, options)
+  }
+
+  /** A page of the events of all domains of the workspace, newest first. */
+  listAll<V extends View = "full">(query: AllEventsQuery<V> = {}, options?: CallOptions): Promise<AllEventsPage<V>> {
+    return this.#requests.json({ method: "GET", path: "/api/events", query }, options)
   }
 
   get(domainId: string, eventId: string, options?: CallOptions): Promise<ListedEvent> {

@@ -89,7 +89,7 @@ export interface Options {
 }
 
 /** Maximum bytes of payloads per statement. Larger pages are loaded while the answer is written. */
-const bytesAtOnce = 256 * 1024
+export const bytesAtOnce = 256 * 1024
 
 type Table = "deliveries" | "events"
 
@@ -189,6 +189,8 @@ export const make = (sql: SqlClient.SqlClient, heavy: HeavyReads["Service"]) => 
   }
 
   return {
+    joined,
+    conditions,
     /** The matching events within all bounds. */
     find: Effect.fnUntraced(function* (
       domainId: DomainId,
@@ -217,7 +219,10 @@ export const make = (sql: SqlClient.SqlClient, heavy: HeavyReads["Service"]) => 
         ({ events: [event] }) => event
       ),
     /** Loads payloads that the list did not load, in order, one chunk at a time. Skips events removed meanwhile. */
-    payloads: <E extends Weighed>(domainId: DomainId, listed: ReadonlyArray<E>): Stream.Stream<Loaded<E>, SqlError> =>
+    payloads: <E extends Weighed>(
+      domainIds: ReadonlyArray<DomainId>,
+      listed: ReadonlyArray<E>
+    ): Stream.Stream<Loaded<E>, SqlError> =>
       Stream.fromIterable(pieces(listed)).pipe(
         Stream.mapEffect(
           Effect.fnUntraced(function* (piece) {
@@ -226,7 +231,8 @@ export const make = (sql: SqlClient.SqlClient, heavy: HeavyReads["Service"]) => 
               missing.length === 0
                 ? []
                 : yield* heavy.within(sql<{ readonly id: EventId; readonly payload: string }>`
-                    SELECT id, payload FROM events WHERE domain_id = ${domainId} AND ${sql.in("id", missing)}
+                    SELECT id, payload FROM events
+                    WHERE domain_id = ANY(${domainIds}::uuid[]) AND ${sql.in("id", missing)}
                   `)
             const read = new Map(rows.map(({ id, payload }) => [id, payload]))
             return piece.flatMap((event): ReadonlyArray<Loaded<E>> => {

@@ -237,7 +237,7 @@ export class Events extends Context.Service<
         return event ?? (yield* noSuchEvent)
       })
 
-      const payloads: Events["Service"]["payloads"] = query.payloads
+      const payloads: Events["Service"]["payloads"] = (id, listed) => query.payloads([id], listed)
 
       const payload: Events["Service"]["payload"] = Effect.fn("Events.payload")(function* (domainId, event) {
         const loaded = yield* Stream.runHead(payloads(domainId, [event]))

@@ -8,20 +8,22 @@ export interface Positions {
   readonly below: bigint
 }
 
+interface Times {
+  readonly since: DateTime.Utc | undefined
+  readonly until: DateTime.Utc | undefined
+}
+
 /** Covers the minute that `events_out_of_step` allows, and the statement that assigned the position. */
 const slackMinutes = 2
 
 /**
  * Finds the range of positions for a time range by binary search, without an index by time, because positions follow
  * the order of parsing. Messages are parsed within 1 min after they were received. The few others have an index of
- * their own, and widen the range.
+ * their own, and widen the range. `domainId` may be a column.
  */
-export const make =
+export const bounds =
   (sql: SqlClient.SqlClient) =>
-  (
-    domainId: DomainId,
-    { since, until }: { readonly since: DateTime.Utc | undefined; readonly until: DateTime.Utc | undefined }
-  ) => {
+  (domainId: Statement.Fragment, { since, until }: Times) => {
     const isWanted = sql.and([
       ...(since === undefined ? [] : [sql`received_at >= ${DateTime.toDateUtc(since)}`]),
       ...(until === undefined ? [] : [sql`received_at <= ${DateTime.toDateUtc(until)}`])
@@ -74,11 +76,20 @@ export const make =
           SELECT greatest(high, ${strays("max")} + 1)
           FROM ${search(sql`${DateTime.toDateUtc(DateTime.add(until, { minutes: slackMinutes }))}`)} AS later
         `
+    return { above: sql`(${above})`, below: sql`(${below})` }
+  }
+
+/** The same for one domain. */
+export const make = (sql: SqlClient.SqlClient) => {
+  const boundsOf = bounds(sql)
+  return (domainId: DomainId, times: Times) => {
+    const { above, below } = boundsOf(sql`${domainId}::uuid`, times)
     return Effect.map(
-      sql<Positions>`SELECT (${above}) AS above, (${below}) AS below`,
+      sql<Positions>`SELECT ${above} AS above, ${below} AS below`,
       ([found]) => found ?? { above: 0n, below: endOfPositions }
     )
   }
+}
 
 /** The largest bigint, beyond every position. */
-const endOfPositions = 2n ** 63n - 1n
+export const endOfPositions = 2n ** 63n - 1n

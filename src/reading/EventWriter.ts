@@ -104,21 +104,27 @@ const events = (sql: SqlClient.SqlClient, all: ReadonlyArray<Placed>) => {
  */
 const inserted = (sql: SqlClient.SqlClient) => sql`
   last AS (
-    INSERT INTO event_positions AS positions (domain_id, position)
-    SELECT domain_id, count(*) FROM new GROUP BY domain_id ORDER BY domain_id
-    ON CONFLICT (domain_id) DO UPDATE SET position = positions.position + excluded.position
-    RETURNING domain_id, position
+    INSERT INTO event_positions AS positions (domain_id, position, read_at)
+    SELECT domain_id, count(*), now() FROM new GROUP BY domain_id ORDER BY domain_id
+    ON CONFLICT (domain_id) DO UPDATE SET
+      position = positions.position + excluded.position,
+      -- Not before the last one, because a statement that began earlier can be later here. A clock that was put back
+      -- by more counts.
+      read_at = CASE WHEN positions.read_at BETWEEN excluded.read_at AND excluded.read_at + interval '30 seconds'
+        THEN positions.read_at ELSE excluded.read_at END
+    RETURNING domain_id, position, read_at
   ), placed AS (
-    SELECT new.*, last.position - new.of_domain + new.number AS position,
+    SELECT new.*, last.position - new.of_domain + new.number AS position, last.read_at,
       domains.webhook_url, domains.pull, domains.workspace_id,
       new.has_place AND domains.webhook_url IS NOT NULL AND domains.status <> 'disabled'
         AND domains.webhook_paused_at IS NULL AS is_leased
     FROM new JOIN last USING (domain_id) JOIN domains ON domains.id = new.domain_id
   ), inserted AS (
     INSERT INTO events (
-      id, domain_id, inbound_email_id, position, recipient, sender, received_at, subject, traits, thread_id, payload
+      id, domain_id, inbound_email_id, position, recipient, sender, received_at, read_at, subject, traits,
+      thread_id, payload
     )
-    SELECT id, domain_id, inbound_email_id, position, recipient, sender, received_at, subject, traits, thread_id,
+    SELECT id, domain_id, inbound_email_id, position, recipient, sender, received_at, read_at, subject, traits, thread_id,
       convert_from(payload, 'UTF8')
     FROM placed
   )

@@ -213,7 +213,13 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
           answers.filter(([path, status]) => status !== 200 && path !== `/events/${example.id}/raw`),
           []
         )
-        for (const path of ["/api/domains", "/api/domains/wallet", "/admin/domains"]) {
+        const all = [...lists, ...told].filter((query) => query.cursor === undefined && query.after === undefined)
+        for (const path of [
+          ...all.map((query) => `/api/events?${new URLSearchParams(query)}`),
+          "/api/domains",
+          "/api/domains/wallet",
+          "/admin/domains"
+        ]) {
           yield* inlet.call("GET", path, { key: path.startsWith("/admin") ? "operator" : inbox.key })
         }
         const replayed = yield* inlet.call(

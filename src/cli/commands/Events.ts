@@ -44,7 +44,10 @@ const filters = {
 const list = Command.make(
   "list",
   {
-    domain: EventFlags.domain,
+    domain: Flag.String("domain").pipe(
+      Flag.withDescription("Name or id of the domain, default all. --after and --order need one"),
+      Flag.optional
+    ),
     limit: EventFlags.limit,
     cursor: EventFlags.cursor,
     full: Flag.Boolean("full").pipe(Flag.withDescription("With --json: print whole events"), Flag.withDefault(false)),
@@ -55,8 +58,13 @@ const list = Command.make(
     const answer = yield* Service.ask(
       { key, profile, url },
       Effect.fnUntraced(function* (api) {
-        const { id } = yield* Service.domainOrOnly(api, Option.getOrUndefined(domain))
         const view = full && json ? {} : { view: "brief" as const }
+        const { after, order, ...filters } = query
+        // Positions and orders belong to one domain.
+        if (Option.isNone(domain) && Option.isNone(after) && Option.isNone(order)) {
+          return yield* api.events.listAll({ query: { ...Given.of({ ...filters, recipient: to }), ...view } })
+        }
+        const { id } = yield* Service.domainOrOnly(api, Option.getOrUndefined(domain))
         return yield* api.events.list({ params: { id }, query: { ...Given.of({ ...query, recipient: to }), ...view } })
       })
     )
@@ -70,7 +78,7 @@ const list = Command.make(
     }))
     yield* Answer.table(json, answer, rows, "No such events")
   })
-).pipe(Command.withDescription("List events, newest first"))
+).pipe(Command.withDescription("List events of a domain or of all, newest first"))
 
 const get = Command.make("get", { eventId: EventFlags.eventId, ...Service.flags }, ({ eventId, json, ...place }) =>
   Effect.flatMap(

@@ -44,6 +44,35 @@ export interface BriefEvent {
   readonly delivery: "pending" | "delivered" | "dead" | "held"
 }
 
+export interface BriefWorkspaceEvent {
+  /** the same on every attempt and replay */
+  readonly event_id: string
+  /** time of acceptance: ISO 8601, UTC, milliseconds */
+  readonly receivedAt: string
+  /** the envelope address. Route by this */
+  readonly recipient: string
+  /** the part after the first `+` of the recipient's local part, or null */
+  readonly tag: string | null
+  /** address of the From field, or the envelope sender if that is unusable */
+  readonly from: string
+  readonly fromName: string | null
+  /** the decoded subject, or an empty string */
+  readonly subject: string
+  /** a person, a list or newsletter, an automatic mail, or a bounce */
+  readonly sender: "person" | "list" | "auto" | "bounce" | null
+  /** the conversation. Replies to one message in this domain share it */
+  readonly threadId: string | null
+  readonly authentication: Authentication
+  readonly extracted: Extracted | null
+  /** number of attachments */
+  readonly attachments: number
+  /** size of `text` in UTF-8 */
+  readonly textBytes: number
+  readonly delivery: "pending" | "delivered" | "dead" | "held"
+  readonly domain: string
+  readonly domain_id: string
+}
+
 export interface CompletedOrder {
   readonly order_id: string
   readonly domain: string
@@ -614,6 +643,69 @@ export interface WebhookTestResult {
   }
 }
 
+export interface WorkspaceEvent {
+  readonly event: "inbound.email.received"
+  /** the same on every attempt and replay */
+  readonly event_id: string
+  /** the message. Events for other recipients of the domain share it */
+  readonly inbound_email_id: string
+  /** SHA-256 of domain and message_id. Events of one message for two addresses share it, so deduplicate by event_id, or by this and recipient */
+  readonly idempotency_key: string
+  /** the unchanged Message-ID field, or null */
+  readonly message_id: string | null
+  /** the domain that received it */
+  readonly domain: string
+  /** the envelope address. Route by this */
+  readonly recipient: string
+  /** address of the From field, or the envelope sender if that is unusable */
+  readonly from: string
+  /** the decoded subject, or an empty string */
+  readonly subject: string
+  /** the plain text, or text made from the HTML */
+  readonly text: string
+  /** the original HTML. Not safe to display */
+  readonly html: string | null
+  /** metadata. `…/attachments/{index}` returns the bytes */
+  readonly attachments: ReadonlyArray<Attachment>
+  /** time of acceptance: ISO 8601, UTC, milliseconds */
+  readonly receivedAt: string
+  /** storage key of the raw message. `…/raw` returns it */
+  readonly rawRef: string
+  readonly authentication: Authentication
+  /** the SMTP envelope */
+  readonly envelope: {
+    readonly from: string
+    readonly helo: string
+    readonly remoteAddress: string
+  }
+  /** all header fields in order, decoded, up to 64 KiB */
+  readonly headers: ReadonlyArray<Header>
+  readonly to: ReadonlyArray<Mailbox>
+  readonly cc: ReadonlyArray<Mailbox>
+  readonly replyTo: ReadonlyArray<Mailbox>
+  /** the unchanged In-Reply-To field, or null */
+  readonly inReplyTo: string | null
+  /** the message ids of the References field */
+  readonly references: ReadonlyArray<string>
+  /** how much of the message Inlet could parse */
+  readonly parse: "full" | "partial" | "headers"
+  /** the author's display name, or null if missing or if `from` is the envelope sender. Absent in older events */
+  readonly fromName?: string | null
+  /** the author's new text without quotation and signature, or null if equal to `text` */
+  readonly reply?: string | null
+  /** a person, a list or newsletter, an automatic mail, or a bounce */
+  readonly sender?: "person" | "list" | "auto" | "bounce"
+  /** the part after the first `+` of the recipient's local part, or null */
+  readonly tag?: string | null
+  /** the conversation. Replies to one message in this domain share it */
+  readonly threadId?: string
+  /** true if the HTML has hidden words. Absent in older events */
+  readonly hiddenText?: boolean
+  readonly extracted?: Extracted
+  readonly delivery: Delivery
+  readonly domain_id: string
+}
+
 export interface WorkspaceKey {
   readonly id: string
   readonly scope: "read"
@@ -733,6 +825,11 @@ export interface Answers {
     readonly next_cursor: string | null
     /** the current position, also without events. Pass it as `after` to get later mail */
     readonly cursor_now: string
+  }
+  readonly "GET /api/events": {
+    readonly events: ReadonlyArray<WorkspaceEvent> | ReadonlyArray<BriefWorkspaceEvent>
+    /** pass it as `cursor` for the next page, null at the end */
+    readonly next_cursor: string | null
   }
   readonly "GET /api/domains/{id}/events/stream": undefined
   readonly "GET /api/domains/{id}/events/{eventId}": ListedEvent

@@ -1,7 +1,7 @@
 import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { SqlError } from "effect/sql/SqlError"
-import type { ListedEvent, LoadedEvent } from "../../events/EventQuery.ts"
+import type { ListedEvent, Loaded } from "../../events/EventQuery.ts"
 import type { Unauthorized } from "../../model/ApiError.ts"
 import type { Page } from "../../model/Page.ts"
 import type { AnswerRoom } from "./AnswerRoom.ts"
@@ -9,13 +9,13 @@ import * as CurrentAnswer from "./CurrentAnswer.ts"
 import * as TextPieces from "./TextPieces.ts"
 
 /** A page of events as an answer. A short one is a single text. A long one is written in chunks as it is loaded. */
-export const toResponse = Effect.fnUntraced(function* (
-  page: Page<ListedEvent> & { readonly cursorNow?: string },
+export const toResponse = Effect.fnUntraced(function* <E extends ListedEvent>(
+  page: Page<E> & { readonly cursorNow?: string },
   options: {
     readonly room: AnswerRoom["Service"]
-    readonly payloads: (events: ReadonlyArray<ListedEvent>) => Stream.Stream<LoadedEvent, SqlError>
+    readonly payloads: (events: ReadonlyArray<E>) => Stream.Stream<Loaded<E>, SqlError>
     /** In parts, because payloads are long JSON texts that are passed on unchanged. */
-    readonly encode: (event: LoadedEvent) => ReadonlyArray<string>
+    readonly encode: (event: Loaded<E>) => ReadonlyArray<string>
     readonly headers?: Readonly<Record<string, string>>
     /** Fails when the key is revoked, which ends a long answer. */
     readonly untilReplaced?: Effect.Effect<never, Unauthorized>
@@ -45,4 +45,4 @@ export const toResponse = Effect.fnUntraced(function* (
   return HttpServerResponse.stream(yield* CurrentAnswer.kept(body), { contentType, headers })
 })
 
-const isLoaded = (event: ListedEvent): event is LoadedEvent => event.payload !== null
+const isLoaded = <E extends ListedEvent>(event: E): event is Loaded<E> => event.payload !== null

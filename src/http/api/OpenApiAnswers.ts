@@ -23,6 +23,7 @@ export const successes: Readonly<Record<string, Readonly<Record<string, string>>
   "domains.delivery": { 200: "How mail is delivered now" },
   "deliveries.lease": { 200: "What was due, and none where nothing was in time" },
   "deliveries.settle": { 200: "What became of each outcome, in their order" },
+  "events.listAll": { 200: "A page of events of all domains" },
   "events.list": { 200: "A page of events" },
   "events.stream": { 200: "Server-sent events, each with the payload of a webhook as its data" },
   "events.get": { 200: "The event" },

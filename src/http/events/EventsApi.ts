@@ -3,9 +3,10 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { SignedRequest } from "../../delivery/RequestSigner.ts"
 import { mostSearched } from "../../events/Attempts.ts"
 import { BriefEvent } from "../../events/BriefEvent.ts"
+import { mostExamined } from "../../events/WorkspaceEvents.ts"
 import { Conflict, Invalid, NotFound, TooManyRequests, Unauthorized } from "../../model/ApiError.ts"
 import { Delivery, DeliveryAttempt, DeliveryStatus } from "../../model/Delivery.ts"
-import { DomainId } from "../../model/Domain.ts"
+import { DomainId, DomainName } from "../../model/Domain.ts"
 import { EventId, InboundEvent } from "../../model/InboundEvent.ts"
 import * as AddressQuery from "../requests/AddressQuery.ts"
 import { Authorization } from "../requests/Authorization.ts"
@@ -19,6 +20,15 @@ import * as EventFilters from "./EventFilters.ts"
 
 const ListedEvent = Schema.Struct({ ...InboundEvent.fields, delivery: Delivery }).annotate({
   identifier: "ListedEvent"
+})
+
+/** An event in the list over all domains. */
+const WorkspaceEvent = Schema.Struct({ ...ListedEvent.fields, domain_id: DomainId }).annotate({
+  identifier: "WorkspaceEvent"
+})
+
+const BriefWorkspaceEvent = Schema.Struct({ ...BriefEvent.fields, domain: DomainName, domain_id: DomainId }).annotate({
+  identifier: "BriefWorkspaceEvent"
 })
 
 const Order = Schema.Literals(["asc", "desc"])
@@ -72,6 +82,30 @@ export class EventsApi extends HttpApiGroup.make("events")
           summary: "List events, newest first",
           description:
             "Each event has its webhook payload and its delivery. With `wait` Inlet holds the request until an event matches, and answers an empty list after that time. `wait` excludes `cursor`. Existing events end a wait at once. To wait for new mail only, take `cursor_now` from a list, trigger the mail, and wait with it as `after`. To catch up, list with `after` and `order=asc`, follow `next_cursor` until null, then continue from `cursor_now`. Filters on subject, `recipientPart`, `fromPart`, tag, thread, sender, `fromDomain`, `has` other than `code`, and `has` with `delivery` search up to 5,000 events per request. Continue while `next_cursor` is not null, also after an empty page."
+        })
+      ),
+    HttpApiEndpoint.get("listAll", "/api/events", {
+      query: {
+        limit: PageQuery.Limit,
+        cursor: PageQuery.Cursor,
+        recipient: Schema.optionalKey(AddressQuery.Address),
+        from: Schema.optionalKey(AddressQuery.Address),
+        since: TimeQuery.time("received at this time or later"),
+        until: TimeQuery.time("received at this time or earlier"),
+        delivery: Schema.optionalKey(DeliveryStatus),
+        ...EventFilters.query
+      },
+      success: Schema.Struct({
+        events: Schema.Union([Schema.Array(WorkspaceEvent), Schema.Array(BriefWorkspaceEvent)]),
+        next_cursor: PageQuery.NextCursor
+      }),
+      error: [Invalid.http, Unauthorized.http, TooManyRequests.http]
+    })
+      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "List the events of all domains, newest first",
+          description: `Each event names its domain. Filters without an index, and \`delivery=delivered\`, search up to ${mostExamined.toLocaleString("en")} events per request. Continue while \`next_cursor\` is not null, also after an empty page. To wait for mail or to catch up, use the list of a domain.`
         })
       ),
     HttpApiEndpoint.get("stream", "/api/domains/:id/events/stream", {

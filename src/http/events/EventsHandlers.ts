@@ -6,9 +6,10 @@ import { Domains } from "../../domains/Domains.ts"
 import { Attempts } from "../../events/Attempts.ts"
 import * as BriefEvent from "../../events/BriefEvent.ts"
 import { EventContents } from "../../events/EventContents.ts"
-import type { LoadedEvent } from "../../events/EventQuery.ts"
+import type { Loaded, LoadedEvent } from "../../events/EventQuery.ts"
 import { Events } from "../../events/Events.ts"
 import * as RawMessages from "../../events/RawMessages.ts"
+import { type WorkspaceEvent, WorkspaceEvents } from "../../events/WorkspaceEvents.ts"
 import { Invalid } from "../../model/ApiError.ts"
 import { Delivery } from "../../model/Delivery.ts"
 import type { DomainId } from "../../model/Domain.ts"
@@ -33,6 +34,7 @@ export const layer = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const domains = yield* Domains
     const events = yield* Events
+    const everywhere = yield* WorkspaceEvents
     const attempts = yield* Attempts
     const messages = yield* RawMessages.RawMessages
     const contents = yield* EventContents
@@ -72,6 +74,17 @@ export const layer = HttpApiBuilder.group(
           room,
           payloads: (listed) => events.payloads(domainId, listed),
           encode: view === "brief" ? encodeBrief : encodeListed,
+          untilReplaced
+        })
+      }),
+      listAll: Effect.fnUntraced(function* ({ query }) {
+        const { id, untilReplaced } = yield* CurrentWorkspace
+        const { cursor, limit = eventsOnAPage, view, ...asked } = query
+        const page = yield* everywhere.list(id, yield* EventFilters.toFilter(asked), { limit, cursor })
+        return yield* EventPage.toResponse(page, {
+          room,
+          payloads: everywhere.payloads,
+          encode: view === "brief" ? encodeBriefWithDomain : encodeListedWithDomain,
           untilReplaced
         })
       }),
@@ -174,6 +187,16 @@ const encodeListed = ({ delivery, payload }: LoadedEvent) => [
 ]
 
 const encodeBrief = ({ delivery, payload }: LoadedEvent) => [BriefEvent.render(payload, delivery.status)]
+
+const encodeListedWithDomain = (event: Loaded<WorkspaceEvent>) => [
+  event.payload.slice(0, -1),
+  `,"domain_id":"${event.domainId}","delivery":${encodeDelivery(event.delivery)}}`
+]
+
+const encodeBriefWithDomain = ({ delivery, domain, domainId, payload }: Loaded<WorkspaceEvent>) => [
+  BriefEvent.render(payload, delivery.status).slice(0, -1),
+  `,"domain":${JSON.stringify(domain)},"domain_id":"${domainId}"}`
+]
 
 const encodeSigned = (sign: Signer.SignEvent) => (event: LoadedEvent) =>
   sign(event).pipe(
