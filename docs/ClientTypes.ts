@@ -19,6 +19,7 @@ const operations = new Map(
 /** Queries and answers without a name in the document, by operation. */
 const queries = {
   ListQuery: "events.list",
+  ListAllQuery: "events.listAll",
   ContentQuery: "events.content",
   AttemptsQuery: "events.deliveryAttempts",
   TraceQuery: "trace.search",
@@ -28,6 +29,7 @@ const answers = {
   InstantInbox: "domains.instantInbox",
   DomainWebhook: "domains.delivery",
   EventsAnswer: "events.list",
+  AllEventsAnswer: "events.listAll",
   Replayed: "events.replay",
   AttemptsPage: "events.deliveryAttempts",
   TracePage: "trace.search",

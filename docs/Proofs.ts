@@ -426,7 +426,6 @@ export const proofs: ReadonlyArray<Proof> = [
     tests: [
       ["test/http/Isolation.test.ts", "answer 404 exactly as unknown ids, and change nothing"],
       ["test/trace/Trace.test.ts", "shows nothing of another workspace, whatever is asked"],
-      ["test/http/WorkspaceEvents.test.ts", "shows nothing of another workspace, and refuses its cursors"],
       ["test/http/Isolation.test.ts", "answer 400 as cursors, like unknown or malformed cursors"],
       ["test/intake/Copies.test.ts", "shows each of two workspaces only its own recipient"]
     ]
@@ -508,7 +507,8 @@ export const proofs: ReadonlyArray<Proof> = [
       [
         "test/http/events/EventFilters.test.ts",
         "contains exactly the events of any filter combination on 500 random mails, as do a wait and a stream"
-      ]
+      ],
+      ["test/events/WorkspaceEvents.test.ts", "are listed newest first, once each, with any filter and page size"]
     ]
   },
   {

@@ -1,5 +1,16 @@
 // @effect-diagnostics asyncFunction:off for programs without Effect: they await promises.
-import type { BriefEvent, ContentQuery, EventContent, EventsAnswer, ListedEvent, ListQuery } from "./Contract.ts"
+import type {
+  AllEventsAnswer,
+  BriefEvent,
+  BriefWorkspaceEvent,
+  ContentQuery,
+  EventContent,
+  EventsAnswer,
+  ListAllQuery,
+  ListedEvent,
+  ListQuery,
+  WorkspaceEvent
+} from "./Contract.ts"
 import { type CallOptions, grace, type Requests } from "./Requests.ts"
 
 export type View = NonNullable<ListQuery["view"]>
@@ -12,21 +23,16 @@ export interface EventPage<V extends View = "full"> extends Omit<EventsAnswer, "
 /** The filters of a list. */
 export type EventsQuery<V extends View = View> = Omit<ListQuery, "view"> & { readonly view?: V | undefined }
 
-/** The filter of a wait. Mail counts after `after`, or existing mail too without it. */
-export type WaitQuery<V extends View = View> = Omit<EventsQuery<V>, "wait" | "cursor">
+/** A page of the events of all domains, each with its `domain` and `domain_id`. */
+export interface AllEventsPage<V extends View = "full"> extends Omit<AllEventsAnswer, "events"> {
+  readonly events: ReadonlyArray<V extends "brief" ? BriefWorkspaceEvent : WorkspaceEvent>
+}
 
 /** The filters of a list over all domains. */
-export type AllEventsQuery<V extends View = View> = Omit<EventsQuery<V>, "after" | "order" | "wait">
+export type AllEventsQuery<V extends View = View> = Omit<ListAllQuery, "view"> & { readonly view?: V | undefined }
 
-/** A page of a list over all domains. */
-export interface AllEventsPage<V extends View = "full"> {
-  readonly events: ReadonlyArray<
-    V extends "brief"
-      ? BriefEvent & { readonly domain: string; readonly domain_id: string }
-      : ListedEvent & { readonly domain_id: string }
-  >
-  readonly next_cursor: string | null
-}
+/** The filter of a wait. Mail counts after `after`, or existing mail too without it. */
+export type WaitQuery<V extends View = View> = Omit<EventsQuery<V>, "wait" | "cursor">
 
 /** The longest wait of the service, in seconds. */
 const longestWait = 60
@@ -48,7 +54,7 @@ export class Events {
     return this.#requests.json({ method: "GET", path: `${at(domainId)}/events`, query, wait }, options)
   }
 
-  /** The events of all domains, newest first. Each names its domain. */
+  /** A page of the events of all domains of the workspace, newest first. */
   listAll<V extends View = "full">(query: AllEventsQuery<V> = {}, options?: CallOptions): Promise<AllEventsPage<V>> {
     return this.#requests.json({ method: "GET", path: "/api/events", query }, options)
   }
@@ -77,15 +83,11 @@ export class Events {
       page = await this.list<V>(domainId, { ...query, cursor: page.next_cursor }, look)
     }
     let after = cursor_now
-    let { hint } = page
     for (;;) {
       const left = ends - performance.now()
-      if (page.events.length > 0 || left <= 0) {
-        return { ...page, cursor_now: after, ...(hint === undefined ? {} : { hint }) }
-      }
+      if (page.events.length > 0 || left <= 0) return { ...page, cursor_now: after }
       page = await this.list<V>(domainId, { ...query, after, wait: longestWait }, { signal, timeout: left })
       after = page.cursor_now
-      hint = page.hint ?? hint
     }
   }
 

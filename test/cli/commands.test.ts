@@ -137,6 +137,9 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
           key: inbox.key,
           body: { domain: "doctor.example.com" }
         })
+        const everywhere = yield* json("events", "list")
+        assert.deepStrictEqual(everywhere, { events: [], next_cursor: null })
+        assert.match((yield* run("events", "list", "--order", "asc")).stderr, /^--domain: Expected one of /)
         const ill = yield* run("doctor", "--domain", own.id)
         assert.strictEqual(ill.code, 1)
         assert.match(ill.stdout, /^✗ domain +doctor\.example\.com is not verified/m)

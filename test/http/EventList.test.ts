@@ -46,6 +46,69 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
     })
   )
 
+  it.effect("over all domains names the domain of each event, in full and in brief, also to a read key", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* withMail("at the inbox")
+      const sql = yield* SqlClient.SqlClient
+      const { json: own } = yield* inlet.call("POST", "/api/domains", {
+        key: inbox.key,
+        body: { domain: "all-events.example.com" }
+      })
+      yield* sql`UPDATE domains SET status = 'mx_pending', verified_at = now() WHERE id = ${own.id}`
+      yield* Mail.send(inlet.smtpPort, { to: "ada@all-events.example.com", subject: "at the own domain" })
+      const { json: read } = yield* inlet.call("POST", "/api/workspaces/keys", {
+        key: inbox.key,
+        body: { scope: "read" }
+      })
+      const all = (query: string) => inlet.call("GET", `/api/events${query}`, { key: read.api_key })
+      const { json } = yield* eventually(all(""), ({ json }) => json.events.length === 2)
+      assert.deepStrictEqual(Object.keys(json), ["events", "next_cursor"])
+      assert.isNull(json.next_cursor)
+      const [newest, oldest] = json.events
+      assert.deepInclude(newest, { subject: "at the own domain", domain: own.domain, domain_id: own.id })
+      assert.strictEqual(newest.delivery.status, "held")
+      assert.deepInclude(oldest, { subject: "at the inbox", domain_id: inbox.domainId })
+      const page = yield* all("?view=brief&limit=1")
+      assert.deepInclude(page.json.events[0], { event_id: newest.event_id, domain: own.domain, domain_id: own.id })
+      const next = yield* all(`?view=brief&limit=1&cursor=${page.json.next_cursor}`)
+      assert.deepInclude(next.json.events[0], { event_id: oldest.event_id, domain_id: inbox.domainId })
+      const { json: found } = yield* all("?subject=OWN&delivery=held")
+      assert.deepStrictEqual(
+        found.events.map(({ event_id }: { readonly event_id: string }) => event_id),
+        [newest.event_id]
+      )
+      assert.strictEqual((yield* all("?wait=1")).status, 400)
+      assert.strictEqual((yield* all("?after=start")).status, 400)
+    })
+  )
+
+  it.effect(
+    "has times that follow the positions, also if a statement began earlier, but not a clock that was put back",
+    () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const sql = yield* SqlClient.SqlClient
+        const inbox = yield* inlet.inbox()
+        const after = Effect.fnUntraced(function* (seconds: number) {
+          const [set] = yield* sql<{ readonly time: Date }>`
+          UPDATE event_positions SET read_at = now() + make_interval(secs => ${seconds}) WHERE domain_id = ${inbox.domainId}
+          RETURNING read_at AS time
+        `
+          yield* Mail.send(inlet.smtpPort, { to: inbox.address })
+          yield* Mailbox.events(inbox)
+          const [newest] = yield* sql<{ readonly time: Date }>`
+          SELECT read_at AS time FROM events WHERE domain_id = ${inbox.domainId} ORDER BY position DESC LIMIT 1
+        `
+          return Number(newest?.time) - Number(set?.time)
+        })
+        yield* after(0)
+        assert.strictEqual(yield* after(20), 0)
+        assert.isAbove(yield* after(-20), 0)
+        assert.isBelow(yield* after(40), 0)
+      })
+  )
+
   it.effect("contains webhook payloads with the delivery status, newest first", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet

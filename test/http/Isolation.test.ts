@@ -145,6 +145,12 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         yield* refuse("events?wait=1&after=", [bob.eventId, ...malformed])
         yield* refuse("delivery-attempts?cursor=", [bob.attemptId, ...malformed])
 
+        const { json: first } = yield* inlet.call("GET", "/api/events?limit=1", { key: bob.key })
+        for (const cursor of [bob.eventId, first.next_cursor, ...malformed]) {
+          const { status } = yield* inlet.call("GET", `/api/events?cursor=${cursor}`, { key: ada.key })
+          assert.strictEqual(status, 400)
+        }
+
         const stream = (id: string) =>
           inlet.call("GET", `/api/domains/${ada.domainId}/events/stream`, {
             key: ada.key,
@@ -166,7 +172,12 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
         const domains = yield* inlet.call("GET", "/api/domains", { key: ada.key })
         const events = yield* inlet.call("GET", `/api/domains/${ada.domainId}/events`, { key: ada.key })
         const attempts = yield* inlet.call("GET", `/api/domains/${ada.domainId}/delivery-attempts`, { key: ada.key })
-        for (const { text } of [domains, events, attempts]) {
+        const all = yield* inlet.call("GET", "/api/events", { key: ada.key })
+        assert.deepStrictEqual(
+          all.json.events.map(({ event_id }: { readonly event_id: string }) => event_id),
+          [ada.eventId]
+        )
+        for (const { text } of [domains, events, attempts, all]) {
           for (const theirs of [bob.domainId, bob.domain, bob.eventId, bob.attemptId]) assert.notInclude(text, theirs)
         }
       })

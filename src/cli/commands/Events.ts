@@ -45,7 +45,7 @@ const list = Command.make(
   "list",
   {
     domain: Flag.String("domain").pipe(
-      Flag.withDescription("Name or id of the domain, default all domains"),
+      Flag.withDescription("Name or id of the domain, default all. --after and --order need one"),
       Flag.optional
     ),
     limit: EventFlags.limit,
@@ -59,9 +59,10 @@ const list = Command.make(
       { key, profile, url },
       Effect.fnUntraced(function* (api) {
         const view = full && json ? {} : { view: "brief" as const }
-        const { after, order, ...filter } = query
+        const { after, order, ...filters } = query
+        // Positions and orders belong to one domain.
         if (Option.isNone(domain) && Option.isNone(after) && Option.isNone(order)) {
-          return yield* api.events.listAll({ query: { ...Given.of({ ...filter, recipient: to }), ...view } })
+          return yield* api.events.listAll({ query: { ...Given.of({ ...filters, recipient: to }), ...view } })
         }
         const { id } = yield* Service.domainOrOnly(api, Option.getOrUndefined(domain))
         return yield* api.events.list({ params: { id }, query: { ...Given.of({ ...query, recipient: to }), ...view } })
@@ -77,7 +78,7 @@ const list = Command.make(
     }))
     yield* Answer.table(json, answer, rows, "No such events")
   })
-).pipe(Command.withDescription("List events, newest first"))
+).pipe(Command.withDescription("List events of a domain or of all, newest first"))
 
 const get = Command.make("get", { eventId: EventFlags.eventId, ...Service.flags }, ({ eventId, json, ...place }) =>
   Effect.flatMap(

@@ -22,6 +22,8 @@ const routes: ReadonlyArray<readonly ["GET" | "POST" | "PATCH" | "DELETE", strin
   ["POST", `/api/domains/${uuid}/verify`],
   ["GET", `/api/domains/${uuid}/mx`],
   ["PATCH", `/api/domains/${uuid}/delivery`],
+  ["GET", "/api/events"],
+  ["GET", `/api/domains/${uuid}/health`],
   ["GET", `/api/domains/${uuid}/events`],
   ["GET", `/api/domains/${uuid}/events/stream`],
   ["GET", `/api/domains/${uuid}/events/${uuid}`],

@@ -20,6 +20,7 @@ const expected: Readonly<Record<string, Needs>> = {
   "GET /api/domains": "any key",
   "GET /api/domains/:id": "any key",
   "GET /api/domains/:id/mx": "any key",
+  "GET /api/events": "any key",
   "GET /api/domains/:id/events": "any key",
   "GET /api/domains/:id/events/stream": "any key",
   "GET /api/domains/:id/events/:eventId": "any key",
@@ -32,7 +33,6 @@ const expected: Readonly<Record<string, Needs>> = {
   "GET /api/domains/:id/stats": "any key",
   "GET /api/domains/:id/refusals": "any key",
   "GET /api/trace": "any key",
-  "GET /api/events": "any key",
   "GET /api/domains/:id/webhook/health": "any key",
   "GET /api/domains/:id/events/:eventId/html": "any key",
 
