@@ -457,7 +457,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("Verification
     it.effect("names each problem with its remedy, the worst one in the summary", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet
-        const receiver = yield* WebhookReceiver
+        const receiver = yield* WebhookReceiver.make
         const pending = yield* registered("ill.example.com")
         yield* Effect.flip(Mail.send(inlet.smtpPort, { to: "ada@ill.example.com" }))
         const told = (path: string, key: string, check: string) =>
@@ -479,7 +479,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("Verification
         const held = yield* told(path, inbox.key, "webhook")
         assert.match(held.one.message, /^No webhook is set, so Inlet holds mail/)
         assert.strictEqual(held.status, "warning")
-        yield* receiver.answerWith(302)
+        yield* receiver.answerAlways(302)
         const body = { webhookUrl: receiver.url }
         yield* inlet.call("PATCH", `${path}/delivery`, { key: inbox.key, body })
         yield* Mail.send(inlet.smtpPort, { to: inbox.address })
