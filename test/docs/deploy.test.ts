@@ -184,6 +184,17 @@ describe("deploy/alerts.yml", () => {
     Needs.options(Needs.promtool)
   )
 
+  it.live(
+    "fires for many deliveries that wait and for new dead letters, and not for a few",
+    () =>
+      Effect.gen(function* () {
+        const { code, stdout } = yield* Program.run("promtool", ["test", "rules", "test/docs/alerts.yml"])
+        assert.match(stdout, /SUCCESS/)
+        assert.strictEqual(code, 0)
+      }).pipe(Effect.provide(NodeServices.layer)),
+    Needs.options(Needs.promtool)
+  )
+
   it("uses metrics that exist", () => {
     const asked = metricsIn(text)
     assert.isNotEmpty(asked)
