@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { Events } from "../events/Events.ts"
 import { AnswerRoom } from "../http/answers/AnswerRoom.ts"
+import { Invalid } from "../model/ApiError.ts"
 import { Traces } from "../trace/Traces.ts"
 import { Inboxes } from "./Inboxes.ts"
 import * as MailList from "./MailList.ts"
@@ -32,7 +33,10 @@ export const add = Effect.gen(function* () {
     answer: Effect.fnUntraced(function* ({ cursor, limit = usual, to, trace, ...narrowed }, { id }) {
       const { domain, recipient } = yield* inboxes.of(id, to)
       if (trace === true) {
-        const { from, subject } = narrowed
+        const { from, has, subject } = narrowed
+        if (has !== undefined) {
+          return yield* new Invalid({ message: "has: Expected no trace beside it. Refused mail was never parsed" })
+        }
         const found = yield* traces.search(
           { workspaceId: id },
           { to: to ?? domain.domain, from, subject },

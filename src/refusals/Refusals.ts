@@ -78,6 +78,8 @@ export interface Search extends Omit<Filter, "reason"> {
   readonly fromDomain?: string | undefined
   /** Contained in the subject, compared without case. */
   readonly subject?: string | undefined
+  /** Only refusals with a lower id, and so older ones. */
+  readonly before?: string | undefined
   readonly limit: number
 }
 
@@ -166,11 +168,21 @@ export class Refusals extends Context.Service<
 
       /** The rows of a domain, or of all, that match by index. */
       const newest = (
-        { messageId, most, ...filter }: Filter & { readonly messageId?: string | undefined; readonly most: number },
+        {
+          before,
+          messageId,
+          most,
+          ...filter
+        }: Filter & Pick<Search, "before" | "messageId"> & { readonly most: number },
         domain: ReadonlyArray<Fragment>
       ): Fragment => {
+        const filtered = [
+          sql`true`,
+          ...conditions(filter),
+          ...(before === undefined ? [] : [sql`refusals.id < ${before}::uuid`])
+        ]
         const select = (where: ReadonlyArray<Fragment>) => sql`
-          SELECT refusals.* FROM refusals WHERE ${sql.and([sql`true`, ...domain, ...conditions(filter), ...where])}
+          SELECT refusals.* FROM refusals WHERE ${sql.and([...domain, ...filtered, ...where])}
           ORDER BY refusals.id DESC LIMIT ${most}
         `
         if (messageId === undefined) return select([])
@@ -181,7 +193,7 @@ export class Refusals extends Context.Service<
             ? select([sql`lower(message_id) = ${text}`])
             : sql`
               SELECT * FROM (
-                SELECT * FROM refusals WHERE ${sql.and([sql`lower(message_id) = ${text}`, ...conditions(filter)])} OFFSET 0
+                SELECT * FROM refusals WHERE ${sql.and([sql`lower(message_id) = ${text}`, ...filtered])} OFFSET 0
               ) AS same ORDER BY id DESC LIMIT ${most}
             `
         return sql`(${spelled(plain)}) UNION ALL (${spelled(`<${plain}>`)})`

@@ -1,6 +1,6 @@
 import type { DateTime } from "effect"
 import { DateTime as Time } from "effect"
-import * as AttemptRemedy from "./AttemptRemedy.ts"
+import * as AnswerAdvice from "../delivery/AnswerAdvice.ts"
 import { type Attempt, mostAttempts, type ReadMail } from "./TracedMail.ts"
 import { done, type TraceOutcome, type TraceStep, wrong } from "./TraceEntry.ts"
 
@@ -25,7 +25,7 @@ const attemptStep = ({ attempt, durationMs, error, ok, requestedAt, statusCode, 
   const text = `Attempt ${attempt} to ${hostOf(url)}: ${statusCode ?? error ?? "no answer"}${took}`
   return ok
     ? done("attempt", requestedAt, text)
-    : wrong("attempt", requestedAt, text, AttemptRemedy.of({ error, statusCode }))
+    : wrong("attempt", requestedAt, text, AnswerAdvice.of({ error, statusCode }))
 }
 
 interface State {
@@ -65,7 +65,7 @@ const pending = (mail: ReadMail): State => {
       "state",
       dueAt,
       `The next attempt is at ${at(dueAt)}`,
-      last === undefined || last.ok ? AttemptRemedy.of({ statusCode: null, error: lastError }) : AttemptRemedy.of(last)
+      last === undefined || last.ok ? AnswerAdvice.of({ statusCode: null, error: lastError }) : AnswerAdvice.of(last)
     )
   }
 }
@@ -93,7 +93,7 @@ const state = (mail: ReadMail): State => {
           "state",
           last?.requestedAt ?? null,
           `Dead letter: the last attempt failed. ${lastError ?? ""}`.trim(),
-          `${AttemptRemedy.of(last ?? { statusCode: null, error: lastError })}. Then POST /api/domains/${domainId}/events/${eventId}/replay`
+          `${AnswerAdvice.of(last ?? { statusCode: null, error: lastError })}. Then POST /api/domains/${domainId}/events/${eventId}/replay`
         )
       }
     case "pending":

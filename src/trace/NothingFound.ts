@@ -47,7 +47,8 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) =>
       return `${domain.name} is disabled: ${domain.disabledReason ?? "by the operator"}. It takes no mail`
     }
     if (domain !== undefined && domain.unread > 0 && (messageId !== undefined || subject !== undefined)) {
-      return `Nothing matches yet. ${domain.unread} stored mails are not parsed, and have no subject and Message-ID here. Search by from and to, or wait some seconds`
+      const mails = domain.unread === 1 ? "1 stored mail is" : `${domain.unread} stored mails are`
+      return `Nothing matches yet. ${mails} not parsed, so subject and Message-ID are not known. Search by from and to, or wait some seconds`
     }
     return `No mail and no refusal matches, so the mail did not reach this service, or was removed since. ${health} checks the MX record. The sender's server has the reply it got`
   })

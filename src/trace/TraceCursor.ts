@@ -1,4 +1,5 @@
 import { DateTime, Option } from "effect"
+import * as Uuid7 from "../model/Uuid7.ts"
 
 /** The order of entries: newest first by time, then by id. */
 export interface Place {
@@ -23,6 +24,13 @@ export const decode = (cursor: string): Option.Option<Place> => {
 export const isBehind = (cursor: Place, { at, id }: Place): boolean => {
   const difference = DateTime.toEpochMillis(at) - DateTime.toEpochMillis(cursor.at)
   return difference < 0 || (difference === 0 && id < cursor.id)
+}
+
+/** The bound of UUIDv7 of the entries' own times: those behind the place are lower. */
+export const idBound = ({ at, id }: Place): string => {
+  const millis = DateTime.toEpochMillis(at)
+  const [first, next] = [Uuid7.lowestAt(millis), Uuid7.lowestAt(millis + 1)]
+  return id < first ? first : id > next ? next : id
 }
 
 /** Newest first. */

@@ -15,6 +15,9 @@ const leastOfDomain = 100
 /** Mails beyond a page that are read, because they are found in the order of their parsing. */
 const beyondPage = 50
 
+/** Mails that parsers overtake each other by, at most. */
+const outOfOrder = 25
+
 /** The workspace whose mail is searched, or all mail, for the operator. */
 export type Scope = { readonly workspaceId: WorkspaceId } | "all"
 
@@ -50,7 +53,7 @@ type Row = { readonly cut: Date | null } & (FoundMail | { readonly kind: null })
 
 /** Searches mail by index, or among a bounded number of the newest. */
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
-  const columns = sql`id, inbound_email_id, sender, recipient, subject, received_at, read_at`
+  const columns = sql`id, inbound_email_id, sender, recipient, subject, received_at, read_at, position`
 
   const times = ({ since, until }: Wanted) => [
     ...(since === undefined ? [] : [sql`received_at >= ${DateTime.toDateUtc(since)}`]),
@@ -174,9 +177,16 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     SELECT max(reached) AS cut FROM (
       SELECT CASE
         WHEN min(read_at) < ${endOf(wanted)} THEN min(read_at)
-        ELSE least(min(received_at), ${endOf(wanted)} - interval '1 millisecond')
+        -- Mail of a backlog is parsed nearly in the order of its receipt.
+        ELSE least(
+          max(received_at) FILTER (WHERE number <= ${sql.literal(`${outOfOrder}`)}),
+          ${endOf(wanted)} - interval '1 millisecond'
+        )
       END AS reached
-      FROM walked GROUP BY walk, domain_id HAVING count(*) >= ${sql.literal(`${most}`)}
+      FROM (
+        SELECT *, row_number() OVER (PARTITION BY walk, domain_id ORDER BY position) AS number FROM walked
+      ) AS numbered
+      GROUP BY walk, domain_id HAVING count(*) >= ${sql.literal(`${most}`)}
     ) AS ended
   `
 

@@ -16,9 +16,6 @@ import * as TraceSearch from "./TraceSearch.ts"
 /** Domains of a search without a recipient, the newest ones. */
 export const mostDomains = 1_000
 
-/** Refusals beyond a page that may have the time of the cursor. */
-const refusalsOfOneTime = 20
-
 export interface Asked extends Omit<TraceSearch.Wanted, "to"> {
   /** An address, or a domain. */
   readonly to?: string | undefined
@@ -72,7 +69,7 @@ export class Traces extends Context.Service<
         wanted: TraceSearch.Wanted,
         limit: number
       ) => {
-        const { from, messageId, since, subject, to, until } = wanted
+        const { behind, from, messageId, since, subject, to, until } = wanted
         return refusals.search({
           scope,
           ...(domainIds === "all" ? {} : { domainIds }),
@@ -82,6 +79,7 @@ export class Traces extends Context.Service<
           subject,
           since,
           until,
+          before: behind === undefined ? undefined : TraceCursor.idBound(behind),
           limit
         })
       }
@@ -102,7 +100,7 @@ export class Traces extends Context.Service<
           until: place === undefined ? asked.until : earliest(place.at, asked.until)
         }
         const { cut, mails } = yield* heavy.within(searchMail(domainIds, wanted, limit + 1))
-        const found = yield* refused(scope, domainIds, wanted, limit + refusalsOfOneTime)
+        const found = yield* refused(scope, domainIds, wanted, limit + 1)
         const ids = (kind: TraceSearch.FoundMail["kind"]) =>
           mails.flatMap((mail) => (mail.kind === kind ? [mail.id] : []))
         const entries = [

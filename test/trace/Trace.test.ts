@@ -298,7 +298,7 @@ layer(
       }
       const { entries, hint } = yield* search(inbox.key, { subject: "Hello" })
       assert.deepStrictEqual(entries, [])
-      assert.match(hint, /1 stored mails are not parsed/)
+      assert.match(hint, /1 stored mail is not parsed/)
     })
   )
 
@@ -343,6 +343,34 @@ layer(
       for (const limit of [1, 7]) assert.deepStrictEqual(yield* pages(limit), all)
       assert.deepStrictEqual(yield* pages(3, { from: "sender@sender.example" }), all)
       assert.deepStrictEqual(yield* pages(3, { to: inbox.address }), all)
+    })
+  )
+
+  it.effect("pages through many refusals of one moment", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const sql = yield* SqlClient.SqlClient
+      const inbox = yield* inlet.inbox()
+      const domain = inbox.address.split("@")[1] ?? ""
+      yield* sql`
+        INSERT INTO refusals (id, domain_id, hour, key, first_at, last_at, count, code, reply, reason, recipient)
+        SELECT (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '70008000' ||
+            substr(md5(number::text), 1, 12))::uuid,
+          ${inbox.domainId}, date_trunc('hour', at), decode(md5(number::text), 'hex'), at, at, 1, 452, '452', 'quota',
+          number || '@' || ${domain}::text
+        FROM generate_series(1, 100) AS number, (SELECT date_trunc('milliseconds', now()) - interval '1 minute') AS t (at)
+      `
+      for (const limit of ["7", "20"]) {
+        const found: Array<string> = []
+        let cursor: string | null = null
+        do {
+          const page: Entry = yield* search(inbox.key, { to: domain, limit, ...(cursor === null ? {} : { cursor }) })
+          for (const { recipient } of page.entries) found.push(recipient)
+          cursor = page.next_cursor
+        } while (cursor !== null)
+        assert.strictEqual(found.length, 100)
+        assert.strictEqual(new Set(found).size, 100)
+      }
     })
   )
 
