@@ -13,7 +13,7 @@ import * as QueueMetrics from "./delivery/QueueMetrics.ts"
 import { RequestSigner } from "./delivery/RequestSigner.ts"
 import { WebhookHealth } from "./delivery/WebhookHealth.ts"
 import { WebhookSender } from "./delivery/WebhookSender.ts"
-import { WebhookTest } from "./delivery/WebhookTest.ts"
+import { WebhookTrial } from "./delivery/WebhookTrial.ts"
 import { DemoInboxes } from "./demo/DemoInboxes.ts"
 import { Domains } from "./domains/Domains.ts"
 import { Verification } from "./domains/Verification.ts"
@@ -98,7 +98,7 @@ export const http = HttpServer.layerWith(Mcp.layer).pipe(
     WorkspaceEvents.layer,
     Attempts.layer,
     Replays.layer,
-    WebhookTest.layer.pipe(Layer.provideMerge(RequestSigner.layer)),
+    WebhookTrial.layer.pipe(Layer.provideMerge(RequestSigner.layer)),
     DomainHealths.layer.pipe(Layer.provideMerge([WebhookHealth.layer, DomainStatistics.layer])),
     OperationalEvents.layer,
     OperationalWebhook.layer,

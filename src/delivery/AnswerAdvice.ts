@@ -7,21 +7,21 @@ interface Failed {
 const byStatus = (status: number): string => {
   if (status >= 300 && status < 400) return "Inlet follows no redirects. Set the webhook to the URL it redirects to"
   if (status === 401 || status === 403) {
-    return "The webhook rejects the request. Check that it verifies the signature with the secret of this workspace"
+    return "The webhook rejects the request. If it verifies the signature, check its secret. Otherwise let it accept requests without a login"
   }
-  if (status === 404 || status === 405 || status === 410) {
+  if (status === 404 || status === 405)
     return "Nothing takes POST requests at this URL. Set the webhook to the right one"
-  }
+  if (status === 410) return "An answer of 410 makes a delivery dead at once. Set the webhook to a URL that is in use"
   if (status === 413) return "The webhook takes no body of this size. Raise its limit"
-  if (status === 429) return "The webhook limits its requests. Inlet slows down and tries again"
-  if (status >= 500) return "The webhook failed. Look at its log for this time, then wait for the next attempt"
+  if (status === 429) return "The webhook limits its requests. Raise that limit if mail comes too slowly"
+  if (status >= 500) return "The webhook failed. Look at its log for this time, and correct it"
   return "Make the webhook answer 2xx once it has stored the event"
 }
 
 const byError: ReadonlyArray<readonly [RegExp, string]> = [
   [/not a public address|denied address/, "Set a webhook on a public address, because Inlet connects to no other"],
   [/does not resolve/, "Correct the host in the webhook's URL, or publish its DNS record"],
-  [/DNS did not answer/, "Check the name servers of the webhook's host. Inlet tries again"],
+  [/DNS did not answer/, "Check the name servers of the webhook's host"],
   [/speak TLS/, "Correct the port in the webhook's URL, or begin the URL with http"],
   [/certificate/, "Renew or correct the certificate of the webhook's host"],
   [/connection refused/, "Start the server of the webhook, or correct the port in its URL"],
@@ -35,4 +35,4 @@ export const of = ({ error, statusCode }: Failed): string =>
   statusCode !== null
     ? byStatus(statusCode)
     : (byError.find(([pattern]) => pattern.test(error ?? ""))?.[1] ??
-      "Check that the server of the webhook runs and can be reached from the internet")
+      "Check that the URL is right, and that its server runs and can be reached from here")

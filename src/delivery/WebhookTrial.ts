@@ -5,6 +5,7 @@ import { Conflict } from "../model/ApiError.ts"
 import type { Domain } from "../model/Domain.ts"
 import { EventId } from "../model/InboundEvent.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
+import * as AnswerAdvice from "./AnswerAdvice.ts"
 import { Egress } from "./Egress.ts"
 import { RequestSigner } from "./RequestSigner.ts"
 import * as TestEvent from "./TestEvent.ts"
@@ -24,21 +25,21 @@ export const WebhookTestResult = Schema.Struct({
 export type WebhookTestResult = typeof WebhookTestResult.Type
 
 /** Sends a signed sample event to a webhook at once, outside of the delivery queue. */
-export class WebhookTest extends Context.Service<
-  WebhookTest,
+export class WebhookTrial extends Context.Service<
+  WebhookTrial,
   {
     /** Makes one request. Succeeds with any outcome. Fails with Conflict if the domain has no webhook. */
     run(workspaceId: WorkspaceId, domain: Domain): Effect.Effect<WebhookTestResult, Conflict | SqlError>
   }
->()("inlet/delivery/WebhookTest") {
+>()("inlet/delivery/WebhookTrial") {
   static readonly layer = Layer.effect(
-    WebhookTest,
+    WebhookTrial,
     Effect.gen(function* () {
       const random = yield* SecureRandom.SecureRandom
       const egress = yield* Egress
       const signer = yield* RequestSigner
 
-      const run = Effect.fn("WebhookTest.run")(function* (workspaceId: WorkspaceId, domain: Domain) {
+      const run = Effect.fn("WebhookTrial.run")(function* (workspaceId: WorkspaceId, domain: Domain) {
         const url = domain.webhookUrl
         if (url === null) {
           return yield* new Conflict({
@@ -67,8 +68,11 @@ export class WebhookTest extends Context.Service<
         const durationMs = Math.max(0, (yield* Clock.currentTimeMillis) - started)
         const common = { event_id: id, durationMs, request }
         if (typeof outcome === "string") return { ...common, ...unanswered, error: outcome }
-        if (outcome._tag === "Failure")
-          return { ...common, ...unanswered, error: `${outcome.failure.message}. ${advice}` }
+        if (outcome._tag === "Failure") {
+          const { message } = outcome.failure
+          const advice = AnswerAdvice.of({ statusCode: null, error: message })
+          return { ...common, ...unanswered, error: `${message}. ${advice}` }
+        }
         const { body, location, statusCode } = outcome.success
         return {
           ...common,
@@ -79,28 +83,18 @@ export class WebhookTest extends Context.Service<
         }
       })
 
-      return WebhookTest.of({ run })
+      return WebhookTrial.of({ run })
     })
   )
 }
 
 const unanswered = { ok: false, statusCode: null, responseBody: null }
 
-const advice = "Check that the URL is right and the app is running"
-
 /** Explains an answer and says how to correct it. Null for 2xx. */
 const problemOf = (statusCode: number, location: string | null): string | null => {
   if (statusCode >= 200 && statusCode < 300) return null
-  if (statusCode >= 300 && statusCode < 400) {
-    const target = location === null ? "" : ` to ${location.slice(0, 200).toWellFormed()}`
-    return `Your endpoint redirects${target}. Inlet follows no redirects: set the final URL as the webhook`
-  }
-  if (statusCode === 401 || statusCode === 403) {
-    return `Your endpoint answered ${statusCode}. If it verifies signatures, check its secret. Otherwise let it accept requests without a login`
-  }
-  if (statusCode === 404 || statusCode === 405) {
-    return `Your endpoint answered ${statusCode}. Check the path of the URL, and that it accepts POST`
-  }
-  if (statusCode === 410) return "Your endpoint answered 410. A delivery with this answer is dead at once"
-  return `Your endpoint answered ${statusCode}. Inlet retries a delivery until the answer is 2xx. Check the log of the app`
+  const target = location === null ? "" : ` to ${location.slice(0, 200).toWellFormed()}`
+  const seen =
+    statusCode >= 300 && statusCode < 400 ? `Your endpoint redirects${target}` : `Your endpoint answered ${statusCode}`
+  return `${seen}. ${AnswerAdvice.of({ statusCode, error: null })}`
 }

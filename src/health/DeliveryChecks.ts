@@ -1,9 +1,7 @@
-import { DateTime } from "effect"
+import * as AnswerAdvice from "../delivery/AnswerAdvice.ts"
 import type { Failing, Health } from "../delivery/WebhookHealth.ts"
 import type { Domain } from "../model/Domain.ts"
-import { error, type HealthCheck, ok, warning } from "./HealthCheck.ts"
-
-const at = (time: DateTime.Utc) => DateTime.formatIso(time).replace(/\.\d+Z$/, "Z")
+import { error, type HealthCheck, ok, secondOf, warning } from "./HealthCheck.ts"
 
 const events = (count: number, does: string, doAll: string) =>
   count === 1 ? `1 event ${does}` : `${count.toLocaleString("en")} events ${doAll}`
@@ -38,18 +36,17 @@ export const webhook = (
   const where = new URL(domain.webhookUrl).host
   if (failing !== null) {
     const why = last_error === null ? "" : `. The last error: ${last_error}`
-    const next = failing.next_attempt_at === null ? "" : `, and the next attempt is at ${at(failing.next_attempt_at)}`
-    const since = `Every request to the webhook at ${where} has failed since ${at(failing.since)}${why}`
+    const next =
+      failing.next_attempt_at === null ? "" : `, and the next attempt is at ${secondOf(failing.next_attempt_at)}`
+    const since = `Every request to the webhook at ${where} has failed since ${secondOf(failing.since)}${why}`
     const waiting = `${events(failing.waiting, "waits", "wait")}${next}`
-    const isRedirect = lastStatus !== null && lastStatus >= 300 && lastStatus < 400
-    const repair = isRedirect
-      ? "Set the URL that the redirect leads to, because Inlet follows no redirects"
-      : `Repair the webhook, then test it with POST ${route}/webhook/test`
+    const advice = AnswerAdvice.of({ statusCode: lastStatus, error: last_error })
+    const repair = `${advice}. POST ${route}/webhook/test tests it`
     return paused_at === null
       ? error("webhook", `${since}. ${waiting}`, `${repair}. Waiting events follow by themselves`)
       : error(
           "webhook",
-          `The webhook is paused since ${at(paused_at)}. ${since}. ${waiting}`,
+          `The webhook is paused since ${secondOf(paused_at)}. ${since}. ${waiting}`,
           `${repair}. Then set its URL again with PATCH ${route}/delivery, which resumes it at once`
         )
   }
@@ -62,5 +59,5 @@ export const webhook = (
   }
   return last_success_at === null
     ? ok("webhook", `The webhook at ${where} has had no delivery yet. POST ${route}/webhook/test sends a test`)
-    : ok("webhook", `The webhook at ${where} works. Its last success was at ${at(last_success_at)}`)
+    : ok("webhook", `The webhook at ${where} works. Its last success was at ${secondOf(last_success_at)}`)
 }

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { DateTime, Schema } from "effect"
 import { DomainName } from "../model/Domain.ts"
 
 /** What a check looks at, as a fixed word. */
@@ -47,6 +47,9 @@ export const DomainHealth = Schema.Struct({
   mx_hosts_left_out: Schema.Int.annotate({ description: "further MX records that were not looked up" })
 }).annotate({ identifier: "DomainHealth" })
 export type DomainHealth = typeof DomainHealth.Type
+
+/** A time in a message, to the second. */
+export const secondOf = (time: DateTime.Utc) => DateTime.formatIso(time).replace(/\.\d+Z$/, "Z")
 
 type Name = HealthCheck["check"]
 

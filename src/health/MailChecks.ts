@@ -1,9 +1,7 @@
-import { DateTime } from "effect"
+import type { DateTime } from "effect"
 import type { Domain } from "../model/Domain.ts"
 import { type RefusalReason, remedies } from "../model/Refusal.ts"
-import { error, type HealthCheck, ok, warning } from "./HealthCheck.ts"
-
-const at = (time: DateTime.Utc) => DateTime.formatIso(time).replace(/\.\d+Z$/, "Z")
+import { error, type HealthCheck, ok, secondOf, warning } from "./HealthCheck.ts"
 
 /** The part of a quota from which it is a warning. */
 const almost = 0.9
@@ -44,7 +42,7 @@ export const lastMail = (
 ): HealthCheck =>
   last === null
     ? ok("last_mail", `No mail for ${domain.domain} is stored. Send one to test@${domain.domain} to try it`)
-    : ok("last_mail", `The last mail ${last.isSimulated ? "was simulated" : "arrived"} at ${at(last.receivedAt)}`)
+    : ok("last_mail", `The last mail ${last.isSimulated ? "was simulated" : "arrived"} at ${secondOf(last.receivedAt)}`)
 
 /** The check of today's refusals, most frequent reason first. */
 export const refusals = (

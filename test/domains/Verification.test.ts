@@ -488,7 +488,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("Verification
           failing.one.message,
           /^Every request to the webhook at 127\.0\.0\.1:\d+ has failed since \S+Z\. The last error: the webhook answered 302\. 1 event waits, and the next attempt is at \S+Z$/
         )
-        assert.match(failing.one.remedy, /^Set the URL that the redirect leads to, because Inlet follows no redirects/)
+        assert.match(failing.one.remedy, /^Inlet follows no redirects\. Set the webhook to the URL it redirects to/)
         const disabled = yield* inlet.call("POST", `/admin/domains/${inbox.domain}/disable`, {
           key: "operator"
         })

@@ -53,7 +53,7 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_TIMEOUT: "1s", WEBHOOK_CHANGES_PER_M
         ok: false,
         statusCode: 308,
         error:
-          "Your endpoint redirects to https://app.example/inbound/. Inlet follows no redirects: set the final URL as the webhook"
+          "Your endpoint redirects to https://app.example/inbound/. Inlet follows no redirects. Set the webhook to the URL it redirects to"
       })
     })
   )
@@ -63,10 +63,13 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_TIMEOUT: "1s", WEBHOOK_CHANGES_PER_M
       const receiver = yield* WebhookReceiver
       const { test } = yield* tested(receiver.url)
       const errors = [
-        [401, /^Your endpoint answered 401\. If it verifies signatures, check its secret/],
-        [404, /^Your endpoint answered 404\. Check the path/],
-        [410, /dead at once$/],
-        [500, /^Your endpoint answered 500\. Inlet retries/]
+        [
+          401,
+          /^Your endpoint answered 401\. The webhook rejects the request\. If it verifies the signature, check its secret/
+        ],
+        [404, /^Your endpoint answered 404\. Nothing takes POST requests at this URL/],
+        [410, /dead at once/],
+        [500, /^Your endpoint answered 500\. The webhook failed\. Look at its log/]
       ] as const
       for (const [status, words] of errors) {
         yield* receiver.answerWith({ status, body: "x".repeat(5_000) })
@@ -77,9 +80,9 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_TIMEOUT: "1s", WEBHOOK_CHANGES_PER_M
       yield* receiver.answerWith(() => {})
       const late = yield* test
       assert.deepInclude(late.json, { ok: false, statusCode: null })
-      assert.match(late.json.error, /^no answer within 1 s\. Check that the URL is right/)
+      assert.match(late.json.error, /^no answer within 1 s\. Answer as soon as the event is stored/)
       const { test: nobody } = yield* tested(`http://127.0.0.1:${yield* Ports.free}/`)
-      assert.match((yield* nobody).json.error, /^connection refused\. Check/)
+      assert.match((yield* nobody).json.error, /^connection refused\. Start the server/)
     })
   )
 

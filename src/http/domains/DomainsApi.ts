@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Failing, Health } from "../../delivery/WebhookHealth.ts"
-import { WebhookTestResult } from "../../delivery/WebhookTest.ts"
+import { WebhookTestResult } from "../../delivery/WebhookTrial.ts"
 import { DnsState, MxRecords } from "../../domains/DnsRecords.ts"
 import { mostHosts } from "../../health/DnsLook.ts"
 import { DomainHealth } from "../../health/HealthCheck.ts"

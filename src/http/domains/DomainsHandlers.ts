@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../delivery/EventFeed.ts"
 import { WebhookHealth } from "../../delivery/WebhookHealth.ts"
-import { WebhookTest } from "../../delivery/WebhookTest.ts"
+import { WebhookTrial } from "../../delivery/WebhookTrial.ts"
 import * as DomainNames from "../../domains/DomainNames.ts"
 import { Domains } from "../../domains/Domains.ts"
 import { Verification } from "../../domains/Verification.ts"
@@ -34,7 +34,7 @@ export const layer = HttpApiBuilder.group(
     const refusals = yield* Refusals
     const health = yield* WebhookHealth
     const healths = yield* DomainHealths
-    const test = yield* WebhookTest
+    const test = yield* WebhookTrial
 
     const owned = (id: DomainId) => CurrentWorkspace.use((workspace) => domains.get({ workspaceId: workspace.id, id }))
 
