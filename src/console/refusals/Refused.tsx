@@ -1,11 +1,10 @@
-import { useSignal } from "@preact/signals"
 import { useRoute } from "preact-iso"
 import { call } from "../api/Api.ts"
 import type { Refusal } from "../api/Contract.ts"
 import { useLoaded } from "../api/Loaded.ts"
-import { useAction } from "../frame/Action.ts"
 import { Problem } from "../frame/Dialog.tsx"
 import { number } from "../frame/Figures.ts"
+import { useOlder } from "../frame/Older.tsx"
 import { Page } from "../frame/Page.tsx"
 import { Skeleton } from "../frame/Skeleton.tsx"
 import { Tag } from "../frame/Tag.tsx"
@@ -36,6 +35,8 @@ export const Refused = () => {
 
 type RefusalPage = Awaited<ReturnType<typeof call<"GET /api/domains/{id}/refusals">>>
 
+const entriesOf = ({ next_cursor, refusals }: RefusalPage) => ({ entries: refusals, cursor: next_cursor })
+
 const List = ({
   older,
   page
@@ -43,9 +44,7 @@ const List = ({
   readonly page: RefusalPage
   readonly older: (cursor: string) => Promise<RefusalPage>
 }) => {
-  const all = useSignal<ReadonlyArray<Refusal>>(page.refusals)
-  const cursor = useSignal(page.next_cursor)
-  const { error, isRunning, run } = useAction()
+  const { all, button } = useOlder(entriesOf(page), (cursor) => older(cursor).then(entriesOf))
   if (all.value.length === 0) return <p class="empty">Nothing was refused.</p>
   return (
     <>
@@ -54,24 +53,7 @@ const List = ({
           <Item key={refusal.id} refusal={refusal} />
         ))}
       </ol>
-      <Problem message={error.value} />
-      {cursor.value !== null && (
-        <div class="actions">
-          <button
-            type="button"
-            disabled={isRunning.value}
-            onClick={() =>
-              void run(async () => {
-                const next = await older(cursor.value ?? "")
-                all.value = [...all.value, ...next.refusals]
-                cursor.value = next.next_cursor
-              })
-            }
-          >
-            Show more
-          </button>
-        </div>
-      )}
+      {button("Show more")}
     </>
   )
 }

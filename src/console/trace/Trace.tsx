@@ -1,12 +1,10 @@
-import { useSignal } from "@preact/signals"
 import { useLocation, useRoute } from "preact-iso"
 import { call } from "../api/Api.ts"
-import type { TraceEntry } from "../api/Contract.ts"
 import { useLoaded } from "../api/Loaded.ts"
 import { domains } from "../api/Session.ts"
-import { useAction } from "../frame/Action.ts"
 import { announce } from "../frame/Announcer.ts"
 import { Problem } from "../frame/Dialog.tsx"
+import { useOlder } from "../frame/Older.tsx"
 import { Page } from "../frame/Page.tsx"
 import { Skeleton } from "../frame/Skeleton.tsx"
 import { TracedMail } from "./TracedMail.tsx"
@@ -108,6 +106,8 @@ const Field = ({
 
 type TracePage = Awaited<ReturnType<typeof call<"GET /api/trace">>>
 
+const entriesOf = ({ entries, next_cursor }: TracePage) => ({ entries, cursor: next_cursor })
+
 const Found = ({
   older,
   page
@@ -115,9 +115,7 @@ const Found = ({
   readonly page: TracePage
   readonly older: (cursor: string) => Promise<TracePage>
 }) => {
-  const all = useSignal<ReadonlyArray<TraceEntry>>(page.entries)
-  const cursor = useSignal(page.next_cursor)
-  const { error, isRunning, run } = useAction()
+  const { all, button } = useOlder(entriesOf(page), (cursor) => older(cursor).then(entriesOf))
   return (
     <>
       {all.value.map((entry, index) => (
@@ -129,24 +127,7 @@ const Found = ({
       ))}
       {page.hint !== null && <p class="empty">{page.hint}</p>}
       {page.hint === null && all.value.length === 0 && <p class="empty">No match among the newest mail.</p>}
-      <Problem message={error.value} />
-      {cursor.value !== null && (
-        <div class="actions">
-          <button
-            type="button"
-            disabled={isRunning.value}
-            onClick={() =>
-              void run(async () => {
-                const next = await older(cursor.value ?? "")
-                all.value = [...all.value, ...next.entries]
-                cursor.value = next.next_cursor
-              })
-            }
-          >
-            Search older mail
-          </button>
-        </div>
-      )}
+      {button("Search older mail")}
     </>
   )
 }

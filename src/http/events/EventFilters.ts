@@ -1,5 +1,6 @@
 import { Clock, DateTime, Effect, Schema } from "effect"
 import { canonical } from "../../domains/DomainNames.ts"
+import { text } from "../requests/TextQuery.ts"
 
 const mostDays = 14
 const millis = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
@@ -19,15 +20,6 @@ const oneOf = <const L extends ReadonlyArray<string>>(literals: L, description: 
   Schema.optionalKey(
     Schema.Literals(literals).annotate({ description, message: `Expected one of ${literals.join(", ")}` })
   )
-
-const text = (most: number, description: string) => {
-  const message = `Expected 1 to ${most} characters, without control characters`
-  return Schema.optionalKey(
-    Schema.String.annotate({ description }).check(
-      Schema.makeFilter((text: string) => text.length > 0 && text.length <= most && !/\p{Cc}/u.test(text), { message })
-    )
-  )
-}
 
 const domainForm = "Expected a domain name such as github.com"
 const ageForm = `Expected a time such as 90s, 5m, 2h or 7d, at most ${mostDays}d`

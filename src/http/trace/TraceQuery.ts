@@ -2,16 +2,8 @@ import { Schema } from "effect"
 import { TraceEntry } from "../../trace/TraceEntry.ts"
 import { mostCompared } from "../../trace/TraceSearch.ts"
 import * as PageQuery from "../requests/PageQuery.ts"
+import { text } from "../requests/TextQuery.ts"
 import * as TimeQuery from "../requests/TimeQuery.ts"
-
-const text = (most: number, description: string) =>
-  Schema.optionalKey(
-    Schema.String.annotate({ description }).check(
-      Schema.makeFilter((text: string) => text.length > 0 && text.length <= most && !/\p{Cc}/u.test(text), {
-        message: `Expected 1 to ${most} characters, without control characters`
-      })
-    )
-  )
 
 /** The parameters of a trace. All of them must match. */
 export const query = {

@@ -1,0 +1,42 @@
+import { type Signal, useSignal } from "@preact/signals"
+import type { ComponentChildren } from "preact"
+import { useAction } from "./Action.ts"
+import { Problem } from "./Dialog.tsx"
+
+/** The entries of a page, and the cursor of the next, null at the end. */
+export interface Entries<A> {
+  readonly entries: ReadonlyArray<A>
+  readonly cursor: string | null
+}
+
+/** The entries of a first page, and a button that adds those of older pages. */
+export const useOlder = <A,>(
+  first: Entries<A>,
+  load: (cursor: string) => Promise<Entries<A>>
+): { readonly all: Signal<ReadonlyArray<A>>; readonly button: (words: string) => ComponentChildren } => {
+  const all = useSignal(first.entries)
+  const cursor = useSignal(first.cursor)
+  const { error, isRunning, run } = useAction()
+  const more = (from: string) =>
+    run(async () => {
+      const next = await load(from)
+      all.value = [...all.value, ...next.entries]
+      cursor.value = next.cursor
+    })
+  const button = (words: string) => {
+    const from = cursor.value
+    return (
+      <>
+        <Problem message={error.value} />
+        {from !== null && (
+          <div class="actions">
+            <button type="button" disabled={isRunning.value} onClick={() => void more(from)}>
+              {words}
+            </button>
+          </div>
+        )}
+      </>
+    )
+  }
+  return { all, button }
+}
