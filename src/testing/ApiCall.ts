@@ -20,10 +20,13 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** Gives an idle connection up long before the service does, which would reset a request sent at that moment. */
+const client = NodeHttpClient.layerUndiciOptions({ keepAliveTimeout: 1_000, keepAliveMaxTimeout: 1_000 })
+
 /** Calls an HTTP API over a real socket. Never fails for a status. */
 export const call = Effect.fnUntraced(
   function* (base: string, method: Method, path: string, { body, headers = {}, key }: CallOptions = {}) {
-    const client = yield* HttpClient.HttpClient
+    const http = yield* HttpClient.HttpClient
     const request = HttpClientRequest.make(method)(`${base}${path}`).pipe(
       HttpClientRequest.setHeaders({ ...(key === undefined ? {} : { authorization: `Bearer ${key}` }), ...headers }),
       body === undefined
@@ -33,7 +36,7 @@ export const call = Effect.fnUntraced(
             headers["content-type"] ?? "application/json"
           )
     )
-    const response = yield* client.execute(request)
+    const response = yield* http.execute(request)
     const text = yield* response.text
     const decoded = Schema.decodeOption(Schema.fromJsonString(Schema.Unknown))(text)
     const answer: Answer = {
@@ -44,6 +47,6 @@ export const call = Effect.fnUntraced(
     }
     return answer
   },
-  Effect.provide(NodeHttpClient.layerUndici),
+  Effect.provide(client),
   Effect.orDie
 )
