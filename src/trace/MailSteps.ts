@@ -31,16 +31,20 @@ const verdicts = (field: string | null) => {
 /** From the connection to the storage. */
 export const received = (mail: UnreadMail): ReadonlyArray<TraceStep> => {
   const { bytes, helo, mailFrom, receivedAt, recipients, remoteAddress, tls } = mail
-  const session =
-    remoteAddress === simulatedAddress
-      ? "Simulated with the API"
-      : `${remoteAddress} connected as ${helo === "" ? "nobody" : helo}, ${tls === null ? "without TLS" : `with ${tls}`}`
+  const isSimulated = remoteAddress === simulatedAddress
+  const session = isSimulated
+    ? "Simulated with the API"
+    : `${remoteAddress} connected as ${helo === "" ? "nobody" : helo}, ${tls === null ? "without TLS" : `with ${tls}`}`
   const shown = recipients.slice(0, 3).join(", ")
   const others = recipients.length > 3 ? ` and ${count(recipients.length - 3, "other address", "other addresses")}` : ""
   return [
     done("session", receivedAt, `${session}. Envelope sender: ${mailFrom === "" ? "none, as bounces have" : mailFrom}`),
     done("recipient", receivedAt, `Accepted for ${shown}${others}`),
-    done("stored", receivedAt, `Stored${bytes === null ? "" : ` ${count(bytes, "byte")}`}, and answered 250`)
+    done(
+      "stored",
+      receivedAt,
+      `Stored${bytes === null ? "" : ` ${count(bytes, "byte")}`}${isSimulated ? "" : ", and answered 250"}`
+    )
   ]
 }
 

@@ -346,6 +346,20 @@ layer(
     })
   )
 
+  it.effect("claims no session and no reply for a simulated mail", () =>
+    Effect.gen(function* () {
+      const inlet = yield* TestInlet
+      const inbox = yield* inlet.inbox()
+      yield* inlet.call("POST", `/api/domains/${inbox.domainId}/simulate?wait=10`, {
+        key: inbox.key,
+        body: { sample: "code" }
+      })
+      const { steps } = yield* traced(inbox.key, { to: inbox.address }, "held")
+      assert.match(steps[0].text, /^Simulated with the API\. Envelope sender: /)
+      assert.match(steps[2].text, /^Stored \d+ bytes$/)
+    })
+  )
+
   it.effect("pages through many refusals of one moment", () =>
     Effect.gen(function* () {
       const inlet = yield* TestInlet
