@@ -3,6 +3,8 @@ import { Effect } from "effect"
 import { eventually } from "./Eventually.ts"
 
 export interface UnreadAnswer {
+  /** The status of the answer, once its first bytes are received. They remain unread. */
+  readonly status: Effect.Effect<number>
   /** Reads slowly, without an end. */
   readonly trickle: Effect.Effect<never>
   /** The bytes of the answer read so far. */
@@ -34,6 +36,13 @@ export const ask = Effect.fnUntraced(function* (
   socket.write(`GET ${path} HTTP/1.1\r\n${fields.join("")}\r\n`)
   const answer: UnreadAnswer = {
     bytes: Effect.sync(() => bytes),
+    status: Effect.callback((resume) => {
+      socket.once("readable", () => {
+        const start: Buffer = socket.read() ?? Buffer.alloc(0)
+        socket.unshift(start)
+        resume(Effect.succeed(Number(start.toString("latin1", 9, 12))))
+      })
+    }),
     trickle: Effect.forever(
       Effect.andThen(
         Effect.sync(() => {
