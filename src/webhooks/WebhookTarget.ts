@@ -1,13 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as DeliveryRows from "../delivery/DeliveryRows.ts"
-import { NotFound } from "../model/ApiError.ts"
 import type { WebhookAction, WebhookId } from "../model/Webhook.ts"
-
-/** The domain has no such webhook. */
-export const notFound = new NotFound({
-  message: "No webhook with this id in this domain. GET /api/domains/{id}/webhooks lists them"
-})
 
 /** Where a webhook sends mail. The URL is set for the action `webhook` only. */
 export interface Target {
