@@ -161,24 +161,17 @@ const pulled = (sql: SqlClient.SqlClient, leaseSeconds: number) =>
         sql`
           found AS (
             SELECT next.*, webhooks.id AS webhook_id, ${ofWebhook(sql)}, domains.workspace_id
-            FROM (
-              -- Only those that are leased are locked.
-              SELECT oldest.event_id FROM unnest(${webhooks}::uuid[]) AS asked (webhook_id)
-              CROSS JOIN LATERAL (
-                SELECT event_id, due_at FROM deliveries
-                WHERE ${DeliveryRows.ofDelivery(sql)} = asked.webhook_id AND ${isFree(sql)} AND due_at <= now()
-                ORDER BY due_at LIMIT ${most}
-              ) AS oldest
-              ORDER BY oldest.due_at LIMIT ${most}
-            ) AS wanted
+            FROM unnest(${webhooks}::uuid[]) AS asked (webhook_id)
+            JOIN webhooks ON webhooks.id = asked.webhook_id AND webhooks.action = 'pull'
+            JOIN domains ON domains.id = webhooks.domain_id AND domains.status <> 'disabled'
             CROSS JOIN LATERAL (
-              SELECT event_id, ${DeliveryRows.ofDelivery(sql)} AS of_webhook, attempts, due_at, leased_until, claimed_at, claimed_url
-              FROM deliveries
-              WHERE deliveries.event_id = wanted.event_id AND ${isFree(sql)}
+              SELECT event_id, attempts, due_at, leased_until, claimed_at, claimed_url FROM deliveries
+              WHERE ${DeliveryRows.ofDelivery(sql)} = asked.webhook_id AND ${isFree(sql)} AND due_at <= now()
+              ORDER BY due_at
+              LIMIT ${most}
               FOR UPDATE SKIP LOCKED
             ) AS next
-            JOIN webhooks ON webhooks.id = next.of_webhook AND webhooks.action = 'pull'
-            JOIN domains ON domains.id = webhooks.domain_id AND domains.status <> 'disabled'
+            ORDER BY next.due_at LIMIT ${most}
           ), ${within(sql, mostBytes)}
         `,
         {
@@ -257,9 +250,16 @@ const holdUnserved = (sql: SqlClient.SqlClient) => sql`
     SELECT id, action FROM webhooks WHERE id IN (SELECT webhook_id FROM unserved) FOR SHARE
   )
   UPDATE deliveries SET status = 'held', leased_until = NULL
-  WHERE ${DeliveryRows.ofDelivery(sql)} IN (
+  FROM (
     SELECT webhook_id FROM unserved EXCEPT SELECT id FROM locked WHERE action IN ('webhook', 'pull')
-  ) AND ${isFree(sql)}
+  ) AS holding
+  CROSS JOIN LATERAL (
+    -- OFFSET keeps the planner from a scan of all pending deliveries.
+    SELECT event_id FROM deliveries
+    WHERE ${DeliveryRows.ofDelivery(sql)} = holding.webhook_id AND ${isFree(sql)} OFFSET 0
+  ) AS found
+  WHERE deliveries.event_id = found.event_id AND deliveries.status = ${"pending"}
+    AND (leased_until IS NULL OR leased_until <= now())
 `
 
 /** The webhook whose oldest delivery has waited longest comes first. */

@@ -21,10 +21,10 @@ export const insert = (sql: SqlClient.SqlClient, leaseSeconds: number) => sql`
 `
 
 /** Notes the previous URL in attempts that are in progress. Part of the statement that changes a webhook, with the CTE `before`. */
-export const keepUrl = (sql: SqlClient.SqlClient, url: string | null) => sql`
+export const keepUrl = (sql: SqlClient.SqlClient, webhookId: WebhookId, url: string | null) => sql`
   UPDATE deliveries SET claimed_url = coalesce(claimed_url, before.url)
   FROM before
-  WHERE ${ofDelivery(sql)} = before.id AND deliveries.status = 'pending' AND leased_until IS NOT NULL
+  WHERE ${ofDelivery(sql)} = ${webhookId} AND deliveries.status = 'pending' AND leased_until IS NOT NULL
     AND before.url IS DISTINCT FROM ${url}
 `
 

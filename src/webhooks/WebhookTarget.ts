@@ -23,7 +23,7 @@ export const change = Effect.fnUntraced(function* (
     WITH before AS (
       SELECT id, url, action FROM webhooks WHERE id = ${webhookId} FOR NO KEY UPDATE
     ), under_way AS (
-      ${DeliveryRows.keepUrl(sql, url)}
+      ${DeliveryRows.keepUrl(sql, webhookId, url)}
     )
     UPDATE webhooks SET
       action = ${action}, url = ${url}, failing_since = NULL,
