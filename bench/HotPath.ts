@@ -7,6 +7,7 @@ import * as Mime from "../src/mime/Mime.ts"
 import { DomainName } from "../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../src/model/InboundEmail.ts"
 import { EventId } from "../src/model/InboundEvent.ts"
+import { catchAll, catchAllOf } from "../src/model/Webhook.ts"
 import { WebhookSigner } from "../src/providers/signing/WebhookSigner.ts"
 import { RawStore } from "../src/providers/storage/RawStore.ts"
 import * as EventPayload from "../src/reading/EventPayload.ts"
@@ -58,6 +59,7 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
       inboundEmailId,
       domain: DomainName.make("bench.example"),
       recipient,
+      route: { id: catchAllOf(domain.id), pattern: catchAll },
       envelope,
       receivedAt,
       rawRef: rawRef(domain.id, inboundEmailId),
@@ -69,7 +71,15 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
       messageBytes: contents.text.length
     })
     const { subject } = contents
-    return { id: eventId, recipient, sender: envelope.from, subject, ...listing, payload: Buffer.from(payload) }
+    return {
+      id: eventId,
+      webhookId: catchAllOf(domain.id),
+      recipient,
+      sender: envelope.from,
+      subject,
+      ...listing,
+      payload: Buffer.from(payload)
+    }
   }
   const [small] = received
   if (small === undefined) return yield* Effect.die("no message")
@@ -110,7 +120,7 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
     Effect.asVoid(Effect.replicateEffect(Effect.flatMap(accept, written), many, { concurrency: 64 }))
   const claim = Effect.fnUntraced(function* (most: number) {
     const waiting = yield* queue.waiting
-    return yield* queue.claim(new Map(waiting.map(({ domainId }) => [domainId, most])), 1024 ** 3)
+    return yield* queue.claim(new Map(waiting.map(({ webhookId }) => [webhookId, most])), 1024 ** 3)
   })
   let claimed: Array<Effect.Success<ReturnType<typeof claim>>[number]> = []
   const leased = Effect.fnUntraced(function* (many: number) {

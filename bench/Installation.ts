@@ -44,11 +44,12 @@ export const make = Effect.fnUntraced(function* (name: string, webhook: string) 
     const { json } = yield* api.call("POST", "/api/workspaces", { body: { name: "growth" } })
     keys.push(json.api_key)
     const rows = yield* sql<{ readonly id: string }>`
-      INSERT INTO domains (id, workspace_id, name, origin, status, verified_at, live_at, webhook_url)
+      INSERT INTO domains (id, workspace_id, name, origin, status, verified_at, live_at)
       SELECT gen_random_uuid(), ${json.workspace_id}, 'customer' || (${workspace}::int * 5 + number) || '.example',
-        'byo', 'live', now(), now(), ${webhook}
+        'byo', 'live', now(), now()
       FROM generate_series(0, 4) AS number RETURNING id
     `
+    yield* sql`UPDATE webhooks SET action = 'webhook', url = ${webhook} WHERE id = ANY(${rows.map(({ id }) => id)}::uuid[])`
     domains.push(...rows.map(({ id }) => id))
   }
   return { sql, world, url, settings, api, domains, keys, key: keys[0] ?? "", large: domains[0] ?? "" }

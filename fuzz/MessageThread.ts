@@ -3,6 +3,7 @@ import * as Mime from "../src/mime/Mime.ts"
 import { DomainId, DomainName } from "../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../src/model/InboundEmail.ts"
 import { EventId } from "../src/model/InboundEvent.ts"
+import { WebhookId } from "../src/model/Webhook.ts"
 import * as DamagedParts from "../src/reading/DamagedParts.ts"
 import * as EventPayload from "../src/reading/EventPayload.ts"
 import * as Insight from "../src/reading/Insight.ts"
@@ -36,6 +37,7 @@ const read = (message: Uint8Array): Promise<string | undefined> =>
         inboundEmailId,
         domain: DomainName.make("known.example"),
         recipient: "someone@known.example",
+        route: { id: WebhookId.make(id), pattern: "*" },
         envelope,
         receivedAt,
         rawRef: rawRef(domainId, inboundEmailId),

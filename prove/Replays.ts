@@ -54,10 +54,10 @@ export const run = Effect.fnUntraced(function* ({ deliveries, kills }: Options) 
   )
   const sql = Context.get(world, SqlClient.SqlClient)
   const id = DomainId.make(inbox.domainId)
-  yield* sql`UPDATE domains SET webhook_url = NULL WHERE id = ${id}`
+  yield* sql`UPDATE webhooks SET url = NULL, action = 'hold' WHERE id = ${id}`
   yield* Effect.provideContext(Deliveries.backlog(id, deliveries), world)
   yield* sql`UPDATE deliveries SET status = 'dead', attempts = 11 WHERE domain_id = ${id}`
-  yield* sql`UPDATE domains SET webhook_url = ${`${heard.url}/replayed`} WHERE id = ${id}`
+  yield* sql`UPDATE webhooks SET action = 'webhook', url = ${`${heard.url}/replayed`} WHERE id = ${id}`
   yield* sql`ANALYZE`
 
   const latencies: Array<number> = []

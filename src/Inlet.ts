@@ -59,6 +59,7 @@ import * as SmtpServer from "./smtp/SmtpServer.ts"
 import * as DayCounter from "./statistics/DayCounter.ts"
 import { DomainStatistics } from "./statistics/DomainStatistics.ts"
 import { Traces } from "./trace/Traces.ts"
+import { Webhooks } from "./webhooks/Webhooks.ts"
 import { ClientLimits } from "./workspaces/ClientLimits.ts"
 import { WorkspaceLimits } from "./workspaces/WorkspaceLimits.ts"
 import { Workspaces } from "./workspaces/Workspaces.ts"
@@ -98,6 +99,7 @@ export const http = HttpServer.layerWith(Mcp.layer).pipe(
     WorkspaceEvents.layer,
     Attempts.layer,
     Replays.layer,
+    Webhooks.layer,
     WebhookTrial.layer.pipe(Layer.provideMerge(RequestSigner.layer)),
     DomainHealths.layer.pipe(Layer.provideMerge([WebhookHealth.layer, DomainStatistics.layer])),
     OperationalEvents.layer,

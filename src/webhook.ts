@@ -55,6 +55,9 @@ export interface InboundEvent {
   readonly sender?: "person" | "list" | "auto" | "bounce"
   /** The part after the first `+` of the recipient's local part, or null. */
   readonly tag?: string | null
+  /** The webhook that took the recipient, and its pattern when the mail came. Absent in older events. */
+  readonly webhook_id?: string
+  readonly pattern?: string
   /** The conversation. Replies to one message share it. */
   readonly threadId?: string
   /** Whether the HTML has hidden words. */

@@ -105,9 +105,9 @@ export const seed = Effect.fnUntraced(
     `
     yield* sql`
       INSERT INTO deliveries (
-        event_id, domain_id, position, status, attempts, due_at, delivered_at, last_error, recipient, sender
+        event_id, domain_id, webhook_id, position, status, attempts, due_at, delivered_at, last_error, recipient, sender
       )
-      SELECT event_id, domain_id, position, status, attempts,
+      SELECT event_id, domain_id, domain_id, position, status, attempts,
         CASE WHEN status = 'pending' THEN now() + interval '1 day' ELSE received_at END,
         CASE WHEN status = 'delivered' THEN received_at END,
         CASE WHEN status <> 'delivered' THEN 'the webhook answered 500' END,

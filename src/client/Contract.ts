@@ -196,6 +196,8 @@ export interface Domain {
   readonly webhook_paused_at: string | null
   /** mail waits for POST /api/domains/{id}/deliveries/lease. Excludes a webhook */
   readonly pull: boolean
+  /** what becomes of mail that no other webhook of the domain takes. `webhookUrl`, `webhook_paused_at` and `pull` are about this one */
+  readonly catch_all: "webhook" | "pull" | "hold" | "reject"
   readonly created_at: string
   readonly verified_at: string | null
   readonly live_at: string | null
@@ -482,6 +484,10 @@ export interface ListedEvent {
   /** true if the HTML has hidden words. Absent in older events */
   readonly hiddenText?: boolean
   readonly extracted?: Extracted
+  /** the webhook that takes this recipient. Absent in older events */
+  readonly webhook_id?: string
+  /** the pattern of that webhook when the mail came. `*` is the catch-all */
+  readonly pattern?: string
   readonly delivery: Delivery
 }
 
@@ -615,6 +621,8 @@ export interface Replay {
   readonly since: string | null
   readonly until: string | null
   readonly recipient: string | null
+  /** the webhook that takes all of them. Null for each at its own, or at the catch-all if that is gone */
+  readonly webhook_id: string | null
   /** `done` once every delivery of it has an outcome */
   readonly state: "running" | "done" | "stopped"
   /** deliveries counted at the start. A job replays the oldest 100000 */
@@ -623,7 +631,7 @@ export interface Replay {
   readonly queued: number
   /** those whose new attempt succeeded */
   readonly delivered: number
-  /** those whose new attempt failed. Inlet retries them like any other delivery */
+  /** those whose new attempt failed, which Inlet retries like any other delivery, and those whose webhook takes none */
   readonly failed: number
   readonly created_at: string
   readonly finished_at: string | null
@@ -832,6 +840,10 @@ export interface WorkspaceEvent {
   /** true if the HTML has hidden words. Absent in older events */
   readonly hiddenText?: boolean
   readonly extracted?: Extracted
+  /** the webhook that takes this recipient. Absent in older events */
+  readonly webhook_id?: string
+  /** the pattern of that webhook when the mail came. `*` is the catch-all */
+  readonly pattern?: string
   readonly delivery: Delivery
   readonly domain_id: string
 }

@@ -1,16 +1,17 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import * as WebhookState from "../domains/webhook/WebhookState.ts"
 import type { DomainId } from "../model/Domain.ts"
+import type { WebhookId } from "../model/Webhook.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
+import * as WebhookState from "../webhooks/WebhookState.ts"
 import { mostDue } from "./DeliveryRows.ts"
 import { EventFeed } from "./EventFeed.ts"
 
 /** Maximum webhooks of one statement. */
 const mostWebhooks = 16
 
-/** Maximum pending deliveries of a webhook that one statement reads. */
-const mostRead = 1_000
+/** Maximum pending deliveries of the webhook's domain that one statement reads. */
+const mostRead = 2_000
 
 /** Interval after which a delivery may be brought forward again before its attempt on schedule. */
 const again = "1 hour"
@@ -21,18 +22,18 @@ const again = "1 hour"
  * (`WebhookState.fail`). A delivery that fails returns to its schedule, which has its next turn only after that or
  * after an hour. So a webhook that alternates between success and failure gets few additional requests.
  */
-export const step = (sql: SqlClient.SqlClient) => sql<{ readonly domainId: DomainId }>`
+export const step = (sql: SqlClient.SqlClient) => sql<{ readonly domainId: DomainId; readonly webhookId: WebhookId }>`
   WITH recovering AS (
     ${WebhookState.takeRecovering(sql, mostWebhooks)}
   ), room AS (
-    SELECT recovering.id, recovering.position, due.taken,
+    SELECT recovering.id, recovering.domain_id, recovering.position, due.taken,
       CASE WHEN due.taken * 4 <= recovering.step THEN least(recovering.step * 2, ${mostDue}::int)
         ELSE recovering.step END AS step
     FROM recovering
     CROSS JOIN LATERAL (
       SELECT count(*)::int AS taken FROM (
         SELECT 1 FROM deliveries
-        WHERE deliveries.domain_id = recovering.id AND status = 'pending' AND due_at <= now()
+        WHERE deliveries.webhook_id = recovering.id AND status = 'pending' AND due_at <= now()
         LIMIT recovering.step
       ) AS due
     ) AS due
@@ -42,10 +43,10 @@ export const step = (sql: SqlClient.SqlClient) => sql<{ readonly domainId: Domai
     FROM room
     CROSS JOIN LATERAL (
       SELECT event_id, position,
-        due_at > now() AND leased_until IS NULL
+        due_at > now() AND leased_until IS NULL AND webhook_id = room.id
           AND (retry_at IS NULL OR claimed_at <= now() - interval '${sql.literal(again)}') AS may_come
       FROM deliveries
-      WHERE deliveries.domain_id = room.id AND status = 'pending' AND deliveries.position > room.position
+      WHERE deliveries.domain_id = room.domain_id AND status = 'pending' AND deliveries.position > room.position
       ORDER BY deliveries.position LIMIT ${mostRead}
     ) AS next
     WHERE room.step > room.taken
@@ -57,7 +58,7 @@ export const step = (sql: SqlClient.SqlClient) => sql<{ readonly domainId: Domai
     FROM read
     WHERE read.may_come AND read.number <= read.free
       AND deliveries.event_id = read.event_id AND deliveries.status = ${"pending"} AND deliveries.leased_until IS NULL
-    RETURNING deliveries.domain_id
+    RETURNING deliveries.domain_id, deliveries.webhook_id
   ), reached AS (
     SELECT id, max(position) FILTER (WHERE number <= free) AS position,
       count(*) = ${mostRead} OR max(number) > max(free) AS is_more
@@ -70,7 +71,7 @@ export const step = (sql: SqlClient.SqlClient) => sql<{ readonly domainId: Domai
   ), stored AS (
     ${WebhookState.advanceRecovery(sql)}
   )
-  SELECT DISTINCT domain_id FROM brought
+  SELECT DISTINCT domain_id, webhook_id FROM brought
 `
 
 /** Lets webhooks catch up once they answer again, while the process runs. */
@@ -81,8 +82,8 @@ export const layer = Layer.effectDiscard(
     yield* BackgroundLoop.every(
       "1 second",
       "Bringing the retries of a recovered webhook forward failed",
-      Effect.map(next, (domains) => {
-        for (const { domainId } of domains) feed.announce(domainId, { isDue: true })
+      Effect.map(next, (brought) => {
+        for (const { domainId, webhookId } of brought) feed.announce(domainId, { due: webhookId })
       })
     )
   })

@@ -1,45 +1,45 @@
 import { Effect, Schema } from "effect"
 import { type SqlClient, SqlSchema, type Statement } from "effect/sql"
 import * as Columns from "../database/Columns.ts"
-import * as WebhookState from "../domains/webhook/WebhookState.ts"
-import { DomainId } from "../model/Domain.ts"
+import { WebhookId } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
+import * as WebhookState from "../webhooks/WebhookState.ts"
 import { type Lease, pull, SealedDelivery, SealedPull } from "./Lease.ts"
 
-/** Maximum number of domains one query returns. */
-const mostDomains = 10_000
+/** Maximum number of webhooks one query returns. */
+const mostWebhooks = 10_000
 
 /** Deliveries that nobody has leased. */
 const isFree = (sql: SqlClient.SqlClient) => sql`status = 'pending' AND (leased_until IS NULL OR leased_until <= now())`
 
-/** Domains whose webhook takes deliveries. */
-const isPushed = (sql: SqlClient.SqlClient) =>
-  sql`domains.webhook_url IS NOT NULL AND domains.webhook_paused_at IS NULL`
+/** Webhooks that take deliveries. */
+const isPushed = (sql: SqlClient.SqlClient) => sql`webhooks.url IS NOT NULL AND webhooks.paused_at IS NULL`
 
-/** Walks the index domain by domain, so that it never scans one domain's backlog to find another's mail. */
-const pendingDomains = (sql: SqlClient.SqlClient) => sql`
+/** Walks the index webhook by webhook, so that it never scans one webhook's backlog to find another's mail. */
+const pendingWebhooks = (sql: SqlClient.SqlClient) => sql`
   waiting AS (
-    (SELECT domain_id FROM deliveries WHERE status = 'pending' ORDER BY domain_id LIMIT 1)
+    (SELECT webhook_id FROM deliveries WHERE status = 'pending' ORDER BY webhook_id LIMIT 1)
     UNION ALL
     SELECT (
-      SELECT deliveries.domain_id FROM deliveries
-      WHERE status = 'pending' AND deliveries.domain_id > waiting.domain_id
-      ORDER BY deliveries.domain_id LIMIT 1
+      SELECT deliveries.webhook_id FROM deliveries
+      WHERE status = 'pending' AND deliveries.webhook_id > waiting.webhook_id
+      ORDER BY deliveries.webhook_id LIMIT 1
     )
-    FROM waiting WHERE waiting.domain_id IS NOT NULL
+    FROM waiting WHERE waiting.webhook_id IS NOT NULL
   )
 `
 
 const waiting = (sql: SqlClient.SqlClient, served: Statement.Fragment) => sql`
-  ${pendingDomains(sql)}, ready AS (
-    SELECT domains.id, domains.pull, domains.workspace_id, oldest.due_at
+  ${pendingWebhooks(sql)}, ready AS (
+    SELECT webhooks.id, webhooks.action, webhooks.workspace_id, oldest.due_at
     FROM waiting
     CROSS JOIN LATERAL (
-      SELECT * FROM domains WHERE domains.id = waiting.domain_id AND domains.status <> 'disabled' AND (${served}) LIMIT 1
-    ) AS domains
+      SELECT webhooks.id, action, workspace_id FROM webhooks JOIN domains ON domains.id = webhooks.domain_id
+      WHERE webhooks.id = waiting.webhook_id AND domains.status <> 'disabled' AND (${served}) LIMIT 1
+    ) AS webhooks
     CROSS JOIN LATERAL (
       SELECT due_at FROM deliveries
-      WHERE deliveries.domain_id = waiting.domain_id AND ${isFree(sql)} AND due_at <= now()
+      WHERE deliveries.webhook_id = waiting.webhook_id AND ${isFree(sql)} AND due_at <= now()
       ORDER BY due_at LIMIT 1
     ) AS oldest
   )
@@ -56,18 +56,37 @@ const within = (sql: SqlClient.SqlClient, mostBytes: number) => sql`
   )
 `
 
+/** The columns about signatures: those of the webhook, if it has a secret of its own, or else of its workspace. */
+export const secrets = (sql: SqlClient.SqlClient, webhook: Statement.Fragment) => sql`
+  workspaces.id AS workspace_id, ${webhook}.signing_secret IS NOT NULL AS has_own_secret,
+  coalesce(${webhook}.signing_secret, workspaces.signing_secret) AS signing_secret,
+  CASE
+    WHEN ${webhook}.signing_secret IS NOT NULL
+      THEN CASE WHEN ${webhook}.previous_secret_until > now() THEN ${webhook}.previous_signing_secret END
+    WHEN workspaces.previous_secret_until > now() THEN workspaces.previous_signing_secret
+  END AS previous_signing_secret
+`
+
+/** The columns of a webhook that its deliveries need. */
+export const ofWebhook = (sql: SqlClient.SqlClient) =>
+  sql.literal(`webhooks.url, webhooks.format, webhooks.credentials, webhooks.signing_secret,
+    webhooks.previous_signing_secret, webhooks.previous_secret_until`)
+
 /** Leases the rows of `due`. Taking over an expired lease inserts a row that lists the unfinished attempt. */
 const lease = (
   sql: SqlClient.SqlClient,
   leaseSeconds: number,
   due: Statement.Fragment,
-  { columns, claimedUrl } = { claimedUrl: sql`NULL`, columns: sql`due.webhook_url AS url, events.payload` }
+  { columns, claimedUrl } = {
+    claimedUrl: sql`NULL`,
+    columns: sql`due.url, due.format, due.credentials, events.payload`
+  }
 ) => sql`
   WITH RECURSIVE ${due}, lost AS (
-    INSERT INTO delivery_attempts (id, event_id, domain_id, attempt, url, requested_at, ok, error)
-    SELECT gen_random_uuid(), due.event_id, events.domain_id, due.attempts,
+    INSERT INTO delivery_attempts (id, event_id, domain_id, webhook_id, attempt, url, requested_at, ok, error)
+    SELECT gen_random_uuid(), due.event_id, events.domain_id, due.webhook_id, due.attempts,
       -- A lease of a webhook that was taken away in the same moment knows of none.
-      coalesce(due.claimed_url, due.webhook_url, '${sql.literal(pull)}'),
+      coalesce(due.claimed_url, due.url, '${sql.literal(pull)}'),
       coalesce(due.claimed_at, due.leased_until - make_interval(secs => ${leaseSeconds})),
       false, CASE WHEN due.claimed_url = '${sql.literal(pull)}' THEN 'its outcome was not told in time'
         ELSE 'the worker stopped before it knew the answer' END
@@ -86,34 +105,32 @@ const lease = (
   JOIN events ON events.id = due.event_id
   JOIN workspaces ON workspaces.id = due.workspace_id
   WHERE deliveries.event_id = due.event_id
-  RETURNING deliveries.event_id, deliveries.domain_id, deliveries.attempts, deliveries.spent,
-    due.leased_until IS NOT NULL AS taken_over, ${columns},
-    workspaces.id AS workspace_id, workspaces.signing_secret,
-    CASE WHEN workspaces.previous_secret_until > now() THEN workspaces.previous_signing_secret END
-      AS previous_signing_secret
+  RETURNING deliveries.event_id, deliveries.domain_id, deliveries.webhook_id, deliveries.attempts, deliveries.spent,
+    due.leased_until IS NOT NULL AS taken_over, ${columns}, ${secrets(sql, sql.literal("due"))}
 `
 
-/** Oldest first within each domain. The query locks every row it reads, so it reads no more than there are slots. */
+/** Oldest first within each webhook. The query locks every row it reads, so it reads no more than there are slots. */
 const due = (sql: SqlClient.SqlClient, leaseSeconds: number) =>
   SqlSchema.findAll({
     Request: Schema.Struct({
-      domains: Schema.Array(DomainId),
+      webhooks: Schema.Array(WebhookId),
       places: Schema.Array(Schema.Int),
       mostBytes: Schema.Int
     }),
     Result: SealedDelivery,
-    execute: ({ domains, mostBytes, places }) =>
+    execute: ({ mostBytes, places, webhooks }) =>
       lease(
         sql,
         leaseSeconds,
         sql`
           found AS (
-            SELECT next.*, domains.webhook_url, domains.workspace_id
-            FROM unnest(${domains}::uuid[], ${places}::int[]) AS room (domain_id, places)
-            JOIN domains ON domains.id = room.domain_id AND domains.status <> 'disabled' AND ${isPushed(sql)}
+            SELECT next.*, webhooks.id AS webhook_id, ${ofWebhook(sql)}, domains.workspace_id
+            FROM unnest(${webhooks}::uuid[], ${places}::int[]) AS room (webhook_id, places)
+            JOIN webhooks ON webhooks.id = room.webhook_id AND ${isPushed(sql)}
+            JOIN domains ON domains.id = webhooks.domain_id AND domains.status <> 'disabled'
             CROSS JOIN LATERAL (
               SELECT event_id, attempts, due_at, leased_until, claimed_at, claimed_url FROM deliveries
-              WHERE deliveries.domain_id = room.domain_id AND ${isFree(sql)} AND due_at <= now()
+              WHERE deliveries.webhook_id = room.webhook_id AND ${isFree(sql)} AND due_at <= now()
               ORDER BY due_at
               LIMIT room.places
               FOR UPDATE SKIP LOCKED
@@ -123,27 +140,41 @@ const due = (sql: SqlClient.SqlClient, leaseSeconds: number) =>
       )
   })
 
-/** For domains with pull delivery. Workers skip them, because they have no webhook. */
+/** Of one webhook that clients lease, or of all of a domain. Workers skip them, because they have no URL. */
 const pulled = (sql: SqlClient.SqlClient, leaseSeconds: number) =>
   SqlSchema.findAll({
-    Request: Schema.Struct({ domainId: DomainId, most: Schema.Int, mostBytes: Schema.Int, bytesAtOnce: Schema.Int }),
+    Request: Schema.Struct({
+      webhooks: Schema.Array(WebhookId),
+      most: Schema.Int,
+      mostBytes: Schema.Int,
+      bytesAtOnce: Schema.Int
+    }),
     Result: SealedPull,
-    execute: ({ bytesAtOnce, domainId, most, mostBytes }) =>
+    execute: ({ bytesAtOnce, most, mostBytes, webhooks }) =>
       lease(
         sql,
         leaseSeconds,
         sql`
           found AS (
-            SELECT next.*, domains.webhook_url, domains.workspace_id
-            FROM domains
+            SELECT next.*, webhooks.id AS webhook_id, ${ofWebhook(sql)}, domains.workspace_id
+            FROM (
+              -- Only those that are leased are locked.
+              SELECT oldest.event_id FROM unnest(${webhooks}::uuid[]) AS asked (webhook_id)
+              CROSS JOIN LATERAL (
+                SELECT event_id, due_at FROM deliveries
+                WHERE deliveries.webhook_id = asked.webhook_id AND ${isFree(sql)} AND due_at <= now()
+                ORDER BY due_at LIMIT ${most}
+              ) AS oldest
+              ORDER BY oldest.due_at LIMIT ${most}
+            ) AS wanted
             CROSS JOIN LATERAL (
-              SELECT event_id, attempts, due_at, leased_until, claimed_at, claimed_url FROM deliveries
-              WHERE deliveries.domain_id = domains.id AND ${isFree(sql)} AND due_at <= now()
-              ORDER BY due_at
-              LIMIT ${most}
+              SELECT event_id, deliveries.webhook_id AS of_webhook, attempts, due_at, leased_until, claimed_at, claimed_url
+              FROM deliveries
+              WHERE deliveries.event_id = wanted.event_id AND ${isFree(sql)}
               FOR UPDATE SKIP LOCKED
             ) AS next
-            WHERE domains.id = ${domainId} AND domains.pull AND domains.status <> 'disabled'
+            JOIN webhooks ON webhooks.id = next.of_webhook AND webhooks.action = 'pull'
+            JOIN domains ON domains.id = webhooks.domain_id AND domains.status <> 'disabled'
           ), ${within(sql, mostBytes)}
         `,
         {
@@ -172,7 +203,7 @@ const giveBack = (sql: SqlClient.SqlClient) => (leases: ReadonlyArray<Lease>) =>
 }
 
 const hasFree = (sql: SqlClient.SqlClient) =>
-  sql`SELECT true FROM deliveries WHERE deliveries.domain_id = domains.id AND ${isFree(sql)} LIMIT 1`
+  sql`SELECT true FROM deliveries WHERE deliveries.webhook_id = webhooks.id AND ${isFree(sql)} LIMIT 1`
 
 /** The oldest delivery of each webhook. A failed one moves to the end. */
 const probes = (sql: SqlClient.SqlClient, leaseSeconds: number) =>
@@ -187,11 +218,11 @@ const probes = (sql: SqlClient.SqlClient, leaseSeconds: number) =>
           probed AS (
             ${WebhookState.takeProbes(sql, most, hasFree(sql))}
           ), due AS (
-            SELECT next.*, probed.webhook_url, probed.workspace_id
-            FROM probed
+            SELECT next.*, webhooks.id AS webhook_id, ${ofWebhook(sql)}, webhooks.workspace_id
+            FROM probed AS webhooks
             CROSS JOIN LATERAL (
               SELECT event_id, attempts, leased_until, claimed_at, claimed_url FROM deliveries
-              WHERE deliveries.domain_id = probed.id AND ${isFree(sql)}
+              WHERE deliveries.webhook_id = webhooks.id AND ${isFree(sql)}
               ORDER BY due_at
               LIMIT 1
               FOR UPDATE SKIP LOCKED
@@ -203,39 +234,42 @@ const probes = (sql: SqlClient.SqlClient, leaseSeconds: number) =>
 
 const oldestDueSeconds = (sql: SqlClient.SqlClient) =>
   sql<{ readonly toPost: number | null; readonly toTake: number | null }>`
-  WITH RECURSIVE ${waiting(sql, sql`${isPushed(sql)} OR domains.pull`)}
+  WITH RECURSIVE ${waiting(sql, sql`${isPushed(sql)} OR webhooks.action = 'pull'`)}
   SELECT
-    extract(epoch FROM now() - min(due_at) FILTER (WHERE NOT pull))::float8 AS to_post,
-    extract(epoch FROM now() - min(due_at) FILTER (WHERE pull))::float8 AS to_take
+    extract(epoch FROM now() - min(due_at) FILTER (WHERE action <> 'pull'))::float8 AS to_post,
+    extract(epoch FROM now() - min(due_at) FILTER (WHERE action = 'pull'))::float8 AS to_take
   FROM ready
 `.pipe(Effect.map(([row]) => ({ toPost: row?.toPost ?? 0, toTake: row?.toTake ?? 0 })))
 
 /**
- * Holds deliveries that were inserted after the statement that held those of the domain. The lock waits for a concurrent
- * change of the webhook.
+ * Holds deliveries that were inserted after the statement that held those of their webhook. The lock waits for a
+ * concurrent change of the webhook.
  */
 const holdUnserved = (sql: SqlClient.SqlClient) => sql`
-  WITH RECURSIVE ${pendingDomains(sql)}, unserved AS (
-    SELECT domains.id FROM waiting JOIN domains ON domains.id = waiting.domain_id
-    WHERE domains.webhook_url IS NULL AND NOT domains.pull
-    FOR SHARE OF domains
+  WITH RECURSIVE ${pendingWebhooks(sql)}, unserved AS (
+    SELECT waiting.webhook_id FROM waiting LEFT JOIN webhooks ON webhooks.id = waiting.webhook_id
+    WHERE waiting.webhook_id IS NOT NULL AND coalesce(action, 'hold') IN ('hold', 'reject')
+  ), locked AS (
+    SELECT id, action FROM webhooks WHERE id IN (SELECT webhook_id FROM unserved) FOR SHARE
   )
   UPDATE deliveries SET status = 'held', leased_until = NULL
-  WHERE domain_id IN (SELECT id FROM unserved) AND ${isFree(sql)}
+  WHERE webhook_id IN (
+    SELECT webhook_id FROM unserved EXCEPT SELECT id FROM locked WHERE action IN ('webhook', 'pull')
+  ) AND ${isFree(sql)}
 `
 
-/** The domain whose oldest delivery has waited longest comes first. */
-const waitingDomains = (sql: SqlClient.SqlClient) => sql<{
-  readonly domainId: DomainId
+/** The webhook whose oldest delivery has waited longest comes first. */
+const waitingWebhooks = (sql: SqlClient.SqlClient) => sql<{
+  readonly webhookId: WebhookId
   readonly workspaceId: WorkspaceId
 }>`
   WITH RECURSIVE ${waiting(sql, isPushed(sql))}
-  SELECT id AS domain_id, workspace_id FROM ready ORDER BY due_at LIMIT ${mostDomains}
+  SELECT id AS webhook_id, workspace_id FROM ready ORDER BY due_at LIMIT ${mostWebhooks}
 `
 
 /** The statements that lease deliveries. Due times and leases go by the database's clock. */
 export const make = (sql: SqlClient.SqlClient, leaseSeconds: number) => ({
-  waitingDomains: waitingDomains(sql),
+  waitingWebhooks: waitingWebhooks(sql),
   due: due(sql, leaseSeconds),
   probes: probes(sql, leaseSeconds),
   pulled: pulled(sql, leaseSeconds),

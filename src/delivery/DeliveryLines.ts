@@ -1,22 +1,22 @@
-import type { DomainId } from "../model/Domain.ts"
+import type { WebhookId } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as DeliveryRooms from "./DeliveryRooms.ts"
-import * as DomainLines from "./DomainLines.ts"
 import * as Pace from "./Pace.ts"
+import * as WebhookLines from "./WebhookLines.ts"
 
 /** Maximum bytes of waiting payloads. Further deliveries stay in the table. */
 const mostWaitingBytes = 64 * 1024 * 1024
 
-/** A domain with deliveries to claim. */
+/** A webhook with deliveries to claim. */
 interface Waiting {
-  readonly domainId: DomainId
+  readonly webhookId: WebhookId
   readonly workspaceId: WorkspaceId
 }
 
 interface Options<Delivery> {
-  /** Maximum concurrent requests, in total and per domain. */
+  /** Maximum concurrent requests, in total and per webhook. */
   readonly concurrency: number
-  readonly concurrencyPerDomain: number
+  readonly concurrencyPerWebhook: number
   /** Duration from which a request counts as hung. */
   readonly hangMillis: number
   /** Starts a request. Calls of `answered` and then `settled` must follow. */
@@ -28,17 +28,17 @@ interface Options<Delivery> {
 }
 
 /**
- * Queues this process's deliveries per domain and starts them in order, one domain after the other. Independent of
+ * Queues this process's deliveries per webhook and starts them in order, one webhook after the other. Independent of
  * requests and the database.
  */
 export class DeliveryLines<Delivery extends Waiting & { readonly payload: Uint8Array }> {
   readonly #options: Options<Delivery>
-  readonly #lines = DomainLines.make<Delivery>()
+  readonly #lines = WebhookLines.make<Delivery>()
   readonly #rooms: ReturnType<typeof DeliveryRooms.make>
   /** Lines with a startable delivery, longest waiting first. */
-  #inTurn: Array<DomainLines.Line<Delivery>> = []
-  /** Domains that may have older deliveries in the table. */
-  readonly #limited = new Set<DomainId>()
+  #inTurn: Array<WebhookLines.Line<Delivery>> = []
+  /** Webhooks that may have older deliveries in the table. */
+  readonly #limited = new Set<WebhookId>()
   readonly #runningOf = new Map<WorkspaceId, number>()
   /** Open requests, and outcomes being stored. */
   #running = 0
@@ -55,24 +55,24 @@ export class DeliveryLines<Delivery extends Waiting & { readonly payload: Uint8A
     this.#rooms = DeliveryRooms.make(this.#lines, options.concurrency)
   }
 
-  /** Reserves slots for a domain without older deliveries in the table, which come first. A hung domain gets none. */
-  reserve(domainId: DomainId, most: number): number {
-    if (this.#isStopped || this.#limited.has(domainId)) return 0
-    const line = this.#lines.lineOf(domainId)
+  /** Reserves slots for a webhook without older deliveries in the table, which come first. A hung one gets none. */
+  reserve(webhookId: WebhookId, most: number): number {
+    if (this.#isStopped || this.#limited.has(webhookId)) return 0
+    const line = this.#lines.lineOf(webhookId)
     const places = line.pace.standing === "hung" ? 0 : this.#takePlaces(line, most, false)
     // Deliveries without a slot are claimed later.
-    if (places < most) this.#limited.add(domainId)
+    if (places < most) this.#limited.add(webhookId)
     return places
   }
 
   /** Releases reserved slots. */
-  release(domainId: DomainId, places: number): void {
-    if (places > 0) this.#lines.grow(this.#lines.lineOf(domainId), -places)
+  release(webhookId: WebhookId, places: number): void {
+    if (places > 0) this.#lines.grow(this.#lines.lineOf(webhookId), -places)
   }
 
   /** Accepts a delivery with a reserved slot. */
   fill(delivery: Delivery): void {
-    const line = this.#lines.lineOf(delivery.domainId)
+    const line = this.#lines.lineOf(delivery.webhookId)
     line.workspaceId = delivery.workspaceId
     line.held.push(delivery)
     this.#waitingBytes += delivery.payload.byteLength
@@ -82,15 +82,15 @@ export class DeliveryLines<Delivery extends Waiting & { readonly payload: Uint8A
   }
 
   /**
-   * Reserves up to `most` slots for domains with deliveries in the table, in equal parts, longest waiting first.
-   * Returns the slots per domain, and whether some domains got none.
+   * Reserves up to `most` slots for webhooks with deliveries in the table, in equal parts, longest waiting first.
+   * Returns the slots per webhook, and whether some got none.
    */
   admit(waiting: ReadonlyArray<Waiting>, most: number) {
     this.#isFull = this.#waitingBytes >= mostWaitingBytes
     this.#isCrowded = false
-    const admitted = new Map<DomainId, number>()
+    const admitted = new Map<WebhookId, number>()
     if (this.#isStopped || this.#isFull) return { admitted, isCut: false }
-    // Domains not listed as waiting have nothing in the table.
+    // Webhooks not listed as waiting have nothing in the table.
     this.#limited.clear()
     const workspaces = new Set<WorkspaceId>()
     for (const { pace, workspaceId } of this.#lines.all()) {
@@ -99,19 +99,19 @@ export class DeliveryLines<Delivery extends Waiting & { readonly payload: Uint8A
     let left = Math.min(most, this.#rooms.forAll())
     let isCut = false
     const equalPart = Math.max(1, Math.floor(left / waiting.length))
-    for (const { domainId, workspaceId } of waiting) {
-      const line = this.#lines.lineOf(domainId)
+    for (const { webhookId, workspaceId } of waiting) {
+      const line = this.#lines.lineOf(webhookId)
       if (left === 0) {
         isCut = true
         this.#isFull ||= this.#rooms.forAll() === 0
       }
       const places = this.#takePlaces(line, Math.min(equalPart, left), !workspaces.has(workspaceId))
       if (places === 0) {
-        this.#limited.add(domainId)
+        this.#limited.add(webhookId)
         continue
       }
       left -= places
-      admitted.set(domainId, places)
+      admitted.set(webhookId, places)
       if (Pace.isAtOne(line.pace)) workspaces.add(workspaceId)
     }
     return { admitted, isCut }
@@ -123,16 +123,16 @@ export class DeliveryLines<Delivery extends Waiting & { readonly payload: Uint8A
   }
 
   /** Accepts claimed deliveries and releases unused slots. Returns true if another claim may follow at once. */
-  take(claimed: ReadonlyArray<Delivery>, admitted: ReadonlyMap<DomainId, number>): boolean {
+  take(claimed: ReadonlyArray<Delivery>, admitted: ReadonlyMap<WebhookId, number>): boolean {
     let isMore = false
-    const counts = new Map<DomainId, number>()
-    for (const { domainId } of claimed) counts.set(domainId, (counts.get(domainId) ?? 0) + 1)
-    for (const [domainId, places] of admitted) {
-      const count = counts.get(domainId) ?? 0
-      if (count < places) this.release(domainId, places - count)
+    const counts = new Map<WebhookId, number>()
+    for (const { webhookId } of claimed) counts.set(webhookId, (counts.get(webhookId) ?? 0) + 1)
+    for (const [webhookId, places] of admitted) {
+      const count = counts.get(webhookId) ?? 0
+      if (count < places) this.release(webhookId, places - count)
       else {
-        this.#limited.add(domainId)
-        isMore ||= this.#rooms.ownOf(this.#lines.lineOf(domainId)) > 0
+        this.#limited.add(webhookId)
+        isMore ||= this.#rooms.ownOf(this.#lines.lineOf(webhookId)) > 0
       }
     }
     for (const delivery of claimed) this.fill(delivery)
@@ -147,16 +147,16 @@ export class DeliveryLines<Delivery extends Waiting & { readonly payload: Uint8A
   /** Accepts the trial deliveries of paused webhooks. */
   takeProbes(claimed: ReadonlyArray<Delivery>): void {
     for (const delivery of claimed) {
-      this.#lines.grow(this.#lines.lineOf(delivery.domainId), 1)
+      this.#lines.grow(this.#lines.lineOf(delivery.webhookId), 1)
       this.fill(delivery)
     }
   }
 
   /** Frees the slot of a finished request, before its outcome is stored. */
-  answered({ domainId, workspaceId }: Delivery, isSuccess: boolean, millis: number): void {
-    const { concurrencyPerDomain, hangMillis, wanting } = this.#options
+  answered({ webhookId, workspaceId }: Delivery, isSuccess: boolean, millis: number): void {
+    const { concurrencyPerWebhook, hangMillis, wanting } = this.#options
     const { lineOf, taken } = this.#lines
-    const line = lineOf(domainId)
+    const line = lineOf(webhookId)
     line.running--
     line.settling++
     this.#running--
@@ -166,7 +166,7 @@ export class DeliveryLines<Delivery extends Waiting & { readonly payload: Uint8A
     else this.#runningOf.set(workspaceId, others)
     const wasQuick = line.pace.standing === "quick"
     taken[line.pace.standing] -= line.size
-    Pace.heard(line.pace, isSuccess, millis, { most: concurrencyPerDomain, hangMillis })
+    Pace.heard(line.pace, isSuccess, millis, { most: concurrencyPerWebhook, hangMillis })
     taken[line.pace.standing] += line.size
     if (this.#isCrowded && !wasQuick) wanting()
     if (line.pace.standing === "hung") this.#drop(line, line.held.splice(0))
@@ -175,12 +175,12 @@ export class DeliveryLines<Delivery extends Waiting & { readonly payload: Uint8A
   }
 
   /** The outcome of a request is stored, or storing it failed. */
-  settled(domainId: DomainId): void {
-    const line = this.#lines.lineOf(domainId)
+  settled(webhookId: WebhookId): void {
+    const line = this.#lines.lineOf(webhookId)
     this.#settling--
     line.settling--
     this.#lines.grow(line, -1)
-    const wasLimited = this.#limited.has(domainId) && isLow(line)
+    const wasLimited = this.#limited.has(webhookId) && isLow(line)
     const wasCrowded = this.#isCrowded && line.pace.standing !== "quick"
     const wasFull = this.#isFull && this.#lines.total() <= this.#options.concurrency
     if (wasLimited || wasCrowded || wasFull) this.#options.wanting()
@@ -188,10 +188,10 @@ export class DeliveryLines<Delivery extends Waiting & { readonly payload: Uint8A
     this.#beginNext()
   }
 
-  /** Notes that a domain has more in the table but no free slots. */
-  isBusy(domainId: DomainId): boolean {
-    if (!this.#limited.has(domainId)) return false
-    const line = this.#lines.lineOf(domainId)
+  /** Notes that a webhook has more in the table but no free slots. */
+  isBusy(webhookId: WebhookId): boolean {
+    if (!this.#limited.has(webhookId)) return false
+    const line = this.#lines.lineOf(webhookId)
     return !isLow(line) || this.#rooms.sharedOf(line, true) === 0
   }
 
@@ -220,7 +220,7 @@ export class DeliveryLines<Delivery extends Waiting & { readonly payload: Uint8A
   }
 
   /** Takes up to `wanted` free slots. Deliveries without a slot wait in the table. */
-  #takePlaces(line: DomainLines.Line<Delivery>, wanted: number, isFirstOfWorkspace: boolean): number {
+  #takePlaces(line: WebhookLines.Line<Delivery>, wanted: number, isFirstOfWorkspace: boolean): number {
     const own = Math.min(wanted, this.#rooms.ownOf(line))
     const places = Math.min(own, this.#rooms.sharedOf(line, isFirstOfWorkspace))
     if (places < own) {
@@ -231,14 +231,14 @@ export class DeliveryLines<Delivery extends Waiting & { readonly payload: Uint8A
     return places
   }
 
-  #queueUp(line: DomainLines.Line<Delivery>): void {
+  #queueUp(line: WebhookLines.Line<Delivery>): void {
     if (line.isInTurn || line.held.length === 0 || !mayBegin(line)) return
     line.isInTurn = true
     this.#inTurn.push(line)
   }
 
   /** The next line. Lines of workspaces with their full share come last. */
-  #nextInTurn(): DomainLines.Line<Delivery> | undefined {
+  #nextInTurn(): WebhookLines.Line<Delivery> | undefined {
     const first = this.#inTurn.findIndex(
       ({ workspaceId }) =>
         workspaceId === undefined || (this.#runningOf.get(workspaceId) ?? 0) < this.#rooms.mostOfWorkspace
@@ -269,22 +269,22 @@ export class DeliveryLines<Delivery extends Waiting & { readonly payload: Uint8A
   }
 
   /** Drops waiting deliveries. They remain in the table. */
-  #drop(line: DomainLines.Line<Delivery>, dropped: ReadonlyArray<Delivery>): void {
+  #drop(line: WebhookLines.Line<Delivery>, dropped: ReadonlyArray<Delivery>): void {
     if (dropped.length === 0) return
     for (const { payload } of dropped) this.#waitingBytes -= payload.byteLength
-    this.#limited.add(line.domainId)
+    this.#limited.add(line.webhookId)
     this.#lines.grow(line, -dropped.length)
     this.#options.giveBack(dropped)
   }
 }
 
 /** True if so few deliveries are left here that more should be claimed. */
-const isLow = ({ pace, size }: DomainLines.Line<unknown>) =>
+const isLow = ({ pace, size }: WebhookLines.Line<unknown>) =>
   pace.standing === "quick" ? size <= pace.places : size < pace.places
 
 /**
- * True if a request may start. A crash repeats requests whose outcome is not stored, so a domain has at most two
+ * True if a request may start. A crash repeats requests whose outcome is not stored, so a webhook has at most two
  * rounds of those.
  */
-const mayBegin = ({ pace, running, settling }: DomainLines.Line<unknown>) =>
+const mayBegin = ({ pace, running, settling }: WebhookLines.Line<unknown>) =>
   running < pace.places && running + settling < 2 * pace.places

@@ -2,7 +2,7 @@ import { Clock, Context, Duration, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
-import type { DomainId } from "../model/Domain.ts"
+import type { WebhookId } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
 import * as Settings from "../Settings.ts"
@@ -22,16 +22,16 @@ const errorCharacters = 1_000
 export class DeliveryQueue extends Context.Service<
   DeliveryQueue,
   {
-    /** Finds domains with due deliveries, longest waiting first. */
+    /** Finds webhooks with due deliveries, longest waiting first. */
     readonly waiting: Effect.Effect<
-      ReadonlyArray<{ readonly domainId: DomainId; readonly workspaceId: WorkspaceId }>,
+      ReadonlyArray<{ readonly webhookId: WebhookId; readonly workspaceId: WorkspaceId }>,
       SqlError
     >
     /**
-     * Leases due deliveries of these domains, up to a number per domain, and up to `mostBytes` of payloads plus one.
+     * Leases due deliveries of these webhooks, up to a number per webhook, and up to `mostBytes` of payloads plus one.
      */
     claim(
-      rooms: ReadonlyMap<DomainId, number>,
+      rooms: ReadonlyMap<WebhookId, number>,
       mostBytes: number
     ): Effect.Effect<ReadonlyArray<Lease.LeasedDelivery>, SqlError>
     /**
@@ -53,7 +53,7 @@ export class DeliveryQueue extends Context.Service<
     ): Effect.Effect<void, SqlError>
     /** Releases leased deliveries whose requests did not finish. */
     giveBack(leases: ReadonlyArray<Lease.Lease>): Effect.Effect<void, SqlError>
-    /** Holds pending deliveries of domains without a webhook or pull. */
+    /** Holds pending deliveries that nobody takes: their webhook holds, or is gone. */
     readonly holdUnserved: Effect.Effect<void, SqlError>
     /** Age in seconds of the oldest due delivery to post or to pull, 0 without one. */
     readonly oldestDueSeconds: Effect.Effect<{ readonly toPost: number; readonly toTake: number }, SqlError>
@@ -69,9 +69,9 @@ export class DeliveryQueue extends Context.Service<
       const { requestable, requestableNow } = yield* makeRequestable(settle)
 
       const claim: DeliveryQueue["Service"]["claim"] = Effect.fn("DeliveryQueue.claim")(function* (rooms, mostBytes) {
-        const domains = [...rooms.keys()]
+        const webhooks = [...rooms.keys()]
         const places = [...rooms.values()]
-        return yield* requestable(yield* claims.due({ domains, places, mostBytes }))
+        return yield* requestable(yield* claims.due({ webhooks, places, mostBytes }))
       }, Bugs.die)
 
       const claimProbes: DeliveryQueue["Service"]["claimProbes"] = Effect.fn("DeliveryQueue.claimProbes")(function* (
@@ -81,7 +81,7 @@ export class DeliveryQueue extends Context.Service<
       }, Bugs.die)
 
       return DeliveryQueue.of({
-        waiting: claims.waitingDomains,
+        waiting: claims.waitingWebhooks,
         claim,
         claimProbes,
         requestable,
@@ -102,11 +102,11 @@ const makeSettle = Effect.gen(function* () {
 
   /** News about a webhook are written apart, after its outcome. The next outcome makes up for news that were lost. */
   const settle: DeliveryQueue["Service"]["settle"] = (lease, outcome, requestedAt) => {
-    const { domainId, url } = lease
+    const { url, webhookId } = lease
     if (outcome.error === null) {
       return Effect.flatMap(
         write({ lease, requestedAt, outcome, askedSeconds: 0, status: "delivered", waitSeconds: 0 }),
-        (isNews) => (isNews ? Pausing.succeeded(sql, domainId) : Effect.void)
+        (isNews) => (isNews ? Pausing.succeeded(sql, webhookId) : Effect.void)
       )
     }
     const error = outcome.error.replaceAll("\0", "").slice(0, errorCharacters)
@@ -120,7 +120,7 @@ const makeSettle = Effect.gen(function* () {
         status,
         waitSeconds: Duration.toSeconds(wait)
       })
-      if (isNews) yield* Pausing.failed(sql, { domainId, url, wait: asked })
+      if (isNews) yield* Pausing.failed(sql, { webhookId, url, wait: asked })
     })
   }
   return settle
@@ -129,6 +129,8 @@ const makeSettle = Effect.gen(function* () {
 const withSecrets = (row: Lease.SealedDelivery, secrets: SigningSecrets): Lease.LeasedDelivery => ({
   ...Lease.of(row),
   workspaceId: row.workspaceId,
+  format: row.format,
+  credentials: row.credentials,
   payload: typeof row.payload === "string" ? Buffer.from(row.payload) : row.payload,
   secrets
 })

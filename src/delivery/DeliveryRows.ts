@@ -1,13 +1,15 @@
 import type { SqlClient, Statement } from "effect/sql"
 import type { DomainId } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
+import type { WebhookId } from "../model/Webhook.ts"
 
 // Writes to `deliveries` that belong to a change of something else: new mail, a changed domain, a replay, a start.
 
 /** Inserts the deliveries of the CTE `placed`, those with `is_leased` as leased. Part of the statement that writes events. */
 export const insert = (sql: SqlClient.SqlClient, leaseSeconds: number) => sql`
-  INSERT INTO deliveries (event_id, domain_id, position, status, due_at, attempts, leased_until, claimed_at)
-  SELECT id, domain_id, position, CASE WHEN webhook_url IS NULL AND NOT pull THEN 'held' ELSE 'pending' END, now(),
+  INSERT INTO deliveries (event_id, domain_id, webhook_id, position, status, due_at, attempts, leased_until, claimed_at)
+  SELECT id, domain_id, webhook_id, position, CASE WHEN action IN ('webhook', 'pull') THEN 'pending' ELSE 'held' END,
+    now(),
     is_leased::int,
     CASE WHEN is_leased THEN now() + make_interval(secs => ${leaseSeconds}) END,
     CASE WHEN is_leased THEN now() END
@@ -16,47 +18,69 @@ export const insert = (sql: SqlClient.SqlClient, leaseSeconds: number) => sql`
 
 /** Notes the previous URL in attempts that are in progress. Part of the statement that changes a webhook, with the CTE `before`. */
 export const keepUrl = (sql: SqlClient.SqlClient, url: string | null) => sql`
-  UPDATE deliveries SET claimed_url = coalesce(claimed_url, before.webhook_url)
+  UPDATE deliveries SET claimed_url = coalesce(claimed_url, before.url)
   FROM before
-  WHERE deliveries.domain_id = before.id AND deliveries.status = 'pending' AND leased_until IS NOT NULL
-    AND before.webhook_url IS DISTINCT FROM ${url}
+  WHERE deliveries.webhook_id = before.id AND deliveries.status = 'pending' AND leased_until IS NOT NULL
+    AND before.url IS DISTINCT FROM ${url}
 `
 
-/** Holds the undelivered mail of a domain. */
-export const hold = (sql: SqlClient.SqlClient, domainId: DomainId) =>
-  sql`UPDATE deliveries SET status = 'held', leased_until = NULL WHERE domain_id = ${domainId} AND status = 'pending'`
+/** Holds the undelivered mail of a webhook. */
+export const hold = (sql: SqlClient.SqlClient, webhookId: WebhookId) =>
+  sql`UPDATE deliveries SET status = 'held', leased_until = NULL WHERE webhook_id = ${webhookId} AND status = 'pending'`
 
-/** Maximum deliveries of a domain that one statement makes due. */
+/** Maximum deliveries of a webhook that one statement makes due. */
 export const mostDue = 512
 
 /**
- * Makes the waiting deliveries of a domain due now that are due next, oldest first. `CatchingUp.ts` brings further ones
+ * Makes the waiting deliveries of a webhook due now that are due next, oldest first. `CatchingUp.ts` brings further ones
  * forward. `which` excludes some.
  */
-export const makeDue = (sql: SqlClient.SqlClient, domainId: DomainId, which: Statement.Fragment = sql`true`) =>
+export const makeDue = (sql: SqlClient.SqlClient, webhookId: WebhookId, which: Statement.Fragment = sql`true`) =>
   sql`
     UPDATE deliveries SET due_at = now() + make_interval(secs => (next.number - ${mostDue}) * 0.000001), retry_at = NULL
     FROM (
       SELECT event_id, row_number() OVER (ORDER BY position) AS number FROM (
         SELECT event_id, position FROM deliveries
-        WHERE domain_id = ${domainId} AND status = 'pending' AND due_at > now() AND ${which}
+        WHERE webhook_id = ${webhookId} AND status = 'pending' AND due_at > now() AND ${which}
         ORDER BY due_at LIMIT ${mostDue}
       ) AS waiting
     ) AS next
     WHERE deliveries.event_id = next.event_id AND deliveries.status = ${"pending"} AND deliveries.due_at > now()
   `
 
-/** Makes an undelivered event due with a new budget of attempts, with `force` also a delivered one. */
+/** The webhook of a delivery. Rows of earlier versions have none: they belong to the catch-all. */
+export const ofDelivery = (sql: SqlClient.SqlClient) =>
+  sql.literal("coalesce(deliveries.webhook_id, deliveries.domain_id)")
+
+/**
+ * Makes an undelivered event due with a new budget of attempts, with `force` also a delivered one: at its
+ * webhook, or at another one of the domain. The catch-all takes one whose webhook is gone.
+ */
 export const replay = <Row extends object>(
   sql: SqlClient.SqlClient,
-  { domainId, eventId, force }: { readonly domainId: DomainId; readonly eventId: EventId; readonly force: boolean }
+  {
+    domainId,
+    eventId,
+    force,
+    webhookId
+  }: {
+    readonly domainId: DomainId
+    readonly eventId: EventId
+    readonly force: boolean
+    readonly webhookId: WebhookId | undefined
+  }
 ): Statement.Statement<Row> => sql<Row>`
-  UPDATE deliveries SET status = 'pending', spent = attempts, due_at = now(), retry_at = NULL, delivered_at = NULL
-  FROM domains
+  UPDATE deliveries SET status = 'pending', spent = attempts, due_at = now(), retry_at = NULL, delivered_at = NULL,
+    webhook_id = webhooks.id
+  FROM domains, webhooks
   WHERE deliveries.event_id = ${eventId} AND deliveries.domain_id = ${domainId}
-    AND domains.id = ${domainId} AND domains.status <> 'disabled' AND (domains.webhook_url IS NOT NULL OR domains.pull)
+    AND domains.id = ${domainId} AND domains.status <> 'disabled'
+    AND webhooks.domain_id = ${domainId} AND webhooks.action IN ('webhook', 'pull')
+    AND webhooks.id = coalesce(
+      ${webhookId ?? null}::uuid, (SELECT id FROM webhooks AS own WHERE own.id = ${ofDelivery(sql)}), ${domainId}
+    )
     AND (deliveries.status <> 'delivered' OR ${force}::boolean)
-  RETURNING deliveries.status, deliveries.attempts, deliveries.due_at, deliveries.delivered_at,
+  RETURNING deliveries.webhook_id, deliveries.status, deliveries.attempts, deliveries.due_at, deliveries.delivered_at,
     deliveries.last_error
 `
 
@@ -69,28 +93,42 @@ export const tryNow = <Row extends object>(
   { domainId, eventId }: { readonly domainId: DomainId; readonly eventId: EventId }
 ): Statement.Statement<Row> => sql<Row>`
   UPDATE deliveries SET retry_at = due_at, due_at = now()
-  FROM domains
+  FROM domains, webhooks
   WHERE deliveries.event_id = ${eventId} AND deliveries.domain_id = ${domainId}
     AND deliveries.status = ${"pending"} AND deliveries.leased_until IS NULL AND deliveries.due_at > now()
-    AND domains.id = ${domainId} AND domains.status <> 'disabled' AND domains.webhook_paused_at IS NULL
-  RETURNING deliveries.status, deliveries.attempts, deliveries.due_at, deliveries.delivered_at,
+    AND domains.id = ${domainId} AND domains.status <> 'disabled'
+    AND webhooks.id = deliveries.webhook_id AND webhooks.paused_at IS NULL
+  RETURNING deliveries.webhook_id, deliveries.status, deliveries.attempts, deliveries.due_at, deliveries.delivered_at,
     deliveries.last_error
 `
 
-/** Replays many events in this order, those that still have this status. Part of a replay job's step. */
+/**
+ * Replays many events in this order, those that still have this status: at one webhook, or each at its own. The
+ * catch-all takes those whose webhook is gone. Part of a replay job's step.
+ */
 export const replayMany = (
   sql: SqlClient.SqlClient,
   {
     domainId,
     ids,
-    status
-  }: { readonly domainId: DomainId; readonly status: string; readonly ids: ReadonlyArray<EventId> }
-) => sql<{ readonly eventId: EventId }>`
-  UPDATE deliveries SET status = 'pending', spent = attempts,
+    status,
+    webhookId
+  }: {
+    readonly domainId: DomainId
+    readonly status: string
+    readonly ids: ReadonlyArray<EventId>
+    readonly webhookId: WebhookId | null
+  }
+) => sql<{ readonly eventId: EventId; readonly webhookId: WebhookId }>`
+  UPDATE deliveries SET status = 'pending', spent = attempts, webhook_id = webhooks.id,
     due_at = now() + make_interval(secs => (ordinal - ${ids.length}) * 0.000001), retry_at = NULL, delivered_at = NULL
-  FROM unnest(${ids}::uuid[]) WITH ORDINALITY AS wanted (event_id, ordinal)
+  FROM unnest(${ids}::uuid[]) WITH ORDINALITY AS wanted (event_id, ordinal), webhooks
   WHERE deliveries.event_id = wanted.event_id AND deliveries.domain_id = ${domainId} AND deliveries.status = ${status}
-  RETURNING deliveries.event_id
+    AND webhooks.domain_id = ${domainId} AND webhooks.action IN ('webhook', 'pull')
+    AND webhooks.id = coalesce(
+      ${webhookId}::uuid, (SELECT id FROM webhooks AS own WHERE own.id = ${ofDelivery(sql)}), ${domainId}
+    )
+  RETURNING deliveries.event_id, deliveries.webhook_id
 `
 
 /** Ends the leases of workers that no longer exist. Leases of pull clients stay. */

@@ -59,8 +59,8 @@ interface Worker {
   readonly claiming: Semaphore.Semaphore
 }
 
-const about = ({ attempt, domainId, eventId }: LeasedDelivery) =>
-  Effect.annotateLogs({ event_id: eventId, domain_id: domainId, attempt })
+const about = ({ attempt, domainId, eventId, webhookId }: LeasedDelivery) =>
+  Effect.annotateLogs({ event_id: eventId, domain_id: domainId, webhook_id: webhookId, attempt })
 
 /** Makes a request. An attempt without a possible request counts as failed, and is retried by the schedule. */
 const request = ({ sender }: Worker, delivery: LeasedDelivery) =>
@@ -98,10 +98,10 @@ const run = (worker: Worker, attempt: Attempt) =>
     const label = outcome.error === null ? "delivered" : outcome.statusCode === null ? "no_answer" : "refused"
     attemptsBy[label].updateUnsafe(1, context)
     durations.updateUnsafe(outcome.durationMs / 1_000, context)
-    // The next request of the domain does not wait for this row.
+    // The next request of the webhook does not wait for this row.
     lines.answered(delivery, outcome.error === null, outcome.durationMs)
     yield* settle(worker, delivery, outcome, requestedAt)
-    lines.settled(delivery.domainId)
+    lines.settled(delivery.webhookId)
     if (lines.isStopped() && lines.underWay() === 0) yield* drained.open
   })
 
@@ -168,11 +168,11 @@ const beginSealed = ({ lines, queue }: Worker, leased: ReadonlyArray<SealedDeliv
     if (lines.isStopped()) return yield* queue.giveBack(ready)
     for (const delivery of ready) lines.fill(delivery)
     const begun = new Set(ready.map(({ eventId }) => eventId))
-    for (const { domainId, eventId } of leased) if (!begun.has(eventId)) lines.release(domainId, 1)
+    for (const { eventId, webhookId } of leased) if (!begun.has(eventId)) lines.release(webhookId, 1)
   }).pipe(
     // The rows exist: their leases expire, and a worker claims them.
     Effect.catchCause((cause) => {
-      for (const { domainId } of leased) lines.release(domainId, 1)
+      for (const { webhookId } of leased) lines.release(webhookId, 1)
       return Effect.logError("Deliveries could not be claimed. Inlet retries", cause)
     })
   )
@@ -192,7 +192,7 @@ const takeOver = (worker: Worker, leased: ReadonlyArray<SealedDelivery>) => {
 const make = Effect.fnUntraced(function* (fork: Worker["fork"]) {
   const queue = yield* DeliveryQueue
   const dueSoon = yield* Latch.make(false)
-  const { concurrency, concurrencyPerDomain, timeout } = yield* Settings.webhooks
+  const { concurrency, concurrencyPerWebhook, timeout } = yield* Settings.webhooks
   const worker: Worker = {
     queue,
     sender: yield* WebhookSender,
@@ -205,7 +205,7 @@ const make = Effect.fnUntraced(function* (fork: Worker["fork"]) {
     claiming: yield* Semaphore.make(1),
     lines: new DeliveryLines<LeasedDelivery>({
       concurrency,
-      concurrencyPerDomain,
+      concurrencyPerWebhook,
       hangMillis: Duration.toMillis(timeout) * nearlyAll,
       begin: (delivery) => begin(worker, delivery),
       giveBack: (deliveries) => void fork(Effect.ignore(queue.giveBack(deliveries))),
@@ -235,20 +235,16 @@ export const layer = Layer.effect(
         Effect.timeoutOption(FiberSet.awaitEmpty(forked), "5 seconds")
       )
     )
-    yield* feed.listen(({ domainId, isDue }) => {
-      if (isDue && !lines.isBusy(domainId)) dueSoon.openUnsafe()
+    yield* feed.listen(({ due }) => {
+      if (due !== null && !lines.isBusy(due)) dueSoon.openUnsafe()
     })
     yield* BackgroundLoop.every(probesEvery, "Looking for paused webhooks failed", claimProbes(worker))
-    yield* BackgroundLoop.every(
-      holdsEvery,
-      "Holding deliveries of domains without a webhook failed",
-      queue.holdUnserved
-    )
+    yield* BackgroundLoop.every(holdsEvery, "Holding deliveries that nobody takes failed", queue.holdUnserved)
     yield* BackgroundLoop.endless("Looking for due deliveries failed", round(worker))
 
     return Handover.of({
-      reserve: (domainId, most) => Effect.sync(() => lines.reserve(domainId, most)),
-      release: (domainId, places) => Effect.sync(() => lines.release(domainId, places)),
+      reserve: (webhookId, most) => Effect.sync(() => lines.reserve(webhookId, most)),
+      release: (webhookId, places) => Effect.sync(() => lines.release(webhookId, places)),
       begin: (leased) => Effect.sync(() => takeOver(worker, leased)),
       drain: drain(worker)
     })

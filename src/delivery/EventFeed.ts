@@ -1,12 +1,14 @@
 import { Context, Effect, Layer, Queue, Schedule, Schema, type Scope, Stream } from "effect"
 import { Notifications } from "../database/Database.ts"
 import { DomainId } from "../model/Domain.ts"
+import { WebhookId } from "../model/Webhook.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 
-/** A domain has new events. Some may be due. */
+/** A domain has new events. Those of one webhook may be due. */
 export interface Announcement {
   readonly domainId: DomainId
-  readonly isDue: boolean
+  /** Null if nothing is due. */
+  readonly due: WebhookId | null
 }
 
 /**
@@ -17,7 +19,7 @@ export class EventFeed extends Context.Service<
   EventFeed,
   {
     /** A plain function, because every message calls it. */
-    announce(domainId: DomainId, about: { readonly isDue: boolean }): void
+    announce(domainId: DomainId, about: { readonly due: WebhookId | null }): void
     /**
      * Calls a listener with every announcement until the scope closes. The listener must return at once and never
      * throw, because mail waits for it.
@@ -27,7 +29,7 @@ export class EventFeed extends Context.Service<
     occasions(domainId: DomainId): Stream.Stream<void>
   }
 >()("inlet/delivery/EventFeed") {
-  /** The `NOTIFY` channel. Its payload is a domain id, followed by ` due` if events are due. */
+  /** The `NOTIFY` channel. Its payload is a domain id, followed by the id of a webhook if events are due. */
   static readonly channel = "inlet_events"
 
   static readonly layer = Layer.effect(
@@ -50,7 +52,7 @@ export class EventFeed extends Context.Service<
         Stream.runForEach((text) =>
           Effect.sync(() => {
             const [domainId, due] = text.split(" ")
-            if (Schema.is(DomainId)(domainId)) tell({ domainId, isDue: due === "due" })
+            if (Schema.is(DomainId)(domainId)) tell({ domainId, due: Schema.is(WebhookId)(due) ? due : null })
           })
         )
       )
@@ -61,7 +63,7 @@ export class EventFeed extends Context.Service<
       )
 
       return EventFeed.of({
-        announce: (domainId, { isDue }) => tell({ domainId, isDue }),
+        announce: (domainId, { due }) => tell({ domainId, due }),
         listen,
         occasions: (domainId) =>
           Stream.merge(

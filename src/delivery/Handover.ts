@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import type { DomainId } from "../model/Domain.ts"
+import type { WebhookId } from "../model/Webhook.ts"
 import type { SealedDelivery } from "./Lease.ts"
 
 /**
@@ -10,12 +10,12 @@ import type { SealedDelivery } from "./Lease.ts"
 export class Handover extends Context.Service<
   Handover,
   {
-    /** Reserves slots for up to `most` deliveries of a domain. Each slot ends with `begin` or `release`. */
-    reserve(domainId: DomainId, most: number): Effect.Effect<number>
-    /** Starts deliveries that are committed as leased. Each uses a reserved slot of its domain. */
+    /** Reserves slots for up to `most` deliveries of a webhook. Each slot ends with `begin` or `release`. */
+    reserve(webhookId: WebhookId, most: number): Effect.Effect<number>
+    /** Starts deliveries that are committed as leased. Each uses a reserved slot of its webhook. */
     begin(leased: ReadonlyArray<SealedDelivery>): Effect.Effect<void>
     /** Releases slots without a leased delivery. */
-    release(domainId: DomainId, places: number): Effect.Effect<void>
+    release(webhookId: WebhookId, places: number): Effect.Effect<void>
     /** Accepts no more deliveries: returns waiting ones, and lets requests finish within 20 s. */
     readonly drain: Effect.Effect<void>
   }

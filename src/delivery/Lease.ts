@@ -1,6 +1,7 @@
 import { Duration, Schema } from "effect"
 import { DomainId } from "../model/Domain.ts"
 import { EventId } from "../model/InboundEvent.ts"
+import { WebhookId } from "../model/Webhook.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
 
@@ -8,6 +9,7 @@ import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
 export interface Lease {
   readonly eventId: EventId
   readonly domainId: DomainId
+  readonly webhookId: WebhookId
   /** Counts across replays. Excludes a worker that lost its lease. */
   readonly attempt: number
   /** The number of this attempt since the last replay. */
@@ -19,26 +21,35 @@ export interface Lease {
 export const SealedDelivery = Schema.Struct({
   eventId: EventId,
   domainId: DomainId,
+  webhookId: WebhookId,
   attempts: Schema.Int,
   spent: Schema.Int,
   /** True if another worker's lease on it expired. */
   takenOver: Schema.Boolean,
   url: Schema.String,
+  format: Schema.String,
+  credentials: Schema.NullOr(Schema.Uint8Array),
   /** Text from the database, or bytes if just made. */
   payload: Schema.Union([Schema.String, Schema.Uint8Array]),
   workspaceId: WorkspaceId,
+  /** True if the secrets belong to the webhook. */
+  hasOwnSecret: Schema.Boolean,
   signingSecret: Schema.Uint8Array,
   previousSigningSecret: Schema.NullOr(Schema.Uint8Array)
 })
 export type SealedDelivery = typeof SealedDelivery.Type
 
 /** The columns that every claim returns. */
-export type Claimed = Pick<SealedDelivery, "attempts" | "domainId" | "eventId" | "spent" | "takenOver" | "url">
+export type Claimed = Pick<
+  SealedDelivery,
+  "attempts" | "domainId" | "eventId" | "spent" | "takenOver" | "url" | "webhookId"
+>
 
 /** A pulled delivery, with encrypted secrets. */
 export const SealedPull = Schema.Struct({
   eventId: EventId,
   domainId: DomainId,
+  webhookId: WebhookId,
   attempts: Schema.Int,
   spent: Schema.Int,
   takenOver: Schema.Boolean,
@@ -50,6 +61,8 @@ export const SealedPull = Schema.Struct({
   payload: Schema.NullOr(Schema.String),
   leasedUntil: Schema.DateTimeUtcFromDate,
   workspaceId: WorkspaceId,
+  /** True if the secrets belong to the webhook. */
+  hasOwnSecret: Schema.Boolean,
   signingSecret: Schema.Uint8Array,
   previousSigningSecret: Schema.NullOr(Schema.Uint8Array)
 })
@@ -61,6 +74,7 @@ export const pull = "pull"
 export const of = (row: Claimed): Lease => ({
   eventId: row.eventId,
   domainId: row.domainId,
+  webhookId: row.webhookId,
   attempt: row.attempts,
   attemptOfBudget: Math.max(row.attempts - row.spent, 1),
   url: row.url
@@ -69,6 +83,8 @@ export const of = (row: Claimed): Lease => ({
 /** A leased delivery with everything its request needs. */
 export interface LeasedDelivery extends Lease {
   readonly workspaceId: WorkspaceId
+  readonly format: string
+  readonly credentials: Uint8Array | null
   readonly payload: Uint8Array
   readonly secrets: SigningSecrets
 }

@@ -7,9 +7,15 @@ import type { SealedDelivery } from "./Lease.ts"
 const mostKept = 1_000
 const keptMillis = 5 * 60_000
 
-type Sealed = Pick<SealedDelivery, "previousSigningSecret" | "signingSecret" | "workspaceId">
+/** Encrypted secrets of a workspace, or of a webhook that has its own. */
+type Sealed = Pick<SealedDelivery, "previousSigningSecret" | "signingSecret" | "workspaceId"> &
+  Partial<Pick<SealedDelivery, "hasOwnSecret" | "webhookId">>
 
-/** Decrypts the signing secrets of workspaces and caches them for five minutes. */
+/** Whose secrets these are. They are sealed for it. */
+const ownerOf = ({ hasOwnSecret = false, webhookId, workspaceId }: Sealed) =>
+  hasOwnSecret && webhookId !== undefined ? webhookId : workspaceId
+
+/** Decrypts the signing secrets of workspaces and webhooks, and caches them for five minutes. */
 export class OpenedSecrets extends Context.Service<
   OpenedSecrets,
   {
@@ -34,7 +40,7 @@ const make = Effect.gen(function* () {
 
   /** Decrypted secrets by their encrypted form, so that a rotation takes effect at once. */
   const known = (sealed: Sealed): SigningSecrets | undefined => {
-    const found = kept.get(sealed.workspaceId)
+    const found = kept.get(ownerOf(sealed))
     return found !== undefined && found.until > clock.currentTimeMillisUnsafe() && isSame(found.sealed, sealed)
       ? found.secrets
       : undefined
@@ -44,11 +50,12 @@ const make = Effect.gen(function* () {
     const before = known(sealed)
     if (before !== undefined) return before
     const { previousSigningSecret: previous, signingSecret, workspaceId } = sealed
+    const owner = ownerOf(sealed)
     const secrets: SigningSecrets = {
-      current: yield* secretsKey.open(signingSecret, workspaceId),
-      previous: previous === null ? undefined : yield* secretsKey.open(previous, workspaceId)
+      current: yield* secretsKey.open(signingSecret, owner),
+      previous: previous === null ? undefined : yield* secretsKey.open(previous, owner)
     }
-    kept.set(workspaceId, {
+    kept.set(owner, {
       // Copied, so that it does not retain the payload.
       sealed: { workspaceId, signingSecret, previousSigningSecret: previous },
       secrets,

@@ -4,7 +4,7 @@ export type Standing = "new" | "hung" | "slow" | "quick"
 /** Duration from which an answer counts as slow. */
 const slowMillis = 1_000
 
-/** Adapts the concurrency of a domain to the results of its requests. */
+/** Adapts the concurrency of a webhook to the results of its requests. */
 export interface Pace {
   places: number
   standing: Standing

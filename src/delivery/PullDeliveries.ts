@@ -7,8 +7,10 @@ import { Conflict, NotFound } from "../model/ApiError.ts"
 import type { DeliveryStatus } from "../model/Delivery.ts"
 import type { DomainId, DomainStatus } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
+import type { WebhookAction, WebhookId } from "../model/Webhook.ts"
 import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
 import * as Settings from "../Settings.ts"
+import * as WebhookTarget from "../webhooks/WebhookTarget.ts"
 import * as Claims from "./Claims.ts"
 import { EventFeed } from "./EventFeed.ts"
 import * as Lease from "./Lease.ts"
@@ -65,10 +67,13 @@ const bytesAtOnce = 256 * 1024
 export class PullDeliveries extends Context.Service<
   PullDeliveries,
   {
-    /** Leases due deliveries or waits for some: up to a number, and up to a page of payloads plus one. */
+    /**
+     * Leases due deliveries or waits for some: up to a number, and up to a page of payloads plus one. Of all webhooks
+     * of the domain with the action `pull`, or of one.
+     */
     take(
       domainId: DomainId,
-      options: { readonly most: number; readonly time: Duration.Duration }
+      options: { readonly most: number; readonly time: Duration.Duration; readonly webhookId: WebhookId | undefined }
     ): Effect.Effect<Taken, NotFound | Conflict | SqlError, Scope.Scope>
     /** Stores the outcomes of leased deliveries. Ignores those with an expired or foreign lease. */
     settle(domainId: DomainId, reports: ReadonlyArray<Report>): Effect.Effect<ReadonlyArray<Standing>, SqlError>
@@ -91,8 +96,8 @@ const makeTake = Effect.gen(function* () {
   const claims = Claims.make(sql, Lease.seconds(timeout))
   const withoutLost = yield* LostWorkers.make
 
-  const claim = Effect.fnUntraced(function* (domainId: DomainId, most: number) {
-    const rows = yield* claims.pulled({ domainId, most, mostBytes: pageBytes, bytesAtOnce })
+  const claim = Effect.fnUntraced(function* (webhooks: ReadonlyArray<WebhookId>, most: number) {
+    const rows = yield* claims.pulled({ webhooks, most, mostBytes: pageBytes, bytesAtOnce })
     return yield* Effect.forEach(
       (yield* withoutLost(rows)).toSorted((one, other) => one.bytesBefore - other.bytesBefore),
       Effect.fnUntraced(function* (row) {
@@ -103,10 +108,11 @@ const makeTake = Effect.gen(function* () {
   })
 
   /** Uninterruptible between the claim and its finalizer. */
-  const look = Effect.fnUntraced(function* (domainId: DomainId, most: number) {
-    if (!(yield* isDue(sql, domainId))) return { deliveries: [], told: Effect.void }
+  const look = Effect.fnUntraced(function* (domainId: DomainId, webhookId: WebhookId | undefined, most: number) {
+    const due = yield* dueWebhooks(sql, domainId, webhookId)
+    if (due.length === 0) return { deliveries: [], told: Effect.void }
     let isTold = false
-    const deliveries = yield* Effect.acquireRelease(claim(domainId, most), (leased) =>
+    const deliveries = yield* Effect.acquireRelease(claim(due, most), (leased) =>
       isTold ? Effect.void : Effect.ignore(claims.giveBack(leased))
     )
     const told = Effect.sync(() => {
@@ -117,14 +123,14 @@ const makeTake = Effect.gen(function* () {
 
   const take: PullDeliveries["Service"]["take"] = Effect.fn("PullDeliveries.take")(function* (
     domainId,
-    { most, time }
+    { most, time, webhookId }
   ) {
-    const first = yield* look(domainId, most)
+    const first = yield* look(domainId, webhookId, most)
     if (first.deliveries.length > 0 || Duration.isZero(time)) return first
     const found = yield* feed.occasions(domainId).pipe(
       // The timeout ends the wait, not a claim.
       Stream.interruptWhen(Effect.sleep(time)),
-      Stream.mapEffect(() => look(domainId, most)),
+      Stream.mapEffect(() => look(domainId, webhookId, most)),
       Stream.filter(({ deliveries }) => deliveries.length > 0),
       Stream.runHead
     )
@@ -141,7 +147,10 @@ const makeSettle = Effect.gen(function* () {
 
   const settle: PullDeliveries["Service"]["settle"] = Effect.fn("PullDeliveries.settle")(function* (domainId, reports) {
     const now = yield* Clock.currentTimeMillis
-    const settlementOf = Effect.fnUntraced(function* ({ claimedAt, eventId, spent }: LeasedRow, report: Report) {
+    const settlementOf = Effect.fnUntraced(function* (
+      { claimedAt, eventId, spent, webhookId }: LeasedRow,
+      report: Report
+    ) {
       const { attempt } = report
       const attemptOfBudget = Math.max(attempt - spent, 1)
       const { asked, status, wait } =
@@ -149,7 +158,7 @@ const makeSettle = Effect.gen(function* () {
           ? { asked: Duration.zero, status: "delivered", wait: Duration.zero }
           : yield* next(attemptOfBudget, report)
       return {
-        lease: { eventId, domainId, attempt, attemptOfBudget, url: Lease.pull },
+        lease: { eventId, domainId, webhookId, attempt, attemptOfBudget, url: Lease.pull },
         requestedAt: Math.max(now - report.durationMs, claimedAt.getTime()),
         outcome: report,
         askedSeconds: Duration.toSeconds(asked),
@@ -173,21 +182,29 @@ const makeSettle = Effect.gen(function* () {
   return settle
 })
 
-/** Checks without a lock for due deliveries, once a second per waiting client. */
-const isDue = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, domainId: DomainId) {
-  const [domain] = yield* sql<{
+/** Finds without a lock the pull webhooks that have due deliveries, once a second per waiting client. */
+const dueWebhooks = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  domainId: DomainId,
+  webhookId: WebhookId | undefined
+) {
+  const found = yield* sql<{
     readonly status: DomainStatus
     readonly disabledReason: string
-    readonly pull: boolean
+    readonly id: WebhookId | null
+    readonly action: WebhookAction | null
     readonly isDue: boolean
   }>`
-    SELECT status, disabled_reason, pull, EXISTS (
+    SELECT domains.status, disabled_reason, webhooks.id, webhooks.action, webhooks.action = 'pull' AND EXISTS (
       SELECT 1 FROM deliveries
-      WHERE deliveries.domain_id = domains.id AND deliveries.status = 'pending'
+      WHERE deliveries.webhook_id = webhooks.id AND deliveries.status = 'pending'
         AND (leased_until IS NULL OR leased_until <= now()) AND due_at <= now()
     ) AS is_due
-    FROM domains WHERE id = ${domainId}
+    FROM domains LEFT JOIN webhooks ON webhooks.domain_id = domains.id
+      AND ${webhookId === undefined ? sql`(webhooks.action = 'pull' OR pattern = '*')` : sql`webhooks.id = ${webhookId}`}
+    WHERE domains.id = ${domainId}
   `
+  const [domain] = found
   if (domain === undefined)
     return yield* new NotFound({
       message: "No domain with this id in this workspace. GET /api/domains lists them"
@@ -195,13 +212,16 @@ const isDue = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, domainId: D
   if (domain.status === "disabled") {
     return yield* new Conflict({ message: `This domain is disabled: ${domain.disabledReason}` })
   }
-  if (!domain.pull) {
+  if (domain.id === null) return yield* WebhookTarget.notFound
+  if (found.every(({ action }) => action !== "pull")) {
     return yield* new Conflict({
       message:
-        'The mail of this domain is not to be asked for: PATCH /api/domains/{id}/delivery {"pull": true} changes that, where no webhook is set'
+        webhookId === undefined
+          ? 'The mail of this domain is not to be asked for: PATCH /api/domains/{id}/delivery {"pull": true} changes that, where no webhook is set'
+          : 'The mail of this webhook is not to be asked for: PATCH /api/domains/{id}/webhooks/{webhookId} {"action": "pull"} changes that'
     })
   }
-  return domain.isDue
+  return found.flatMap(({ id, isDue }) => (isDue && id !== null ? [id] : []))
 })
 
 const columnsOf = (sql: SqlClient.SqlClient, reports: ReadonlyArray<Report>) => {
@@ -213,6 +233,7 @@ const columnsOf = (sql: SqlClient.SqlClient, reports: ReadonlyArray<Report>) => 
 
 interface LeasedRow {
   readonly eventId: EventId
+  readonly webhookId: WebhookId
   readonly spent: number
   readonly claimedAt: Date
 }
@@ -220,7 +241,7 @@ interface LeasedRow {
 /** Locks the deliveries with this lease. An outcome counts once, also if the delivery is held meanwhile. */
 const leased = (sql: SqlClient.SqlClient, domainId: DomainId, reports: ReadonlyArray<Report>, leaseSeconds: number) =>
   sql<LeasedRow>`
-    SELECT deliveries.event_id, spent, claimed_at
+    SELECT deliveries.event_id, deliveries.webhook_id, spent, claimed_at
     FROM ${columnsOf(sql, reports)} JOIN deliveries ON deliveries.event_id = told.event_id
     WHERE domain_id = ${domainId} AND attempts = told.attempt AND claimed_url = '${sql.literal(Lease.pull)}' AND (
       (status = 'pending' AND leased_until > now())

@@ -51,7 +51,7 @@ export const layer = Layer.effectDiscard(
               WHERE domain_id = waiting.domain_id AND state = 'received' ORDER BY received_at LIMIT 1
             ) AS mail
           ) AS unread_seconds,
-          (SELECT count(*)::int FROM domains WHERE webhook_probe_at IS NOT NULL) AS paused
+          (SELECT count(*)::int FROM webhooks WHERE probe_at IS NOT NULL) AS paused
       `
       const { toPost, toTake } = yield* queue.oldestDueSeconds
       yield* Metric.update(Metric.withAttributes(oldest, { queue: "messages" }), Math.max(now?.unreadSeconds ?? 0, 0))

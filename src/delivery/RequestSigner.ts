@@ -1,9 +1,12 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { EventId } from "../model/InboundEvent.ts"
+import type { WebhookId } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import { type SigningFailed, type SigningSecrets, WebhookSigner } from "../providers/signing/WebhookSigner.ts"
+import * as Claims from "./Claims.ts"
+import * as DeliveryRows from "./DeliveryRows.ts"
 import { OpenedSecrets } from "./OpenedSecrets.ts"
 import * as RequestHeaders from "./RequestHeaders.ts"
 
@@ -25,12 +28,14 @@ export type SignEvent = (event: {
   readonly payload: string
 }) => Effect.Effect<SignedRequest, SigningFailed>
 
-/** Signs webhook requests for pull clients and signed streams, with the workspace's secrets. */
+/** Signs webhook requests for pull clients, signed streams and tests. */
 export class RequestSigner extends Context.Service<
   RequestSigner,
   {
-    /** Decrypts the current secrets of a workspace to sign its events. */
-    of(workspaceId: WorkspaceId): Effect.Effect<SignEvent, SqlError>
+    /** Decrypts the current secrets of a webhook to sign its events: its own, or those of the workspace. */
+    of(workspaceId: WorkspaceId, webhookId: WebhookId): Effect.Effect<SignEvent, SqlError>
+    /** The same for the webhook of an event. */
+    ofEvent(workspaceId: WorkspaceId, eventId: EventId): Effect.Effect<SignEvent, SqlError>
     /** Signs the events of a workspace with decrypted secrets. */
     with(workspaceId: WorkspaceId, secrets: SigningSecrets): SignEvent
   }
@@ -56,20 +61,28 @@ export class RequestSigner extends Context.Service<
             })
           ).pipe(Effect.map((signature) => ({ headers: RequestHeaders.of(signature), body: payload })))
 
-      const of = Effect.fn("RequestSigner.of")(function* (workspaceId: WorkspaceId) {
+      const find = Effect.fnUntraced(function* (workspaceId: WorkspaceId, webhook: Statement.Fragment) {
         const [sealed] = yield* sql<{
+          readonly webhookId: WebhookId
+          readonly hasOwnSecret: boolean
           readonly signingSecret: Uint8Array
           readonly previousSigningSecret: Uint8Array | null
         }>`
-          SELECT signing_secret,
-            CASE WHEN previous_secret_until > now() THEN previous_signing_secret END AS previous_signing_secret
-          FROM workspaces WHERE id = ${workspaceId}
+          SELECT webhooks.id AS webhook_id, ${Claims.secrets(sql, sql.literal("webhooks"))}
+          FROM workspaces LEFT JOIN webhooks ON webhooks.id = ${webhook}
+          WHERE workspaces.id = ${workspaceId}
         `
         if (sealed === undefined) return yield* Effect.die("The workspace of this request is gone")
         return signed(workspaceId, yield* opened.open({ ...sealed, workspaceId }))
       })
 
-      return RequestSigner.of({ of, with: signed })
+      return RequestSigner.of({
+        of: Effect.fn("RequestSigner.of")((workspaceId, webhookId) => find(workspaceId, sql`${webhookId}`)),
+        ofEvent: Effect.fn("RequestSigner.ofEvent")((workspaceId, eventId) =>
+          find(workspaceId, sql`(SELECT ${DeliveryRows.ofDelivery(sql)} FROM deliveries WHERE event_id = ${eventId})`)
+        ),
+        with: signed
+      })
     })
   ).pipe(Layer.provide(OpenedSecrets.layer))
 }

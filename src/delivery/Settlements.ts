@@ -4,8 +4,8 @@ import { SqlClient } from "effect/sql"
 import * as Batcher from "../database/Batcher.ts"
 import * as Columns from "../database/Columns.ts"
 import { isUnreachable } from "../database/Database.ts"
-import * as WebhookState from "../domains/webhook/WebhookState.ts"
 import * as Uuid7 from "../model/Uuid7.ts"
+import * as WebhookState from "../webhooks/WebhookState.ts"
 import { type Lease, pull } from "./Lease.ts"
 import type { Outcome } from "./WebhookSender.ts"
 
@@ -21,9 +21,9 @@ export interface Settlement {
   readonly waitSeconds: number
 }
 
-/** The current target of a domain, as listed in attempts. */
+/** The current target of a webhook, as listed in attempts. */
 const target = (sql: SqlClient.SqlClient) =>
-  sql`CASE WHEN domains.pull THEN '${sql.literal(pull)}' ELSE domains.webhook_url END`
+  sql`CASE WHEN webhooks.action = 'pull' THEN '${sql.literal(pull)}' ELSE webhooks.url END`
 
 /** The CTE `input`: the outcomes in order. */
 const input = (sql: SqlClient.SqlClient, all: ReadonlyArray<Settlement>, ids: ReadonlyArray<string>) => {
@@ -34,6 +34,7 @@ const input = (sql: SqlClient.SqlClient, all: ReadonlyArray<Settlement>, ids: Re
         ${Columns.of(ids)("uuid", (id) => id)},
         ${column("uuid", ({ lease }) => lease.eventId)},
         ${column("uuid", ({ lease }) => lease.domainId)},
+        ${column("uuid", ({ lease }) => lease.webhookId)},
         ${column("int4", ({ lease }) => lease.attempt)},
         ${column("text", ({ lease }) => lease.url)},
         ${column("timestamptz", ({ requestedAt }) => DateTime.toDateUtc(DateTime.makeUnsafe(requestedAt)))},
@@ -45,7 +46,7 @@ const input = (sql: SqlClient.SqlClient, all: ReadonlyArray<Settlement>, ids: Re
         ${column("text", ({ status }) => status)},
         ${column("float8", ({ waitSeconds }) => waitSeconds)}
       ) WITH ORDINALITY AS input (
-        attempt_id, event_id, domain_id, attempt, url, requested_at, duration_ms, status_code, error,
+        attempt_id, event_id, domain_id, webhook_id, attempt, url, requested_at, duration_ms, status_code, error,
         response_body, asked_seconds, next_status, wait_seconds, ordinal
       )
     )
@@ -60,24 +61,24 @@ const judged = (sql: SqlClient.SqlClient) => sql`
       -- A failure that does not count: at a paused webhook, or at one that has moved since.
       NOT ok AND (
         ${target(sql)} IS DISTINCT FROM input.url
-        OR (domains.webhook_paused_at IS NOT NULL AND input.status_code IS DISTINCT FROM 410)
+        OR (webhooks.paused_at IS NOT NULL AND input.status_code IS DISTINCT FROM 410)
       ) AS is_uncounted,
-      CASE WHEN domains.webhook_url IS NULL THEN false
-        WHEN ok THEN domains.webhook_failing_since IS NOT NULL OR domains.webhook_paused_at IS NOT NULL
-        ELSE domains.webhook_failing_since IS NULL
-        OR (domains.webhook_paused_at IS NULL AND (
-          domains.webhook_failures < ${WebhookState.fewestFailures} OR (
-            domains.webhook_failure_days < ${WebhookState.fewestDays}
-            AND domains.webhook_failed_on IS DISTINCT FROM (now() AT TIME ZONE 'UTC')::date
+      CASE WHEN webhooks.url IS NULL THEN false
+        WHEN ok THEN webhooks.failing_since IS NOT NULL OR webhooks.paused_at IS NOT NULL
+        ELSE webhooks.failing_since IS NULL
+        OR (webhooks.paused_at IS NULL AND (
+          webhooks.failures < ${WebhookState.fewestFailures} OR (
+            webhooks.failure_days < ${WebhookState.fewestDays}
+            AND webhooks.failed_on IS DISTINCT FROM (now() AT TIME ZONE 'UTC')::date
           )
         )) OR (
-          domains.webhook_failing_since <= now() - make_interval(days => ${WebhookState.failingDays}) AND (
-            domains.webhook_paused_at IS NULL
-            OR domains.webhook_probe_at < now() + make_interval(secs => input.asked_seconds)
+          webhooks.failing_since <= now() - make_interval(days => ${WebhookState.failingDays}) AND (
+            webhooks.paused_at IS NULL
+            OR webhooks.probe_at < now() + make_interval(secs => input.asked_seconds)
           )
         )
       END AS is_news
-    FROM input JOIN domains ON domains.id = input.domain_id
+    FROM input LEFT JOIN webhooks ON webhooks.id = input.webhook_id
   )
 `
 
@@ -89,9 +90,10 @@ const isEarly = (sql: SqlClient.SqlClient) =>
 const stored = (sql: SqlClient.SqlClient) => sql`
   attempt AS (
     INSERT INTO delivery_attempts (
-      id, event_id, domain_id, attempt, url, requested_at, duration_ms, status_code, ok, error, response_body
+      id, event_id, domain_id, webhook_id, attempt, url, requested_at, duration_ms, status_code, ok, error,
+      response_body
     )
-    SELECT attempt_id, event_id, input.domain_id, attempt, url, requested_at, duration_ms, status_code, ok, error,
+    SELECT attempt_id, event_id, input.domain_id, webhook_id, attempt, url, requested_at, duration_ms, status_code, ok, error,
       response_body
     FROM input JOIN events ON events.id = input.event_id
     ON CONFLICT (event_id, attempt) DO UPDATE SET

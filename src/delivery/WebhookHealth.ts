@@ -2,9 +2,9 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
-import { DomainId } from "../model/Domain.ts"
+import { WebhookId } from "../model/Webhook.ts"
 
-/** Attempts that the figures are of, at most. */
+/** The attempts of the domain that the figures are of, at most. */
 const mostAttempts = 1_000
 
 /** Deliveries that are counted, at most. */
@@ -29,6 +29,15 @@ export const Health = Schema.Struct({
   held: Schema.Int.annotate({ description: `held deliveries, counted up to ${mostCounted}` })
 }).annotate({ identifier: "WebhookHealth" })
 export type Health = typeof Health.Type
+
+/** The newest attempts of a webhook, among those of its domain. Older rows have no webhook: they are the catch-all's. */
+const attempts = (sql: SqlClient.SqlClient, id: string) => sql`
+  SELECT requested_at, ok, duration_ms, error FROM (
+    SELECT * FROM delivery_attempts
+    WHERE domain_id = (SELECT domain_id FROM webhooks WHERE id = ${id}) ORDER BY requested_at DESC LIMIT ${mostAttempts}
+  ) AS made
+  WHERE coalesce(made.webhook_id, made.domain_id) = ${id} ORDER BY requested_at DESC
+`
 
 const Row = Schema.Struct({
   attempts: Schema.Int,
@@ -64,13 +73,13 @@ const FailingRow = Schema.Struct({
   nextAttemptAt: date
 })
 
-/** Computes the health of a domain's webhook from its last attempts and its queue. */
+/** Computes the health of a webhook from its last attempts and its queue. */
 export class WebhookHealth extends Context.Service<
   WebhookHealth,
   {
-    of(domainId: DomainId): Effect.Effect<Health, SqlError>
+    of(webhookId: WebhookId): Effect.Effect<Health, SqlError>
     /** The state of a webhook whose last attempts all failed, or null. */
-    failing(domainId: DomainId): Effect.Effect<Failing | null, SqlError>
+    failing(webhookId: WebhookId): Effect.Effect<Failing | null, SqlError>
   }
 >()("inlet/delivery/WebhookHealth") {
   static readonly layer = Layer.effect(
@@ -80,18 +89,18 @@ export class WebhookHealth extends Context.Service<
 
       const counted = (status: string) => sql`(
         SELECT count(*)::int FROM (
-          SELECT 1 FROM deliveries WHERE domain_id = domains.id AND status = '${sql.literal(status)}' LIMIT ${mostCounted}
-        ) AS counted
+          SELECT webhook_id FROM deliveries
+          WHERE deliveries.domain_id = webhooks.domain_id AND status = '${sql.literal(status)}' LIMIT ${mostCounted}
+        ) AS counted WHERE webhook_id = webhooks.id
       )`
 
       // Bounded by the newest attempts, however many a domain has.
       const select = SqlSchema.findOne({
-        Request: DomainId,
+        Request: WebhookId,
         Result: Row,
         execute: (id) => sql`
           WITH recent AS MATERIALIZED (
-            SELECT requested_at, ok, duration_ms, error FROM delivery_attempts
-            WHERE domain_id = ${id} ORDER BY requested_at DESC LIMIT ${mostAttempts}
+            ${attempts(sql, id)}
           ), today AS (
             SELECT * FROM recent WHERE requested_at > now() - interval '24 hours'
           )
@@ -103,14 +112,18 @@ export class WebhookHealth extends Context.Service<
             (SELECT max(requested_at) FROM recent WHERE ok) AS last_success_at,
             (SELECT max(requested_at) FROM recent WHERE NOT ok) AS last_failure_at,
             (SELECT error FROM recent WHERE NOT ok ORDER BY requested_at DESC LIMIT 1) AS last_error,
-            webhook_failing_since AS failing_since, webhook_paused_at AS paused_at, webhook_probe_at AS next_probe_at,
-            ${counted("pending")} AS pending, ${counted("dead")} AS dead, ${counted("held")} AS held
-          FROM domains WHERE id = ${id}
+            failing_since, paused_at, probe_at AS next_probe_at,
+            (
+              SELECT count(*)::int FROM (
+                SELECT 1 FROM deliveries WHERE webhook_id = ${id} AND status = 'pending' LIMIT ${mostCounted}
+              ) AS counted
+            ) AS pending, ${counted("dead")} AS dead, ${counted("held")} AS held
+          FROM webhooks WHERE id = ${id}
         `
       })
 
       const of = Effect.fn("WebhookHealth.of")(
-        (id: DomainId) =>
+        (id: WebhookId) =>
           Effect.map(select(id), (row) => ({
             attempts: row.attempts,
             failed: row.failed,
@@ -130,29 +143,24 @@ export class WebhookHealth extends Context.Service<
       )
 
       const selectFailing = SqlSchema.findAll({
-        Request: DomainId,
+        Request: WebhookId,
         Result: FailingRow,
         execute: (id) => sql`
-          SELECT webhook_failing_since AS since,
-            (
-              SELECT error FROM (
-                SELECT ok, error FROM delivery_attempts
-                WHERE domain_id = ${id} ORDER BY requested_at DESC LIMIT ${mostAttempts}
-              ) AS recent WHERE NOT ok LIMIT 1
-            ) AS last_error,
+          SELECT failing_since AS since,
+            (SELECT error FROM (${attempts(sql, id)}) AS recent WHERE NOT ok LIMIT 1) AS last_error,
             (
               SELECT count(*)::int FROM (
-                SELECT 1 FROM deliveries WHERE domain_id = ${id} AND status = 'pending' LIMIT ${mostWaiting}
+                SELECT 1 FROM deliveries WHERE webhook_id = ${id} AND status = 'pending' LIMIT ${mostWaiting}
               ) AS counted
             ) AS waiting,
-            CASE WHEN webhook_paused_at IS NULL THEN (
-              SELECT due_at FROM deliveries WHERE domain_id = ${id} AND status = 'pending' ORDER BY due_at LIMIT 1
-            ) ELSE webhook_probe_at END AS next_attempt_at
-          FROM domains WHERE id = ${id} AND webhook_failing_since IS NOT NULL AND webhook_url IS NOT NULL
+            CASE WHEN paused_at IS NULL THEN (
+              SELECT due_at FROM deliveries WHERE webhook_id = ${id} AND status = 'pending' ORDER BY due_at LIMIT 1
+            ) ELSE probe_at END AS next_attempt_at
+          FROM webhooks WHERE id = ${id} AND failing_since IS NOT NULL AND url IS NOT NULL
         `
       })
 
-      const failing = Effect.fn("WebhookHealth.failing")(function* (id: DomainId) {
+      const failing = Effect.fn("WebhookHealth.failing")(function* (id: WebhookId) {
         const [row] = yield* selectFailing(id)
         return row === undefined
           ? null

@@ -4,6 +4,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { Conflict } from "../model/ApiError.ts"
 import type { Domain } from "../model/Domain.ts"
 import { EventId } from "../model/InboundEvent.ts"
+import { catchAllOf, type WebhookId } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as AnswerAdvice from "./AnswerAdvice.ts"
 import { Egress } from "./Egress.ts"
@@ -28,8 +29,12 @@ export type WebhookTestResult = typeof WebhookTestResult.Type
 export class WebhookTrial extends Context.Service<
   WebhookTrial,
   {
-    /** Makes one request. Succeeds with any outcome. Fails with Conflict if the domain has no webhook. */
-    run(workspaceId: WorkspaceId, domain: Domain): Effect.Effect<WebhookTestResult, Conflict | SqlError>
+    /** Makes one request. Succeeds with any outcome. Fails with Conflict if the webhook has no URL. */
+    run(
+      workspaceId: WorkspaceId,
+      domain: Domain,
+      webhook: { readonly id: WebhookId; readonly url: string | null }
+    ): Effect.Effect<WebhookTestResult, Conflict | SqlError>
   }
 >()("inlet/delivery/WebhookTrial") {
   static readonly layer = Layer.effect(
@@ -39,11 +44,17 @@ export class WebhookTrial extends Context.Service<
       const egress = yield* Egress
       const signer = yield* RequestSigner
 
-      const run = Effect.fn("WebhookTrial.run")(function* (workspaceId: WorkspaceId, domain: Domain) {
-        const url = domain.webhookUrl
+      const run = Effect.fn("WebhookTrial.run")(function* (
+        workspaceId: WorkspaceId,
+        domain: Domain,
+        { id: webhookId, url }: Parameters<WebhookTrial["Service"]["run"]>[2]
+      ) {
         if (url === null) {
           return yield* new Conflict({
-            message: "This domain has no webhook. Set one with PATCH /api/domains/{id}/delivery"
+            message:
+              webhookId === catchAllOf(domain.id)
+                ? "This domain has no webhook. Set one with PATCH /api/domains/{id}/delivery"
+                : "This webhook has no URL. Give it one with PATCH /api/domains/{id}/webhooks/{webhookId}"
           })
         }
         if (domain.status === "disabled") {
@@ -52,7 +63,7 @@ export class WebhookTrial extends Context.Service<
         const id = EventId.make(yield* random.uuidV7())
         const now = yield* DateTime.now
         const payload = TestEvent.payload({ id, domainId: domain.id, domain: domain.domain, now })
-        const sign = yield* signer.of(workspaceId)
+        const sign = yield* signer.of(workspaceId, webhookId)
         const started = yield* Clock.currentTimeMillis
         const [request, outcome] = yield* sign({ id, payload }).pipe(
           Effect.flatMap((request) =>

@@ -2,11 +2,11 @@ import { type Effect, Schema } from "effect"
 import { type SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
-import * as DeliveryRows from "../delivery/DeliveryRows.ts"
 import { DomainId, DomainName, DomainStatus, Origin } from "../model/Domain.ts"
+import { WebhookAction } from "../model/Webhook.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 
-/** A row of `domains`. */
+/** A row of `domains`, with its catch-all. */
 export const DomainRow = Schema.Struct({
   id: DomainId,
   name: DomainName,
@@ -16,7 +16,7 @@ export const DomainRow = Schema.Struct({
   txtValue: Schema.NullOr(Schema.String),
   webhookUrl: Schema.NullOr(Schema.String),
   webhookPausedAt: Schema.NullOr(Schema.DateTimeUtcFromDate),
-  pull: Schema.Boolean,
+  catchAll: WebhookAction,
   createdAt: Schema.DateTimeUtcFromDate,
   verifiedAt: Schema.NullOr(Schema.DateTimeUtcFromDate),
   liveAt: Schema.NullOr(Schema.DateTimeUtcFromDate)
@@ -37,6 +37,13 @@ const statement = <Request extends Schema.Constraint>(options: {
   return (request: Request["Type"]) => Bugs.die(find(request))
 }
 
+/** Rows of `source`, a table or CTE with the columns of `domains`. A row that is just inserted has no catch-all yet. */
+const withCatchAll = (sql: SqlClient.SqlClient, source: string) => sql`
+  SELECT ${sql.literal(source)}.*, url AS webhook_url, paused_at AS webhook_paused_at,
+    coalesce(action, 'hold') AS catch_all
+  FROM ${sql.literal(source)} LEFT JOIN webhooks ON webhooks.id = ${sql.literal(source)}.id
+`
+
 /** The statements about domains for customers and operators. Each returns the updated rows. */
 export const make = (sql: SqlClient.SqlClient) => ({
   insert: statement({
@@ -48,103 +55,93 @@ export const make = (sql: SqlClient.SqlClient) => ({
       txtValue: Schema.NullOr(Schema.String)
     }),
     execute: ({ id, name, origin, txtValue, workspaceId }) => sql`
-      INSERT INTO domains (id, workspace_id, name, origin, status, txt_value, verified_at)
-      VALUES (
-        ${id}, ${workspaceId}, ${name}, ${origin},
-        ${origin === "instant" ? "verified" : "pending_verification"},
-        ${txtValue},
-        CASE WHEN ${origin} = 'instant' THEN now() END
+      WITH changed AS (
+        INSERT INTO domains (id, workspace_id, name, origin, status, txt_value, verified_at)
+        VALUES (
+          ${id}, ${workspaceId}, ${name}, ${origin},
+          ${origin === "instant" ? "verified" : "pending_verification"},
+          ${txtValue},
+          CASE WHEN ${origin} = 'instant' THEN now() END
+        )
+        ON CONFLICT DO NOTHING
+        RETURNING *
       )
-      ON CONFLICT DO NOTHING
-      RETURNING *
+      ${withCatchAll(sql, "changed")}
     `
   }),
 
   selectOwned: statement({
     Request: Owned,
-    execute: ({ id, workspaceId }) => sql`SELECT * FROM domains WHERE id = ${id} AND workspace_id = ${workspaceId}`
+    execute: ({ id, workspaceId }) =>
+      sql`${withCatchAll(sql, "domains")} WHERE domains.id = ${id} AND workspace_id = ${workspaceId}`
   }),
 
   selectOf: statement({
     Request: WorkspaceId,
-    execute: (workspaceId) => sql`SELECT * FROM domains WHERE workspace_id = ${workspaceId} ORDER BY id DESC`
+    execute: (workspaceId) => sql`
+      ${withCatchAll(sql, "domains")} WHERE workspace_id = ${workspaceId} ORDER BY domains.id DESC
+    `
   }),
 
   selectInstant: statement({
     Request: WorkspaceId,
-    execute: (workspaceId) => sql`SELECT * FROM domains WHERE workspace_id = ${workspaceId} AND origin = 'instant'`
+    execute: (workspaceId) => sql`
+      ${withCatchAll(sql, "domains")} WHERE workspace_id = ${workspaceId} AND origin = 'instant'
+    `
   }),
 
   selectEvery: statement({
     Request: Schema.Void,
-    execute: () => sql`SELECT * FROM domains ORDER BY id DESC`
+    execute: () => sql`${withCatchAll(sql, "domains")} ORDER BY domains.id DESC`
   }),
 
   updateVerified: statement({
     Request: Owned,
     execute: ({ id, workspaceId }) => sql`
-      UPDATE domains SET status = 'mx_pending', verified_at = now()
-      WHERE id = ${id} AND workspace_id = ${workspaceId} AND status = 'pending_verification'
-      RETURNING *
-    `
-  }),
-
-  updateWebhook: statement({
-    Request: Schema.Struct({ ...Owned.fields, url: Schema.NullOr(Schema.String) }),
-    execute: ({ id, url, workspaceId }) => sql`
-      WITH before AS (
-        SELECT id, webhook_url FROM domains
-        WHERE id = ${id} AND workspace_id = ${workspaceId} AND status IN ('mx_pending', 'verified', 'live')
-        FOR NO KEY UPDATE
-      ), under_way AS (
-        ${DeliveryRows.keepUrl(sql, url)}
+      WITH changed AS (
+        UPDATE domains SET status = 'mx_pending', verified_at = now()
+        WHERE id = ${id} AND workspace_id = ${workspaceId} AND status = 'pending_verification'
+        RETURNING *
       )
-      UPDATE domains SET
-        webhook_url = ${url}, webhook_failing_since = NULL, pull = false,
-        -- Deliveries that wait follow to the new URL.
-        webhook_recovering_at = CASE WHEN ${url}::text IS NOT NULL THEN now() END,
-        webhook_recovery_step = 1, webhook_recovery_position = 0
-      FROM before WHERE domains.id = before.id AND before.webhook_url IS DISTINCT FROM ${url}
-      RETURNING domains.*
-    `
-  }),
-
-  updatePull: statement({
-    Request: Schema.Struct({ ...Owned.fields, pull: Schema.Boolean }),
-    execute: ({ id, pull, workspaceId }) => sql`
-      UPDATE domains SET pull = ${pull}
-      WHERE id = ${id} AND workspace_id = ${workspaceId} AND status IN ('mx_pending', 'verified', 'live')
-        AND webhook_url IS NULL
-      RETURNING *
+      ${withCatchAll(sql, "changed")}
     `
   }),
 
   updateDisabled: statement({
     Request: Schema.Struct({ name: DomainName, reason: Schema.String }),
     execute: ({ name, reason }) => sql`
-      UPDATE domains SET
-        status_before = CASE WHEN status = 'disabled' THEN status_before ELSE status END,
-        status = 'disabled',
-        disabled_reason = ${reason}
-      WHERE name = ${name} AND (
-        verified_at IS NOT NULL
-        OR NOT EXISTS (SELECT 1 FROM domains holder WHERE holder.name = ${name} AND holder.verified_at IS NOT NULL)
+      WITH changed AS (
+        UPDATE domains SET
+          status_before = CASE WHEN status = 'disabled' THEN status_before ELSE status END,
+          status = 'disabled',
+          disabled_reason = ${reason}
+        WHERE name = ${name} AND (
+          verified_at IS NOT NULL
+          OR NOT EXISTS (SELECT 1 FROM domains holder WHERE holder.name = ${name} AND holder.verified_at IS NOT NULL)
+        )
+        RETURNING *
       )
-      RETURNING *
+      ${withCatchAll(sql, "changed")}
     `
   }),
 
   updateEnabled: statement({
     Request: DomainName,
     execute: (name) => sql`
-      UPDATE domains SET status = status_before, status_before = NULL, disabled_reason = NULL
-      WHERE name = ${name} AND status = 'disabled'
-      RETURNING *
+      WITH changed AS (
+        UPDATE domains SET status = status_before, status_before = NULL, disabled_reason = NULL
+        WHERE name = ${name} AND status = 'disabled'
+        RETURNING *
+      )
+      ${withCatchAll(sql, "changed")}
     `
   }),
 
   deleteHolder: statement({
     Request: DomainName,
-    execute: (name) => sql`DELETE FROM domains WHERE name = ${name} AND verified_at IS NOT NULL RETURNING *`
+    execute: (name) => sql`
+      WITH changed AS (DELETE FROM domains WHERE name = ${name} AND verified_at IS NOT NULL RETURNING *)
+      ${withCatchAll(sql, "changed")}
+    `
   })
 })

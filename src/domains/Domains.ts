@@ -2,13 +2,14 @@ import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import * as DeliveryRows from "../delivery/DeliveryRows.ts"
 import * as Pausing from "../delivery/Pausing.ts"
 import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
 import { Domain, DomainId, type DomainName, type DomainStatus } from "../model/Domain.ts"
+import { catchAllOf } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as Settings from "../Settings.ts"
+import * as WebhookTarget from "../webhooks/WebhookTarget.ts"
 import { txtName } from "./DnsRecords.ts"
 import * as DomainLimit from "./DomainLimit.ts"
 import { isWithin } from "./DomainNames.ts"
@@ -29,11 +30,13 @@ export class Domains extends Context.Service<
     /** Newest first. */
     list(workspaceId: WorkspaceId): Effect.Effect<ReadonlyArray<Domain>, SqlError>
     get(owned: Owned): Effect.Effect<Domain, NotFound | SqlError>
+    /** The same, if it takes mail, and so may have webhooks. */
+    taking(owned: Owned): Effect.Effect<Domain, NotFound | Conflict | SqlError>
     /** Records the proof of ownership: pending_verification → mx_pending. Later states stay unchanged. */
     markVerified(owned: Owned): Effect.Effect<Domain, NotFound | Conflict | SqlError>
     /**
-     * Sets or clears the webhook. Clearing holds undelivered mail. The current URL resumes a paused webhook, and
-     * otherwise changes nothing.
+     * Sets or clears the webhook of the catch-all. Clearing holds undelivered mail. The current URL resumes a paused
+     * webhook, and otherwise changes nothing.
      */
     setWebhook(owned: Owned, url: string | null): Effect.Effect<Domain, NotFound | Conflict | SqlError>
     /** Turns pull delivery on or off. Off holds undelivered mail. Requires a domain without a webhook. */
@@ -72,7 +75,8 @@ export class Domains extends Context.Service<
           mx_target: platform.mxHost,
           webhookUrl: row.webhookUrl,
           webhook_paused_at: row.webhookPausedAt,
-          pull: row.pull,
+          pull: row.catchAll === "pull",
+          catch_all: row.catchAll,
           created_at: row.createdAt,
           verified_at: row.verifiedAt,
           live_at: row.liveAt
@@ -135,42 +139,28 @@ export class Domains extends Context.Service<
         return row === undefined ? yield* get(owned) : toDomain(row)
       })
 
-      const setWebhook = Effect.fn("Domains.setWebhook")(function* (owned: Owned, url: string | null) {
-        const change = Effect.gen(function* () {
-          const [row] = yield* rows.updateWebhook({ ...owned, url })
-          if (row === undefined) return undefined
-          yield* url === null
-            ? DeliveryRows.hold(sql, row.id)
-            : // A new URL is usually a repaired one, so mail goes there now. CatchingUp brings what is more than that.
-              DeliveryRows.makeDue(sql, row.id)
-          return row
-        })
-        const row = yield* sql.withTransaction(change)
-        if (row !== undefined) {
-          yield* Pausing.resume(sql, row.id)
-          return toDomain({ ...row, webhookPausedAt: null })
-        }
+      /** A domain that takes mail, and so may have webhooks. */
+      const taking = Effect.fn("Domains.taking")(function* (owned: Owned) {
         const domain = yield* get(owned)
-        if (domain.webhookUrl === url && takesMail.has(domain.status)) {
-          if (domain.webhook_paused_at === null) return domain
-          yield* Pausing.resume(sql, domain.id)
-          return yield* get(owned)
-        }
-        return yield* unfit(domain)
+        return takesMail.has(domain.status) ? domain : yield* unfit(domain)
+      })
+
+      const setWebhook = Effect.fn("Domains.setWebhook")(function* (owned: Owned, url: string | null) {
+        const domain = yield* taking(owned)
+        const action = url === null ? "hold" : "webhook"
+        yield* sql.withTransaction(WebhookTarget.change(sql, catchAllOf(domain.id), { action, url }))
+        yield* Pausing.resume(sql, catchAllOf(domain.id))
+        return yield* get(owned)
       })
 
       const setPull = Effect.fn("Domains.setPull")(function* (owned: Owned, pull: boolean) {
-        const change = Effect.gen(function* () {
-          const [row] = yield* rows.updatePull({ ...owned, pull })
-          if (row !== undefined && !pull) yield* DeliveryRows.hold(sql, row.id)
-          return row
-        })
-        const row = yield* sql.withTransaction(change)
-        if (row !== undefined) return toDomain(row)
-        const domain = yield* get(owned)
+        const domain = yield* taking(owned)
+        if (domain.catch_all === "webhook") return pull ? yield* new Conflict({ message: hasWebhook }) : domain
         // Turning off what is off succeeds.
-        if (domain.webhookUrl === null || !takesMail.has(domain.status)) return yield* unfit(domain)
-        return pull ? yield* new Conflict({ message: hasWebhook }) : domain
+        if (!pull && !domain.pull) return domain
+        const target = { action: pull ? "pull" : "hold", url: null } as const
+        yield* sql.withTransaction(WebhookTarget.change(sql, catchAllOf(domain.id), target))
+        return yield* get(owned)
       })
 
       // Leftover bytes have no row, so the sweeper removes them.
@@ -215,6 +205,7 @@ export class Domains extends Context.Service<
           Effect.map(rows.selectOf(workspaceId), (found) => found.map(toDomain))
         ),
         get,
+        taking,
         markVerified,
         setWebhook,
         setPull,

@@ -7,6 +7,8 @@ import * as Pausing from "../delivery/Pausing.ts"
 import { Conflict, type NotFound } from "../model/ApiError.ts"
 import type { DomainId, DomainStatus } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
+import { catchAll, type WebhookId } from "../model/Webhook.ts"
+import * as WebhookTarget from "../webhooks/WebhookTarget.ts"
 import * as EventQuery from "./EventQuery.ts"
 
 interface Given {
@@ -14,43 +16,63 @@ interface Given {
   get(domainId: DomainId, eventId: EventId): Effect.Effect<EventQuery.ListedEvent, NotFound | SqlError>
 }
 
+interface DueRow extends EventQuery.DeliveryRow {
+  readonly webhookId: WebhookId
+}
+
 /** Makes the delivery of one event due, or says why there is none to make. */
 export const make = (sql: SqlClient.SqlClient, { announce, get }: Given) => {
   const replay = Effect.fn("Events.replay")(function* (
     domainId: DomainId,
     eventId: EventId,
-    { force }: { readonly force: boolean }
+    { force, webhookId }: { readonly force: boolean; readonly webhookId: WebhookId | undefined }
   ) {
-    const rows = yield* DeliveryRows.replay<EventQuery.DeliveryRow>(sql, { domainId, eventId, force })
-    if (rows[0] !== undefined) {
-      yield* Pausing.resume(sql, domainId)
-      announce(domainId, { isDue: true })
-      return EventQuery.toDelivery(rows[0])
+    const [row] = yield* DeliveryRows.replay<DueRow>(sql, { domainId, eventId, force, webhookId })
+    if (row !== undefined) {
+      yield* Pausing.resume(sql, row.webhookId)
+      announce(domainId, { due: row.webhookId })
+      return EventQuery.toDelivery(row)
     }
     const { delivery } = yield* get(domainId, eventId)
-    const [domain] = yield* sql<{ readonly status: DomainStatus; readonly disabledReason: string }>`
-          SELECT status, disabled_reason FROM domains WHERE id = ${domainId}
-        `
+    const [domain] = yield* sql<{
+      readonly status: DomainStatus
+      readonly disabledReason: string
+      readonly pattern: string | null
+    }>`
+      SELECT domains.status, disabled_reason, pattern
+      FROM domains
+      JOIN deliveries ON deliveries.event_id = ${eventId}
+      LEFT JOIN webhooks ON webhooks.domain_id = domains.id
+        AND webhooks.id = ${webhookId === undefined ? DeliveryRows.ofDelivery(sql) : sql`${webhookId}`}
+      WHERE domains.id = ${domainId}
+    `
+    if (webhookId !== undefined && domain?.pattern === null) return yield* WebhookTarget.notFound
     return yield* new Conflict({
       message:
         domain?.status === "disabled"
           ? `This domain is disabled: ${domain.disabledReason}`
           : delivery.status === "delivered" && !force
             ? "This event is already delivered; add ?force=true to send it again"
-            : "This domain has no webhook: set one with PATCH /api/domains/{id}/delivery, and replay then"
+            : domain?.pattern === catchAll || domain === undefined
+              ? "This domain has no webhook: set one with PATCH /api/domains/{id}/delivery, and replay then"
+              : `The webhook ${domain.pattern ?? "that took it"} takes no deliveries now. Give it a URL with PATCH /api/domains/{id}/webhooks/{webhookId}, or replay to another one with ?webhook=ID`
     })
   })
 
   const deliverNow = Effect.fn("Events.deliverNow")(function* (domainId: DomainId, eventId: EventId) {
-    const rows = yield* DeliveryRows.tryNow<EventQuery.DeliveryRow>(sql, { domainId, eventId })
-    if (rows[0] !== undefined) {
-      announce(domainId, { isDue: true })
-      return EventQuery.toDelivery(rows[0])
+    const [row] = yield* DeliveryRows.tryNow<DueRow>(sql, { domainId, eventId })
+    if (row !== undefined) {
+      announce(domainId, { due: row.webhookId })
+      return EventQuery.toDelivery(row)
     }
     const { delivery } = yield* get(domainId, eventId)
     const [domain] = yield* sql<{ readonly status: DomainStatus; readonly isPaused: boolean }>`
-          SELECT status, webhook_paused_at IS NOT NULL AS is_paused FROM domains WHERE id = ${domainId}
-        `
+      SELECT domains.status, paused_at IS NOT NULL AS is_paused
+      FROM domains
+      JOIN deliveries ON deliveries.event_id = ${eventId}
+      LEFT JOIN webhooks ON webhooks.id = ${DeliveryRows.ofDelivery(sql)}
+      WHERE domains.id = ${domainId}
+    `
     return yield* new Conflict({
       message:
         delivery.status !== "pending"

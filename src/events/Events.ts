@@ -8,6 +8,7 @@ import type { Delivery } from "../model/Delivery.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
 import type { Page } from "../model/Page.ts"
+import type { WebhookId } from "../model/Webhook.ts"
 import * as Settings from "../Settings.ts"
 import * as EventQuery from "./EventQuery.ts"
 import * as EventReplays from "./EventReplays.ts"
@@ -70,11 +71,11 @@ export class Events extends Context.Service<
       after: string | undefined,
       filter?: EventQuery.Filter
     ): Effect.Effect<Stream.Stream<ReadonlyArray<EventQuery.ListedEvent>, SqlError>, Invalid | NotFound | SqlError>
-    /** Makes the delivery due at once with a fresh retry budget. */
+    /** Makes the delivery due at once with a fresh retry budget, at its own webhook or at another one of the domain. */
     replay(
       domainId: DomainId,
       eventId: EventId,
-      options: { readonly force: boolean }
+      options: { readonly force: boolean; readonly webhookId: WebhookId | undefined }
     ): Effect.Effect<Delivery, NotFound | Conflict | SqlError>
     /** Makes the next attempt of a pending delivery at once. A failure leaves its schedule as it was. */
     deliverNow(domainId: DomainId, eventId: EventId): Effect.Effect<Delivery, NotFound | Conflict | SqlError>

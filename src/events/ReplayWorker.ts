@@ -6,6 +6,7 @@ import { EventFeed } from "../delivery/EventFeed.ts"
 import { DomainId } from "../model/Domain.ts"
 import { EventId } from "../model/InboundEvent.ts"
 import { ReplayId, ReplayStatus } from "../model/Replay.ts"
+import { WebhookId } from "../model/Webhook.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import * as ReplayCandidates from "./ReplayCandidates.ts"
 
@@ -26,6 +27,7 @@ const Job = Schema.Struct({
   since: Schema.NullOr(Schema.DateTimeUtcFromDate),
   until: Schema.NullOr(Schema.DateTimeUtcFromDate),
   recipient: Schema.NullOr(Schema.String),
+  webhookId: Schema.NullOr(WebhookId),
   open: Schema.Array(EventId),
   step: Schema.Int,
   position: Schema.BigInt,
@@ -53,11 +55,19 @@ export const step = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
     Request: Schema.Void,
     Result: Job,
     execute: () => sql`
-      SELECT replays.id, domain_id, replays.status, since, until, recipient, open, step, position, below,
+      SELECT replays.id, domain_id, replays.status, since, until, recipient, webhook_id, open, step, position, below,
         total, queued, replays.created_at AS started_at,
-        domains.status <> 'disabled' AND (pull OR (webhook_url IS NOT NULL AND webhook_paused_at IS NULL)) AS is_served,
-        NOT pull AND webhook_failing_since IS NOT NULL AS is_failing
-      FROM replays JOIN domains ON domains.id = replays.domain_id
+        domains.status <> 'disabled' AND targets.is_served AS is_served, targets.is_failing
+      FROM replays
+      JOIN domains ON domains.id = replays.domain_id
+      CROSS JOIN LATERAL (
+        SELECT
+          coalesce(bool_or(action = 'pull' OR (action = 'webhook' AND paused_at IS NULL)), false) AS is_served,
+          coalesce(bool_or(action = 'webhook' AND failing_since IS NOT NULL), false) AS is_failing
+        FROM webhooks
+        WHERE webhooks.domain_id = replays.domain_id
+          AND (replays.webhook_id IS NULL OR webhooks.id = replays.webhook_id)
+      ) AS targets
       WHERE state = 'running' AND turn_at <= now()
       ORDER BY turn_at LIMIT 1
       FOR UPDATE OF replays SKIP LOCKED
@@ -102,20 +112,22 @@ export const step = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
       const failed = job.open.length - open.length - delivered
       const most = stepOf(job, open.length)
       const { ids, isAtEnd, position } = yield* next(job, most - open.length)
-      const { domainId, id, status } = job
-      const queued = ids.length === 0 ? [] : yield* DeliveryRows.replayMany(sql, { domainId, status, ids })
+      const { domainId, id, status, webhookId } = job
+      const queued = ids.length === 0 ? [] : yield* DeliveryRows.replayMany(sql, { domainId, status, ids, webhookId })
       const openNow = [...open, ...queued.map(({ eventId }) => eventId)]
       const isDone = isAtEnd && openNow.length === 0
       yield* sql`
         UPDATE replays SET
           queued = queued + ${queued.length}::int, total = greatest(total, queued + ${queued.length}::int),
-          delivered = delivered + ${delivered}::int, failed = failed + ${failed}::int,
+          delivered = delivered + ${delivered}::int,
+          -- Also those whose webhook takes no deliveries.
+          failed = failed + ${failed + ids.length - queued.length}::int,
           open = ${openNow}::uuid[], step = ${most}, position = ${position},
           state = ${isDone ? "done" : "running"}, finished_at = CASE WHEN ${isDone}::boolean THEN now() END,
           turn_at = now() + make_interval(secs => ${job.isServed && !job.isFailing ? pace : paceOfFailing}::float8)
         WHERE id = ${id}
       `
-      return { domainId, queued: queued.length }
+      return { domainId, queued: new Set(queued.map((row) => row.webhookId)) }
     })
   )
 })
@@ -129,7 +141,7 @@ export const layer = Layer.effectDiscard(
       const began = yield* Clock.currentTimeMillis
       const stepped = yield* step(sql)
       if (stepped === undefined) return yield* Effect.sleep("500 millis")
-      if (stepped.queued > 0) feed.announce(stepped.domainId, { isDue: true })
+      for (const due of stepped.queued) feed.announce(stepped.domainId, { due })
       yield* Effect.sleep((yield* Clock.currentTimeMillis) - began)
     })
     yield* BackgroundLoop.endless("A step of a replay failed; it is tried again", round)

@@ -8,7 +8,9 @@ import { Conflict, Invalid, NotFound, type TooManyRequests } from "../model/ApiE
 import { DomainId, type DomainStatus } from "../model/Domain.ts"
 import type { Page } from "../model/Page.ts"
 import { type Replay, ReplayId, ReplayState, ReplayStatus } from "../model/Replay.ts"
+import { WebhookId } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
+import * as WebhookTarget from "../webhooks/WebhookTarget.ts"
 import * as DeliveredReplays from "./DeliveredReplays.ts"
 import * as ReplayCandidates from "./ReplayCandidates.ts"
 import * as TimeRange from "./TimeRange.ts"
@@ -19,6 +21,7 @@ const Row = Schema.Struct({
   since: Schema.NullOr(Schema.DateTimeUtcFromDate),
   until: Schema.NullOr(Schema.DateTimeUtcFromDate),
   recipient: Schema.NullOr(Schema.String),
+  webhookId: Schema.NullOr(WebhookId),
   state: ReplayState,
   total: Schema.Int,
   queued: Schema.Int,
@@ -28,8 +31,9 @@ const Row = Schema.Struct({
   finishedAt: Schema.NullOr(Schema.DateTimeUtcFromDate)
 })
 
-const toReplay = ({ createdAt, finishedAt, ...row }: typeof Row.Type): Replay => ({
+const toReplay = ({ createdAt, finishedAt, webhookId, ...row }: typeof Row.Type): Replay => ({
   ...row,
+  webhook_id: webhookId,
   created_at: createdAt,
   finished_at: finishedAt
 })
@@ -38,6 +42,11 @@ const noSuchReplay = new NotFound({
   message: "No replay with this id at this domain. GET /api/domains/{id}/replays lists them"
 })
 
+/** The deliveries of a job, and the webhook that takes them. Null for each at its own. */
+export interface Job extends ReplayCandidates.Selection {
+  readonly webhookId: WebhookId | null
+}
+
 /** Starts, shows and stops jobs that deliver events again. `ReplayWorker.ts` carries them out. */
 export class Replays extends Context.Service<
   Replays,
@@ -45,7 +54,7 @@ export class Replays extends Context.Service<
     /** The number of deliveries that a job would replay. */
     count(selection: ReplayCandidates.Selection): Effect.Effect<number, SqlError>
     /** Counts the deliveries and starts a job for them. A domain has one running job. */
-    start(selection: ReplayCandidates.Selection): Effect.Effect<Replay, Conflict | TooManyRequests | SqlError>
+    start(job: Job): Effect.Effect<Replay, Conflict | NotFound | TooManyRequests | SqlError>
     /** Newest first. `cursor` is the id of the last job of the previous page. */
     list(
       domainId: DomainId,
@@ -83,8 +92,8 @@ export class Replays extends Context.Service<
       })
 
       const start: Replays["Service"]["start"] = Effect.fn("Replays.start")(function* (selection) {
-        const { domainId } = selection
-        const workspaceId = yield* checkServed(sql, domainId)
+        const { domainId, webhookId } = selection
+        const workspaceId = yield* checkServed(sql, selection)
         const id = ReplayId.make(yield* random.uuidV7())
         const startedAt = yield* now
         const { above, below, total } = yield* counted({ ...selection, startedAt })
@@ -96,7 +105,7 @@ export class Replays extends Context.Service<
         })
         const row = yield* sql.withTransaction(insert)
         if (row !== undefined) {
-          if (total > 0) yield* Pausing.resume(sql, domainId)
+          if (total > 0) yield* Pausing.resumeAll(sql, domainId, webhookId)
           return toReplay(row)
         }
         const [running] = yield* rows.running(domainId)
@@ -149,28 +158,36 @@ export class Replays extends Context.Service<
 }
 
 /** The workspace of a domain. Fails for a domain whose mail goes nowhere. */
-const checkServed = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, domainId: DomainId) {
+const checkServed = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, { domainId, webhookId }: Job) {
   const [domain] = yield* sql<{
     readonly status: DomainStatus
     readonly disabledReason: string
-    readonly isServed: boolean
+    readonly isServed: boolean | null
     readonly workspaceId: WorkspaceId
   }>`
-    SELECT workspace_id, status, disabled_reason, webhook_url IS NOT NULL OR pull AS is_served FROM domains WHERE id = ${domainId}
+    SELECT workspace_id, status, disabled_reason, (
+      SELECT bool_or(action IN ('webhook', 'pull')) FROM webhooks
+      WHERE webhooks.domain_id = domains.id AND (${webhookId}::uuid IS NULL OR webhooks.id = ${webhookId})
+    ) AS is_served
+    FROM domains WHERE id = ${domainId}
   `
   if (domain?.status === "disabled") {
     return yield* new Conflict({ message: `This domain is disabled: ${domain.disabledReason}` })
   }
   if (domain?.isServed === true) return domain.workspaceId
+  if (domain?.isServed === null) return yield* WebhookTarget.notFound
   return yield* new Conflict({
-    message: "This domain has no webhook: set one with PATCH /api/domains/{id}/delivery, and replay then"
+    message:
+      webhookId === null
+        ? "This domain has no webhook: set one with PATCH /api/domains/{id}/delivery, and replay then"
+        : "This webhook takes no deliveries now. Give it a URL with PATCH /api/domains/{id}/webhooks/{webhookId}, and replay then"
   })
 })
 
 const statements = (sql: SqlClient.SqlClient) => {
   const time = Schema.NullOr(Schema.DateTimeUtcFromDate)
   const columns = sql.literal(
-    "id, status, since, until, recipient, state, total, queued, delivered, failed, created_at, finished_at"
+    "id, status, since, until, recipient, webhook_id, state, total, queued, delivered, failed, created_at, finished_at"
   )
   return {
     insert: SqlSchema.findAll({
@@ -181,18 +198,19 @@ const statements = (sql: SqlClient.SqlClient) => {
         since: time,
         until: time,
         recipient: Schema.NullOr(Schema.String),
+        webhookId: Schema.NullOr(WebhookId),
         total: Schema.Int,
         position: Schema.BigInt,
         below: Schema.BigInt,
         startedAt: Schema.DateTimeUtcFromDate
       }),
       Result: Row,
-      execute: ({ below, domainId, id, position, recipient, since, startedAt, status, total, until }) => sql`
+      execute: ({ below, domainId, id, position, recipient, since, startedAt, status, total, until, webhookId }) => sql`
         INSERT INTO replays (
-          id, domain_id, status, since, until, recipient, state, total, position, below, created_at, finished_at
+          id, domain_id, status, since, until, recipient, webhook_id, state, total, position, below, created_at, finished_at
         )
         VALUES (
-          ${id}, ${domainId}, ${status}, ${since}, ${until}, ${recipient},
+          ${id}, ${domainId}, ${status}, ${since}, ${until}, ${recipient}, ${webhookId},
           CASE WHEN ${total}::int = 0 THEN 'done' ELSE 'running' END, ${total}, ${position}, ${below},
           ${startedAt}, CASE WHEN ${total}::int = 0 THEN now() END
         )

@@ -6,6 +6,7 @@ import { WebhookHealth } from "../delivery/WebhookHealth.ts"
 import * as WorkspaceUsage from "../domains/WorkspaceUsage.ts"
 import { type Domain, DomainId } from "../model/Domain.ts"
 import { simulatedAddress } from "../model/InboundEmail.ts"
+import { catchAllOf } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as Settings from "../Settings.ts"
 import { DomainStatistics } from "../statistics/DomainStatistics.ts"
@@ -61,8 +62,8 @@ export class DomainHealths extends Context.Service<
         const outside = Effect.all([mailHost.look, dns.at(domain.domain, domain.txt_name)], { concurrency: 2 })
         const stored = Effect.all([
           last(id),
-          webhooks.of(id),
-          webhooks.failing(id),
+          webhooks.of(catchAllOf(id)),
+          webhooks.failing(catchAllOf(id)),
           statistics.of(id, 1),
           usage(workspaceId)
         ])

@@ -38,6 +38,7 @@ import { ValidationErrors } from "./requests/ValidationErrors.ts"
 import * as SimulateHandlers from "./simulate/SimulateHandlers.ts"
 import * as SystemHandlers from "./system/SystemHandlers.ts"
 import * as TraceHandlers from "./trace/TraceHandlers.ts"
+import * as WebhooksHandlers from "./webhooks/WebhooksHandlers.ts"
 import * as WorkspacesHandlers from "./workspaces/WorkspacesHandlers.ts"
 
 const handlers = Layer.mergeAll(
@@ -45,6 +46,7 @@ const handlers = Layer.mergeAll(
   DomainsHandlers.layer,
   EventsHandlers.layer,
   ReplaysHandlers.layer,
+  WebhooksHandlers.layer,
   TraceHandlers.layer,
   DeliveriesHandlers.layer,
   SimulateHandlers.layer,

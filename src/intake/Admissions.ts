@@ -4,7 +4,9 @@ import * as Batcher from "../database/Batcher.ts"
 import { isUnreachable } from "../database/Database.ts"
 import * as Patience from "../database/Patience.ts"
 import type { DomainId, DomainName } from "../model/Domain.ts"
+import type { Route } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
+import * as WebhookRows from "../webhooks/WebhookRows.ts"
 import * as Deadline from "./Deadline.ts"
 import { notStored } from "./NotStored.ts"
 
@@ -16,6 +18,8 @@ export interface Admission {
   readonly accepted: number
   /** Number of messages of a demo inbox, or null for other domains. */
   readonly demoMails: number | null
+  /** The webhooks of the domain, in no order. */
+  readonly routes: ReadonlyArray<Route>
 }
 
 /** How long a busy domain's result is cached. The insert of the row after DATA decides in any case. */
@@ -40,7 +44,8 @@ export const make = Effect.gen(function* () {
     SELECT domains.name, domains.id, domains.workspace_id, coalesce(daily_intake.accepted, 0) AS accepted,
       CASE WHEN domains.origin = 'demo' THEN (
         SELECT count(*)::integer FROM inbound_emails WHERE domain_id = domains.id
-      ) END AS demo_mails
+      ) END AS demo_mails,
+      ${WebhookRows.routes(sql)} AS routes
     FROM domains
     LEFT JOIN daily_intake
       ON daily_intake.workspace_id = domains.workspace_id AND daily_intake.day = (now() AT TIME ZONE 'UTC')::date

@@ -69,7 +69,7 @@ export const make =
         domain: first.domain,
         workspaceId: first.workspaceId,
         envelope,
-        recipients: own.map(({ address }) => ({ eventId: EventId.make(newId(receivedAt)), address })),
+        recipients: own.map(({ address, route }) => ({ eventId: EventId.make(newId(receivedAt)), address, route })),
         receivedAt,
         sha256: hash("sha256", received, "buffer"),
         traceBytes: trace.byteLength,

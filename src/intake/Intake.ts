@@ -7,6 +7,7 @@ import { RawStore } from "../providers/storage/RawStore.ts"
 import { Reader } from "../reading/Reader.ts"
 import * as Settings from "../Settings.ts"
 import * as AuthenticationResults from "../sender/AuthenticationResults.ts"
+import * as Routes from "../webhooks/Routes.ts"
 import * as Admissions from "./Admissions.ts"
 import * as Copies from "./Copies.ts"
 import * as Deadline from "./Deadline.ts"
@@ -15,10 +16,24 @@ import * as InboundEmails from "./InboundEmails.ts"
 import * as InboundTransaction from "./InboundTransaction.ts"
 import * as Incoming from "./Incoming.ts"
 import { type NotStored, notStored } from "./NotStored.ts"
-import { DemoFull, QuotaReached, type Recipient, type SenderQuotaReached, UnknownDomain } from "./Recipient.ts"
+import {
+  DemoFull,
+  QuotaReached,
+  type Recipient,
+  RejectedRoute,
+  type SenderQuotaReached,
+  UnknownDomain
+} from "./Recipient.ts"
 import * as TypedAddress from "./TypedAddress.ts"
 
-export type IntakeError = UnknownDomain | QuotaReached | SenderQuotaReached | DemoFull | Incoming.MailLoop | NotStored
+export type IntakeError =
+  | UnknownDomain
+  | RejectedRoute
+  | QuotaReached
+  | SenderQuotaReached
+  | DemoFull
+  | Incoming.MailLoop
+  | NotStored
 
 /** Accepts mail for domains of this service: answers `RCPT`, then stores the message before `DATA` is answered 250. */
 export class Intake extends Context.Service<
@@ -74,15 +89,18 @@ const recipientOf = (
   { domain, localPart }: TypedAddress.TypedAddress,
   admission: Admissions.Admission | null,
   { emailsPerDay }: { readonly emailsPerDay: number }
-): Effect.Effect<Recipient, UnknownDomain | QuotaReached | DemoFull> => {
+): Effect.Effect<Recipient, UnknownDomain | RejectedRoute | QuotaReached | DemoFull> => {
   if (admission === null) return Effect.fail(new UnknownDomain())
-  const { accepted, demoMails, id, workspaceId } = admission
+  const { accepted, demoMails, id, routes, workspaceId } = admission
+  const route = Routes.match(routes, localPart)
+  if (route === undefined) return Effect.die(`The domain ${id} has no catch-all`)
+  if (route.action === "reject") return Effect.fail(new RejectedRoute({ pattern: route.pattern }))
   if (emailsPerDay > 0 && accepted >= emailsPerDay) {
     const workspaceIds = workspaceId === null ? [] : [workspaceId]
     return Effect.fail(new QuotaReached({ limit: emailsPerDay, workspaceIds }))
   }
   if (demoMails !== null && demoMails >= InboundTransaction.mailsPerDemo) return Effect.fail(new DemoFull())
-  return Effect.succeed({ address: `${localPart}@${domain}`, domain, domainId: id, workspaceId })
+  return Effect.succeed({ address: `${localPart}@${domain}`, domain, domainId: id, workspaceId, route })
 }
 
 /** What stores messages. */

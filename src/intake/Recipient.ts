@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import type { DomainId, DomainName } from "../model/Domain.ts"
+import type { Route } from "../model/Webhook.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 
 /** A recipient accepted with 250. */
@@ -10,10 +11,15 @@ export interface Recipient {
   readonly domainId: DomainId
   /** Null for a demo inbox. */
   readonly workspaceId: WorkspaceId | null
+  /** The webhook that takes its event. */
+  readonly route: Route
 }
 
 /** The domain accepts no mail here: unknown, unverified, disabled or removed. */
 export class UnknownDomain extends Schema.TaggedError<UnknownDomain>()("UnknownDomain", {}) {}
+
+/** A webhook with the action `reject` takes this recipient. */
+export class RejectedRoute extends Schema.TaggedError<RejectedRoute>()("RejectedRoute", { pattern: Schema.String }) {}
 
 /** Workspaces have reached their daily limit. */
 export class QuotaReached extends Schema.TaggedError<QuotaReached>()("QuotaReached", {

@@ -35,6 +35,10 @@ export class Domain extends Schema.Class<Domain>("Domain")({
   pull: Schema.Boolean.annotate({
     description: "mail waits for POST /api/domains/{id}/deliveries/lease. Excludes a webhook"
   }),
+  catch_all: Schema.Literals(["webhook", "pull", "hold", "reject"]).annotate({
+    description:
+      "what becomes of mail that no other webhook of the domain takes. `webhookUrl`, `webhook_paused_at` and `pull` are about this one"
+  }),
   created_at: Schema.DateTimeUtcFromString,
   verified_at: Schema.NullOr(Schema.DateTimeUtcFromString),
   live_at: Schema.NullOr(Schema.DateTimeUtcFromString)

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { DomainName } from "./Domain.ts"
 import { Extracted } from "./Extracted.ts"
 import { Envelope, InboundEmailId, RawRef } from "./InboundEmail.ts"
+import { WebhookId } from "./Webhook.ts"
 
 export const EventId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("EventId"))
 export type EventId = typeof EventId.Type
@@ -103,6 +104,12 @@ export const InboundEvent = Schema.Struct({
     Extracted.annotate({
       description: "the code and links of the mail. Absent in older events"
     })
+  ),
+  webhook_id: Schema.optionalKey(
+    WebhookId.annotate({ description: "the webhook that takes this recipient. Absent in older events" })
+  ),
+  pattern: Schema.optionalKey(
+    Schema.String.annotate({ description: "the pattern of that webhook when the mail came. `*` is the catch-all" })
   )
 }).annotate({ identifier: "InboundEvent" })
 export type InboundEvent = typeof InboundEvent.Type

@@ -32,7 +32,8 @@ export const remedies: { readonly [Reason in RefusalReason]: string } = {
   not_verified: "The domain was not verified. Publish its TXT record, then call POST /api/domains/{id}/verify",
   disabled: "The domain is disabled. GET /api/domains/{id} has the reason. The operator can enable it",
   held_elsewhere: "Another workspace holds this name. Remove the domain there, or ask the operator",
-  rejected_route: "A route of the domain rejects this mail. Change the route if it should not",
+  rejected_route:
+    "A webhook of the domain rejects this address. GET /api/domains/{id}/webhooks/match names it. Change it if it should not",
   quota: "The workspace reached its messages for the UTC day. Senders retry. Ask the operator for a higher limit",
   sender_quota: "The client address reached its messages for the UTC day. The sender retries by itself",
   other_recipient: "Another recipient of the same message could not take it. The sender retries by itself",

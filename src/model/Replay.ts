@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { WebhookId } from "./Webhook.ts"
 
 export const ReplayId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("ReplayId"))
 export type ReplayId = typeof ReplayId.Type
@@ -24,6 +25,9 @@ export const Replay = Schema.Struct({
   since: time,
   until: time,
   recipient: Schema.NullOr(Schema.String),
+  webhook_id: Schema.NullOr(WebhookId).annotate({
+    description: "the webhook that takes all of them. Null for each at its own, or at the catch-all if that is gone"
+  }),
   state: ReplayState.annotate({ description: "`done` once every delivery of it has an outcome" }),
   total: Schema.Int.annotate({
     description: `deliveries counted at the start. A job replays the oldest ${mostDeliveries}`
@@ -31,7 +35,8 @@ export const Replay = Schema.Struct({
   queued: Schema.Int.annotate({ description: "deliveries made due so far" }),
   delivered: Schema.Int.annotate({ description: "those whose new attempt succeeded" }),
   failed: Schema.Int.annotate({
-    description: "those whose new attempt failed. Inlet retries them like any other delivery"
+    description:
+      "those whose new attempt failed, which Inlet retries like any other delivery, and those whose webhook takes none"
   }),
   created_at: Schema.DateTimeUtcFromString,
   finished_at: time

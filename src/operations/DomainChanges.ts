@@ -3,6 +3,7 @@ import { type SqlClient, SqlSchema } from "effect/sql"
 import * as Bugs from "../database/Bugs.ts"
 import { DomainId, DomainName, Origin } from "../model/Domain.ts"
 import { mostWaiting } from "../model/OperationalEvent.ts"
+import { catchAll, WebhookId } from "../model/Webhook.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 import type * as Ledger from "./Ledger.ts"
 
@@ -20,6 +21,8 @@ const Change = Schema.Struct({
   domain: DomainName,
   origin: Origin,
   workspaceId: WorkspaceId,
+  webhookId: Schema.NullOr(WebhookId),
+  pattern: Schema.NullOr(Schema.String),
   waiting: Schema.Int,
   lastError: Schema.NullOr(Schema.String)
 })
@@ -37,20 +40,21 @@ const take = (sql: SqlClient.SqlClient) =>
         )
         RETURNING *
       )
-      SELECT change, at, failing_since, paused_at, domain_id, domains.name AS domain, origin, workspace_id,
+      SELECT change, at, taken.failing_since, taken.paused_at, taken.domain_id, domains.name AS domain, origin,
+        workspace_id, taken.webhook_id, pattern,
         (
           SELECT count(*)::int FROM (
             SELECT 1 FROM deliveries
-            WHERE deliveries.domain_id = taken.domain_id AND status = 'pending' LIMIT ${mostWaiting}
+            WHERE deliveries.webhook_id = taken.webhook_id AND status = 'pending' LIMIT ${mostWaiting}
           ) AS counted
         ) AS waiting,
         (
           SELECT error FROM (
-            SELECT ok, error FROM delivery_attempts
+            SELECT webhook_id, ok, error FROM delivery_attempts
             WHERE delivery_attempts.domain_id = taken.domain_id ORDER BY requested_at DESC LIMIT ${mostAttempts}
-          ) AS recent WHERE NOT ok LIMIT 1
+          ) AS recent WHERE NOT ok AND recent.webhook_id = taken.webhook_id LIMIT 1
         ) AS last_error
-      FROM taken JOIN domains ON domains.id = domain_id
+      FROM taken JOIN domains ON domains.id = taken.domain_id LEFT JOIN webhooks ON webhooks.id = taken.webhook_id
     `
   })
 
@@ -67,7 +71,10 @@ export const recordNext = (sql: SqlClient.SqlClient, record: Ledger.Record) =>
   )
 
 const detailsOf = (change: Change): Ledger.Draft["details"] => {
-  const { at, domain, domainId, failingSince, lastError, pausedAt, waiting } = change
+  const { at, domain, domainId, failingSince, lastError, pattern, pausedAt, waiting, webhookId } = change
+  const isCatchAll = pattern === null || pattern === catchAll
+  const webhook = isCatchAll ? `webhook of ${domain}` : `webhook ${pattern} of ${domain}`
+  const path = isCatchAll ? `/api/domains/${domainId}/delivery` : `/api/domains/${domainId}/webhooks/${webhookId}`
   const of = (message: string) => ({ occurred_at: at, domain_id: domainId, domain, message })
   const since = (from: DateTime.Utc | null) => from ?? at
   switch (change.change) {
@@ -75,7 +82,7 @@ const detailsOf = (change: Change): Ledger.Draft["details"] => {
       return {
         type: "webhook.paused",
         ...of(
-          `The webhook of ${domain} is paused, because every attempt failed for days. ${countOf(waiting)}. Repair the endpoint, then resume with PATCH /api/domains/${domainId}/delivery and the same webhookUrl. Inlet tries one delivery an hour meanwhile`
+          `The ${webhook} is paused, because every attempt failed for days. ${countOf(waiting)}. Repair the endpoint, then resume with PATCH ${path} and the same webhookUrl. Inlet tries one delivery an hour meanwhile`
         ),
         failing_since: since(failingSince),
         last_error: lastError,
@@ -84,7 +91,7 @@ const detailsOf = (change: Change): Ledger.Draft["details"] => {
     case "resumed":
       return {
         type: "webhook.resumed",
-        ...of(`The paused webhook of ${domain} is in use again. ${countOf(waiting)} and follow now`),
+        ...of(`The paused ${webhook} is in use again. ${countOf(waiting)} and follow now`),
         paused_at: since(pausedAt),
         waiting
       }

@@ -109,16 +109,18 @@ export class ServiceStatus extends Context.Service<ServiceStatus, { readonly now
         readonly workspace: WorkspaceName
         readonly domainId: DomainId
         readonly domain: DomainName
+        readonly pattern: string
         readonly url: string
         readonly failingSince: Date
         readonly pausedAt: Date | null
       }>`
         SELECT workspaces.id AS workspace_id, workspaces.name AS workspace, domains.id AS domain_id,
-          domains.name AS domain, webhook_url AS url, webhook_failing_since AS failing_since,
-          webhook_paused_at AS paused_at
-        FROM domains JOIN workspaces ON workspaces.id = workspace_id
-        WHERE webhook_failing_since IS NOT NULL AND webhook_url IS NOT NULL
-        ORDER BY webhook_failing_since LIMIT ${mostWebhooks}
+          domains.name AS domain, pattern, url, failing_since, paused_at
+        FROM webhooks
+        JOIN domains ON domains.id = domain_id
+        JOIN workspaces ON workspaces.id = workspace_id
+        WHERE failing_since IS NOT NULL AND url IS NOT NULL
+        ORDER BY failing_since LIMIT ${mostWebhooks}
       `
 
       const disks = Effect.forEach(folders, ({ folder, path }) =>

@@ -8,6 +8,7 @@ import type { Envelope, InboundEmailId, RawRef } from "../model/InboundEmail.ts"
 import type { Authentication, EventId, InboundEvent } from "../model/InboundEvent.ts"
 import * as MessageKey from "../model/MessageKey.ts"
 import * as Traits from "../model/Traits.ts"
+import type { Route } from "../model/Webhook.ts"
 import * as AuthenticationResults from "../sender/AuthenticationResults.ts"
 import type { Insight } from "./Insight.ts"
 import * as PayloadSize from "./PayloadSize.ts"
@@ -25,6 +26,7 @@ interface About {
   readonly inboundEmailId: InboundEmailId
   readonly domain: DomainName
   readonly recipient: string
+  readonly route: Pick<Route, "id" | "pattern">
   readonly envelope: Envelope
   /** ISO 8601. */
   readonly receivedAt: string
@@ -58,6 +60,7 @@ export const render = (options: About): Rendered => {
     rawRef,
     receivedAt,
     recipient,
+    route,
     sha256
   } = options
   const { attachments, cc, from, fromName, headers, html, inReplyTo, message_id } = contents
@@ -95,7 +98,9 @@ export const render = (options: About): Rendered => {
     tag: Tag.of(recipient),
     threadId: ThreadId.of({ domain, references, inReplyTo, messageId: message_id, sha256 }),
     hiddenText: contents.seen().some(({ hidden }) => hidden),
-    extracted: contents.extracted()
+    extracted: contents.extracted(),
+    webhook_id: route.id,
+    pattern: route.pattern
   }
   const fitted = PayloadSize.fitted(event, PayloadSize.most(messageBytes))
   return {

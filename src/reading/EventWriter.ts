@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import * as Batcher from "../database/Batcher.ts"
 import * as Columns from "../database/Columns.ts"
 import { isUnreachable } from "../database/Database.ts"
+import * as Claims from "../delivery/Claims.ts"
 import * as DeliveryRows from "../delivery/DeliveryRows.ts"
 import { EventFeed } from "../delivery/EventFeed.ts"
 import { Handover } from "../delivery/Handover.ts"
@@ -10,12 +11,14 @@ import * as Lease from "../delivery/Lease.ts"
 import type { DomainId } from "../model/Domain.ts"
 import type { InboundEmailId } from "../model/InboundEmail.ts"
 import type { EventId } from "../model/InboundEvent.ts"
+import type { WebhookId } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as Settings from "../Settings.ts"
 
 /** An event without a row yet. */
 export interface NewEvent {
   readonly id: EventId
+  readonly webhookId: WebhookId
   readonly recipient: string
   readonly sender: string
   /** The columns for lists, as in `Listing`. */
@@ -39,20 +42,34 @@ export interface ReadMessage {
 interface WrittenEvent {
   readonly eventId: EventId
   readonly domainId: DomainId
+  readonly webhookId: WebhookId
   /** The delivery is leased to this process. */
   readonly isLeased: boolean
   /** Any process may claim the delivery. */
   readonly isDue: boolean
   readonly url: string
+  readonly format: string
+  readonly credentials: Uint8Array | null
   readonly workspaceId: WorkspaceId
+  readonly hasOwnSecret: boolean
   readonly signingSecret: Uint8Array
   readonly previousSigningSecret: Uint8Array | null
 }
 
-/** A message, with the number of its deliveries that may be leased to this process's worker. */
+/** A message, with the number of its deliveries to each webhook that may be leased to this process's worker. */
 interface Placed {
   readonly message: ReadMessage
-  readonly places: number
+  readonly places: ReadonlyMap<WebhookId, number>
+}
+
+/** The events of a message, each with whether its delivery may be leased. */
+const withPlaces = ({ message, places }: Placed) => {
+  const left = new Map(places)
+  return message.events.map((event) => {
+    const free = left.get(event.webhookId) ?? 0
+    left.set(event.webhookId, free - 1)
+    return { event, emailId: message.id, hasPlace: free > 0 }
+  })
 }
 
 /** The CTEs `read`, which marks messages as read, and `new`, their events. */
@@ -60,11 +77,7 @@ const events = (sql: SqlClient.SqlClient, all: ReadonlyArray<Placed>) => {
   // A process with a lost lease may have parsed the same message as its successor.
   const messages = [...new Map(all.map((placed) => [placed.message.id, placed])).values()]
   const column = Columns.of(messages)
-  const events = Columns.of(
-    messages.flatMap(({ message, places }) =>
-      message.events.map((event, index) => ({ event, emailId: message.id, hasPlace: index < places }))
-    )
-  )
+  const events = Columns.of(messages.flatMap(withPlaces))
   return sql`
     read AS (
       UPDATE inbound_emails
@@ -82,6 +95,7 @@ const events = (sql: SqlClient.SqlClient, all: ReadonlyArray<Placed>) => {
         count(*) OVER (PARTITION BY read.domain_id) AS of_domain
       FROM unnest(
         ${events("uuid", ({ event }) => event.id)},
+        ${events("uuid", ({ event }) => event.webhookId)},
         ${events("uuid", ({ emailId }) => emailId)},
         ${events("text", ({ event }) => event.recipient)},
         ${events("text", ({ event }) => event.sender)},
@@ -92,7 +106,7 @@ const events = (sql: SqlClient.SqlClient, all: ReadonlyArray<Placed>) => {
         ${events("bytea", ({ event }) => event.payload)},
         ${events("bool", ({ hasPlace }) => hasPlace)}
       ) WITH ORDINALITY AS input (
-        id, inbound_email_id, recipient, sender, subject, traits, thread_id, message_key, payload, has_place,
+        id, webhook_id, inbound_email_id, recipient, sender, subject, traits, thread_id, message_key, payload, has_place,
         ordinal
       )
       JOIN read ON read.id = input.inbound_email_id
@@ -118,10 +132,12 @@ const inserted = (sql: SqlClient.SqlClient) => sql`
     RETURNING domain_id, position, read_at
   ), placed AS (
     SELECT new.*, last.position - new.of_domain + new.number AS position, last.read_at,
-      domains.webhook_url, domains.pull, domains.workspace_id,
-      new.has_place AND domains.webhook_url IS NOT NULL AND domains.status <> 'disabled'
-        AND domains.webhook_paused_at IS NULL AS is_leased
+      ${Claims.ofWebhook(sql)}, webhooks.action, domains.workspace_id,
+      new.has_place AND webhooks.url IS NOT NULL AND domains.status <> 'disabled'
+        AND webhooks.paused_at IS NULL AS is_leased
     FROM new JOIN last USING (domain_id) JOIN domains ON domains.id = new.domain_id
+    -- A webhook that was removed meanwhile leaves its mail held.
+    LEFT JOIN webhooks ON webhooks.id = new.webhook_id
   ), inserted AS (
     INSERT INTO events (
       id, domain_id, inbound_email_id, position, recipient, sender, received_at, read_at, subject, traits, thread_id,
@@ -135,15 +151,15 @@ const inserted = (sql: SqlClient.SqlClient) => sql`
 
 /** What the caller needs of each event. Other processes hear of it at the commit. */
 const written = (sql: SqlClient.SqlClient) => sql`
-  SELECT placed.id AS event_id, placed.domain_id, is_leased,
-    webhook_url IS NOT NULL AND NOT is_leased AS is_due,
-    webhook_url AS url, workspaces.id AS workspace_id, workspaces.signing_secret,
-    CASE WHEN workspaces.previous_secret_until > now() THEN workspaces.previous_signing_secret END
-      AS previous_signing_secret,
-    CASE WHEN number = 1 THEN pg_notify(${EventFeed.channel}, placed.domain_id || CASE
-      WHEN bool_or(webhook_url IS NOT NULL AND NOT is_leased) OVER (PARTITION BY placed.domain_id) THEN ' due'
-      ELSE ''
-    END)::text END AS told
+  SELECT placed.id AS event_id, placed.domain_id, placed.webhook_id, is_leased,
+    url IS NOT NULL AND NOT is_leased AS is_due, url, format, credentials, ${Claims.secrets(sql, sql.literal("placed"))},
+    CASE WHEN row_number() OVER (PARTITION BY placed.webhook_id ORDER BY number) = 1
+      THEN pg_notify(${EventFeed.channel}, placed.domain_id || CASE
+        WHEN bool_or(url IS NOT NULL AND NOT is_leased) OVER (PARTITION BY placed.webhook_id)
+          THEN ' ' || placed.webhook_id
+        ELSE ''
+      END)::text
+    END AS told
   FROM placed LEFT JOIN workspaces ON is_leased AND workspaces.id = placed.workspace_id
 `
 
@@ -176,25 +192,40 @@ export const make = Effect.gen(function* () {
   const feed = yield* EventFeed
   const handover = yield* Handover
 
-  /** Hands over deliveries inserted as leased, and releases the other slots. */
+  /** Hands over deliveries inserted as leased, releases the other slots, and announces the events. */
   const begin = Effect.fnUntraced(function* ({ message, places }: Placed, written: ReadonlyArray<WrittenEvent>) {
     const leased = leasedOf(message, written)
     yield* handover.begin(leased)
-    yield* handover.release(message.domainId, places - leased.length)
-    if (written.length > 0) feed.announce(message.domainId, { isDue: written.some(({ isDue }) => isDue) })
+    for (const [webhookId, reserved] of places) {
+      const used = leased.filter((delivery) => delivery.webhookId === webhookId).length
+      yield* handover.release(webhookId, reserved - used)
+    }
+    if (written.length === 0) return
+    const due = new Set(written.flatMap(({ isDue, webhookId }) => (isDue ? [webhookId] : [])))
+    for (const webhookId of due.size === 0 ? [null] : due) feed.announce(message.domainId, { due: webhookId })
+  })
+
+  const releaseAll = (places: Placed["places"]) =>
+    Effect.forEach(places, ([webhookId, reserved]) => handover.release(webhookId, reserved), { discard: true })
+
+  /** Reserves slots for the deliveries of a message, for most messages one. */
+  const reserve = Effect.fnUntraced(function* ({ events }: ReadMessage) {
+    const wanted = new Map<WebhookId, number>()
+    for (const { webhookId } of events) wanted.set(webhookId, (wanted.get(webhookId) ?? 0) + 1)
+    const places = new Map<WebhookId, number>()
+    for (const [webhookId, most] of wanted) places.set(webhookId, yield* handover.reserve(webhookId, most))
+    return places
   })
 
   return yield* Batcher.make(
     Effect.fnUntraced(function* (messages: ReadonlyArray<ReadMessage>) {
       const placed: Array<Placed> = []
       for (const message of messages) {
-        placed.push({ message, places: yield* handover.reserve(message.domainId, message.events.length) })
+        placed.push({ message, places: yield* reserve(message) })
       }
       const rows = yield* insert(placed).pipe(
         Effect.withSpan("EventWriter.insert", { attributes: { messages: messages.length } }, Batcher.spanOptions),
-        Effect.onError(() =>
-          Effect.forEach(placed, ({ message, places }) => handover.release(message.domainId, places))
-        )
+        Effect.onError(() => Effect.forEach(placed, ({ places }) => releaseAll(places), { discard: true }))
       )
       const own = new Map(rows.map((row) => [row.eventId, row]))
       for (const one of placed) {

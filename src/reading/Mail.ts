@@ -1,8 +1,16 @@
 import type { DomainId, DomainName } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId } from "../model/InboundEmail.ts"
 import type { Authentication, EventId } from "../model/InboundEvent.ts"
+import type { Route } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import type { Place } from "../providers/storage/Place.ts"
+
+/** A recipient of a message, with the webhook that takes its event. */
+export interface MailRecipient {
+  readonly eventId: EventId
+  readonly address: string
+  readonly route: Route
+}
 
 /**
  * One message for one domain, from DATA or its row until its events are written. The same object is used in all
@@ -16,7 +24,7 @@ export interface Mail {
   readonly workspaceId: WorkspaceId | null
   readonly envelope: Envelope
   /** Each becomes an event, whose id is assigned here, so that repetitions yield the same event. */
-  readonly recipients: ReadonlyArray<{ readonly eventId: EventId; readonly address: string }>
+  readonly recipients: ReadonlyArray<MailRecipient>
   /** Milliseconds since 1970. */
   readonly receivedAt: number
   /** Computed over the bytes as received. */

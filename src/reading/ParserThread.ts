@@ -138,11 +138,12 @@ class ThreadReader {
   ): void {
     const { depth: _depth, envelope, kind: _kind, recipients, verdicts, ...about } = task
     const insight = Insight.of(contents, envelope.from)
-    const events = recipients.map(({ address, eventId }) =>
+    const events = recipients.map(({ address, eventId, route }) =>
       EventPayload.render({
         ...about,
         eventId,
         recipient: address,
+        route,
         envelope,
         contents,
         insight,

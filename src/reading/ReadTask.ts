@@ -3,7 +3,8 @@ import type * as CarriedMessage from "../delivery/formats/CarriedMessage.ts"
 import type { MailPart } from "../delivery/formats/WebhookFormat.ts"
 import type { DomainName } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId, RawRef } from "../model/InboundEmail.ts"
-import type { Authentication, EventId } from "../model/InboundEvent.ts"
+import type { Authentication } from "../model/InboundEvent.ts"
+import type { MailRecipient } from "./Mail.ts"
 
 /**
  * Maximum messages per batch to a thread, with their total bytes and estimated milliseconds. A larger message goes
@@ -24,7 +25,7 @@ export interface ReadTask {
   readonly rawRef: RawRef
   readonly domain: DomainName
   readonly envelope: Envelope
-  readonly recipients: ReadonlyArray<{ readonly eventId: EventId; readonly address: string }>
+  readonly recipients: ReadonlyArray<MailRecipient>
   /** ISO 8601. */
   readonly receivedAt: string
   readonly sha256: Uint8Array

@@ -134,8 +134,9 @@ const readMessage = (mail: Mail, result: ReadResult): EventWriter.ReadMessage =>
   id: mail.id,
   domainId: mail.domainId,
   authenticationResults: result.authenticationResults,
-  events: mail.recipients.map(({ address, eventId }, index) => ({
+  events: mail.recipients.map(({ address, eventId, route }, index) => ({
     id: eventId,
+    webhookId: route.id,
     recipient: filterable(address),
     sender: filterable(result.sender),
     subject: HeaderText.clean(result.subject),

@@ -4,8 +4,11 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { DomainId, DomainName } from "../model/Domain.ts"
 import { InboundEmailId, simulatedAddress } from "../model/InboundEmail.ts"
 import { EventId, unauthenticated } from "../model/InboundEvent.ts"
+import { Route } from "../model/Webhook.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 import * as Place from "../providers/storage/Place.ts"
+import * as Routes from "../webhooks/Routes.ts"
+import * as WebhookRows from "../webhooks/WebhookRows.ts"
 import * as GivenVerdicts from "./GivenVerdicts.ts"
 import type { Mail } from "./Mail.ts"
 
@@ -26,6 +29,7 @@ const Unread = Schema.Struct({
   receivedAt: Schema.DateTimeUtcFromDate,
   readAttempts: Schema.Int,
   traceBytes: Schema.Int,
+  routes: Schema.Array(Route),
   authenticationResults: Schema.NullOr(Schema.String),
   ...Place.columns
 })
@@ -68,7 +72,7 @@ const claimRows = (sql: SqlClient.SqlClient) =>
           AND state = (SELECT 'received') AND (leased_until IS NULL OR leased_until <= now())
         FOR UPDATE SKIP LOCKED
       ))
-      RETURNING inbound_emails.*, domains.name AS domain, domains.workspace_id
+      RETURNING inbound_emails.*, domains.name AS domain, domains.workspace_id, ${WebhookRows.routes(sql)} AS routes
     `
   })
 
@@ -82,7 +86,9 @@ export const make = Effect.gen(function* () {
   const mailOf = Effect.fnUntraced(function* (row: typeof Unread.Type) {
     const recipients: Array<Mail["recipients"][number]> = []
     for (const address of row.recipients) {
-      recipients.push({ eventId: EventId.make(yield* random.uuidV7()), address })
+      const route = Routes.match(row.routes, Routes.localPartOf(address))
+      if (route === undefined) return yield* Effect.die(`The domain ${row.domainId} has no catch-all`)
+      recipients.push({ eventId: EventId.make(yield* random.uuidV7()), address, route })
     }
     const { authenticationResults, helo, mailFrom, readAttempts, receivedAt, remoteAddress } = row
     const mail: Omit<Mail, "bytes"> = {

@@ -30,11 +30,11 @@ const deliveryConcurrency = setting(
   "webhook requests at a time in one process. Raise it if webhooks are slow and the machine is idle"
 )
 
-const deliveryConcurrencyPerDomain = setting(
-  "DELIVERY_CONCURRENCY_PER_DOMAIN",
+const deliveryConcurrencyPerWebhook = setting(
+  "DELIVERY_CONCURRENCY_PER_WEBHOOK",
   Count,
   16,
-  "concurrent webhook requests to one domain's webhook per process. Lower it for webhooks that take less"
+  "concurrent requests to one webhook per process. Lower it for webhooks that take less"
 )
 
 const allowPrivateWebhooks = setting(
@@ -66,7 +66,7 @@ export const webhooks = Config.all({
   timeout: webhookTimeout,
   retryDelays,
   concurrency: deliveryConcurrency,
-  concurrencyPerDomain: deliveryConcurrencyPerDomain
+  concurrencyPerWebhook: deliveryConcurrencyPerWebhook
 })
 
 /** The addresses that webhook requests may reach. Allowed ones take precedence over denied ones. */

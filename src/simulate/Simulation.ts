@@ -171,6 +171,10 @@ const refusalOf = Effect.fnUntraced(function* (error: IntakeError) {
       return yield* new Conflict({
         message: "This address takes no mail. GET /api/domains/{id} shows the domain's status"
       })
+    case "RejectedRoute":
+      return yield* new Conflict({
+        message: `The webhook ${error.pattern} rejects mail for this recipient. Choose another recipient, or change its action with PATCH /api/domains/{id}/webhooks/{webhookId}`
+      })
     case "MailLoop":
       return yield* new Conflict({ message: "Too many Received fields: the message is in a mail loop" })
     case "QuotaReached":

@@ -1,6 +1,7 @@
 import type { DateTime } from "effect"
 import { DateTime as Time } from "effect"
 import * as AnswerAdvice from "../delivery/AnswerAdvice.ts"
+import { catchAll } from "../model/Webhook.ts"
 import { type Attempt, mostAttempts, type ReadMail } from "./TracedMail.ts"
 import { done, type TraceOutcome, type TraceStep, wrong } from "./TraceEntry.ts"
 
@@ -8,17 +9,40 @@ import { done, type TraceOutcome, type TraceStep, wrong } from "./TraceEntry.ts"
 const hostOf = (url: string) => new URL(url).host
 
 /** Where the event goes. */
-const route = ({ domain, pull, readAt, webhookUrl }: ReadMail): TraceStep =>
-  webhookUrl !== null
-    ? done("route", readAt, `The webhook of ${domain} is at ${hostOf(webhookUrl)}`)
-    : pull
-      ? done("route", readAt, `${domain} has no webhook. Clients lease its deliveries`)
-      : wrong(
-          "route",
-          readAt,
-          `${domain} has no webhook`,
-          "Read the mail with the API, or set a webhook with PATCH /api/domains/{id}/delivery, then replay"
-        )
+const route = ({ action, domain, pattern, readAt, webhookUrl }: ReadMail): TraceStep => {
+  if (pattern === null) {
+    return wrong(
+      "route",
+      readAt,
+      `The webhook of ${domain} that took it is removed`,
+      "Replay the event. The catch-all takes it, or the webhook that you name with ?webhook=ID"
+    )
+  }
+  const webhook = pattern === catchAll ? `The webhook of ${domain}` : `The webhook ${pattern} of ${domain}`
+  if (webhookUrl !== null) return done("route", readAt, `${webhook} is at ${hostOf(webhookUrl)}`)
+  if (action === "pull") {
+    return done(
+      "route",
+      readAt,
+      pattern === catchAll
+        ? `${domain} has no webhook. Clients lease its deliveries`
+        : `Clients lease the deliveries of ${pattern} at ${domain}`
+    )
+  }
+  return pattern === catchAll
+    ? wrong(
+        "route",
+        readAt,
+        `${domain} has no webhook`,
+        "Read the mail with the API, or set a webhook with PATCH /api/domains/{id}/delivery, then replay"
+      )
+    : wrong(
+        "route",
+        readAt,
+        `${webhook} holds its mail`,
+        "Read the mail with the API, or set a URL with PATCH /api/domains/{id}/webhooks/{webhookId}, then replay"
+      )
+}
 
 const attemptStep = ({ attempt, durationMs, error, ok, requestedAt, statusCode, url }: Attempt): TraceStep => {
   const took = durationMs === null ? "" : ` after ${durationMs} ms`

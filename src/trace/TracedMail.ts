@@ -1,10 +1,12 @@
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import * as Bugs from "../database/Bugs.ts"
+import * as DeliveryRows from "../delivery/DeliveryRows.ts"
 import { DeliveryStatus } from "../model/Delivery.ts"
 import { DomainId, DomainName, DomainStatus } from "../model/Domain.ts"
 import { InboundEmailId } from "../model/InboundEmail.ts"
 import { EventId } from "../model/InboundEvent.ts"
+import { WebhookAction } from "../model/Webhook.ts"
 
 /** Attempts that an entry shows, the last ones. */
 export const mostAttempts = 10
@@ -60,7 +62,9 @@ const ReadMail = Schema.Struct({
   deliveredAt: date,
   lastError: text,
   webhookUrl: text,
-  pull: Schema.Boolean,
+  /** Null if the webhook was removed. */
+  pattern: text,
+  action: Schema.NullOr(WebhookAction),
   domainStatus: DomainStatus,
   disabledReason: text,
   pausedAt: date,
@@ -102,12 +106,12 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       SELECT ${ofMail}, events.received_at, events.id AS event_id, events.recipient, events.sender AS author, left(subject, ${mostOfSubject}) AS subject,
         left(payload, ${headLength}) AS head, traits, read_at, authentication_results,
         deliveries.status, deliveries.attempts, due_at, deliveries.leased_until IS NOT NULL AS is_leased, delivered_at, last_error,
-        webhook_url, pull, domains.status AS domain_status, disabled_reason, webhook_paused_at AS paused_at,
-        webhook_probe_at AS probe_at
+        url AS webhook_url, pattern, action, domains.status AS domain_status, disabled_reason, paused_at, probe_at
       FROM events
       JOIN inbound_emails ON inbound_emails.id = events.inbound_email_id
       JOIN deliveries ON deliveries.event_id = events.id
       JOIN domains ON domains.id = events.domain_id
+      LEFT JOIN webhooks ON webhooks.id = ${DeliveryRows.ofDelivery(sql)}
       WHERE events.id = ANY(${ids}::uuid[])
     `
   })

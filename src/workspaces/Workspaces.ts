@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, PubSub, Redacted, Schedule, Stream } from "effect"
+import { Context, Effect, Layer, PubSub, type Redacted, Schedule, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
@@ -7,10 +7,8 @@ import { WorkspaceId, type WorkspaceName } from "../model/Workspace.ts"
 import type { KeyId, KeyName, KeyScope, WorkspaceKey } from "../model/WorkspaceKey.ts"
 import * as ApiKey from "./ApiKey.ts"
 import { SecretsKey } from "./SecretsKey.ts"
+import * as SigningSecret from "./SigningSecret.ts"
 import * as WorkspaceKeys from "./WorkspaceKeys.ts"
-
-/** How long deliveries also carry a signature with the previous secret. */
-const previousSecretHours = 24
 
 /** Interval of checking the key of a held request, because another process may have revoked it. */
 const recheckEvery = "3 seconds"
@@ -79,9 +77,7 @@ export class Workspaces extends Context.Service<
       const replaced = yield* PubSub.sliding<WorkspaceId>(1_024)
       let count = 0
 
-      const makeSecret = Effect.map(random.randomBytes(32), (bytes) =>
-        Redacted.make(`whsec_${Buffer.from(bytes).toString("base64")}`)
-      )
+      const makeSecret = SigningSecret.make(random)
 
       const create = Effect.fn("Workspaces.create")(function* (name: WorkspaceName) {
         const id = WorkspaceId.make(yield* random.uuidV7())
@@ -169,7 +165,7 @@ export class Workspaces extends Context.Service<
         yield* sql`
           UPDATE workspaces
           SET previous_signing_secret = signing_secret,
-              previous_secret_until = now() + make_interval(hours => ${previousSecretHours}),
+              previous_secret_until = now() + make_interval(hours => ${SigningSecret.previousHours}),
               signing_secret = ${sealed}
           WHERE id = ${id}
         `

@@ -17,8 +17,8 @@ export const of = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, domainI
       FROM copies
       RETURNING id, domain_id, position
     ), delivered AS (
-      INSERT INTO deliveries (event_id, domain_id, position, status, due_at)
-      SELECT id, domain_id, position, 'held', now() FROM inserted
+      INSERT INTO deliveries (event_id, domain_id, webhook_id, position, status, due_at)
+      SELECT id, domain_id, domain_id, position, 'held', now() FROM inserted
     )
     UPDATE event_positions SET position = position + ${count} WHERE domain_id = ${domainId}
   `

@@ -159,10 +159,10 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
         const none = yield* run("replay", "--dead")
         assert.deepStrictEqual([none.code, none.stderr], [0, `${inbox.domain} has no dead deliveries to replay\n`])
 
-        yield* sql`UPDATE domains SET webhook_url = NULL WHERE id = ${inbox.domainId}`
+        yield* sql`UPDATE webhooks SET url = NULL, action = 'hold' WHERE id = ${inbox.domainId}`
         yield* Deliveries.pending(DomainId.make(inbox.domainId), 5)
         yield* sql`UPDATE deliveries SET status = 'dead' WHERE domain_id = ${inbox.domainId}`
-        yield* sql`UPDATE domains SET webhook_url = ${receiver.url} WHERE id = ${inbox.domainId}`
+        yield* sql`UPDATE webhooks SET action = 'webhook', url = ${receiver.url} WHERE id = ${inbox.domainId}`
         const unconfirmed = yield* run("replay", "--dead", "--since", "2d")
         assert.strictEqual(unconfirmed.code, 1)
         assert.include(

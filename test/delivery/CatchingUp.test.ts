@@ -6,6 +6,7 @@ import { DeliveryQueue } from "../../src/delivery/DeliveryQueue.ts"
 import * as Pausing from "../../src/delivery/Pausing.ts"
 import { DomainId } from "../../src/model/Domain.ts"
 import type { EventId } from "../../src/model/InboundEvent.ts"
+import { catchAllOf } from "../../src/model/Webhook.ts"
 import { eventually } from "../Eventually.ts"
 import * as TestDatabase from "../TestDatabase.ts"
 import { TestInlet } from "../TestInlet.ts"
@@ -28,7 +29,7 @@ const afterOutage = Effect.fnUntraced(function* (count: number) {
     WHERE domain_id = ${id}
   `
   yield* sql`
-    UPDATE domains SET webhook_failing_since = now() - interval '3 hours', webhook_failures = 9 WHERE id = ${id}
+    UPDATE webhooks SET failing_since = now() - interval '3 hours', failures = 9 WHERE id = ${id}
   `
   return { id, ids }
 })
@@ -43,12 +44,12 @@ const mail = Effect.fnUntraced(function* (id: DomainId, status: number) {
 })
 
 const claimUpTo = (id: DomainId, most = 1_000) =>
-  Effect.flatMap(DeliveryQueue, (queue) => queue.claim(new Map([[id, most]]), 100_000_000))
+  Effect.flatMap(DeliveryQueue, (queue) => queue.claim(new Map([[catchAllOf(id), most]]), 100_000_000))
 
 /** Lets a second pass for the next step. */
 const second = Effect.flatMap(
   SqlClient.SqlClient,
-  (sql) => sql`UPDATE domains SET webhook_recovering_at = webhook_recovering_at - interval '1 second'`
+  (sql) => sql`UPDATE webhooks SET recovering_at = recovering_at - interval '1 second'`
 )
 
 /** Takes a step, and answers everything due. Returns the events in the order of their requests. */
@@ -63,7 +64,7 @@ const round = Effect.fnUntraced(function* (id: DomainId, status: (event: EventId
 const isRecovering = Effect.fnUntraced(function* (id: DomainId) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{ readonly isRecovering: boolean }>`
-    SELECT webhook_recovering_at IS NOT NULL AS is_recovering FROM domains WHERE id = ${id}
+    SELECT recovering_at IS NOT NULL AS is_recovering FROM webhooks WHERE id = ${id}
   `
   return row?.isRecovering
 })
@@ -210,10 +211,10 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
       yield* Deliveries.backlog(id, 700)
       yield* sql`UPDATE deliveries SET due_at = now() + make_interval(hours => 1) WHERE domain_id = ${id}`
       yield* sql`
-        UPDATE domains SET webhook_failing_since = now() - interval '5 days', webhook_paused_at = now(),
-          webhook_probe_at = now() + interval '1 hour' WHERE id = ${id}
+        UPDATE webhooks SET failing_since = now() - interval '5 days', paused_at = now(),
+          probe_at = now() + interval '1 hour' WHERE id = ${id}
       `
-      yield* Pausing.resume(sql, id)
+      yield* Pausing.resume(sql, catchAllOf(id))
       assert.isTrue(yield* isRecovering(id))
       const counts: Array<number> = []
       while (yield* isRecovering(id)) counts.push((yield* round(id)).length)
@@ -236,7 +237,7 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
           retry_at = CASE WHEN position < 2500 THEN now() + interval '1 hour' END
         WHERE domain_id = ${id}
       `
-      yield* sql`UPDATE domains SET webhook_recovering_at = now() WHERE id = ${id}`
+      yield* sql`UPDATE webhooks SET recovering_at = now() WHERE id = ${id}`
       const counts: Array<number> = []
       while (yield* isRecovering(id)) counts.push((yield* round(id)).length)
       assert.deepStrictEqual(counts, [0, 0, 1])
@@ -256,7 +257,7 @@ layer(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }).pipe(Layer.provideMerge(We
       yield* receiver.answerAlways(200)
       const inbox = yield* inlet.inbox("http://127.0.0.1:9/nobody")
       // No worker finds them before they wait.
-      yield* sql`UPDATE domains SET webhook_paused_at = now(), webhook_probe_at = now() + interval '1 hour' WHERE id = ${inbox.domainId}`
+      yield* sql`UPDATE webhooks SET paused_at = now(), probe_at = now() + interval '1 hour' WHERE id = ${inbox.domainId}`
       yield* Deliveries.backlog(DomainId.make(inbox.domainId), 520)
       yield* sql`UPDATE deliveries SET due_at = now() + make_interval(hours => 1) WHERE domain_id = ${inbox.domainId}`
       const { status } = yield* inlet.call("PATCH", `/api/domains/${inbox.domainId}/delivery`, {

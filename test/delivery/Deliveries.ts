@@ -7,6 +7,13 @@ import { EventId } from "../../src/model/InboundEvent.ts"
 import { WorkspaceName } from "../../src/model/Workspace.ts"
 import { Workspaces } from "../../src/workspaces/Workspaces.ts"
 
+/** Sets the URL of a domain's catch-all. Null holds its mail. */
+export const target = Effect.fnUntraced(function* (domainId: DomainId, url: string | null) {
+  const sql = yield* SqlClient.SqlClient
+  const action = url === null ? "hold" : "webhook"
+  yield* sql`UPDATE webhooks SET action = ${action}, url = ${url} WHERE id = ${domainId}`
+})
+
 /** A verified domain in a workspace of its own, as the API would create it. */
 export const domain = Effect.fnUntraced(function* (webhookUrl: string | null) {
   const sql = yield* SqlClient.SqlClient
@@ -15,9 +22,10 @@ export const domain = Effect.fnUntraced(function* (webhookUrl: string | null) {
   const { id: workspaceId, signingSecret } = yield* workspaces.create(WorkspaceName.make("test"))
   const id = DomainId.make(yield* random.uuidV7())
   yield* sql`
-      INSERT INTO domains (id, workspace_id, name, origin, status, verified_at, webhook_url)
-      VALUES (${id}, ${workspaceId}, ${`${id}.example`}, 'byo', 'mx_pending', now(), ${webhookUrl})
+      INSERT INTO domains (id, workspace_id, name, origin, status, verified_at)
+      VALUES (${id}, ${workspaceId}, ${`${id}.example`}, 'byo', 'mx_pending', now())
     `
+  yield* target(id, webhookUrl)
   return { id, workspaceId, signingSecret }
 }, Effect.provide(NodeCrypto.layer))
 
@@ -45,8 +53,8 @@ export const pending = Effect.fnUntraced(function* (domainId: DomainId, count: n
         FROM last, unnest(${ids}::uuid[]) WITH ORDINALITY AS new (id, ordinal)
         RETURNING id, domain_id, position
       )
-      INSERT INTO deliveries (event_id, domain_id, position, status, due_at)
-      SELECT id, domain_id, position, 'pending', now() - interval '1 minute' + make_interval(secs => position * 0.001)
+      INSERT INTO deliveries (event_id, domain_id, webhook_id, position, status, due_at)
+      SELECT id, domain_id, domain_id, position, 'pending', now() - interval '1 minute' + make_interval(secs => position * 0.001)
       FROM inserted
     `
   return ids
@@ -70,8 +78,8 @@ export const backlog = Effect.fnUntraced(function* (domainId: DomainId, count: n
       FROM generate_series(1, ${count}::int) AS number
       RETURNING id, domain_id, position
     )
-    INSERT INTO deliveries (event_id, domain_id, position, status, due_at)
-    SELECT id, domain_id, position, 'pending', now() - interval '1 hour' FROM inserted
+    INSERT INTO deliveries (event_id, domain_id, webhook_id, position, status, due_at)
+    SELECT id, domain_id, domain_id, position, 'pending', now() - interval '1 hour' FROM inserted
   `
 })
 
@@ -92,8 +100,8 @@ export const pendingOfEach = Effect.fnUntraced(function* (domainIds: ReadonlyArr
       FROM email
       RETURNING id, domain_id, position
     )
-    INSERT INTO deliveries (event_id, domain_id, position, status, due_at)
-    SELECT id, domain_id, position, 'pending', now() FROM inserted
+    INSERT INTO deliveries (event_id, domain_id, webhook_id, position, status, due_at)
+    SELECT id, domain_id, domain_id, position, 'pending', now() FROM inserted
   `
 })
 
@@ -141,12 +149,12 @@ export const pass = Effect.fnUntraced(function* (time: string) {
       claimed_at = claimed_at - ${time}::interval
   `
   yield* sql`
-    UPDATE domains SET
-      webhook_failing_since = webhook_failing_since - ${time}::interval,
-      webhook_paused_at = webhook_paused_at - ${time}::interval,
-      webhook_probe_at = webhook_probe_at - ${time}::interval,
-      webhook_failed_on = (webhook_failed_on - ${time}::interval)::date
-    WHERE webhook_failing_since IS NOT NULL
+    UPDATE webhooks SET
+      failing_since = failing_since - ${time}::interval,
+      paused_at = paused_at - ${time}::interval,
+      probe_at = probe_at - ${time}::interval,
+      failed_on = (failed_on - ${time}::interval)::date
+    WHERE failing_since IS NOT NULL
   `
 })
 
@@ -154,7 +162,7 @@ export const pass = Effect.fnUntraced(function* (time: string) {
 export const failedOften = Effect.fnUntraced(function* (domainId: DomainId) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
-    UPDATE domains SET webhook_failures = 9, webhook_failure_days = 2, webhook_failed_on = webhook_failed_on - 1
+    UPDATE webhooks SET failures = 9, failure_days = 2, failed_on = failed_on - 1
     WHERE id = ${domainId}
   `
 })
@@ -163,9 +171,9 @@ export const failedOften = Effect.fnUntraced(function* (domainId: DomainId) {
 export const webhook = Effect.fnUntraced(function* (domainId: DomainId) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{ readonly failing: boolean; readonly paused: boolean; readonly probeIn: number | null }>`
-    SELECT webhook_failing_since IS NOT NULL AS failing, webhook_paused_at IS NOT NULL AS paused,
-      extract(epoch FROM webhook_probe_at - now())::float8 AS probe_in
-    FROM domains WHERE id = ${domainId}
+    SELECT failing_since IS NOT NULL AS failing, paused_at IS NOT NULL AS paused,
+      extract(epoch FROM probe_at - now())::float8 AS probe_in
+    FROM webhooks WHERE id = ${domainId}
   `
   return row ?? (yield* Effect.die(`no domain ${domainId}`))
 })

@@ -1,17 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DeliveryLines } from "../../src/delivery/DeliveryLines.ts"
-import { DomainId } from "../../src/model/Domain.ts"
+import { WebhookId } from "../../src/model/Webhook.ts"
 import { WorkspaceId } from "../../src/model/Workspace.ts"
 
 interface Delivery {
-  readonly domainId: DomainId
+  readonly webhookId: WebhookId
   readonly workspaceId: WorkspaceId
   readonly name: string
   readonly payload: Uint8Array
 }
 
 const uuid = (number: number) => `${number.toString(16).padStart(8, "0")}-0000-7000-8000-000000000000`
-const domain = (number: number) => DomainId.make(uuid(number))
+const domain = (number: number) => WebhookId.make(uuid(number))
 const workspace = (number: number) => WorkspaceId.make(uuid(number))
 const a = domain(0xa)
 const b = domain(0xb)
@@ -22,26 +22,26 @@ const c = domain(0xc)
  * by default.
  */
 const deliveries = (
-  domainId: DomainId,
+  webhookId: WebhookId,
   count: number,
-  { bytes = 10, workspaceId = WorkspaceId.make(domainId) } = {}
+  { bytes = 10, workspaceId = WorkspaceId.make(webhookId) } = {}
 ): ReadonlyArray<Delivery> =>
   Array.from({ length: count }, (_, index) => ({
-    domainId,
+    webhookId,
     workspaceId,
-    name: `${domainId.slice(7, 8)}${index + 1}`,
+    name: `${webhookId.slice(7, 8)}${index + 1}`,
     payload: new Uint8Array(bytes)
   }))
 
 /** Queues with a concurrency of 2 for each domain, and the started deliveries. */
-const recording = ({ concurrency = 100, concurrencyPerDomain = 2 } = {}) => {
+const recording = ({ concurrency = 100, concurrencyPerWebhook = 2 } = {}) => {
   const begun: Array<string> = []
   const running: Array<Delivery> = []
   const returned: Array<string> = []
   let wanted = 0
   const lines = new DeliveryLines<Delivery>({
     concurrency,
-    concurrencyPerDomain,
+    concurrencyPerWebhook,
     hangMillis: 10_000,
     begin: (delivery) => {
       begun.push(delivery.name)
@@ -53,32 +53,32 @@ const recording = ({ concurrency = 100, concurrencyPerDomain = 2 } = {}) => {
 
   /** Claims from these rows as from the table. Deliveries without a slot remain. */
   const claim = (...table: ReadonlyArray<Delivery>) => {
-    const waiting = [...new Map(table.map((delivery) => [delivery.domainId, delivery])).values()]
+    const waiting = [...new Map(table.map((delivery) => [delivery.webhookId, delivery])).values()]
     const { admitted } = lines.admit(waiting, 1_000)
-    const claimed = waiting.flatMap(({ domainId }) =>
-      table.filter((delivery) => delivery.domainId === domainId).slice(0, admitted.get(domainId) ?? 0)
+    const claimed = waiting.flatMap(({ webhookId }) =>
+      table.filter((delivery) => delivery.webhookId === webhookId).slice(0, admitted.get(webhookId) ?? 0)
     )
     return { claimed: claimed.length, isMore: lines.take(claimed, admitted) }
   }
 
   /** Answers the oldest request of a domain after this time. */
-  const answer = (domainId: DomainId, millis = 5, isSuccess = true) => {
-    const index = running.findIndex((delivery) => delivery.domainId === domainId)
+  const answer = (webhookId: WebhookId, millis = 5, isSuccess = true) => {
+    const index = running.findIndex((delivery) => delivery.webhookId === webhookId)
     const [delivery] = running.splice(index, 1)
     if (index < 0 || delivery === undefined) return assert.fail("nothing is under way")
     lines.answered(delivery, isSuccess, millis)
   }
-  const end = (domainId: DomainId, millis = 5, isSuccess = true) => {
-    answer(domainId, millis, isSuccess)
-    lines.settled(domainId)
+  const end = (webhookId: WebhookId, millis = 5, isSuccess = true) => {
+    answer(webhookId, millis, isSuccess)
+    lines.settled(webhookId)
   }
 
   /** Domains with enough fast answers for their full concurrency. */
-  const proven = (...domains: ReadonlyArray<DomainId>) => {
-    for (const domainId of domains) {
-      for (let places = 1; places === 1 || places < concurrencyPerDomain; places *= 2) {
-        claim(...deliveries(domainId, 1))
-        end(domainId)
+  const proven = (...domains: ReadonlyArray<WebhookId>) => {
+    for (const webhookId of domains) {
+      for (let places = 1; places === 1 || places < concurrencyPerWebhook; places *= 2) {
+        claim(...deliveries(webhookId, 1))
+        end(webhookId)
       }
     }
     lines.admit([], 1)
@@ -129,11 +129,11 @@ describe("The delivery queues", () => {
     const ended: Array<string> = []
     const lines = new DeliveryLines<Delivery>({
       concurrency: 1,
-      concurrencyPerDomain: 1,
+      concurrencyPerWebhook: 1,
       hangMillis: 10_000,
       begin: (delivery) => {
         lines.answered(delivery, true, 0)
-        lines.settled(delivery.domainId)
+        lines.settled(delivery.webhookId)
         ended.push(delivery.name)
       },
       giveBack: () => {},
@@ -229,9 +229,9 @@ describe("The delivery queues", () => {
   })
 
   it("accept an equal share of a claim from each domain, and report the rest", () => {
-    const { lines, proven } = recording({ concurrencyPerDomain: 16 })
+    const { lines, proven } = recording({ concurrencyPerWebhook: 16 })
     proven(a, b)
-    const waiting = [a, b].flatMap((domainId) => deliveries(domainId, 1))
+    const waiting = [a, b].flatMap((webhookId) => deliveries(webhookId, 1))
     const { admitted, isCut } = lines.admit(waiting, 10)
     assert.deepStrictEqual(
       [...admitted],
@@ -269,16 +269,16 @@ describe("The delivery queues", () => {
 /** Domains in a range of numbers, with `each` of them in one workspace. */
 const domainsOf = (first: number, count: number, each: number) =>
   Array.from({ length: count }, (_, index) => ({
-    domainId: domain(first + index),
+    webhookId: domain(first + index),
     workspaceId: workspace(0x10_000 + Math.floor((first + index) / each))
   }))
 
-const one = ({ domainId, workspaceId }: { readonly domainId: DomainId; readonly workspaceId: WorkspaceId }) =>
-  deliveries(domainId, 1, { workspaceId })
+const one = ({ webhookId, workspaceId }: { readonly webhookId: WebhookId; readonly workspaceId: WorkspaceId }) =>
+  deliveries(webhookId, 1, { workspaceId })
 
 describe("Domains without a success", () => {
   it("start with a concurrency of 1, which doubles after each success", () => {
-    const { begun, claim, end } = recording({ concurrency: 256, concurrencyPerDomain: 16 })
+    const { begun, claim, end } = recording({ concurrency: 256, concurrencyPerWebhook: 16 })
     let table = deliveries(a, 400)
     const go = () => {
       const { claimed } = claim(...table)
@@ -297,7 +297,7 @@ describe("Domains without a success", () => {
   })
 
   it("fall back to 1 after a timeout and return waiting deliveries for a later claim", () => {
-    const { begun, claim, end, lines, proven, returned, running } = recording({ concurrencyPerDomain: 4 })
+    const { begun, claim, end, lines, proven, returned, running } = recording({ concurrencyPerWebhook: 4 })
     proven(a)
     claim(...deliveries(a, 12))
     assert.lengthOf(running, 4)
@@ -324,17 +324,17 @@ describe("Domains without a success", () => {
   })
 
   it("share at most half of the total concurrency", () => {
-    const { claim, running } = recording({ concurrency: 256, concurrencyPerDomain: 16 })
+    const { claim, running } = recording({ concurrency: 256, concurrencyPerWebhook: 16 })
     claim(...domainsOf(1, 500, 1).flatMap(one))
     assert.lengthOf(running, 128)
   })
 
   it("share a quarter after timeouts, so that other new domains get a slot", () => {
-    const { claim, end, running } = recording({ concurrency: 256, concurrencyPerDomain: 16 })
+    const { claim, end, running } = recording({ concurrency: 256, concurrencyPerWebhook: 16 })
     const hanging = domainsOf(1, 500, 1).flatMap(one)
     for (let rest = hanging; rest.length > 0; ) {
       rest = rest.slice(claim(...rest).claimed)
-      for (const { domainId } of [...running]) end(domainId, 15_000, false)
+      for (const { webhookId } of [...running]) end(webhookId, 15_000, false)
     }
     claim(...hanging)
     assert.lengthOf(running, 64)
@@ -343,7 +343,7 @@ describe("Domains without a success", () => {
   })
 
   it("leave a slot for another workspace while 500 domains of 100 workspaces hang", () => {
-    const { begun, claim, running } = recording({ concurrency: 256, concurrencyPerDomain: 16 })
+    const { begun, claim, running } = recording({ concurrency: 256, concurrencyPerWebhook: 16 })
     claim(...domainsOf(0, 500, 5).flatMap(one))
     assert.isAtMost(running.length, 127)
     begun.length = 0
@@ -352,7 +352,7 @@ describe("Domains without a success", () => {
   })
 
   it("take no slot from a domain that answers at once", () => {
-    const { claim, end, lines, proven, running } = recording({ concurrency: 256, concurrencyPerDomain: 16 })
+    const { claim, end, lines, proven, running } = recording({ concurrency: 256, concurrencyPerWebhook: 16 })
     const tenant = domain(0xfff)
     proven(tenant)
     claim(...domainsOf(0, 500, 5).flatMap(one))
@@ -366,31 +366,32 @@ describe("Domains without a success", () => {
   })
 
   it("share a quarter while they answer slowly", () => {
-    const { claim, end, running } = recording({ concurrency: 64, concurrencyPerDomain: 16 })
+    const { claim, end, running } = recording({ concurrency: 64, concurrencyPerWebhook: 16 })
     const slow = [a, b, c]
-    for (const domainId of slow) {
+    for (const webhookId of slow) {
       for (let round = 0; round < 4; round++) {
-        claim(...deliveries(domainId, 1))
-        end(domainId, 3_000)
+        claim(...deliveries(webhookId, 1))
+        end(webhookId, 3_000)
       }
     }
-    claim(...slow.flatMap((domainId) => deliveries(domainId, 30)))
+    claim(...slow.flatMap((webhookId) => deliveries(webhookId, 30)))
     assert.lengthOf(running, 16)
   })
 })
 
 describe("A workspace", () => {
   it("uses an eighth of the concurrency while others wait, and all of it otherwise", () => {
-    const { claim, end, proven, running } = recording({ concurrency: 16, concurrencyPerDomain: 16 })
+    const { claim, end, proven, running } = recording({ concurrency: 16, concurrencyPerWebhook: 16 })
     const [first, second] = domainsOf(1, 2, 10)
     if (first === undefined || second === undefined) return assert.fail("no domains")
-    proven(first.domainId, second.domainId, b)
-    const of = ({ domainId, workspaceId }: typeof first, count: number) => deliveries(domainId, count, { workspaceId })
+    proven(first.webhookId, second.webhookId, b)
+    const of = ({ webhookId, workspaceId }: typeof first, count: number) =>
+      deliveries(webhookId, count, { workspaceId })
     claim(...of(first, 16), ...of(second, 16))
     assert.lengthOf(running, 16)
     claim(...deliveries(b, 16))
-    const others = () => running.filter(({ domainId }) => domainId === b).length
-    const round = () => end(running[0]?.domainId ?? first.domainId)
+    const others = () => running.filter(({ webhookId }) => webhookId === b).length
+    const round = () => end(running[0]?.webhookId ?? first.webhookId)
     for (let rounds = 0; rounds < 2; rounds++) round()
     assert.strictEqual(others(), 2)
     // Both have an eighth now, and alternate.

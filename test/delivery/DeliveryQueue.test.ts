@@ -72,9 +72,9 @@ layer(
       const { domain, ids } = yield* onlyMine(2)
       const served = yield* Deliveries.domain(url)
       const asked = yield* Deliveries.domain(null)
-      yield* sql`UPDATE domains SET pull = true WHERE id = ${asked.id}`
+      yield* sql`UPDATE webhooks SET url = NULL, action = 'pull' WHERE id = ${asked.id}`
       const others = [...(yield* Deliveries.pending(served.id, 1)), ...(yield* Deliveries.pending(asked.id, 1))]
-      yield* sql`UPDATE domains SET webhook_url = NULL WHERE id = ${domain.id}`
+      yield* sql`UPDATE webhooks SET url = NULL, action = 'hold' WHERE id = ${domain.id}`
       yield* queue.holdUnserved
       const statusOf = (of: ReadonlyArray<string>) =>
         Effect.map(
@@ -137,12 +137,12 @@ layer(
       const second = yield* Deliveries.domain(url)
       yield* Deliveries.pending(second.id, 20)
 
-      const claimed = yield* Queues.claimUpTo(100, { perDomain: 5, busy: new Map([[first.id, 3]]) })
+      const claimed = yield* Queues.claimUpTo(100, { perWebhook: 5, busy: new Map([[first.id, 3]]) })
       const of = (domainId: DomainId) => claimed.filter((delivery) => delivery.domainId === domainId).length
       assert.strictEqual(of(first.id), 2)
       assert.strictEqual(of(second.id), 5)
       const none = yield* Queues.claimUpTo(100, {
-        perDomain: 5,
+        perWebhook: 5,
         busy: new Map([
           [first.id, 5],
           [second.id, 9]
@@ -171,7 +171,7 @@ layer(
       const { domain: hung } = yield* onlyMine(500)
       const healthy = yield* Deliveries.domain(url)
       const [id] = yield* Deliveries.pending(healthy.id, 1)
-      const claimed = yield* Queues.claimUpTo(8, { perDomain: 16, busy: new Map([[hung.id, 16]]) })
+      const claimed = yield* Queues.claimUpTo(8, { perWebhook: 16, busy: new Map([[hung.id, 16]]) })
       assert.deepStrictEqual(
         claimed.map(({ eventId }) => eventId),
         id === undefined ? [] : [id]
@@ -190,12 +190,11 @@ layer(
       yield* sql`UPDATE domains SET status_before = status, status = 'disabled' WHERE id = ${domain.id}`
       assert.deepStrictEqual(yield* Queues.claimUpTo(10), [])
 
-      yield* sql`
-        UPDATE domains SET status = status_before, status_before = NULL, webhook_url = NULL WHERE id = ${domain.id}
-      `
+      yield* sql`UPDATE domains SET status = status_before, status_before = NULL WHERE id = ${domain.id}`
+      yield* Deliveries.target(domain.id, null)
       assert.deepStrictEqual(yield* Queues.claimUpTo(10), [])
 
-      yield* sql`UPDATE domains SET webhook_url = ${url} WHERE id = ${domain.id}`
+      yield* sql`UPDATE webhooks SET action = 'webhook', url = ${url} WHERE id = ${domain.id}`
       assert.lengthOf(yield* Queues.claimUpTo(10), 1)
     })
   )
@@ -522,7 +521,7 @@ layer(
       const posted = yield* oldestDueSeconds
       assert.closeTo(posted.toPost, 660, 5)
       assert.strictEqual(posted.toTake, 0)
-      yield* sql`UPDATE domains SET webhook_url = NULL, pull = true WHERE id = ${domain.id}`
+      yield* sql`UPDATE webhooks SET url = NULL, action = 'pull' WHERE id = ${domain.id}`
       const taken = yield* oldestDueSeconds
       assert.closeTo(taken.toTake, 660, 5)
       assert.strictEqual(taken.toPost, 0)

@@ -110,7 +110,7 @@ layer(Workspaces.layer.pipe(settings({}), Layer.provideMerge(TestDatabase.layer)
       const { most, react } = slowly()
       yield* receiver.answerAlways(react)
       yield* Effect.forEach(["/a", "/b", "/c"], (path) => backlog(receiver, path, 20))
-      yield* startWorker({ DELIVERY_CONCURRENCY: "7", DELIVERY_CONCURRENCY_PER_DOMAIN: "3" })
+      yield* startWorker({ DELIVERY_CONCURRENCY: "7", DELIVERY_CONCURRENCY_PER_WEBHOOK: "3" })
 
       yield* eventually(undelivered, (count) => count === 0)
       assert.strictEqual(most.get("all"), 7)
@@ -161,7 +161,7 @@ layer(Workspaces.layer.pipe(settings({}), Layer.provideMerge(TestDatabase.layer)
       const receiver = yield* WebhookReceiver.make
       yield* backlog(receiver, "/one-by-one", 50)
       const started = yield* Clock.currentTimeMillis
-      yield* startWorker({ DELIVERY_CONCURRENCY_PER_DOMAIN: "1" })
+      yield* startWorker({ DELIVERY_CONCURRENCY_PER_WEBHOOK: "1" })
       yield* eventually(undelivered, (count) => count === 0)
       // Polling would send one a second.
       assert.isBelow((yield* Clock.currentTimeMillis) - started, 5_000)
@@ -208,11 +208,12 @@ layer(TestInlet.layer(), { excludeTestServices: true, timeout: "120 seconds" })(
         const well = yield* inlet.inbox(healthy.url)
         const workspaces = yield* Effect.replicateEffect(inlet.workspace, 100, { concurrency: 4 })
         const domains = yield* sql<{ readonly id: DomainId }>`
-        INSERT INTO domains (id, workspace_id, name, origin, status, verified_at, webhook_url)
-        SELECT gen_random_uuid(), workspace.id, gen_random_uuid() || '.example', 'byo', 'live', now(), ${hanging.url}
+        INSERT INTO domains (id, workspace_id, name, origin, status, verified_at)
+        SELECT gen_random_uuid(), workspace.id, gen_random_uuid() || '.example', 'byo', 'live', now()
         FROM unnest(${workspaces.map(({ id }) => id)}::uuid[]) AS workspace (id), generate_series(1, 5)
         RETURNING id
       `
+        yield* Effect.forEach(domains, ({ id }) => Deliveries.target(id, hanging.url), { concurrency: 4 })
         yield* Deliveries.pendingOfEach(domains.map(({ id }) => id))
 
         for (const _ of Array.range(1, 20)) {

@@ -10,6 +10,7 @@ import { Handover } from "../../src/delivery/Handover.ts"
 import type { SealedDelivery } from "../../src/delivery/Lease.ts"
 import { WebhookSender } from "../../src/delivery/WebhookSender.ts"
 import type { DomainId } from "../../src/model/Domain.ts"
+import { catchAllOf } from "../../src/model/Webhook.ts"
 import * as Resolver from "../../src/providers/dns/Resolver.ts"
 import { WebhookSigner } from "../../src/providers/signing/WebhookSigner.ts"
 import { Workspaces } from "../../src/workspaces/Workspaces.ts"
@@ -25,7 +26,7 @@ const settings = Layer.provide(
       const env = {
         DATA_DIR: yield* fs.makeTempDirectoryScoped({ prefix: "inlet-test-" }),
         SECRETS_KEY: Buffer.alloc(32, 5).toString("base64"),
-        DELIVERY_CONCURRENCY_PER_DOMAIN: "2"
+        DELIVERY_CONCURRENCY_PER_WEBHOOK: "2"
       }
       return ConfigProvider.layer(ConfigProvider.fromEnv({ env }))
     })
@@ -54,11 +55,12 @@ const write = (domainId: DomainId, count: number) => (places: number) =>
       UPDATE deliveries SET attempts = 1, leased_until = now() + interval '60 seconds', claimed_at = now()
       FROM events
       JOIN domains ON domains.id = events.domain_id
+      JOIN webhooks ON webhooks.id = domains.id
       JOIN workspaces ON workspaces.id = domains.workspace_id
       WHERE deliveries.event_id = ANY(${ids.slice(0, places)}::uuid[]) AND events.id = deliveries.event_id
-      RETURNING events.id AS event_id, events.domain_id, attempts, spent, false AS taken_over,
-        domains.webhook_url AS url, events.payload, workspaces.id AS workspace_id, workspaces.signing_secret,
-        NULL::bytea AS previous_signing_secret
+      RETURNING events.id AS event_id, events.domain_id, webhooks.id AS webhook_id, attempts, spent,
+        false AS taken_over, url, format, credentials, events.payload, workspaces.id AS workspace_id,
+        workspaces.signing_secret, NULL::bytea AS previous_signing_secret, false AS has_own_secret
     `
     return { leased, places, ids }
   })
@@ -70,12 +72,12 @@ const within = Effect.fnUntraced(function* <A extends { readonly leased: Readonl
   most: number,
   write: (places: number) => Effect.Effect<A, E, R>
 ) {
-  const places = yield* handover.reserve(domainId, most)
+  const places = yield* handover.reserve(catchAllOf(domainId), most)
   return yield* Effect.onExit(write(places), (exit) =>
     Effect.gen(function* () {
       const leased = Exit.isSuccess(exit) ? exit.value.leased : []
       yield* handover.begin(leased)
-      yield* handover.release(domainId, places - leased.length)
+      yield* handover.release(catchAllOf(domainId), places - leased.length)
     })
   )
 })
@@ -107,8 +109,8 @@ const proven = Effect.fnUntraced(function* (handover: Handover["Service"], recei
 const hasPlaces = (handover: Handover["Service"], id: DomainId) =>
   eventually(
     Effect.gen(function* () {
-      const places = yield* handover.reserve(id, 6)
-      yield* handover.release(id, places)
+      const places = yield* handover.reserve(catchAllOf(id), 6)
+      yield* handover.release(catchAllOf(id), places)
       return places
     }),
     (places) => places === 6
@@ -166,10 +168,10 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
       const handover = yield* start
       const id = yield* proven(handover, receiver)
       for (const round of [1, 2]) {
-        assert.strictEqual(yield* handover.reserve(id, 6), 6)
+        assert.strictEqual(yield* handover.reserve(catchAllOf(id), 6), 6)
         const { ids, leased } = yield* write(id, 4)(4)
         yield* handover.begin(leased.map((row) => ({ ...row, payload: Buffer.from(`${row.payload}`) })))
-        yield* handover.release(id, 2)
+        yield* handover.release(catchAllOf(id), 2)
         const requests = yield* eventually(receiver.all, (requests) => requests.length === 1 + 4 * round)
         assert.sameMembers(
           requests.slice(-4).map(({ event }) => event.event_id),
@@ -185,7 +187,7 @@ layer(Workspaces.layer.pipe(settings, Layer.provideMerge(TestDatabase.layer)), {
       const receiver = yield* WebhookReceiver.make
       const handover = yield* start
       const id = yield* proven(handover, receiver)
-      assert.strictEqual(yield* handover.reserve(id, 3), 3)
+      assert.strictEqual(yield* handover.reserve(catchAllOf(id), 3), 3)
       const { leased } = yield* write(id, 3)(3)
       const [broken, ...sound] = leased
       if (broken === undefined) return assert.fail("nothing was written")

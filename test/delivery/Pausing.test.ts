@@ -6,6 +6,7 @@ import { DeliveryQueue } from "../../src/delivery/DeliveryQueue.ts"
 import * as Pausing from "../../src/delivery/Pausing.ts"
 import { DomainId } from "../../src/model/Domain.ts"
 import { EventId } from "../../src/model/InboundEvent.ts"
+import { catchAllOf } from "../../src/model/Webhook.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as TestDatabase from "../TestDatabase.ts"
@@ -177,7 +178,7 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
         Array.range(1, 22)
       )
 
-      yield* Effect.flatMap(SqlClient.SqlClient, (sql) => Pausing.resume(sql, id))
+      yield* Effect.flatMap(SqlClient.SqlClient, (sql) => Pausing.resume(sql, catchAllOf(id)))
       assert.deepInclude((yield* Queues.claimUpTo(1))[0], { domainId: id, attempt: 23, attemptOfBudget: 3 })
     })
   )
@@ -210,7 +211,7 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
       const sql = yield* SqlClient.SqlClient
       const { id } = yield* paused(3)
       yield* Deliveries.pass("1 hour")
-      yield* sql`UPDATE domains SET webhook_failing_since = NULL WHERE id = ${id}`
+      yield* sql`UPDATE webhooks SET failing_since = NULL WHERE id = ${id}`
       const [probe] = yield* claimProbes
       if (probe === undefined) return assert.fail("nothing was tried")
       yield* Queues.settle(probe, Queues.answered(200))
@@ -233,9 +234,9 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
       const sql = yield* SqlClient.SqlClient
       const changes = yield* sql`SELECT change FROM domain_changes WHERE domain_id = ${id} ORDER BY id`
       assert.deepStrictEqual(changes, [{ change: "paused" }, { change: "resumed" }])
-      const claimed = yield* Queues.claimUpTo(64, { perDomain: 16 })
+      const claimed = yield* Queues.claimUpTo(64, { perWebhook: 16 })
       assert.lengthOf(claimed, 16)
-      assert.deepStrictEqual(yield* Queues.claimUpTo(64, { perDomain: 16, busy: new Map([[id, 16]]) }), [])
+      assert.deepStrictEqual(yield* Queues.claimUpTo(64, { perWebhook: 16, busy: new Map([[id, 16]]) }), [])
       const rest = yield* Queues.claimUpTo(64)
       assert.sameMembers(
         [probe, ...claimed, ...rest].map(({ eventId }) => eventId),
@@ -304,7 +305,7 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer), Layer.provideM
       } = yield* domainWith(1)
       const [claimed] = yield* Queues.claimUpTo(1)
       if (event === undefined || claimed === undefined) return assert.fail("nothing to claim")
-      yield* sql`UPDATE domains SET webhook_url = ${`${url}/new`} WHERE id = ${id}`
+      yield* sql`UPDATE webhooks SET action = 'webhook', url = ${`${url}/new`} WHERE id = ${id}`
       yield* Queues.settle(claimed, Queues.answered(410))
       assert.deepInclude(yield* Deliveries.webhook(id), { failing: false })
       assert.deepInclude((yield* Queues.claimUpTo(1))[0], {
@@ -335,7 +336,7 @@ const pausedInbox = Effect.fnUntraced(function* (receiver: WebhookReceiver["Serv
   yield* Deliveries.failedOften(DomainId.make(inbox.domainId))
   assert.isNull((yield* get).json.webhook_paused_at)
   yield* sql`
-    UPDATE domains SET webhook_failing_since = now() - interval '5 days' WHERE id = ${inbox.domainId}
+    UPDATE webhooks SET failing_since = now() - interval '5 days' WHERE id = ${inbox.domainId}
   `
   yield* Mail.send(inlet.smtpPort, { to: inbox.address })
   const { json } = yield* eventually(get, ({ json }) => json.webhook_paused_at !== null)
@@ -383,7 +384,7 @@ layer(TestInlet.layer(), { concurrent: true, excludeTestServices: true, timeout:
             Effect.runFork
           )
         })
-        yield* sql`UPDATE domains SET webhook_probe_at = now() WHERE id = ${domainId}`
+        yield* sql`UPDATE webhooks SET probe_at = now() WHERE id = ${domainId}`
         yield* eventually(events("delivered"), (delivered) => delivered.length === waiting)
         assert.isNull((yield* get).json.webhook_paused_at)
         assert.lengthOf(yield* receiver.all, before + waiting)

@@ -60,14 +60,14 @@ layer(Queues.layer().pipe(Layer.provideMerge(TestDatabase.layer)), {
         yield* Deliveries.pending(paused.id, 1)
         yield* Deliveries.pass("1 day")
         yield* sql`
-        UPDATE domains SET webhook_failing_since = now(), webhook_paused_at = now(), webhook_probe_at = now()
+        UPDATE webhooks SET failing_since = now(), paused_at = now(), probe_at = now()
         WHERE id = ${paused.id}
       `
         const late = yield* Deliveries.domain(url)
         yield* Deliveries.pending(late.id, 1)
         yield* sql`UPDATE deliveries SET due_at = now() - interval '4 minutes' WHERE domain_id = ${late.id}`
         const pulled = yield* Deliveries.domain(null)
-        yield* sql`UPDATE domains SET pull = true WHERE id = ${pulled.id}`
+        yield* sql`UPDATE webhooks SET url = NULL, action = 'pull' WHERE id = ${pulled.id}`
         yield* Deliveries.pending(pulled.id, 1)
         yield* sql`UPDATE deliveries SET due_at = now() - interval '9 minutes' WHERE domain_id = ${pulled.id}`
         yield* sql`

@@ -3,7 +3,7 @@ import { Clock, ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { DeliveryQueue } from "../../src/delivery/DeliveryQueue.ts"
 import type { Lease } from "../../src/delivery/Lease.ts"
 import type { Outcome } from "../../src/delivery/WebhookSender.ts"
-import type { DomainId } from "../../src/model/Domain.ts"
+import type { WebhookId } from "../../src/model/Webhook.ts"
 import { Workspaces } from "../../src/workspaces/Workspaces.ts"
 
 /** A second queue on the same database, as in another process. */
@@ -29,17 +29,17 @@ export const answered = (statusCode: number, retryAfter: string | null = null): 
 
 export const claimUpTo = Effect.fnUntraced(function* (
   most: number,
-  { busy = new Map<DomainId, number>(), mostBytes = 1_000_000, perDomain = 1_000 } = {}
+  { busy = new Map<WebhookId, number>(), mostBytes = 1_000_000, perWebhook = 1_000 } = {}
 ) {
   const queue = yield* DeliveryQueue
   let left = most
-  const rooms = new Map<DomainId, number>()
-  const waiting = (yield* queue.waiting).map(({ domainId }) => domainId)
+  const rooms = new Map<WebhookId, number>()
+  const waiting = (yield* queue.waiting).map(({ webhookId }) => webhookId)
   const equalPart = Math.max(1, Math.floor(most / waiting.length))
-  for (const domainId of waiting) {
-    const places = Math.min(left, equalPart, perDomain - (busy.get(domainId) ?? 0))
+  for (const webhookId of waiting) {
+    const places = Math.min(left, equalPart, perWebhook - (busy.get(webhookId) ?? 0))
     if (places <= 0) continue
-    rooms.set(domainId, places)
+    rooms.set(webhookId, places)
     left -= places
   }
   return yield* queue.claim(rooms, mostBytes)

@@ -365,7 +365,7 @@ layer(senderWith({}), { excludeTestServices: true })("WebhookSender", (it) => {
   )
 })
 
-layer(senderWith({ DELIVERY_CONCURRENCY: "20", DELIVERY_CONCURRENCY_PER_DOMAIN: "1", WEBHOOK_TIMEOUT: "30s" }), {
+layer(senderWith({ DELIVERY_CONCURRENCY: "20", DELIVERY_CONCURRENCY_PER_WEBHOOK: "1", WEBHOOK_TIMEOUT: "30s" }), {
   excludeTestServices: true
 })("A host with the webhooks of many domains", (it) => {
   it.effect("is delivered to while some of its webhooks hang", () =>

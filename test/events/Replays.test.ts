@@ -8,6 +8,7 @@ import { Replays } from "../../src/events/Replays.ts"
 import * as ReplayWorker from "../../src/events/ReplayWorker.ts"
 import type { DomainId } from "../../src/model/Domain.ts"
 import type { EventId } from "../../src/model/InboundEvent.ts"
+import { catchAllOf, type WebhookId } from "../../src/model/Webhook.ts"
 import * as Deliveries from "../delivery/Deliveries.ts"
 import * as Queues from "../delivery/Queues.ts"
 import * as TestDatabase from "../TestDatabase.ts"
@@ -26,7 +27,8 @@ const withDead = Effect.fnUntraced(function* (count: number) {
   return { id, ids, workspaceId }
 })
 
-const start = (selection: Selection) => Effect.flatMap(Replays, (replays) => replays.start(selection))
+const start = (selection: Selection) =>
+  Effect.flatMap(Replays, (replays) => replays.start({ ...selection, webhookId: null }))
 
 /** Takes the next step of every job, half a second later. */
 const step = Effect.gen(function* () {
@@ -36,7 +38,7 @@ const step = Effect.gen(function* () {
 })
 
 const claimUpTo = (id: DomainId, most = 1_000) =>
-  Effect.flatMap(DeliveryQueue, (queue) => queue.claim(new Map([[id, most]]), 100_000_000))
+  Effect.flatMap(DeliveryQueue, (queue) => queue.claim(new Map([[catchAllOf(id), most]]), 100_000_000))
 
 /** Answers everything due at a domain, in the order of the claim. */
 const answer = Effect.fnUntraced(function* (id: DomainId, status: (event: EventId) => number = () => 200) {
@@ -259,12 +261,12 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("A replay job
       const replays = yield* Replays
       const { id } = yield* withDead(3)
       const job = yield* start({ domainId: id, status: "dead", ...everything })
-      yield* sql`UPDATE domains SET webhook_url = NULL WHERE id = ${id}`
-      assert.deepInclude(yield* step, { queued: 0 })
-      yield* sql`UPDATE domains SET webhook_url = ${url}, webhook_paused_at = now(), webhook_probe_at = now() WHERE id = ${id}`
-      assert.deepInclude(yield* step, { queued: 0 })
-      yield* sql`UPDATE domains SET webhook_paused_at = NULL, webhook_probe_at = NULL WHERE id = ${id}`
-      assert.deepInclude(yield* step, { queued: 2 })
+      yield* sql`UPDATE webhooks SET url = NULL, action = 'hold' WHERE id = ${id}`
+      assert.deepInclude(yield* step, { queued: new Set<WebhookId>() })
+      yield* sql`UPDATE webhooks SET action = 'webhook', url = ${url}, paused_at = now(), probe_at = now() WHERE id = ${id}`
+      assert.deepInclude(yield* step, { queued: new Set<WebhookId>() })
+      yield* sql`UPDATE webhooks SET paused_at = NULL, probe_at = NULL WHERE id = ${id}`
+      assert.deepInclude(yield* step, { queued: new Set([catchAllOf(id)]) })
       yield* replays.stop(id, job.id)
     })
   )

@@ -49,8 +49,8 @@ const withMail = Effect.fnUntraced(function* (domains: number, messages: number)
       FROM mail
       RETURNING id, domain_id, position, recipient, sender
     )
-    INSERT INTO deliveries (event_id, domain_id, position, status, due_at, recipient, sender)
-    SELECT id, domain_id, position, (ARRAY['held', 'pending', 'dead', 'delivered'])[1 + position % 4], now(),
+    INSERT INTO deliveries (event_id, domain_id, webhook_id, position, status, due_at, recipient, sender)
+    SELECT id, domain_id, domain_id, position, (ARRAY['held', 'pending', 'dead', 'delivered'])[1 + position % 4], now(),
       CASE WHEN position % 4 = 2 THEN recipient END, CASE WHEN position % 4 = 2 THEN sender END
     FROM inserted
   `
@@ -148,8 +148,8 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The events o
           FROM unnest(${ids}::uuid[]) AS id
           RETURNING id, domain_id
         )
-        INSERT INTO deliveries (event_id, domain_id, position, status, due_at)
-        SELECT id, domain_id, 1000, 'held', now() FROM new
+        INSERT INTO deliveries (event_id, domain_id, webhook_id, position, status, due_at)
+        SELECT id, domain_id, domain_id, 1000, 'held', now() FROM new
       `
       const rest = yield* events.list(workspaceId, {}, { limit: 100, cursor: first.nextCursor ?? "" })
       const loaded = yield* Stream.runCollect(events.payloads(rest.items))

@@ -223,7 +223,7 @@ describe("Secrets", { timeout: 120_000 }, () => {
           )
         yield* change(
           "ALTER TABLE events ADD CONSTRAINT no_poison CHECK (recipient NOT LIKE 'poison@%') NOT VALID",
-          "ALTER TABLE domains ADD CHECK (webhook_url NOT LIKE '%poison%') NOT VALID",
+          "ALTER TABLE webhooks ADD CHECK (url NOT LIKE '%poison%') NOT VALID",
           "ALTER TABLE workspaces ADD CHECK (name <> 'poison') NOT VALID"
         )
         yield* change(`INSERT INTO domain_changes (domain_id, change) VALUES ('${domainId}', 'verified')`)

@@ -194,8 +194,8 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
           FROM events, generate_series(1, 110) AS n WHERE domain_id = ${inbox.domainId}
         `
         yield* sql`
-          INSERT INTO deliveries (event_id, domain_id, position, status, due_at)
-          SELECT id, domain_id, position, 'held', now() FROM events
+          INSERT INTO deliveries (event_id, domain_id, webhook_id, position, status, due_at)
+          SELECT id, domain_id, domain_id, position, 'held', now() FROM events
           WHERE domain_id = ${inbox.domainId} AND position > 1000
         `
         assert.lengthOf((yield* list(inbox)).subjects, 50)
@@ -422,8 +422,8 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
           FROM events, generate_series(1, 400) AS n WHERE domain_id = ${inbox.domainId} AND n % 7 <> 0
         `
         yield* sql`
-          INSERT INTO deliveries (event_id, domain_id, position, status, due_at)
-          SELECT id, domain_id, position, CASE WHEN position % 2 = 0 THEN 'dead' ELSE 'delivered' END, now() FROM events
+          INSERT INTO deliveries (event_id, domain_id, webhook_id, position, status, due_at)
+          SELECT id, domain_id, domain_id, position, CASE WHEN position % 2 = 0 THEN 'dead' ELSE 'delivered' END, now() FROM events
           WHERE domain_id = ${inbox.domainId} AND position > 1000
         `
         const times = ["2026-01-01T02:00:00Z", "2026-01-01T20:10:00Z", "2026-01-02T09:00:00Z", "2026-01-03T01:00:01Z"]
@@ -459,8 +459,8 @@ layer(Layer.merge(TestInlet.layer({ WEBHOOK_RETRY_DELAYS: "1h" }), WebhookReceiv
           FROM events, generate_series(1, ${count}::int) AS n WHERE domain_id = ${inbox.domainId}
         `
         yield* sql`
-          INSERT INTO deliveries (event_id, domain_id, position, status, due_at)
-          SELECT id, domain_id, position, CASE WHEN position % 4 = 0 THEN 'delivered' ELSE 'held' END, now() FROM events
+          INSERT INTO deliveries (event_id, domain_id, webhook_id, position, status, due_at)
+          SELECT id, domain_id, domain_id, position, CASE WHEN position % 4 = 0 THEN 'delivered' ELSE 'held' END, now() FROM events
           WHERE domain_id = ${inbox.domainId} AND position > 1000
         `
         const recipient = "user2@A.example"

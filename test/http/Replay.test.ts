@@ -107,7 +107,7 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("The delivery
           inlet.call("POST", `/api/domains/${inbox.domainId}/events/${event.event_id}/deliver-now`, { key: inbox.key }),
           ({ json, status }) => [status, json.error]
         )
-        yield* sql`UPDATE domains SET webhook_paused_at = now(), webhook_probe_at = now() + interval '1 hour' WHERE id = ${inbox.domainId}`
+        yield* sql`UPDATE webhooks SET paused_at = now(), probe_at = now() + interval '1 hour' WHERE id = ${inbox.domainId}`
         assert.deepStrictEqual(yield* refusal, [409, "The webhook is paused. POST …/replay of this event resumes it"])
         for (const status of ["dead", "held"]) {
           yield* sql`UPDATE deliveries SET status = ${status} WHERE domain_id = ${inbox.domainId}`

@@ -16,10 +16,10 @@ const withDead = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
   const inbox = yield* inlet.inbox(receiver.url)
   // Dead at once, before a worker finds them.
-  yield* sql`UPDATE domains SET webhook_url = NULL WHERE id = ${inbox.domainId}`
+  yield* sql`UPDATE webhooks SET url = NULL, action = 'hold' WHERE id = ${inbox.domainId}`
   const ids = yield* Deliveries.pending(DomainId.make(inbox.domainId), count)
   yield* sql`UPDATE deliveries SET status = 'dead', attempts = 11 WHERE domain_id = ${inbox.domainId}`
-  yield* sql`UPDATE domains SET webhook_url = ${receiver.url} WHERE id = ${inbox.domainId}`
+  yield* sql`UPDATE webhooks SET action = 'webhook', url = ${receiver.url} WHERE id = ${inbox.domainId}`
   const path = `/api/domains/${inbox.domainId}/replays`
   const call = (method: "GET" | "POST" | "DELETE", rest = "", body?: unknown) =>
     inlet.call(method, `${path}${rest}`, { key: inbox.key, ...(body === undefined ? {} : { body }) })
@@ -82,7 +82,7 @@ layer(TestInlet.layer({ REPLAYS_PER_MINUTE: "0" }).pipe(Layer.provideMerge(Webho
       const pending = yield* call("POST", "", { status: "pending" })
       assert.deepStrictEqual([pending.status, pending.json.error], [400, "status: Expected dead, held or delivered"])
       assert.strictEqual((yield* call("POST", "", { status: "dead", since: "yesterday" })).status, 400)
-      yield* sql`UPDATE domains SET webhook_url = NULL WHERE id = ${domainId}`
+      yield* sql`UPDATE webhooks SET url = NULL, action = 'hold' WHERE id = ${domainId}`
       const unserved = yield* call("POST", "", { status: "dead" })
       assert.strictEqual(unserved.status, 409)
       assert.match(unserved.json.error, /no webhook: set one with PATCH/)

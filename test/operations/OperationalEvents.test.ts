@@ -231,8 +231,8 @@ layer(Operations.layer(settings), { excludeTestServices: true, timeout: "60 seco
         yield* Operations.pause(domainId)
         yield* events(1)
         yield* inlet.call("PATCH", `/api/domains/${domainId}/delivery`, { key, body: { webhookUrl: null } })
-        const [domain] = yield* sql`SELECT webhook_paused_at FROM domains WHERE id = ${domainId}`
-        assert.deepStrictEqual(domain, { webhookPausedAt: null })
+        const [domain] = yield* sql`SELECT paused_at FROM webhooks WHERE id = ${domainId}`
+        assert.deepStrictEqual(domain, { pausedAt: null })
         assert.deepStrictEqual(yield* sql`SELECT 1 FROM domain_changes WHERE domain_id = ${domainId}`, [])
         assert.lengthOf((yield* list()).operational_events, 1)
       })

@@ -63,8 +63,8 @@ export const pause = (domainId: string) =>
   Effect.flatMap(
     SqlClient.SqlClient,
     (sql) => sql`
-      UPDATE domains SET webhook_url = 'https://hooks.example/', webhook_failing_since = now() - interval '5 days',
-        webhook_paused_at = now(), webhook_probe_at = now() + interval '1 hour'
+      UPDATE webhooks SET action = 'webhook', url = 'https://hooks.example/',
+        failing_since = now() - interval '5 days', paused_at = now(), probe_at = now() + interval '1 hour'
       WHERE id = ${domainId}
     `
   )
@@ -72,7 +72,7 @@ export const resume = (domainId: string) =>
   Effect.flatMap(
     SqlClient.SqlClient,
     (sql) => sql`
-      UPDATE domains SET webhook_failing_since = NULL, webhook_paused_at = NULL, webhook_probe_at = NULL
+      UPDATE webhooks SET failing_since = NULL, paused_at = NULL, probe_at = NULL
       WHERE id = ${domainId}
     `
   )

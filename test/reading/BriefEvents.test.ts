@@ -8,6 +8,7 @@ import * as Mime from "../../src/mime/Mime.ts"
 import { DomainId, DomainName } from "../../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
 import { EventId } from "../../src/model/InboundEvent.ts"
+import { WebhookId } from "../../src/model/Webhook.ts"
 import * as EventPayload from "../../src/reading/EventPayload.ts"
 import * as Insight from "../../src/reading/Insight.ts"
 import * as Needs from "../Needs.ts"
@@ -22,6 +23,7 @@ const tokens = (message: Uint8Array) => {
     inboundEmailId,
     domain: DomainName.make("example.com"),
     recipient: "agent@example.com",
+    route: { id: WebhookId.make("01981c9e-0000-7000-8000-000000000001"), pattern: "*" },
     envelope: { from: sender, helo: "client.example", remoteAddress: "203.0.113.9" },
     receivedAt: "2026-01-31T12:00:00.007Z",
     rawRef: rawRef(DomainId.make("01981c9e-0000-7000-8000-000000000001"), inboundEmailId),

@@ -5,6 +5,7 @@ import * as Mime from "../../src/mime/Mime.ts"
 import { DomainId, DomainName } from "../../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
 import { EventId, InboundEvent } from "../../src/model/InboundEvent.ts"
+import { WebhookId } from "../../src/model/Webhook.ts"
 import * as EventPayload from "../../src/reading/EventPayload.ts"
 import * as Insight from "../../src/reading/Insight.ts"
 import { ofColor, ofText, outright } from "../content/Tricks.ts"
@@ -27,6 +28,7 @@ const render = (
     inboundEmailId,
     domain: DomainName.make("example.com"),
     recipient: options.recipient ?? "Agent+7@example.com",
+    route: { id: WebhookId.make("01981c9e-0000-7000-8000-000000000001"), pattern: "*" },
     envelope: { from: options.from ?? "bounce@sender.example", helo: "client.example", remoteAddress: "203.0.113.9" },
     receivedAt: "2026-01-31T12:00:00.007Z",
     rawRef: rawRef(domainId, inboundEmailId),
@@ -83,6 +85,7 @@ describe("The event payload", () => {
       receivedAt: "2026-01-31T12:00:00.007Z",
       rawRef: `inbound/${domainId}/${inboundEmailId}.eml`,
       authentication: { spf: "pass", dkim: "none", dmarc: "permerror", arc: "none" },
+      route: { id: WebhookId.make("01981c9e-0000-7000-8000-000000000001"), pattern: "*" },
       envelope: { from: "bounce@sender.example", helo: "client.example", remoteAddress: "203.0.113.9" },
       headers: [
         { name: "From", value: "Ada <ada@sender.example>" },

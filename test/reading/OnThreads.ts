@@ -2,6 +2,7 @@ import { Effect, Layer } from "effect"
 import { DomainId, DomainName } from "../../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
 import { EventId } from "../../src/model/InboundEvent.ts"
+import { catchAll, catchAllOf } from "../../src/model/Webhook.ts"
 import { ParserThreads } from "../../src/reading/ParserThreads.ts"
 import type { Depth } from "../../src/reading/ReadTask.ts"
 import { RequestReader } from "../../src/reading/RequestReader.ts"
@@ -23,7 +24,13 @@ export const read = Effect.fnUntraced(function* (message: Uint8Array, depth: Dep
         rawRef: rawRef(domainId, inboundEmailId),
         domain: DomainName.make("example.com"),
         envelope: { from: "bounce@sender.example", helo: "client.example", remoteAddress: "203.0.113.9" },
-        recipients: [{ eventId: EventId.make("01981c9e-2222-7000-8000-000000000001"), address: "a@example.com" }],
+        recipients: [
+          {
+            eventId: EventId.make("01981c9e-2222-7000-8000-000000000001"),
+            address: "a@example.com",
+            route: { id: catchAllOf(domainId), pattern: catchAll, action: "webhook" }
+          }
+        ],
         receivedAt: "2026-01-31T12:00:00.007Z",
         sha256: new Uint8Array(32),
         verdicts: null

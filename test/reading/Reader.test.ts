@@ -10,6 +10,7 @@ import { Handover } from "../../src/delivery/Handover.ts"
 import { DomainId, DomainName } from "../../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../../src/model/InboundEmail.ts"
 import { EventId } from "../../src/model/InboundEvent.ts"
+import { catchAll, catchAllOf } from "../../src/model/Webhook.ts"
 import { RawStore } from "../../src/providers/storage/RawStore.ts"
 import * as RawStoreFile from "../../src/providers/storage/RawStoreFile.ts"
 import type { Mail } from "../../src/reading/Mail.ts"
@@ -155,7 +156,13 @@ const mailOf = (id: InboundEmailId, domainId: string, domain: string): Mail => {
     traceBytes: 0,
     verdicts: null,
     envelope: { from: "", helo: "client.example", remoteAddress: "203.0.113.9" },
-    recipients: [{ eventId: EventId.make(SecureRandom.uuidV7Unsafe()), address: `someone@${domain}` }],
+    recipients: [
+      {
+        eventId: EventId.make(SecureRandom.uuidV7Unsafe()),
+        address: `someone@${domain}`,
+        route: { id: catchAllOf(DomainId.make(domainId)), pattern: catchAll, action: "webhook" }
+      }
+    ],
     receivedAt: 1_770_000_000_000,
     attempt: 1,
     message,

@@ -4,6 +4,7 @@ import { DataMemory } from "../../src/intake/DataMemory.ts"
 import { Intake } from "../../src/intake/Intake.ts"
 import { UnknownDomain } from "../../src/intake/Recipient.ts"
 import { DomainId, DomainName } from "../../src/model/Domain.ts"
+import { catchAll, catchAllOf } from "../../src/model/Webhook.ts"
 import { RefusalNotes } from "../../src/refusals/RefusalNotes.ts"
 import * as SessionBudget from "../../src/smtp/SessionBudget.ts"
 import * as SmtpServer from "../../src/smtp/SmtpServer.ts"
@@ -16,7 +17,13 @@ const domainId = DomainId.make("01981c9e-4f00-7000-8000-000000000001")
 const known: Intake["Service"] = {
   admit: (address) =>
     address.endsWith(`@${domain}`)
-      ? Effect.succeed({ address, domain, domainId, workspaceId: null })
+      ? Effect.succeed({
+          address,
+          domain,
+          domainId,
+          workspaceId: null,
+          route: { id: catchAllOf(domainId), pattern: catchAll, action: "webhook" }
+        })
       : Effect.fail(new UnknownDomain()),
   receive: () => Effect.void
 }

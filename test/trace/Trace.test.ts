@@ -319,8 +319,8 @@ layer(
           FROM events, generate_series(1, 40) AS number WHERE domain_id = ${inbox.domainId}
           RETURNING id, domain_id, position
         )
-        INSERT INTO deliveries (event_id, domain_id, position, status, due_at)
-        SELECT id, domain_id, position, 'held', now() FROM copies
+        INSERT INTO deliveries (event_id, domain_id, webhook_id, position, status, due_at)
+        SELECT id, domain_id, domain_id, position, 'held', now() FROM copies
       `
       const pages = Effect.fnUntraced(function* (limit: number, query: Readonly<Record<string, string>> = {}) {
         const ids: Array<string> = []

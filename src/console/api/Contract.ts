@@ -226,6 +226,8 @@ export interface Domain {
   readonly webhook_paused_at: string | null
   /** mail waits for POST /api/domains/{id}/deliveries/lease. Excludes a webhook */
   readonly pull: boolean
+  /** what becomes of mail that no other webhook of the domain takes. `webhookUrl`, `webhook_paused_at` and `pull` are about this one */
+  readonly catch_all: "webhook" | "pull" | "hold" | "reject"
   readonly created_at: string
   readonly verified_at: string | null
   readonly live_at: string | null
@@ -251,6 +253,8 @@ export interface DomainDetail {
   readonly webhook_paused_at: string | null
   /** mail waits for POST /api/domains/{id}/deliveries/lease. Excludes a webhook */
   readonly pull: boolean
+  /** what becomes of mail that no other webhook of the domain takes. `webhookUrl`, `webhook_paused_at` and `pull` are about this one */
+  readonly catch_all: "webhook" | "pull" | "hold" | "reject"
   readonly created_at: string
   readonly verified_at: string | null
   readonly live_at: string | null
@@ -482,6 +486,10 @@ export interface ListedEvent {
   /** true if the HTML has hidden words. Absent in older events */
   readonly hiddenText?: boolean
   readonly extracted?: Extracted
+  /** the webhook that takes this recipient. Absent in older events */
+  readonly webhook_id?: string
+  /** the pattern of that webhook when the mail came. `*` is the catch-all */
+  readonly pattern?: string
   readonly delivery: Delivery
 }
 
@@ -621,6 +629,8 @@ export interface Replay {
   readonly since: string | null
   readonly until: string | null
   readonly recipient: string | null
+  /** the webhook that takes all of them. Null for each at its own, or at the catch-all if that is gone */
+  readonly webhook_id: string | null
   /** `done` once every delivery of it has an outcome */
   readonly state: "running" | "done" | "stopped"
   /** deliveries counted at the start. A job replays the oldest 100000 */
@@ -629,7 +639,7 @@ export interface Replay {
   readonly queued: number
   /** those whose new attempt succeeded */
   readonly delivered: number
-  /** those whose new attempt failed. Inlet retries them like any other delivery */
+  /** those whose new attempt failed, which Inlet retries like any other delivery, and those whose webhook takes none */
   readonly failed: number
   readonly created_at: string
   readonly finished_at: string | null
@@ -770,6 +780,28 @@ export interface Unsubscribe {
   readonly mailto: string | null
   /** one POST of `List-Unsubscribe=One-Click` to the URL unsubscribes (RFC 8058) */
   readonly oneClick: boolean
+}
+
+export interface Webhook {
+  /** of the catch-all: the id of the domain */
+  readonly id: string
+  readonly domain_id: string
+  /** a name (`support`, which also takes `support+tag`) or a glob (`agent-*`) over the part before the @, without case. `*` is the catch-all, which every domain has */
+  readonly pattern: string
+  /** `webhook` posts each event, `pull` keeps it for `…/deliveries/lease`, `hold` keeps it until a replay, `reject` answers 550 to RCPT */
+  readonly action: "webhook" | "pull" | "hold" | "reject"
+  /** set for the action `webhook`. Read keys see only the host */
+  readonly webhookUrl: string | null
+  /** how the request looks. `inlet` is the signed event */
+  readonly format: string
+  readonly description: string | null
+  /** true if a secret of its own signs the requests, instead of the workspace's */
+  readonly has_own_secret: boolean
+  readonly created_at: string
+  /** since when every attempt fails, or null */
+  readonly failing_since: string | null
+  /** set while it is paused, because every attempt failed for 5 days. Deliveries stay pending, and Inlet tries one an hour */
+  readonly paused_at: string | null
 }
 
 export interface WebhookFailing {
@@ -920,6 +952,10 @@ export interface WorkspaceEvent {
   /** true if the HTML has hidden words. Absent in older events */
   readonly hiddenText?: boolean
   readonly extracted?: Extracted
+  /** the webhook that takes this recipient. Absent in older events */
+  readonly webhook_id?: string
+  /** the pattern of that webhook when the mail came. `*` is the catch-all */
+  readonly pattern?: string
   readonly delivery: Delivery
   readonly domain_id: string
 }
@@ -1044,6 +1080,36 @@ export interface Answers {
     readonly webhookUrl: string | null
     readonly pull: boolean
   }
+  readonly "GET /api/domains/{id}/webhooks": {
+    readonly webhooks: ReadonlyArray<Webhook>
+  }
+  readonly "POST /api/domains/{id}/webhooks": {
+    readonly webhook: Webhook
+    /** of this webhook, where it was just made, shown only once */
+    readonly webhook_signing_secret?: string
+  }
+  readonly "GET /api/domains/{id}/webhooks/match": {
+    readonly recipient: string
+    readonly webhook: Webhook
+    /** the other webhooks of the domain, with why they do not take it */
+    readonly others: ReadonlyArray<{
+      readonly webhook_id: string
+      readonly pattern: string
+      readonly reason: string
+    }>
+  }
+  readonly "GET /api/domains/{id}/webhooks/{webhookId}": Webhook
+  readonly "PATCH /api/domains/{id}/webhooks/{webhookId}": {
+    readonly webhook: Webhook
+    /** of this webhook, where it was just made, shown only once */
+    readonly webhook_signing_secret?: string
+  }
+  readonly "DELETE /api/domains/{id}/webhooks/{webhookId}": undefined
+  readonly "POST /api/domains/{id}/webhooks/{webhookId}/rotate-secret": {
+    /** the new secret of this webhook, shown only once */
+    readonly webhook_signing_secret: string
+  }
+  readonly "POST /api/domains/{id}/webhooks/{webhookId}/test": WebhookTestResult
   readonly "GET /api/domains/{id}/events": {
     readonly events: ReadonlyArray<ListedEvent> | ReadonlyArray<BriefEvent>
     /** pass it as `cursor` for the next page, null at the end */

@@ -3,6 +3,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../delivery/EventFeed.ts"
 import * as DomainNames from "../../domains/DomainNames.ts"
 import { Domains } from "../../domains/Domains.ts"
+import { catchAllOf } from "../../model/Webhook.ts"
 import { OperationalEvents } from "../../operations/OperationalEvents.ts"
 import { AllWorkspaces } from "../../operator/AllWorkspaces.ts"
 import { ServiceStatus } from "../../operator/ServiceStatus.ts"
@@ -56,13 +57,13 @@ export const layer = HttpApiBuilder.group(
       remove: Effect.fnUntraced(function* ({ params }) {
         const name = yield* DomainNames.parse(params.domain)
         const removed = yield* domains.removeHolder(name)
-        feed.announce(removed.id, { isDue: false })
+        feed.announce(removed.id, { due: null })
         return { domains: [removed] }
       }),
       enable: Effect.fnUntraced(function* ({ params }) {
         const name = yield* DomainNames.parse(params.domain)
         const enabled = yield* domains.enable(name)
-        for (const { id } of enabled) feed.announce(id, { isDue: true })
+        for (const { id } of enabled) feed.announce(id, { due: catchAllOf(id) })
         return { domains: enabled }
       })
     })

@@ -14,12 +14,14 @@ import { ValidationErrors } from "../requests/ValidationErrors.ts"
 import { SimulateApi } from "../simulate/SimulateApi.ts"
 import { SystemApi } from "../system/SystemApi.ts"
 import { TraceApi } from "../trace/TraceApi.ts"
+import { WebhooksApi } from "../webhooks/WebhooksApi.ts"
 import { WorkspacesApi } from "../workspaces/WorkspacesApi.ts"
 
 /** The whole HTTP interface, source of the handlers' types, OpenAPI, the client and docs/api.md. */
 export class Api extends HttpApi.make("inlet")
   .add(WorkspacesApi)
   .add(DomainsApi)
+  .add(WebhooksApi)
   .add(EventsApi)
   .add(ReplaysApi)
   .add(TraceApi)

@@ -44,7 +44,9 @@ export const event = {
     code: { value: "482913", shown: "482913", source: "text", confidence: "high" },
     links: [],
     unsubscribe: null
-  }
+  },
+  webhook_id: domainId,
+  pattern: "*"
 } satisfies Record<keyof InboundEvent, unknown>
 
 /** The payload of an operational webhook request. */

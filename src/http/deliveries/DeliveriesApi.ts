@@ -5,6 +5,7 @@ import { Conflict, Invalid, NotFound, TooManyRequests, Unavailable } from "../..
 import { Delivery } from "../../model/Delivery.ts"
 import { DomainId } from "../../model/Domain.ts"
 import { EventId } from "../../model/InboundEvent.ts"
+import { WebhookId } from "../../model/Webhook.ts"
 import { Authorization } from "../requests/Authorization.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
 
@@ -84,6 +85,9 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries")
           whole(0, longestWait).annotate({
             description: "seconds to wait for a due delivery, 0 by default"
           })
+        ),
+        webhook_id: Schema.optionalKey(
+          WebhookId.annotate({ description: "of this webhook only. By default of every webhook with the action pull" })
         )
       }),
       success: Schema.Struct({ deliveries: Schema.Array(LeasedDelivery) }),
@@ -92,7 +96,7 @@ export class DeliveriesApi extends HttpApiGroup.make("deliveries")
       OpenApi.annotations({
         summary: "Lease deliveries",
         description:
-          'For a domain with `{"pull": true}`: returns due deliveries, oldest first, each as its webhook request. Post `body` unchanged with `headers`, and report the outcome before `leased_until`. No other client gets the delivery until then. An expired lease counts as an attempt, and the delivery is leased again.'
+          'For a domain with `{"pull": true}`, or with other webhooks whose action is `pull`: returns due deliveries, oldest first, each as its webhook request. Post `body` unchanged with `headers`, and report the outcome before `leased_until`. No other client gets the delivery until then. An expired lease counts as an attempt, and the delivery is leased again.'
       })
     ),
     HttpApiEndpoint.post("settle", "/api/domains/:id/deliveries/settle", {

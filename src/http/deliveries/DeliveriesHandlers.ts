@@ -36,11 +36,11 @@ export const layer = HttpApiBuilder.group(
       )
 
     return handlers.handleAll({
-      lease: Effect.fnUntraced(function* ({ params: { id }, payload: { limit = mostAtOnce, wait = 0 } }) {
+      lease: Effect.fnUntraced(function* ({ params: { id }, payload: { limit = mostAtOnce, wait = 0, webhook_id } }) {
         const workspace = yield* ownerOf(id)
         if (wait > 0) yield* open.take(workspace.id)
         const { deliveries, told } = yield* Effect.raceFirst(
-          pull.take(id, { most: limit, time: Duration.seconds(wait) }),
+          pull.take(id, { most: limit, time: Duration.seconds(wait), webhookId: webhook_id }),
           workspace.untilReplaced
         )
         yield* room.reserve(Signer.growth * deliveries.reduce((sum, { bytes }) => sum + bytes, 0))

@@ -6,12 +6,13 @@ import { WebhookTrial } from "../../delivery/WebhookTrial.ts"
 import * as DomainNames from "../../domains/DomainNames.ts"
 import { Domains } from "../../domains/Domains.ts"
 import { Verification } from "../../domains/Verification.ts"
-import * as WebhookUrl from "../../domains/WebhookUrl.ts"
 import { DomainHealths } from "../../health/DomainHealths.ts"
 import type { DomainId } from "../../model/Domain.ts"
+import { catchAllOf } from "../../model/Webhook.ts"
 import { Refusals } from "../../refusals/Refusals.ts"
 import * as Settings from "../../Settings.ts"
 import { DomainStatistics } from "../../statistics/DomainStatistics.ts"
+import * as WebhookUrl from "../../webhooks/WebhookUrl.ts"
 import { WorkspaceLimits } from "../../workspaces/WorkspaceLimits.ts"
 import { CurrentWorkspace } from "../requests/Authorization.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
@@ -56,13 +57,13 @@ export const layer = HttpApiBuilder.group(
         ),
       get: Effect.fnUntraced(function* ({ params }) {
         const domain = yield* Effect.flatMap(owned(params.id), ShownDomain.of)
-        return { ...domain, webhook_failing: yield* health.failing(domain.id) }
+        return { ...domain, webhook_failing: yield* health.failing(catchAllOf(domain.id)) }
       }),
       remove: Effect.fnUntraced(function* ({ params }) {
         const workspace = yield* CurrentWorkspace
         yield* domains.remove({ workspaceId: workspace.id, id: params.id })
         // Its waits and streams look up the domain, and end.
-        feed.announce(params.id, { isDue: false })
+        feed.announce(params.id, { due: null })
       }),
       verify: ({ params }) => CurrentWorkspace.use(({ id }) => verification.verify({ workspaceId: id, id: params.id })),
       mx: ({ params }) => Effect.flatMap(owned(params.id), verification.mx),
@@ -80,13 +81,13 @@ export const layer = HttpApiBuilder.group(
         const { items, nextCursor } = yield* refusals.list(id, filter, { limit, cursor })
         return { refusals: items, next_cursor: nextCursor }
       }),
-      webhookHealth: ({ params }) => Effect.flatMap(owned(params.id), ({ id }) => health.of(id)),
+      webhookHealth: ({ params }) => Effect.flatMap(owned(params.id), ({ id }) => health.of(catchAllOf(id))),
       webhookTest: Effect.fnUntraced(function* ({ params }) {
         const workspace = yield* CurrentWorkspace
         const domain = yield* owned(params.id)
         if (domain.webhookUrl !== null && domain.status !== "disabled")
           yield* limits.spend("webhook change", workspace.id)
-        return yield* test.run(workspace.id, domain)
+        return yield* test.run(workspace.id, domain, { id: catchAllOf(domain.id), url: domain.webhookUrl })
       }),
       delivery: Effect.fnUntraced(function* ({ params, payload }) {
         const workspace = yield* CurrentWorkspace
@@ -96,7 +97,7 @@ export const layer = HttpApiBuilder.group(
         yield* limits.spend("webhook change", workspace.id)
         if (url !== null) yield* WebhookUrl.reachable(url)
         const domain = yield* pull === undefined ? domains.setWebhook(owned, url) : domains.setPull(owned, pull)
-        feed.announce(domain.id, { isDue: true })
+        feed.announce(domain.id, { due: catchAllOf(domain.id) })
         const { id, status } = domain
         return { id, domain: domain.domain, status, webhookUrl: domain.webhookUrl, pull: domain.pull }
       })

@@ -8,6 +8,7 @@ import { Conflict, Invalid, NotFound, TooManyRequests, Unauthorized } from "../.
 import { Delivery, DeliveryAttempt, DeliveryStatus } from "../../model/Delivery.ts"
 import { DomainId, DomainName } from "../../model/Domain.ts"
 import { EventId, InboundEvent } from "../../model/InboundEvent.ts"
+import { WebhookId } from "../../model/Webhook.ts"
 import * as AddressQuery from "../requests/AddressQuery.ts"
 import { Authorization } from "../requests/Authorization.ts"
 import * as Idempotency from "../requests/Idempotency.ts"
@@ -205,7 +206,12 @@ export class EventsApi extends HttpApiGroup.make("events")
     ),
     HttpApiEndpoint.post("replay", "/api/domains/:id/events/:eventId/replay", {
       params: { id: DomainId, eventId: EventId },
-      query: { force: Schema.optionalKey(Schema.Literals(["true", "false"])) },
+      query: {
+        force: Schema.optionalKey(Schema.Literals(["true", "false"])),
+        webhook: Schema.optionalKey(
+          WebhookId.annotate({ description: "sends it to this webhook of the domain. By default to its own" })
+        )
+      },
       headers: Idempotency.headers,
       success: Schema.Struct({ event_id: EventId, delivery: Delivery }).pipe(HttpApiSchema.status(202)),
       error: [NotFound.http, Conflict.http, TooManyRequests.http]
@@ -215,7 +221,7 @@ export class EventsApi extends HttpApiGroup.make("events")
         OpenApi.annotations({
           summary: "Deliver an event again",
           description:
-            "Queues the delivery at once with all attempts. 409 if it is already delivered (unless force=true), if the domain has no webhook, or if it is disabled. 429 beyond 60 replays a minute or 2,000 a day."
+            "Queues the delivery at once with all attempts. 409 if it is already delivered (unless force=true), if its webhook takes none, or if the domain is disabled. 429 beyond 60 replays a minute or 2,000 a day."
         })
       ),
     HttpApiEndpoint.post("deliverNow", "/api/domains/:id/events/:eventId/deliver-now", {

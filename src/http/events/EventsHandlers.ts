@@ -13,6 +13,7 @@ import { type WorkspaceEvent, WorkspaceEvents } from "../../events/WorkspaceEven
 import { Invalid } from "../../model/ApiError.ts"
 import { Delivery } from "../../model/Delivery.ts"
 import type { DomainId } from "../../model/Domain.ts"
+import { catchAllOf } from "../../model/Webhook.ts"
 import { Refusals } from "../../refusals/Refusals.ts"
 import { WorkspaceLimits } from "../../workspaces/WorkspaceLimits.ts"
 import { AnswerRoom } from "../answers/AnswerRoom.ts"
@@ -113,7 +114,10 @@ export const layer = HttpApiBuilder.group(
           room,
           ...(isSigned
             ? // Read again for each few events, so that a rotation of the secret takes effect.
-              { encoder: Effect.map(signer.of(workspaceId), (sign) => encodeSigned(sign)), growth: Signer.growth }
+              {
+                encoder: Effect.map(signer.of(workspaceId, catchAllOf(domainId)), (sign) => encodeSigned(sign)),
+                growth: Signer.growth
+              }
             : view === "brief"
               ? { encoder: Effect.succeed((event: LoadedEvent) => Effect.succeed(encodeBrief(event))) }
               : {}),
@@ -157,13 +161,16 @@ export const layer = HttpApiBuilder.group(
         const listed = yield* events.get(domainId, params.eventId)
         yield* room.reserve(listed.bytes * Signer.growth)
         const { payload } = yield* events.payload(domainId, listed)
-        const sign = yield* signer.of(workspaceId)
+        const sign = yield* signer.ofEvent(workspaceId, params.eventId)
         return yield* Effect.orDie(sign({ id: params.eventId, payload }))
       }),
       replay: Effect.fnUntraced(function* ({ params, query }) {
         const { domainId, workspaceId } = yield* owned(params.id)
         yield* limits.spend("replay", workspaceId)
-        const delivery = yield* events.replay(domainId, params.eventId, { force: query.force === "true" })
+        const delivery = yield* events.replay(domainId, params.eventId, {
+          force: query.force === "true",
+          webhookId: query.webhook
+        })
         return { event_id: params.eventId, delivery }
       }),
       deliverNow: Effect.fnUntraced(function* ({ params }) {

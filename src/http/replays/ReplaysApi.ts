@@ -3,6 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Conflict, Invalid, NotFound, TooManyRequests } from "../../model/ApiError.ts"
 import { DomainId } from "../../model/Domain.ts"
 import { deliveredPerDay, mostDeliveries, Replay, ReplayId, ReplayStatus } from "../../model/Replay.ts"
+import { WebhookId } from "../../model/Webhook.ts"
 import * as AddressQuery from "../requests/AddressQuery.ts"
 import { Authorization } from "../requests/Authorization.ts"
 import * as Idempotency from "../requests/Idempotency.ts"
@@ -25,6 +26,11 @@ export class ReplaysApi extends HttpApiGroup.make("replays")
         since: TimeQuery.time("received at this time or later"),
         until: TimeQuery.time("received at this time or earlier"),
         recipient: Schema.optionalKey(AddressQuery.Address),
+        webhook_id: Schema.optionalKey(
+          WebhookId.annotate({
+            description: "sends all of them to this webhook of the domain, instead of each to its own"
+          })
+        ),
         dry_run: Schema.optionalKey(
           Schema.Boolean.annotate({ description: "`true` counts the deliveries and starts nothing" })
         )

@@ -25,12 +25,12 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       start: Effect.fnUntraced(function* ({ params, payload }) {
         const workspaceId = yield* owned(params.id)
-        const { dry_run = false, recipient = null, since = null, status, until = null } = payload
+        const { dry_run = false, recipient = null, since = null, status, until = null, webhook_id = null } = payload
         const selection = { domainId: params.id, status, since, until, recipient }
         yield* limits.spend("replay", workspaceId)
         if (dry_run) return { total: yield* replays.count(selection) }
         yield* limits.spend("replay job", workspaceId)
-        return yield* replays.start(selection)
+        return yield* replays.start({ ...selection, webhookId: webhook_id })
       }),
       list: Effect.fnUntraced(function* ({ params, query }) {
         yield* owned(params.id)

@@ -6,8 +6,7 @@ import { KeyId, KeyName, KeyScope, WorkspaceKey } from "../../model/WorkspaceKey
 import { Authorization } from "../requests/Authorization.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
 import * as ReadKeys from "../requests/ReadKeys.ts"
-
-const Secret = (what: string) => Schema.String.annotate({ description: `${what}, shown only once` })
+import { Secret } from "../requests/Secret.ts"
 
 const mostOf = (what: string) => Schema.NullOr(Schema.Int).annotate({ description: `${what}, or null for no limit` })
 

@@ -284,8 +284,8 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("An event li
           FROM source CROSS JOIN generate_series(1, 11000) AS number
           RETURNING id, domain_id, position
         )
-        INSERT INTO deliveries (event_id, domain_id, position, status, due_at, attempts)
-        SELECT id, domain_id, position, 'held', now(), 0 FROM copies
+        INSERT INTO deliveries (event_id, domain_id, webhook_id, position, status, due_at, attempts)
+        SELECT id, domain_id, domain_id, position, 'held', now(), 0 FROM copies
       `
       yield* sql`UPDATE event_positions SET position = position + 11000 WHERE domain_id = ${inbox.domainId}`
       const pages: Array<number> = []

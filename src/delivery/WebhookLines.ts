@@ -1,13 +1,13 @@
-import type { DomainId } from "../model/Domain.ts"
+import type { WebhookId } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as Pace from "./Pace.ts"
 
-/** Number of idle domains whose pace is remembered. The least recently used is evicted first. */
+/** Number of idle webhooks whose pace is remembered. The least recently used is evicted first. */
 const mostRemembered = 10_000
 
-/** The deliveries of a domain in this process. */
+/** The deliveries of a webhook in this process. */
 export interface Line<Delivery> {
-  readonly domainId: DomainId
+  readonly webhookId: WebhookId
   readonly pace: Pace.Pace
   /** Known from the first delivery on. */
   workspaceId: WorkspaceId | undefined
@@ -21,18 +21,18 @@ export interface Line<Delivery> {
   isInTurn: boolean
 }
 
-/** The lines of all domains, with their totals. */
+/** The lines of all webhooks, with their totals. */
 export const make = <Delivery>() => {
   /** Lines with deliveries. */
-  const lines = new Map<DomainId, Line<Delivery>>()
+  const lines = new Map<WebhookId, Line<Delivery>>()
   /** Empty lines with a remembered pace. */
-  const remembered = new Map<DomainId, Line<Delivery>>()
+  const remembered = new Map<WebhookId, Line<Delivery>>()
   const taken: Record<Pace.Standing, number> = { new: 0, hung: 0, slow: 0, quick: 0 }
   let total = 0
 
   const remember = (line: Line<Delivery>) => {
     if (line.pace.standing === "new") return
-    remembered.set(line.domainId, line)
+    remembered.set(line.webhookId, line)
     if (remembered.size <= mostRemembered) return
     for (const oldest of remembered.keys()) {
       remembered.delete(oldest)
@@ -48,10 +48,10 @@ export const make = <Delivery>() => {
     /** Lines with deliveries. */
     all: () => lines.values(),
 
-    lineOf: (domainId: DomainId): Line<Delivery> =>
-      lines.get(domainId) ??
-      remembered.get(domainId) ?? {
-        domainId,
+    lineOf: (webhookId: WebhookId): Line<Delivery> =>
+      lines.get(webhookId) ??
+      remembered.get(webhookId) ?? {
+        webhookId,
         pace: Pace.initial(),
         workspaceId: undefined,
         size: 0,
@@ -68,10 +68,10 @@ export const make = <Delivery>() => {
       taken[line.pace.standing] += by
       total += by
       if (before === 0 && line.size > 0) {
-        remembered.delete(line.domainId)
-        lines.set(line.domainId, line)
+        remembered.delete(line.webhookId)
+        lines.set(line.webhookId, line)
       } else if (line.size === 0) {
-        lines.delete(line.domainId)
+        lines.delete(line.webhookId)
         remember(line)
       }
     }

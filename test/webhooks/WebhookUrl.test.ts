@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import * as WebhookUrl from "../../src/domains/WebhookUrl.ts"
+import * as WebhookUrl from "../../src/webhooks/WebhookUrl.ts"
 
 const development = { production: false }
 const inProduction = { production: true }

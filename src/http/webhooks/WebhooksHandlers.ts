@@ -1,0 +1,121 @@
+import { Effect, Redacted } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { EventFeed } from "../../delivery/EventFeed.ts"
+import { WebhookTrial } from "../../delivery/WebhookTrial.ts"
+import { Domains } from "../../domains/Domains.ts"
+import { Invalid } from "../../model/ApiError.ts"
+import type { DomainId } from "../../model/Domain.ts"
+import type { WebhookAction } from "../../model/Webhook.ts"
+import * as Settings from "../../Settings.ts"
+import * as Routes from "../../webhooks/Routes.ts"
+import { type Changed, Webhooks } from "../../webhooks/Webhooks.ts"
+import * as WebhookUrl from "../../webhooks/WebhookUrl.ts"
+import { WorkspaceLimits } from "../../workspaces/WorkspaceLimits.ts"
+import { CurrentWorkspace } from "../requests/Authorization.ts"
+import * as GroupApi from "../requests/GroupApi.ts"
+import * as ShownWebhook from "./ShownWebhook.ts"
+import { WebhooksApi } from "./WebhooksApi.ts"
+
+export const layer = HttpApiBuilder.group(
+  GroupApi.of(WebhooksApi),
+  "webhooks",
+  Effect.fn(function* (handlers) {
+    const domains = yield* Domains
+    const webhooks = yield* Webhooks
+    const feed = yield* EventFeed
+    const limits = yield* WorkspaceLimits
+    const trial = yield* WebhookTrial
+    const { production } = yield* Settings.http
+
+    const owned = (id: DomainId) => CurrentWorkspace.use((workspace) => domains.get({ workspaceId: workspace.id, id }))
+
+    /** The domain, if it takes mail. Counts a change of a webhook. */
+    const changing = Effect.fnUntraced(function* (id: DomainId) {
+      const workspace = yield* CurrentWorkspace
+      const domain = yield* domains.taking({ workspaceId: workspace.id, id })
+      yield* limits.spend("webhook change", workspace.id)
+      return domain
+    })
+
+    const checked = Effect.fnUntraced(function* (text: string | null | undefined) {
+      if (text === null || text === undefined) return text
+      const url = yield* WebhookUrl.parse(text, { production })
+      yield* WebhookUrl.reachable(url)
+      return url
+    })
+
+    const shown = ({ secret, webhook }: Changed) =>
+      secret === undefined ? { webhook } : { webhook, webhook_signing_secret: Redacted.value(secret) }
+
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ params }) {
+        const { id } = yield* owned(params.id)
+        return { webhooks: yield* Effect.flatMap(webhooks.list(id), ShownWebhook.all) }
+      }),
+      create: Effect.fnUntraced(function* ({ params, payload }) {
+        const domain = yield* changing(params.id)
+        const { description = null, pattern, secret = "workspace", webhookUrl = null } = payload
+        const action = payload.action ?? (webhookUrl === null ? "hold" : "webhook")
+        if (action === "webhook" && webhookUrl === null) return yield* new Invalid({ message: needsUrl })
+        const url = (yield* checked(webhookUrl)) ?? null
+        return shown(yield* webhooks.create(domain.id, { pattern, action, url, description }, secret))
+      }),
+      match: Effect.fnUntraced(function* ({ params, query: { recipient } }) {
+        const domain = yield* owned(params.id)
+        const at = recipient.lastIndexOf("@")
+        if (at < 1 || recipient.slice(at + 1).toLowerCase() !== domain.domain) {
+          return yield* new Invalid({ message: `recipient: Expected an address at ${domain.domain}` })
+        }
+        const all = yield* webhooks.list(domain.id)
+        const localPart = Routes.localPartOf(recipient)
+        const webhook = Routes.match(all, localPart)
+        if (webhook === undefined) return yield* Effect.die(`The domain ${domain.id} has no catch-all`)
+        const others = all.filter((other) => other !== webhook)
+        return {
+          recipient,
+          webhook: yield* ShownWebhook.of(webhook),
+          others: others.map(({ id, pattern }) => ({
+            webhook_id: id,
+            pattern,
+            reason: Routes.whyNot(pattern, webhook.pattern, localPart)
+          }))
+        }
+      }),
+      get: Effect.fnUntraced(function* ({ params }) {
+        const { id } = yield* owned(params.id)
+        return yield* Effect.flatMap(webhooks.get(id, params.webhookId), ShownWebhook.of)
+      }),
+      update: Effect.fnUntraced(function* ({ params, payload: { webhookUrl, ...change } }) {
+        const domain = yield* changing(params.id)
+        const url = yield* checked(webhookUrl)
+        const action: WebhookAction | undefined =
+          change.action ?? (url === undefined ? undefined : url === null ? "hold" : "webhook")
+        const changed = yield* webhooks.update(domain.id, params.webhookId, {
+          ...change,
+          ...(url === undefined ? {} : { url }),
+          ...(action === undefined ? {} : { action })
+        })
+        feed.announce(domain.id, { due: params.webhookId })
+        return shown(changed)
+      }),
+      remove: Effect.fnUntraced(function* ({ params }) {
+        const { id } = yield* owned(params.id)
+        yield* webhooks.remove(id, params.webhookId)
+      }),
+      rotateSecret: Effect.fnUntraced(function* ({ params }) {
+        const { id } = yield* owned(params.id)
+        const secret = yield* webhooks.rotateSecret(id, params.webhookId)
+        return { webhook_signing_secret: Redacted.value(secret) }
+      }),
+      test: Effect.fnUntraced(function* ({ params }) {
+        const workspace = yield* CurrentWorkspace
+        const domain = yield* owned(params.id)
+        const { id, webhookUrl } = yield* webhooks.get(domain.id, params.webhookId)
+        if (webhookUrl !== null && domain.status !== "disabled") yield* limits.spend("webhook change", workspace.id)
+        return yield* trial.run(workspace.id, domain, { id, url: webhookUrl })
+      })
+    })
+  })
+)
+
+const needsUrl = 'webhookUrl: Expected a URL for the action webhook. Other actions are "pull", "hold" and "reject"'

@@ -1,0 +1,64 @@
+import { Schema } from "effect"
+import { DomainId } from "./Domain.ts"
+
+export const WebhookId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("WebhookId"))
+export type WebhookId = typeof WebhookId.Type
+
+/** The pattern that matches every local part. */
+export const catchAll = "*"
+
+/** The webhook of a domain with this pattern. Every domain has it, under its own id. */
+export const catchAllOf = (domainId: DomainId): WebhookId => WebhookId.make(domainId)
+
+/** Maximum length of a local part (RFC 5321, section 4.5.3.1.1), and so of a pattern. */
+const longestPattern = 64
+
+/** Maximum number of webhooks of a domain. */
+export const mostWebhooks = 100
+
+/** A name such as `support`, or a glob with `*`, over the local part. Case does not count. */
+export const Pattern = Schema.String.check(
+  Schema.makeFilter((text: string) =>
+    text.length >= 1 && text.length <= longestPattern && /^[^\s\p{C}"(),:;<>@[\\\]]+$/u.test(text)
+      ? undefined
+      : `Expected the part of an address before the @, such as support, or one with *, such as agent-*, of at most ${longestPattern} characters`
+  )
+)
+
+/** What becomes of mail that a webhook takes. */
+export const WebhookAction = Schema.Literals(["webhook", "pull", "hold", "reject"])
+export type WebhookAction = typeof WebhookAction.Type
+
+/** A webhook as routes know it. */
+export const Route = Schema.Struct({ id: WebhookId, pattern: Schema.String, action: WebhookAction })
+export type Route = typeof Route.Type
+
+const time = Schema.NullOr(Schema.DateTimeUtcFromString)
+
+/** Where mail of a domain goes, by the local part of its recipient. */
+export class Webhook extends Schema.Class<Webhook>("Webhook")({
+  id: WebhookId.annotate({ description: "of the catch-all: the id of the domain" }),
+  domain_id: DomainId,
+  pattern: Schema.String.annotate({
+    description:
+      "a name (`support`, which also takes `support+tag`) or a glob (`agent-*`) over the part before the @, without case. `*` is the catch-all, which every domain has"
+  }),
+  action: WebhookAction.annotate({
+    description:
+      "`webhook` posts each event, `pull` keeps it for `…/deliveries/lease`, `hold` keeps it until a replay, `reject` answers 550 to RCPT"
+  }),
+  webhookUrl: Schema.NullOr(Schema.String).annotate({
+    description: "set for the action `webhook`. Read keys see only the host"
+  }),
+  format: Schema.String.annotate({ description: "how the request looks. `inlet` is the signed event" }),
+  description: Schema.NullOr(Schema.String),
+  has_own_secret: Schema.Boolean.annotate({
+    description: "true if a secret of its own signs the requests, instead of the workspace's"
+  }),
+  created_at: Schema.DateTimeUtcFromString,
+  failing_since: time.annotate({ description: "since when every attempt fails, or null" }),
+  paused_at: time.annotate({
+    description:
+      "set while it is paused, because every attempt failed for 5 days. Deliveries stay pending, and Inlet tries one an hour"
+  })
+}) {}

@@ -1,0 +1,47 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import * as DeliveryRows from "../delivery/DeliveryRows.ts"
+import { NotFound } from "../model/ApiError.ts"
+import type { WebhookAction, WebhookId } from "../model/Webhook.ts"
+
+/** The domain has no such webhook. */
+export const notFound = new NotFound({
+  message: "No webhook with this id in this domain. GET /api/domains/{id}/webhooks lists them"
+})
+
+/** Where a webhook sends mail. The URL is set for the action `webhook` only. */
+export interface Target {
+  readonly action: WebhookAction
+  readonly url: string | null
+}
+
+/**
+ * Changes where a webhook sends mail. Its undelivered mail follows: it is due at a new URL, waits for a lease, or is
+ * held. Attempts in progress keep the URL they went to. Succeeds with false if the webhook has this target already.
+ * Part of a transaction.
+ */
+export const change = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  webhookId: WebhookId,
+  { action, url }: Target
+) {
+  const [changed] = yield* sql`
+    WITH before AS (
+      SELECT id, url, action FROM webhooks WHERE id = ${webhookId} FOR NO KEY UPDATE
+    ), under_way AS (
+      ${DeliveryRows.keepUrl(sql, url)}
+    )
+    UPDATE webhooks SET
+      action = ${action}, url = ${url}, failing_since = NULL,
+      -- Deliveries that wait follow to the new URL.
+      recovering_at = CASE WHEN ${url}::text IS NOT NULL THEN now() END, recovery_step = 1, recovery_position = 0
+    FROM before
+    WHERE webhooks.id = before.id AND (before.url IS DISTINCT FROM ${url} OR before.action <> ${action})
+    RETURNING webhooks.id
+  `
+  if (changed === undefined) return false
+  // A new URL is usually a repaired one, so mail goes there now. CatchingUp brings what is more than that.
+  if (action === "webhook") yield* DeliveryRows.makeDue(sql, webhookId)
+  else if (action !== "pull") yield* DeliveryRows.hold(sql, webhookId)
+  return true
+})

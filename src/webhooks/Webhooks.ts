@@ -1,0 +1,200 @@
+import { Context, Effect, Layer, type Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import * as DeliveryRows from "../delivery/DeliveryRows.ts"
+import * as Pausing from "../delivery/Pausing.ts"
+import { Conflict, type NotFound } from "../model/ApiError.ts"
+import type { DomainId } from "../model/Domain.ts"
+import { catchAll, mostWebhooks, Webhook, type WebhookAction, WebhookId } from "../model/Webhook.ts"
+import { SecretsKey } from "../workspaces/SecretsKey.ts"
+import * as SigningSecret from "../workspaces/SigningSecret.ts"
+import * as Routes from "./Routes.ts"
+import * as WebhookRows from "./WebhookRows.ts"
+import * as WebhookTarget from "./WebhookTarget.ts"
+
+/** A webhook to be made. The URL is set for the action `webhook` only. */
+export interface Draft extends WebhookTarget.Target {
+  readonly pattern: string
+  readonly description: string | null
+}
+
+/** Whose secret signs the requests of a webhook. */
+export type SecretOwner = "own" | "workspace"
+
+/** A webhook, with its secret if that was just made. */
+export interface Changed {
+  readonly webhook: Webhook
+  readonly secret: Redacted.Redacted | undefined
+}
+
+/** Manages the webhooks of a domain. Callers have checked that the domain belongs to the workspace and takes mail. */
+export class Webhooks extends Context.Service<
+  Webhooks,
+  {
+    /** In the order in which they count, the catch-all last. */
+    list(domainId: DomainId): Effect.Effect<ReadonlyArray<Webhook>, SqlError>
+    get(domainId: DomainId, id: WebhookId): Effect.Effect<Webhook, NotFound | SqlError>
+    create(domainId: DomainId, draft: Draft, secret: SecretOwner): Effect.Effect<Changed, Conflict | SqlError>
+    /** Changes what is given. Mail that is under way stays with this webhook. */
+    update(
+      domainId: DomainId,
+      id: WebhookId,
+      change: Partial<Draft> & { readonly secret?: SecretOwner | undefined }
+    ): Effect.Effect<Changed, Conflict | NotFound | SqlError>
+    /** Replaces the webhook's own secret. The old one also signs for 24 h. */
+    rotateSecret(domainId: DomainId, id: WebhookId): Effect.Effect<Redacted.Redacted, Conflict | NotFound | SqlError>
+    /** Removes a webhook other than the catch-all, and holds its undelivered mail. */
+    remove(domainId: DomainId, id: WebhookId): Effect.Effect<void, Conflict | NotFound | SqlError>
+  }
+>()("inlet/webhooks/Webhooks") {
+  static readonly layer = Layer.effect(
+    Webhooks,
+    Effect.suspend(() => make)
+  ).pipe(Layer.provide(SecretsKey.layer))
+}
+
+const toWebhook = (row: WebhookRows.WebhookRow) =>
+  new Webhook({
+    id: row.id,
+    domain_id: row.domainId,
+    pattern: row.pattern,
+    action: row.action,
+    webhookUrl: row.url,
+    format: row.format,
+    description: row.description,
+    has_own_secret: row.hasOwnSecret,
+    created_at: row.createdAt,
+    failing_since: row.failingSince,
+    paused_at: row.pausedAt
+  })
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const random = yield* SecureRandom.SecureRandom
+  const secrets = yield* SecretsKey
+  const rows = WebhookRows.make(sql)
+
+  /** Waits for other changes of the domain's webhooks, so that no two of them make a tie. */
+  const locked = (domainId: DomainId) =>
+    Effect.andThen(sql`SELECT 1 FROM domains WHERE id = ${domainId} FOR NO KEY UPDATE`, rows.ofDomain(domainId))
+
+  const find = Effect.fnUntraced(function* (domainId: DomainId, id: WebhookId) {
+    const [row] = yield* rows.get({ domainId, id })
+    return row === undefined ? yield* WebhookTarget.notFound : row
+  })
+
+  /** Gives a webhook a secret of its own, and returns it. Part of a transaction. */
+  const giveSecret = Effect.fnUntraced(function* (domainId: DomainId, id: WebhookId) {
+    const secret = yield* SigningSecret.make(random)
+    const sealed = yield* secrets.seal(secret, id)
+    yield* rows.setSecret({ domainId, id, secret: sealed, overlapHours: SigningSecret.previousHours })
+    return secret
+  })
+
+  const changed = Effect.fnUntraced(function* (domainId: DomainId, id: WebhookId, secret?: Redacted.Redacted) {
+    return { webhook: toWebhook(yield* find(domainId, id)), secret }
+  })
+
+  const create: Webhooks["Service"]["create"] = Effect.fn("Webhooks.create")(function* (domainId, draft, owner) {
+    const pattern = draft.pattern.toLowerCase()
+    const id = WebhookId.make(yield* random.uuidV7())
+    return yield* sql.withTransaction(
+      Effect.gen(function* () {
+        const others = yield* locked(domainId)
+        if (others.length >= mostWebhooks) {
+          return yield* new Conflict({
+            message: `A domain has at most ${mostWebhooks} webhooks. Remove one, or let one pattern take several addresses`
+          })
+        }
+        yield* checkTies(pattern, others)
+        const [row] = yield* rows.insert({ ...draft, pattern, id, domainId })
+        if (row === undefined) return yield* Effect.die("no row of a webhook inserted")
+        if (owner === "workspace") return { webhook: toWebhook(row), secret: undefined }
+        const secret = yield* giveSecret(domainId, id)
+        return { webhook: toWebhook({ ...row, hasOwnSecret: true }), secret }
+      })
+    )
+  })
+
+  const update: Webhooks["Service"]["update"] = Effect.fn("Webhooks.update")(function* (domainId, id, change) {
+    const result = yield* sql.withTransaction(
+      Effect.gen(function* () {
+        const all = yield* locked(domainId)
+        const before = all.find((other) => other.id === id)
+        if (before === undefined) return yield* WebhookTarget.notFound
+        const pattern = change.pattern?.toLowerCase() ?? before.pattern
+        if (pattern !== before.pattern) {
+          if (before.pattern === catchAll) return yield* new Conflict({ message: keepsPattern })
+          yield* checkTies(
+            pattern,
+            all.filter((other) => other !== before)
+          )
+        }
+        const description = change.description === undefined ? before.description : change.description
+        yield* rows.describe({ domainId, id, pattern, description })
+        const action: WebhookAction = change.action ?? before.action
+        const url = action === "webhook" ? (change.url ?? before.url) : null
+        if (action === "webhook" && url === null) return yield* new Conflict({ message: needsUrl })
+        yield* WebhookTarget.change(sql, id, { action, url })
+        if (change.secret === "workspace") {
+          yield* rows.setSecret({ domainId, id, secret: null, overlapHours: SigningSecret.previousHours })
+        }
+        const isNew = change.secret === "own" && !before.hasOwnSecret
+        return { secret: isNew ? yield* giveSecret(domainId, id) : undefined }
+      })
+    )
+    // Also the URL that it has already resumes it.
+    if (change.url !== undefined || change.action !== undefined) yield* Pausing.resume(sql, id)
+    return yield* changed(domainId, id, result.secret)
+  })
+
+  const rotateSecret: Webhooks["Service"]["rotateSecret"] = Effect.fn("Webhooks.rotateSecret")(
+    function* (domainId, id) {
+      const { hasOwnSecret } = yield* find(domainId, id)
+      return hasOwnSecret ? yield* giveSecret(domainId, id) : yield* new Conflict({ message: sharesSecret })
+    }
+  )
+
+  const remove: Webhooks["Service"]["remove"] = Effect.fn("Webhooks.remove")(function* (domainId, id) {
+    yield* sql.withTransaction(
+      Effect.gen(function* () {
+        const before = yield* find(domainId, id)
+        if (before.pattern === catchAll) return yield* new Conflict({ message: staysThere })
+        // Attempts in progress keep the URL they went to.
+        yield* WebhookTarget.change(sql, id, { action: "hold", url: null })
+        yield* rows.remove({ domainId, id })
+      })
+    )
+  })
+
+  return Webhooks.of({
+    list: Effect.fn("Webhooks.list")((domainId: DomainId) =>
+      Effect.map(rows.ofDomain(domainId), (all) => Routes.inOrder(all).map(toWebhook))
+    ),
+    get: Effect.fn("Webhooks.get")((domainId: DomainId, id: WebhookId) => Effect.map(find(domainId, id), toWebhook)),
+    create,
+    update,
+    rotateSecret,
+    remove
+  })
+})
+
+/** Refuses a pattern that could count the same as another for some address. */
+const checkTies = (pattern: string, others: ReadonlyArray<WebhookRows.WebhookRow>) => {
+  const tied = others.find((other) => Routes.couldTie(pattern, other.pattern))
+  if (tied === undefined) return Effect.void
+  return new Conflict({
+    message:
+      tied.pattern === pattern
+        ? `The webhook ${tied.id} has the pattern ${pattern} already. Change that one with PATCH, or choose another pattern`
+        : `An address could match both ${pattern} and ${tied.pattern}, the pattern of the webhook ${tied.id}, with as many literal characters each. Make one of them longer, or change that webhook`
+  })
+}
+
+const keepsPattern = "The catch-all keeps its pattern *. Create another webhook for other patterns"
+const needsUrl = 'The action webhook needs a webhookUrl. Add one, or choose "pull", "hold" or "reject"'
+const sharesSecret =
+  'This webhook signs with the secret of the workspace. Give it one of its own with PATCH and {"secret": "own"}, or rotate that of the workspace with POST /api/workspaces/rotate-secret'
+const staysThere =
+  'A domain keeps its catch-all. To take no mail for other addresses, PATCH it with {"action": "reject"}'
