@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Redacted, Result } from "effect"
 import { Egress, type Unreachable } from "../delivery/Egress.ts"
 import { Invalid } from "../model/ApiError.ts"
 
@@ -21,6 +21,36 @@ export const parse = Effect.fnUntraced(function* (
   if (options.production && url.protocol !== "https:") return yield* invalid("an https URL; http is for development")
   return url.href
 })
+
+/** Maximum bytes of a user name and of a password. */
+const longestName = 256
+
+/**
+ * A webhook URL in normal form, and the user name and password that were in it. They are kept encrypted, and neither
+ * stored nor shown with the URL.
+ */
+export const withCredentials = Effect.fnUntraced(function* (text: string, options: { readonly production: boolean }) {
+  const url = URL.parse(text)
+  if (url === null || (url.username === "" && url.password === "")) {
+    return { url: yield* parse(text, options), credentials: {} }
+  }
+  const user = unescaped(url.username)
+  const password = unescaped(url.password)
+  if (!isName(user) || !isName(password) || user.includes(":")) {
+    return yield* new Invalid({
+      message: `webhookUrl: Expected a user name and a password of 1 to ${longestName} bytes each, without control characters, and without a colon in the name`
+    })
+  }
+  url.username = ""
+  url.password = ""
+  return { url: yield* parse(url.href, options), credentials: { user, password: Redacted.make(password) } }
+})
+
+const isName = (text: string | undefined): text is string =>
+  text !== undefined && text !== "" && Buffer.byteLength(text) <= longestName && !/\p{Cc}/u.test(text)
+
+/** Percent-decoded. Undefined for malformed escapes. */
+const unescaped = (text: string) => Result.getOrUndefined(Result.try(() => decodeURIComponent(text)))
 
 /** Refuses a URL with a forbidden or unknown host. Deliveries check again. */
 export const reachable = (url: string, field = "webhookUrl") =>

@@ -24,7 +24,8 @@ export const answered = (statusCode: number, retryAfter: string | null = null): 
   error: statusCode >= 200 && statusCode < 300 ? null : `the webhook answered ${statusCode}`,
   durationMs: 12,
   responseBody: "said",
-  retryAfter
+  retryAfter,
+  isFinal: statusCode === 410
 })
 
 export const claimUpTo = Effect.fnUntraced(function* (

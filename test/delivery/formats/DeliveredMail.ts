@@ -6,6 +6,7 @@ import * as Mime from "../../../src/mime/Mime.ts"
 import { DomainId, DomainName } from "../../../src/model/Domain.ts"
 import { type Envelope, InboundEmailId, rawRef } from "../../../src/model/InboundEmail.ts"
 import { type Authentication, EventId, type InboundEvent, unauthenticated } from "../../../src/model/InboundEvent.ts"
+import { catchAll, catchAllOf } from "../../../src/model/Webhook.ts"
 import * as EventPayload from "../../../src/reading/EventPayload.ts"
 import * as Insight from "../../../src/reading/Insight.ts"
 
@@ -56,6 +57,7 @@ export const of = (received: Uint8Array, options: Options = {}): DeliveredParts 
     inboundEmailId,
     domain: DomainName.make("shop.example"),
     recipient: options.recipient ?? "team@shop.example",
+    route: { id: catchAllOf(domainId), pattern: catchAll },
     envelope,
     receivedAt: "2026-01-31T12:00:00.007Z",
     rawRef: rawRef(domainId, inboundEmailId),
