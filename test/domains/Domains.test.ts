@@ -51,6 +51,7 @@ describe("Domains", () => {
             webhookUrl: null,
             pull: false,
             webhook_paused_at: null,
+            catch_all: "hold",
             created_at: json.created_at,
             verified_at: null,
             live_at: null

@@ -168,7 +168,9 @@ layer(TestInlet.layer({ SENDER_CHECKS: "false" }), { excludeTestServices: true, 
           sender: "person",
           tag: null,
           hiddenText: false,
-          extracted: { code: null, links: [], unsubscribe: null }
+          extracted: { code: null, links: [], unsubscribe: null },
+          webhook_id: inbox.domainId,
+          pattern: "*"
         })
       })
     )

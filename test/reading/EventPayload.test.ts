@@ -85,7 +85,6 @@ describe("The event payload", () => {
       receivedAt: "2026-01-31T12:00:00.007Z",
       rawRef: `inbound/${domainId}/${inboundEmailId}.eml`,
       authentication: { spf: "pass", dkim: "none", dmarc: "permerror", arc: "none" },
-      route: { id: WebhookId.make("01981c9e-0000-7000-8000-000000000001"), pattern: "*" },
       envelope: { from: "bounce@sender.example", helo: "client.example", remoteAddress: "203.0.113.9" },
       headers: [
         { name: "From", value: "Ada <ada@sender.example>" },
@@ -103,7 +102,9 @@ describe("The event payload", () => {
       tag: "7",
       threadId: "35904b9b-e866-829d-b1cd-398ef3c413c8",
       hiddenText: false,
-      extracted: { code: null, links: [], unsubscribe: null }
+      extracted: { code: null, links: [], unsubscribe: null },
+      webhook_id: "01981c9e-0000-7000-8000-000000000001",
+      pattern: "*"
     })
     const names = Object.keys(JSON.parse(payload))
     assert.deepStrictEqual(names.slice(names.indexOf("parse") + 1), [
@@ -113,7 +114,9 @@ describe("The event payload", () => {
       "tag",
       "threadId",
       "hiddenText",
-      "extracted"
+      "extracted",
+      "webhook_id",
+      "pattern"
     ])
     assert.deepStrictEqual(Object.keys(JSON.parse(payload)).slice(0, 5), [
       "event",

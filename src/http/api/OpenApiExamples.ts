@@ -79,6 +79,7 @@ const domain = {
   webhookUrl: null,
   webhook_paused_at: null,
   pull: false,
+  catch_all: "hold",
   created_at: time,
   verified_at: null,
   live_at: null
@@ -114,6 +115,7 @@ const replay = {
   since: "2026-01-29T12:00:00.000Z",
   until: null,
   recipient: null,
+  webhook_id: null,
   state: "running",
   total: 1240,
   queued: 62,
@@ -123,6 +125,22 @@ const replay = {
   finished_at: null
 }
 
+const webhook = {
+  id: "019b76da-a800-7000-8000-000000000009",
+  domain_id: domainId,
+  pattern: "agent-*",
+  action: "webhook",
+  webhookUrl: "https://agent.example/inbound",
+  format: "inlet",
+  description: "the agents",
+  has_own_secret: false,
+  created_at: time,
+  failing_since: null,
+  paused_at: null
+}
+
+const catchAll = { ...webhook, id: domainId, pattern: "*", action: "reject", webhookUrl: null, description: null }
+
 /** Request bodies, by operation. */
 export const requests: Readonly<Record<string, unknown>> = {
   "workspaces.create": { name: "my agent" },
@@ -130,6 +148,8 @@ export const requests: Readonly<Record<string, unknown>> = {
   "workspaces.update": { opsWebhookUrl: "https://agent.example/operations" },
   "domains.create": { domain: "example.com" },
   "domains.delivery": { webhookUrl: "https://agent.example/inbound" },
+  "webhooks.create": { pattern: "agent-*", webhookUrl: "https://agent.example/inbound" },
+  "webhooks.update": { action: "reject" },
   "deliveries.lease": { limit: 16, wait: 50 },
   "deliveries.settle": {
     outcomes: [{ event_id: eventId, attempt: 1, statusCode: 200, durationMs: 12, responseBody: "ok" }]
@@ -167,6 +187,17 @@ export const answers: Readonly<Record<string, Readonly<Record<string, unknown>>>
   "domains.list": { 200: { domains: [domain] } },
   "domains.get": { 200: { ...domain, webhook_failing: null } },
   "domains.verify": { 200: { ...domain, status: "mx_pending", verified_at: time } },
+  "webhooks.list": { 200: { webhooks: [webhook, catchAll] } },
+  "webhooks.create": { 201: { webhook } },
+  "webhooks.match": {
+    200: {
+      recipient: "agent-7@example.com",
+      webhook,
+      others: [{ webhook_id: domainId, pattern: "*", reason: "agent-* is more exact than the catch-all" }]
+    }
+  },
+  "webhooks.get": { 200: webhook },
+  "webhooks.update": { 200: { webhook: { ...webhook, action: "reject", webhookUrl: null } } },
   "events.list": {
     200: { events: [{ ...event, delivery }], next_cursor: null, cursor_now: "AAAAAAAAAAAAB9RbnFnz" }
   },

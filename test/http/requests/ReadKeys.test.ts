@@ -34,6 +34,9 @@ const expected: Readonly<Record<string, Needs>> = {
   "GET /api/domains/:id/refusals": "any key",
   "GET /api/trace": "any key",
   "GET /api/domains/:id/webhook/health": "any key",
+  "GET /api/domains/:id/webhooks": "any key",
+  "GET /api/domains/:id/webhooks/match": "any key",
+  "GET /api/domains/:id/webhooks/:webhookId": "any key",
   "GET /api/domains/:id/events/:eventId/html": "any key",
 
   "PATCH /api/workspace": "its own key",
@@ -57,6 +60,11 @@ const expected: Readonly<Record<string, Needs>> = {
   "POST /api/domains/:id/deliveries/lease": "its own key",
   "POST /api/domains/:id/deliveries/settle": "its own key",
   "POST /api/domains/:id/webhook/test": "its own key",
+  "POST /api/domains/:id/webhooks": "its own key",
+  "PATCH /api/domains/:id/webhooks/:webhookId": "its own key",
+  "DELETE /api/domains/:id/webhooks/:webhookId": "its own key",
+  "POST /api/domains/:id/webhooks/:webhookId/rotate-secret": "its own key",
+  "POST /api/domains/:id/webhooks/:webhookId/test": "its own key",
   "GET /api/domains/:id/events/:eventId/signed": "its own key",
   "GET /api/console/sessions": "its own key",
   "DELETE /api/console/sessions/:sessionId": "its own key",
@@ -146,6 +154,8 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
       "POST /api/workspaces/keys": { scope: "read" },
       "POST /api/domains": { domain: "reader.example.com" },
       "PATCH /api/domains/:id/delivery": { webhookUrl: null },
+      "POST /api/domains/:id/webhooks": { pattern: "reader" },
+      "PATCH /api/domains/:id/webhooks/:webhookId": { action: "reject" },
       "POST /api/domains/:id/replays": { status: "dead" },
       "POST /api/domains/:id/simulate": { sample: "code" },
       "POST /api/domains/:id/deliveries/settle": {
@@ -173,9 +183,11 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
         keyId: json.id,
         sessionId: json.id,
         replayId: json.id,
-        orderId: inbox.domainId
+        orderId: inbox.domainId,
+        webhookId: inbox.domainId
       }
-      const fill = (path: string) => path.replace(/:(\w+)/g, (_, name) => ids[name] ?? "")
+      const query = (path: string) => (path.endsWith("/match") ? `?recipient=${inbox.address}` : "")
+      const fill = (path: string) => path.replace(/:(\w+)/g, (_, name) => ids[name] ?? "") + query(path)
       return { ...inbox, reader: json.api_key as string, fill }
     })
 
@@ -207,6 +219,7 @@ layer(TestInlet.layer({ MAX_DOMAINS_PER_WORKSPACE: "5" }), { excludeTestServices
           const ask = (path: string) => Effect.map(inlet.call("GET", path, { key }), ({ json }) => json)
           return [
             yield* ask("/api/domains"),
+            yield* ask(fill("/api/domains/:id/webhooks")),
             (yield* ask("/api/workspaces/keys")).keys.map(({ id }: { readonly id: string }) => id),
             yield* ask("/api/domains/orders"),
             yield* ask("/api/domains/wallet"),
