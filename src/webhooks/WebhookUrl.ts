@@ -4,6 +4,13 @@ import { Invalid } from "../model/ApiError.ts"
 
 const longest = 2_048
 
+const withoutCredentials = "a URL without user name and password"
+
+/** Inlet's own format has no user name and password. */
+export const plain = new Invalid({
+  message: `webhookUrl: Expected ${withoutCredentials} for the format inlet. Requests in other formats have them as Authorization`
+})
+
 /** A webhook URL in normal form, in production https only. `field` names it in errors. */
 export const parse = Effect.fnUntraced(function* (
   text: string,
@@ -16,7 +23,7 @@ export const parse = Effect.fnUntraced(function* (
   if (url === null || !/^https?:$/.test(url.protocol)) {
     return yield* invalid("an absolute http or https URL such as https://example.com/inbound")
   }
-  if (url.username !== "" || url.password !== "") return yield* invalid("a URL without user name and password")
+  if (url.username !== "" || url.password !== "") return yield* invalid(withoutCredentials)
   if (text.includes("#")) return yield* invalid("a URL without a fragment (#)")
   if (options.production && url.protocol !== "https:") return yield* invalid("an https URL; http is for development")
   return url.href

@@ -6,6 +6,7 @@ import type { Credentials } from "../delivery/formats/WebhookFormat.ts"
 import { inlet, WebhookFormats } from "../delivery/formats/WebhookFormats.ts"
 import { Invalid } from "../model/ApiError.ts"
 import type { WebhookId } from "../model/Webhook.ts"
+import * as WebhookUrl from "./WebhookUrl.ts"
 
 /** Bytes of a signing key that Inlet makes. */
 const keyBytes = 32
@@ -60,9 +61,9 @@ export const make = Effect.gen(function* () {
     const { format = before.format, password, signingKey, user } = asked
     const takes = yield* takesOf(format)
     if (user !== undefined && !takes.basicAuth) {
-      return yield* invalid(
-        `webhookUrl: Expected a URL without user name and password for the format ${format}. Other formats send them as Authorization`
-      )
+      return yield* format === inlet
+        ? WebhookUrl.plain
+        : invalid(`webhookUrl: Expected a URL without user name and password, because the format ${format} has none`)
     }
     if (signingKey !== undefined && !takes.signingKey) {
       return yield* invalid(`signingKey: The format ${format} has none. Leave it out`)

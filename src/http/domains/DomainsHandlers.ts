@@ -1,6 +1,7 @@
 import { Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../delivery/EventFeed.ts"
+import { inlet } from "../../delivery/formats/WebhookFormats.ts"
 import { WebhookHealth } from "../../delivery/WebhookHealth.ts"
 import { WebhookTrial } from "../../delivery/WebhookTrial.ts"
 import * as DomainNames from "../../domains/DomainNames.ts"
@@ -95,6 +96,8 @@ export const layer = HttpApiBuilder.group(
         const { pull, webhookUrl = null } = payload
         const owned = { workspaceId: workspace.id, id: params.id }
         const target = webhookUrl === null ? null : yield* WebhookUrl.withCredentials(webhookUrl, { production })
+        const format = payload.format ?? (yield* domains.get(owned)).webhookFormat
+        if (format === inlet && target !== null && "user" in target.credentials) return yield* WebhookUrl.plain
         yield* limits.spend("webhook change", workspace.id)
         if (target !== null) yield* WebhookUrl.reachable(target.url)
         const wire = WireFields.asked(payload, target?.credentials ?? {})

@@ -1,6 +1,7 @@
 import { Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../delivery/EventFeed.ts"
+import { inlet } from "../../delivery/formats/WebhookFormats.ts"
 import { WebhookTrial } from "../../delivery/WebhookTrial.ts"
 import { Domains } from "../../domains/Domains.ts"
 import { Invalid } from "../../model/ApiError.ts"
@@ -38,9 +39,10 @@ export const layer = HttpApiBuilder.group(
       return domain
     })
 
-    const checked = Effect.fnUntraced(function* (text: string | null | undefined) {
+    const checked = Effect.fnUntraced(function* (text: string | null | undefined, format: string) {
       if (text === null || text === undefined) return { url: text, credentials: {} }
       const target = yield* WebhookUrl.withCredentials(text, { production })
+      if (format === inlet && "user" in target.credentials) return yield* WebhookUrl.plain
       yield* WebhookUrl.reachable(target.url)
       return target
     })
@@ -61,7 +63,7 @@ export const layer = HttpApiBuilder.group(
         const { description = null, pattern, secret = "workspace", webhookUrl = null } = payload
         const action = payload.action ?? (webhookUrl === null ? "hold" : "webhook")
         if (action === "webhook" && webhookUrl === null) return yield* new Invalid({ message: needsUrl })
-        const { credentials, url = null } = yield* checked(webhookUrl)
+        const { credentials, url = null } = yield* checked(webhookUrl, payload.format ?? inlet)
         const wire = WireFields.asked(payload, credentials)
         return shown(yield* webhooks.create(domain.id, { pattern, action, url, wire, description }, secret))
       }),
@@ -92,7 +94,8 @@ export const layer = HttpApiBuilder.group(
       }),
       update: Effect.fnUntraced(function* ({ params, payload: { format, signingKey, webhookUrl, ...change } }) {
         const domain = yield* changing(params.id)
-        const { credentials, url } = yield* checked(webhookUrl)
+        const current = format ?? (yield* webhooks.get(domain.id, params.webhookId)).format
+        const { credentials, url } = yield* checked(webhookUrl, current)
         const wire = WireFields.asked(
           { ...(format === undefined ? {} : { format }), ...(signingKey === undefined ? {} : { signingKey }) },
           credentials
