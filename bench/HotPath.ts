@@ -127,7 +127,14 @@ export const make = Effect.fnUntraced(function* (webhook: string, count: number)
     yield* pending(many)
     claimed = [...(yield* Effect.orDie(claim(many)))]
   })
-  const outcome = { statusCode: 200, error: null, durationMs: 3, responseBody: '{"ok":true}', retryAfter: null }
+  const outcome = {
+    statusCode: 200,
+    error: null,
+    durationMs: 3,
+    responseBody: '{"ok":true}',
+    retryAfter: null,
+    isFinal: false
+  }
 
   let unread: Array<Mime.Contents> = []
   /** The derived fields of an event: code, links, reply, sender kind and visible text. */

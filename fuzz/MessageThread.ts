@@ -30,7 +30,7 @@ const read = (message: Uint8Array): Promise<string | undefined> =>
       const opened = Mime.open(message)
       const mended = yield* Effect.promise(() => DamagedParts.mend(opened.damaged))
       const contents = opened.read(mended)
-      for (const { index } of contents.attachments.slice(0, 20)) opened.attachment(index, mended)
+      opened.attachments(mended)
       const checked = yield* Effect.promise(() => check({ envelope, bytes: message, receivedAt }))
       const { payload } = EventPayload.render({
         eventId: EventId.make(id),

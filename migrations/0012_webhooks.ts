@@ -17,6 +17,8 @@ export default Effect.gen(function* () {
       format                 text NOT NULL DEFAULT 'inlet',
       -- Sealed under SECRETS_KEY: what the format needs besides the URL.
       credentials            bytea,
+      -- True if the credentials have a user name and a password.
+      basic_auth             boolean NOT NULL DEFAULT false,
       description            text,
       -- Sealed under SECRETS_KEY. Null for a webhook that signs with the secret of its workspace.
       signing_secret           bytea,

@@ -7,6 +7,7 @@ import * as DeliveryRows from "./delivery/DeliveryRows.ts"
 import * as DeliveryWorker from "./delivery/DeliveryWorker.ts"
 import { Egress } from "./delivery/Egress.ts"
 import { EventFeed } from "./delivery/EventFeed.ts"
+import { FormatSender } from "./delivery/FormatSender.ts"
 import { Handover } from "./delivery/Handover.ts"
 import { PullDeliveries } from "./delivery/PullDeliveries.ts"
 import * as QueueMetrics from "./delivery/QueueMetrics.ts"
@@ -44,6 +45,7 @@ import { Purchase } from "./purchase/Purchase.ts"
 import * as PurchaseWorker from "./purchase/PurchaseWorker.ts"
 import { Renewals } from "./purchase/Renewals.ts"
 import { Search } from "./purchase/Search.ts"
+import * as MailCarrier from "./reading/MailCarrier.ts"
 import { Reader } from "./reading/Reader.ts"
 import * as ReaderWorker from "./reading/ReaderWorker.ts"
 import * as UnreadMail from "./reading/UnreadMail.ts"
@@ -139,7 +141,10 @@ const endLeases = Layer.effectDiscard(
 const runtimes = { http, smtp, worker }
 
 /** Makes deliveries, including those that this process writes. It stops after the layers that write them. */
-const deliveries = DeliveryWorker.layer.pipe(Layer.provide([DeliveryQueue.layer, WebhookSender.layer]))
+const deliveries = DeliveryWorker.layer.pipe(
+  Layer.provide([DeliveryQueue.layer, FormatSender.layer]),
+  Layer.provide([WebhookSender.layer, MailCarrier.layer])
+)
 
 /** The service with the roles in `ROLES`, on a database and providers to be supplied. */
 export const layer = Layer.unwrap(

@@ -1,6 +1,18 @@
 // The entry `inlet-mail/service`, for programs that compose the service. It is the only list of exports: inside the
 // project each file is imported by its name.
 export * as Database from "./database/Database.ts"
+export {
+  type Credentials,
+  type DeliveredEvent,
+  type DeliveredMessage,
+  type DeliveredParts,
+  type FormatRequest,
+  type MailPart,
+  type Recipe,
+  type Stamp,
+  WebhookFormat
+} from "./delivery/formats/WebhookFormat.ts"
+export * as Formats from "./delivery/formats/WebhookFormats.ts"
 export * as Inlet from "./Inlet.ts"
 export * as ApiError from "./model/ApiError.ts"
 export { Domain, DomainId, DomainName } from "./model/Domain.ts"

@@ -2,6 +2,7 @@
 export * as FakeBilling from "./testing/FakeBilling.ts"
 export * as FakeClock from "./testing/FakeClock.ts"
 export * as FakeDns from "./testing/FakeDns.ts"
+export * as FakeFormat from "./testing/FakeFormat.ts"
 export * as FakeRawStore from "./testing/FakeRawStore.ts"
 export * as FakeRegistrar from "./testing/FakeRegistrar.ts"
 export * as FakeSigner from "./testing/FakeSigner.ts"

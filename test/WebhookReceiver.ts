@@ -7,6 +7,7 @@ export interface ReceivedRequest {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
+  /** The parsed body of a JSON request. */
   // biome-ignore lint/suspicious/noExplicitAny: asserted field by field
   readonly event: any
 }
@@ -51,7 +52,7 @@ export class WebhookReceiver extends Context.Service<
           path: request.url ?? "",
           headers: request.headers,
           body,
-          event: body.length === 0 ? undefined : JSON.parse(body.toString())
+          event: /json/.test(`${request.headers["content-type"]}`) ? JSON.parse(body.toString()) : undefined
         }
         all.push(received)
         Queue.offerUnsafe(requests, received)

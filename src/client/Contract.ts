@@ -192,6 +192,10 @@ export interface Domain {
   readonly mx_target: string
   /** receives the events. Read keys see only the host */
   readonly webhookUrl: string | null
+  /** how the request looks. `inlet` is the signed event */
+  readonly webhookFormat: string
+  /** true if requests have a user name and a password */
+  readonly webhookBasicAuth: boolean
   /** set while the webhook is paused, because every attempt failed for 5 days. Deliveries stay pending, and Inlet tries one an hour. The first success, a replay or setting the webhook resumes all */
   readonly webhook_paused_at: string | null
   /** mail waits for POST /api/domains/{id}/deliveries/lease. Excludes a webhook */
@@ -290,6 +294,10 @@ export interface DomainWebhook {
   readonly status: "pending_verification" | "mx_pending" | "verified" | "live" | "disabled"
   readonly webhookUrl: string | null
   readonly pull: boolean
+  readonly format: string
+  readonly basicAuth: boolean
+  /** the signing key of the format, where it was just made, shown only once */
+  readonly signingKey?: string
 }
 
 export interface EventContent {

@@ -152,8 +152,8 @@ export class DeliveryLines<Delivery extends Waiting & { readonly payload: Uint8A
     }
   }
 
-  /** Frees the slot of a finished request, before its outcome is stored. */
-  answered({ webhookId, workspaceId }: Delivery, isSuccess: boolean, millis: number): void {
+  /** Frees the slot of a finished request, before its outcome is stored. `isSuccess` is undefined without a request. */
+  answered({ webhookId, workspaceId }: Delivery, isSuccess: boolean | undefined, millis: number): void {
     const { concurrencyPerWebhook, hangMillis, wanting } = this.#options
     const { lineOf, taken } = this.#lines
     const line = lineOf(webhookId)
@@ -166,7 +166,7 @@ export class DeliveryLines<Delivery extends Waiting & { readonly payload: Uint8A
     else this.#runningOf.set(workspaceId, others)
     const wasQuick = line.pace.standing === "quick"
     taken[line.pace.standing] -= line.size
-    Pace.heard(line.pace, isSuccess, millis, { most: concurrencyPerWebhook, hangMillis })
+    if (isSuccess !== undefined) Pace.heard(line.pace, isSuccess, millis, { most: concurrencyPerWebhook, hangMillis })
     taken[line.pace.standing] += line.size
     if (this.#isCrowded && !wasQuick) wanting()
     if (line.pace.standing === "hung") this.#drop(line, line.held.splice(0))

@@ -13,7 +13,7 @@ import * as NextAttempt from "./NextAttempt.ts"
 import { OpenedSecrets } from "./OpenedSecrets.ts"
 import * as Pausing from "./Pausing.ts"
 import * as Settlements from "./Settlements.ts"
-import type { Outcome } from "./WebhookSender.ts"
+import { type Outcome, unanswered } from "./WebhookSender.ts"
 
 /** Maximum length of a stored reason. */
 const errorCharacters = 1_000
@@ -167,10 +167,4 @@ const makeRequestable = Effect.fnUntraced(function* (settle: DeliveryQueue["Serv
 })
 
 /** An attempt that failed before its request. */
-export const unasked = (error: string): Outcome => ({
-  statusCode: null,
-  error,
-  durationMs: 0,
-  responseBody: null,
-  retryAfter: null
-})
+export const unasked = (error: string): Outcome => ({ ...unanswered, error })

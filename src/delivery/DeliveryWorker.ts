@@ -4,6 +4,8 @@ import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
 import { DeliveryLines } from "./DeliveryLines.ts"
 import { DeliveryQueue, unasked } from "./DeliveryQueue.ts"
 import { EventFeed } from "./EventFeed.ts"
+import { FormatSender } from "./FormatSender.ts"
+import { inlet } from "./formats/WebhookFormats.ts"
 import { Handover } from "./Handover.ts"
 import type { LeasedDelivery, SealedDelivery } from "./Lease.ts"
 import * as Lease from "./Lease.ts"
@@ -46,6 +48,7 @@ interface Attempt {
 interface Worker {
   readonly queue: DeliveryQueue["Service"]
   readonly sender: WebhookSender["Service"]
+  readonly formats: FormatSender["Service"]
   readonly clock: Clock.Clock
   readonly context: Context.Context<never>
   readonly fork: (effect: Effect.Effect<void>) => Fiber.Fiber<void>
@@ -62,10 +65,17 @@ interface Worker {
 const about = ({ attempt, domainId, eventId, webhookId }: LeasedDelivery) =>
   Effect.annotateLogs({ event_id: eventId, domain_id: domainId, webhook_id: webhookId, attempt })
 
+/** Other requests have the memory that this one needs. The format of most webhooks needs none. */
+const crowded = Effect.succeed("crowded" as const)
+
 /** Makes a request. An attempt without a possible request counts as failed, and is retried by the schedule. */
-const request = ({ sender }: Worker, delivery: LeasedDelivery) =>
+const request = ({ formats, sender }: Worker, delivery: LeasedDelivery) =>
   Effect.catchCause(
-    Effect.suspend(() => sender.send(delivery)),
+    Effect.suspend(() =>
+      delivery.format === inlet
+        ? sender.send(delivery)
+        : Effect.catchTag(formats.send(delivery), "Crowded", () => crowded)
+    ),
     (cause) =>
       Effect.logError("A webhook request could not be made", cause).pipe(
         about(delivery),
@@ -86,6 +96,16 @@ const settle = ({ queue }: Worker, delivery: LeasedDelivery, outcome: Outcome, r
     })
   )
 
+/** Returns a delivery whose request was not made, as if it had not been claimed. */
+const giveBack = ({ drained, lines, queue }: Worker, delivery: LeasedDelivery) =>
+  Effect.gen(function* () {
+    lines.answered(delivery, undefined, 0)
+    // If this fails too, the lease expires.
+    yield* Effect.ignore(queue.giveBack([delivery]))
+    lines.settled(delivery.webhookId)
+    if (lines.isStopped() && lines.underWay() === 0) yield* drained.open
+  })
+
 /** Makes an attempt, from its request to the row of its outcome. */
 const run = (worker: Worker, attempt: Attempt) =>
   Effect.gen(function* () {
@@ -95,6 +115,7 @@ const run = (worker: Worker, attempt: Attempt) =>
     const outcome = yield* request(worker, delivery)
     // The shutdown has released the delivery.
     if (!attempts.delete(attempt)) return
+    if (outcome === "crowded") return yield* giveBack(worker, delivery)
     const label = outcome.error === null ? "delivered" : outcome.statusCode === null ? "no_answer" : "refused"
     attemptsBy[label].updateUnsafe(1, context)
     durations.updateUnsafe(outcome.durationMs / 1_000, context)
@@ -196,6 +217,7 @@ const make = Effect.fnUntraced(function* (fork: Worker["fork"]) {
   const worker: Worker = {
     queue,
     sender: yield* WebhookSender,
+    formats: yield* FormatSender,
     clock: yield* Clock.Clock,
     context: yield* Effect.context(),
     fork,

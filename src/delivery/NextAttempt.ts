@@ -14,7 +14,7 @@ export const make = Effect.gen(function* () {
   return Effect.fnUntraced(function* (attemptOfBudget: number, outcome: Outcome) {
     const asked = yield* askedWait(outcome)
     const wait = yield* RetryDelay.after(retries, attemptOfBudget)
-    const isLast = outcome.statusCode === 410 || Option.isNone(wait)
+    const isLast = outcome.isFinal || Option.isNone(wait)
     return {
       asked,
       status: isLast ? "dead" : "pending",

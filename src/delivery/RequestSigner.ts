@@ -26,13 +26,17 @@ export const growth = 2
 export type SignEvent = (event: {
   readonly id: EventId
   readonly payload: string
+  /** Those of a format. The content is JSON without them. */
+  readonly headers?: Readonly<Record<string, string>>
 }) => Effect.Effect<SignedRequest, SigningFailed>
 
 /** Signs webhook requests for pull clients, signed streams and tests. */
 export class RequestSigner extends Context.Service<
   RequestSigner,
   {
-    /** Decrypts the current secrets of a webhook to sign its events: its own, or those of the workspace. */
+    /** Decrypts the current secrets of a webhook: its own, or those of the workspace. */
+    secretsOf(workspaceId: WorkspaceId, webhookId: WebhookId): Effect.Effect<SigningSecrets, SqlError>
+    /** Decrypts the current secrets of a webhook to sign its events. */
     of(workspaceId: WorkspaceId, webhookId: WebhookId): Effect.Effect<SignEvent, SqlError>
     /** The same for the webhook of an event. */
     ofEvent(workspaceId: WorkspaceId, eventId: EventId): Effect.Effect<SignEvent, SqlError>
@@ -50,7 +54,7 @@ export class RequestSigner extends Context.Service<
 
       const signed: RequestSigner["Service"]["with"] =
         (workspaceId, secrets) =>
-        ({ id, payload }) =>
+        ({ headers, id, payload }) =>
           Effect.suspend(() =>
             signer.sign({
               workspaceId,
@@ -59,7 +63,7 @@ export class RequestSigner extends Context.Service<
               secrets,
               seconds: Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
             })
-          ).pipe(Effect.map((signature) => ({ headers: RequestHeaders.of(signature), body: payload })))
+          ).pipe(Effect.map((signature) => ({ headers: RequestHeaders.of(signature, headers), body: payload })))
 
       const find = Effect.fnUntraced(function* (workspaceId: WorkspaceId, webhook: Statement.Fragment) {
         const [sealed] = yield* sql<{
@@ -73,13 +77,24 @@ export class RequestSigner extends Context.Service<
           WHERE workspaces.id = ${workspaceId}
         `
         if (sealed === undefined) return yield* Effect.die("The workspace of this request is gone")
-        return signed(workspaceId, yield* opened.open({ ...sealed, workspaceId }))
+        return yield* opened.open({ ...sealed, workspaceId })
       })
 
       return RequestSigner.of({
-        of: Effect.fn("RequestSigner.of")((workspaceId, webhookId) => find(workspaceId, sql`${webhookId}`)),
+        secretsOf: Effect.fn("RequestSigner.secretsOf")((workspaceId, webhookId) =>
+          find(workspaceId, sql`${webhookId}`)
+        ),
+        of: Effect.fn("RequestSigner.of")((workspaceId, webhookId) =>
+          Effect.map(find(workspaceId, sql`${webhookId}`), (secrets) => signed(workspaceId, secrets))
+        ),
         ofEvent: Effect.fn("RequestSigner.ofEvent")((workspaceId, eventId) =>
-          find(workspaceId, sql`(SELECT ${DeliveryRows.ofDelivery(sql)} FROM deliveries WHERE event_id = ${eventId})`)
+          Effect.map(
+            find(
+              workspaceId,
+              sql`(SELECT ${DeliveryRows.ofDelivery(sql)} FROM deliveries WHERE event_id = ${eventId})`
+            ),
+            (secrets) => signed(workspaceId, secrets)
+          )
         ),
         with: signed
       })

@@ -43,12 +43,13 @@ const input = (sql: SqlClient.SqlClient, all: ReadonlyArray<Settlement>, ids: Re
         ${column("int4", ({ outcome }) => outcome.statusCode)},
         ${column("text", ({ outcome }) => outcome.error)},
         ${column("text", ({ outcome }) => outcome.responseBody)},
+        ${column("bool", ({ outcome }) => outcome.isFinal)},
         ${column("float8", ({ askedSeconds }) => askedSeconds)},
         ${column("text", ({ status }) => status)},
         ${column("float8", ({ waitSeconds }) => waitSeconds)}
       ) WITH ORDINALITY AS input (
         attempt_id, event_id, domain_id, webhook_id, attempt, url, requested_at, duration_ms, status_code, error,
-        response_body, asked_seconds, next_status, wait_seconds, ordinal
+        response_body, is_final, asked_seconds, next_status, wait_seconds, ordinal
       )
     )
   `
@@ -62,9 +63,10 @@ const judged = (sql: SqlClient.SqlClient) => sql`
       -- A failure that does not count: at a paused webhook, or at one that has moved since.
       NOT ok AND (
         ${target(sql)} IS DISTINCT FROM input.url
-        OR (webhooks.paused_at IS NOT NULL AND input.status_code IS DISTINCT FROM 410)
+        OR (webhooks.paused_at IS NOT NULL AND NOT input.is_final)
       ) AS is_uncounted,
-      CASE WHEN webhooks.url IS NULL THEN false
+      -- A raw message that is gone says nothing about the webhook.
+      CASE WHEN webhooks.url IS NULL OR (input.is_final AND input.status_code IS NULL) THEN false
         WHEN ok THEN webhooks.failing_since IS NOT NULL OR webhooks.paused_at IS NOT NULL
         ELSE webhooks.failing_since IS NULL
         OR (webhooks.paused_at IS NULL AND (
@@ -83,9 +85,8 @@ const judged = (sql: SqlClient.SqlClient) => sql`
   )
 `
 
-/** A failure before the scheduled time. It costs no attempt of the schedule. A 410 counts at any time. */
-const isEarly = (sql: SqlClient.SqlClient) =>
-  sql`(NOT ok AND retry_at > now() AND outcome.status_code IS DISTINCT FROM 410)`
+/** A failure before the scheduled time. It costs no attempt of the schedule. A final one counts at any time. */
+const isEarly = (sql: SqlClient.SqlClient) => sql`(NOT ok AND retry_at > now() AND NOT outcome.is_final)`
 
 /** The CTEs `attempt`, which lists the attempt in any case, and `settled`, which only the current lease changes. */
 const stored = (sql: SqlClient.SqlClient) => sql`

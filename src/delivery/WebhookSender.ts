@@ -15,15 +15,21 @@ export interface Outcome {
   readonly responseBody: string | null
   /** The unparsed `Retry-After` of a 429 or 503. */
   readonly retryAfter: string | null
+  /** No other attempt may follow: the receiver wants none, or there is nothing left to send. */
+  readonly isFinal: boolean
 }
 
 /** Makes one webhook request. */
 export class WebhookSender extends Context.Service<
   WebhookSender,
   {
-    /** Signs and sends a request. Succeeds with any outcome. Interruption cancels the request. */
+    /**
+     * Signs and sends a request, as JSON unless `headers` say otherwise. Succeeds with any outcome. Interruption
+     * cancels the request.
+     */
     send(
-      delivery: Pick<LeasedDelivery, "payload" | "secrets" | "url" | "workspaceId"> & Pick<Signable, "eventId">
+      delivery: Pick<LeasedDelivery, "payload" | "secrets" | "url" | "workspaceId"> &
+        Pick<Signable, "eventId"> & { readonly headers?: Readonly<Record<string, string>> }
     ): Effect.Effect<Outcome>
   }
 >()("inlet/delivery/WebhookSender") {
@@ -49,7 +55,7 @@ export class WebhookSender extends Context.Service<
           )
         })
 
-      const send: WebhookSender["Service"]["send"] = ({ eventId, payload, secrets, url, workspaceId }) =>
+      const send: WebhookSender["Service"]["send"] = ({ eventId, headers, payload, secrets, url, workspaceId }) =>
         Effect.suspend(() => {
           const started = clock.currentTimeMillisUnsafe()
           const end = (outcome: Partial<Outcome>): Outcome => ({
@@ -59,14 +65,17 @@ export class WebhookSender extends Context.Service<
           })
           const seconds = Math.floor(started / 1_000)
           return sign({ workspaceId, eventId, body: payload, seconds, secrets }).pipe(
-            Effect.flatMap((signature) => egress.send({ url, headers: RequestHeaders.of(signature), body: payload })),
+            Effect.flatMap((signature) =>
+              egress.send({ url, headers: RequestHeaders.of(signature, headers), body: payload })
+            ),
             Effect.match({
               onSuccess: ({ body, retryAfter, statusCode }) =>
                 end({
                   statusCode,
                   error: statusCode >= 200 && statusCode < 300 ? null : `the webhook answered ${statusCode}`,
                   responseBody: body,
-                  retryAfter
+                  retryAfter,
+                  isFinal: statusCode === gone
                 }),
               onFailure: (failure) =>
                 end({
@@ -84,4 +93,15 @@ export class WebhookSender extends Context.Service<
   ).pipe(Layer.provide(Egress.layer))
 }
 
-const unanswered: Outcome = { statusCode: null, error: null, durationMs: 0, responseBody: null, retryAfter: null }
+/** The status of a receiver that wants no more requests (RFC 9110, section 15.5.11). */
+export const gone = 410
+
+/** An outcome without a request or an answer. */
+export const unanswered: Outcome = {
+  statusCode: null,
+  error: null,
+  durationMs: 0,
+  responseBody: null,
+  retryAfter: null,
+  isFinal: false
+}

@@ -8,8 +8,11 @@ import { catchAllOf, type WebhookId } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as AnswerAdvice from "./AnswerAdvice.ts"
 import { Egress } from "./Egress.ts"
+import * as BasicAuth from "./formats/BasicAuth.ts"
+import { SealedCredentials } from "./formats/SealedCredentials.ts"
 import { RequestSigner } from "./RequestSigner.ts"
 import * as TestEvent from "./TestEvent.ts"
+import * as TestRequest from "./TestRequest.ts"
 
 export const WebhookTestResult = Schema.Struct({
   ok: Schema.Boolean.annotate({ description: "true if the webhook answered 2xx" }),
@@ -21,7 +24,7 @@ export const WebhookTestResult = Schema.Struct({
   request: Schema.Struct({
     headers: Schema.Record(Schema.String, Schema.String),
     body: Schema.String
-  }).annotate({ description: "the request that was sent" })
+  }).annotate({ description: "the request that was sent, without the password of the webhook" })
 }).annotate({ identifier: "WebhookTestResult" })
 export type WebhookTestResult = typeof WebhookTestResult.Type
 
@@ -43,6 +46,7 @@ export class WebhookTrial extends Context.Service<
       const random = yield* SecureRandom.SecureRandom
       const egress = yield* Egress
       const signer = yield* RequestSigner
+      const inFormat = yield* TestRequest.make
 
       const run = Effect.fn("WebhookTrial.run")(function* (
         workspaceId: WorkspaceId,
@@ -63,18 +67,23 @@ export class WebhookTrial extends Context.Service<
         const id = EventId.make(yield* random.uuidV7())
         const now = yield* DateTime.now
         const payload = TestEvent.payload({ id, domainId: domain.id, domain: domain.domain, now })
-        const sign = yield* signer.of(workspaceId, webhookId)
+        const secrets = yield* signer.secretsOf(workspaceId, webhookId)
+        const sign = signer.with(workspaceId, secrets)
         const started = yield* Clock.currentTimeMillis
-        const [request, outcome] = yield* sign({ id, payload }).pipe(
-          Effect.flatMap((request) =>
+        const unsent = (message: string) => Effect.succeed([{ headers: {}, body: payload }, message] as const)
+        const [request, outcome] = yield* inFormat({ id: webhookId, url }, { id, payload }, secrets).pipe(
+          // The sample has no files, so that every format writes it as text.
+          Effect.flatMap(({ body, headers }) => sign({ id, payload: Buffer.from(body).toString(), headers })),
+          Effect.flatMap(({ body, headers }) =>
             Effect.map(
-              Effect.result(egress.send({ url, headers: { ...request.headers }, body: Buffer.from(request.body) })),
-              (outcome) => [request, outcome] as const
+              Effect.result(egress.send({ url, headers: { ...headers }, body: Buffer.from(body) })),
+              (outcome) => [{ body, headers: BasicAuth.hidden(headers) }, outcome] as const
             )
           ),
-          Effect.catchTag("SigningFailed", ({ message }) =>
-            Effect.succeed([{ headers: {}, body: payload }, `The request could not be signed: ${message}`] as const)
-          )
+          Effect.catchTags({
+            SigningFailed: ({ message }) => unsent(`The request could not be signed: ${message}`),
+            Unmade: ({ message }) => unsent(`No request was made: ${message}. Choose another format`)
+          })
         )
         const durationMs = Math.max(0, (yield* Clock.currentTimeMillis) - started)
         const common = { event_id: id, durationMs, request }
@@ -96,7 +105,7 @@ export class WebhookTrial extends Context.Service<
 
       return WebhookTrial.of({ run })
     })
-  )
+  ).pipe(Layer.provide(SealedCredentials.layer))
 }
 
 const unanswered = { ok: false, statusCode: null, responseBody: null }

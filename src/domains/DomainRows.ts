@@ -15,6 +15,8 @@ export const DomainRow = Schema.Struct({
   disabledReason: Schema.NullOr(Schema.String),
   txtValue: Schema.NullOr(Schema.String),
   webhookUrl: Schema.NullOr(Schema.String),
+  webhookFormat: Schema.String,
+  webhookBasicAuth: Schema.Boolean,
   webhookPausedAt: Schema.NullOr(Schema.DateTimeUtcFromDate),
   catchAll: WebhookAction,
   createdAt: Schema.DateTimeUtcFromDate,
@@ -40,7 +42,8 @@ const statement = <Request extends Schema.Constraint>(options: {
 /** Rows of `source`, a table or CTE with the columns of `domains`. A row that is just inserted has no catch-all yet. */
 const withCatchAll = (sql: SqlClient.SqlClient, source: string) => sql`
   SELECT ${sql.literal(source)}.*, url AS webhook_url, paused_at AS webhook_paused_at,
-    coalesce(action, 'hold') AS catch_all
+    coalesce(action, 'hold') AS catch_all, coalesce(format, 'inlet') AS webhook_format,
+    coalesce(basic_auth, false) AS webhook_basic_auth
   FROM ${sql.literal(source)} LEFT JOIN webhooks ON webhooks.id = ${sql.literal(source)}.id
 `
 

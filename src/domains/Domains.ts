@@ -1,7 +1,8 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import { SealedCredentials } from "../delivery/formats/SealedCredentials.ts"
 import * as Pausing from "../delivery/Pausing.ts"
 import { Conflict, Invalid, NotFound } from "../model/ApiError.ts"
 import { Domain, DomainId, type DomainName, type DomainStatus } from "../model/Domain.ts"
@@ -10,12 +11,19 @@ import type { WorkspaceId } from "../model/Workspace.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import * as Settings from "../Settings.ts"
 import * as WebhookTarget from "../webhooks/WebhookTarget.ts"
+import * as WebhookWire from "../webhooks/WebhookWire.ts"
 import { txtName } from "./DnsRecords.ts"
 import * as DomainLimit from "./DomainLimit.ts"
 import { isWithin } from "./DomainNames.ts"
 import type { DomainRow, Owned } from "./DomainRows.ts"
 import * as DomainRows from "./DomainRows.ts"
 import * as PlatformName from "./PlatformName.ts"
+
+/** A domain, with the signing key of its webhook's format if that was just made. */
+interface WithKey {
+  readonly domain: Domain
+  readonly signingKey: Redacted.Redacted | undefined
+}
 
 /** Manages the domains at which customers receive mail, and their states (spec, section 3). */
 export class Domains extends Context.Service<
@@ -38,7 +46,11 @@ export class Domains extends Context.Service<
      * Sets or clears the webhook of the catch-all. Clearing holds undelivered mail. The current URL resumes a paused
      * webhook, and otherwise changes nothing.
      */
-    setWebhook(owned: Owned, url: string | null): Effect.Effect<Domain, NotFound | Conflict | SqlError>
+    setWebhook(
+      owned: Owned,
+      url: string | null,
+      wire?: WebhookWire.Asked
+    ): Effect.Effect<WithKey, NotFound | Conflict | Invalid | SqlError>
     /** Turns pull delivery on or off. Off holds undelivered mail. Requires a domain without a webhook. */
     setPull(owned: Owned, pull: boolean): Effect.Effect<Domain, NotFound | Conflict | SqlError>
     /** Removes the domain. Its mail and events are removed in the background. */
@@ -62,6 +74,7 @@ export class Domains extends Context.Service<
       const raw = yield* RawStore
       const platform = yield* Settings.platform
       const checkRoom = yield* DomainLimit.make
+      const wires = yield* WebhookWire.make
 
       const toDomain = ({ name, txtValue, ...row }: DomainRow) =>
         new Domain({
@@ -74,6 +87,8 @@ export class Domains extends Context.Service<
           txt_value: txtValue,
           mx_target: platform.mxHost,
           webhookUrl: row.webhookUrl,
+          webhookFormat: row.webhookFormat,
+          webhookBasicAuth: row.webhookBasicAuth,
           webhook_paused_at: row.webhookPausedAt,
           pull: row.catchAll === "pull",
           catch_all: row.catchAll,
@@ -145,12 +160,22 @@ export class Domains extends Context.Service<
         return takesMail.has(domain.status) ? domain : yield* unfit(domain)
       })
 
-      const setWebhook = Effect.fn("Domains.setWebhook")(function* (owned: Owned, url: string | null) {
-        const domain = yield* taking(owned)
-        const action = url === null ? "hold" : "webhook"
-        yield* sql.withTransaction(WebhookTarget.change(sql, catchAllOf(domain.id), { action, url }))
-        yield* Pausing.resume(sql, catchAllOf(domain.id))
-        return yield* get(owned)
+      const setWebhook: Domains["Service"]["setWebhook"] = Effect.fn("Domains.setWebhook")(function* (
+        owned,
+        url,
+        asked = {}
+      ) {
+        const id = catchAllOf((yield* taking(owned)).id)
+        const signingKey = yield* sql.withTransaction(
+          Effect.gen(function* () {
+            if (url === null) return void (yield* WebhookTarget.change(sql, id, { action: "hold", url }))
+            const { madeKey, wire } = yield* wires.resolve(id, yield* WebhookWire.locked(sql, id), asked)
+            yield* WebhookTarget.change(sql, id, { action: "webhook", url, wire })
+            return madeKey
+          })
+        )
+        yield* Pausing.resume(sql, id)
+        return { domain: yield* get(owned), signingKey }
       })
 
       const setPull = Effect.fn("Domains.setPull")(function* (owned: Owned, pull: boolean) {
@@ -226,7 +251,7 @@ export class Domains extends Context.Service<
         enable
       })
     })
-  )
+  ).pipe(Layer.provide(SealedCredentials.layer))
 }
 
 const takesMail: ReadonlySet<DomainStatus> = new Set(["mx_pending", "verified", "live"])

@@ -3,9 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { type Damaged, NotFound, Unavailable } from "../model/ApiError.ts"
 import type { DomainId } from "../model/Domain.ts"
-import type { InboundEmailId } from "../model/InboundEmail.ts"
 import type { EventId } from "../model/InboundEvent.ts"
-import * as Place from "../providers/storage/Place.ts"
 import { RawStore } from "../providers/storage/RawStore.ts"
 import { RequestReader } from "../reading/RequestReader.ts"
 import * as StoredMessage from "../reading/StoredMessage.ts"
@@ -47,33 +45,15 @@ export class RawMessages extends Context.Service<
       const { mxHost } = yield* Settings.reading
       const { messageBytes } = yield* Settings.rawStore
 
-      const located = Effect.fn("RawMessages.located")(function* (domainId: DomainId, eventId: EventId) {
-        const [row] = yield* sql<
-          Place.Columns & {
-            readonly id: InboundEmailId
-            readonly authenticationResults: string | null
-            readonly sha256: Uint8Array
-            readonly traceBytes: number
-          }
-        >`
-            SELECT inbound_emails.id, inbound_emails.authentication_results, inbound_emails.sha256, trace_bytes,
-              segment, raw_at, raw_bytes
-            FROM events JOIN inbound_emails ON inbound_emails.id = events.inbound_email_id
-            WHERE events.id = ${eventId} AND events.domain_id = ${domainId}
-          `
-        return row ?? (yield* new NotFound({ message: "No event with this id at this domain" }))
-      })
-
       const stored = Effect.fn("RawMessages.stored")(function* <E>(
         domainId: DomainId,
         eventId: EventId,
         reserve: Reserve<E>
       ) {
-        const row = yield* located(domainId, eventId)
-        yield* reserve(row.rawBytes ?? messageBytes)
-        const { id, sha256, traceBytes } = row
-        const kept = { id, domainId, sha256, traceBytes, place: Place.ofColumns(row) }
-        const message = yield* StoredMessage.load(raw, kept).pipe(
+        const row = yield* StoredMessage.find(sql, domainId, eventId)
+        if (row === undefined) return yield* new NotFound({ message: "No event with this id at this domain" })
+        yield* reserve(row.kept.place?.bytes ?? messageBytes)
+        const message = yield* StoredMessage.load(raw, row.kept).pipe(
           Effect.catchTag("RawStoreError", (error) =>
             Effect.andThen(
               Effect.logError("The raw message store failed", error),

@@ -48,8 +48,8 @@ export interface Opened {
   /** Parts with discarded bytes. Unless they are repaired, `parse` is `partial`. */
   readonly damaged: ReadonlyArray<TransferEncoding.Decoded>
   readonly read: (mended?: Mended) => Contents
-  /** The bytes of one attachment, by the index in its event. */
-  readonly attachment: (index: number, mended?: Mended) => Body.Attached | undefined
+  /** The attachments with their bytes, in the order of the event. */
+  readonly attachments: (mended?: Mended) => ReadonlyArray<Body.Attached>
 }
 
 /** Maximum bytes of names and values in the header list of an event. */
@@ -84,14 +84,14 @@ export const open = (message: Uint8Array): Opened => {
   return {
     damaged,
     read: (mended) => contents(fields, body(mended), charset),
-    attachment: (index, mended) => body(mended).attachments[index]
+    attachments: (mended) => body(mended).attachments
   }
 }
 
 export const read = (message: Uint8Array): Contents => open(message).read()
 
 export const attachment = (message: Uint8Array, index: number): Body.Attached | undefined =>
-  open(message).attachment(index)
+  open(message).attachments()[index]
 
 /** The fields of a message from its header only. */
 export const headersOnly = (message: Uint8Array): Contents => {

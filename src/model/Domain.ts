@@ -28,6 +28,8 @@ export class Domain extends Schema.Class<Domain>("Domain")({
   webhookUrl: Schema.NullOr(Schema.String).annotate({
     description: "receives the events. Read keys see only the host"
   }),
+  webhookFormat: Schema.String.annotate({ description: "how the request looks. `inlet` is the signed event" }),
+  webhookBasicAuth: Schema.Boolean.annotate({ description: "true if requests have a user name and a password" }),
   webhook_paused_at: Schema.NullOr(Schema.DateTimeUtcFromString).annotate({
     description:
       "set while the webhook is paused, because every attempt failed for 5 days. Deliveries stay pending, and Inlet tries one an hour. The first success, a replay or setting the webhook resumes all"

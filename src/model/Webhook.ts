@@ -56,7 +56,11 @@ export class Webhook extends Schema.Class<Webhook>("Webhook")({
   webhookUrl: Schema.NullOr(Schema.String).annotate({
     description: "set for the action `webhook`. Read keys see only the host"
   }),
-  format: Schema.String.annotate({ description: "how the request looks. `inlet` is the signed event" }),
+  format: Schema.String.annotate({
+    description:
+      "how the request looks: `inlet` is the signed event, `raw`, `mailgun`, `postmark`, `sendgrid` and `sendgrid-raw` are requests of other providers"
+  }),
+  basicAuth: Schema.Boolean.annotate({ description: "true if requests have a user name and a password" }),
   description: Schema.NullOr(Schema.String),
   has_own_secret: Schema.Boolean.annotate({
     description: "true if a secret of its own signs the requests, instead of the workspace's"

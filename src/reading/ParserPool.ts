@@ -255,7 +255,7 @@ export class ParserPool {
     const holder = this.#holders.get(job)
     const estimate = this.#shares.estimate(job)
     if (holder === undefined) {
-      job.isSlow = job.task.kind === "read" && estimate >= limits.slowMilliseconds
+      job.isSlow = isOfDelivery(job) && estimate >= limits.slowMilliseconds
       // Half of the free slots, so that messages waiting for one tenant's DNS leave slots for others.
       const most = Math.min(mostPerTenant, Math.max(1, shared.length * mostOfThread - this.#shares.jobs))
       if (jobs >= most) return "skip"
@@ -281,8 +281,11 @@ export class ParserPool {
   }
 }
 
+/** True if a delivery waits for it, and not a client of the API. */
+const isOfDelivery = ({ task: { kind } }: ParserJob.ParserJob) => kind === "read" || kind === "carry"
+
 /** True if the thread holds the message after the sender check. */
-const isHeld = ({ isAlone, isSlow }: ParserJob.ParserJob) => isSlow && !isAlone
+const isHeld = ({ isAlone, isSlow, task }: ParserJob.ParserJob) => isSlow && !isAlone && task.kind === "read"
 
 /** In memory of its own, which is transferred as a whole. */
 const movable = (message: Uint8Array): Uint8Array<ArrayBuffer> => {

@@ -3,11 +3,15 @@ import { parentPort, workerData } from "node:worker_threads"
 // Must not load all of `effect`, which would be two fifths of the code that each thread retains.
 import * as Result from "effect/Result"
 import * as Content from "../content/html/Content.ts"
+import * as CarriedMessage from "../delivery/formats/CarriedMessage.ts"
+import * as TextMessage from "../delivery/formats/TextMessage.ts"
+import type { MailPart } from "../delivery/formats/WebhookFormat.ts"
 import * as HeaderBlock from "../mime/HeaderBlock.ts"
 import * as Mime from "../mime/Mime.ts"
 import * as OwnFields from "../mime/OwnFields.ts"
 import * as SenderCheck from "../sender/SenderCheck.ts"
 import type * as SenderVerdicts from "../sender/SenderVerdicts.ts"
+import * as CarriedBytes from "./CarriedBytes.ts"
 import * as DamagedParts from "./DamagedParts.ts"
 import * as EventPayload from "./EventPayload.ts"
 import * as Insight from "./Insight.ts"
@@ -16,6 +20,7 @@ import { ProcessorTime } from "./ProcessorTime.ts"
 import {
   type AttachmentTask,
   type Batch,
+  type CarryTask,
   type ContentTask,
   mostBytesToParse,
   mostToParse,
@@ -49,6 +54,7 @@ interface Gathered {
   readonly read: Array<Results["read"][number]>
   readonly attachments: Array<Results["attachments"][number]>
   readonly contents: Array<Results["contents"][number]>
+  readonly carried: Array<Results["carried"][number]>
   readonly failed: Array<Results["failed"][number]>
   readonly aside: Set<number>
   readonly held: Array<number>
@@ -59,6 +65,7 @@ const nothing = (): Gathered => ({
   read: [],
   attachments: [],
   contents: [],
+  carried: [],
   failed: [],
   aside: new Set(),
   held: [],
@@ -106,7 +113,7 @@ class ThreadReader {
       aside: [...aside],
       used: this.#time.take()
     }
-    this.#port.postMessage(results, [results.payloads])
+    this.#port.postMessage(results, [results.payloads, ...results.carried.map(({ bytes }) => bytes)])
   }
 
   /** At the end of an event-loop turn, when most of a batch is done. */
@@ -236,9 +243,22 @@ class ThreadReader {
 
   #attachment(number: number, { index }: AttachmentTask, message: Uint8Array): void {
     this.#mended(number, message, (opened, parts) => {
-      this.#gathered.attachments.push({ number, attachment: opened.attachment(index, parts) })
+      this.#gathered.attachments.push({ number, attachment: opened.attachments(parts)[index] })
       this.#tellSoon()
     })
+  }
+
+  #carry(number: number, { withParts, ...about }: CarryTask, message: Uint8Array<ArrayBuffer>): void {
+    const finish = (parts: ReadonlyArray<MailPart>) => {
+      this.#gathered.carried.push({
+        number,
+        ...CarriedBytes.pack(TextMessage.of(CarriedMessage.of({ ...about, message })), parts)
+      })
+      message.buffer.transfer(0)
+      this.#tellSoon()
+    }
+    if (withParts) this.#mended(number, message, (opened, mended) => finish(opened.attachments(mended)))
+    else finish([])
   }
 
   #content(number: number, { payload, request, withHtml }: ContentTask): void {
@@ -250,6 +270,7 @@ class ThreadReader {
 
   #work(number: number, task: Task, message: Uint8Array<ArrayBuffer>, isHeld: boolean): void {
     if (task.kind === "read") this.#read(number, task, message, isHeld)
+    else if (task.kind === "carry") this.#carry(number, task, message)
     else if (task.kind === "attachment") this.#attachment(number, task, message)
     else this.#content(number, task)
   }

@@ -1,6 +1,6 @@
 import { Context, Effect, Exit, FiberSet, Layer, Metric, Schema } from "effect"
 import * as ParserPools from "./ParserPools.ts"
-import type { ReadResult, ReadTask } from "./ReadTask.ts"
+import type { CarryResult, CarryTask, ReadResult, ReadTask, Task, TaskResult } from "./ReadTask.ts"
 
 const messages = Metric.counter("inlet_messages_read_total", {
   description: "Messages that became events, by how much could be read"
@@ -40,6 +40,13 @@ export class ParserThreads extends Context.Service<
       message: Uint8Array,
       reload: Effect.Effect<Uint8Array, E>
     ): Effect.Effect<ReadResult, Unread>
+    /** Makes a message for a webhook in a format that needs it as text or with its attachments. */
+    carry<E>(
+      tenant: string,
+      task: CarryTask,
+      message: Uint8Array,
+      reload: Effect.Effect<Uint8Array, E>
+    ): Effect.Effect<CarryResult, Unread>
     /** Starts a thread, so that the first message does not wait for it. */
     readonly warmUp: Effect.Effect<void>
   }
@@ -51,24 +58,33 @@ export class ParserThreads extends Context.Service<
       const context = yield* Effect.context()
       const fork = yield* FiberSet.makeRuntime()
 
-      /** Parses a message once, in a thread of the pool. */
-      const parse = <E>(tenant: string, task: ReadTask, message: Uint8Array, reload: Effect.Effect<Uint8Array, E>) =>
-        Effect.callback<ReadResult, ThreadFailed>((resume) => {
-          pool.submit({
+      /** Does a task once, in a thread of the pool. An interruption drops it while it waits. */
+      const run = <E>(tenant: string, task: Task, message: Uint8Array, reload: Effect.Effect<Uint8Array, E>) =>
+        Effect.callback<TaskResult, ThreadFailed>((resume) => {
+          const job = pool.submit({
             tenant,
             task,
             message,
             bytes: message.byteLength,
             reload: (then) =>
               void fork(reload).addObserver((exit) => then(Exit.isSuccess(exit) ? exit.value : undefined)),
-            // The result of a read task has the requested type.
-            answer: (result) => resume(Effect.succeed(result as ReadResult)),
+            answer: (result) => resume(Effect.succeed(result)),
             fail: (reason, isUnparsable) => resume(Effect.fail(new ThreadFailed({ reason, isUnparsable })))
           })
+          return Effect.sync(() => pool.cancel(job))
         })
 
+      const carry: ParserThreads["Service"]["carry"] = (tenant, task, message, reload) =>
+        run(tenant, task, message, reload).pipe(
+          // The result of a carry task has the requested type.
+          Effect.map((result) => result as CarryResult),
+          Effect.mapError(({ reason }) => new Unread({ message: reason }))
+        )
+
       const read: ParserThreads["Service"]["read"] = (tenant, task, message, reload) =>
-        parse(tenant, task, message, reload).pipe(
+        run(tenant, task, message, reload).pipe(
+          // The result of a read task has the requested type.
+          Effect.map((result) => result as ReadResult),
           Effect.tap(({ parse }) => Effect.sync(() => messagesBy[parse].updateUnsafe(1, context))),
           Effect.catch(
             Effect.fnUntraced(function* ({ isUnparsable, reason }) {
@@ -85,7 +101,7 @@ export class ParserThreads extends Context.Service<
           )
         )
 
-      return ParserThreads.of({ read, warmUp: Effect.sync(() => pool.warmUp()) })
+      return ParserThreads.of({ carry, read, warmUp: Effect.sync(() => pool.warmUp()) })
     })
   )
 }

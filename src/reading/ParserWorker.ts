@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads"
 import * as ThreadEnvironment from "../threads/ThreadEnvironment.ts"
+import * as CarriedBytes from "./CarriedBytes.ts"
 import type { ParserJob } from "./ParserJob.ts"
 import {
   type Batch,
@@ -206,7 +207,7 @@ export class ParserWorker {
     )
   }
 
-  #hear({ aside, attachments, contents, failed, held, payloads, read, used }: Results) {
+  #hear({ aside, attachments, carried, contents, failed, held, payloads, read, used }: Results) {
     for (const { milliseconds, number } of used) {
       const job = this.jobs.get(number)
       if (job === undefined) continue
@@ -225,6 +226,7 @@ export class ParserWorker {
     }
     for (const { attachment, number } of attachments) this.#ended(number)?.answer(attachment)
     for (const { content, number } of contents) this.#ended(number)?.answer(content)
+    for (const { number, ...packed } of carried) this.#ended(number)?.answer(CarriedBytes.unpack(packed))
     for (const { number, reason } of failed) this.#ended(number)?.fail(reason, true)
   }
 

@@ -1,4 +1,6 @@
 import type * as Content from "../content/html/Content.ts"
+import type * as CarriedMessage from "../delivery/formats/CarriedMessage.ts"
+import type { MailPart } from "../delivery/formats/WebhookFormat.ts"
 import type { DomainName } from "../model/Domain.ts"
 import type { Envelope, InboundEmailId, RawRef } from "../model/InboundEmail.ts"
 import type { Authentication } from "../model/InboundEvent.ts"
@@ -47,7 +49,13 @@ export interface ContentTask {
   readonly withHtml: boolean
 }
 
-export type Task = ReadTask | AttachmentTask | ContentTask
+/** A request for a stored message as text for a webhook, with or without its attachments. */
+export interface CarryTask extends Omit<CarriedMessage.Stored, "message"> {
+  readonly kind: "carry"
+  readonly withParts: boolean
+}
+
+export type Task = ReadTask | AttachmentTask | ContentTask | CarryTask
 
 /** A task with the bytes of its message, which are transferred, not copied. Numbers start at 1. */
 export interface Handed {
@@ -87,7 +95,13 @@ export type AttachmentResult =
   | { readonly filename: string | null; readonly contentType: string; readonly content: Uint8Array }
   | undefined
 
-export type TaskResult = ReadResult | AttachmentResult | Content.Content
+/** A message for a webhook: valid UTF-8, and the attachments in the order of the event. */
+export interface CarryResult {
+  readonly message: Uint8Array
+  readonly parts: ReadonlyArray<MailPart>
+}
+
+export type TaskResult = ReadResult | AttachmentResult | Content.Content | CarryResult
 
 /** The results of messages. All payloads are concatenated in one buffer, which is transferred. */
 export interface Results {
@@ -102,6 +116,13 @@ export interface Results {
   readonly payloads: ArrayBuffer
   readonly attachments: ReadonlyArray<{ readonly number: number; readonly attachment: AttachmentResult }>
   readonly contents: ReadonlyArray<{ readonly number: number; readonly content: Content.Content }>
+  readonly carried: ReadonlyArray<{
+    readonly number: number
+    /** The message and the content of its parts, transferred. */
+    readonly bytes: ArrayBuffer
+    readonly messageBytes: number
+    readonly parts: ReadonlyArray<Omit<MailPart, "content"> & { readonly size: number }>
+  }>
   readonly failed: ReadonlyArray<{ readonly number: number; readonly reason: string }>
   /** Messages that wait for DNS or a decoder, and delay no others. */
   readonly aside: ReadonlyArray<number>

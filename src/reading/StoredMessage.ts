@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto"
 import { Effect, Metric } from "effect"
+import type { SqlClient } from "effect/sql"
 import { Damaged } from "../model/ApiError.ts"
 import type { DomainId } from "../model/Domain.ts"
 import { type InboundEmailId, rawRef } from "../model/InboundEmail.ts"
-import type { Place } from "../providers/storage/Place.ts"
+import type { EventId } from "../model/InboundEvent.ts"
+import * as Place from "../providers/storage/Place.ts"
 import type { RawStore } from "../providers/storage/RawStore.ts"
 import { RawDamaged } from "../providers/storage/RawStoreError.ts"
 
@@ -20,8 +22,31 @@ export interface Kept {
   readonly sha256: Uint8Array
   /** The length of our trace fields in front of them. */
   readonly traceBytes: number
-  readonly place: Place | null
+  readonly place: Place.Place | null
 }
+
+/** Finds the message of an event, and the field about its sender. Undefined without this event. */
+export const find = (sql: SqlClient.SqlClient, domainId: DomainId, eventId: EventId) =>
+  sql<
+    Place.Columns & {
+      readonly id: InboundEmailId
+      readonly authenticationResults: string | null
+      readonly sha256: Uint8Array
+      readonly traceBytes: number
+    }
+  >`
+    SELECT inbound_emails.id, inbound_emails.authentication_results, inbound_emails.sha256, trace_bytes,
+      segment, raw_at, raw_bytes
+    FROM events JOIN inbound_emails ON inbound_emails.id = events.inbound_email_id
+    WHERE events.id = ${eventId} AND events.domain_id = ${domainId}
+  `.pipe(
+    Effect.map(([row]) => {
+      if (row === undefined) return undefined
+      const { authenticationResults, id, sha256, traceBytes } = row
+      const kept: Kept = { id, domainId, sha256, traceBytes, place: Place.ofColumns(row) }
+      return { kept, authenticationResults }
+    })
+  )
 
 const other = Effect.fail(new RawDamaged({ reason: "its SHA-256 differs from its row's" }))
 

@@ -72,7 +72,8 @@ export class TenantShares {
 
   /** A job is done, and its cost is known. */
   finish(job: ParserJob): void {
-    this.#cost.record(job.tenant, job.bytes, job.usedInAll)
+    // Making a message for a webhook costs less than reading it, and would spoil the estimate.
+    if (job.task.kind !== "carry") this.#cost.record(job.tenant, job.bytes, job.usedInAll)
     this.leave(job)
   }
 

@@ -4,6 +4,8 @@ import type { Dns } from "effect/net"
 import type { SqlClient } from "effect/sql"
 import { createTransport } from "nodemailer"
 import * as Database from "../database/Database.ts"
+import type { WebhookFormat } from "../delivery/formats/WebhookFormat.ts"
+import * as Formats from "../delivery/formats/WebhookFormats.ts"
 import * as Inlet from "../Inlet.ts"
 import * as Platform from "../process/Platform.ts"
 import type { Billing } from "../providers/billing/Billing.ts"
@@ -38,6 +40,8 @@ export interface Options {
   readonly dns?: Seam<Dns.Dns>
   /** Signs webhook requests, such as FakeSigner. */
   readonly signer?: Seam<WebhookSigner>
+  /** Formats of webhooks by name, such as FakeFormat, beside the built-in ones. */
+  readonly formats?: Readonly<Record<string, Seam<WebhookFormat>>>
   /** The raw store, such as FakeRawStore. */
   readonly rawStore?: Seam<RawStore>
   /** The time of the service, such as FakeClock. */
@@ -85,6 +89,7 @@ export class TestInlet extends Context.Service<
     clock = Layer.empty,
     database = embedded,
     dns = Providers.resolver,
+    formats = {},
     rawStore = Providers.rawStore,
     registrar,
     registrars = registrar === undefined ? Providers.registrarsWith() : only(registrar),
@@ -106,7 +111,7 @@ export class TestInlet extends Context.Service<
         }
         return Layer.sync(TestInlet, () => client(folder, env)).pipe(
           Layer.provideMerge(Inlet.layer),
-          Layer.provide(Layer.mergeAll(rawStore, dns, registrars, billing, signer)),
+          Layer.provide(Layer.mergeAll(rawStore, dns, registrars, billing, signer, Formats.layerWith(formats))),
           Layer.provideMerge(database),
           Layer.provideMerge(Platform.layer),
           Layer.provide(Telemetry.layer),

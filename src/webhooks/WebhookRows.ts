@@ -15,6 +15,7 @@ export const WebhookRow = Schema.Struct({
   action: WebhookAction,
   url: Schema.NullOr(Schema.String),
   format: Schema.String,
+  basicAuth: Schema.Boolean,
   description: Schema.NullOr(Schema.String),
   hasOwnSecret: Schema.Boolean,
   createdAt: Schema.DateTimeUtcFromDate,
@@ -23,7 +24,7 @@ export const WebhookRow = Schema.Struct({
 })
 export type WebhookRow = typeof WebhookRow.Type
 
-const columns = `id, domain_id, pattern, action, url, format, description, signing_secret IS NOT NULL AS has_own_secret,
+const columns = `id, domain_id, pattern, action, url, format, basic_auth, description, signing_secret IS NOT NULL AS has_own_secret,
   created_at, failing_since, paused_at`
 
 /** A statement whose rows have our own shape, so that another one is a bug. */
@@ -57,11 +58,16 @@ export const make = (sql: SqlClient.SqlClient) => {
         pattern: Schema.String,
         action: WebhookAction,
         url: Schema.NullOr(Schema.String),
+        format: Schema.String,
+        credentials: Schema.NullOr(Schema.Uint8Array),
+        basicAuth: Schema.Boolean,
         description: Schema.NullOr(Schema.String)
       }),
-      execute: ({ action, description, domainId, id, pattern, url }) => sql`
-        INSERT INTO webhooks (id, domain_id, pattern, action, url, description)
-        VALUES (${id}, ${domainId}, ${pattern}, ${action}, ${url}, ${description})
+      execute: ({ action, basicAuth, credentials, description, domainId, format, id, pattern, url }) => sql`
+        INSERT INTO webhooks (id, domain_id, pattern, action, url, format, credentials, basic_auth, description)
+        VALUES (
+          ${id}, ${domainId}, ${pattern}, ${action}, ${url}, ${format}, ${credentials}, ${basicAuth}, ${description}
+        )
         RETURNING ${shown}
       `
     }),

@@ -2,11 +2,14 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as DeliveryRows from "../delivery/DeliveryRows.ts"
 import type { WebhookAction, WebhookId } from "../model/Webhook.ts"
+import * as WebhookWire from "./WebhookWire.ts"
 
 /** Where a webhook sends mail. The URL is set for the action `webhook` only. */
 export interface Target {
   readonly action: WebhookAction
   readonly url: string | null
+  /** Inlet's own format by default. */
+  readonly wire?: WebhookWire.Wire
 }
 
 /**
@@ -17,20 +20,24 @@ export interface Target {
 export const change = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   webhookId: WebhookId,
-  { action, url }: Target
+  { action, url, wire = WebhookWire.plain }: Target
 ) {
   const [changed] = yield* sql`
     WITH before AS (
-      SELECT id, url, action FROM webhooks WHERE id = ${webhookId} FOR NO KEY UPDATE
+      SELECT id, url, action, format, credentials FROM webhooks WHERE id = ${webhookId} FOR NO KEY UPDATE
     ), under_way AS (
       ${DeliveryRows.keepUrl(sql, webhookId, url)}
     )
     UPDATE webhooks SET
-      action = ${action}, url = ${url}, failing_since = NULL,
+      action = ${action}, url = ${url}, format = ${wire.format}, credentials = ${wire.credentials},
+      basic_auth = ${wire.basicAuth}, failing_since = NULL,
       -- Deliveries that wait follow to the new URL.
       recovering_at = CASE WHEN ${url}::text IS NOT NULL THEN now() END, recovery_step = 1, recovery_position = 0
     FROM before
-    WHERE webhooks.id = before.id AND (before.url IS DISTINCT FROM ${url} OR before.action <> ${action})
+    WHERE webhooks.id = before.id AND (
+      before.url IS DISTINCT FROM ${url} OR before.action <> ${action} OR before.format <> ${wire.format}
+      OR before.credentials IS DISTINCT FROM ${wire.credentials}::bytea
+    )
     RETURNING webhooks.id
   `
   if (changed === undefined) return false

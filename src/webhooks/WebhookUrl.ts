@@ -1,8 +1,15 @@
-import { Effect } from "effect"
+import { Effect, Redacted, Result } from "effect"
 import { Egress, type Unreachable } from "../delivery/Egress.ts"
 import { Invalid } from "../model/ApiError.ts"
 
 const longest = 2_048
+
+const withoutCredentials = "a URL without user name and password"
+
+/** Inlet's own format has no user name and password. */
+export const plain = new Invalid({
+  message: `webhookUrl: Expected ${withoutCredentials} for the format inlet. Requests in other formats have them as Authorization`
+})
 
 /** A webhook URL in normal form, in production https only. `field` names it in errors. */
 export const parse = Effect.fnUntraced(function* (
@@ -16,11 +23,41 @@ export const parse = Effect.fnUntraced(function* (
   if (url === null || !/^https?:$/.test(url.protocol)) {
     return yield* invalid("an absolute http or https URL such as https://example.com/inbound")
   }
-  if (url.username !== "" || url.password !== "") return yield* invalid("a URL without user name and password")
+  if (url.username !== "" || url.password !== "") return yield* invalid(withoutCredentials)
   if (text.includes("#")) return yield* invalid("a URL without a fragment (#)")
   if (options.production && url.protocol !== "https:") return yield* invalid("an https URL; http is for development")
   return url.href
 })
+
+/** Maximum bytes of a user name and of a password. */
+const longestName = 256
+
+/**
+ * A webhook URL in normal form, and the user name and password that were in it. They are kept encrypted, and neither
+ * stored nor shown with the URL.
+ */
+export const withCredentials = Effect.fnUntraced(function* (text: string, options: { readonly production: boolean }) {
+  const url = URL.parse(text)
+  if (url === null || (url.username === "" && url.password === "")) {
+    return { url: yield* parse(text, options), credentials: {} }
+  }
+  const user = unescaped(url.username)
+  const password = unescaped(url.password)
+  if (!isName(user) || !isName(password) || user.includes(":")) {
+    return yield* new Invalid({
+      message: `webhookUrl: Expected a user name and a password of 1 to ${longestName} bytes each, without control characters, and without a colon in the name`
+    })
+  }
+  url.username = ""
+  url.password = ""
+  return { url: yield* parse(url.href, options), credentials: { user, password: Redacted.make(password) } }
+})
+
+const isName = (text: string | undefined): text is string =>
+  text !== undefined && text !== "" && Buffer.byteLength(text) <= longestName && !/\p{Cc}/u.test(text)
+
+/** Percent-decoded. Undefined for malformed escapes. */
+const unescaped = (text: string) => Result.getOrUndefined(Result.try(() => decodeURIComponent(text)))
 
 /** Refuses a URL with a forbidden or unknown host. Deliveries check again. */
 export const reachable = (url: string, field = "webhookUrl") =>

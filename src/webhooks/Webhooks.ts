@@ -3,8 +3,9 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as EarlierVersion from "../database/EarlierVersion.ts"
+import { SealedCredentials } from "../delivery/formats/SealedCredentials.ts"
 import * as Pausing from "../delivery/Pausing.ts"
-import { Conflict, type NotFound } from "../model/ApiError.ts"
+import { Conflict, type Invalid, type NotFound } from "../model/ApiError.ts"
 import type { DomainId } from "../model/Domain.ts"
 import {
   catchAll,
@@ -20,20 +21,24 @@ import * as SigningSecret from "../workspaces/SigningSecret.ts"
 import * as Routes from "./routes/Routes.ts"
 import * as WebhookRows from "./WebhookRows.ts"
 import * as WebhookTarget from "./WebhookTarget.ts"
+import * as WebhookWire from "./WebhookWire.ts"
 
 /** A webhook to be made. The URL is set for the action `webhook` only. */
-export interface Draft extends WebhookTarget.Target {
+export interface Draft extends Omit<WebhookTarget.Target, "wire"> {
   readonly pattern: string
+  /** The format and the credentials beside a URL. */
+  readonly wire: WebhookWire.Asked
   readonly description: string | null
 }
 
 /** Whose secret signs the requests of a webhook. */
 export type SecretOwner = "own" | "workspace"
 
-/** A webhook, with its secret if that was just made. */
+/** A webhook, with its secret and the signing key of its format if they were just made. */
 export interface Changed {
   readonly webhook: Webhook
   readonly secret: Redacted.Redacted | undefined
+  readonly signingKey: Redacted.Redacted | undefined
 }
 
 /** Manages the webhooks of a domain. Callers have checked that the domain belongs to the workspace and takes mail. */
@@ -43,13 +48,13 @@ export class Webhooks extends Context.Service<
     /** In the order in which they count, the catch-all last. */
     list(domainId: DomainId): Effect.Effect<ReadonlyArray<Webhook>, SqlError>
     get(domainId: DomainId, id: WebhookId): Effect.Effect<Webhook, NotFound | SqlError>
-    create(domainId: DomainId, draft: Draft, secret: SecretOwner): Effect.Effect<Changed, Conflict | SqlError>
+    create(domainId: DomainId, draft: Draft, secret: SecretOwner): Effect.Effect<Changed, Conflict | Invalid | SqlError>
     /** Changes what is given. Mail that is under way stays with this webhook. */
     update(
       domainId: DomainId,
       id: WebhookId,
       change: Partial<Draft> & { readonly secret?: SecretOwner | undefined }
-    ): Effect.Effect<Changed, Conflict | NotFound | SqlError>
+    ): Effect.Effect<Changed, Conflict | Invalid | NotFound | SqlError>
     /** Replaces the webhook's own secret. The old one also signs for 24 h. */
     rotateSecret(domainId: DomainId, id: WebhookId): Effect.Effect<Redacted.Redacted, Conflict | NotFound | SqlError>
     /** Removes a webhook other than the catch-all, and holds its undelivered mail. */
@@ -59,7 +64,7 @@ export class Webhooks extends Context.Service<
   static readonly layer = Layer.effect(
     Webhooks,
     Effect.suspend(() => make)
-  ).pipe(Layer.provide(SecretsKey.layer))
+  ).pipe(Layer.provide([SecretsKey.layer, SealedCredentials.layer]))
 }
 
 const toWebhook = (row: WebhookRows.WebhookRow) =>
@@ -70,6 +75,7 @@ const toWebhook = (row: WebhookRows.WebhookRow) =>
     action: row.action,
     webhookUrl: row.url,
     format: row.format,
+    basicAuth: row.basicAuth,
     description: row.description,
     has_own_secret: row.hasOwnSecret,
     created_at: row.createdAt,
@@ -82,6 +88,7 @@ const make = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
   const secrets = yield* SecretsKey
   const rows = WebhookRows.make(sql)
+  const wires = yield* WebhookWire.make
 
   /** Waits for other changes of the domain's webhooks, so that no two of them make a tie. */
   const locked = (domainId: DomainId) =>
@@ -108,14 +115,24 @@ const make = Effect.gen(function* () {
     return secret
   })
 
-  const changed = Effect.fnUntraced(function* (domainId: DomainId, id: WebhookId, secret?: Redacted.Redacted) {
-    return { webhook: toWebhook(yield* find(domainId, id)), secret }
+  /** The format and the credentials after a change. They stay without a new URL, and go with the URL. */
+  const wireOf = Effect.fnUntraced(function* (id: WebhookId, url: string | null, change: Partial<Draft>) {
+    if (url === null) return { wire: WebhookWire.plain, madeKey: undefined }
+    const before = yield* WebhookWire.locked(sql, id)
+    return typeof change.url === "string"
+      ? yield* wires.resolve(id, before, change.wire ?? {})
+      : { wire: before, madeKey: undefined }
+  })
+
+  const changed = Effect.fnUntraced(function* (domainId: DomainId, id: WebhookId, made: Omit<Changed, "webhook">) {
+    return { webhook: toWebhook(yield* find(domainId, id)), ...made }
   })
 
   const create: Webhooks["Service"]["create"] = Effect.fn("Webhooks.create")(function* (domainId, draft, owner) {
     const pattern = draft.pattern.toLowerCase()
     const id = WebhookId.make(yield* random.uuidV7())
     yield* checkVersions
+    const { madeKey: signingKey, wire } = yield* wires.resolve(id, WebhookWire.plain, draft.wire)
     return yield* sql.withTransaction(
       Effect.gen(function* () {
         const others = yield* locked(domainId)
@@ -125,11 +142,11 @@ const make = Effect.gen(function* () {
           })
         }
         yield* checkTies(pattern, others)
-        const [row] = yield* rows.insert({ ...draft, pattern, id, domainId })
+        const [row] = yield* rows.insert({ ...draft, ...wire, pattern, id, domainId })
         if (row === undefined) return yield* Effect.die("no row of a webhook inserted")
-        if (owner === "workspace") return { webhook: toWebhook(row), secret: undefined }
+        if (owner === "workspace") return { webhook: toWebhook(row), secret: undefined, signingKey }
         const secret = yield* giveSecret(domainId, id)
-        return { webhook: toWebhook({ ...row, hasOwnSecret: true }), secret }
+        return { webhook: toWebhook({ ...row, hasOwnSecret: true }), secret, signingKey }
       })
     )
   })
@@ -154,17 +171,18 @@ const make = Effect.gen(function* () {
         const action: WebhookAction = change.action ?? before.action
         const url = action === "webhook" ? (change.url ?? before.url) : null
         if (action === "webhook" && url === null) return yield* new Conflict({ message: needsUrl })
-        yield* WebhookTarget.change(sql, id, { action, url })
+        const { madeKey, wire } = yield* wireOf(id, url, change)
+        yield* WebhookTarget.change(sql, id, { action, url, wire })
         if (change.secret === "workspace") {
           yield* rows.setSecret({ domainId, id, secret: null, overlapHours: SigningSecret.previousHours })
         }
         const isNew = change.secret === "own" && !before.hasOwnSecret
-        return { secret: isNew ? yield* giveSecret(domainId, id) : undefined }
+        return { secret: isNew ? yield* giveSecret(domainId, id) : undefined, signingKey: madeKey }
       })
     )
     // Also the URL that it has already resumes it.
     if (change.url !== undefined || change.action !== undefined) yield* Pausing.resume(sql, id)
-    return yield* changed(domainId, id, result.secret)
+    return yield* changed(domainId, id, result)
   })
 
   const rotateSecret: Webhooks["Service"]["rotateSecret"] = Effect.fn("Webhooks.rotateSecret")(

@@ -1,11 +1,15 @@
 import { NodeCrypto } from "@effect/platform-node"
-import { Array, Effect } from "effect"
+import { Array, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
+import { FormatSender } from "../../src/delivery/FormatSender.ts"
 import { DomainId } from "../../src/model/Domain.ts"
 import { EventId } from "../../src/model/InboundEvent.ts"
 import { WorkspaceName } from "../../src/model/Workspace.ts"
 import { Workspaces } from "../../src/workspaces/Workspaces.ts"
+
+/** For workers whose webhooks all have Inlet's own format. */
+export const noFormats = Layer.succeed(FormatSender, { send: () => Effect.die("no webhook has another format") })
 
 /** Sets the URL of a domain's catch-all. Null holds its mail. */
 export const target = Effect.fnUntraced(function* (domainId: DomainId, url: string | null) {

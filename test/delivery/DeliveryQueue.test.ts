@@ -56,7 +56,7 @@ const lose = Effect.fnUntraced(function* () {
 })
 
 layer(
-  Layer.merge(Queues.layer(), Domains.layer.pipe(Layer.provide(RawStore.layerMemory))).pipe(
+  Layer.merge(Queues.layer(), Domains.layer.pipe(Layer.provide([RawStore.layerMemory, Queues.settings()]))).pipe(
     Layer.provideMerge(TestDatabase.layer),
     Layer.provideMerge(Logger.layer([]))
   ),

@@ -35,7 +35,7 @@ const settings = (env: Record<string, string>) =>
 const startWorker = (env: Record<string, string> = {}, sender: typeof WebhookSender.layer = WebhookSender.layer) =>
   Layer.build(
     DeliveryWorker.layer.pipe(
-      Layer.provide([DeliveryQueue.layer, sender, EventFeed.layer]),
+      Layer.provide([DeliveryQueue.layer, sender, EventFeed.layer, Deliveries.noFormats]),
       Layer.provide([Resolver.layer, WebhookSigner.layer]),
       settings(env),
       Layer.fresh

@@ -37,7 +37,7 @@ const settings = Layer.provide(
 const start = Effect.map(
   Layer.build(
     DeliveryWorker.layer.pipe(
-      Layer.provide([DeliveryQueue.layer, WebhookSender.layer, EventFeed.layer]),
+      Layer.provide([DeliveryQueue.layer, WebhookSender.layer, EventFeed.layer, Deliveries.noFormats]),
       Layer.provide([Resolver.layer, WebhookSigner.layer]),
       settings,
       Layer.fresh

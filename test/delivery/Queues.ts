@@ -6,25 +6,28 @@ import type { Outcome } from "../../src/delivery/WebhookSender.ts"
 import type { WebhookId } from "../../src/model/Webhook.ts"
 import { Workspaces } from "../../src/workspaces/Workspaces.ts"
 
-/** A second queue on the same database, as in another process. */
-export const layer = (env: Record<string, string> = {}) =>
+/** The settings of a process with these. */
+export const settings = (env: Record<string, string> = {}) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped({ prefix: "inlet-test-" })
-      const settings = { DATA_DIR: folder, SECRETS_KEY: Buffer.alloc(32, 5).toString("base64"), ...env }
-      return Layer.mergeAll(DeliveryQueue.layer, Workspaces.layer).pipe(
-        Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: settings })))
-      )
+      const every = { DATA_DIR: folder, SECRETS_KEY: Buffer.alloc(32, 5).toString("base64"), ...env }
+      return ConfigProvider.layer(ConfigProvider.fromEnv({ env: every }))
     })
-  ).pipe(Layer.provide(NodeServices.layer), Layer.fresh)
+  ).pipe(Layer.provide(NodeServices.layer))
+
+/** A second queue on the same database, as in another process. */
+export const layer = (env: Record<string, string> = {}) =>
+  Layer.mergeAll(DeliveryQueue.layer, Workspaces.layer).pipe(Layer.provide(settings(env)), Layer.fresh)
 
 export const answered = (statusCode: number, retryAfter: string | null = null): Outcome => ({
   statusCode,
   error: statusCode >= 200 && statusCode < 300 ? null : `the webhook answered ${statusCode}`,
   durationMs: 12,
   responseBody: "said",
-  retryAfter
+  retryAfter,
+  isFinal: statusCode === 410
 })
 
 export const claimUpTo = Effect.fnUntraced(function* (

@@ -61,7 +61,9 @@ describe("The delivery endpoint", () => {
             domain: inbox.domain,
             status: "verified",
             webhookUrl: "http://localhost:4000/hook?a=b",
-            pull: false
+            pull: false,
+            format: "inlet",
+            basicAuth: false
           })
           assert.strictEqual(yield* webhookOf(inbox), "http://localhost:4000/hook?a=b")
         })

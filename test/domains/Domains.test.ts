@@ -49,6 +49,8 @@ describe("Domains", () => {
             txt_value: json.txt_value,
             mx_target: "mx.inlet.test",
             webhookUrl: null,
+            webhookFormat: "inlet",
+            webhookBasicAuth: false,
             pull: false,
             webhook_paused_at: null,
             catch_all: "hold",

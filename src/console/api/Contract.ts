@@ -222,6 +222,10 @@ export interface Domain {
   readonly mx_target: string
   /** receives the events. Read keys see only the host */
   readonly webhookUrl: string | null
+  /** how the request looks. `inlet` is the signed event */
+  readonly webhookFormat: string
+  /** true if requests have a user name and a password */
+  readonly webhookBasicAuth: boolean
   /** set while the webhook is paused, because every attempt failed for 5 days. Deliveries stay pending, and Inlet tries one an hour. The first success, a replay or setting the webhook resumes all */
   readonly webhook_paused_at: string | null
   /** mail waits for POST /api/domains/{id}/deliveries/lease. Excludes a webhook */
@@ -249,6 +253,10 @@ export interface DomainDetail {
   readonly mx_target: string
   /** receives the events. Read keys see only the host */
   readonly webhookUrl: string | null
+  /** how the request looks. `inlet` is the signed event */
+  readonly webhookFormat: string
+  /** true if requests have a user name and a password */
+  readonly webhookBasicAuth: boolean
   /** set while the webhook is paused, because every attempt failed for 5 days. Deliveries stay pending, and Inlet tries one an hour. The first success, a replay or setting the webhook resumes all */
   readonly webhook_paused_at: string | null
   /** mail waits for POST /api/domains/{id}/deliveries/lease. Excludes a webhook */
@@ -792,8 +800,10 @@ export interface Webhook {
   readonly action: "webhook" | "pull" | "hold" | "reject"
   /** set for the action `webhook`. Read keys see only the host */
   readonly webhookUrl: string | null
-  /** how the request looks. `inlet` is the signed event */
+  /** how the request looks: `inlet` is the signed event, `raw`, `mailgun`, `postmark`, `sendgrid` and `sendgrid-raw` are requests of other providers */
   readonly format: string
+  /** true if requests have a user name and a password */
+  readonly basicAuth: boolean
   readonly description: string | null
   /** true if a secret of its own signs the requests, instead of the workspace's */
   readonly has_own_secret: boolean
@@ -886,7 +896,7 @@ export interface WebhookTestResult {
   readonly error: string | null
   /** the first KiB */
   readonly responseBody: string | null
-  /** the request that was sent */
+  /** the request that was sent, without the password of the webhook */
   readonly request: {
     readonly headers: Readonly<Record<string, string>>
     readonly body: string
@@ -1079,6 +1089,10 @@ export interface Answers {
     readonly status: "pending_verification" | "mx_pending" | "verified" | "live" | "disabled"
     readonly webhookUrl: string | null
     readonly pull: boolean
+    readonly format: string
+    readonly basicAuth: boolean
+    /** the signing key of the format, where it was just made, shown only once */
+    readonly signingKey?: string
   }
   readonly "GET /api/domains/{id}/webhooks": {
     readonly webhooks: ReadonlyArray<Webhook>
@@ -1087,6 +1101,8 @@ export interface Answers {
     readonly webhook: Webhook
     /** of this webhook, where it was just made, shown only once */
     readonly webhook_signing_secret?: string
+    /** the signing key of the format, where it was just made, shown only once */
+    readonly signingKey?: string
   }
   readonly "GET /api/domains/{id}/webhooks/match": {
     readonly recipient: string
@@ -1103,6 +1119,8 @@ export interface Answers {
     readonly webhook: Webhook
     /** of this webhook, where it was just made, shown only once */
     readonly webhook_signing_secret?: string
+    /** the signing key of the format, where it was just made, shown only once */
+    readonly signingKey?: string
   }
   readonly "DELETE /api/domains/{id}/webhooks/{webhookId}": undefined
   readonly "POST /api/domains/{id}/webhooks/{webhookId}/rotate-secret": {

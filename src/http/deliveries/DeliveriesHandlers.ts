@@ -3,6 +3,7 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { PullDeliveries, type Pulled, type Report, type Standing } from "../../delivery/PullDeliveries.ts"
 import * as Signer from "../../delivery/RequestSigner.ts"
+import { gone } from "../../delivery/WebhookSender.ts"
 import { Domains } from "../../domains/Domains.ts"
 import * as EventQuery from "../../events/EventQuery.ts"
 import { Events } from "../../events/Events.ts"
@@ -98,7 +99,8 @@ const reportOf = ({ attempt, durationMs, error, event_id, responseBody, statusCo
     typeof responseBody === "string"
       ? Buffer.from(responseBody).subarray(0, keptBytes).toString("utf8").replaceAll("\0", "")
       : null,
-  retryAfter: null
+  retryAfter: null,
+  isFinal: statusCode === gone
 })
 
 const settledOf = ({ attempt, event_id }: Outcome, standing: Standing | undefined) =>

@@ -18,6 +18,7 @@ import { KnownParameters } from "../requests/KnownParameters.ts"
 import * as PageQuery from "../requests/PageQuery.ts"
 import * as ReadKeys from "../requests/ReadKeys.ts"
 import * as TimeQuery from "../requests/TimeQuery.ts"
+import * as WireFields from "../requests/WireFields.ts"
 
 const one = { id: DomainId }
 
@@ -195,8 +196,9 @@ export class DomainsApi extends HttpApiGroup.make("domains")
       params: one,
       payload: Schema.Struct({
         webhookUrl: Schema.optionalKey(
-          Schema.NullOr(Schema.String).annotate({ description: "an absolute http or https URL, or null" })
+          Schema.NullOr(Schema.String).annotate({ description: `${WireFields.urlDescription}. Or null` })
         ),
+        ...WireFields.fields,
         pull: Schema.optionalKey(
           Schema.Boolean.annotate({
             description: "`true` makes mail wait for `…/deliveries/lease`, `false` holds it"
@@ -207,21 +209,25 @@ export class DomainsApi extends HttpApiGroup.make("domains")
           (pull === undefined) === (webhookUrl === undefined)
             ? { path: ["webhookUrl"], issue: "Expected it, or pull, and not both" }
             : undefined
-        )
+        ),
+        WireFields.areBesideUrl
       ),
       success: Schema.Struct({
         id: DomainId,
         domain: DomainName,
         status: DomainStatus,
         webhookUrl: Schema.NullOr(Schema.String),
-        pull: Schema.Boolean
+        pull: Schema.Boolean,
+        format: Schema.String,
+        basicAuth: Schema.Boolean,
+        signingKey: WireFields.madeKey
       }),
       error: [Invalid.http, NotFound.http, Conflict.http, TooManyRequests.http]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Set the webhook or pull delivery",
         description:
-          "409 before the domain is verified. In production the URL must be https. null removes the webhook, and Inlet holds mail until a replay. A new URL, or setting a paused URL again, makes waiting mail due at once. Beyond 512 deliveries the rest follows in steps while the webhook answers. Setting the current URL of an active webhook changes nothing. `pull` requires that no webhook is set (409 otherwise), and makes mail wait for a lease. `false` holds mail. Setting a webhook ends `pull` and sends waiting mail there. 429 beyond 10 changes a minute or 100 a day."
+          "409 before the domain is verified. In production the URL must be https. null removes the webhook, and Inlet holds mail until a replay. A new URL, or setting a paused URL again, makes waiting mail due at once. Beyond 512 deliveries the rest follows in steps while the webhook answers. A new format or other credentials count as a new URL. Setting the current ones of an active webhook changes nothing. A URL without user name and password forgets those before it. `pull` requires that no webhook is set (409 otherwise), and makes mail wait for a lease. `false` holds mail. Setting a webhook ends `pull` and sends waiting mail there. 429 beyond 10 changes a minute or 100 a day."
       })
     )
   )

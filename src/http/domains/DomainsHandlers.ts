@@ -1,6 +1,7 @@
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../delivery/EventFeed.ts"
+import { inlet } from "../../delivery/formats/WebhookFormats.ts"
 import { WebhookHealth } from "../../delivery/WebhookHealth.ts"
 import { WebhookTrial } from "../../delivery/WebhookTrial.ts"
 import * as DomainNames from "../../domains/DomainNames.ts"
@@ -16,6 +17,7 @@ import * as WebhookUrl from "../../webhooks/WebhookUrl.ts"
 import { WorkspaceLimits } from "../../workspaces/WorkspaceLimits.ts"
 import { CurrentWorkspace } from "../requests/Authorization.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
+import * as WireFields from "../requests/WireFields.ts"
 import { DomainsApi } from "./DomainsApi.ts"
 import * as ShownDomain from "./ShownDomain.ts"
 
@@ -93,13 +95,27 @@ export const layer = HttpApiBuilder.group(
         const workspace = yield* CurrentWorkspace
         const { pull, webhookUrl = null } = payload
         const owned = { workspaceId: workspace.id, id: params.id }
-        const url = webhookUrl === null ? null : yield* WebhookUrl.parse(webhookUrl, { production })
+        const target = webhookUrl === null ? null : yield* WebhookUrl.withCredentials(webhookUrl, { production })
+        const format = payload.format ?? (yield* domains.get(owned)).webhookFormat
+        if (format === inlet && target !== null && "user" in target.credentials) return yield* WebhookUrl.plain
         yield* limits.spend("webhook change", workspace.id)
-        if (url !== null) yield* WebhookUrl.reachable(url)
-        const domain = yield* pull === undefined ? domains.setWebhook(owned, url) : domains.setPull(owned, pull)
+        if (target !== null) yield* WebhookUrl.reachable(target.url)
+        const wire = WireFields.asked(payload, target?.credentials ?? {})
+        const { domain, signingKey } =
+          pull === undefined
+            ? yield* domains.setWebhook(owned, target?.url ?? null, wire)
+            : { domain: yield* domains.setPull(owned, pull), signingKey: undefined }
         feed.announce(domain.id, { due: catchAllOf(domain.id) })
-        const { id, status } = domain
-        return { id, domain: domain.domain, status, webhookUrl: domain.webhookUrl, pull: domain.pull }
+        return {
+          id: domain.id,
+          domain: domain.domain,
+          status: domain.status,
+          webhookUrl: domain.webhookUrl,
+          pull: domain.pull,
+          format: domain.webhookFormat,
+          basicAuth: domain.webhookBasicAuth,
+          ...(signingKey === undefined ? {} : { signingKey: Redacted.value(signingKey) })
+        }
       })
     })
   })

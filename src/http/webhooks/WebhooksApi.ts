@@ -9,12 +9,13 @@ import { Authorization } from "../requests/Authorization.ts"
 import { KnownParameters } from "../requests/KnownParameters.ts"
 import * as ReadKeys from "../requests/ReadKeys.ts"
 import { Secret } from "../requests/Secret.ts"
+import * as WireFields from "../requests/WireFields.ts"
 
 const domain = { id: DomainId }
 const one = { id: DomainId, webhookId: WebhookId }
 
 const url = Schema.optionalKey(
-  Schema.NullOr(Schema.String).annotate({ description: "an absolute http or https URL, for the action `webhook`" })
+  Schema.NullOr(Schema.String).annotate({ description: `${WireFields.urlDescription}. For the action \`webhook\`` })
 )
 const description = Schema.optionalKey(
   Schema.NullOr(Schema.String.check(Schema.isMaxLength(200))).annotate({
@@ -48,7 +49,8 @@ const isConsistent = Schema.makeFilter(
 
 const Changed = Schema.Struct({
   webhook: Webhook,
-  webhook_signing_secret: Schema.optionalKey(Secret("of this webhook, where it was just made"))
+  webhook_signing_secret: Schema.optionalKey(Secret("of this webhook, where it was just made")),
+  signingKey: WireFields.madeKey
 })
 
 const Match = Schema.Struct({
@@ -75,7 +77,14 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       ),
     HttpApiEndpoint.post("create", "/api/domains/:id/webhooks", {
       params: domain,
-      payload: Schema.Struct({ pattern: Pattern, action, webhookUrl: url, description, secret }).check(isConsistent),
+      payload: Schema.Struct({
+        pattern: Pattern,
+        action,
+        webhookUrl: url,
+        ...WireFields.fields,
+        description,
+        secret
+      }).check(isConsistent, WireFields.areBesideUrl),
       success: Changed.pipe(HttpApiSchema.status(201)),
       error: [Invalid.http, NotFound.http, Conflict.http, TooManyRequests.http]
     }).annotateMerge(
@@ -105,16 +114,17 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
         pattern: Schema.optionalKey(Pattern),
         action,
         webhookUrl: url,
+        ...WireFields.fields,
         description,
         secret
-      }).check(isConsistent),
+      }).check(isConsistent, WireFields.areBesideUrl),
       success: Changed,
       error: [Invalid.http, NotFound.http, Conflict.http, TooManyRequests.http]
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Change a webhook",
         description:
-          "Changes what is given. Undelivered mail of this webhook stays with it: it is due at a new URL, waits for a lease (`pull`), or is held (`hold`, `reject`). A new pattern counts for mail from now on. 409 for another pattern of the catch-all. 429 beyond 10 changes a minute or 100 a day."
+          "Changes what is given. A URL without user name and password forgets those before it. Undelivered mail of this webhook stays with it: it is due at a new URL or in a new format, waits for a lease (`pull`), or is held (`hold`, `reject`). A new pattern counts for mail from now on. 409 for another pattern of the catch-all. 429 beyond 10 changes a minute or 100 a day."
       })
     ),
     HttpApiEndpoint.delete("remove", "/api/domains/:id/webhooks/:webhookId", {

@@ -1,6 +1,7 @@
 import { Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../delivery/EventFeed.ts"
+import { inlet } from "../../delivery/formats/WebhookFormats.ts"
 import { WebhookTrial } from "../../delivery/WebhookTrial.ts"
 import { Domains } from "../../domains/Domains.ts"
 import { Invalid } from "../../model/ApiError.ts"
@@ -13,6 +14,7 @@ import * as WebhookUrl from "../../webhooks/WebhookUrl.ts"
 import { WorkspaceLimits } from "../../workspaces/WorkspaceLimits.ts"
 import { CurrentWorkspace } from "../requests/Authorization.ts"
 import * as GroupApi from "../requests/GroupApi.ts"
+import * as WireFields from "../requests/WireFields.ts"
 import * as ShownWebhook from "./ShownWebhook.ts"
 import { WebhooksApi } from "./WebhooksApi.ts"
 
@@ -37,15 +39,19 @@ export const layer = HttpApiBuilder.group(
       return domain
     })
 
-    const checked = Effect.fnUntraced(function* (text: string | null | undefined) {
-      if (text === null || text === undefined) return text
-      const url = yield* WebhookUrl.parse(text, { production })
-      yield* WebhookUrl.reachable(url)
-      return url
+    const checked = Effect.fnUntraced(function* (text: string | null | undefined, format: string) {
+      if (text === null || text === undefined) return { url: text, credentials: {} }
+      const target = yield* WebhookUrl.withCredentials(text, { production })
+      if (format === inlet && "user" in target.credentials) return yield* WebhookUrl.plain
+      yield* WebhookUrl.reachable(target.url)
+      return target
     })
 
-    const shown = ({ secret, webhook }: Changed) =>
-      secret === undefined ? { webhook } : { webhook, webhook_signing_secret: Redacted.value(secret) }
+    const shown = ({ secret, signingKey, webhook }: Changed) => ({
+      webhook,
+      ...(secret === undefined ? {} : { webhook_signing_secret: Redacted.value(secret) }),
+      ...(signingKey === undefined ? {} : { signingKey: Redacted.value(signingKey) })
+    })
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ params }) {
@@ -57,8 +63,9 @@ export const layer = HttpApiBuilder.group(
         const { description = null, pattern, secret = "workspace", webhookUrl = null } = payload
         const action = payload.action ?? (webhookUrl === null ? "hold" : "webhook")
         if (action === "webhook" && webhookUrl === null) return yield* new Invalid({ message: needsUrl })
-        const url = (yield* checked(webhookUrl)) ?? null
-        return shown(yield* webhooks.create(domain.id, { pattern, action, url, description }, secret))
+        const { credentials, url = null } = yield* checked(webhookUrl, payload.format ?? inlet)
+        const wire = WireFields.asked(payload, credentials)
+        return shown(yield* webhooks.create(domain.id, { pattern, action, url, wire, description }, secret))
       }),
       match: Effect.fnUntraced(function* ({ params, query: { recipient } }) {
         const domain = yield* owned(params.id)
@@ -85,13 +92,19 @@ export const layer = HttpApiBuilder.group(
         const { id } = yield* owned(params.id)
         return yield* Effect.flatMap(webhooks.get(id, params.webhookId), ShownWebhook.of)
       }),
-      update: Effect.fnUntraced(function* ({ params, payload: { webhookUrl, ...change } }) {
+      update: Effect.fnUntraced(function* ({ params, payload: { format, signingKey, webhookUrl, ...change } }) {
         const domain = yield* changing(params.id)
-        const url = yield* checked(webhookUrl)
+        const current = format ?? (yield* webhooks.get(domain.id, params.webhookId)).format
+        const { credentials, url } = yield* checked(webhookUrl, current)
+        const wire = WireFields.asked(
+          { ...(format === undefined ? {} : { format }), ...(signingKey === undefined ? {} : { signingKey }) },
+          credentials
+        )
         const action: WebhookAction | undefined =
           change.action ?? (url === undefined ? undefined : url === null ? "hold" : "webhook")
         const changed = yield* webhooks.update(domain.id, params.webhookId, {
           ...change,
+          wire,
           ...(url === undefined ? {} : { url }),
           ...(action === undefined ? {} : { action })
         })

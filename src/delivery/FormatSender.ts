@@ -1,0 +1,123 @@
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { InboundEvent } from "../model/InboundEvent.ts"
+import * as Settings from "../Settings.ts"
+import * as BasicAuth from "./formats/BasicAuth.ts"
+import { CarriedMails, type MailGone, MailUnready } from "./formats/CarriedMails.ts"
+import { SealedCredentials } from "./formats/SealedCredentials.ts"
+import type { Recipe, Stamp } from "./formats/WebhookFormat.ts"
+import { WebhookFormats } from "./formats/WebhookFormats.ts"
+import type { LeasedDelivery } from "./Lease.ts"
+import * as RequestMemory from "./RequestMemory.ts"
+import { type Outcome, unanswered, WebhookSender } from "./WebhookSender.ts"
+
+/** Bytes of the random part of a stamp. */
+const randomBytes = 32
+
+/** The longest time until the raw message and its parts are loaded, memory included, within the lease of the delivery. */
+const longestLoad = "20 seconds"
+
+/** Maximum bytes of a request body: a multiple of the largest message, plus a fixed part. */
+const mostOfMessage = 8
+const mostBesides = 1024 * 1024
+
+/** The format could not make the request. `message` is shown to the workspace. */
+class Unmade extends Schema.TaggedError<Unmade>()("Unmade", { message: Schema.String }) {}
+
+/** Makes webhook requests in other formats than Inlet's own. */
+export class FormatSender extends Context.Service<
+  FormatSender,
+  {
+    /**
+     * Makes one request. Succeeds with any outcome. Fails with Crowded if there was no memory for it in time.
+     * Interruption cancels the request.
+     */
+    send(delivery: LeasedDelivery): Effect.Effect<Outcome, RequestMemory.Crowded>
+  }
+>()("inlet/delivery/FormatSender") {
+  static readonly layer = Layer.effect(
+    FormatSender,
+    Effect.suspend(() => make)
+  ).pipe(Layer.provide(SealedCredentials.layer))
+}
+
+const make = Effect.gen(function* () {
+  const sender = yield* WebhookSender
+  const formats = yield* WebhookFormats
+  const mails = yield* CarriedMails
+  const credentials = yield* SealedCredentials
+  const random = yield* SecureRandom.SecureRandom
+  const reserve = yield* RequestMemory.make
+  const { messageBytes } = yield* Settings.rawStore
+  const mostBytes = mostOfMessage * messageBytes + mostBesides
+  const late = new MailUnready({ message: "the raw message was not loaded in time" })
+
+  /** Loads what the recipe needs, and makes the request of it. */
+  const requestOf = Effect.fnUntraced(function* (delivery: LeasedDelivery, recipe: Recipe, stamp: Stamp) {
+    const { eventId, payload } = delivery
+    // Rendered by EventPayload, which writes the fields of an event.
+    const event = JSON.parse(
+      Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString()
+    ) as InboundEvent
+    const mail = { eventId, payload, event }
+    if (recipe.needs === "event") return recipe.make(mail, stamp)
+    const loaded = mails.load({ ...delivery, event, payloadBytes: payload.byteLength }, recipe.needs, (bytes) =>
+      reserve(delivery.webhookId, bytes)
+    )
+    const carried = yield* Effect.timeoutOrElse(loaded, { duration: longestLoad, orElse: () => Effect.fail(late) })
+    return recipe.make({ ...mail, ...carried }, stamp)
+  })
+
+  const made = (delivery: LeasedDelivery, recipe: Recipe, stamp: Stamp) =>
+    requestOf(delivery, recipe, stamp).pipe(
+      // A format's own bug costs the attempt only.
+      Effect.catchDefect((defect) =>
+        Effect.andThen(
+          Effect.logError("A webhook format failed", defect),
+          Effect.fail(new Unmade({ message: `the format ${delivery.format} could not make the request` }))
+        )
+      ),
+      Effect.filterOrFail(
+        ({ body }) => body.byteLength <= mostBytes,
+        ({ body }) =>
+          new Unmade({
+            message: `the request in the format ${delivery.format} has ${body.byteLength} bytes, and at most ${mostBytes} are sent`
+          })
+      )
+    )
+
+  const deliver = Effect.fnUntraced(function* (delivery: LeasedDelivery) {
+    const format = formats.get(delivery.format)
+    if (format === undefined) return failed(`the format ${delivery.format} is not known here`)
+    const opened = yield* credentials.open(delivery.credentials, delivery.webhookId)
+    const now = yield* Clock.currentTimeMillis
+    const stamp: Stamp = {
+      seconds: Math.floor(now / 1_000),
+      attempt: delivery.attempt,
+      random: yield* random.randomBytes(randomBytes),
+      credentials: opened,
+      secrets: delivery.secrets
+    }
+    const request = yield* Effect.result(made(delivery, format.recipe(new URL(delivery.url)), stamp))
+    if (request._tag === "Failure") {
+      return request.failure._tag === "Crowded" ? yield* request.failure : notSent(request.failure)
+    }
+    const { body, headers } = request.success
+    const outcome = yield* sender.send({
+      ...delivery,
+      payload: body,
+      headers: { ...headers, ...BasicAuth.header(opened) }
+    })
+    const isFinal = outcome.isFinal || (outcome.statusCode !== null && format.final.has(outcome.statusCode))
+    return { ...outcome, isFinal }
+  })
+
+  return FormatSender.of({ send: (delivery) => Effect.scoped(deliver(delivery)) })
+})
+
+const failed = (error: string): Outcome => ({ ...unanswered, error })
+
+const notSent = ({ _tag, message }: MailGone | MailUnready | Unmade): Outcome => ({
+  ...failed(message),
+  isFinal: _tag === "MailGone"
+})

@@ -1,0 +1,65 @@
+import { Clock, Effect, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import type { EventId, InboundEvent } from "../model/InboundEvent.ts"
+import type { WebhookId } from "../model/Webhook.ts"
+import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
+import * as BasicAuth from "./formats/BasicAuth.ts"
+import { SealedCredentials } from "./formats/SealedCredentials.ts"
+import type { FormatRequest, Stamp } from "./formats/WebhookFormat.ts"
+import { inlet, WebhookFormats } from "./formats/WebhookFormats.ts"
+
+/** The format of the webhook could not make the request. */
+export class Unmade extends Schema.TaggedError<Unmade>()("Unmade", { message: Schema.String }) {}
+
+/** Makes the function that writes the sample event of a test in the format of a webhook. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const formats = yield* WebhookFormats
+  const credentials = yield* SealedCredentials
+  const random = yield* SecureRandom.SecureRandom
+
+  return Effect.fn("TestRequest.of")(function* (
+    webhook: { readonly id: WebhookId; readonly url: string },
+    sample: { readonly id: EventId; readonly payload: string },
+    secrets: SigningSecrets
+  ) {
+    const [row] = yield* sql<{ readonly format: string; readonly credentials: Uint8Array | null }>`
+      SELECT format, credentials FROM webhooks WHERE id = ${webhook.id}
+    `
+    const body = Buffer.from(sample.payload)
+    const plain: FormatRequest = { headers: { "Content-Type": "application/json" }, body }
+    if (row === undefined || row.format === inlet) return plain
+    const format = formats.get(row.format)
+    if (format === undefined) return yield* new Unmade({ message: `the format ${row.format} is not known here` })
+    const opened = yield* credentials.open(row.credentials, webhook.id)
+    const stamp: Stamp = {
+      seconds: Math.floor((yield* Clock.currentTimeMillis) / 1_000),
+      attempt: 1,
+      random: yield* random.randomBytes(32),
+      credentials: opened,
+      secrets
+    }
+    // Written by TestEvent.
+    const event = JSON.parse(sample.payload) as InboundEvent
+    const mail = { eventId: sample.id, payload: body, event, message: messageOf(event), parts: [] }
+    return yield* Effect.try({
+      try: (): FormatRequest => {
+        const request = format.recipe(new URL(webhook.url)).make(mail, stamp)
+        return { ...request, headers: { ...request.headers, ...BasicAuth.header(opened) } }
+      },
+      catch: () => new Unmade({ message: `the format ${row.format} could not make the request` })
+    })
+  })
+})
+
+/** The raw message of the sample. */
+const messageOf = ({ envelope, headers, recipient, text }: InboundEvent): Uint8Array => {
+  const own = [
+    ["X-Original-To", recipient],
+    ["Return-Path", `<${envelope.from}>`]
+  ].concat(headers.map(({ name, value }) => [name, value]))
+  return Buffer.from(
+    `${own.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${text.replaceAll("\n", "\r\n")}`
+  )
+}

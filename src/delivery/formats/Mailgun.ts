@@ -1,0 +1,116 @@
+import { createHmac } from "node:crypto"
+import { Redacted } from "effect"
+import * as HeaderList from "./HeaderList.ts"
+import * as Multipart from "./Multipart.ts"
+import * as PartName from "./PartName.ts"
+import {
+  type DeliveredEvent,
+  type DeliveredParts,
+  type FormatRequest,
+  type MailPart,
+  type Stamp,
+  WebhookFormat
+} from "./WebhookFormat.ts"
+
+/** The bytes of a token, as at Mailgun: 50 hexadecimal digits. */
+const tokenBytes = 25
+
+/** Larger bodies are multipart, because frameworks limit urlencoded ones, which grow to three times the text. */
+const longestUrlencoded = 256 * 1024
+
+/** Header fields that Mailgun also posts under their own name. A sender's field must not become another one. */
+const posted = ["Subject", "Date", "Message-Id", "In-Reply-To", "References"] as const
+
+/**
+ * The request of a Mailgun route: with the raw message if the path of the URL ends in `mime`, else with the parsed
+ * mail.
+ */
+export const format = WebhookFormat.of({
+  takes: { basicAuth: true, signingKey: true },
+  final: new Set([406]),
+  recipe: ({ pathname }) =>
+    pathname.endsWith("mime")
+      ? {
+          needs: "text",
+          make: (mail, stamp) =>
+            request(Multipart.of(mail.eventId, [...about(mail), ["body-mime", mail.message], ...signature(stamp)]))
+        }
+      : { needs: "parts", make: (mail, stamp) => request(parsed(mail, stamp)) }
+})
+
+const request = ({ body, contentType }: Multipart.Form): FormatRequest => ({
+  headers: { "Content-Type": contentType },
+  body
+})
+
+type TextField = readonly [name: string, value: string]
+
+const about = ({ event }: DeliveredEvent): ReadonlyArray<TextField> => {
+  const from = HeaderList.from(event)
+  return [
+    ["recipient", event.recipient],
+    ["sender", event.envelope.from],
+    ["from", from],
+    ["subject", event.subject],
+    ...HeaderList.addresses(event),
+    ...posted.flatMap((name): ReadonlyArray<TextField> => {
+      const value = HeaderList.first(event, name.toLowerCase())
+      return value === undefined ? [] : [[name, value]]
+    })
+  ]
+}
+
+const parsed = (mail: DeliveredParts, stamp: Stamp): Multipart.Form => {
+  const { event, eventId, parts } = mail
+  const fields: ReadonlyArray<TextField> = [
+    ...about(mail),
+    ["body-plain", event.text],
+    ["stripped-text", event.reply ?? event.text],
+    ...(event.html === null
+      ? []
+      : ([
+          ["body-html", event.html],
+          ["stripped-html", event.html]
+        ] as const)),
+    ["message-headers", JSON.stringify(HeaderList.of(event))],
+    ...ofParts(parts),
+    ...signature(stamp)
+  ]
+  const units = fields.reduce((sum, [, value]) => sum + value.length, 0)
+  if (parts.length === 0 && units <= longestUrlencoded) return Multipart.urlencoded(fields)
+  return Multipart.of(
+    eventId,
+    fields,
+    parts.map((part, index) => ({
+      field: `attachment-${index + 1}`,
+      filename: PartName.of(part, index),
+      contentType: part.contentType,
+      content: part.content
+    }))
+  )
+}
+
+const ofParts = (parts: ReadonlyArray<MailPart>): ReadonlyArray<TextField> => {
+  if (parts.length === 0) return []
+  const ids = parts.flatMap((part, index) => {
+    const id = PartName.bareId(part)
+    return id === null ? [] : [[`<${id}>`, `attachment-${index + 1}`] as const]
+  })
+  return [
+    ["attachment-count", `${parts.length}`],
+    ...(ids.length === 0 ? [] : [["content-id-map", JSON.stringify(Object.fromEntries(ids))] as const])
+  ]
+}
+
+/** Signs the time and a token, not the body, as Mailgun does. */
+const signature = ({ credentials, random, seconds }: Stamp): ReadonlyArray<TextField> => {
+  if (credentials.signingKey === undefined)
+    throw new Error("this webhook has no signing key; set its URL and format again")
+  const token = Buffer.from(random.subarray(0, tokenBytes)).toString("hex")
+  const key = Redacted.value(credentials.signingKey)
+  return [
+    ["timestamp", `${seconds}`],
+    ["token", token],
+    ["signature", createHmac("sha256", key).update(`${seconds}${token}`).digest("hex")]
+  ]
+}

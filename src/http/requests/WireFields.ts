@@ -1,0 +1,59 @@
+import { Redacted, Schema } from "effect"
+import type { Asked } from "../../webhooks/WebhookWire.ts"
+import { Secret } from "./Secret.ts"
+
+// The fields of a request about the format of a webhook, beside its URL.
+
+const fewestCharacters = 16
+const mostCharacters = 200
+
+const SigningKey = Schema.String.check(
+  Schema.makeFilter((text: string) =>
+    text.length >= fewestCharacters && text.length <= mostCharacters && /^[\x20-\x7e]+$/.test(text)
+      ? undefined
+      : `Expected ${fewestCharacters} to ${mostCharacters} printable ASCII characters`
+  )
+)
+
+/** Fields beside `webhookUrl`. */
+export const fields = {
+  format: Schema.optionalKey(
+    Schema.String.annotate({
+      description:
+        "`inlet` (the signed event), `raw`, `mailgun`, `postmark`, `sendgrid`, `sendgrid-raw`, or a format of the operator. Absent: as it is"
+    })
+  ),
+  signingKey: Schema.optionalKey(
+    SigningKey.annotate({
+      description:
+        "for `mailgun`: the key of the receiver. Absent at the first time: Inlet makes one, which the answer shows once"
+    })
+  )
+}
+
+/** The description of a URL that may have credentials. */
+export const urlDescription =
+  "an absolute http or https URL. In other formats than `inlet` it may have a user name and a password (`https://user:password@host/path`), which are sent as `Authorization` and shown nowhere"
+
+interface Fields {
+  readonly format?: string
+  readonly signingKey?: string
+  readonly webhookUrl?: string | null
+}
+
+/** The format is set together with the URL, so that credentials never go to another host. */
+export const areBesideUrl = Schema.makeFilter(({ format, signingKey, webhookUrl }: Fields) =>
+  typeof webhookUrl !== "string" && (format !== undefined || signingKey !== undefined)
+    ? { path: [format === undefined ? "signingKey" : "format"], issue: "Expected it only beside a webhookUrl" }
+    : undefined
+)
+
+/** The part of an answer with a new key. */
+export const madeKey = Schema.optionalKey(Secret("the signing key of the format, where it was just made"))
+
+/** What the client asks for. */
+export const asked = ({ format, signingKey }: Fields, credentials: Omit<Asked, "format">): Asked => ({
+  ...credentials,
+  ...(format === undefined ? {} : { format }),
+  ...(signingKey === undefined ? {} : { signingKey: Redacted.make(signingKey) })
+})

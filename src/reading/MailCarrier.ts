@@ -1,0 +1,70 @@
+import { isUtf8 } from "node:buffer"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CarriedMails, MailGone, MailUnready, type StoredMail } from "../delivery/formats/CarriedMails.ts"
+import * as CarriedMessage from "../delivery/formats/CarriedMessage.ts"
+import type { Recipe } from "../delivery/formats/WebhookFormat.ts"
+import { RawStore } from "../providers/storage/RawStore.ts"
+import * as Settings from "../Settings.ts"
+import { ParserThreads } from "./ParserThreads.ts"
+import * as StoredMessage from "./StoredMessage.ts"
+
+/** The size of a message of which only the event is known: quoted-printable triples a text, base64 adds two fifths. */
+const estimate = ({ event, payloadBytes }: StoredMail): number =>
+  3 * payloadBytes + event.attachments.reduce((sum, { size }) => sum + 1.4 * size, 0)
+
+const gone = new MailGone({ message: "the raw message is gone" })
+const unready = (message: string) => new MailUnready({ message })
+
+/** Loads raw messages, and parses them in the threads of delivery, on the account of their workspace. */
+export const layer = Layer.effect(
+  CarriedMails,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const raw = yield* RawStore
+    const threads = yield* ParserThreads
+    const { mxHost } = yield* Settings.reading
+    const { messageBytes } = yield* Settings.rawStore
+
+    const bytesOf = (kept: StoredMessage.Kept) =>
+      StoredMessage.load(raw, kept).pipe(
+        Effect.catchTags({
+          NotFound: () => Effect.fail(gone),
+          Damaged: () => Effect.fail(gone),
+          RawStoreError: (error) =>
+            Effect.andThen(
+              Effect.logError("The raw message store failed", error),
+              Effect.fail(unready("the raw message store does not answer"))
+            )
+        })
+      )
+
+    /** Only messages that are no text and those with attachments need a parser thread. */
+    const needsThread = (needs: Recipe["needs"], message: Uint8Array, { event }: StoredMail) =>
+      needs !== "message" && ((needs === "parts" && event.attachments.length > 0) || !isUtf8(message))
+
+    const load: CarriedMails["Service"]["load"] = Effect.fnUntraced(function* (mail, needs, reserve) {
+      const { domainId, event, eventId, workspaceId } = mail
+      const row = yield* StoredMessage.find(sql, domainId, eventId).pipe(
+        Effect.mapError(() => unready("the database does not answer"))
+      )
+      if (row === undefined) return yield* gone
+      yield* reserve(row.kept.place?.bytes ?? Math.min(estimate(mail), messageBytes))
+      const stored = yield* bytesOf(row.kept)
+      const about = {
+        traceBytes: row.kept.traceBytes,
+        recipient: event.recipient,
+        authenticationResults: row.authenticationResults,
+        authservId: mxHost
+      }
+      if (!needsThread(needs, stored, mail))
+        return { message: CarriedMessage.of({ ...about, message: stored }), parts: [] }
+      const withParts = needs === "parts" && event.attachments.length > 0
+      return yield* threads
+        .carry(workspaceId, { kind: "carry", withParts, ...about }, stored, bytesOf(row.kept))
+        .pipe(Effect.mapError(() => unready("the message could not be parsed in time")))
+    })
+
+    return CarriedMails.of({ load })
+  })
+).pipe(Layer.provide(ParserThreads.layer))
