@@ -295,6 +295,45 @@ describe("A browser", Needs.options(Needs.chromium), () => {
       )
     )
 
+    it.effect("adds webhooks by address, tells which takes one, tests them and closes the catch-all", () =>
+      visiting(({ complaints, inlet, page }) =>
+        Effect.gen(function* () {
+          const receiver = yield* WebhookReceiver
+          yield* receiver.answerAlways(200)
+          const inbox = yield* inlet.inbox()
+          yield* enter(page, inlet.url, inbox.key, `/console/d/${inbox.domainId}/webhook`)
+          const rows = page.locator(".webhooks > li")
+          yield* step(() => page.getByText("Add a webhook").click())
+          yield* step(() => page.getByLabel("Pattern, such as support or agent-*").fill("agent-*"))
+          yield* step(() => page.getByLabel("URL", { exact: true }).fill(receiver.url))
+          yield* step(() => page.getByLabel("Sign with a secret of its own").check())
+          yield* step(() => page.getByRole("button", { name: "Add", exact: true }).click())
+          yield* step(() => page.locator(".copy-line code", { hasText: "whsec_" }).waitFor())
+          yield* step(() => rows.nth(1).waitFor())
+          assert.deepStrictEqual(yield* step(() => rows.locator(".pattern").allTextContents()), ["agent-*", "*"])
+
+          yield* step(() => page.getByPlaceholder(/^an address before @/).fill("agent-7"))
+          yield* step(() => page.getByRole("button", { name: "Which takes it?" }).click())
+          yield* step(() => page.getByText("agent-* is more exact than the catch-all").waitFor())
+
+          yield* step(() => rows.first().locator("summary").first().click())
+          yield* step(() => rows.first().getByRole("button", { name: "Send a test" }).click())
+          yield* step(() => rows.first().getByText("200").waitFor())
+
+          yield* step(() => rows.last().locator("summary").first().click())
+          yield* step(() => rows.last().getByRole("button", { name: "Reject its mail" }).click())
+          yield* step(() => rows.last().getByText(/rejects$/).waitFor())
+          const { json } = yield* inlet.call("GET", `/api/domains/${inbox.domainId}`, { key: inbox.key })
+          assert.strictEqual(json.catch_all, "reject")
+
+          yield* step(() => rows.first().getByRole("button", { name: "Remove" }).click())
+          yield* step(() => page.getByRole("dialog").getByRole("button", { name: "Remove" }).click())
+          yield* step(() => rows.nth(1).waitFor({ state: "detached" }))
+          assert.deepStrictEqual(complaints, [])
+        })
+      )
+    )
+
     it.effect("answers where a mail is by sender and recipient, also of a refused one", () =>
       visiting(({ complaints, inlet, page }) =>
         Effect.gen(function* () {

@@ -1123,6 +1123,7 @@ export interface Answers {
     readonly signingKey?: string
   }
   readonly "DELETE /api/domains/{id}/webhooks/{webhookId}": undefined
+  readonly "GET /api/domains/{id}/webhooks/{webhookId}/health": WebhookHealth
   readonly "POST /api/domains/{id}/webhooks/{webhookId}/rotate-secret": {
     /** the new secret of this webhook, shown only once */
     readonly webhook_signing_secret: string

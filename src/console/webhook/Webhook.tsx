@@ -9,10 +9,11 @@ import { Recover } from "./Recover.tsx"
 import { SigningSecret } from "./SigningSecret.tsx"
 import { VerifyCode } from "./VerifyCode.tsx"
 import { WebhookHealth } from "./WebhookHealth.tsx"
+import { Webhooks } from "./Webhooks.tsx"
 import { WebhookTester } from "./WebhookTester.tsx"
 import { WebhookUrl } from "./WebhookUrl.tsx"
 
-/** The webhook of a domain: its health, its URL, a test, and the code that verifies it. */
+/** The webhooks of a domain: the health of the catch-all, all in their order, its URL, a test, and the code that verifies. */
 export const Webhook = () => {
   const { params } = useRoute()
   const domainId = params.domainId ?? ""
@@ -33,11 +34,12 @@ export const Webhook = () => {
           {health.value.value !== undefined && (
             <WebhookHealth domain={loaded} health={health.value.value} onChange={reload} />
           )}
+          <Webhooks domain={loaded} onChange={reload} />
           {!isReadOnly.value && (
             <>
               <WebhookUrl domain={loaded} onChange={reload} />
               {loaded.webhookUrl !== null && <Recover domain={loaded} onChange={reload} />}
-              {loaded.webhookUrl !== null && <WebhookTester domain={loaded} />}
+              {loaded.webhookUrl !== null && <WebhookTester path={[loaded.id, loaded.id]} url={loaded.webhookUrl} />}
               <SigningSecret />
             </>
           )}

@@ -27,7 +27,7 @@ export const WebhookUrl = ({
     })
   return (
     <section class="card">
-      <h2>URL</h2>
+      <h2>URL of the catch-all</h2>
       <form
         class="inline"
         onSubmit={(event) => {

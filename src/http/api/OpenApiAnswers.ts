@@ -28,6 +28,7 @@ export const successes: Readonly<Record<string, Readonly<Record<string, string>>
   "webhooks.get": { 200: "The webhook" },
   "webhooks.update": { 200: "The webhook as it is now" },
   "webhooks.remove": { 204: "It is removed" },
+  "webhooks.health": { 200: "How the webhook does" },
   "webhooks.rotateSecret": { 200: "The new secret" },
   "webhooks.test": { 200: "The answer of the webhook, whatever it was" },
   "deliveries.lease": { 200: "What was due, and none where nothing was in time" },

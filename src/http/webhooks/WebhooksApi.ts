@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Health } from "../../delivery/WebhookHealth.ts"
 import { WebhookTestResult } from "../../delivery/WebhookTrial.ts"
 import { Conflict, Invalid, NotFound, TooManyRequests } from "../../model/ApiError.ts"
 import { DomainId } from "../../model/Domain.ts"
@@ -138,6 +139,19 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
           "Its undelivered mail is held. A replay sends it to the catch-all, or to the webhook named in `?webhook=`. 409 for the catch-all."
       })
     ),
+    HttpApiEndpoint.get("health", "/api/domains/:id/webhooks/:webhookId/health", {
+      params: one,
+      success: Health,
+      error: NotFound.http
+    })
+      .annotateMerge(ReadKeys.allowed)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Get the health of a webhook",
+          description:
+            "Figures of its attempts in 24 hours, among the last 1,000 of the domain, and the number of its deliveries by status."
+        })
+      ),
     HttpApiEndpoint.post("rotateSecret", "/api/domains/:id/webhooks/:webhookId/rotate-secret", {
       params: one,
       success: Schema.Struct({ webhook_signing_secret: Secret("the new secret of this webhook") }),

@@ -2,6 +2,7 @@ import { Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../delivery/EventFeed.ts"
 import { inlet } from "../../delivery/formats/WebhookFormats.ts"
+import { WebhookHealth } from "../../delivery/WebhookHealth.ts"
 import { WebhookTrial } from "../../delivery/WebhookTrial.ts"
 import { Domains } from "../../domains/Domains.ts"
 import { Invalid } from "../../model/ApiError.ts"
@@ -27,6 +28,7 @@ export const layer = HttpApiBuilder.group(
     const feed = yield* EventFeed
     const limits = yield* WorkspaceLimits
     const trial = yield* WebhookTrial
+    const health = yield* WebhookHealth
     const { production } = yield* Settings.http
 
     const owned = (id: DomainId) => CurrentWorkspace.use((workspace) => domains.get({ workspaceId: workspace.id, id }))
@@ -114,6 +116,11 @@ export const layer = HttpApiBuilder.group(
       remove: Effect.fnUntraced(function* ({ params }) {
         const { id } = yield* owned(params.id)
         yield* webhooks.remove(id, params.webhookId)
+      }),
+      health: Effect.fnUntraced(function* ({ params }) {
+        const domain = yield* owned(params.id)
+        const { id } = yield* webhooks.get(domain.id, params.webhookId)
+        return yield* health.of(id)
       }),
       rotateSecret: Effect.fnUntraced(function* ({ params }) {
         const { id } = yield* owned(params.id)

@@ -37,6 +37,7 @@ const expected: Readonly<Record<string, Needs>> = {
   "GET /api/domains/:id/webhooks": "any key",
   "GET /api/domains/:id/webhooks/match": "any key",
   "GET /api/domains/:id/webhooks/:webhookId": "any key",
+  "GET /api/domains/:id/webhooks/:webhookId/health": "any key",
   "GET /api/domains/:id/events/:eventId/html": "any key",
 
   "PATCH /api/workspace": "its own key",

@@ -1,0 +1,144 @@
+import { useSignal } from "@preact/signals"
+import { call } from "../api/Api.ts"
+import type { Webhook } from "../api/Contract.ts"
+import { useLoaded } from "../api/Loaded.ts"
+import { isReadOnly } from "../api/Session.ts"
+import { useAction } from "../frame/Action.ts"
+import { announce } from "../frame/Announcer.ts"
+import { Confirm, Problem } from "../frame/Dialog.tsx"
+import { number } from "../frame/Figures.ts"
+import { Tag } from "../frame/Tag.tsx"
+import { WebhookTester } from "./WebhookTester.tsx"
+
+const State = ({ webhook: { action, failing_since, paused_at } }: { readonly webhook: Webhook }) =>
+  action === "reject" ? (
+    <Tag tone="bad">rejects</Tag>
+  ) : action === "hold" ? (
+    <Tag tone="wait">holds</Tag>
+  ) : paused_at !== null ? (
+    <Tag tone="bad">paused</Tag>
+  ) : failing_since !== null ? (
+    <Tag tone="bad">failing</Tag>
+  ) : (
+    <Tag tone="good">{action === "pull" ? "waits for clients" : "posts"}</Tag>
+  )
+
+/** A webhook of the list: its pattern, where its mail goes and how it does. Opened, its figures, a test, and its end. */
+export const WebhookRow = ({
+  onChange,
+  webhook
+}: {
+  readonly webhook: Webhook
+  readonly onChange: () => Promise<void>
+}) => {
+  const isOpen = useSignal(false)
+  const isCatchAll = webhook.id === webhook.domain_id
+  return (
+    <li class={isCatchAll ? "rest" : ""}>
+      <details
+        onToggle={({ currentTarget }) => {
+          isOpen.value = currentTarget.open
+        }}
+      >
+        <summary>
+          <code class="pattern">{webhook.pattern}</code>
+          {isCatchAll && <span class="soft">catch-all, every other address</span>}
+          <State webhook={webhook} />
+          {webhook.webhookUrl !== null && <span class="soft target">to {webhook.webhookUrl}</span>}
+        </summary>
+        {isOpen.value && <Opened webhook={webhook} isCatchAll={isCatchAll} onChange={onChange} />}
+      </details>
+    </li>
+  )
+}
+
+const Opened = ({
+  isCatchAll,
+  onChange,
+  webhook
+}: {
+  readonly webhook: Webhook
+  readonly isCatchAll: boolean
+  readonly onChange: () => Promise<void>
+}) => {
+  const { error, isRunning, run } = useAction()
+  const isAsking = useSignal(false)
+  const health = useLoaded(webhook.id, (signal) =>
+    call("GET /api/domains/{id}/webhooks/{webhookId}/health", { path: [webhook.domain_id, webhook.id], signal })
+  )
+  const remove = () =>
+    run(async () => {
+      await call("DELETE /api/domains/{id}/webhooks/{webhookId}", { path: [webhook.domain_id, webhook.id] })
+      announce(`Webhook ${webhook.pattern} removed`)
+      isAsking.value = false
+      await onChange()
+    })
+  const reject = (action: "hold" | "reject") =>
+    run(async () => {
+      await call("PATCH /api/domains/{id}/webhooks/{webhookId}", {
+        path: [webhook.domain_id, webhook.id],
+        body: { action }
+      })
+      announce(action === "reject" ? `Mail for ${webhook.pattern} is rejected` : `Mail for ${webhook.pattern} is held`)
+      await onChange()
+    })
+  const { value } = health.value
+  return (
+    <div class="opened">
+      {webhook.description !== null && <p>{webhook.description}</p>}
+      {value !== undefined && (
+        <p class="note">
+          {number(value.attempts)} attempts in 24 h, {number(value.failed)} failed. {number(value.pending)} pending,{" "}
+          {number(value.held)} held, {number(value.dead)} dead.
+          {value.last_error !== null && webhook.failing_since !== null && ` Last error: ${value.last_error}`}
+        </p>
+      )}
+      <Problem message={health.error.value} />
+      {!isReadOnly.value && (
+        <>
+          {webhook.webhookUrl !== null && !isCatchAll && (
+            <WebhookTester class="part" path={[webhook.domain_id, webhook.id]} url={webhook.webhookUrl} />
+          )}
+          <div class="actions">
+            {webhook.action === "reject" ? (
+              <button type="button" disabled={isRunning.value} onClick={() => void reject("hold")}>
+                Take mail again, and hold it
+              </button>
+            ) : (
+              webhook.webhookUrl === null && (
+                <button type="button" disabled={isRunning.value} onClick={() => void reject("reject")}>
+                  Reject its mail
+                </button>
+              )
+            )}
+            {!isCatchAll && (
+              <button
+                type="button"
+                onClick={() => {
+                  isAsking.value = true
+                }}
+              >
+                Remove
+              </button>
+            )}
+          </div>
+          {!isAsking.value && <Problem message={error.value} />}
+        </>
+      )}
+      {isAsking.value && (
+        <Confirm
+          title={`Remove the webhook ${webhook.pattern}?`}
+          verb="Remove"
+          isRunning={isRunning.value}
+          error={error.value}
+          onConfirm={() => void remove()}
+          onClose={() => {
+            isAsking.value = false
+          }}
+        >
+          <p>Its undelivered mail is held. New mail goes to the next pattern that takes it.</p>
+        </Confirm>
+      )}
+    </div>
+  )
+}
