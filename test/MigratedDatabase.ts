@@ -23,13 +23,6 @@ export const image = Effect.gen(function* () {
       const database = yield* inMemory(yield* InitialDatabase.image)
       yield* Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        // More than a third of the image, which every test copies. Nothing connects to them.
-        yield* Effect.forEach(["template0", "template1"], (name) =>
-          Effect.andThen(
-            sql`ALTER DATABASE ${sql.literal(name)} IS_TEMPLATE false`,
-            sql`DROP DATABASE ${sql.literal(name)}`
-          )
-        )
         yield* sql`CHECKPOINT`
       }).pipe(Effect.provide(Database.migrations.pipe(Layer.provideMerge(EmbeddedDatabase.layerOf(database)))))
       const dump = yield* Effect.promise(() => database.dumpDataDir("none").then((dump) => dump.bytes()))

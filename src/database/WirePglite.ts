@@ -17,6 +17,9 @@ const startParams = [
   ...Object.entries(parameters).flatMap(([name, value]) => ["-c", `${name}=${value}`])
 ]
 
+// The smallest log segments, in MiB. A new database has one of zeros, which is copied, packed and read at a start.
+const initDbStartParams = ["--wal-segsize=1"]
+
 /** The simple query `;`, the shortest text for PostgreSQL's parser. */
 const emptyQuery = Uint8Array.from([0x51, 0, 0, 0, 6, 0x3b, 0])
 
@@ -30,7 +33,7 @@ export class WirePglite extends PGlite {
 
   /** Creates a database in memory. */
   static open(options: PGliteOptions): Promise<WirePglite> {
-    const database = new WirePglite({ startParams, ...options })
+    const database = new WirePglite({ startParams, initDbStartParams, ...options })
     return database.waitReady.then(() => database)
   }
 

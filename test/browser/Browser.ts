@@ -59,7 +59,7 @@ export class Browser extends Context.Service<
           if (message.type() === "error" || message.type() === "warning") complaints.push(message.text())
         })
         const page = yield* Effect.promise(() => context.newPage())
-        page.setDefaultTimeout(15_000)
+        page.setDefaultTimeout(30_000)
         return { page, complaints, requests }
       })
 

@@ -3,6 +3,7 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, layer, vi } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { call } from "../ApiCall.ts"
+import * as CommandLine from "../CommandLine.ts"
 import { eventually } from "../Eventually.ts"
 import * as Ports from "../Ports.ts"
 import * as Program from "../Program.ts"
@@ -205,7 +206,7 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
         [["--forward-to", "ftp://app"], "--forward-to: Expected the URL of your app"]
       ] as const
       for (const [args, expected] of wrong) {
-        const { code, stderr } = yield* Program.run(process.execPath, ["src/cli/main.ts", "listen", ...args])
+        const { code, stderr } = yield* CommandLine.run(["listen", ...args])
         assert.include(stderr, expected)
         assert.strictEqual(code, 1)
       }

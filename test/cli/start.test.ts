@@ -329,6 +329,8 @@ layer(NodeServices.layer, { excludeTestServices: true, timeout: "120 seconds" })
       assert.strictEqual(answer.status, 401)
       yield* program.says("asked-by-the-test")
       yield* program.kill("SIGTERM")
+      // Until its last line is read.
+      yield* program.exitCode
 
       const lines = (yield* program.stdout).trimEnd().split("\n")
       const entries = lines.map(

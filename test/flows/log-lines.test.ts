@@ -98,7 +98,10 @@ describe("The log", { timeout: 120_000 }, () => {
           assert.match(mail, /^552 /)
         })
       )
-      const output = yield* eventually(inlet.output, (text) => text.includes("MAIL was answered 552"))
+      const output = yield* eventually(
+        inlet.output,
+        (text) => text.includes("MAIL was answered 552") && text.endsWith("\n")
+      )
       const entries = output
         .trimEnd()
         .split("\n")

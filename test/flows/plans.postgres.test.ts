@@ -220,21 +220,32 @@ describe.each(["force_custom_plan", "force_generic_plan"])("With plan_cache_mode
           [nothing, { subject: "needle" }],
           [nothing, { since: yield* daysAgo(2) }, { until: yield* daysAgo(10) }]
         )
-        for (const query of traces) {
-          for (const [path, key] of [["/api/trace", inbox.key] as const, ["/admin/trace", "operator"] as const]) {
-            const traced = yield* inlet.call("GET", `${path}?${new URLSearchParams(query)}`, { key })
-            assert.strictEqual(traced.status, 200, JSON.stringify(query))
-          }
-        }
+        yield* Effect.forEach(
+          traces,
+          Effect.fnUntraced(function* (query) {
+            for (const [path, key] of [["/api/trace", inbox.key] as const, ["/admin/trace", "operator"] as const]) {
+              const traced = yield* inlet.call("GET", `${path}?${new URLSearchParams(query)}`, { key })
+              assert.strictEqual(traced.status, 200, JSON.stringify(query))
+            }
+          }),
+          { concurrency: 4, discard: true }
+        )
         const all = [...lists, ...told].filter((query) => query.cursor === undefined && query.after === undefined)
-        for (const path of [
-          ...all.map((query) => `/api/events?${new URLSearchParams(query)}`),
-          "/api/domains",
-          "/api/domains/wallet",
-          "/admin/domains"
-        ]) {
-          yield* inlet.call("GET", path, { key: path.startsWith("/admin") ? "operator" : inbox.key })
-        }
+        yield* Effect.forEach(
+          [
+            ...all.map((query) => `/api/events?${new URLSearchParams(query)}`),
+            "/api/domains",
+            "/api/domains/wallet",
+            "/admin/domains"
+          ],
+          Effect.fnUntraced(function* (path) {
+            const { status } = yield* inlet.call("GET", path, {
+              key: path.startsWith("/admin") ? "operator" : inbox.key
+            })
+            assert.strictEqual(status, 200, path)
+          }),
+          { concurrency: 4, discard: true }
+        )
         const replayed = yield* inlet.call(
           "POST",
           `/api/domains/${inbox.domainId}/events/${example.id}/replay?force=true`,

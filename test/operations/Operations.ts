@@ -6,6 +6,7 @@ import * as Recorder from "../../src/operations/Recorder.ts"
 import * as FakeDns from "../../src/testing/FakeDns.ts"
 import * as Public from "../../src/testing/TestInlet.ts"
 import { eventually } from "../Eventually.ts"
+import * as FullHour from "../FullHour.ts"
 import { database, TestInlet } from "../TestInlet.ts"
 
 /** The DNS of the service. */
@@ -22,8 +23,9 @@ export const layer = (settings: Readonly<Record<string, string>>) =>
     ])
   )
 
-/** A new workspace with an instant inbox. */
+/** A new workspace with an instant inbox. Its events of an hour are those of the test. */
 export const workspace = Effect.gen(function* () {
+  yield* FullHour.away
   const inlet = yield* TestInlet
   const sql = yield* SqlClient.SqlClient
   const inbox = yield* inlet.inbox()

@@ -1,7 +1,8 @@
 import { connect } from "node:net"
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import * as RefusalNotes from "../../src/refusals/RefusalNotes.ts"
 import type { Answer } from "../ApiCall.ts"
 import { eventually } from "../Eventually.ts"
 import * as Mailbox from "../Mailbox.ts"
@@ -47,7 +48,12 @@ const verify = (domainId: string) =>
 const message = (id: string) =>
   `Message-ID: <${id}@sender.example>\r\nSubject: =?utf-8?q?Caf=C3=A9?= ${id}\r\n\r\nText\r\n`
 
-layer(TestInlet.layer({ ADMIN_TOKEN: "operator", MAX_MESSAGE_BYTES: "65536", SENDER_CHECKS: "false" }), {
+/** Written at once, where the service waits a second for more. */
+const quick = Layer.succeed(RefusalNotes.Bounds, { limits: {}, idleMillis: 10, afterFailureMillis: 10 })
+
+const settings = { ADMIN_TOKEN: "operator", MAX_MESSAGE_BYTES: "65536", SENDER_CHECKS: "false" }
+
+layer(TestInlet.layer(settings).pipe(Layer.provide(quick)), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })("A refusal", (it) => {

@@ -2,6 +2,7 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { ConfigProvider, Context, Effect, FileSystem, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import * as Disk from "../../../prove/Disk.ts"
 import * as Readiness from "../../../src/http/system/Readiness.ts"
 import * as Platform from "../../../src/process/Platform.ts"
@@ -66,10 +67,13 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
         { concurrency: "unbounded" }
       )
       assert.strictEqual(looks, 1)
-      yield* Effect.sleep("5.1 seconds")
+      yield* TestClock.adjust("4900 millis")
+      yield* ready
+      assert.strictEqual(looks, 1)
+      yield* TestClock.adjust("200 millis")
       yield* ready
       assert.strictEqual(looks, 2)
-    })
+    }).pipe(Effect.provide(TestClock.layer()))
   )
 })
 
