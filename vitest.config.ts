@@ -17,6 +17,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: "test/GlobalSetup.ts",
+    setupFiles: "test/AwayFromMidnight.ts",
     exclude: [
       ...configDefaults.exclude,
       // What is done to a database server can't be done to the embedded one, nor the other way round.
@@ -24,8 +25,9 @@ export default defineConfig({
       // CI has run these on the embedded one, to no other effect.
       ...(hasServer && isCi ? beyondServer(new URL("./", import.meta.url)) : [])
     ],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Several times what a test takes, because the machine may be busy.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     // Two cores is what a small machine has, and much of a test is waiting.
     maxWorkers: 3,
     // Importing the service takes longer than most of its tests: a worker does it once, not for each file.

@@ -72,13 +72,14 @@ export default Effect.gen(function* () {
     CREATE TRIGGER add_catch_all AFTER INSERT ON domains FOR EACH ROW EXECUTE FUNCTION add_catch_all()
   `
 
-  // Null in deliveries that were delivered before this version, and in old attempts: those of the catch-all.
+  // Null for the catch-all.
   yield* sql`ALTER TABLE deliveries ADD COLUMN webhook_id uuid`
-  yield* sql`UPDATE deliveries SET webhook_id = domain_id WHERE status <> 'delivered'`
-  yield* sql`ALTER TABLE deliveries ADD CONSTRAINT deliveries_webhook CHECK (webhook_id IS NOT NULL OR status = 'delivered')`
-  yield* sql`DROP INDEX deliveries_due`
-  yield* sql`CREATE INDEX deliveries_due ON deliveries (webhook_id, due_at) WHERE status = 'pending'`
   yield* sql`ALTER TABLE delivery_attempts ADD COLUMN webhook_id uuid`
+  // The previous version finds its deliveries by deliveries_undelivered.
+  yield* sql`DROP INDEX deliveries_due`
+  yield* sql`
+    CREATE INDEX deliveries_due ON deliveries (coalesce(webhook_id, domain_id), due_at) WHERE status = 'pending'
+  `
 
   // The webhook that takes all deliveries of the job. Null for each at its own.
   yield* sql`ALTER TABLE replays ADD COLUMN webhook_id uuid REFERENCES webhooks ON DELETE CASCADE`
@@ -120,11 +121,46 @@ export default Effect.gen(function* () {
     FOR EACH ROW WHEN ((OLD.paused_at IS NULL) <> (NEW.paused_at IS NULL)) EXECUTE FUNCTION note_webhook_change()
   `
 
+  // The columns of domains about the webhook are left to processes of the previous version, which may run beside this
+  // one during an upgrade or after it. Their changes follow to the catch-all, and its target follows to them.
   yield* sql`
-    ALTER TABLE domains
-      DROP COLUMN webhook_url, DROP COLUMN webhook_paused_at, DROP COLUMN webhook_failing_since,
-      DROP COLUMN webhook_probe_at, DROP COLUMN webhook_failures, DROP COLUMN webhook_failure_days,
-      DROP COLUMN webhook_failed_on, DROP COLUMN webhook_recovering_at, DROP COLUMN webhook_recovery_step,
-      DROP COLUMN webhook_recovery_position, DROP COLUMN pull
+    CREATE FUNCTION follow_old_webhook() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      UPDATE webhooks SET
+        action = CASE
+          WHEN NEW.webhook_url IS NOT NULL THEN 'webhook' WHEN NEW.pull THEN 'pull'
+          WHEN action = 'reject' THEN 'reject' ELSE 'hold'
+        END,
+        url = NEW.webhook_url,
+        paused_at = NEW.webhook_paused_at, probe_at = NEW.webhook_probe_at, failing_since = NEW.webhook_failing_since,
+        failures = NEW.webhook_failures, failure_days = NEW.webhook_failure_days, failed_on = NEW.webhook_failed_on,
+        recovering_at = NEW.webhook_recovering_at, recovery_step = NEW.webhook_recovery_step,
+        recovery_position = NEW.webhook_recovery_position
+      WHERE id = NEW.id;
+      RETURN NULL;
+    END $$
+  `
+  yield* sql`
+    CREATE TRIGGER follow_old_webhook AFTER UPDATE OF
+      webhook_url, pull, webhook_paused_at, webhook_probe_at, webhook_failing_since, webhook_failures,
+      webhook_failure_days, webhook_failed_on, webhook_recovering_at, webhook_recovery_step, webhook_recovery_position
+    ON domains FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION follow_old_webhook()
+  `
+  yield* sql`
+    CREATE FUNCTION tell_old_webhook() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      UPDATE domains SET
+        webhook_url = NEW.url, pull = NEW.action = 'pull', webhook_paused_at = NULL, webhook_probe_at = NULL,
+        webhook_failing_since = NULL
+      WHERE id = NEW.id;
+      RETURN NULL;
+    END $$
+  `
+  yield* sql`
+    CREATE TRIGGER tell_old_webhook AFTER UPDATE OF url, action ON webhooks
+    FOR EACH ROW WHEN (
+      pg_trigger_depth() = 0 AND NEW.id = NEW.domain_id
+      AND (OLD.url IS DISTINCT FROM NEW.url OR OLD.action <> NEW.action)
+    ) EXECUTE FUNCTION tell_old_webhook()
   `
 })

@@ -22,6 +22,7 @@ import * as Start from "./commands/Start.ts"
 import * as Trace from "./commands/Trace.ts"
 import * as Wait from "./commands/Wait.ts"
 import * as Wallet from "./commands/Wallet.ts"
+import * as Webhooks from "./commands/Webhooks.ts"
 import * as Workspaces from "./commands/Workspaces.ts"
 import * as Listen from "./listen/Listen.ts"
 import { CommandFailed } from "./terminal/CommandFailed.ts"
@@ -43,6 +44,7 @@ export const program = Command.make("inlet").pipe(
     Keys.command,
     Inboxes.command,
     Domains.command,
+    Webhooks.command,
     Events.command,
     Raw.command,
     Attempts.command,

@@ -5,6 +5,7 @@ import { Reactivity } from "effect/reactivity"
 import { Migrator, SqlClient, type SqlError } from "effect/sql"
 import * as MigratorFileSystem from "effect/sql/MigratorFileSystem"
 import * as Settings from "../Settings.ts"
+import * as EarlierVersion from "./EarlierVersion.ts"
 import * as EmbeddedDatabase from "./EmbeddedDatabase.ts"
 import * as Patience from "./Patience.ts"
 import * as PgSqlClient from "./PgSqlClient.ts"
@@ -32,7 +33,7 @@ export const layerPostgres = (url: Redacted.Redacted) =>
     Effect.gen(function* () {
       const config = {
         url,
-        applicationName: "inlet",
+        applicationName: EarlierVersion.applicationName,
         startupParameters: Planner.settings,
         connectTimeout: "5 seconds"
       } as const

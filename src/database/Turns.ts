@@ -20,13 +20,22 @@ const mailInARow = 16
 const mailNanos = 25_000_000n
 
 /** Session time is real time, also if a test sets the clock. */
-const now = () => Clock.Clock.defaultValue().currentTimeNanosUnsafe()
+const realNanos = () => Clock.Clock.defaultValue().currentTimeNanosUnsafe()
 
 /**
  * Shares connections between the API's clients, one statement or transaction of each at a time, so that no client
  * waits for all statements of another. Mail has its own connections, or priority at a single one.
  */
-export const make = ({ mailShares, places }: { readonly places: number; readonly mailShares: boolean }): Turns => {
+export const make = ({
+  mailShares,
+  now = realNanos,
+  places
+}: {
+  readonly places: number
+  readonly mailShares: boolean
+  /** The time in nanoseconds. */
+  readonly now?: () => bigint
+}): Turns => {
   const mail = new Set<Place>()
   const asking = new Map<string, Set<Place>>()
   let free = places

@@ -3,15 +3,15 @@ import { SqlClient } from "effect/sql"
 import type { DomainId } from "../model/Domain.ts"
 import type { WebhookId } from "../model/Webhook.ts"
 import * as BackgroundLoop from "../schedule/BackgroundLoop.ts"
-import * as WebhookState from "../webhooks/WebhookState.ts"
-import { mostDue } from "./DeliveryRows.ts"
+import * as WebhookState from "../webhooks/state/WebhookState.ts"
+import * as DeliveryRows from "./DeliveryRows.ts"
 import { EventFeed } from "./EventFeed.ts"
 
 /** Maximum webhooks of one statement. */
 const mostWebhooks = 16
 
 /** Maximum pending deliveries of the webhook's domain that one statement reads. */
-const mostRead = 2_000
+const mostRead = 1_000
 
 /** Interval after which a delivery may be brought forward again before its attempt on schedule. */
 const again = "1 hour"
@@ -27,13 +27,13 @@ export const step = (sql: SqlClient.SqlClient) => sql<{ readonly domainId: Domai
     ${WebhookState.takeRecovering(sql, mostWebhooks)}
   ), room AS (
     SELECT recovering.id, recovering.domain_id, recovering.position, due.taken,
-      CASE WHEN due.taken * 4 <= recovering.step THEN least(recovering.step * 2, ${mostDue}::int)
+      CASE WHEN due.taken * 4 <= recovering.step THEN least(recovering.step * 2, ${DeliveryRows.mostDue}::int)
         ELSE recovering.step END AS step
     FROM recovering
     CROSS JOIN LATERAL (
       SELECT count(*)::int AS taken FROM (
         SELECT 1 FROM deliveries
-        WHERE deliveries.webhook_id = recovering.id AND status = 'pending' AND due_at <= now()
+        WHERE ${DeliveryRows.ofDelivery(sql)} = recovering.id AND status = 'pending' AND due_at <= now()
         LIMIT recovering.step
       ) AS due
     ) AS due
@@ -43,7 +43,7 @@ export const step = (sql: SqlClient.SqlClient) => sql<{ readonly domainId: Domai
     FROM room
     CROSS JOIN LATERAL (
       SELECT event_id, position,
-        due_at > now() AND leased_until IS NULL AND webhook_id = room.id
+        due_at > now() AND leased_until IS NULL AND ${DeliveryRows.ofDelivery(sql)} = room.id
           AND (retry_at IS NULL OR claimed_at <= now() - interval '${sql.literal(again)}') AS may_come
       FROM deliveries
       WHERE deliveries.domain_id = room.domain_id AND status = 'pending' AND deliveries.position > room.position
@@ -54,11 +54,11 @@ export const step = (sql: SqlClient.SqlClient) => sql<{ readonly domainId: Domai
     UPDATE deliveries SET
       retry_at = deliveries.due_at,
       -- Oldest first, all due now: the clock of the embedded database has milliseconds.
-      due_at = now() + make_interval(secs => (number - ${mostDue}) * 0.000001)
+      due_at = now() + make_interval(secs => (number - ${DeliveryRows.mostDue}) * 0.000001)
     FROM read
     WHERE read.may_come AND read.number <= read.free
       AND deliveries.event_id = read.event_id AND deliveries.status = ${"pending"} AND deliveries.leased_until IS NULL
-    RETURNING deliveries.domain_id, deliveries.webhook_id
+    RETURNING deliveries.domain_id, ${DeliveryRows.ofDelivery(sql)} AS webhook_id
   ), reached AS (
     SELECT id, max(position) FILTER (WHERE number <= free) AS position,
       count(*) = ${mostRead} OR max(number) > max(free) AS is_more

@@ -3,7 +3,8 @@ import { type SqlClient, SqlSchema, type Statement } from "effect/sql"
 import * as Columns from "../database/Columns.ts"
 import { WebhookId } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
-import * as WebhookState from "../webhooks/WebhookState.ts"
+import * as WebhookState from "../webhooks/state/WebhookState.ts"
+import * as DeliveryRows from "./DeliveryRows.ts"
 import { type Lease, pull, SealedDelivery, SealedPull } from "./Lease.ts"
 
 /** Maximum number of webhooks one query returns. */
@@ -18,12 +19,15 @@ const isPushed = (sql: SqlClient.SqlClient) => sql`webhooks.url IS NOT NULL AND 
 /** Walks the index webhook by webhook, so that it never scans one webhook's backlog to find another's mail. */
 const pendingWebhooks = (sql: SqlClient.SqlClient) => sql`
   waiting AS (
-    (SELECT webhook_id FROM deliveries WHERE status = 'pending' ORDER BY webhook_id LIMIT 1)
+    (
+      SELECT ${DeliveryRows.ofDelivery(sql)} AS webhook_id FROM deliveries
+      WHERE status = 'pending' ORDER BY ${DeliveryRows.ofDelivery(sql)} LIMIT 1
+    )
     UNION ALL
     SELECT (
-      SELECT deliveries.webhook_id FROM deliveries
-      WHERE status = 'pending' AND deliveries.webhook_id > waiting.webhook_id
-      ORDER BY deliveries.webhook_id LIMIT 1
+      SELECT ${DeliveryRows.ofDelivery(sql)} FROM deliveries
+      WHERE status = 'pending' AND ${DeliveryRows.ofDelivery(sql)} > waiting.webhook_id
+      ORDER BY ${DeliveryRows.ofDelivery(sql)} LIMIT 1
     )
     FROM waiting WHERE waiting.webhook_id IS NOT NULL
   )
@@ -39,7 +43,7 @@ const waiting = (sql: SqlClient.SqlClient, served: Statement.Fragment) => sql`
     ) AS webhooks
     CROSS JOIN LATERAL (
       SELECT due_at FROM deliveries
-      WHERE deliveries.webhook_id = waiting.webhook_id AND ${isFree(sql)} AND due_at <= now()
+      WHERE ${DeliveryRows.ofDelivery(sql)} = waiting.webhook_id AND ${isFree(sql)} AND due_at <= now()
       ORDER BY due_at LIMIT 1
     ) AS oldest
   )
@@ -84,7 +88,7 @@ const lease = (
 ) => sql`
   WITH RECURSIVE ${due}, lost AS (
     INSERT INTO delivery_attempts (id, event_id, domain_id, webhook_id, attempt, url, requested_at, ok, error)
-    SELECT gen_random_uuid(), due.event_id, events.domain_id, due.webhook_id, due.attempts,
+    SELECT gen_random_uuid(), due.event_id, events.domain_id, nullif(due.webhook_id, events.domain_id), due.attempts,
       -- A lease of a webhook that was taken away in the same moment knows of none.
       coalesce(due.claimed_url, due.url, '${sql.literal(pull)}'),
       coalesce(due.claimed_at, due.leased_until - make_interval(secs => ${leaseSeconds})),
@@ -105,7 +109,7 @@ const lease = (
   JOIN events ON events.id = due.event_id
   JOIN workspaces ON workspaces.id = due.workspace_id
   WHERE deliveries.event_id = due.event_id
-  RETURNING deliveries.event_id, deliveries.domain_id, deliveries.webhook_id, deliveries.attempts, deliveries.spent,
+  RETURNING deliveries.event_id, deliveries.domain_id, due.webhook_id, deliveries.attempts, deliveries.spent,
     due.leased_until IS NOT NULL AS taken_over, ${columns}, ${secrets(sql, sql.literal("due"))}
 `
 
@@ -130,7 +134,7 @@ const due = (sql: SqlClient.SqlClient, leaseSeconds: number) =>
             JOIN domains ON domains.id = webhooks.domain_id AND domains.status <> 'disabled'
             CROSS JOIN LATERAL (
               SELECT event_id, attempts, due_at, leased_until, claimed_at, claimed_url FROM deliveries
-              WHERE deliveries.webhook_id = room.webhook_id AND ${isFree(sql)} AND due_at <= now()
+              WHERE ${DeliveryRows.ofDelivery(sql)} = room.webhook_id AND ${isFree(sql)} AND due_at <= now()
               ORDER BY due_at
               LIMIT room.places
               FOR UPDATE SKIP LOCKED
@@ -157,24 +161,17 @@ const pulled = (sql: SqlClient.SqlClient, leaseSeconds: number) =>
         sql`
           found AS (
             SELECT next.*, webhooks.id AS webhook_id, ${ofWebhook(sql)}, domains.workspace_id
-            FROM (
-              -- Only those that are leased are locked.
-              SELECT oldest.event_id FROM unnest(${webhooks}::uuid[]) AS asked (webhook_id)
-              CROSS JOIN LATERAL (
-                SELECT event_id, due_at FROM deliveries
-                WHERE deliveries.webhook_id = asked.webhook_id AND ${isFree(sql)} AND due_at <= now()
-                ORDER BY due_at LIMIT ${most}
-              ) AS oldest
-              ORDER BY oldest.due_at LIMIT ${most}
-            ) AS wanted
+            FROM unnest(${webhooks}::uuid[]) AS asked (webhook_id)
+            JOIN webhooks ON webhooks.id = asked.webhook_id AND webhooks.action = 'pull'
+            JOIN domains ON domains.id = webhooks.domain_id AND domains.status <> 'disabled'
             CROSS JOIN LATERAL (
-              SELECT event_id, deliveries.webhook_id AS of_webhook, attempts, due_at, leased_until, claimed_at, claimed_url
-              FROM deliveries
-              WHERE deliveries.event_id = wanted.event_id AND ${isFree(sql)}
+              SELECT event_id, attempts, due_at, leased_until, claimed_at, claimed_url FROM deliveries
+              WHERE ${DeliveryRows.ofDelivery(sql)} = asked.webhook_id AND ${isFree(sql)} AND due_at <= now()
+              ORDER BY due_at
+              LIMIT ${most}
               FOR UPDATE SKIP LOCKED
             ) AS next
-            JOIN webhooks ON webhooks.id = next.of_webhook AND webhooks.action = 'pull'
-            JOIN domains ON domains.id = webhooks.domain_id AND domains.status <> 'disabled'
+            ORDER BY next.due_at LIMIT ${most}
           ), ${within(sql, mostBytes)}
         `,
         {
@@ -203,7 +200,7 @@ const giveBack = (sql: SqlClient.SqlClient) => (leases: ReadonlyArray<Lease>) =>
 }
 
 const hasFree = (sql: SqlClient.SqlClient) =>
-  sql`SELECT true FROM deliveries WHERE deliveries.webhook_id = webhooks.id AND ${isFree(sql)} LIMIT 1`
+  sql`SELECT true FROM deliveries WHERE ${DeliveryRows.ofDelivery(sql)} = webhooks.id AND ${isFree(sql)} LIMIT 1`
 
 /** The oldest delivery of each webhook. A failed one moves to the end. */
 const probes = (sql: SqlClient.SqlClient, leaseSeconds: number) =>
@@ -222,7 +219,7 @@ const probes = (sql: SqlClient.SqlClient, leaseSeconds: number) =>
             FROM probed AS webhooks
             CROSS JOIN LATERAL (
               SELECT event_id, attempts, leased_until, claimed_at, claimed_url FROM deliveries
-              WHERE deliveries.webhook_id = webhooks.id AND ${isFree(sql)}
+              WHERE ${DeliveryRows.ofDelivery(sql)} = webhooks.id AND ${isFree(sql)}
               ORDER BY due_at
               LIMIT 1
               FOR UPDATE SKIP LOCKED
@@ -253,9 +250,16 @@ const holdUnserved = (sql: SqlClient.SqlClient) => sql`
     SELECT id, action FROM webhooks WHERE id IN (SELECT webhook_id FROM unserved) FOR SHARE
   )
   UPDATE deliveries SET status = 'held', leased_until = NULL
-  WHERE webhook_id IN (
+  FROM (
     SELECT webhook_id FROM unserved EXCEPT SELECT id FROM locked WHERE action IN ('webhook', 'pull')
-  ) AND ${isFree(sql)}
+  ) AS holding
+  CROSS JOIN LATERAL (
+    -- OFFSET keeps the planner from a scan of all pending deliveries.
+    SELECT event_id FROM deliveries
+    WHERE ${DeliveryRows.ofDelivery(sql)} = holding.webhook_id AND ${isFree(sql)} OFFSET 0
+  ) AS found
+  WHERE deliveries.event_id = found.event_id AND deliveries.status = ${"pending"}
+    AND (leased_until IS NULL OR leased_until <= now())
 `
 
 /** The webhook whose oldest delivery has waited longest comes first. */

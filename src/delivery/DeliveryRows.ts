@@ -5,10 +5,14 @@ import type { WebhookId } from "../model/Webhook.ts"
 
 // Writes to `deliveries` that belong to a change of something else: new mail, a changed domain, a replay, a start.
 
+/** The webhook of a delivery. The column is null for the catch-all, which has the id of its domain. */
+export const ofDelivery = (sql: SqlClient.SqlClient) =>
+  sql.literal("coalesce(deliveries.webhook_id, deliveries.domain_id)")
+
 /** Inserts the deliveries of the CTE `placed`, those with `is_leased` as leased. Part of the statement that writes events. */
 export const insert = (sql: SqlClient.SqlClient, leaseSeconds: number) => sql`
   INSERT INTO deliveries (event_id, domain_id, webhook_id, position, status, due_at, attempts, leased_until, claimed_at)
-  SELECT id, domain_id, webhook_id, position, CASE WHEN action IN ('webhook', 'pull') THEN 'pending' ELSE 'held' END,
+  SELECT id, domain_id, nullif(webhook_id, domain_id), position, CASE WHEN action IN ('webhook', 'pull') THEN 'pending' ELSE 'held' END,
     now(),
     is_leased::int,
     CASE WHEN is_leased THEN now() + make_interval(secs => ${leaseSeconds}) END,
@@ -17,16 +21,16 @@ export const insert = (sql: SqlClient.SqlClient, leaseSeconds: number) => sql`
 `
 
 /** Notes the previous URL in attempts that are in progress. Part of the statement that changes a webhook, with the CTE `before`. */
-export const keepUrl = (sql: SqlClient.SqlClient, url: string | null) => sql`
+export const keepUrl = (sql: SqlClient.SqlClient, webhookId: WebhookId, url: string | null) => sql`
   UPDATE deliveries SET claimed_url = coalesce(claimed_url, before.url)
   FROM before
-  WHERE deliveries.webhook_id = before.id AND deliveries.status = 'pending' AND leased_until IS NOT NULL
+  WHERE ${ofDelivery(sql)} = ${webhookId} AND deliveries.status = 'pending' AND leased_until IS NOT NULL
     AND before.url IS DISTINCT FROM ${url}
 `
 
 /** Holds the undelivered mail of a webhook. */
 export const hold = (sql: SqlClient.SqlClient, webhookId: WebhookId) =>
-  sql`UPDATE deliveries SET status = 'held', leased_until = NULL WHERE webhook_id = ${webhookId} AND status = 'pending'`
+  sql`UPDATE deliveries SET status = 'held', leased_until = NULL WHERE ${ofDelivery(sql)} = ${webhookId} AND status = 'pending'`
 
 /** Maximum deliveries of a webhook that one statement makes due. */
 export const mostDue = 512
@@ -41,16 +45,12 @@ export const makeDue = (sql: SqlClient.SqlClient, webhookId: WebhookId, which: S
     FROM (
       SELECT event_id, row_number() OVER (ORDER BY position) AS number FROM (
         SELECT event_id, position FROM deliveries
-        WHERE webhook_id = ${webhookId} AND status = 'pending' AND due_at > now() AND ${which}
+        WHERE ${ofDelivery(sql)} = ${webhookId} AND status = 'pending' AND due_at > now() AND ${which}
         ORDER BY due_at LIMIT ${mostDue}
       ) AS waiting
     ) AS next
     WHERE deliveries.event_id = next.event_id AND deliveries.status = ${"pending"} AND deliveries.due_at > now()
   `
-
-/** The webhook of a delivery. Rows of earlier versions have none: they belong to the catch-all. */
-export const ofDelivery = (sql: SqlClient.SqlClient) =>
-  sql.literal("coalesce(deliveries.webhook_id, deliveries.domain_id)")
 
 /**
  * Makes an undelivered event due with a new budget of attempts, with `force` also a delivered one: at its
@@ -71,7 +71,7 @@ export const replay = <Row extends object>(
   }
 ): Statement.Statement<Row> => sql<Row>`
   UPDATE deliveries SET status = 'pending', spent = attempts, due_at = now(), retry_at = NULL, delivered_at = NULL,
-    webhook_id = webhooks.id
+    webhook_id = nullif(webhooks.id, deliveries.domain_id)
   FROM domains, webhooks
   WHERE deliveries.event_id = ${eventId} AND deliveries.domain_id = ${domainId}
     AND domains.id = ${domainId} AND domains.status <> 'disabled'
@@ -80,7 +80,7 @@ export const replay = <Row extends object>(
       ${webhookId ?? null}::uuid, (SELECT id FROM webhooks AS own WHERE own.id = ${ofDelivery(sql)}), ${domainId}
     )
     AND (deliveries.status <> 'delivered' OR ${force}::boolean)
-  RETURNING deliveries.webhook_id, deliveries.status, deliveries.attempts, deliveries.due_at, deliveries.delivered_at,
+  RETURNING webhooks.id AS webhook_id, deliveries.status, deliveries.attempts, deliveries.due_at, deliveries.delivered_at,
     deliveries.last_error
 `
 
@@ -97,8 +97,8 @@ export const tryNow = <Row extends object>(
   WHERE deliveries.event_id = ${eventId} AND deliveries.domain_id = ${domainId}
     AND deliveries.status = ${"pending"} AND deliveries.leased_until IS NULL AND deliveries.due_at > now()
     AND domains.id = ${domainId} AND domains.status <> 'disabled'
-    AND webhooks.id = deliveries.webhook_id AND webhooks.paused_at IS NULL
-  RETURNING deliveries.webhook_id, deliveries.status, deliveries.attempts, deliveries.due_at, deliveries.delivered_at,
+    AND webhooks.id = ${ofDelivery(sql)} AND webhooks.paused_at IS NULL
+  RETURNING webhooks.id AS webhook_id, deliveries.status, deliveries.attempts, deliveries.due_at, deliveries.delivered_at,
     deliveries.last_error
 `
 
@@ -120,7 +120,7 @@ export const replayMany = (
     readonly webhookId: WebhookId | null
   }
 ) => sql<{ readonly eventId: EventId; readonly webhookId: WebhookId }>`
-  UPDATE deliveries SET status = 'pending', spent = attempts, webhook_id = webhooks.id,
+  UPDATE deliveries SET status = 'pending', spent = attempts, webhook_id = nullif(webhooks.id, deliveries.domain_id),
     due_at = now() + make_interval(secs => (ordinal - ${ids.length}) * 0.000001), retry_at = NULL, delivered_at = NULL
   FROM unnest(${ids}::uuid[]) WITH ORDINALITY AS wanted (event_id, ordinal), webhooks
   WHERE deliveries.event_id = wanted.event_id AND deliveries.domain_id = ${domainId} AND deliveries.status = ${status}
@@ -128,7 +128,7 @@ export const replayMany = (
     AND webhooks.id = coalesce(
       ${webhookId}::uuid, (SELECT id FROM webhooks AS own WHERE own.id = ${ofDelivery(sql)}), ${domainId}
     )
-  RETURNING deliveries.event_id, deliveries.webhook_id
+  RETURNING deliveries.event_id, webhooks.id AS webhook_id
 `
 
 /** Ends the leases of workers that no longer exist. Leases of pull clients stay. */

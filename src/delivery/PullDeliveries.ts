@@ -7,11 +7,11 @@ import { Conflict, NotFound } from "../model/ApiError.ts"
 import type { DeliveryStatus } from "../model/Delivery.ts"
 import type { DomainId, DomainStatus } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
-import type { WebhookAction, WebhookId } from "../model/Webhook.ts"
+import { noSuchWebhook, type WebhookAction, type WebhookId } from "../model/Webhook.ts"
 import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
 import * as Settings from "../Settings.ts"
-import * as WebhookTarget from "../webhooks/WebhookTarget.ts"
 import * as Claims from "./Claims.ts"
+import * as DeliveryRows from "./DeliveryRows.ts"
 import { EventFeed } from "./EventFeed.ts"
 import * as Lease from "./Lease.ts"
 import * as LostWorkers from "./LostWorkers.ts"
@@ -197,7 +197,7 @@ const dueWebhooks = Effect.fnUntraced(function* (
   }>`
     SELECT domains.status, disabled_reason, webhooks.id, webhooks.action, webhooks.action = 'pull' AND EXISTS (
       SELECT 1 FROM deliveries
-      WHERE deliveries.webhook_id = webhooks.id AND deliveries.status = 'pending'
+      WHERE ${DeliveryRows.ofDelivery(sql)} = webhooks.id AND deliveries.status = 'pending'
         AND (leased_until IS NULL OR leased_until <= now()) AND due_at <= now()
     ) AS is_due
     FROM domains LEFT JOIN webhooks ON webhooks.domain_id = domains.id
@@ -212,7 +212,7 @@ const dueWebhooks = Effect.fnUntraced(function* (
   if (domain.status === "disabled") {
     return yield* new Conflict({ message: `This domain is disabled: ${domain.disabledReason}` })
   }
-  if (domain.id === null) return yield* WebhookTarget.notFound
+  if (domain.id === null) return yield* noSuchWebhook
   if (found.every(({ action }) => action !== "pull")) {
     return yield* new Conflict({
       message:
@@ -241,7 +241,7 @@ interface LeasedRow {
 /** Locks the deliveries with this lease. An outcome counts once, also if the delivery is held meanwhile. */
 const leased = (sql: SqlClient.SqlClient, domainId: DomainId, reports: ReadonlyArray<Report>, leaseSeconds: number) =>
   sql<LeasedRow>`
-    SELECT deliveries.event_id, deliveries.webhook_id, spent, claimed_at
+    SELECT deliveries.event_id, ${DeliveryRows.ofDelivery(sql)} AS webhook_id, spent, claimed_at
     FROM ${columnsOf(sql, reports)} JOIN deliveries ON deliveries.event_id = told.event_id
     WHERE domain_id = ${domainId} AND attempts = told.attempt AND claimed_url = '${sql.literal(Lease.pull)}' AND (
       (status = 'pending' AND leased_until > now())

@@ -4,8 +4,9 @@ import { SqlClient } from "effect/sql"
 import * as Batcher from "../database/Batcher.ts"
 import * as Columns from "../database/Columns.ts"
 import { isUnreachable } from "../database/Database.ts"
+import * as LiveDomain from "../domains/state/LiveDomain.ts"
 import * as Uuid7 from "../model/Uuid7.ts"
-import * as WebhookState from "../webhooks/WebhookState.ts"
+import * as WebhookState from "../webhooks/state/WebhookState.ts"
 import { type Lease, pull } from "./Lease.ts"
 import type { Outcome } from "./WebhookSender.ts"
 
@@ -94,7 +95,7 @@ const stored = (sql: SqlClient.SqlClient) => sql`
       id, event_id, domain_id, webhook_id, attempt, url, requested_at, duration_ms, status_code, ok, error,
       response_body
     )
-    SELECT attempt_id, event_id, input.domain_id, webhook_id, attempt, url, requested_at, duration_ms, status_code, ok, error,
+    SELECT attempt_id, event_id, input.domain_id, nullif(webhook_id, input.domain_id), attempt, url, requested_at, duration_ms, status_code, ok, error,
       response_body
     FROM input JOIN events ON events.id = input.event_id
     ON CONFLICT (event_id, attempt) DO UPDATE SET
@@ -139,7 +140,7 @@ export const statement = Effect.gen(function* () {
   const newId = Uuid7.make((bytes) => Effect.runSync(random.randomBytes(bytes)))
   const rest = sql`
     ${judged(sql)}, ${stored(sql)}, live AS (
-      ${WebhookState.makeLive(sql, sql`SELECT domain_id FROM settled WHERE ok`)}
+      ${LiveDomain.makeLive(sql, sql`SELECT domain_id FROM settled WHERE ok`)}
     )
     SELECT ordinal, is_news FROM settled
   `

@@ -3,6 +3,7 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Bugs from "../database/Bugs.ts"
 import { WebhookId } from "../model/Webhook.ts"
+import * as DeliveryRows from "./DeliveryRows.ts"
 
 /** The attempts of the domain that the figures are of, at most. */
 const mostAttempts = 1_000
@@ -30,7 +31,7 @@ export const Health = Schema.Struct({
 }).annotate({ identifier: "WebhookHealth" })
 export type Health = typeof Health.Type
 
-/** The newest attempts of a webhook, among those of its domain. Older rows have no webhook: they are the catch-all's. */
+/** The newest attempts of a webhook, among those of its domain. Attempts of the catch-all name no webhook. */
 const attempts = (sql: SqlClient.SqlClient, id: string) => sql`
   SELECT requested_at, ok, duration_ms, error FROM (
     SELECT * FROM delivery_attempts
@@ -89,7 +90,7 @@ export class WebhookHealth extends Context.Service<
 
       const counted = (status: string) => sql`(
         SELECT count(*)::int FROM (
-          SELECT webhook_id FROM deliveries
+          SELECT ${DeliveryRows.ofDelivery(sql)} AS webhook_id FROM deliveries
           WHERE deliveries.domain_id = webhooks.domain_id AND status = '${sql.literal(status)}' LIMIT ${mostCounted}
         ) AS counted WHERE webhook_id = webhooks.id
       )`
@@ -115,7 +116,7 @@ export class WebhookHealth extends Context.Service<
             failing_since, paused_at, probe_at AS next_probe_at,
             (
               SELECT count(*)::int FROM (
-                SELECT 1 FROM deliveries WHERE webhook_id = ${id} AND status = 'pending' LIMIT ${mostCounted}
+                SELECT 1 FROM deliveries WHERE ${DeliveryRows.ofDelivery(sql)} = ${id} AND status = 'pending' LIMIT ${mostCounted}
               ) AS counted
             ) AS pending, ${counted("dead")} AS dead, ${counted("held")} AS held
           FROM webhooks WHERE id = ${id}
@@ -150,11 +151,11 @@ export class WebhookHealth extends Context.Service<
             (SELECT error FROM (${attempts(sql, id)}) AS recent WHERE NOT ok LIMIT 1) AS last_error,
             (
               SELECT count(*)::int FROM (
-                SELECT 1 FROM deliveries WHERE webhook_id = ${id} AND status = 'pending' LIMIT ${mostWaiting}
+                SELECT 1 FROM deliveries WHERE ${DeliveryRows.ofDelivery(sql)} = ${id} AND status = 'pending' LIMIT ${mostWaiting}
               ) AS counted
             ) AS waiting,
             CASE WHEN paused_at IS NULL THEN (
-              SELECT due_at FROM deliveries WHERE webhook_id = ${id} AND status = 'pending' ORDER BY due_at LIMIT 1
+              SELECT due_at FROM deliveries WHERE ${DeliveryRows.ofDelivery(sql)} = ${id} AND status = 'pending' ORDER BY due_at LIMIT 1
             ) ELSE probe_at END AS next_attempt_at
           FROM webhooks WHERE id = ${id} AND failing_since IS NOT NULL AND url IS NOT NULL
         `

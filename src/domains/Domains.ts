@@ -199,9 +199,16 @@ export class Domains extends Context.Service<
           )
 
       const remove = Effect.fn("Domains.remove")(function* ({ id, workspaceId }: Owned) {
-        const deleted = yield* sql`
-          DELETE FROM domains WHERE id = ${id} AND workspace_id = ${workspaceId} RETURNING id
-        `
+        const deleted = yield* sql.withTransaction(
+          Effect.andThen(
+            // In the order of a webhook's change, which tells the row of the domain.
+            sql`
+              SELECT 1 FROM webhooks JOIN domains ON domains.id = domain_id
+              WHERE domain_id = ${id} AND workspace_id = ${workspaceId} ORDER BY webhooks.id FOR UPDATE OF webhooks
+            `,
+            sql`DELETE FROM domains WHERE id = ${id} AND workspace_id = ${workspaceId} RETURNING id`
+          )
+        )
         if (deleted.length === 0) return yield* notFound
         yield* removeRaw(id)
       })

@@ -7,8 +7,7 @@ import * as Pausing from "../delivery/Pausing.ts"
 import { Conflict, type NotFound } from "../model/ApiError.ts"
 import type { DomainId, DomainStatus } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
-import { catchAll, type WebhookId } from "../model/Webhook.ts"
-import * as WebhookTarget from "../webhooks/WebhookTarget.ts"
+import { catchAll, noSuchWebhook, type WebhookId } from "../model/Webhook.ts"
 import * as EventQuery from "./EventQuery.ts"
 
 interface Given {
@@ -46,7 +45,7 @@ export const make = (sql: SqlClient.SqlClient, { announce, get }: Given) => {
         AND webhooks.id = ${webhookId === undefined ? DeliveryRows.ofDelivery(sql) : sql`${webhookId}`}
       WHERE domains.id = ${domainId}
     `
-    if (webhookId !== undefined && domain?.pattern === null) return yield* WebhookTarget.notFound
+    if (webhookId !== undefined && domain?.pattern === null) return yield* noSuchWebhook
     return yield* new Conflict({
       message:
         domain?.status === "disabled"

@@ -8,9 +8,8 @@ import { Conflict, Invalid, NotFound, type TooManyRequests } from "../model/ApiE
 import { DomainId, type DomainStatus } from "../model/Domain.ts"
 import type { Page } from "../model/Page.ts"
 import { type Replay, ReplayId, ReplayState, ReplayStatus } from "../model/Replay.ts"
-import { WebhookId } from "../model/Webhook.ts"
+import { noSuchWebhook, WebhookId } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
-import * as WebhookTarget from "../webhooks/WebhookTarget.ts"
 import * as DeliveredReplays from "./DeliveredReplays.ts"
 import * as ReplayCandidates from "./ReplayCandidates.ts"
 import * as TimeRange from "./TimeRange.ts"
@@ -175,7 +174,7 @@ const checkServed = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, { dom
     return yield* new Conflict({ message: `This domain is disabled: ${domain.disabledReason}` })
   }
   if (domain?.isServed === true) return domain.workspaceId
-  if (domain?.isServed === null) return yield* WebhookTarget.notFound
+  if (domain?.isServed === null) return yield* noSuchWebhook
   return yield* new Conflict({
     message:
       webhookId === null

@@ -6,7 +6,7 @@ import * as Patience from "../database/Patience.ts"
 import type { DomainId, DomainName } from "../model/Domain.ts"
 import type { Route } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
-import * as WebhookRows from "../webhooks/WebhookRows.ts"
+import * as Routes from "../webhooks/routes/Routes.ts"
 import * as Deadline from "./Deadline.ts"
 import { notStored } from "./NotStored.ts"
 
@@ -45,7 +45,7 @@ export const make = Effect.gen(function* () {
       CASE WHEN domains.origin = 'demo' THEN (
         SELECT count(*)::integer FROM inbound_emails WHERE domain_id = domains.id
       ) END AS demo_mails,
-      ${WebhookRows.routes(sql)} AS routes
+      ${Routes.column(sql)} AS routes
     FROM domains
     LEFT JOIN daily_intake
       ON daily_intake.workspace_id = domains.workspace_id AND daily_intake.day = (now() AT TIME ZONE 'UTC')::date

@@ -1,8 +1,14 @@
 import { Schema } from "effect"
+import { NotFound } from "./ApiError.ts"
 import { DomainId } from "./Domain.ts"
 
 export const WebhookId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("WebhookId"))
 export type WebhookId = typeof WebhookId.Type
+
+/** The domain has no such webhook. */
+export const noSuchWebhook = new NotFound({
+  message: "No webhook with this id in this domain. GET /api/domains/{id}/webhooks lists them"
+})
 
 /** The pattern that matches every local part. */
 export const catchAll = "*"

@@ -1,6 +1,7 @@
 import { type DateTime, Effect, Schema } from "effect"
 import { type SqlClient, SqlSchema } from "effect/sql"
 import * as Bugs from "../database/Bugs.ts"
+import * as DeliveryRows from "../delivery/DeliveryRows.ts"
 import { DomainId, DomainName, Origin } from "../model/Domain.ts"
 import { mostWaiting } from "../model/OperationalEvent.ts"
 import { catchAll, WebhookId } from "../model/Webhook.ts"
@@ -45,12 +46,12 @@ const take = (sql: SqlClient.SqlClient) =>
         (
           SELECT count(*)::int FROM (
             SELECT 1 FROM deliveries
-            WHERE deliveries.webhook_id = taken.webhook_id AND status = 'pending' LIMIT ${mostWaiting}
+            WHERE ${DeliveryRows.ofDelivery(sql)} = taken.webhook_id AND status = 'pending' LIMIT ${mostWaiting}
           ) AS counted
         ) AS waiting,
         (
           SELECT error FROM (
-            SELECT webhook_id, ok, error FROM delivery_attempts
+            SELECT coalesce(webhook_id, domain_id) AS webhook_id, ok, error FROM delivery_attempts
             WHERE delivery_attempts.domain_id = taken.domain_id ORDER BY requested_at DESC LIMIT ${mostAttempts}
           ) AS recent WHERE NOT ok AND recent.webhook_id = taken.webhook_id LIMIT 1
         ) AS last_error

@@ -7,8 +7,7 @@ import { EventId, unauthenticated } from "../model/InboundEvent.ts"
 import { Route } from "../model/Webhook.ts"
 import { WorkspaceId } from "../model/Workspace.ts"
 import * as Place from "../providers/storage/Place.ts"
-import * as Routes from "../webhooks/Routes.ts"
-import * as WebhookRows from "../webhooks/WebhookRows.ts"
+import * as Routes from "../webhooks/routes/Routes.ts"
 import * as GivenVerdicts from "./GivenVerdicts.ts"
 import type { Mail } from "./Mail.ts"
 
@@ -72,7 +71,7 @@ const claimRows = (sql: SqlClient.SqlClient) =>
           AND state = (SELECT 'received') AND (leased_until IS NULL OR leased_until <= now())
         FOR UPDATE SKIP LOCKED
       ))
-      RETURNING inbound_emails.*, domains.name AS domain, domains.workspace_id, ${WebhookRows.routes(sql)} AS routes
+      RETURNING inbound_emails.*, domains.name AS domain, domains.workspace_id, ${Routes.column(sql)} AS routes
     `
   })
 

@@ -20,8 +20,11 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Gives an idle connection up long before the service does, which would reset a request sent at that moment. */
-const client = NodeHttpClient.layerUndiciOptions({ keepAliveTimeout: 1_000, keepAliveMaxTimeout: 1_000 })
+/**
+ * A connection for each request. The service resets a request on an idle connection that it is closing, which happens
+ * at any timeout if the process was busy meanwhile.
+ */
+const client = NodeHttpClient.layerUndiciOptions({ pipelining: 0 })
 
 /** Calls an HTTP API over a real socket. Never fails for a status. */
 export const call = Effect.fnUntraced(

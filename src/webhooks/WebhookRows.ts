@@ -27,12 +27,6 @@ export type WebhookRow = typeof WebhookRow.Type
 const columns = `id, domain_id, pattern, action, url, format, basic_auth, description, signing_secret IS NOT NULL AS has_own_secret,
   created_at, failing_since, paused_at`
 
-/** A column with the routes of the row of `domains`, for `Routes.match`. */
-export const routes = (sql: SqlClient.SqlClient) => sql`(
-  SELECT json_agg(json_build_object('id', webhooks.id, 'pattern', pattern, 'action', action))
-  FROM webhooks WHERE webhooks.domain_id = domains.id
-)`
-
 /** A statement whose rows have our own shape, so that another one is a bug. */
 const statement = <Request extends Schema.Constraint>(options: {
   readonly Request: Request

@@ -1,14 +1,8 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as DeliveryRows from "../delivery/DeliveryRows.ts"
-import { NotFound } from "../model/ApiError.ts"
 import type { WebhookAction, WebhookId } from "../model/Webhook.ts"
 import * as WebhookWire from "./WebhookWire.ts"
-
-/** The domain has no such webhook. */
-export const notFound = new NotFound({
-  message: "No webhook with this id in this domain. GET /api/domains/{id}/webhooks lists them"
-})
 
 /** Where a webhook sends mail. The URL is set for the action `webhook` only. */
 export interface Target {
@@ -32,7 +26,7 @@ export const change = Effect.fnUntraced(function* (
     WITH before AS (
       SELECT id, url, action, format, credentials FROM webhooks WHERE id = ${webhookId} FOR NO KEY UPDATE
     ), under_way AS (
-      ${DeliveryRows.keepUrl(sql, url)}
+      ${DeliveryRows.keepUrl(sql, webhookId, url)}
     )
     UPDATE webhooks SET
       action = ${action}, url = ${url}, format = ${wire.format}, credentials = ${wire.credentials},

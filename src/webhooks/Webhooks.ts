@@ -2,15 +2,23 @@ import { Context, Effect, Layer, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import * as DeliveryRows from "../delivery/DeliveryRows.ts"
+import * as EarlierVersion from "../database/EarlierVersion.ts"
 import { SealedCredentials } from "../delivery/formats/SealedCredentials.ts"
 import * as Pausing from "../delivery/Pausing.ts"
 import { Conflict, type Invalid, type NotFound } from "../model/ApiError.ts"
 import type { DomainId } from "../model/Domain.ts"
-import { catchAll, mostWebhooks, Webhook, type WebhookAction, WebhookId } from "../model/Webhook.ts"
+import {
+  catchAll,
+  catchAllOf,
+  mostWebhooks,
+  noSuchWebhook,
+  Webhook,
+  type WebhookAction,
+  WebhookId
+} from "../model/Webhook.ts"
 import { SecretsKey } from "../workspaces/SecretsKey.ts"
 import * as SigningSecret from "../workspaces/SigningSecret.ts"
-import * as Routes from "./Routes.ts"
+import * as Routes from "./routes/Routes.ts"
 import * as WebhookRows from "./WebhookRows.ts"
 import * as WebhookTarget from "./WebhookTarget.ts"
 import * as WebhookWire from "./WebhookWire.ts"
@@ -84,11 +92,19 @@ const make = Effect.gen(function* () {
 
   /** Waits for other changes of the domain's webhooks, so that no two of them make a tie. */
   const locked = (domainId: DomainId) =>
-    Effect.andThen(sql`SELECT 1 FROM domains WHERE id = ${domainId} FOR NO KEY UPDATE`, rows.ofDomain(domainId))
+    Effect.andThen(
+      sql`SELECT 1 FROM webhooks WHERE id = ${catchAllOf(domainId)} FOR NO KEY UPDATE`,
+      rows.ofDomain(domainId)
+    )
+
+  /** Processes of the previous version would send the mail of every pattern to the catch-all. */
+  const checkVersions = Effect.gen(function* () {
+    if (yield* EarlierVersion.isConnected(sql)) return yield* new Conflict({ message: isUpgraded })
+  })
 
   const find = Effect.fnUntraced(function* (domainId: DomainId, id: WebhookId) {
     const [row] = yield* rows.get({ domainId, id })
-    return row === undefined ? yield* WebhookTarget.notFound : row
+    return row === undefined ? yield* noSuchWebhook : row
   })
 
   /** Gives a webhook a secret of its own, and returns it. Part of a transaction. */
@@ -115,6 +131,7 @@ const make = Effect.gen(function* () {
   const create: Webhooks["Service"]["create"] = Effect.fn("Webhooks.create")(function* (domainId, draft, owner) {
     const pattern = draft.pattern.toLowerCase()
     const id = WebhookId.make(yield* random.uuidV7())
+    yield* checkVersions
     const { madeKey: signingKey, wire } = yield* wires.resolve(id, WebhookWire.plain, draft.wire)
     return yield* sql.withTransaction(
       Effect.gen(function* () {
@@ -135,11 +152,12 @@ const make = Effect.gen(function* () {
   })
 
   const update: Webhooks["Service"]["update"] = Effect.fn("Webhooks.update")(function* (domainId, id, change) {
+    if (change.action === "reject") yield* checkVersions
     const result = yield* sql.withTransaction(
       Effect.gen(function* () {
         const all = yield* locked(domainId)
         const before = all.find((other) => other.id === id)
-        if (before === undefined) return yield* WebhookTarget.notFound
+        if (before === undefined) return yield* noSuchWebhook
         const pattern = change.pattern?.toLowerCase() ?? before.pattern
         if (pattern !== before.pattern) {
           if (before.pattern === catchAll) return yield* new Conflict({ message: keepsPattern })
@@ -210,6 +228,8 @@ const checkTies = (pattern: string, others: ReadonlyArray<WebhookRows.WebhookRow
   })
 }
 
+const isUpgraded =
+  "The service is being upgraded: a process of the previous version still runs, which knows the catch-all alone. Try again once the operator has stopped it"
 const keepsPattern = "The catch-all keeps its pattern *. Create another webhook for other patterns"
 const needsUrl = 'The action webhook needs a webhookUrl. Add one, or choose "pull", "hold" or "reject"'
 const sharesSecret =

@@ -185,6 +185,56 @@ layer(Layer.mergeAll(TestInlet.layer(), NodeServices.layer), { excludeTestServic
       })
     )
 
+    it.effect("manage webhooks by pattern, tell which takes an address, and test one", () =>
+      Effect.gen(function* () {
+        const inlet = yield* TestInlet
+        const receiver = yield* WebhookReceiver.make
+        const inbox = yield* inlet.inbox()
+        const { json, run } = yield* person(inbox.key)
+        const webhooks = (...args: ReadonlyArray<string>) => run("webhooks", ...args)
+        const made = yield* json("webhooks", "create", inbox.domain, "agent-*", "--to", receiver.url, "--own-secret")
+        assert.match(made.webhook_signing_secret, /^whsec_/)
+        yield* webhooks("create", inbox.domain, "noreply", "--action", "reject")
+        const listed = yield* webhooks("list", inbox.domain)
+        assert.deepStrictEqual(
+          listed.stdout
+            .trim()
+            .split("\n")
+            .slice(1)
+            .map((line: string) => line.split("\t").slice(1, 3).join(" ")),
+          ["noreply reject", "agent-* webhook", "* hold"]
+        )
+        assert.include(
+          (yield* webhooks("match", `agent-7@${inbox.domain}`)).stdout,
+          `agent-* takes it: webhook to ${receiver.url}\n`
+        )
+        assert.match(
+          (yield* webhooks("test", inbox.domain, "agent-*")).stdout,
+          /^The webhook answered 200 after \d+ ms/
+        )
+        assert.strictEqual((yield* webhooks("test", inbox.domain)).code, 1)
+        const changed = yield* json(
+          "webhooks",
+          "update",
+          inbox.domain,
+          "noreply",
+          "--pattern",
+          "no-*",
+          "--action",
+          "hold"
+        )
+        assert.deepInclude(changed.webhook, { pattern: "no-*", action: "hold" })
+        assert.strictEqual((yield* webhooks("remove", inbox.domain, "no-*")).code, 1)
+        const removed = yield* webhooks("remove", inbox.domain, "no-*", "--yes")
+        assert.strictEqual(removed.stdout, "Removed the webhook no-*. Its undelivered mail is held\n")
+        const unknown = yield* webhooks("update", inbox.domain, "no-*", "--action", "hold")
+        assert.strictEqual(
+          unknown.stderr,
+          `No webhook no-* in ${inbox.domain}: \`inlet webhooks list ${inbox.domain}\` shows them\n`
+        )
+      })
+    )
+
     it.effect("print an attachment byte for byte", () =>
       Effect.gen(function* () {
         const inlet = yield* TestInlet

@@ -61,12 +61,13 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The client 
     })
   )
 
-  it.effect("loads within 50 ms", () =>
+  it.effect("loads within 50 ms of processor time", () =>
     Effect.gen(function* () {
       const { run } = yield* Published
-      const script = `const began = performance.now()
+      const script = `const began = process.cpuUsage()
         await import("inlet-mail/client")
-        console.log(performance.now() - began)`
+        const { system, user } = process.cpuUsage(began)
+        console.log((system + user) / 1_000)`
       const times = yield* Effect.forEach(Array.from({ length: 5 }), () =>
         Effect.map(run(["--input-type=module", "-e", script]), ({ stdout }) => Number(stdout))
       )
@@ -133,6 +134,8 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The client 
       yield* folder.write(
         "playwright/late.spec.ts",
         `import { expect, test } from "inlet-mail/playwright"
+         // The start of a worker is a part of its first test.
+         test("a worker starts", ({ inbox }) => expect(inbox.address).toContain("@"))
          test("a wait ends before its test", async ({ inbox }) => {
            test.setTimeout(4_000)
            await expect(inbox.code()).rejects.toThrow("Nothing has come to it")
@@ -146,7 +149,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The client 
         smtpPort,
         apiKey
       })
-      assert.deepStrictEqual([passed, failed], [17, 0], output)
+      assert.deepStrictEqual([passed, failed], [18, 0], output)
       assert.notInclude(output, apiKey)
     })
   )

@@ -9,6 +9,7 @@ const src = fileURLToPath(new URL("../../src", import.meta.url))
 const owners = {
   deliveries: "delivery",
   domains: "domains",
+  webhooks: "webhooks",
   refusals: "refusals",
   domain_day_refusals: "refusals",
   unknown_refusals: "refusals"

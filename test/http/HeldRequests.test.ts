@@ -6,6 +6,7 @@ import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as Mailbox from "../Mailbox.ts"
 import * as OpenWaits from "../OpenWaits.ts"
+import { quickest } from "../Quickest.ts"
 import { follow } from "../ServerSentEvents.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
@@ -58,7 +59,8 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
           const rotated = yield* inlet.call("POST", "/api/workspaces/rotate-key", { key: inbox.key })
           assert.strictEqual(rotated.status, 200)
           const [time] = yield* Effect.timed(stream.ended)
-          assert.isBelow(Duration.toMillis(time), 1_000)
+          // Other processes look every 3 s.
+          assert.isBelow(Duration.toMillis(time), 2_000)
           const [, { headers, json, status }] = yield* Fiber.join(wait)
           assert.strictEqual(status, 401)
           assert.match(json.error, /API key/)
@@ -111,7 +113,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
           const revoked = yield* inlet.call("DELETE", `/api/workspaces/keys/${keyId}`, { key: inbox.key })
           assert.strictEqual(revoked.status, 204)
           const [time] = yield* Effect.timed(stream.ended)
-          assert.isBelow(Duration.toMillis(time), 1_000)
+          assert.isBelow(Duration.toMillis(time), 2_000)
           const [, { headers, json, status }] = yield* Fiber.join(wait)
           assert.strictEqual(status, 401)
           assert.match(json.error, /it was revoked/)
@@ -163,6 +165,8 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
           const [time, { status }] = yield* Fiber.join(wait)
           assert.strictEqual(status, 404)
           assert.isBelow(Duration.toMillis(time), 30_000)
+          // A slot is free a moment after its client has noticed the end.
+          yield* OpenWaits.are(0)
 
           const { json } = yield* inlet.call("POST", "/api/instant-inbox", { key: inbox.key })
           const again = { ...inbox, domainId: json.domain_id }
@@ -227,9 +231,8 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
       it.effect("are not held with wait=0", () =>
         Effect.gen(function* () {
           const inbox = yield* withMail()
-          const [time, answer] = yield* Effect.timed(get(inbox, "wait=0"))
-          assert.deepStrictEqual(answer.json.events, [])
-          assert.isBelow(Duration.toMillis(time), 900)
+          const asked = Effect.map(get(inbox, "wait=0"), ({ json }) => assert.deepStrictEqual(json.events, []))
+          assert.isBelow(yield* quickest(asked), 900)
         })
       )
 
@@ -253,8 +256,10 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
           assert.deepStrictEqual(subjectsOf(yield* get(inbox, `wait=30&after=${empty}`)), ["code 1"])
 
           const mark = (yield* get(inbox, "limit=1")).json.cursor_now
+          yield* OpenWaits.are(0)
           const marked = yield* Effect.forkChild(get(inbox, `wait=30&after=${mark}`))
           const latest = yield* Effect.forkChild(get(inbox, "wait=30&after=latest"))
+          yield* OpenWaits.are(2)
           assert.deepStrictEqual(subjectsOf(yield* get(inbox, `wait=1&after=${mark}`)), [])
           yield* send(inbox.address, "code 2")
           for (const waiting of [marked, latest]) {
@@ -307,7 +312,8 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
           const inbox = yield* withMail("old")
           const path = `/api/domains/${inbox.domainId}`
           yield* inlet.call("PATCH", `${path}/delivery`, { key: inbox.key, body: { webhookUrl: receiver.url } })
-          const waiting = yield* Effect.forkChild(get(inbox, "wait=2&delivery=delivered"))
+          // Longer than a busy machine needs for the replay below.
+          const waiting = yield* Effect.forkChild(get(inbox, "wait=8&delivery=delivered"))
           yield* inlet.call("POST", `${path}/events/${inbox.events[0].event_id}/replay`, { key: inbox.key })
           yield* receiver.next
           yield* eventually(get(inbox, "delivery=delivered"), ({ json }) => json.events.length === 1)
@@ -475,6 +481,7 @@ layer(Layer.merge(TestInlet.layer(), WebhookReceiver.layer), { excludeTestServic
           const ended = yield* Effect.forEach(Array.range(1, 20), () => Queue.take(answers))
           for (const answer of ended) assert.deepStrictEqual(subjectsOf(answer), ["ends them all"])
           yield* Fiber.joinAll(waits)
+          yield* OpenWaits.are(0)
           assert.strictEqual((yield* get(inbox, "wait=1")).status, 200)
         })
       )

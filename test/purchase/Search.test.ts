@@ -370,9 +370,10 @@ layer(World, { excludeTestServices: true, timeout: "60 seconds" })("Search over 
     Effect.gen(function* () {
       const { openprovider } = yield* Vendors
       const { get } = yield* customer
-      yield* openprovider.mishaps("check", { delay: 8_000 })
+      yield* openprovider.mishaps("check", { delay: 30_000 })
       const [time, { json }] = yield* Effect.timed(get("/api/domains/search?q=slow&tlds=com"))
-      assert.isBelow(Duration.toMillis(time), 5_000)
+      // Time for a busy machine. The test above has the exact limit.
+      assert.isBelow(Duration.toMillis(time), 9_000)
       assert.strictEqual(json.results[0].registrar, "namecheap")
     })
   )

@@ -1,9 +1,10 @@
 import { assert, describe, layer } from "@effect/vitest"
-import { Duration, Effect, Fiber, Metric } from "effect"
+import { Effect, Fiber, Metric } from "effect"
 import { RequestReader } from "../../src/reading/RequestReader.ts"
 import { eventually } from "../Eventually.ts"
 import { bombs } from "../mime/Bombs.ts"
 import { message } from "../mime/Message.ts"
+import { quickest } from "../Quickest.ts"
 import { read, threads } from "./OnThreads.ts"
 
 const mail = (subject: string) =>
@@ -89,12 +90,14 @@ describe("The parser threads", () => {
       Effect.gen(function* () {
         yield* read(mail("to begin with"))
         const before = yield* counted("inlet_parser_threads_lost_total")
-        const [spent, { event, parse }] = yield* Effect.timed(
-          read(encoded("quoted-printable", `Hello=\r\n${" ".repeat(size)}x`))
+        const parsed = Effect.map(
+          read(encoded("quoted-printable", `Hello=\r\n${" ".repeat(size)}x`)),
+          ({ event, parse }) => {
+            assert.strictEqual(parse, "full")
+            assert.strictEqual(event.text.length, "Hello".length + size + 1)
+          }
         )
-        assert.strictEqual(parse, "full")
-        assert.strictEqual(event.text.length, "Hello".length + size + 1)
-        assert.isBelow(Duration.toMillis(spent), 1_000)
+        assert.isBelow(yield* quickest(parsed), 1_000)
         assert.deepStrictEqual(yield* counted("inlet_parser_threads_lost_total"), before)
       })
     )

@@ -5,6 +5,7 @@ import { Context, Duration, Effect, Exit, Layer, Scope } from "effect"
 import { eventually } from "../Eventually.ts"
 import * as Mail from "../Mail.ts"
 import * as Ports from "../Ports.ts"
+import { quickest } from "../Quickest.ts"
 import { TestInlet } from "../TestInlet.ts"
 import { WebhookReceiver } from "../WebhookReceiver.ts"
 
@@ -67,17 +68,19 @@ const started = Effect.fnUntraced(function* (endpoint: string, logLevel = "error
 const delivered = Effect.fnUntraced(function* (inlet: TestInlet["Service"]) {
   const receiver = yield* WebhookReceiver
   const inbox = yield* inlet.inbox(`${receiver.url}?token=token-in-the-url`)
-  const [time, reply] = yield* Effect.timed(
-    Mail.send(inlet.smtpPort, { to: inbox.address, subject: "subject-in-the-mail", text: "text-in-the-mail" })
-  )
-  assert.match(reply, /^250 /)
+  const sent = Mail.send(inlet.smtpPort, {
+    to: inbox.address,
+    subject: "subject-in-the-mail",
+    text: "text-in-the-mail"
+  })
+  const millis = yield* quickest(Effect.map(sent, (reply) => assert.match(reply, /^250 /)))
   yield* receiver.next
   yield* eventually(
     inlet.call("GET", `/api/domains/${inbox.domainId}/events`, { key: inbox.key }),
     ({ json }) => json.events[0]?.delivery.status === "delivered"
   )
   yield* inlet.call("GET", "/api/domains", { key: "ak_live_key-of-a-stranger" })
-  return { inbox, millis: Duration.toMillis(time) }
+  return { inbox, millis }
 })
 
 describe("A telemetry collector", () => {
@@ -124,8 +127,7 @@ describe("A telemetry collector", () => {
         yield* eventually(asked, (connections) => connections > 0)
         const { inbox, millis } = yield* delivered(inlet)
         assert.isBelow(millis, 2_000)
-        const [time] = yield* Effect.timed(inlet.call("GET", "/api/domains", { key: inbox.key }))
-        assert.isBelow(Duration.toMillis(time), 1_000)
+        assert.isBelow(yield* quickest(inlet.call("GET", "/api/domains", { key: inbox.key })), 1_000)
         const [stopping] = yield* Effect.timed(stop)
         assert.isBelow(Duration.toMillis(stopping), 10_000)
       }).pipe(Effect.provide(WebhookReceiver.layer)),

@@ -896,7 +896,7 @@ export interface WebhookTestResult {
   readonly error: string | null
   /** the first KiB */
   readonly responseBody: string | null
-  /** the request that was sent */
+  /** the request that was sent, without the password of the webhook */
   readonly request: {
     readonly headers: Readonly<Record<string, string>>
     readonly body: string

@@ -6,6 +6,7 @@ import type { Answer } from "../../ApiCall.ts"
 import { DnsServer } from "../../DnsServer.ts"
 import { eventually } from "../../Eventually.ts"
 import * as Mailbox from "../../Mailbox.ts"
+import * as OpenWaits from "../../OpenWaits.ts"
 import * as ServerSentEvents from "../../ServerSentEvents.ts"
 import { TestInlet } from "../../TestInlet.ts"
 
@@ -139,7 +140,9 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("An event li
             )
           )
         )
-        yield* Effect.sleep("1 second")
+        yield* OpenWaits.are(waits.length)
+        // Their first queries are before this one.
+        yield* inlet.call("GET", path, { key: inbox.key })
 
         const roll = dice(7)
         const mails = Array.from({ length: 500 }, (_, number) => mail(number, roll))
@@ -313,7 +316,9 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("An event li
       const path = `/api/domains/${inbox.domainId}/events`
       const wait = inlet.call("GET", `${path}?after=latest&has=code&view=brief&wait=30`, { key: inbox.key })
       const mails = Effect.gen(function* () {
-        yield* Effect.sleep("500 millis")
+        yield* OpenWaits.are(1)
+        // The first query of the wait is before this one.
+        yield* inlet.call("GET", path, { key: inbox.key })
         yield* Mailbox.deliver(inlet.smtpPort, inbox.address, "Subject: No code\r\n\r\nJust words.\r\n")
         yield* Mailbox.deliver(
           inlet.smtpPort,

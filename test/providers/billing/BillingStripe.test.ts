@@ -116,17 +116,20 @@ layer(stripe().pipe(Layer.provideMerge(StripeSimulator.layer)), { excludeTestSer
         assert.deepStrictEqual(yield* billing.checkout(order), first)
 
         const another = bill()
-        yield* simulator.slow("100 millis")
+        // Long enough for both requests to arrive, also on a busy machine.
+        yield* simulator.slow("1 second")
         const [one, two] = yield* Effect.all([billing.checkout(another), billing.checkout(another)], {
           concurrency: "unbounded"
         }).pipe(Effect.ensuring(simulator.slow(0)))
         assert.deepStrictEqual(one, two)
         assert.notDeepEqual(one, first)
-        // Stripe rejected the second request during the first.
-        assert.deepStrictEqual(
-          (yield* calls(`checkout-${another.orderId}`)).map(({ status }) => status).toSorted(),
-          [200, 200, 409]
+        // Stripe rejected the second request during the first, and its retries until the end of the first.
+        const statuses = (yield* calls(`checkout-${another.orderId}`)).map(({ status }) => status)
+        assert.lengthOf(
+          statuses.filter((status) => status === 200),
+          2
         )
+        assert.deepStrictEqual(new Set(statuses), new Set([200, 409]))
         assert.lengthOf(yield* sessionsOf(another.orderId), 1)
       })
     )

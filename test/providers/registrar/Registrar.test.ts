@@ -275,7 +275,7 @@ for (const vendor of [namecheap, openprovider]) {
         const domain = name("silence.com")
         const { asked } = yield* goesWrong("register", "silence")
         const { reason } = yield* Effect.flip(
-          register(domain).pipe(Effect.provide(vendor.adapter({ time: "300 millis" })))
+          register(domain).pipe(Effect.provide(vendor.adapter({ time: "1 second" })))
         )
         assert.strictEqual(reason._tag, "Uncertain")
         assert.isTrue(yield* holds(domain))
@@ -399,7 +399,7 @@ for (const vendor of [namecheap, openprovider]) {
         for (const mishap of mishaps) {
           yield* goesWrong("register", mishap)
           const cause = yield* Effect.flip(
-            register(name("secret.com")).pipe(Effect.provide(vendor.adapter({ time: "300 millis" })), Effect.sandbox)
+            register(name("secret.com")).pipe(Effect.provide(vendor.adapter({ time: "1 second" })), Effect.sandbox)
           )
           assert.notInclude(rendered(cause), vendor.secret, String(mishap))
         }

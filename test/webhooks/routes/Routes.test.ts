@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Schema } from "effect"
-import * as Glob from "../../src/webhooks/Glob.ts"
-import * as Routes from "../../src/webhooks/Routes.ts"
+import * as Glob from "../../../src/webhooks/routes/Glob.ts"
+import * as Routes from "../../../src/webhooks/routes/Routes.ts"
 
 const routesOf = (...patterns: ReadonlyArray<string>) => patterns.map((pattern) => ({ pattern }))
 const matched = (patterns: ReadonlyArray<string>, localPart: string) =>

@@ -1,8 +1,8 @@
 import { Duration } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import type { WebhookId } from "../model/Webhook.ts"
+import type { WebhookId } from "../../model/Webhook.ts"
 
-// Writes that follow from deliveries: the health of a webhook, and the first success of a domain.
+// Writes to `webhooks` that follow from deliveries: the health of a webhook.
 
 /** Days of failures only, over all deliveries, before a webhook is paused. */
 export const failingDays = 5
@@ -100,10 +100,4 @@ export const takeProbes = (sql: SqlClient.SqlClient, most: number, waiting: Stat
     FOR NO KEY UPDATE OF webhooks SKIP LOCKED
   ))
   RETURNING webhooks.*, workspace_id
-`
-
-/** Makes the domains live whose mail was delivered first. `delivered` selects their ids. */
-export const makeLive = (sql: SqlClient.SqlClient, delivered: Statement.Fragment) => sql`
-  UPDATE domains SET status = 'live', live_at = now()
-  WHERE status IN ('verified', 'mx_pending') AND id IN (${delivered})
 `

@@ -1,4 +1,5 @@
-import { catchAll, type Route } from "../model/Webhook.ts"
+import type { SqlClient } from "effect/sql"
+import { catchAll, type Route } from "../../model/Webhook.ts"
 import * as Glob from "./Glob.ts"
 
 const isGlob = (pattern: string) => pattern.includes("*")
@@ -57,3 +58,9 @@ export const whyNot = (pattern: string, winner: string, localPart: string): stri
     ? `${winner} is a name, which counts before a pattern with as many literal characters`
     : `${winner} has more literal characters (${literals(winner)} against ${literals(pattern)})`
 }
+
+/** A column with the routes of the row of `domains`, for `match`. */
+export const column = (sql: SqlClient.SqlClient) => sql`(
+  SELECT json_agg(json_build_object('id', webhooks.id, 'pattern', pattern, 'action', action))
+  FROM webhooks WHERE webhooks.domain_id = domains.id
+)`
