@@ -177,7 +177,7 @@ const pulled = (sql: SqlClient.SqlClient, leaseSeconds: number) =>
         {
           claimedUrl: sql`'${sql.literal(pull)}'`,
           columns: sql`
-            deliveries.claimed_url AS url, deliveries.leased_until,
+            deliveries.claimed_url AS url, due.format, due.credentials, deliveries.leased_until,
             octet_length(events.payload) AS bytes, due.bytes_before::int AS bytes_before,
             CASE WHEN due.bytes_before + octet_length(events.payload) <= ${bytesAtOnce} THEN events.payload END AS payload
           `

@@ -129,8 +129,6 @@ const makeSettle = Effect.gen(function* () {
 const withSecrets = (row: Lease.SealedDelivery, secrets: SigningSecrets): Lease.LeasedDelivery => ({
   ...Lease.of(row),
   workspaceId: row.workspaceId,
-  format: row.format,
-  credentials: row.credentials,
   payload: typeof row.payload === "string" ? Buffer.from(row.payload) : row.payload,
   secrets
 })

@@ -15,6 +15,9 @@ export interface Lease {
   /** The number of this attempt since the last replay. */
   readonly attemptOfBudget: number
   readonly url: string
+  /** The format and the encrypted credentials at the claim. A failure with others does not count. */
+  readonly format: string
+  readonly credentials: Uint8Array | null
 }
 
 /** A leased delivery from the database, with encrypted secrets. */
@@ -42,7 +45,7 @@ export type SealedDelivery = typeof SealedDelivery.Type
 /** The columns that every claim returns. */
 export type Claimed = Pick<
   SealedDelivery,
-  "attempts" | "domainId" | "eventId" | "spent" | "takenOver" | "url" | "webhookId"
+  "attempts" | "credentials" | "domainId" | "eventId" | "format" | "spent" | "takenOver" | "url" | "webhookId"
 >
 
 /** A pulled delivery, with encrypted secrets. */
@@ -54,6 +57,8 @@ export const SealedPull = Schema.Struct({
   spent: Schema.Int,
   takenOver: Schema.Boolean,
   url: Schema.String,
+  format: Schema.String,
+  credentials: Schema.NullOr(Schema.Uint8Array),
   /** Bytes of the payload and of those before it in the claim. */
   bytes: Schema.Int,
   bytesBefore: Schema.Int,
@@ -77,14 +82,14 @@ export const of = (row: Claimed): Lease => ({
   webhookId: row.webhookId,
   attempt: row.attempts,
   attemptOfBudget: Math.max(row.attempts - row.spent, 1),
-  url: row.url
+  url: row.url,
+  format: row.format,
+  credentials: row.credentials
 })
 
 /** A leased delivery with everything its request needs. */
 export interface LeasedDelivery extends Lease {
   readonly workspaceId: WorkspaceId
-  readonly format: string
-  readonly credentials: Uint8Array | null
   readonly payload: Uint8Array
   readonly secrets: SigningSecrets
 }

@@ -7,7 +7,7 @@ import { Conflict, NotFound } from "../model/ApiError.ts"
 import type { DeliveryStatus } from "../model/Delivery.ts"
 import type { DomainId, DomainStatus } from "../model/Domain.ts"
 import type { EventId } from "../model/InboundEvent.ts"
-import { noSuchWebhook, type WebhookAction, type WebhookId } from "../model/Webhook.ts"
+import { noSuchWebhook, plainFormat, type WebhookAction, type WebhookId } from "../model/Webhook.ts"
 import type { SigningSecrets } from "../providers/signing/WebhookSigner.ts"
 import * as Settings from "../Settings.ts"
 import * as Claims from "./Claims.ts"
@@ -158,7 +158,16 @@ const makeSettle = Effect.gen(function* () {
           ? { asked: Duration.zero, status: "delivered", wait: Duration.zero }
           : yield* next(attemptOfBudget, report)
       return {
-        lease: { eventId, domainId, webhookId, attempt, attemptOfBudget, url: Lease.pull },
+        lease: {
+          eventId,
+          domainId,
+          webhookId,
+          attempt,
+          attemptOfBudget,
+          url: Lease.pull,
+          format: plainFormat,
+          credentials: null
+        },
         requestedAt: Math.max(now - report.durationMs, claimedAt.getTime()),
         outcome: report,
         askedSeconds: Duration.toSeconds(asked),

@@ -26,6 +26,12 @@ export interface Settlement {
 const target = (sql: SqlClient.SqlClient) =>
   sql`CASE WHEN webhooks.action = 'pull' THEN '${sql.literal(pull)}' ELSE webhooks.url END`
 
+/** True if the webhook has the target of the attempt still: URL, format and credentials. */
+const isSame = (sql: SqlClient.SqlClient) => sql`(
+  ${target(sql)} IS NOT DISTINCT FROM input.url AND webhooks.format IS NOT DISTINCT FROM input.format
+  AND webhooks.credentials IS NOT DISTINCT FROM input.credentials
+)`
+
 /** The CTE `input`: the outcomes in order. */
 const input = (sql: SqlClient.SqlClient, all: ReadonlyArray<Settlement>, ids: ReadonlyArray<string>) => {
   const column = Columns.of(all)
@@ -38,6 +44,8 @@ const input = (sql: SqlClient.SqlClient, all: ReadonlyArray<Settlement>, ids: Re
         ${column("uuid", ({ lease }) => lease.webhookId)},
         ${column("int4", ({ lease }) => lease.attempt)},
         ${column("text", ({ lease }) => lease.url)},
+        ${column("text", ({ lease }) => lease.format)},
+        ${column("bytea", ({ lease }) => lease.credentials)},
         ${column("timestamptz", ({ requestedAt }) => DateTime.toDateUtc(DateTime.makeUnsafe(requestedAt)))},
         ${column("int4", ({ outcome }) => Math.round(outcome.durationMs))},
         ${column("int4", ({ outcome }) => outcome.statusCode)},
@@ -48,8 +56,8 @@ const input = (sql: SqlClient.SqlClient, all: ReadonlyArray<Settlement>, ids: Re
         ${column("text", ({ status }) => status)},
         ${column("float8", ({ waitSeconds }) => waitSeconds)}
       ) WITH ORDINALITY AS input (
-        attempt_id, event_id, domain_id, webhook_id, attempt, url, requested_at, duration_ms, status_code, error,
-        response_body, is_final, asked_seconds, next_status, wait_seconds, ordinal
+        attempt_id, event_id, domain_id, webhook_id, attempt, url, format, credentials, requested_at, duration_ms, status_code,
+        error, response_body, is_final, asked_seconds, next_status, wait_seconds, ordinal
       )
     )
   `
@@ -59,10 +67,10 @@ const input = (sql: SqlClient.SqlClient, all: ReadonlyArray<Settlement>, ids: Re
 const judged = (sql: SqlClient.SqlClient) => sql`
   outcome AS (
     SELECT input.*,
-      ${target(sql)} IS NOT DISTINCT FROM input.url AS is_same,
+      ${isSame(sql)} AS is_same,
       -- A failure that does not count: at a paused webhook, or at one that has moved since.
       NOT ok AND (
-        ${target(sql)} IS DISTINCT FROM input.url
+        NOT ${isSame(sql)}
         OR (webhooks.paused_at IS NOT NULL AND NOT input.is_final)
       ) AS is_uncounted,
       -- A raw message that is gone says nothing about the webhook.

@@ -5,6 +5,9 @@ import { DomainId } from "./Domain.ts"
 export const WebhookId = Schema.String.check(Schema.isUUID()).pipe(Schema.brand("WebhookId"))
 export type WebhookId = typeof WebhookId.Type
 
+/** The format of the signed event. Webhooks without a URL have it, too. */
+export const plainFormat = "inlet"
+
 /** The domain has no such webhook. */
 export const noSuchWebhook = new NotFound({
   message: "No webhook with this id in this domain. GET /api/domains/{id}/webhooks lists them"

@@ -1,4 +1,5 @@
 import { Context, Effect, Layer } from "effect"
+import { plainFormat } from "../../model/Webhook.ts"
 import { Unconfigured } from "../../providers/Providers.ts"
 import * as Mailgun from "./Mailgun.ts"
 import * as Postmark from "./Postmark.ts"
@@ -11,7 +12,7 @@ import { WebhookFormat } from "./WebhookFormat.ts"
 type Format = WebhookFormat["Service"]
 
 /** Inlet's own format: the event as signed JSON. It is no recipe, because its bytes are stored. */
-export const inlet = "inlet"
+export const inlet = plainFormat
 
 const builtIn: Readonly<Record<string, Format>> = {
   raw: Raw.format,
