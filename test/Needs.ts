@@ -50,6 +50,25 @@ export const postfix = program(
   'sudo=; [ "$(id -u)" = 0 ] || sudo="sudo -n"; $sudo postconf -d mail_version && $sudo runuser -u postfix -- true'
 )
 
+export const actionMailbox = program(
+  "Rails with Action Mailbox",
+  "apt-get install --no-install-recommends ruby-actionmailbox ruby-railties ruby-activerecord ruby-activestorage ruby-sqlite3 puma",
+  `puma --version && ruby -e 'require "rails"; require "action_mailbox/engine"; require "sqlite3"'`
+)
+
+/** Debian's Python, because another one in PATH does not have its packages. */
+export const anymail = program(
+  "Django with Anymail",
+  "apt-get install --no-install-recommends python3-django python3-django-anymail",
+  '/usr/bin/python3 -c "import django, anymail"'
+)
+
+export const rubyPostmark = program(
+  "Postmark's library for Ruby",
+  "apt-get install --no-install-recommends ruby-postmark",
+  `ruby -e 'require "postmark"'`
+)
+
 export const haproxy = program("HAProxy", "apt-get install haproxy", "haproxy -v")
 
 export const promtool = program("promtool", "apt-get install prometheus", "promtool --version")

@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { NodeServices } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import { Array, Clock, ConfigProvider, Effect, FileSystem, Layer, Logger } from "effect"
+import { Array, Clock, ConfigProvider, Effect, FileSystem, Layer, Logger, Ref } from "effect"
 import { SqlClient } from "effect/sql"
 import { DeliveryQueue } from "../../src/delivery/DeliveryQueue.ts"
 import * as DeliveryWorker from "../../src/delivery/DeliveryWorker.ts"
 import { EventFeed } from "../../src/delivery/EventFeed.ts"
+import { FormatSender } from "../../src/delivery/FormatSender.ts"
+import { Crowded } from "../../src/delivery/RequestMemory.ts"
 import { WebhookSender } from "../../src/delivery/WebhookSender.ts"
 import { DomainId } from "../../src/model/Domain.ts"
 import * as Resolver from "../../src/providers/dns/Resolver.ts"
@@ -32,10 +34,14 @@ const settings = (env: Record<string, string>) =>
   )
 
 /** A second worker on the same database, as in another process. */
-const startWorker = (env: Record<string, string> = {}, sender: typeof WebhookSender.layer = WebhookSender.layer) =>
+const startWorker = (
+  env: Record<string, string> = {},
+  sender: typeof WebhookSender.layer = WebhookSender.layer,
+  formats: Layer.Layer<FormatSender> = Deliveries.noFormats
+) =>
   Layer.build(
     DeliveryWorker.layer.pipe(
-      Layer.provide([DeliveryQueue.layer, sender, EventFeed.layer, Deliveries.noFormats]),
+      Layer.provide([DeliveryQueue.layer, sender, EventFeed.layer, formats]),
       Layer.provide([Resolver.layer, WebhookSigner.layer]),
       settings(env),
       Layer.fresh
@@ -141,6 +147,38 @@ layer(Workspaces.layer.pipe(settings({}), Layer.provideMerge(TestDatabase.layer)
       assert.deepInclude(dead, { attempts: 3, leasedFor: null, lastError: "the request could not be made" })
       assert.lengthOf(yield* Deliveries.attempts(poison), 3)
       yield* SqlClient.SqlClient.use((sql) => sql`DELETE FROM deliveries`)
+    })
+  )
+
+  it.effect("gives a delivery in another format back if there is no memory for it, without an attempt", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      const sql = yield* SqlClient.SqlClient
+      const [id] = yield* backlog(receiver, "/raw", 1)
+      if (id === undefined) return assert.fail("no delivery")
+      yield* sql`UPDATE webhooks SET format = 'raw' WHERE id = (SELECT webhook_id FROM deliveries WHERE event_id = ${id})`
+      const refusals = yield* Ref.make(3)
+      const formats = Layer.effect(
+        FormatSender,
+        Effect.map(WebhookSender, ({ send }) => ({
+          send: (delivery) =>
+            Effect.flatMap(
+              Ref.getAndUpdate(refusals, (left) => left - 1),
+              (left) => (left > 0 ? Effect.fail(new Crowded()) : send(delivery))
+            )
+        }))
+      ).pipe(
+        Layer.provide(WebhookSender.layer),
+        Layer.provide([Resolver.layer, WebhookSigner.layer]),
+        settings({}),
+        Layer.provide(NodeServices.layer)
+      )
+      yield* startWorker({}, WebhookSender.layer, Layer.orDie(formats))
+
+      const delivered = yield* eventually(Deliveries.delivery(id), ({ status }) => status === "delivered")
+      assert.deepInclude(delivered, { attempts: 1, lastError: null })
+      assert.lengthOf(yield* Deliveries.attempts(id), 1)
+      assert.isAtMost(yield* Ref.get(refusals), -1)
     })
   )
 

@@ -18,7 +18,18 @@ const action = Flag.Literals("action", WebhookAction.literals).pipe(
   ),
   Flag.optional
 )
-const url = Flag.String("to").pipe(Flag.withDescription("URL for the events"), Flag.optional)
+const url = Flag.String("to").pipe(
+  Flag.withDescription("URL for the events, with user name and password where the format takes them"),
+  Flag.optional
+)
+const format = Flag.String("format").pipe(
+  Flag.withDescription("beside --to: inlet, raw, mailgun, postmark, sendgrid or sendgrid-raw"),
+  Flag.optional
+)
+const signingKey = Flag.String("signing-key").pipe(
+  Flag.withDescription("beside --to: the key of a receiver for mailgun. Without it Inlet makes one and prints it once"),
+  Flag.optional
+)
 const description = Flag.String("description").pipe(
   Flag.withDescription("for people, up to 200 characters"),
   Flag.optional
@@ -67,6 +78,8 @@ const create = Command.make(
       Argument.withSchema(Pattern)
     ),
     webhookUrl: url,
+    format,
+    signingKey,
     action,
     description,
     ownSecret: Flag.Boolean("own-secret").pipe(
@@ -75,14 +88,25 @@ const create = Command.make(
     ),
     ...Service.flags
   },
-  Effect.fnUntraced(function* ({ action, description, domain, json, ownSecret, pattern, webhookUrl, ...place }) {
+  Effect.fnUntraced(function* ({
+    action,
+    description,
+    domain,
+    format,
+    json,
+    ownSecret,
+    pattern,
+    signingKey,
+    webhookUrl,
+    ...place
+  }) {
     const answer = yield* Service.ask(place, (api) =>
       Effect.flatMap(Service.domain(api, domain), ({ id }) =>
         api.webhooks.create({
           params: { id },
           payload: {
             pattern,
-            ...Given.of({ action, description, webhookUrl }),
+            ...Given.of({ action, description, format, signingKey, webhookUrl }),
             ...(ownSecret ? { secret: "own" as const } : {})
           }
         })
@@ -104,6 +128,8 @@ const update = Command.make(
       Flag.optional
     ),
     webhookUrl: url,
+    format,
+    signingKey,
     action,
     description,
     secret: Flag.Literals("secret", ["own", "workspace"]).pipe(
@@ -112,21 +138,33 @@ const update = Command.make(
     ),
     ...Service.flags
   },
-  Effect.fnUntraced(function* ({ action, description, domain, json, pattern, secret, webhookUrl, which, ...place }) {
+  Effect.fnUntraced(function* ({
+    action,
+    description,
+    domain,
+    format,
+    json,
+    pattern,
+    secret,
+    signingKey,
+    webhookUrl,
+    which,
+    ...place
+  }) {
     const answer = yield* Service.ask(
       place,
       Effect.fnUntraced(function* (api) {
         const params = paramsOf(yield* find(api, domain, which))
         return yield* api.webhooks.update({
           params,
-          payload: Given.of({ action, description, pattern, secret, webhookUrl })
+          payload: Given.of({ action, description, format, pattern, secret, signingKey, webhookUrl })
         })
       })
     )
     const { webhook, ...made } = answer
     yield* Answer.record(json, json ? answer : { ...webhook, ...made })
   })
-).pipe(Command.withDescription("Change the pattern, URL, action or secret of a webhook"))
+).pipe(Command.withDescription("Change the pattern, URL, format, action or secret of a webhook"))
 
 const remove = Command.make(
   "remove",
