@@ -322,7 +322,12 @@ describe("A browser", Needs.options(Needs.chromium), () => {
 
           yield* step(() => rows.last().locator("summary").first().click())
           yield* step(() => rows.last().getByRole("button", { name: "Reject its mail" }).click())
-          yield* step(() => rows.last().getByText(/rejects$/).waitFor())
+          yield* step(() =>
+            rows
+              .last()
+              .getByText(/rejects$/)
+              .waitFor()
+          )
           const { json } = yield* inlet.call("GET", `/api/domains/${inbox.domainId}`, { key: inbox.key })
           assert.strictEqual(json.catch_all, "reject")
 
