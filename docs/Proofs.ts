@@ -321,12 +321,32 @@ export const proofs: ReadonlyArray<Proof> = [
         "test/delivery/DeliveryLines.test.ts",
         "leave a slot for another workspace while 500 domains of 100 workspaces hang"
       ],
+      ["test/webhooks/Webhooks.test.ts", "of one that works is not delayed by 20 that hang"],
       ["test/delivery/DeliveryLines.test.ts", "take no slot from a domain that answers at once"],
       ["test/delivery/Pace.test.ts", "falls back to 1 after a request of 15 s"],
       ["test/delivery/DeliveryWorker.test.ts", "with hundreds of waiting mails delays no other domain"],
       ["test/delivery/DeliveryLines.test.ts", "respect the total concurrency and alternate between domains"],
       ["test/delivery/WebhookSender.test.ts", "is delivered to while some of its webhooks hang"],
       ["test/operations/OperationalEvents.test.ts", "at a webhook that hangs delays no other workspace"]
+    ]
+  },
+  {
+    promise: "A mail goes to the one webhook that its address names",
+    tests: [
+      [
+        "test/webhooks/routes/Routes.test.ts",
+        "is the one that an oracle with regular expressions finds, for 40 recipients and up to 12 patterns"
+      ],
+      ["test/webhooks/routes/Routes.test.ts", "overlap only if some text matches both"],
+      ["test/webhooks/Webhooks.test.ts", "have no two patterns that could tie, and say which webhook is in the way"],
+      ["test/webhooks/Webhooks.test.ts", "goes to one of them each, and its event names the webhook and the pattern"],
+      ["test/webhooks/Webhooks.test.ts", "goes to exactly one webhook while patterns are created, moved and removed"],
+      [
+        "test/webhooks/Webhooks.test.ts",
+        "stays with its webhook when patterns change, and moves with a replay to another one"
+      ],
+      ["test/webhooks/Webhooks.test.ts", "is answered 550 at RCPT for a rejected address, and noted for the domain"],
+      ["test/webhooks/Upgrade.test.ts", "keeps every delivery, the signed bytes and the state of every webhook"]
     ]
   },
   {
