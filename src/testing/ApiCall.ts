@@ -50,6 +50,7 @@ export const call = Effect.fnUntraced(
     }
     return answer
   },
-  Effect.provide(client),
+  // Shared with the service in this process, its client would be this one, with idle connections.
+  Effect.provide(client, { local: true }),
   Effect.orDie
 )
