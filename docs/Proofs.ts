@@ -357,6 +357,33 @@ export const proofs: ReadonlyArray<Proof> = [
     ]
   },
   {
+    promise: "Receivers of other providers take every mail whole",
+    tests: [
+      ["test/compat/Compat.test.ts", "takes every mail whole, through each of its endpoints"],
+      ["test/compat/Libraries.test.ts", "reads every mail in the sendgrid format whole"],
+      ["test/compat/Libraries.test.ts", "reads every mail in the postmark format whole"],
+      ["test/delivery/formats/FormatProperties.test.ts", "has the same values in the postmark format"],
+      [
+        "test/delivery/formats/FormatDelivery.test.ts",
+        "is the same bytes on a retry, except for Mailgun's time and token"
+      ]
+    ]
+  },
+  {
+    promise: "No sender speaks for the provider",
+    tests: [
+      [
+        "test/delivery/formats/CarriedMessage.test.ts",
+        "contains no line with a claim in its header, for any line ends"
+      ],
+      [
+        "test/delivery/formats/CarriedMessage.test.ts",
+        "leaves out a claim after a bare CR, which Ruby and Python read as a line end"
+      ],
+      ["test/delivery/formats/FormatDelivery.test.ts", "lets no captured native signature pass at a Mailgun receiver"]
+    ]
+  },
+  {
     promise: "Nobody can use Inlet to flood a URL",
     tests: [
       ["test/http/Replays.test.ts", "is limited to 20 a day"],
@@ -576,6 +603,8 @@ export const proofs: ReadonlyArray<Proof> = [
         "test/flows/secrets.test.ts",
         "appear in no log, metric, trace, error or file, and only encrypted in the database"
       ],
+      ["test/delivery/formats/FormatDelivery.test.ts", "shows its credentials nowhere"],
+      ["test/delivery/formats/FormatDelivery.test.ts", "sends no password to the next URL that has none"],
       ["test/workspaces/Workspaces.test.ts", "store the SHA-256 of the key and the encrypted secret"],
       ["test/workspaces/WorkspaceKeys.test.ts", "are stored as SHA-256"],
       ["test/purchase/Fulfilment.test.ts", "quotes its own credentials in a refusal is not quoted"],

@@ -1,4 +1,7 @@
+import { isUtf8 } from "node:buffer"
 import * as Effect from "effect/Effect"
+import * as CarriedMessage from "../src/delivery/formats/CarriedMessage.ts"
+import * as TextMessage from "../src/delivery/formats/TextMessage.ts"
 import * as Mime from "../src/mime/Mime.ts"
 import { DomainId, DomainName } from "../src/model/Domain.ts"
 import { InboundEmailId, rawRef } from "../src/model/InboundEmail.ts"
@@ -31,6 +34,14 @@ const read = (message: Uint8Array): Promise<string | undefined> =>
       const mended = yield* Effect.promise(() => DamagedParts.mend(opened.damaged))
       const contents = opened.read(mended)
       opened.attachments(mended)
+      const carried = CarriedMessage.of({
+        message,
+        traceBytes: 0,
+        recipient: "someone@known.example",
+        authenticationResults: null,
+        authservId
+      })
+      if (!isUtf8(TextMessage.of(carried))) return "the message for webhooks is not UTF-8"
       const checked = yield* Effect.promise(() => check({ envelope, bytes: message, receivedAt }))
       const { payload } = EventPayload.render({
         eventId: EventId.make(id),

@@ -59,9 +59,19 @@ export class Inlet {
     /** Checks whether mail arrives and is delivered, and what to do if not. */
     health: (domainId: string, options?: CallOptions): Promise<DomainHealth> =>
       this.#get(`${at(domainId)}/health`, {}, options),
-    /** Sets the webhook. Null holds the events. */
-    setWebhook: (domainId: string, webhookUrl: string | null, options?: CallOptions): Promise<DomainWebhook> =>
-      this.#requests.json({ method: "PATCH", path: `${at(domainId)}/delivery`, body: { webhookUrl } }, options),
+    /**
+     * Sets the webhook. Null holds the events. A `format` of another provider may have a user name and a password in
+     * the URL, and `mailgun` a `signingKey`, which the answer shows once if Inlet made it.
+     */
+    setWebhook: (
+      domainId: string,
+      webhookUrl: string | null,
+      { format, signingKey, ...options }: CallOptions & { readonly format?: string; readonly signingKey?: string } = {}
+    ): Promise<DomainWebhook> =>
+      this.#requests.json(
+        { method: "PATCH", path: `${at(domainId)}/delivery`, body: { webhookUrl, format, signingKey } },
+        options
+      ),
     /** Removes the domain with its messages, events and attempts. */
     remove: (domainId: string, options?: CallOptions): Promise<void> =>
       this.#requests.nothing({ method: "DELETE", path: at(domainId) }, options)

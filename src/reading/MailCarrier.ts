@@ -13,6 +13,15 @@ import * as StoredMessage from "./StoredMessage.ts"
 const estimate = ({ event, payloadBytes }: StoredMail): number =>
   3 * payloadBytes + event.attachments.reduce((sum, { size }) => sum + 1.4 * size, 0)
 
+/** A crafted header takes half a millisecond per KiB, too long for a larger one in this thread. */
+const quickHeaderBytes = 16 * 1024
+
+/** Whether the header is short. Its end is an empty line. */
+const endsSoon = (message: Uint8Array): boolean => {
+  const start = Buffer.from(message.buffer, message.byteOffset, Math.min(message.byteLength, quickHeaderBytes))
+  return start.includes("\r\n\r\n") || start.includes("\n\n")
+}
+
 const gone = new MailGone({ message: "the raw message is gone" })
 const unready = (message: string) => new MailUnready({ message })
 
@@ -39,9 +48,11 @@ export const layer = Layer.effect(
         })
       )
 
-    /** Only messages that are no text and those with attachments need a parser thread. */
+    /** A parser thread works for attachments, for text in other charsets, and for headers that cost long. */
     const needsThread = (needs: Recipe["needs"], message: Uint8Array, { event }: StoredMail) =>
-      needs !== "message" && ((needs === "parts" && event.attachments.length > 0) || !isUtf8(message))
+      (needs === "parts" && event.attachments.length > 0) ||
+      !endsSoon(message) ||
+      (needs !== "message" && !isUtf8(message))
 
     const load: CarriedMails["Service"]["load"] = Effect.fnUntraced(function* (mail, needs, reserve) {
       const { domainId, event, eventId, workspaceId } = mail
@@ -60,8 +71,9 @@ export const layer = Layer.effect(
       if (!needsThread(needs, stored, mail))
         return { message: CarriedMessage.of({ ...about, message: stored }), parts: [] }
       const withParts = needs === "parts" && event.attachments.length > 0
+      const asText = needs !== "message"
       return yield* threads
-        .carry(workspaceId, { kind: "carry", withParts, ...about }, stored, bytesOf(row.kept))
+        .carry(workspaceId, { kind: "carry", asText, withParts, ...about }, stored, bytesOf(row.kept))
         .pipe(Effect.mapError(() => unready("the message could not be parsed in time")))
     })
 

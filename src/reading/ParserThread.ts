@@ -248,12 +248,11 @@ class ThreadReader {
     })
   }
 
-  #carry(number: number, { withParts, ...about }: CarryTask, message: Uint8Array<ArrayBuffer>): void {
+  #carry(number: number, { asText, withParts, ...about }: CarryTask, message: Uint8Array<ArrayBuffer>): void {
     const finish = (parts: ReadonlyArray<MailPart>) => {
-      this.#gathered.carried.push({
-        number,
-        ...CarriedBytes.pack(TextMessage.of(CarriedMessage.of({ ...about, message })), parts)
-      })
+      const carried = CarriedMessage.of({ ...about, message })
+      const packed = CarriedBytes.pack(asText ? TextMessage.of(carried) : carried, parts)
+      this.#gathered.carried.push({ number, ...packed })
       message.buffer.transfer(0)
       this.#tellSoon()
     }

@@ -49,9 +49,10 @@ export interface ContentTask {
   readonly withHtml: boolean
 }
 
-/** A request for a stored message as text for a webhook, with or without its attachments. */
+/** A request for a stored message for a webhook: its bytes or valid UTF-8, with or without its attachments. */
 export interface CarryTask extends Omit<CarriedMessage.Stored, "message"> {
   readonly kind: "carry"
+  readonly asText: boolean
   readonly withParts: boolean
 }
 
@@ -95,7 +96,7 @@ export type AttachmentResult =
   | { readonly filename: string | null; readonly contentType: string; readonly content: Uint8Array }
   | undefined
 
-/** A message for a webhook: valid UTF-8, and the attachments in the order of the event. */
+/** A message for a webhook, and its attachments in the order of the event. */
 export interface CarryResult {
   readonly message: Uint8Array
   readonly parts: ReadonlyArray<MailPart>

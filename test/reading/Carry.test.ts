@@ -10,7 +10,7 @@ const about = { traceBytes: 0, recipient: "a@example.com", authenticationResults
 const carry = Effect.fnUntraced(function* (bytes: Uint8Array, withParts = true, tenant = "tenant") {
   const parser = yield* ParserThreads
   const copy = () => Uint8Array.from(bytes)
-  return yield* parser.carry(tenant, { kind: "carry", withParts, ...about }, copy(), Effect.sync(copy))
+  return yield* parser.carry(tenant, { kind: "carry", asText: true, withParts, ...about }, copy(), Effect.sync(copy))
 })
 
 const twoFiles = message(

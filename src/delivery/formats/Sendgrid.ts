@@ -1,4 +1,5 @@
 import * as HeaderBlock from "../../mime/HeaderBlock.ts"
+import * as LineEnds from "../../mime/LineEnds.ts"
 import * as AddressField from "./AddressField.ts"
 import * as HeaderList from "./HeaderList.ts"
 import * as Multipart from "./Multipart.ts"
@@ -85,10 +86,19 @@ const parsed = (mail: DeliveredParts): FormatRequest => {
  * about the content of the whole message, because the request has its parts.
  */
 const headerLines = (message: Uint8Array): string =>
-  HeaderBlock.fields(message)
+  headerOf(message)
     .filter(({ name }) => !HeaderList.isOfContent(name.toLowerCase()))
     .map(({ name, value }) => {
       const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("utf8")
       return `${name}: ${text.replace(/[\r\n]+[ \t]*/g, " ").trim()}\n`
     })
     .join("")
+
+/** Maximum bytes of the header, as in an event. Other fields are left out. */
+const headerBytes = 64 * 1024
+
+const headerOf = (message: Uint8Array) => {
+  const start = message.subarray(0, headerBytes)
+  const { end, fields } = HeaderBlock.read(LineEnds.withFeeds(start))
+  return end === start.length && message.length > end ? fields.slice(0, -1) : fields
+}

@@ -198,12 +198,12 @@ export class DomainsApi extends HttpApiGroup.make("domains")
         webhookUrl: Schema.optionalKey(
           Schema.NullOr(Schema.String).annotate({ description: `${WireFields.urlDescription}. Or null` })
         ),
-        ...WireFields.fields,
         pull: Schema.optionalKey(
           Schema.Boolean.annotate({
             description: "`true` makes mail wait for `…/deliveries/lease`, `false` holds it"
           })
-        )
+        ),
+        ...WireFields.fields
       }).check(
         Schema.makeFilter(({ pull, webhookUrl }) =>
           (pull === undefined) === (webhookUrl === undefined)

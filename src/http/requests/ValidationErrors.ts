@@ -44,7 +44,7 @@ export const describe = (issue: SchemaIssue.Issue, whole = ""): string =>
     })
     .join("; ")
 
-/** Optional fields are listed if they are few. */
+/** Maximum optional fields in a message, the first ones of the contract. */
 const mostNamed = 2
 
 /** The expected body of a route as text. */
@@ -53,6 +53,6 @@ const bodyOf = ({ payload }: HttpApiEndpoint.Top): string => {
   const fields = first !== undefined && SchemaAST.isObjects(first.ast) ? first.ast.propertySignatures : []
   const named = (some: typeof fields) => some.map(({ name }) => String(name))
   const needed = named(fields.filter(({ type }) => !SchemaAST.isOptional(type)))
-  const names = needed.length > 0 || fields.length > mostNamed ? needed.join(" and ") : named(fields).join(" or ")
+  const names = needed.length > 0 ? needed.join(" and ") : named(fields.slice(0, mostNamed)).join(" or ")
   return `a JSON object${names === "" ? "" : ` with ${names}`}, sent as application/json`
 }

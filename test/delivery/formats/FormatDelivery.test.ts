@@ -86,6 +86,21 @@ layer(Public.TestInlet.layer({ settings, database, formats: { acme: acme.layer }
     })
   )
 
+  it.effect("has the message of a header too long for the main thread", () =>
+    Effect.gen(function* () {
+      const receiver = yield* WebhookReceiver.make
+      for (const format of ["raw", "sendgrid-raw", "sendgrid"]) {
+        const { send } = yield* Hooked.of({ webhookUrl: receiver.url, format })
+        yield* send({ text: "after it", headers: { "X-Long": "word ".repeat(20_000), "X-Spam-Score": "9" } })
+        const request = yield* receiver.next
+        const text = request.body.toString("latin1")
+        assert.include(text, "after it", format)
+        assert.notInclude(text, "X-Spam-Score", format)
+        assert.isBelow(text.length, format === "sendgrid" ? 70_000 : 300_000)
+      }
+    })
+  )
+
   it.effect("makes a Mailgun signing key once, keeps it for the format, and signs with it", () =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.make
