@@ -43,7 +43,10 @@ layer(
       const { address: held } = yield* inlet.inbox()
       yield* Mail.send(inlet.smtpPort, { to: address })
       yield* Mail.send(inlet.smtpPort, { to: held })
-      const now = yield* eventually(status, ({ failing_webhooks }) => failing_webhooks.length === 1)
+      const now = yield* eventually(
+        status,
+        ({ failing_webhooks, queues }) => failing_webhooks.length === 1 && queues.unread === 0
+      )
       assert.deepInclude(now.queues, { pending: 1, held: 1, dead: 0 })
       assert.deepInclude(now.failing_webhooks[0], { domain, workspace: "test", paused_at: null })
       assert.strictEqual(now.failing_webhooks[0].host, new URL(receiver.url).host)
