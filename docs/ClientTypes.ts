@@ -28,6 +28,8 @@ const queries = {
 const answers = {
   InstantInbox: "domains.instantInbox",
   DomainWebhook: "domains.delivery",
+  ChangedWebhook: "webhooks.update",
+  WebhookMatch: "webhooks.match",
   EventsAnswer: "events.list",
   AllEventsAnswer: "events.listAll",
   Replayed: "events.replay",
@@ -36,7 +38,7 @@ const answers = {
   OperationalWebhook: "workspaces.update",
   OperationalEventsPage: "operations.list"
 }
-const named = ["Domain", "MxRecords", "EventContent", "SimulatedMail", "Replay", "DomainHealth"]
+const named = ["Domain", "MxRecords", "EventContent", "SimulatedMail", "Replay", "DomainHealth", "Webhook"]
 
 /** Request types also accept `undefined` for an optional field. */
 const isSent = (name: string) => name in queries || name === "SimulatedMail"

@@ -5,3 +5,4 @@ export { Inbox, type InboxOptions, type LinkKind, type MailFilter, type MailQues
 export { type Envelope, Inlet, type InletOptions, type Simulated } from "./client/Inlet.ts"
 export { ApiError, type ArrivedMail, type InletError, NoAnswer, NoMail, UnwantedMail } from "./client/InletError.ts"
 export type { CallOptions } from "./client/Requests.ts"
+export type { WebhookFields, Webhooks } from "./client/Webhooks.ts"

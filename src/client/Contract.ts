@@ -116,6 +116,14 @@ export interface CertificateExpiring {
   readonly days_left: number
 }
 
+export interface ChangedWebhook {
+  readonly webhook: Webhook
+  /** of this webhook, where it was just made, shown only once */
+  readonly webhook_signing_secret?: string
+  /** the signing key of the format, where it was just made, shown only once */
+  readonly signingKey?: string
+}
+
 export interface ContentQuery {
   /** `visible` for the visible text (default), `reply` for the author's new text, `full` with the plain text beside HTML, `hidden` for hidden words of the HTML */
   readonly part?: "reply" | "visible" | "full" | "hidden" | undefined
@@ -750,6 +758,41 @@ export interface Unsubscribe {
   readonly mailto: string | null
   /** one POST of `List-Unsubscribe=One-Click` to the URL unsubscribes (RFC 8058) */
   readonly oneClick: boolean
+}
+
+export interface Webhook {
+  /** of the catch-all: the id of the domain */
+  readonly id: string
+  readonly domain_id: string
+  /** a name (`support`, which also takes `support+tag`) or a glob (`agent-*`) over the part before the @, without case. `*` is the catch-all, which every domain has */
+  readonly pattern: string
+  /** `webhook` posts each event, `pull` keeps it for `…/deliveries/lease`, `hold` keeps it until a replay, `reject` answers 550 to RCPT */
+  readonly action: "webhook" | "pull" | "hold" | "reject"
+  /** set for the action `webhook`. Read keys see only the host */
+  readonly webhookUrl: string | null
+  /** how the request looks: `inlet` is the signed event, `raw`, `mailgun`, `postmark`, `sendgrid` and `sendgrid-raw` are requests of other providers */
+  readonly format: string
+  /** true if requests have a user name and a password */
+  readonly basicAuth: boolean
+  readonly description: string | null
+  /** true if a secret of its own signs the requests, instead of the workspace's */
+  readonly has_own_secret: boolean
+  readonly created_at: string
+  /** since when every attempt fails, or null */
+  readonly failing_since: string | null
+  /** set while it is paused, because every attempt failed for 5 days. Deliveries stay pending, and Inlet tries one an hour */
+  readonly paused_at: string | null
+}
+
+export interface WebhookMatch {
+  readonly recipient: string
+  readonly webhook: Webhook
+  /** the other webhooks of the domain, with why they do not take it */
+  readonly others: ReadonlyArray<{
+    readonly webhook_id: string
+    readonly pattern: string
+    readonly reason: string
+  }>
 }
 
 export interface WebhookPaused {

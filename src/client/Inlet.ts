@@ -20,6 +20,7 @@ import type {
 import { at, Events } from "./Events.ts"
 import { Inbox, type InboxOptions } from "./Inbox.ts"
 import { type CallOptions, type Place, Requests } from "./Requests.ts"
+import { Webhooks } from "./Webhooks.ts"
 
 export interface InletOptions extends Place {
   /** Timeout of a call in milliseconds, 20,000 by default. */
@@ -32,6 +33,7 @@ export interface InletOptions extends Place {
  */
 export class Inlet {
   readonly events: Events
+  readonly webhooks: Webhooks
   readonly #requests: Requests
   readonly #homes = new Map<string, Promise<Home>>()
 
@@ -39,6 +41,7 @@ export class Inlet {
   constructor(options: InletOptions) {
     this.#requests = new Requests(options)
     this.events = new Events(this.#requests)
+    this.webhooks = new Webhooks(this.#requests)
   }
 
   readonly domains = {
@@ -119,15 +122,19 @@ export class Inlet {
     return this.#requests.json({ method: "PATCH", path: "/api/workspace", body: { opsWebhookUrl } }, options)
   }
 
-  /** Delivers an event again. A delivered one requires `force`. */
+  /** Delivers an event again, at its webhook or at another one. A delivered one requires `force`. */
   replay(
     domainId: string,
     eventId: string,
-    options: CallOptions & { readonly force?: boolean } = {}
+    options: CallOptions & { readonly force?: boolean; readonly webhook?: string } = {}
   ): Promise<Replayed> {
-    const { force, ...rest } = options
+    const { force, webhook, ...rest } = options
     return this.#requests.json(
-      { method: "POST", path: `${at(domainId, eventId)}/replay`, query: force === true ? { force } : {} },
+      {
+        method: "POST",
+        path: `${at(domainId, eventId)}/replay`,
+        query: { ...(force === true ? { force } : {}), ...(webhook === undefined ? {} : { webhook }) }
+      },
       rest
     )
   }

@@ -1,6 +1,7 @@
 import * as AnswerAdvice from "../delivery/AnswerAdvice.ts"
 import type { Failing, Health } from "../delivery/WebhookHealth.ts"
 import type { Domain } from "../model/Domain.ts"
+import { catchAll, type Webhook } from "../model/Webhook.ts"
 import { error, type HealthCheck, ok, secondOf, warning } from "./HealthCheck.ts"
 
 const events = (count: number, does: string, doAll: string) =>
@@ -8,7 +9,7 @@ const events = (count: number, does: string, doAll: string) =>
 
 /** The check of where events go. */
 export const webhook = (
-  domain: Pick<Domain, "id" | "pull" | "webhookUrl">,
+  domain: Pick<Domain, "catch_all" | "id" | "pull" | "webhookUrl">,
   {
     failing,
     health,
@@ -24,6 +25,9 @@ export const webhook = (
   const route = `/api/domains/${domain.id}`
   if (domain.pull) {
     return ok("webhook", `Mail waits until a client fetches it (pull). ${events(pending, "waits", "wait")} now`)
+  }
+  if (domain.catch_all === "reject") {
+    return ok("webhook", "Mail for addresses without a webhook of their own is answered 550")
   }
   if (domain.webhookUrl === null) {
     return warning(
@@ -60,4 +64,39 @@ export const webhook = (
   return last_success_at === null
     ? ok("webhook", `The webhook at ${where} has had no delivery yet. POST ${route}/webhook/test sends a test`)
     : ok("webhook", `The webhook at ${where} works. Its last success was at ${secondOf(last_success_at)}`)
+}
+
+/** The checks of the webhooks for some addresses: those that do not deliver, or one for all that do. */
+export const others = (webhooks: ReadonlyArray<Webhook>): ReadonlyArray<HealthCheck> => {
+  const own = webhooks.filter(({ pattern }) => pattern !== catchAll)
+  const problems = own.flatMap(({ action, domain_id, failing_since, id, paused_at, pattern }) => {
+    const route = `/api/domains/${domain_id}/webhooks/${id}`
+    if (failing_since !== null) {
+      const state = paused_at === null ? "" : `is paused since ${secondOf(paused_at)}, and `
+      return [
+        error(
+          "webhook",
+          `The webhook ${pattern} ${state}has failed every request since ${secondOf(failing_since)}`,
+          `POST ${route}/test shows its answer. Waiting events follow once it answers 2xx`
+        )
+      ]
+    }
+    return action === "hold"
+      ? [
+          warning(
+            "webhook",
+            `The webhook ${pattern} holds its mail`,
+            `Give it a URL with PATCH ${route}, then replay what it holds`
+          )
+        ]
+      : []
+  })
+  return problems.length > 0 || own.length === 0
+    ? problems
+    : [
+        ok(
+          "webhook",
+          `${own.length === 1 ? "1 webhook takes" : `${own.length} webhooks take`} the mail of some addresses`
+        )
+      ]
 }

@@ -10,6 +10,7 @@ import { catchAllOf } from "../model/Webhook.ts"
 import type { WorkspaceId } from "../model/Workspace.ts"
 import * as Settings from "../Settings.ts"
 import { DomainStatistics } from "../statistics/DomainStatistics.ts"
+import { Webhooks } from "../webhooks/Webhooks.ts"
 import * as DeliveryChecks from "./DeliveryChecks.ts"
 import * as DnsChecks from "./DnsChecks.ts"
 import { DnsLook } from "./DnsLook.ts"
@@ -36,6 +37,7 @@ export class DomainHealths extends Context.Service<
       const mailHost = yield* MailHost
       const dns = yield* DnsLook
       const webhooks = yield* WebhookHealth
+      const webhooksOf = yield* Webhooks
       const statistics = yield* DomainStatistics
       const usage = yield* WorkspaceUsage.make
       const { emailsPerDay } = yield* Settings.limits
@@ -65,9 +67,10 @@ export class DomainHealths extends Context.Service<
           webhooks.of(catchAllOf(id)),
           webhooks.failing(catchAllOf(id)),
           statistics.of(id, 1),
-          usage(workspaceId)
+          usage(workspaceId),
+          webhooksOf.list(id)
         ])
-        const [[host, found], [newest, health, failing, [today], used]] = yield* Effect.all([outside, stored], {
+        const [[host, found], [newest, health, failing, [today], used, all]] = yield* Effect.all([outside, stored], {
           concurrency: 2
         })
         const now = yield* Clock.currentTimeMillis
@@ -78,6 +81,7 @@ export class DomainHealths extends Context.Service<
           ...DnsChecks.mx(domain, found, host),
           ...MailHostChecks.of(host, now),
           DeliveryChecks.webhook(domain, { health, failing, lastStatus: statusCode }),
+          ...DeliveryChecks.others(all),
           MailChecks.quota(used.emailsToday, emailsPerDay),
           MailChecks.lastMail(
             domain,
@@ -98,5 +102,5 @@ export class DomainHealths extends Context.Service<
 
       return DomainHealths.of({ of })
     })
-  ).pipe(Layer.provide([MailHost.layer, DnsLook.layer]))
+  ).pipe(Layer.provide([MailHost.layer, DnsLook.layer, Webhooks.layer]))
 }

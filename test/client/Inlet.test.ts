@@ -46,6 +46,28 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("The client",
     })
   )
 
+  it.effect("creates, changes, matches and removes webhooks by address", () =>
+    Effect.gen(function* () {
+      const { inlet } = yield* clientOf
+      const { domain, domain_id: id } = yield* Effect.promise(() => inlet.instantInbox())
+      const made = yield* Effect.promise(() => inlet.webhooks.create(id, { pattern: "agent-*", secret: "own" }))
+      assert.match(made.webhook_signing_secret ?? "", /^whsec_/)
+      const { webhook } = yield* Effect.promise(() =>
+        inlet.webhooks.update(id, made.webhook.id, { webhookUrl: "http://127.0.0.1:9/agents" })
+      )
+      assert.deepInclude(webhook, { pattern: "agent-*", action: "webhook" })
+      const match = yield* Effect.promise(() => inlet.webhooks.match(id, `agent-7@${domain}`))
+      assert.deepStrictEqual(match.webhook, webhook)
+      const listed = yield* Effect.promise(() => inlet.webhooks.list(id))
+      assert.deepStrictEqual(
+        listed.map(({ pattern }) => pattern),
+        ["agent-*", "*"]
+      )
+      assert.isUndefined(yield* Effect.promise(() => inlet.webhooks.remove(id, webhook.id)))
+      assert.strictEqual(yield* statusOf(() => inlet.webhooks.remove(id, id)), 409)
+    })
+  )
+
   it.effect("simulates a mail, waits for it, and reads it in every form", () =>
     Effect.gen(function* () {
       const { inlet } = yield* clientOf

@@ -37,6 +37,15 @@ const requests = (domainId: string, eventId: string) =>
     ["GET", `/api/domains/${domainId}/delivery-attempts`],
     ["GET", `/api/domains/${domainId}/delivery-attempts?event_id=${eventId}`],
     ["GET", `/api/domains/${domainId}/refusals`],
+    ["GET", `/api/domains/${domainId}/webhooks`],
+    ["POST", `/api/domains/${domainId}/webhooks`, { pattern: "thief", webhookUrl: "https://thief.example.com/" }],
+    ["GET", `/api/domains/${domainId}/webhooks/match?recipient=a@b.example`],
+    ["GET", `/api/domains/${domainId}/webhooks/${domainId}`],
+    ["PATCH", `/api/domains/${domainId}/webhooks/${domainId}`, { action: "reject" }],
+    ["DELETE", `/api/domains/${domainId}/webhooks/${domainId}`],
+    ["GET", `/api/domains/${domainId}/webhooks/${domainId}/health`],
+    ["POST", `/api/domains/${domainId}/webhooks/${domainId}/rotate-secret`],
+    ["POST", `/api/domains/${domainId}/webhooks/${domainId}/test`],
     ["DELETE", `/api/domains/${domainId}`]
   ] as const
 

@@ -1,0 +1,62 @@
+// @effect-diagnostics asyncFunction:off for programs without Effect: they await promises.
+import type { ChangedWebhook, Webhook, WebhookMatch } from "./Contract.ts"
+import { at } from "./Events.ts"
+import type { CallOptions, Requests } from "./Requests.ts"
+
+/** What a webhook is made of. With a `webhookUrl` the action is `webhook`, without one `hold`. */
+export interface WebhookFields {
+  /** A name such as `support`, or a glob such as `agent-*`, over the part before the `@`. */
+  readonly pattern: string
+  readonly action?: Webhook["action"]
+  readonly webhookUrl?: string | null
+  readonly format?: string
+  readonly signingKey?: string
+  readonly description?: string | null
+  /** `own` makes a secret for this webhook, which the answer shows once. */
+  readonly secret?: "own" | "workspace"
+}
+
+/** The webhooks of a domain, by the part of the address before the `@`. */
+export class Webhooks {
+  readonly #requests: Requests
+
+  constructor(requests: Requests) {
+    this.#requests = requests
+  }
+
+  /** In the order in which they count, the catch-all last. */
+  async list(domainId: string, options?: CallOptions): Promise<ReadonlyArray<Webhook>> {
+    const answer = await this.#requests.json<{ readonly webhooks: ReadonlyArray<Webhook> }>(
+      { method: "GET", path: pathOf(domainId) },
+      options
+    )
+    return answer.webhooks
+  }
+
+  create(domainId: string, fields: WebhookFields, options?: CallOptions): Promise<ChangedWebhook> {
+    return this.#requests.json({ method: "POST", path: pathOf(domainId), body: fields }, options)
+  }
+
+  /** Changes what is given. Undelivered mail stays with the webhook. */
+  update(
+    domainId: string,
+    webhookId: string,
+    change: Partial<WebhookFields>,
+    options?: CallOptions
+  ): Promise<ChangedWebhook> {
+    return this.#requests.json({ method: "PATCH", path: pathOf(domainId, webhookId), body: change }, options)
+  }
+
+  /** Removes a webhook other than the catch-all, and holds its undelivered mail. */
+  remove(domainId: string, webhookId: string, options?: CallOptions): Promise<void> {
+    return this.#requests.nothing({ method: "DELETE", path: pathOf(domainId, webhookId) }, options)
+  }
+
+  /** The webhook that takes an address, and why the others do not. */
+  match(domainId: string, recipient: string, options?: CallOptions): Promise<WebhookMatch> {
+    return this.#requests.json({ method: "GET", path: `${pathOf(domainId)}/match`, query: { recipient } }, options)
+  }
+}
+
+const pathOf = (domainId: string, webhookId?: string) =>
+  `${at(domainId)}/webhooks${webhookId === undefined ? "" : `/${encodeURIComponent(webhookId)}`}`
