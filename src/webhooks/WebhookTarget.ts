@@ -1,7 +1,8 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import * as EarlierVersion from "../database/EarlierVersion.ts"
 import * as DeliveryRows from "../delivery/DeliveryRows.ts"
-import type { WebhookAction, WebhookId } from "../model/Webhook.ts"
+import { plainFormat, type WebhookAction, type WebhookId } from "../model/Webhook.ts"
 import * as WebhookWire from "./WebhookWire.ts"
 
 /** Where a webhook sends mail. The URL is set for the action `webhook` only. */
@@ -22,6 +23,7 @@ export const change = Effect.fnUntraced(function* (
   webhookId: WebhookId,
   { action, url, wire = WebhookWire.plain }: Target
 ) {
+  if (action === "reject" || wire.format !== plainFormat) yield* EarlierVersion.refuse(sql)
   const [changed] = yield* sql`
     WITH before AS (
       SELECT id, url, action, format, credentials FROM webhooks WHERE id = ${webhookId} FOR NO KEY UPDATE

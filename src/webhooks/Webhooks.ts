@@ -97,11 +97,6 @@ const make = Effect.gen(function* () {
       rows.ofDomain(domainId)
     )
 
-  /** Processes of the previous version would send the mail of every pattern to the catch-all. */
-  const checkVersions = Effect.gen(function* () {
-    if (yield* EarlierVersion.isConnected(sql)) return yield* new Conflict({ message: isUpgraded })
-  })
-
   const find = Effect.fnUntraced(function* (domainId: DomainId, id: WebhookId) {
     const [row] = yield* rows.get({ domainId, id })
     return row === undefined ? yield* noSuchWebhook : row
@@ -131,7 +126,7 @@ const make = Effect.gen(function* () {
   const create: Webhooks["Service"]["create"] = Effect.fn("Webhooks.create")(function* (domainId, draft, owner) {
     const pattern = draft.pattern.toLowerCase()
     const id = WebhookId.make(yield* random.uuidV7())
-    yield* checkVersions
+    yield* EarlierVersion.refuse(sql)
     const { madeKey: signingKey, wire } = yield* wires.resolve(id, WebhookWire.plain, draft.wire)
     return yield* sql.withTransaction(
       Effect.gen(function* () {
@@ -152,7 +147,6 @@ const make = Effect.gen(function* () {
   })
 
   const update: Webhooks["Service"]["update"] = Effect.fn("Webhooks.update")(function* (domainId, id, change) {
-    if (change.action === "reject") yield* checkVersions
     const result = yield* sql.withTransaction(
       Effect.gen(function* () {
         const all = yield* locked(domainId)
@@ -228,8 +222,6 @@ const checkTies = (pattern: string, others: ReadonlyArray<WebhookRows.WebhookRow
   })
 }
 
-const isUpgraded =
-  "The service is being upgraded: a process of the previous version still runs, which knows the catch-all alone. Try again once the operator has stopped it"
 const keepsPattern = "The catch-all keeps its pattern *. Create another webhook for other patterns"
 const needsUrl = 'The action webhook needs a webhookUrl. Add one, or choose "pull", "hold" or "reject"'
 const sharesSecret =

@@ -8,6 +8,8 @@ import * as Database from "../../src/database/Database.ts"
 import * as EarlierVersion from "../../src/database/EarlierVersion.ts"
 import * as EmbeddedDatabase from "../../src/database/EmbeddedDatabase.ts"
 import * as InitialDatabase from "../../src/database/InitialDatabase.ts"
+import { WebhookId } from "../../src/model/Webhook.ts"
+import * as WebhookTarget from "../../src/webhooks/WebhookTarget.ts"
 import * as MigratedDatabase from "../MigratedDatabase.ts"
 import { server, TestPostgres } from "../TestPostgres.ts"
 
@@ -130,7 +132,27 @@ layer(empty, { excludeTestServices: true, timeout: "60 seconds" })("An upgrade f
       yield* sql`UPDATE webhooks SET url = NULL, action = 'pull' WHERE id = ${id}`
       assert.deepStrictEqual(yield* old, [{ webhookUrl: null, pull: true, webhookPausedAt: null }])
       assert.deepInclude(yield* webhook(id), { action: "pull", url: null })
-      assert.isFalse(yield* EarlierVersion.isConnected(sql))
+      yield* EarlierVersion.refuse(sql)
+    })
+  )
+
+  it.effect("refuses patterns, formats and rejection while the previous version is connected", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const id = WebhookId.make(yield* insertOld("", ""))
+      const wire = { format: "raw", credentials: null, basicAuth: false }
+      const changes = [
+        WebhookTarget.change(sql, id, { action: "reject", url: null }),
+        WebhookTarget.change(sql, id, { action: "webhook", url: "https://raw.example/", wire })
+      ]
+      for (const change of [EarlierVersion.refuse(sql), ...changes]) {
+        const refused = yield* sql.withTransaction(
+          Effect.andThen(sql`SET LOCAL application_name = 'inlet'`, Effect.flip(change))
+        )
+        assert.strictEqual(refused._tag, "Conflict")
+        assert.match(refused.message, /being upgraded/)
+      }
+      assert.deepInclude(yield* webhook(id), { action: "hold" })
     })
   )
 })
