@@ -256,11 +256,10 @@ layer(
         UnreadAnswer.ask(port, list, { headers: { ...bearer(key), connection: "close" } }),
         UnreadAnswer.ask(port, list, { headers: { ...bearer(json.api_key), connection: "close" } })
       ])
-      const trickling = yield* Effect.forkChild(Effect.all([own.trickle, reader.trickle], { concurrency: 2 }))
-      yield* eventually(Effect.all([own.bytes, reader.bytes]), (all) => all.every((bytes) => bytes > 100_000))
+      // Nothing more is read, because the kernel buffers up to 32 MiB for a client that reads.
+      assert.deepStrictEqual(yield* Effect.all([own.status, reader.status], { concurrency: 2 }), [200, 200])
       const { status } = yield* inlet.call("DELETE", `/api/workspaces/keys/${json.id}`, { key })
       assert.strictEqual(status, 204)
-      yield* Fiber.interrupt(trickling)
       assert.isBelow(yield* reader.rest, heavyBytes)
       assert.isAbove(yield* own.rest, heavyBytes)
     })
