@@ -56,7 +56,12 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })("The client 
         return [...seen].map((file) => path.relative(dist, file)).sort()
       })
       const modules = ["client.js", "client/Events.js", "client/Inbox.js", "client/Inlet.js"]
-      assert.deepStrictEqual(yield* graph("client.js"), [...modules, "client/InletError.js", "client/Requests.js"])
+      assert.deepStrictEqual(yield* graph("client.js"), [
+        ...modules,
+        "client/InletError.js",
+        "client/Requests.js",
+        "client/Webhooks.js"
+      ])
       for (const file of yield* graph("client.d.ts")) assert.match(file, /^client(\/\w+)?\.d\.ts$/)
     })
   )
