@@ -46,7 +46,7 @@ export const ask = Effect.fnUntraced(function* (
     trickle: Effect.forever(
       Effect.andThen(
         Effect.sync(() => {
-          bytes += socket.read(8_192)?.length ?? 0
+          bytes += socket.read(32_768)?.length ?? 0
         }),
         Effect.sleep("20 millis")
       )

@@ -207,7 +207,7 @@ layer(
   TestInlet.layer({
     HTTP_PAGE_BYTES: `${10 * heavyBytes}`,
     HTTP_MAX_ANSWER_BYTES_PER_WORKSPACE: "0",
-    HTTP_READ_TIMEOUT: "2s",
+    HTTP_READ_TIMEOUT: "3s",
     HTTP_REQUESTS_PER_SECOND: "0"
   }),
   options
@@ -225,10 +225,10 @@ layer(
         ])
         const reading = yield* Effect.forkChild(slow.trickle)
         const wait = yield* Effect.forkChild(
-          inlet.call("GET", `/api/domains/${domainId}/events?wait=7&recipient=nobody@nowhere.example`, { key })
+          inlet.call("GET", `/api/domains/${domainId}/events?wait=8&recipient=nobody@nowhere.example`, { key })
         )
-        // Three times the limit. A client that reads nothing does not see the end.
-        yield* Effect.sleep("6 seconds")
+        // Twice the limit. The kernel tells the service of progress only after 1.4 MB, a third of what it holds.
+        yield* Effect.sleep("7 seconds")
         yield* Fiber.interrupt(reading)
         assert.isAbove(yield* slow.rest, heavyBytes)
         assert.isBelow(yield* unread.rest, heavyBytes)
